@@ -40,7 +40,7 @@ const welcome = createRoute({
 const outside = createRoute({
   getParentRoute: () => root,
   path: '/outside',
-  component: lazyRouteComponent(() => import('./sign-in/outside.tsx'), 'Outside'),
+  component: lazyRouteComponent(() => import('./sign-in/no-access.tsx'), 'NoAccess'),
 })
 
 const invitations = createRoute({

@@ -87,10 +87,9 @@ it('exports all observations as a file', async () => {
   const page = await open(`/experiments/${data.at(-1)?.id}`, 'member')
   await page.getByRole('button', { name: 'Create export' }).click()
   const files = page.getByRole('region', { name: 'Files' })
-  const [download] = await Promise.all([
-    page.waitForEvent('download'),
-    files.getByRole('link', { name: 'Download' }).first().click({ timeout: 30_000 }),
-  ])
+  const link = files.getByRole('link', { name: 'Download' }).first()
+  await link.waitFor({ timeout: 30_000 })
+  const [download] = await Promise.all([page.waitForEvent('download'), link.click()])
   expect(download.suggestedFilename()).toMatch(/\.csv$/)
 })
 

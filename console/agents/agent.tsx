@@ -11,7 +11,7 @@ import { announce } from '../ui/announce.tsx'
 import { Badge } from '../ui/badge.tsx'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
-import { late } from '../ui/late.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { Facts, Page } from '../ui/page.tsx'
 import { Await, FaultNote } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
@@ -19,7 +19,7 @@ import styles from './agents.module.css'
 import { type Agent as AgentRecord, agentOptions, channelNames, refreshAgents } from './queries.ts'
 import { Versions } from './versions.tsx'
 
-const AgentDialog = late(async () => (await import('./agent-dialog.tsx')).AgentDialog)
+const AgentDialog = lazy(async () => (await import('./agent-dialog.tsx')).AgentDialog)
 
 const About = ({ agent }: { agent: AgentRecord }) => {
   const companies = useNames('companies')

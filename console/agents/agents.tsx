@@ -9,7 +9,7 @@ import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { Check, Select } from '../ui/controls.tsx'
 import { Code } from '../ui/copy.tsx'
-import { late } from '../ui/late.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { ListTable } from '../ui/list-table.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty } from '../ui/states.tsx'
@@ -19,9 +19,9 @@ import styles from './agents.module.css'
 import { type Agent, agentsOptions, channelNames, versionName, versionOptions } from './queries.ts'
 import type { AgentsSearch } from './search.ts'
 
-const GroupDialog = late(async () => (await import('./groups.tsx')).GroupDialog)
-const Groups = late(async () => (await import('./groups.tsx')).Groups)
-const AgentDialog = late(async () => (await import('./agent-dialog.tsx')).AgentDialog)
+const GroupDialog = lazy(async () => (await import('./groups.tsx')).GroupDialog)
+const Groups = lazy(async () => (await import('./groups.tsx')).Groups)
+const AgentDialog = lazy(async () => (await import('./agent-dialog.tsx')).AgentDialog)
 
 const CurrentVersion = ({ id, currentVersionId }: { id: string; currentVersionId: string }) => {
   const { data } = useQuery(versionOptions(id, currentVersionId))

@@ -38,13 +38,13 @@ export const GroupDialog = ({ group, onClose }: { group?: AgentGroup; onClose: (
   )
 }
 
-type Asked = { what: 'rename' | 'delete'; group: AgentGroup }
+type OpenDialog = { what: 'rename' | 'delete'; group: AgentGroup }
 
 export const Groups = () => {
   const mayWrite = useMay('member')
-  const [asked, setAsked] = useState<Asked>()
+  const [dialog, setDialog] = useState<OpenDialog>()
   const list = useList(groupsOptions)
-  const close = () => setAsked(undefined)
+  const close = () => setDialog(undefined)
   const columns: Column<AgentGroup>[] = [
     {
       key: 'name',
@@ -72,7 +72,7 @@ export const Groups = () => {
               small
               look="quiet"
               aria-label={`Rename ${group.name}`}
-              onClick={() => setAsked({ what: 'rename', group })}
+              onClick={() => setDialog({ what: 'rename', group })}
             >
               Rename
             </Button>
@@ -80,7 +80,7 @@ export const Groups = () => {
               small
               look="quiet"
               aria-label={`Delete ${group.name}`}
-              onClick={() => setAsked({ what: 'delete', group })}
+              onClick={() => setDialog({ what: 'delete', group })}
             >
               Delete
             </Button>
@@ -100,17 +100,17 @@ export const Groups = () => {
           </Empty>
         }
       />
-      {asked?.what === 'rename' && <GroupDialog group={asked.group} onClose={close} />}
-      {asked?.what === 'delete' && (
+      {dialog?.what === 'rename' && <GroupDialog group={dialog.group} onClose={close} />}
+      {dialog?.what === 'delete' && (
         <Confirm
-          title={`Delete “${asked.group.name}”?`}
+          title={`Delete “${dialog.group.name}”?`}
           action="Delete group"
           open
           onClose={close}
           run={async () => {
-            await api.DELETE('/v1/agent-groups/{id}', { params: { path: { id: asked.group.id } } })
+            await api.DELETE('/v1/agent-groups/{id}', { params: { path: { id: dialog.group.id } } })
             await Promise.all([refreshGroups(), refreshAgents()])
-            announce(`“${asked.group.name}” deleted`)
+            announce(`“${dialog.group.name}” deleted`)
           }}
         >
           Its agents and their conversations are kept.

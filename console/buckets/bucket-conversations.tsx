@@ -13,7 +13,7 @@ import { Badge } from '../ui/badge.tsx'
 import { Button, IconButton } from '../ui/button.tsx'
 import { Choice } from '../ui/controls.tsx'
 import { Confirm } from '../ui/dialog.tsx'
-import { late } from '../ui/late.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { Section } from '../ui/page.tsx'
 import { Empty, FaultNote, Loading } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
@@ -21,7 +21,7 @@ import { Time } from '../ui/time.tsx'
 import { useMayReview } from './may-review.ts'
 import { type Bucket, type BucketState, bucketConversationsOptions, newestOfBucketOptions } from './queries.ts'
 
-const Decide = late(async () => (await import('./decide.tsx')).Decide)
+const Adjudicate = lazy(async () => (await import('./adjudicate.tsx')).Adjudicate)
 
 type Row = Schemas['BucketConversation']
 
@@ -165,7 +165,7 @@ export const ConversationsPart = ({ bucket, onPutIn }: { bucket: Bucket; onPutIn
           isFetchingMore={list.isFetchingMore}
         />
       )}
-      {decide && mayDecide && <Decide bucket={bucket} conversationId={decide} onClose={() => open(undefined)} />}
+      {decide && mayDecide && <Adjudicate bucket={bucket} conversationId={decide} onClose={() => open(undefined)} />}
       <Confirm
         title="Remove this conversation?"
         action="Remove conversation"

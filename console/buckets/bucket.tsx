@@ -9,7 +9,7 @@ import { useMay } from '../api/session.ts'
 import { announce } from '../ui/announce.tsx'
 import { Button, ButtonLink, IconButton } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
-import { late } from '../ui/late.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Facts, Page, Section } from '../ui/page.tsx'
 import { FaultNote, Loading } from '../ui/states.tsx'
@@ -22,8 +22,8 @@ import { ProgressPart } from './progress.tsx'
 import { bucketOptions, progressOptions, type Bucket as Read } from './queries.ts'
 import { typeWords, wantedOf } from './words.ts'
 
-const BucketForm = late(async () => (await import('./bucket-form.tsx')).BucketForm)
-const PutIn = late(async () => (await import('./put-in.tsx')).PutIn)
+const BucketForm = lazy(async () => (await import('./bucket-form.tsx')).BucketForm)
+const AddConversations = lazy(async () => (await import('./add-conversations.tsx')).AddConversations)
 
 const Settings = ({ bucket }: { bucket: Read }) => {
   const people = useNames('members')
@@ -105,7 +105,7 @@ export const Bucket = () => {
   const { id } = useParams({ from: '/app/buckets/$id' })
   const { edit = false } = useSearch({ from: '/app/buckets/$id' })
   const navigate = useNavigate({ from: '/buckets/$id' })
-  const [putting, setPutting] = useState(false)
+  const [adding, setAdding] = useState(false)
   const mayWrite = useMay('member')
   const { data: bucket, error, refetch } = useQuery(bucketOptions(id))
   const setEdit = (next: boolean) => void navigate({ search: next ? { edit: true } : {} })
@@ -136,13 +136,13 @@ export const Bucket = () => {
           </>
         )
       }
-      actions={<Ways bucket={bucket} onEdit={() => setEdit(true)} onPutIn={() => setPutting(true)} />}
+      actions={<Ways bucket={bucket} onEdit={() => setEdit(true)} onPutIn={() => setAdding(true)} />}
     >
       <ProgressPart bucket={bucket} />
-      <ConversationsPart bucket={bucket} onPutIn={mayWrite ? () => setPutting(true) : undefined} />
+      <ConversationsPart bucket={bucket} onPutIn={mayWrite ? () => setAdding(true) : undefined} />
       <AgreementPart bucket={bucket} />
       <Settings bucket={bucket} />
-      {putting && <PutIn bucket={bucket} onClose={() => setPutting(false)} />}
+      {adding && <AddConversations bucket={bucket} onClose={() => setAdding(false)} />}
     </Page>
   )
 }

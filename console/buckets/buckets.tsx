@@ -5,7 +5,7 @@ import { useMay } from '../api/session.ts'
 import { useCount } from '../filters/count.ts'
 import { plural } from '../lib/format.ts'
 import { Button } from '../ui/button.tsx'
-import { late } from '../ui/late.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { Page } from '../ui/page.tsx'
 import { Progress } from '../ui/progress.tsx'
 import { Await, Empty } from '../ui/states.tsx'
@@ -14,7 +14,7 @@ import styles from './buckets.module.css'
 import { type Bucket, bucketsOptions, progressOptions } from './queries.ts'
 import { typeWords } from './words.ts'
 
-const BucketForm = late(async () => (await import('./bucket-form.tsx')).BucketForm)
+const BucketForm = lazy(async () => (await import('./bucket-form.tsx')).BucketForm)
 
 /** Describes the filter in words. */
 export const Selects = ({ bucket: { type, filters, share, perWeek } }: { bucket: Bucket }) => {

@@ -5,7 +5,7 @@ import { useMay } from '../api/session.ts'
 import { CountLink } from '../filters/count-link.tsx'
 import { Button } from '../ui/button.tsx'
 import { Code } from '../ui/copy.tsx'
-import { late } from '../ui/late.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { ListTable } from '../ui/list-table.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty } from '../ui/states.tsx'
@@ -15,7 +15,7 @@ import styles from './companies.module.css'
 import { Logo } from './logo.tsx'
 import { type Company, companiesOptions } from './queries.ts'
 
-const CompanyDialog = late(async () => (await import('./company-dialog.tsx')).CompanyDialog)
+const CompanyDialog = lazy(async () => (await import('./company-dialog.tsx')).CompanyDialog)
 
 const columns: Column<Company>[] = [
   {

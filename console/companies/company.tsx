@@ -9,7 +9,7 @@ import { NotFound } from '../layout/not-found.tsx'
 import { announce } from '../ui/announce.tsx'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
-import { late } from '../ui/late.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { Facts, Page, Section } from '../ui/page.tsx'
 import { Await, FaultNote } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
@@ -17,7 +17,7 @@ import styles from './companies.module.css'
 import { Logo } from './logo.tsx'
 import { type Company as CompanyRecord, companyOptions, refreshCompanies } from './queries.ts'
 
-const CompanyDialog = late(async () => (await import('./company-dialog.tsx')).CompanyDialog)
+const CompanyDialog = lazy(async () => (await import('./company-dialog.tsx')).CompanyDialog)
 
 /** The logo, with buttons to upload or remove it. */
 const Branding = ({ company, mayWrite }: { company: CompanyRecord; mayWrite: boolean }) => {

@@ -10,10 +10,10 @@ import { announce } from '../ui/announce.tsx'
 import { IconButton } from '../ui/button.tsx'
 import { copyText } from '../ui/copy.tsx'
 import { Confirm } from '../ui/dialog.tsx'
-import { late } from '../ui/late.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { Menu } from '../ui/menu.tsx'
 
-const ToOne = late(async () => (await import('./to-one.tsx')).ToOne)
+const PickOne = lazy(async () => (await import('./pick-one.tsx')).PickOne)
 
 const PutInBucket = ({ id, onClose }: { id: string; onClose: () => void }) => {
   const { data, error } = useQuery(bucketsOptions)
@@ -35,7 +35,7 @@ const PutInBucket = ({ id, onClose }: { id: string; onClose: () => void }) => {
     announce(outcomes[0]?.status === 'unchanged' ? 'Already in that bucket' : 'Added to bucket')
   }
   return (
-    <ToOne
+    <PickOne
       title="Add to bucket"
       label="Bucket"
       hint="Reviewers get it from there. You can’t add conversations to sampled buckets."

@@ -3,10 +3,10 @@ import { useState } from 'react'
 import { answer, api } from '../api/client.ts'
 import { queryClient } from '../api/queries.ts'
 import { announce } from '../ui/announce.tsx'
-import { late } from '../ui/late.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { openFindingsOptions } from './queries.ts'
 
-const ToOne = late(async () => (await import('./to-one.tsx')).ToOne)
+const PickOne = lazy(async () => (await import('./pick-one.tsx')).PickOne)
 
 /** Attaches a conversation to an existing finding. */
 export const AttachFinding = ({
@@ -34,7 +34,7 @@ export const AttachFinding = ({
     announce(alreadyExisted ? 'Already attached' : 'Conversation attached')
   }
   return (
-    <ToOne
+    <PickOne
       title="Attach to finding"
       label="Finding"
       hint="Open and acknowledged findings, newest first."

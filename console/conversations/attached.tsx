@@ -9,7 +9,7 @@ import { plural, sentenceCase } from '../lib/format.ts'
 import { judgedWords } from '../review/answers.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
-import { late } from '../ui/late.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { Section } from '../ui/page.tsx'
 import { FaultNote, Loading } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
@@ -17,7 +17,7 @@ import styles from './aside.module.css'
 import { AttachFinding } from './attach-finding.tsx'
 import { findingsOfOptions, type Result, reviewsOfOptions } from './queries.ts'
 
-const FileFinding = late(async () => (await import('./file-finding.tsx')).FileFinding)
+const FileFinding = lazy(async () => (await import('./file-finding.tsx')).FileFinding)
 
 type Conversation = Schemas['Conversation']
 type Review = Schemas['Review']

@@ -5,8 +5,8 @@ import { useList } from '../api/queries.ts'
 import type { Schemas } from '../api/schema.d.ts'
 import { formatDuration } from '../lib/format.ts'
 import { Badge } from '../ui/badge.tsx'
-import { Later } from '../ui/later.tsx'
 import { Section } from '../ui/page.tsx'
+import { RenderLater } from '../ui/render-later.tsx'
 import { Loading } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import styles from './aside.module.css'
@@ -16,7 +16,7 @@ import { conversationOptions, type Result, resultsOptions } from './queries.ts'
 import { Results } from './results.tsx'
 import { SignalsPart } from './signals.tsx'
 import { Stage } from './stage.tsx'
-import type { Place } from './use-place.ts'
+import type { Position } from './use-position.ts'
 
 type Conversation = Schemas['Conversation']
 type Found = ReturnType<typeof useList<Result>>
@@ -35,13 +35,13 @@ const none: Result[] = []
 const About = ({ conversation, found }: { conversation: Conversation; found: Found }) => (
   <>
     <MonitorsPart found={found} />
-    <Later>
+    <RenderLater>
       <FindingsPart conversation={conversation} />
       <ReviewsPart id={conversation.id} results={found.rows ?? none} />
       <MetricsPart id={conversation.id} />
       <SignalsPart signals={conversation.signals} />
       <FactsPart conversation={conversation} />
-    </Later>
+    </RenderLater>
   </>
 )
 
@@ -74,8 +74,8 @@ const Strip = ({ conversation, results }: { conversation: Conversation; results:
 
 type ConversationViewProps = {
   id: string
-  place: Place
-  onPlace: (place: Place) => void
+  place: Position
+  onPlace: (place: Position) => void
   /** Rendered in a panel next to a list. */
   narrow?: boolean
 }

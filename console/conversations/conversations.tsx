@@ -8,7 +8,7 @@ import { FilterBar } from '../filters/filter-bar.tsx'
 import { formatDuration, sentenceCase } from '../lib/format.ts'
 import { Badge } from '../ui/badge.tsx'
 import { ButtonLink, IconButton } from '../ui/button.tsx'
-import { late } from '../ui/late.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { LongTable } from '../ui/long-table.tsx'
 import { Page } from '../ui/page.tsx'
 import split from '../ui/split.module.css'
@@ -18,12 +18,12 @@ import { Time } from '../ui/time.tsx'
 import styles from './conversations.module.css'
 import { type Conversation, conversationsOptions } from './queries.ts'
 import type { Filter } from './search.ts'
-import type { Place } from './use-place.ts'
+import type { Position } from './use-position.ts'
 
-const HowToSend = late(async () => (await import('./how-to-send.tsx')).HowToSend)
+const HowToSend = lazy(async () => (await import('./how-to-send.tsx')).HowToSend)
 
 /** Loads on demand, because the list doesn't need it. */
-const ConversationView = late(
+const ConversationView = lazy(
   async () => (await import('./conversation-view.tsx')).ConversationView,
   <Loading lines={8} />,
 )
@@ -108,7 +108,7 @@ export const Conversations = () => {
       search: ({ open: _, at: __, turn: ___, ...rest }) => (id === undefined ? rest : { ...rest, open: id }),
       replace: true,
     })
-  const onPlace = (place: Place) =>
+  const onPlace = (place: Position) =>
     void navigate({ search: ({ at: _, turn: __, ...rest }) => ({ ...rest, ...place }), replace: true })
   const onOpen = (id: string) => void navigate({ to: '/conversations/$id', params: { id }, search: {} })
   const { rows } = list

@@ -5,9 +5,9 @@ import { formatClock, formatNumber, plural } from '../lib/format.ts'
 import { OutcomeBadge } from '../ui/badge.tsx'
 import { Section } from '../ui/page.tsx'
 import styles from './aside.module.css'
-import { keepFocus } from './lines.tsx'
 import type { Result } from './queries.ts'
 import { useStage } from './stage.tsx'
+import { keepFocus } from './turn-lines.tsx'
 
 const rankOf = ({ status, result }: Result) => {
   if (result === 'affected') return 0

@@ -4,12 +4,12 @@ import type { Schemas } from '../api/schema.d.ts'
 import { useMay } from '../api/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Key, useKeys } from '../ui/keys.tsx'
-import { late } from '../ui/late.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import type { Quote } from './file-finding.tsx'
 import styles from './selection.module.css'
 import type { Turn } from './timeline.ts'
 
-const FileFinding = late(async () => (await import('./file-finding.tsx')).FileFinding)
+const FileFinding = lazy(async () => (await import('./file-finding.tsx')).FileFinding)
 
 type Selected = Quote & { top: number; left: number }
 

@@ -19,8 +19,8 @@ import { Selection } from './selection.tsx'
 import styles from './stage.module.css'
 import { bandsOf, marksOf } from './timeline.ts'
 import { Transcript } from './transcript.tsx'
-import { type Place, usePlace } from './use-place.ts'
 import { usePlayer } from './use-player.ts'
+import { type Position, usePosition } from './use-position.ts'
 
 type Stage = {
   /** Marks a turn and plays from it. */
@@ -41,8 +41,8 @@ export const useStage = (): Stage => {
 type StageProps = {
   id: string
   results: Result[]
-  place: Place
-  onPlace: (place: Place) => void
+  place: Position
+  onPlace: (place: Position) => void
   /** Shown above everything else. */
   head?: ReactNode
   /** Shown on the right, or below if there is no room. */
@@ -94,7 +94,7 @@ const Loaded = ({
   const src = useKept(conversation.id, pathOf(transcript.recordingUrl))
   const bands = useMemo(() => bandsOf(turns), [turns])
   const marks = useMemo(() => marksOf(results, turns), [results, turns])
-  const { shown, led, move } = usePlace(place, onPlace)
+  const { shown, led, move } = usePosition(place, onPlace)
   const onRest = useCallback((seconds: number) => move((before) => ({ ...before, at: roundly(seconds) })), [move])
   const startMs = place.turn === undefined ? null : (turns[place.turn]?.startMs ?? null)
   const player = usePlayer(src, place.at ?? (startMs === null ? 0 : startMs / 1_000), onRest)

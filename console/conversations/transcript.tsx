@@ -1,10 +1,10 @@
 import { memo, useCallback, useEffect, useMemo, useRef } from 'react'
 import { Empty } from '../ui/states.tsx'
 import { useClock } from './clock.ts'
-import { AsideLine, Message, Overlap, type Said, ToolLine } from './lines.tsx'
 import { Raw } from './raw.tsx'
 import { type Band, bandAt, type Line, linesOf, type Mark, type Turn, turnsOf, waitsOf } from './timeline.ts'
 import styles from './transcript.module.css'
+import { AsideLine, Message, Overlap, type Said, ToolLine } from './turn-lines.tsx'
 import type { Player } from './use-player.ts'
 
 type RowProps = Said & { line: Line; current: number | undefined; marked: number | undefined }

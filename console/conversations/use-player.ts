@@ -17,12 +17,12 @@ export type Player = {
   toggle: () => void
 }
 
-const place = 'earshot-speed'
+const storageKey = 'earshot-speed'
 
 export const speeds = [0.75, 1, 1.25, 1.5, 2]
 
 /** The playback speed is remembered. */
-const readSpeed = (): number => speeds.find((speed) => String(speed) === localStorage.getItem(place)) ?? 1
+const readSpeed = (): number => speeds.find((speed) => String(speed) === localStorage.getItem(storageKey)) ?? 1
 
 /** Plays the recording at `src`. Without one, the position is moved manually. */
 export const usePlayer = (src: string | undefined, start: number, onRest: (seconds: number) => void): Player => {
@@ -103,7 +103,7 @@ export const usePlayer = (src: string | undefined, start: number, onRest: (secon
     else play()
   }, [play])
   const setSpeed = useCallback((next: number) => {
-    localStorage.setItem(place, String(next))
+    localStorage.setItem(storageKey, String(next))
     setSpeedState(next)
   }, [])
   return useMemo(

@@ -16,11 +16,11 @@ import { Time } from '../ui/time.tsx'
 import { Arms } from './arms.tsx'
 import { ExperimentBadge } from './experiments.tsx'
 import { ExperimentExports } from './exports.tsx'
+import { HealthChecks } from './health-checks.tsx'
 import { Outcomes } from './outcomes.tsx'
-import { Precision } from './precision.tsx'
 import { experimentOptions, type Experiment as Shown } from './queries.ts'
 import { Runs } from './runs.tsx'
-import { Trust } from './trust.tsx'
+import { SampleSize } from './sample-size.tsx'
 
 const Finish = ({ experiment: { id, name } }: { experiment: Shown }) => {
   const [asking, setAsking] = useState(false)
@@ -89,11 +89,11 @@ const Result = ({ experiment }: { experiment: Shown }) => {
       )}
       <Arms experiment={experiment} />
       <Section title="Health checks">
-        <Trust experiment={experiment} />
+        <HealthChecks experiment={experiment} />
       </Section>
       <Outcomes experiment={experiment} />
       <Section title="Sample size">
-        <Precision experiment={experiment} />
+        <SampleSize experiment={experiment} />
       </Section>
       <Section title="Runs" context="Progress of the measurement">
         <Runs experiment={experiment} />

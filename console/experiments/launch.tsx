@@ -12,10 +12,10 @@ import { Area, Check, Choice, Field, Input, Row, Select } from '../ui/controls.t
 import { LeaveGuard } from '../ui/leave-guard.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty, FaultNote } from '../ui/states.tsx'
-import { Checks } from './checks.tsx'
 import { CohortLines } from './cohort-lines.tsx'
 import { bodyOf, type Draft, emptyDraft, lacksOf } from './draft.ts'
 import styles from './launch.module.css'
+import { LaunchChecks } from './launch-checks.tsx'
 import { versionsOptions } from './queries.ts'
 
 type Part = { draft: Draft; change: (part: Partial<Draft>) => void; faultOf: (path: string) => string | undefined }
@@ -288,7 +288,7 @@ export const Launch = () => {
             </Button>
           </div>
         </form>
-        <Checks draft={draft} />
+        <LaunchChecks draft={draft} />
       </div>
       <LeaveGuard isDirty={() => !isLaunched.current && draft !== emptyDraft} />
     </Page>

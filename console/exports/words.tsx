@@ -18,12 +18,12 @@ export const useWhatWords = (config: What): { results: string; conditions: strin
   const agents = useNames('agents')
   const companies = useNames('companies')
   const groups = useNames('agentGroups')
-  const asked = config.monitors.filter(({ result = 'all' }) => result !== 'all')
+  const filtered = config.monitors.filter(({ result = 'all' }) => result !== 'all')
   const results = config.monitors.map(
     ({ id, result = 'all' }) => `${monitors.nameOf(id)}${result === 'all' ? '' : ` (${result.replace('_', ' ')})`}`,
   )
   const conditions = [
-    asked.length > 1 && `match ${config.match === 'any' ? 'any' : 'all'}`,
+    filtered.length > 1 && `match ${config.match === 'any' ? 'any' : 'all'}`,
     config.agentId && `agent ${agents.nameOf(config.agentId)}`,
     config.groupId && `agents in ${groups.nameOf(config.groupId)}`,
     config.companyId && `for ${companies.nameOf(config.companyId)}`,

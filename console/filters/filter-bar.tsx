@@ -11,13 +11,13 @@ import { Button } from '../ui/button.tsx'
 import { Field, Input, Select } from '../ui/controls.tsx'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
 import { useKeys } from '../ui/keys.tsx'
-import { late } from '../ui/late.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { FaultNote } from '../ui/states.tsx'
 import { useCount } from './count.ts'
 import type { Filter } from './filter.ts'
 import styles from './filter-bar.module.css'
 
-const FilterFields = late(async () => (await import('./filter-fields.tsx')).FilterFields)
+const FilterFields = lazy(async () => (await import('./filter-fields.tsx')).FilterFields)
 
 /** Describes a filter in words, with the number of conversations. */
 export const FilterWords = ({ filter }: { filter: Filter }) => {

@@ -102,21 +102,21 @@ export const MonitorLines = ({ filter, onChange }: LinesProps) => {
   )
 }
 
-/** The conditions on metadata, which must all match. A condition without a key is only kept in the form. */
+/** The conditions on metadata, which must all match. A condition without a key is only stored in the form. */
 export const MetadataLines = ({ filter, onChange }: LinesProps) => {
-  const kept = JSON.stringify(filter.metadata ?? [])
+  const stored = JSON.stringify(filter.metadata ?? [])
   const [lines, setLines] = useState<Condition[]>(filter.metadata ?? [])
-  const handedOn = useRef(kept)
+  const handedOn = useRef(stored)
   useEffect(() => {
     // Our own changes come back as props. Only replace the form's conditions if the change came from elsewhere.
-    if (kept !== handedOn.current) setLines(JSON.parse(kept))
-    handedOn.current = kept
-  }, [kept])
+    if (stored !== handedOn.current) setLines(JSON.parse(stored))
+    handedOn.current = stored
+  }, [stored])
   const set = (next: Condition[]) => {
-    const asked = next.filter(({ key }) => key !== '')
+    const complete = next.filter(({ key }) => key !== '')
     setLines(next)
-    handedOn.current = JSON.stringify(asked)
-    onChange(withField(filter, 'metadata', asked))
+    handedOn.current = JSON.stringify(complete)
+    onChange(withField(filter, 'metadata', complete))
   }
   const change = (at: number, part: Partial<Condition>) =>
     set(

@@ -22,7 +22,7 @@ import { PriorityMark, priorities, priorityWords, StatusBadge, typeInWords } fro
 const Triage = ({ finding }: { finding: Finding }) => {
   const [reason, setReason] = useState('')
   const triage = useTriage()
-  const said = reason.trim()
+  const trimmed = reason.trim()
   return (
     <div className={styles.triage}>
       <Input
@@ -42,7 +42,10 @@ const Triage = ({ finding }: { finding: Finding }) => {
               busy={triage.isPending && triage.variables.status === status}
               disabled={triage.isPending && triage.variables.status !== status}
               onClick={() =>
-                triage.mutate({ finding, status, ...(said && { reason: said }) }, { onSuccess: () => setReason('') })
+                triage.mutate(
+                  { finding, status, ...(trimmed && { reason: trimmed }) },
+                  { onSuccess: () => setReason('') },
+                )
               }
             >
               {moveWords[status]}

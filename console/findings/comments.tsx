@@ -63,9 +63,9 @@ const Composer = ({ findingId, comment, onDone }: { findingId: string; comment?:
 
 const CommentItem = ({ comment, mayEdit, mayDelete }: { comment: Comment; mayEdit: boolean; mayDelete: boolean }) => {
   const { nameOf } = useNames('members')
-  const [asked, setAsked] = useState<'edit' | 'delete'>()
+  const [dialog, setDialog] = useState<'edit' | 'delete'>()
   const { id, findingId, authorUserId, body, createdAt, editedAt } = comment
-  const close = () => setAsked(undefined)
+  const close = () => setDialog(undefined)
   const author = nameOf(authorUserId)
   return (
     <li className={styles.comment}>
@@ -76,19 +76,19 @@ const CommentItem = ({ comment, mayEdit, mayDelete }: { comment: Comment; mayEdi
           {editedAt !== null && ', edited'}
         </span>
         <span className={styles.lineWays}>
-          {mayEdit && asked !== 'edit' && (
-            <Button small look="quiet" aria-label={`Edit comment by ${author}`} onClick={() => setAsked('edit')}>
+          {mayEdit && dialog !== 'edit' && (
+            <Button small look="quiet" aria-label={`Edit comment by ${author}`} onClick={() => setDialog('edit')}>
               Edit
             </Button>
           )}
           {mayDelete && (
-            <Button small look="quiet" aria-label={`Delete comment by ${author}`} onClick={() => setAsked('delete')}>
+            <Button small look="quiet" aria-label={`Delete comment by ${author}`} onClick={() => setDialog('delete')}>
               Delete
             </Button>
           )}
         </span>
       </div>
-      {asked === 'edit' ? (
+      {dialog === 'edit' ? (
         <Composer findingId={findingId} comment={comment} onDone={close} />
       ) : (
         <RichText document={body} />
@@ -96,7 +96,7 @@ const CommentItem = ({ comment, mayEdit, mayDelete }: { comment: Comment; mayEdi
       <Confirm
         title="Delete this comment?"
         action="Delete comment"
-        open={asked === 'delete'}
+        open={dialog === 'delete'}
         onClose={close}
         run={async () => {
           await api.DELETE('/v1/findings/{id}/comments/{commentId}', {

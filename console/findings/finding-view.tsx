@@ -6,9 +6,9 @@ import { queryClient } from '../api/queries.ts'
 import { useMay } from '../api/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Field, Input } from '../ui/controls.tsx'
-import { Later } from '../ui/later.tsx'
 import { LeaveGuard } from '../ui/leave-guard.tsx'
 import { Section } from '../ui/page.tsx'
+import { RenderLater } from '../ui/render-later.tsx'
 import { Await, FaultNote } from '../ui/states.tsx'
 import { About } from './about.tsx'
 import { Attached } from './attached.tsx'
@@ -111,11 +111,11 @@ export const FindingView = ({ id, titled = false }: { id: string; titled?: boole
               <About finding={finding} />
             </aside>
             <div className={styles.rest}>
-              <Later>
+              <RenderLater>
                 <Attached finding={finding} />
                 <Comments finding={finding} />
                 <History finding={finding} />
-              </Later>
+              </RenderLater>
             </div>
           </div>
         </div>

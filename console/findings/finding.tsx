@@ -5,14 +5,14 @@ import { leadsNowhere } from '../api/fault.ts'
 import { useMay } from '../api/session.ts'
 import { NotFound } from '../layout/not-found.tsx'
 import { Button } from '../ui/button.tsx'
-import { late } from '../ui/late.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { Page } from '../ui/page.tsx'
 import { FaultNote } from '../ui/states.tsx'
 import { FindingView } from './finding-view.tsx'
 import { findingOptions } from './queries.ts'
 import { useTriage, useTriageKeys } from './triage.ts'
 
-const Merge = late(async () => (await import('./merge.tsx')).Merge)
+const Merge = lazy(async () => (await import('./merge.tsx')).Merge)
 
 export const Finding = () => {
   const { id } = useParams({ from: '/app/findings/$id' })

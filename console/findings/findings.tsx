@@ -6,7 +6,7 @@ import { Button } from '../ui/button.tsx'
 import { Choice } from '../ui/controls.tsx'
 import { Code } from '../ui/copy.tsx'
 import { useKeys } from '../ui/keys.tsx'
-import { late } from '../ui/late.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty } from '../ui/states.tsx'
 import { Board } from './board.tsx'
@@ -15,7 +15,7 @@ import { FindingsList } from './findings-list.tsx'
 import { findingsOptions } from './queries.ts'
 import { type FindingsFilter, type FindingsSearch, filterOf } from './search.ts'
 
-const NewFinding = late(async () => (await import('./new-finding.tsx')).NewFinding)
+const NewFinding = lazy(async () => (await import('./new-finding.tsx')).NewFinding)
 
 const filingLines = () => `curl ${location.origin}/v1/findings \\
   -H "Authorization: Bearer $EARSHOT_KEY" \\

@@ -1,7 +1,7 @@
 // Renders stored rich text with React. It is never parsed as HTML.
 
 import { createElement, Fragment, type ReactNode } from 'react'
-import { late } from '../ui/late.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { Loading } from '../ui/states.tsx'
 import styles from './rich-text.module.css'
 
@@ -153,7 +153,7 @@ export type EditorProps = {
 }
 
 /** The rich text editor. Its code loads when it is first needed. */
-export const RichTextField = late<EditorProps>(
+export const RichTextField = lazy<EditorProps>(
   async () => (await import('./editor.tsx')).default,
   <Loading label="Loading editor" lines={2} />,
 )

@@ -14,7 +14,7 @@ import { Page } from '../ui/page.tsx'
 import { ShownOnce } from '../ui/shown-once.tsx'
 import { FaultNote } from '../ui/states.tsx'
 import { Tabs } from '../ui/tabs.tsx'
-import { javascriptLines, pythonLines } from './lines.ts'
+import { javascriptSample, pythonSample } from './samples.ts'
 import { readStartSearch } from './search.ts'
 import styles from './start.module.css'
 
@@ -143,9 +143,9 @@ const SendStep = ({ secret = '$EARSHOT_KEY' }: { secret: string | undefined }) =
           {
             value: 'javascript',
             label: 'JavaScript',
-            content: <Code>{javascriptLines(origin, secret, startedAt)}</Code>,
+            content: <Code>{javascriptSample(origin, secret, startedAt)}</Code>,
           },
-          { value: 'python', label: 'Python', content: <Code>{pythonLines(origin, secret, startedAt)}</Code> },
+          { value: 'python', label: 'Python', content: <Code>{pythonSample(origin, secret, startedAt)}</Code> },
           {
             value: 'provider',
             label: 'Provider webhook',

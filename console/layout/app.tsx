@@ -3,18 +3,18 @@ import { Menu as MenuIcon } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { IconButton } from '../ui/button.tsx'
 import { useKeys } from '../ui/keys.tsx'
-import { late } from '../ui/late.tsx'
-import { Later } from '../ui/later.tsx'
+import { lazy } from '../ui/lazy.tsx'
+import { RenderLater } from '../ui/render-later.tsx'
 import styles from './app.module.css'
 import { Rail } from './rail.tsx'
 
-const place = 'earshot-rail'
+const storageKey = 'earshot-rail'
 
-const Palette = late(async () => (await import('./palette.tsx')).Palette)
+const Palette = lazy(async () => (await import('./palette.tsx')).Palette)
 
 /** The frame of every page: a navigation on the left, or behind a button on small screens. */
 export const App = () => {
-  const [folded, setFolded] = useState(() => localStorage.getItem(place) === 'folded')
+  const [folded, setFolded] = useState(() => localStorage.getItem(storageKey) === 'folded')
   const [drawer, setDrawer] = useState(false)
   const [finding, setFinding] = useState(false)
   const pathname = useRouterState({ select: ({ location }) => location.pathname })
@@ -29,7 +29,7 @@ export const App = () => {
     ...(drawer && { Escape: { does: 'Close menu', run: () => setDrawer(false) } }),
   })
   const fold = () => {
-    localStorage.setItem(place, folded ? 'unfolded' : 'folded')
+    localStorage.setItem(storageKey, folded ? 'unfolded' : 'folded')
     setFolded(!folded)
     setDrawer(false)
   }
@@ -50,9 +50,9 @@ export const App = () => {
         <strong>Earshot</strong>
       </header>
       <div className={drawer ? `${styles.side} ${styles.open}` : styles.side}>
-        <Later>
+        <RenderLater>
           <Rail folded={folded && !drawer} onFold={fold} onSearch={() => setFinding(true)} />
-        </Later>
+        </RenderLater>
       </div>
       {drawer && (
         <button type="button" className={styles.shade} aria-label="Close the menu" onClick={() => setDrawer(false)} />

@@ -30,7 +30,7 @@ const Targets = ({ onClose }: { onClose: () => void }) => {
     },
   })
   const id = text.trim().toLowerCase()
-  const found: Target[] = isUuid(text)
+  const matches: Target[] = isUuid(text)
     ? [
         target('Conversation', id, () => navigate({ to: '/conversations/$id', params: { id }, search: {} })),
         target('Monitor', id, () => navigate({ to: '/monitors/$id', params: { id }, search: {} })),
@@ -61,7 +61,7 @@ const Targets = ({ onClose }: { onClose: () => void }) => {
       target('Agent', label, () => navigate({ to: '/agents/$id', params: { id: value } })),
     ),
   ].filter((item): item is Target => item !== false && `${item.kind} ${item.label}`.toLowerCase().includes(id))
-  const targets = found.length > 0 ? found : named
+  const targets = matches.length > 0 ? matches : named
   return (
     <Autocomplete.Root
       inline

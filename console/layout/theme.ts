@@ -1,18 +1,18 @@
 export type Theme = 'system' | 'light' | 'dark'
 
-const place = 'earshot-theme'
+const storageKey = 'earshot-theme'
 
 export const readTheme = (): Theme => {
-  const kept = localStorage.getItem(place)
-  return kept === 'light' || kept === 'dark' ? kept : 'system'
+  const stored = localStorage.getItem(storageKey)
+  return stored === 'light' || stored === 'dark' ? stored : 'system'
 }
 
 export const applyTheme = (theme: Theme = readTheme()): void => {
   if (theme === 'system') {
-    localStorage.removeItem(place)
+    localStorage.removeItem(storageKey)
     delete document.documentElement.dataset.theme
   } else {
-    localStorage.setItem(place, theme)
+    localStorage.setItem(storageKey, theme)
     document.documentElement.dataset.theme = theme
   }
 }

@@ -1,6 +1,6 @@
 // Rates a new password like the server does, before it is sent. Loaded when someone types one.
 
-import { lateCode } from './late-code.ts'
+import { lazyCode } from './lazy-code.ts'
 
 export const leastLength = 12
 
@@ -23,7 +23,7 @@ const load = async (): Promise<Rate> => {
   return (password, known) => zxcvbn.check(password, ['earshot', ...known]).score
 }
 
-const code = lateCode(load)
+const code = lazyCode(load)
 
 /** Returns a score from 0 to 4. The server accepts 3 and 4. */
 export const ratePassword = async (password: string, known: string[]): Promise<number> => {

@@ -24,13 +24,13 @@ const OfShare = ({ share, n }: { share: Share; n: number }) =>
 const comparedOf = ({ matrix }: Agreement) => Object.values(matrix).reduce((sum, count) => sum + count, 0)
 
 const LeftOut = ({ unsure, unscored, failed, missing }: Agreement) => {
-  const said = [
+  const excluded = [
     unsure > 0 && `${formatCount(unsure)} reviewers unsure`,
     unscored > 0 && `${formatCount(unscored)} unscored`,
     failed > 0 && `${formatCount(failed)} failed`,
     missing > 0 && `${formatCount(missing)} without a result`,
   ].filter(Boolean)
-  return said.length > 0 ? said.join(', ') : <span className={styles.soft}>none</span>
+  return excluded.length > 0 ? excluded.join(', ') : <span className={styles.soft}>none</span>
 }
 
 const columns: Column<Agreement>[] = [

@@ -8,12 +8,12 @@ import { formatCount, formatMoney, formatShort, plural } from '../lib/format.ts'
 import { instantIn, midnightIn, ownZone } from '../lib/zones.ts'
 import { Button } from '../ui/button.tsx'
 import { Field, Input } from '../ui/controls.tsx'
-import { late } from '../ui/late.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { FaultNote } from '../ui/states.tsx'
 import type { Monitor } from './queries.ts'
 import styles from './runs.module.css'
 
-const FilterFields = late(async () => (await import('../filters/filter-fields.tsx')).FilterFields)
+const FilterFields = lazy(async () => (await import('../filters/filter-fields.tsx')).FilterFields)
 
 type Estimate = Schemas['EvaluationEstimate']
 

@@ -5,7 +5,7 @@ import type { Filter } from '../filters/filter.ts'
 import { Button } from '../ui/button.tsx'
 import { Choice, Row } from '../ui/controls.tsx'
 import { SelectField, TextArea, TextField } from '../ui/form.tsx'
-import { late } from '../ui/late.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import type { Draft } from './draft.ts'
 import styles from './editor.module.css'
 import { Expression } from './expression.tsx'
@@ -13,7 +13,7 @@ import type { Scope } from './queries.ts'
 import { RuleReference } from './rule-reference.tsx'
 import type { Kind } from './search.ts'
 
-const FilterFields = late(async () => (await import('../filters/filter-fields.tsx')).FilterFields)
+const FilterFields = lazy(async () => (await import('../filters/filter-fields.tsx')).FilterFields)
 
 type DefinitionFieldsProps = { kind: Kind; problems: Issue[] }
 

@@ -11,20 +11,20 @@ import { announce } from '../ui/announce.tsx'
 import { Badge } from '../ui/badge.tsx'
 import { Button, ButtonLink, IconButton } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
-import { Later } from '../ui/later.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Page } from '../ui/page.tsx'
+import { RenderLater } from '../ui/render-later.tsx'
 import { Await, FaultNote } from '../ui/states.tsx'
 import { Tabs } from '../ui/tabs.tsx'
 import { Time } from '../ui/time.tsx'
 import { AgreementPart } from './agreement.tsx'
-import { Course } from './course.tsx'
 import { Definition } from './definition.tsx'
-import { FoundPart } from './found.tsx'
 import styles from './monitor.module.css'
 import { type Monitor as MonitorData, monitorOptions } from './queries.ts'
+import { Results } from './results.tsx'
 import { RunsPart } from './runs.tsx'
 import { kindNames, type Part } from './search.ts'
+import { TrendSection } from './trend.tsx'
 import { VersionsPart } from './versions.tsx'
 
 const Actions = ({ monitor: { id, name, enabled } }: { monitor: MonitorData }) => {
@@ -78,7 +78,7 @@ const Parts = ({ monitor }: { monitor: MonitorData }) => {
   const { tab = 'found' } = useSearch({ from: '/app/monitors/$id' })
   const navigate = useNavigate({ from: '/monitors/$id' })
   const tabs: { value: Part; label: string; content: React.ReactNode }[] = [
-    { value: 'found', label: 'Results', content: <FoundPart monitor={monitor} /> },
+    { value: 'found', label: 'Results', content: <Results monitor={monitor} /> },
     { value: 'agreement', label: 'Agreement with reviewers', content: <AgreementPart monitor={monitor} /> },
     { value: 'versions', label: 'Versions', content: <VersionsPart monitor={monitor} /> },
     ...(monitor.kind === 'external'
@@ -126,11 +126,11 @@ export const Monitor = () => {
       <Await query={query} lines={8}>
         {(data) => (
           <>
-            <Course monitor={data} />
-            <Later>
+            <TrendSection monitor={data} />
+            <RenderLater>
               <Definition monitor={data} />
               <Parts monitor={data} />
-            </Later>
+            </RenderLater>
           </>
         )}
       </Await>

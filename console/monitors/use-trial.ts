@@ -59,8 +59,8 @@ const problemsOf = (error: unknown): Issue[] =>
 export const useTrial = ({ kind, definition, scope, monitor }: TrialDraft & { monitor: Monitor | undefined }) => {
   const now = { kind, definition, scope }
   const rested = useDeferred(now, 350)
-  const [asked, setAsked] = useState<TrialDraft>()
-  const judged = asked?.kind === kind ? asked : undefined
+  const [requested, setRequested] = useState<TrialDraft>()
+  const judged = requested?.kind === kind ? requested : undefined
   const draft = kind === 'rule' ? rested : judged
   const shownDraft = draft && draft.kind === kind && isFilled(draft) ? draft : undefined
   const newest = useAnswer(shownDraft, monitor, {})
@@ -77,7 +77,7 @@ export const useTrial = ({ kind, definition, scope, monitor }: TrialDraft & { mo
     retry: () => void newest.refetch(),
     isFilled: isFilled(now),
     run: () => {
-      if (JSON.stringify(asked) !== JSON.stringify(now)) return setAsked(now)
+      if (JSON.stringify(requested) !== JSON.stringify(now)) return setRequested(now)
       void newest.refetch()
       if (monitor) void reviewed.refetch()
     },

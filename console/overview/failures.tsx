@@ -73,8 +73,8 @@ const useFailedConnections = (isMember: boolean): Found => {
 /** Failures of the last seven days that won't resolve on their own. */
 export const useFailures = (): Found => {
   const isMember = useMay('member')
-  const found = [useFailedExports(), useFailedWebhooks(isMember), useFailedConnections(isMember)]
-  return { isPending: found.some(({ isPending }) => isPending), rows: found.flatMap(({ rows }) => rows) }
+  const failures = [useFailedExports(), useFailedWebhooks(isMember), useFailedConnections(isMember)]
+  return { isPending: failures.some(({ isPending }) => isPending), rows: failures.flatMap(({ rows }) => rows) }
 }
 
 export const Failures = ({ failures }: { failures: Failure[] }) => (

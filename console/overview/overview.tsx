@@ -3,8 +3,8 @@ import { memo, useDeferredValue } from 'react'
 import { countOptions } from '../filters/count.ts'
 import { once } from '../lib/once.ts'
 import { ButtonLink } from '../ui/button.tsx'
-import { Later } from '../ui/later.tsx'
 import { Page } from '../ui/page.tsx'
+import { RenderLater } from '../ui/render-later.tsx'
 import { Empty, FaultNote, Loading } from '../ui/states.tsx'
 import { Failures, useFailures } from './failures.tsx'
 import { OpenFindings } from './open-findings.tsx'
@@ -80,9 +80,9 @@ export const Overview = () => {
             <Loading lines={10} />
           )}
           <div hidden={!isReady}>
-            <Later>
+            <RenderLater>
               <Parts />
-            </Later>
+            </RenderLater>
           </div>
         </>
       )}

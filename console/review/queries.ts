@@ -54,15 +54,15 @@ type Seat = { bucketId: string; me: string; present: string | undefined }
 /** Returns the given review, another one that the reviewer has claimed, or the next one. Null if there is none. */
 export const takeReview = async ({ bucketId, me, present }: Seat): Promise<Review | null> => {
   if (present !== undefined) {
-    const kept = await keep(present).catch(unlessGone)
-    if (kept?.bucketId === bucketId) return kept
+    const extended = await keep(present).catch(unlessGone)
+    if (extended?.bucketId === bucketId) return extended
   }
-  const held = await answer(
+  const open = await answer(
     api.GET('/v1/reviews', {
       params: { query: { bucketId, reviewerUserId: me, status: 'in_progress', limit: 1 } },
     }),
   )
-  const [first] = held.data
+  const [first] = open.data
   const resumed = first && (await keep(first.id).catch(unlessGone))
   if (resumed) return resumed
   const claimed = await answer(api.POST('/v1/buckets/{id}/claim', { params: { path: { id: bucketId } }, body: {} }))

@@ -7,17 +7,17 @@ import { queryClient } from '../api/queries.ts'
 import { type Bucket, bucketOptions } from '../buckets/queries.ts'
 import { conversationOptions } from '../conversations/queries.ts'
 import { Stage } from '../conversations/stage.tsx'
-import type { Place } from '../conversations/use-place.ts'
+import type { Position } from '../conversations/use-position.ts'
 import { formatDuration, sentenceCase } from '../lib/format.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { Empty, FaultNote, Loading } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { Bar } from './bar.tsx'
-import { Desk } from './desk.tsx'
+import { JudgmentForm } from './judgment-form.tsx'
 import { isLost, type Review } from './queries.ts'
 import styles from './room.module.css'
-import { useFound } from './use-found.ts'
-import { useSeat } from './use-seat.ts'
+import { useLease } from './use-lease.ts'
+import { useResults } from './use-results.ts'
 
 const Whose = ({ id }: { id: string }) => {
   const { data } = useQuery(conversationOptions(id))
@@ -40,14 +40,14 @@ const Whose = ({ id }: { id: string }) => {
 type AtWorkProps = {
   bucket: Bucket
   review: Review
-  place: Place
-  onPlace: (place: Place) => void
+  place: Position
+  onPlace: (place: Position) => void
   onDone: (said: string) => void
   onLost: (fault: Fault) => void
 }
 
 const AtWork = ({ bucket, review, place, onPlace, onDone, onLost }: AtWorkProps) => {
-  const { found } = useFound(bucket, review.conversationId)
+  const { found } = useResults(bucket, review.conversationId)
   const { error } = useQuery(conversationOptions(review.conversationId))
   useEffect(() => {
     if (isLost(error)) onLost(error)
@@ -65,7 +65,7 @@ const AtWork = ({ bucket, review, place, onPlace, onDone, onLost }: AtWorkProps)
       onPlace={onPlace}
       head={<Whose id={review.conversationId} />}
       asideLabel="Your review"
-      aside={<Desk bucket={bucket} review={review} onDone={onDone} onLost={onLost} />}
+      aside={<JudgmentForm bucket={bucket} review={review} onDone={onDone} onLost={onLost} />}
     />
   )
 }
@@ -93,7 +93,7 @@ const Nothing = ({ bucketId, done }: { bucketId: string; done: number }) => (
 const Inside = ({ bucket }: { bucket: Bucket }) => {
   const search = useSearch({ from: '/app/review/$bucketId' })
   const navigate = useNavigate({ from: '/review/$bucketId' })
-  const { review, error, refetch, isPending, next, round, leaseEnds, lost, lose } = useSeat(bucket.id, search.review)
+  const { review, error, refetch, isPending, next, round, leaseEnds, lost, lose } = useLease(bucket.id, search.review)
   const [said, setSaid] = useState('')
   const id = review?.id
   useEffect(() => {

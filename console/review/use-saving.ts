@@ -19,7 +19,7 @@ export const useSaving = (
 ) => {
   const sending = useRef<Promise<unknown>>(Promise.resolve())
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  const told = useRef<string>(undefined)
+  const sent = useRef<string>(undefined)
   /** Saves pending changes now. */
   const send = useRef<() => void>(undefined)
   /** Parts aren't saved while the whole review is being submitted. */
@@ -32,13 +32,13 @@ export const useSaving = (
   })
   useEffect(() => {
     if (!isReady || resting.current) return
-    told.current ??= text
+    sent.current ??= text
     send.current = undefined
-    if (told.current === text) return
+    if (sent.current === text) return
     send.current = () => {
       send.current = undefined
-      const before = told.current
-      told.current = text
+      const before = sent.current
+      sent.current = text
       const body = JSON.parse(text) as ReturnType<typeof changeOf>
       sending.current = changeReview(id, body).then(
         () => setFailures(0),
@@ -50,7 +50,7 @@ export const useSaving = (
             )
             return
           }
-          told.current = before
+          sent.current = before
           setFailures((count) => count + 1)
         },
       )

@@ -25,6 +25,6 @@ export const settingsOf = (
     ...(provider === 'livekit' && { apiKey: apiKey.trim() }),
   }
   // Settings of one authentication scheme don't apply to another.
-  const kept = provider === 'vapi' && textOf(before.scheme || 'secret') !== scheme ? {} : before
-  return Object.fromEntries(Object.entries({ ...kept, ...shown }).filter(([, value]) => value !== ''))
+  const hidden = provider === 'vapi' && textOf(before.scheme || 'secret') !== scheme ? {} : before
+  return Object.fromEntries(Object.entries({ ...hidden, ...shown }).filter(([, value]) => value !== ''))
 }

@@ -38,7 +38,7 @@ const names: Record<IntegrationSync['state'], string> = {
 type Counts = { listed: number; stored: number; filled: number; failed: number }
 
 /** Returns how many calls the platform listed and how many were missing. */
-const found = ({ listed, filled, failed }: Counts): string => {
+const describeCounts = ({ listed, filled, failed }: Counts): string => {
   if (listed + filled + failed === 0) return 'No new calls'
   const lacking = [
     ...(filled > 0 ? [`${formatCount(filled)} backfilled`] : []),
@@ -49,7 +49,7 @@ const found = ({ listed, filled, failed }: Counts): string => {
 
 const LastRun = ({ run }: { run: NonNullable<IntegrationSync['lastRun']> }) => (
   <>
-    <Time at={run.startedAt} ago />: {run.status === 'failed' ? run.reason : found(run)}
+    <Time at={run.startedAt} ago />: {run.status === 'failed' ? run.reason : describeCounts(run)}
   </>
 )
 
@@ -65,7 +65,7 @@ const factsOf = (sync: IntegrationSync): [string, ReactNode][] => {
     ['Complete until', <Time key="until" at={completeUntil} />],
     ['Last run', lastRun ? <LastRun key="last" run={lastRun} /> : 'None yet'],
     ...(nextRunAt ? [['Next run', <Time key="next" at={nextRunAt} />] as [string, ReactNode]] : []),
-    ['Last 30 days', found(last30Days)],
+    ['Last 30 days', describeCounts(last30Days)],
   ]
 }
 
@@ -95,8 +95,8 @@ const Gaps = ({ id }: { id: string }) => {
 const Present = ({ id }: { id: string }) => {
   const query = useQuery(integrationSyncOptions(id))
   const isAdmin = useMay('admin')
-  const [asked, setAsked] = useState<'edit' | 'delete'>()
-  const close = () => setAsked(undefined)
+  const [dialog, setDialog] = useState<'edit' | 'delete'>()
+  const close = () => setDialog(undefined)
   const run = useMutation({
     mutationFn: () => answer(api.POST('/v1/integrations/{id}/sync/run', { params: { path: { id } }, body: {} })),
     onSuccess: async () => {
@@ -113,10 +113,10 @@ const Present = ({ id }: { id: string }) => {
           actions={
             isAdmin && (
               <>
-                <Button look="quiet" onClick={() => setAsked('delete')}>
+                <Button look="quiet" onClick={() => setDialog('delete')}>
                   Delete
                 </Button>
-                <Button onClick={() => setAsked('edit')}>Edit</Button>
+                <Button onClick={() => setDialog('edit')}>Edit</Button>
                 {sync.state === 'waiting' && (
                   <Button busy={run.isPending} onClick={() => run.mutate()}>
                     Sync now
@@ -131,11 +131,11 @@ const Present = ({ id }: { id: string }) => {
             {run.error && <FaultNote error={run.error} />}
             {sync.openGaps > 0 && <Gaps id={id} />}
           </div>
-          {asked === 'edit' && <SyncDialog id={id} sync={sync} onClose={close} />}
+          {dialog === 'edit' && <SyncDialog id={id} sync={sync} onClose={close} />}
           <Confirm
             title="Delete sync?"
             action="Delete sync"
-            open={asked === 'delete'}
+            open={dialog === 'delete'}
             onClose={close}
             run={async () => {
               await api.DELETE('/v1/integrations/{id}/sync', { params: { path: { id } } })

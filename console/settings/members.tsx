@@ -21,7 +21,7 @@ import { type Member, membersOptions, refresh } from './queries.ts'
 import { isAbove, rolesInWords, rolesUpTo } from './roles.ts'
 import styles from './settings.module.css'
 
-type Asked =
+type OpenDialog =
   | { what: 'invite' }
   | { what: 'step-down'; role: Role }
   | { what: 'rename' | 'remove'; member: Member }
@@ -30,9 +30,9 @@ type Asked =
 export const Members = () => {
   const me = useMe()
   const isAdmin = useMay('admin')
-  const [asked, setAsked] = useState<Asked>()
+  const [dialog, setDialog] = useState<OpenDialog>()
   const { rows, error, isPending, isFetchingMore, more, retry } = useList(membersOptions)
-  const close = () => setAsked(undefined)
+  const close = () => setDialog(undefined)
   const changeRole = useMutation({
     mutationFn: ({ id, role }: { id: string; role: Role }) =>
       answer(api.PATCH('/v1/members/{id}', { params: { path: { id } }, body: { role } })),
@@ -46,7 +46,7 @@ export const Members = () => {
       answer(api.POST('/v1/members/{id}/invitation', { params: { path: { id } }, body: {} })),
     // The link is only kept while the page is open.
     gcTime: 0,
-    onSuccess: ({ invitationUrl }, { name }) => setAsked({ what: 'link', to: name, url: invitationUrl }),
+    onSuccess: ({ invitationUrl }, { name }) => setDialog({ what: 'link', to: name, url: invitationUrl }),
   })
   const mayChange = ({ role }: Member) => isAdmin && !isAbove(role, me.role)
   const columns: Column<Member>[] = [
@@ -73,7 +73,7 @@ export const Members = () => {
               // The options above are all roles.
               onChange={({ target }) => {
                 const role = target.value as Role
-                if (member.id === me.member.id) setAsked({ what: 'step-down', role })
+                if (member.id === me.member.id) setDialog({ what: 'step-down', role })
                 else changeRole.mutate({ id: member.id, role })
               }}
             />
@@ -101,10 +101,10 @@ export const Members = () => {
                 ...(member.status === 'invited'
                   ? [{ label: 'New invitation link', onSelect: () => renew.mutate(member) }]
                   : []),
-                { label: 'Rename', onSelect: () => setAsked({ what: 'rename', member }) },
+                { label: 'Rename', onSelect: () => setDialog({ what: 'rename', member }) },
                 ...(member.id === me.member.id
                   ? []
-                  : [{ label: 'Remove', danger: true, onSelect: () => setAsked({ what: 'remove', member }) }]),
+                  : [{ label: 'Remove', danger: true, onSelect: () => setDialog({ what: 'remove', member }) }]),
               ]}
             />
           </div>
@@ -116,7 +116,7 @@ export const Members = () => {
       title="Members"
       actions={
         isAdmin && (
-          <Button look="primary" onClick={() => setAsked({ what: 'invite' })}>
+          <Button look="primary" onClick={() => setDialog({ what: 'invite' })}>
             Invite member
           </Button>
         )
@@ -136,36 +136,36 @@ export const Members = () => {
         />
       )}
       <p className={styles.foot}>{rolesInWords}</p>
-      {asked?.what === 'invite' && <Invite onClose={close} />}
-      {asked?.what === 'rename' && <Rename member={asked.member} onClose={close} />}
-      <Dialog title="New invitation link" open={asked?.what === 'link'} onClose={close} holds>
-        {asked?.what === 'link' && (
-          <ShownOnce name="invitation link" value={asked.url}>
-            Send this link to {asked.to}. It works once and replaces the previous link. You won’t see it again.
+      {dialog?.what === 'invite' && <Invite onClose={close} />}
+      {dialog?.what === 'rename' && <Rename member={dialog.member} onClose={close} />}
+      <Dialog title="New invitation link" open={dialog?.what === 'link'} onClose={close} holds>
+        {dialog?.what === 'link' && (
+          <ShownOnce name="invitation link" value={dialog.url}>
+            Send this link to {dialog.to}. It works once and replaces the previous link. You won’t see it again.
           </ShownOnce>
         )}
       </Dialog>
-      {asked?.what === 'step-down' && (
+      {dialog?.what === 'step-down' && (
         <Confirm
-          title={`Change your own role to ${asked.role}?`}
+          title={`Change your own role to ${dialog.role}?`}
           action="Change role"
           open
           onClose={close}
-          run={() => changeRole.mutateAsync({ id: me.member.id, role: asked.role })}
+          run={() => changeRole.mutateAsync({ id: me.member.id, role: dialog.role })}
         >
           You’ll lose the permissions of your current role. Only another {me.role} can restore it.
         </Confirm>
       )}
-      {asked?.what === 'remove' && (
+      {dialog?.what === 'remove' && (
         <Confirm
-          title={`Remove ${asked.member.name}?`}
+          title={`Remove ${dialog.member.name}?`}
           action="Remove member"
           open
           onClose={close}
           run={async () => {
-            await api.DELETE('/v1/members/{id}', { params: { path: { id: asked.member.id } } })
+            await api.DELETE('/v1/members/{id}', { params: { path: { id: dialog.member.id } } })
             await refresh('members')
-            announce(`${asked.member.name} removed`)
+            announce(`${dialog.member.name} removed`)
           }}
         >
           This signs them out and revokes every API key they created. Their reviews, comments, and findings are kept.

@@ -49,7 +49,7 @@ const Going = ({ days }: { days: number }) => {
 
 const OrganizationForm = ({ organization }: { organization: Own }) => {
   const { retentionDays, monthlyJudgeBudget, features } = organization
-  const [asked, setAsked] = useState<Values>()
+  const [unconfirmed, setUnconfirmed] = useState<Values>()
   const form = useForm<Values>({
     defaultValues: {
       name: organization.name,
@@ -73,10 +73,10 @@ const OrganizationForm = ({ organization }: { organization: Own }) => {
     }
     const days = numberOf(values.retentionDays)
     const erases = days !== null && days >= 1 && (retentionDays === null || days < retentionDays)
-    if (erases) setAsked(values)
+    if (erases) setUnconfirmed(values)
     else await save(values)
   }
-  const days = numberOf(asked?.retentionDays ?? '')
+  const days = numberOf(unconfirmed?.retentionDays ?? '')
   return (
     <>
       <LeaveGuard isDirty={() => isDirty} />
@@ -109,9 +109,9 @@ const OrganizationForm = ({ organization }: { organization: Own }) => {
         action="Erase and save"
         open={days !== null}
         typed={organization.name}
-        onClose={() => setAsked(undefined)}
+        onClose={() => setUnconfirmed(undefined)}
         run={async () => {
-          if (asked) await save(asked)
+          if (unconfirmed) await save(unconfirmed)
         }}
       >
         {days !== null && <Going days={days} />}

@@ -1,18 +1,18 @@
 import { Link, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useMay } from '../api/session.ts'
-import { late } from '../ui/late.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty, Loading } from '../ui/states.tsx'
 import { Profile } from './profile.tsx'
 import styles from './settings.module.css'
 
-const Webhooks = late(async () => (await import('./webhooks.tsx')).Webhooks, <Loading />)
-const Organization = late(async () => (await import('./organization.tsx')).Organization, <Loading />)
-const Members = late(async () => (await import('./members.tsx')).Members, <Loading />)
-const Connections = late(async () => (await import('./connections.tsx')).Connections, <Loading />)
-const AuditLog = late(async () => (await import('./audit-log.tsx')).AuditLog, <Loading />)
-const ApiKeys = late(async () => (await import('./api-keys.tsx')).ApiKeys, <Loading />)
+const Webhooks = lazy(async () => (await import('./webhooks.tsx')).Webhooks, <Loading />)
+const Organization = lazy(async () => (await import('./organization.tsx')).Organization, <Loading />)
+const Members = lazy(async () => (await import('./members.tsx')).Members, <Loading />)
+const Connections = lazy(async () => (await import('./connections.tsx')).Connections, <Loading />)
+const AuditLog = lazy(async () => (await import('./audit-log.tsx')).AuditLog, <Loading />)
+const ApiKeys = lazy(async () => (await import('./api-keys.tsx')).ApiKeys, <Loading />)
 
 /** On narrow screens, the sections are in a row that scrolls. */
 const shownInNav = (link: HTMLAnchorElement | null) => link?.scrollIntoView({ block: 'nearest', inline: 'center' })

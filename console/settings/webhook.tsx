@@ -17,16 +17,16 @@ import { WebhookDeliveries } from './webhook-deliveries.tsx'
 import { WebhookDialog } from './webhook-dialog.tsx'
 import { EndpointState } from './webhooks.tsx'
 
-type Asked = 'edit' | 'disable' | 'rotate' | 'delete'
+type OpenDialog = 'edit' | 'disable' | 'rotate' | 'delete'
 
 const Ways = ({ endpoint }: { endpoint: Endpoint }) => {
   const { id, name, url, status } = endpoint
   const isAdmin = useMay('admin')
   const navigate = useNavigate()
-  const [asked, setAsked] = useState<Asked>()
+  const [dialog, setDialog] = useState<OpenDialog>()
   const [secret, setSecret] = useState<string>()
   const params = { path: { id } }
-  const close = () => setAsked(undefined)
+  const close = () => setDialog(undefined)
   const act = useMutation({
     mutationFn: async (what: 'approve' | 'test') => {
       // Approve only the URL shown here, in case someone changed it.
@@ -53,27 +53,27 @@ const Ways = ({ endpoint }: { endpoint: Endpoint }) => {
             Send test event
           </Button>
         )}
-        <Button onClick={() => setAsked('edit')}>Edit</Button>
+        <Button onClick={() => setDialog('edit')}>Edit</Button>
         {isAdmin && (
           <>
-            <Button onClick={() => setAsked('rotate')}>Rotate secret</Button>
+            <Button onClick={() => setDialog('rotate')}>Rotate secret</Button>
             {status !== 'disabled' && (
-              <Button look="quiet" onClick={() => setAsked('disable')}>
+              <Button look="quiet" onClick={() => setDialog('disable')}>
                 {status === 'proposed' ? 'Reject' : 'Disable'}
               </Button>
             )}
-            <Button look="quiet" onClick={() => setAsked('delete')}>
+            <Button look="quiet" onClick={() => setDialog('delete')}>
               Delete
             </Button>
           </>
         )}
       </div>
       {act.error && <FaultNote error={act.error} />}
-      {asked === 'edit' && <WebhookDialog endpoint={endpoint} onClose={close} />}
+      {dialog === 'edit' && <WebhookDialog endpoint={endpoint} onClose={close} />}
       <Confirm
         title={`${status === 'proposed' ? 'Reject' : 'Disable'} “${name}”?`}
         action={status === 'proposed' ? 'Reject endpoint' : 'Disable endpoint'}
-        open={asked === 'disable'}
+        open={dialog === 'disable'}
         onClose={close}
         run={async () => {
           await answer(api.POST('/v1/webhook-endpoints/{id}/disable', { params, body: {} }))
@@ -85,7 +85,7 @@ const Ways = ({ endpoint }: { endpoint: Endpoint }) => {
       <Confirm
         title="Rotate secret?"
         action="Rotate secret"
-        open={asked === 'rotate'}
+        open={dialog === 'rotate'}
         onClose={close}
         run={async () => {
           const made = await answer(api.POST('/v1/webhook-endpoints/{id}/rotate-secret', { params, body: {} }))
@@ -104,7 +104,7 @@ const Ways = ({ endpoint }: { endpoint: Endpoint }) => {
       <Confirm
         title={`Delete “${name}”?`}
         action="Delete endpoint"
-        open={asked === 'delete'}
+        open={dialog === 'delete'}
         onClose={close}
         run={async () => {
           await api.DELETE('/v1/webhook-endpoints/{id}', { params })

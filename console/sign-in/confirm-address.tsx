@@ -5,7 +5,7 @@ import { answer, api } from '../api/client.ts'
 import { queryClient } from '../api/queries.ts'
 import { Button } from '../ui/button.tsx'
 import { FaultNote } from '../ui/states.tsx'
-import { Door } from './door.tsx'
+import { CardPage } from './card-page.tsx'
 
 /** Opened by the link in the email to a new address. It needs a click, because email scanners open links too. */
 export const ConfirmAddress = () => {
@@ -15,7 +15,7 @@ export const ConfirmAddress = () => {
     onSuccess: () => queryClient.clear(),
   })
   return (
-    <Door title="Confirm your email address">
+    <CardPage title="Confirm your email address">
       {confirm.data ? (
         <>
           <p role="status">
@@ -36,6 +36,6 @@ export const ConfirmAddress = () => {
           </div>
         </>
       )}
-    </Door>
+    </CardPage>
   )
 }

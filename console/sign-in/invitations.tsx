@@ -6,8 +6,8 @@ import type { Schemas } from '../api/schema.d.ts'
 import { sentenceCase } from '../lib/format.ts'
 import { Button } from '../ui/button.tsx'
 import { Await, FaultNote } from '../ui/states.tsx'
-import styles from './door.module.css'
-import { Door } from './door.tsx'
+import styles from './card-page.module.css'
+import { CardPage } from './card-page.tsx'
 import { pageOf } from './search.ts'
 
 type Invitation = Schemas['OwnInvitation']
@@ -66,7 +66,7 @@ export const Invitations = () => {
   const { to } = useSearch({ from: '/invitations' })
   const invitations = useOwnInvitations()
   return (
-    <Door title="Your invitations">
+    <CardPage title="Your invitations">
       <Await query={invitations} lines={2}>
         {({ data }) => (
           <>
@@ -88,6 +88,6 @@ export const Invitations = () => {
           </>
         )}
       </Await>
-    </Door>
+    </CardPage>
   )
 }

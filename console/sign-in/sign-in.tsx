@@ -4,12 +4,12 @@ import { useForm } from 'react-hook-form'
 import { answer, api } from '../api/client.ts'
 import { queryClient } from '../api/queries.ts'
 import { Form, TextField } from '../ui/form.tsx'
-import { late } from '../ui/late.tsx'
-import styles from './door.module.css'
-import { Door } from './door.tsx'
+import { lazy } from '../ui/lazy.tsx'
+import styles from './card-page.module.css'
+import { CardPage } from './card-page.tsx'
 import { pageOf } from './search.ts'
 
-const Forgotten = late(async () => (await import('./forgotten.tsx')).Forgotten)
+const ResetPassword = lazy(async () => (await import('./reset-password.tsx')).ResetPassword)
 
 /** Messages for the reasons why single sign-on can fail. */
 const refusals: Record<string, string> = {
@@ -43,7 +43,7 @@ const Entering = () => {
     await navigate({ href: pageOf(to), replace: true })
   }
   return (
-    <Door title="Sign in">
+    <CardPage title="Sign in">
       {refused !== undefined && <p role="alert">{refusals[refused] ?? refusals.failed}</p>}
       {ways?.oidc && (
         <>
@@ -82,8 +82,8 @@ const Entering = () => {
         )}
         No account? Ask an admin of your organization to invite you.
       </p>
-    </Door>
+    </CardPage>
   )
 }
 
-export const SignIn = () => (useSearch({ from: '/sign-in' }).forgotten ? <Forgotten /> : <Entering />)
+export const SignIn = () => (useSearch({ from: '/sign-in' }).forgotten ? <ResetPassword /> : <Entering />)

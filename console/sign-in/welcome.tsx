@@ -10,7 +10,7 @@ import { Choice } from '../ui/controls.tsx'
 import { Form, TextField } from '../ui/form.tsx'
 import { NewPasswordField, shortPasswordFault } from '../ui/new-password.tsx'
 import { Loading } from '../ui/states.tsx'
-import { Door } from './door.tsx'
+import { CardPage } from './card-page.tsx'
 
 type Offer = Schemas['InvitationOffer']
 type Given = { name: string; email: string; password: string }
@@ -89,7 +89,7 @@ const Joining = ({
     await navigate({ to: choosesPassword ? '/start' : '/', replace: true })
   }
   return (
-    <Door title={`Welcome to ${organization}`}>
+    <CardPage title={`Welcome to ${organization}`}>
       {setsPassword || setsEmail ? null : (
         <Choice label="Account" value={account} options={accounts} onChange={setAccount} />
       )}
@@ -102,7 +102,7 @@ const Joining = ({
           <ExistingPassword />
         )}
       </Form>
-    </Door>
+    </CardPage>
   )
 }
 
@@ -119,19 +119,19 @@ export const Welcome = () => {
   if (error || token === '') {
     const incomplete = token === '' || asFault(error).status === 400
     return (
-      <Door title="This link doesn’t work">
+      <CardPage title="This link doesn’t work">
         <p role="alert">
           {incomplete ? 'The link is incomplete, expired, or replaced by a newer one.' : asFault(error).message}
         </p>
         <p>
           <Link to="/sign-in">Sign in</Link>
         </p>
-      </Door>
+      </CardPage>
     )
   }
   return (
-    <Door title="Loading your invitation">
+    <CardPage title="Loading your invitation">
       <Loading />
-    </Door>
+    </CardPage>
   )
 }

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'react'
 import { firstUse } from '../lib/first-use.ts'
-import { lateCode, reportMissingCode, useMissingCode } from '../lib/late-code.ts'
+import { lazyCode, reportMissingCode, useMissingCode } from '../lib/lazy-code.ts'
 import styles from './announce.module.css'
 import { MissingCode } from './missing-code.tsx'
 import type { Announcement, Toasts } from './toasts.tsx'
 
-const code = lateCode(async () => (await import('./toasts.tsx')).Toasts)
+const code = lazyCode(async () => (await import('./toasts.tsx')).Toasts)
 
 const waiting: Announcement[] = []
 

@@ -4,7 +4,7 @@ import { Button } from './button.tsx'
 import { Field, Input } from './controls.tsx'
 import styles from './dialog.module.css'
 import type { DialogProps } from './dialog-window.tsx'
-import { late } from './late.tsx'
+import { lazy } from './lazy.tsx'
 import { FaultNote } from './states.tsx'
 
 const load = async () => (await import('./dialog-window.tsx')).DialogWindow
@@ -12,7 +12,7 @@ const load = async () => (await import('./dialog-window.tsx')).DialogWindow
 // No page opens with a dialog, so its code loads on first use of the page.
 firstUse.then(load).catch(() => undefined)
 
-const DialogWindow = late(load)
+const DialogWindow = lazy(load)
 
 export const Dialog = (props: DialogProps) => {
   const [wasOpened, setWasOpened] = useState(props.open)

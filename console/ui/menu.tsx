@@ -1,9 +1,9 @@
 import { cloneElement, type PointerEvent, useEffect, useRef, useState } from 'react'
 import { firstUse } from '../lib/first-use.ts'
-import { lateCode, reportMissingCode } from '../lib/late-code.ts'
+import { lazyCode, reportMissingCode } from '../lib/lazy-code.ts'
 import type { MenuProps } from './loaded-menu.tsx'
 
-const code = lateCode(async () => (await import('./loaded-menu.tsx')).LoadedMenu)
+const code = lazyCode(async () => (await import('./loaded-menu.tsx')).LoadedMenu)
 
 /** A button that opens a menu. Until the first use of the page, only the button is rendered. */
 export const Menu = (props: MenuProps) => {

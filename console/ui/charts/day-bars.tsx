@@ -4,7 +4,7 @@ import { formatCount, formatShort } from '../../lib/format.ts'
 import { TimeAxis, ValueAxis } from './axes.tsx'
 import styles from './charts.module.css'
 import { Frame, type Mark, type Plot } from './frame.tsx'
-import { Hatch, Legend, type Look, looks } from './looks.tsx'
+import { Hatch, Legend, type Look, looks } from './result-styles.tsx'
 import { longTime, startOf, timeScale, valueScale, widthOf } from './scale.ts'
 
 export type DayBar = {

@@ -2,7 +2,7 @@
 
 import { Link, type LinkProps } from '@tanstack/react-router'
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react'
-import { Later } from '../later.tsx'
+import { RenderLater } from '../render-later.tsx'
 import { useWidth } from '../use-width.ts'
 import styles from './charts.module.css'
 import { AsTable, ChartRows, type ChartTable } from './rows.tsx'
@@ -84,9 +84,9 @@ export const Frame = ({
           <svg className={styles.svg} width={full} height={height} role="group" aria-label={title}>
             <g transform={`translate(${margin.left} ${margin.top})`}>
               {children(plot)}
-              <Later>
+              <RenderLater>
                 <Marks marks={marks} height={plot.height} active={active} onActive={setActive} />
-              </Later>
+              </RenderLater>
               {above?.(plot)}
             </g>
           </svg>

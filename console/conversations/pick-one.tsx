@@ -4,9 +4,9 @@ import { ChooserOfOne } from '../ui/chooser.tsx'
 import type { Option } from '../ui/controls.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { FaultNote, Loading } from '../ui/states.tsx'
-import styles from './to-one.module.css'
+import styles from './pick-one.module.css'
 
-type ToOneProps = {
+type PickOneProps = {
   title: string
   label: string
   hint: string
@@ -23,7 +23,7 @@ type ToOneProps = {
 }
 
 /** Picks one item by typing, to attach or add something to it. */
-export const ToOne = ({ title, label, hint, action, none, options, isLoaded, error, ...rest }: ToOneProps) => {
+export const PickOne = ({ title, label, hint, action, none, options, isLoaded, error, ...rest }: PickOneProps) => {
   const { value, onChange, send, onClose } = rest
   const put = useMutation({ mutationFn: (id: string) => send(id), onSuccess: onClose })
   return (

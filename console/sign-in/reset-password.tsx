@@ -3,10 +3,10 @@ import { useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { answer, api } from '../api/client.ts'
 import { Form, TextField } from '../ui/form.tsx'
-import { Door } from './door.tsx'
+import { CardPage } from './card-page.tsx'
 
 /** Requests a link to reset the password. */
-export const Forgotten = () => {
+export const ResetPassword = () => {
   const form = useForm({ defaultValues: { email: '' } })
   const [sentTo, setSentTo] = useState<string>()
   const send = async (body: { email: string }) => {
@@ -14,7 +14,7 @@ export const Forgotten = () => {
     setSentTo(body.email)
   }
   return (
-    <Door title="Reset your password">
+    <CardPage title="Reset your password">
       {sentTo === undefined ? (
         <>
           <p>Enter the email address you sign in with. We’ll send you a link to set a new password.</p>
@@ -38,6 +38,6 @@ export const Forgotten = () => {
       <p>
         <Link to="/sign-in">Back to sign-in</Link>
       </p>
-    </Door>
+    </CardPage>
   )
 }

@@ -27,9 +27,9 @@ const useHeartbeat = (review: Review | undefined | null) => {
       if ((!stirred && !playing) || ends - Date.now() > renewBelow) return
       stirred = false
       try {
-        const kept = await keepReview(review.id)
-        ends = new Date(kept.leaseExpiresAt ?? 0).getTime()
-        setLeaseEnds(kept.leaseExpiresAt)
+        const extended = await keepReview(review.id)
+        ends = new Date(extended.leaseExpiresAt ?? 0).getTime()
+        setLeaseEnds(extended.leaseExpiresAt)
       } catch (error) {
         // Other errors may be temporary.
         if (isLost(error)) lose(error)
@@ -46,7 +46,7 @@ const useHeartbeat = (review: Review | undefined | null) => {
 }
 
 /** Manages the reviewer's lease in a bucket: claims the next review, and releases it on leaving. */
-export const useSeat = (bucketId: string, present: string | undefined) => {
+export const useLease = (bucketId: string, present: string | undefined) => {
   const { member } = useMe()
   // Each visit and each round claims again.
   const [visit] = useState(() => newId())
@@ -64,15 +64,15 @@ export const useSeat = (bucketId: string, present: string | undefined) => {
     retry: false,
   })
   const review = query.data
-  const held = useRef<string>(undefined)
+  const claimed = useRef<string>(undefined)
   useEffect(() => {
-    held.current = review?.id
+    claimed.current = review?.id
   }, [review])
 
   useEffect(() => {
     let here = true
     const leave = (release: typeof releaseReview | typeof sendRelease) => {
-      if (held.current !== undefined) void release(held.current, bucketId)
+      if (claimed.current !== undefined) void release(claimed.current, bucketId)
       // The page was left before the claim finished.
       else void taking.current?.then((late) => late && release(late.id, bucketId)).catch(() => undefined)
     }
@@ -80,23 +80,23 @@ export const useSeat = (bucketId: string, present: string | undefined) => {
     const returned = ({ persisted }: PageTransitionEvent) => persisted && location.reload()
     addEventListener('pagehide', vanish)
     addEventListener('pageshow', returned)
-    gone.delete(visit)
+    released.delete(visit)
     return () => {
       here = false
       removeEventListener('pagehide', vanish)
       removeEventListener('pageshow', returned)
-      gone.add(visit)
+      released.add(visit)
       // React mounts components twice in development. Don't release if it remounts immediately.
-      setTimeout(() => !here && gone.has(visit) && leave(releaseReview), 0)
+      setTimeout(() => !here && released.has(visit) && leave(releaseReview), 0)
     }
   }, [visit, bucketId])
 
   const next = useCallback(() => {
-    held.current = undefined
+    claimed.current = undefined
     taking.current = undefined
     setRound((now) => now + 1)
   }, [])
   return { ...query, review, next, round, ...useHeartbeat(review) }
 }
 
-const gone = new Set<string>()
+const released = new Set<string>()

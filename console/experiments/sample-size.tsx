@@ -4,7 +4,7 @@ import { formatDifference } from './figures.ts'
 import type { Experiment, Outcome } from './queries.ts'
 
 /** The smallest difference detectable now, and the conversations needed for the target. */
-export const Precision = ({ experiment }: { experiment: Experiment }) => {
+export const SampleSize = ({ experiment }: { experiment: Experiment }) => {
   const size = (outcome: Outcome, value: number | null) =>
     value === null ? 'Not known yet' : formatDifference(outcome, value).replace('+', '')
   return (

@@ -10,14 +10,14 @@ import { Key, useKeys } from '../ui/keys.tsx'
 import { FaultNote, Loading } from '../ui/states.tsx'
 import { agrees, answersOf, answerTo, changeOf, isEmpty, meeting, wantsNote } from './answers.ts'
 import { Card } from './card.tsx'
-import styles from './desk.module.css'
 import { issuesOf } from './issues.ts'
+import styles from './judgment-form.module.css'
+import { OverallRating } from './overall-rating.tsx'
 import { changeReview, foundOptions, isLost, type Judged, type Result, type Review } from './queries.ts'
-import { useFound } from './use-found.ts'
+import { useResults } from './use-results.ts'
 import { useSaving } from './use-saving.ts'
-import { Whole } from './whole.tsx'
 
-type DeskProps = {
+type JudgmentFormProps = {
   bucket: Bucket
   review: Review
   /** Called when the review is completed or skipped, with a message. */
@@ -28,7 +28,7 @@ type DeskProps = {
 
 /** Returns the monitors to judge, and their results unless they are hidden. */
 const useQuestions = (bucket: Bucket, { conversationId }: Review) => {
-  const { found, isHidden, ...state } = useFound(bucket, conversationId)
+  const { found, isHidden, ...state } = useResults(bucket, conversationId)
   const [absent, setAbsent] = useState<string[]>([])
   const asked = bucket.monitorIds
   const withResult = asked.filter((id) => found.some(({ monitorId }) => monitorId === id))
@@ -45,7 +45,7 @@ const useQuestions = (bucket: Bucket, { conversationId }: Review) => {
 }
 
 /** The monitors to judge as a stack of cards. One is the current one. */
-export const Desk = ({ bucket, review, onDone, onLost }: DeskProps) => {
+export const JudgmentForm = ({ bucket, review, onDone, onLost }: JudgmentFormProps) => {
   const { nameOf } = useNames('monitors')
   const { monitorIds, isAsked, found, isHidden, isReady, error, retry, leaveOut } = useQuestions(bucket, review)
   const [answers, setAnswers] = useState(() => answersOf(review))
@@ -205,7 +205,7 @@ export const Desk = ({ bucket, review, onDone, onLost }: DeskProps) => {
             onLeaveNote={leaveNote}
           />
         ))}
-        <Whole
+        <OverallRating
           focused={focus === last}
           rating={answers.rating}
           notes={answers.notes}

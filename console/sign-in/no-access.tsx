@@ -4,11 +4,11 @@ import { answer, api } from '../api/client.ts'
 import { queryClient } from '../api/queries.ts'
 import { Button } from '../ui/button.tsx'
 import { Await } from '../ui/states.tsx'
-import { Door } from './door.tsx'
+import { CardPage } from './card-page.tsx'
 import { useOwnInvitations } from './invitations.tsx'
 
 /** For people who are signed in but have no active organization. */
-export const Outside = () => {
+export const NoAccess = () => {
   const navigate = useNavigate()
   const joined = useQuery({ queryKey: ['organizations'], queryFn: () => answer(api.GET('/auth/organizations')) })
   const invitations = useOwnInvitations().data?.data ?? []
@@ -18,7 +18,7 @@ export const Outside = () => {
     await navigate({ to: '/sign-in' })
   }
   return (
-    <Door title="You don’t have access">
+    <CardPage title="You don’t have access">
       <Await query={joined} lines={1}>
         {({ data }) => (
           <p>
@@ -36,6 +36,6 @@ export const Outside = () => {
       <div>
         <Button onClick={() => void leave()}>Sign out</Button>
       </div>
-    </Door>
+    </CardPage>
   )
 }

@@ -12,7 +12,7 @@ import { Button } from '../ui/button.tsx'
 import { Field, Input } from '../ui/controls.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { FaultNote } from '../ui/states.tsx'
-import styles from './put-in.module.css'
+import styles from './add-conversations.module.css'
 import type { Bucket } from './queries.ts'
 
 const most = 1_000
@@ -32,7 +32,7 @@ const newestIds = async (filter: Filter, wanted: number): Promise<string[]> => {
 }
 
 /** Adds the latest conversations that match a filter to a bucket, once. */
-export const PutIn = ({ bucket, onClose }: { bucket: Bucket; onClose: () => void }) => {
+export const AddConversations = ({ bucket, onClose }: { bucket: Bucket; onClose: () => void }) => {
   const [filter, setFilter] = useState<Filter>({})
   const [wanted, setWanted] = useState('50')
   const { data } = useCount(filter)

@@ -1,42 +1,42 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 
 /** A position in a conversation: seconds of the recording, and the marked turn. */
-export type Place = { at?: number; turn?: number }
+export type Position = { at?: number; turn?: number }
 
 const settled = 200
 
-const isSame = (a: Place, b: Place) => a.at === b.at && a.turn === b.turn
+const isSame = (a: Position, b: Position) => a.at === b.at && a.turn === b.turn
 
 /** The position, written to the URL when it stops changing, because browsers limit URL changes per second. */
-export const usePlace = (place: Place, onPlace: (place: Place) => void) => {
-  const [shown, setShown] = useState(place)
+export const usePosition = (position: Position, onPosition: (position: Position) => void) => {
+  const [shown, setShown] = useState(position)
   /** The URL changed from outside: the back button or a link. */
-  const [led, setLed] = useState<Place>()
-  const now = useRef(place)
-  const told = useRef(place)
+  const [led, setLed] = useState<Position>()
+  const now = useRef(position)
+  const reported = useRef(position)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  const latest = useRef(onPlace)
+  const latest = useRef(onPosition)
   useEffect(() => {
-    latest.current = onPlace
+    latest.current = onPosition
   })
-  const { at, turn } = place
+  const { at, turn } = position
   useEffect(() => {
     const given = { ...(at !== undefined && { at }), ...(turn !== undefined && { turn }) }
-    if (isSame(given, told.current)) return
-    told.current = given
+    if (isSame(given, reported.current)) return
+    reported.current = given
     now.current = given
     setShown(given)
     setLed(given)
   }, [at, turn])
   useEffect(() => () => clearTimeout(timer.current), [])
-  const move = useCallback((change: (before: Place) => Place) => {
+  const move = useCallback((change: (before: Position) => Position) => {
     const next = change(now.current)
     now.current = next
     setShown(next)
     clearTimeout(timer.current)
     timer.current = setTimeout(() => {
-      if (isSame(next, told.current)) return
-      told.current = next
+      if (isSame(next, reported.current)) return
+      reported.current = next
       latest.current(next)
     }, settled)
   }, [])

@@ -5,8 +5,8 @@ import type { ReactNode } from 'react'
 import { formatCount, formatPercent, plural } from '../lib/format.ts'
 import { wilson } from '../lib/wilson.ts'
 import { Split } from '../ui/charts/split.tsx'
+import styles from './health-checks.module.css'
 import type { Experiment } from './queries.ts'
-import styles from './trust.module.css'
 
 type Mark = 'fits' | 'attention' | 'unknown'
 
@@ -129,7 +129,7 @@ const othersLine = ({ health: { overlapping, otherVersions } }: Experiment): Lin
   return said.length === 0 ? undefined : { matter: 'Other traffic', mark: 'unknown', says: `${said.join('; ')}.` }
 }
 
-export const Trust = ({ experiment }: { experiment: Experiment }) => {
+export const HealthChecks = ({ experiment }: { experiment: Experiment }) => {
   const lines = [splitLine, routingLine, overlapLine, missingLine, evenLine, othersLine]
     .map((lineOf) => lineOf(experiment))
     .filter((line) => line !== undefined)

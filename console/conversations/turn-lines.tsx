@@ -1,8 +1,8 @@
 import { Wrench } from 'lucide-react'
 import type { MouseEvent } from 'react'
 import { formatClock, formatMs } from '../lib/format.ts'
-import styles from './lines.module.css'
 import { type Mark, partsOf, slowMs, speakerOf, type Turn } from './timeline.ts'
+import styles from './turn-lines.module.css'
 
 /** A mouse click keeps the focus where it is, so that space still plays and pauses. */
 export const keepFocus = (event: MouseEvent) => event.preventDefault()

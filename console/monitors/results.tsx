@@ -7,8 +7,8 @@ import { Button } from '../ui/button.tsx'
 import { Choice } from '../ui/controls.tsx'
 import { Empty, FaultNote, Loading } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import styles from './found.module.css'
 import { foundOptions, type Monitor, useNewest } from './queries.ts'
+import styles from './results.module.css'
 import { type Found, foundKinds } from './search.ts'
 
 const words: Record<Found, string> = {
@@ -50,7 +50,7 @@ const Conversation = ({ id, of }: { id: string; of: ReturnType<ReturnType<typeof
   )
 }
 
-export const FoundPart = ({ monitor: { id, kind } }: { monitor: Monitor }) => {
+export const Results = ({ monitor: { id, kind } }: { monitor: Monitor }) => {
   const { result = 'affected', version } = useSearch({ from: '/app/monitors/$id' })
   const navigate = useNavigate({ from: '/monitors/$id' })
   const list = useList(foundOptions(id, result, version))

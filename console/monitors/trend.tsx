@@ -56,20 +56,20 @@ const Missing = ({
 /** The kappa of the latest version that has been reviewed. */
 const Trust = ({ id }: { id: string }) => {
   const { rows } = useList(agreementOptions(id))
-  const told = rows?.find(({ kappa }) => kappa !== null)
+  const rated = rows?.find(({ kappa }) => kappa !== null)
   return (
     <Figure
       name="Agreement with reviewers"
       note={
         <Link from="/monitors/$id" to="." search={(search) => ({ ...search, tab: 'agreement' })} resetScroll={false}>
-          {told ? `Version ${told.version}, details` : 'How it’s measured'}
+          {rated ? `Version ${rated.version}, details` : 'How it’s measured'}
         </Link>
       }
     >
-      {told?.kappa ? (
+      {rated?.kappa ? (
         <span className={styles.soft}>
-          <strong>κ {formatNumber(Number(told.kappa.value.toFixed(2)))}</strong> · {told.kappa.low.toFixed(2)}–
-          {told.kappa.high.toFixed(2)} · n = {Object.values(told.matrix).reduce((sum, count) => sum + count, 0)}
+          <strong>κ {formatNumber(Number(rated.kappa.value.toFixed(2)))}</strong> · {rated.kappa.low.toFixed(2)}–
+          {rated.kappa.high.toFixed(2)} · n = {Object.values(rated.matrix).reduce((sum, count) => sum + count, 0)}
         </span>
       ) : (
         <span className={styles.soft}>No judgments yet</span>
@@ -178,7 +178,7 @@ const Charts = ({ monitor: { id }, trend: { data } }: { monitor: Monitor; trend:
   )
 }
 
-export const Course = ({ monitor }: { monitor: Monitor }) => {
+export const TrendSection = ({ monitor }: { monitor: Monitor }) => {
   const { days = shownDays, version } = useSearch({ from: '/app/monitors/$id' })
   const navigate = useNavigate({ from: '/monitors/$id' })
   const query = useQuery({ ...trendOptions(monitor.id, { days, version }), placeholderData: (before) => before })

@@ -9,7 +9,7 @@ type LateCode<T> = {
 }
 
 /** Loads code once. The next call after a failure tries again. */
-export const lateCode = <T>(importCode: () => Promise<T>): LateCode<T> => {
+export const lazyCode = <T>(importCode: () => Promise<T>): LateCode<T> => {
   let loaded: T | undefined
   let loading: Promise<T> | undefined
   const load = async (): Promise<T> => {

@@ -1,6 +1,6 @@
 // The same conversation in several languages.
 
-export const javascriptLines = (
+export const javascriptSample = (
   origin: string,
   key: string,
   startedAt: string,
@@ -18,7 +18,7 @@ export const javascriptLines = (
   }),
 })`
 
-export const pythonLines = (origin: string, key: string, startedAt: string): string => `import json, urllib.request
+export const pythonSample = (origin: string, key: string, startedAt: string): string => `import json, urllib.request
 
 conversation = {
     "agent": {"externalId": "front-desk", "name": "Front desk", "channel": "voice"},

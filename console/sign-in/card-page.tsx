@@ -1,8 +1,8 @@
 import { type ReactNode, useEffect } from 'react'
-import styles from './door.module.css'
+import styles from './card-page.module.css'
 
 /** The layout of pages outside the app: a single card. */
-export const Door = ({ title, children }: { title: string; children: ReactNode }) => {
+export const CardPage = ({ title, children }: { title: string; children: ReactNode }) => {
   useEffect(() => {
     document.title = `${title} · Earshot`
   }, [title])

@@ -84,7 +84,7 @@ const useLines = (draft: Draft): Line[] => {
   return lines.filter((line) => line !== false)
 }
 
-export const Checks = ({ draft }: { draft: Draft }) => {
+export const LaunchChecks = ({ draft }: { draft: Draft }) => {
   const lines = useLines(draft)
   const { data } = useQuery(versionsOptions(draft.agentId))
   const promptOf = (id: string | null) => data?.data.find((version) => version.id === id)?.systemPrompt

@@ -1,16 +1,16 @@
 import { type FunctionComponent, type ReactNode, Suspense, useEffect, useState } from 'react'
-import { lateCode, reportMissingCode } from '../lib/late-code.ts'
+import { lazyCode, reportMissingCode } from '../lib/lazy-code.ts'
 import { MissingCode } from './missing-code.tsx'
 
 /**
  * A component that loads its code when it is first rendered. If loading fails, the error is shown in its place if it
  * has a fallback there, and otherwise in the corner of the window.
  */
-export const late = <Props extends object>(
+export const lazy = <Props extends object>(
   load: () => Promise<FunctionComponent<Props>>,
   fallback?: ReactNode,
 ): FunctionComponent<Props> => {
-  const code = lateCode(load)
+  const code = lazyCode(load)
   return (props) => {
     const [Loaded, setLoaded] = useState(() => code.loaded)
     const [isMissing, setIsMissing] = useState(false)

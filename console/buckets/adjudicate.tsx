@@ -13,33 +13,33 @@ import { Choice } from '../ui/controls.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Form, TextArea } from '../ui/form.tsx'
 import { Await } from '../ui/states.tsx'
-import styles from './decide.module.css'
+import styles from './adjudicate.module.css'
 import { type Bucket, type Review, saidOptions } from './queries.ts'
 
 type Judgment = Review['judgments'][number]
 type Judged = Judgment['correctResult']
-type Said = Judgment & { reviewerUserId: string }
-type Question = { monitorId: string; monitorVersion: number; said: Said[] }
+type GivenJudgment = Judgment & { reviewerUserId: string }
+type Question = { monitorId: string; monitorVersion: number; given: GivenJudgment[] }
 
 const options = (['affected', 'not_affected', 'unsure'] as const).map((value) => ({ value, label: judgedWords[value] }))
 
 /** The questions on which reviews disagree. */
 const differencesOf = (reviews: Review[]): Question[] => {
-  const said = reviews
+  const given = reviews
     .filter(({ adjudicates }) => !adjudicates)
     .flatMap(({ judgments, reviewerUserId }) => judgments.map((judgment) => ({ ...judgment, reviewerUserId })))
-  return [...Map.groupBy(said, ({ monitorId, monitorVersion }) => `${monitorId} ${monitorVersion}`).values()].flatMap(
+  return [...Map.groupBy(given, ({ monitorId, monitorVersion }) => `${monitorId} ${monitorVersion}`).values()].flatMap(
     (group) => {
       const [first] = group
       const differ = group.some(({ correctResult }) => correctResult !== first?.correctResult)
-      return first && differ ? [{ monitorId: first.monitorId, monitorVersion: first.monitorVersion, said: group }] : []
+      return first && differ ? [{ monitorId: first.monitorId, monitorVersion: first.monitorVersion, given: group }] : []
     },
   )
 }
 
 type Values = { notes: string }
 
-const Questions = ({ reviews, conversationId, bucket, onClose }: DecideProps & { reviews: Review[] }) => {
+const Questions = ({ reviews, conversationId, bucket, onClose }: AdjudicateProps & { reviews: Review[] }) => {
   const questions = differencesOf(reviews)
   const monitors = useNames('monitors')
   const people = useNames('members')
@@ -82,7 +82,7 @@ const Questions = ({ reviews, conversationId, bucket, onClose }: DecideProps & {
         <div key={keyOf(question)} className={styles.question}>
           <h3>{monitors.nameOf(question.monitorId)}</h3>
           <ul className={styles.said}>
-            {question.said.map(({ reviewerUserId, correctResult, comment }) => (
+            {question.given.map(({ reviewerUserId, correctResult, comment }) => (
               <li key={reviewerUserId}>
                 <span>{people.nameOf(reviewerUserId)}</span> <strong>{judgedWords[correctResult].toLowerCase()}</strong>
                 {comment && <q>{comment}</q>}
@@ -118,10 +118,10 @@ const Questions = ({ reviews, conversationId, bucket, onClose }: DecideProps & {
   )
 }
 
-type DecideProps = { bucket: Bucket; conversationId: string; onClose: () => void }
+type AdjudicateProps = { bucket: Bucket; conversationId: string; onClose: () => void }
 
 /** Adjudicates a disagreement. The adjudicator hasn't reviewed the conversation, or is an admin. */
-export const Decide = (props: DecideProps) => {
+export const Adjudicate = (props: AdjudicateProps) => {
   const { bucket, conversationId, onClose } = props
   const reviews = useQuery(saidOptions(bucket.id, conversationId))
   const { member } = useMe()

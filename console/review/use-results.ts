@@ -6,7 +6,7 @@ import { foundOptions, type Result } from './queries.ts'
 const none: Result[] = []
 
 /** Returns the monitors' results that the reviewer may see before answering. */
-export const useFound = (bucket: Bucket, conversationId: string) => {
+export const useResults = (bucket: Bucket, conversationId: string) => {
   const { data, error, refetch } = useQuery({ ...foundOptions(conversationId), enabled: !bucket.blind })
   // The same reviewer may have a blind review of it in another bucket.
   const isHidden = bucket.blind || (error instanceof Fault && error.status === 403)

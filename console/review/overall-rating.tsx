@@ -2,7 +2,7 @@ import type { Ref } from 'react'
 import { Area, Field } from '../ui/controls.tsx'
 import { Key } from '../ui/keys.tsx'
 import card from './card.module.css'
-import styles from './whole.module.css'
+import styles from './overall-rating.module.css'
 
 type WholeProps = {
   focused: boolean
@@ -16,7 +16,7 @@ type WholeProps = {
 }
 
 /** The rating and notes on the whole conversation. Both are optional. */
-export const Whole = ({ focused, rating, notes, noteRef, ...on }: WholeProps) => {
+export const OverallRating = ({ focused, rating, notes, noteRef, ...on }: WholeProps) => {
   if (!focused) {
     return (
       <li>

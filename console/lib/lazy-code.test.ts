@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { lateCode } from './late-code.ts'
+import { lazyCode } from './lazy-code.ts'
 
 it('loads code once', async () => {
   let imports = 0
-  const code = lateCode(async () => {
+  const code = lazyCode(async () => {
     imports += 1
     return 'menu'
   })
@@ -16,7 +16,7 @@ it('loads code once', async () => {
 
 it('tries again after a failure', async () => {
   let imports = 0
-  const code = lateCode(async () => {
+  const code = lazyCode(async () => {
     imports += 1
     if (imports === 1) throw new TypeError('Failed to fetch dynamically imported module')
     return 'menu'
