@@ -21,7 +21,7 @@ const groups = [
   },
   {
     name: 'controls',
-    test: /console\/ui\/(announce|badge|button|controls|copy|dialog\.|difference|estimate|kappa|keys|late|leave|menu|missing|page|progress|split|states|tabs|time|use)/,
+    test: /console\/ui\/(announce|badge|button|controls|copy|dialog\.|difference|estimate|kappa|keys|lazy|leave|menu|missing|page|progress|render-later|split|states|tabs|time|use)/,
   },
   { name: 'charts', test: /console\/ui\/charts\// },
   { name: 'table', test: /console\/ui\/(list-table|table)\./ },

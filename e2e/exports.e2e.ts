@@ -5,7 +5,7 @@ import { ask, breaches, monitorId, open } from './browser.ts'
 
 it('previews and creates an export, and downloads its file', async () => {
   const page = await open('/exports', 'viewer')
-  await page.getByRole('link', { name: 'New export' }).first().click()
+  await page.getByRole('link', { name: 'Create export' }).first().click()
   await page.getByText('Choose at least one monitor').waitFor()
   await page.getByLabel('Monitors', { exact: true }).click()
   await page.getByRole('option', { name: 'Asks for a person' }).click()

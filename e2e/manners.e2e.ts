@@ -41,8 +41,8 @@ it('only offers permitted actions in the palette', async () => {
   await asViewer.getByRole('heading', { level: 1 }).waitFor()
   await asViewer.keyboard.press('Control+k')
   await asViewer.getByRole('combobox', { name: 'Search', exact: true }).fill('Action')
-  await asViewer.getByRole('option', { name: 'New export' }).waitFor()
-  expect(await asViewer.getByRole('option', { name: /New monitor|Launch|API key/ }).count()).toBe(0)
+  await asViewer.getByRole('option', { name: 'Create export' }).waitFor()
+  expect(await asViewer.getByRole('option', { name: /Create monitor|Launch|API key/ }).count()).toBe(0)
 
   const page = await open('/', 'owner')
   await page.getByRole('heading', { level: 1 }).waitFor()

@@ -9,7 +9,7 @@ it('lists monitors with rates that link to their conversations', async () => {
   const page = await open('/monitors', 'viewer')
   const row = page.getByRole('row', { name: /Tool failed/ })
   await row.getByText(/n = \d/).waitFor()
-  expect(await page.getByRole('link', { name: 'New monitor' }).count()).toBe(0)
+  expect(await page.getByRole('link', { name: 'Create monitor' }).count()).toBe(0)
   expect(await breaches(page)).toEqual([])
   await row.getByRole('link', { name: /n = \d/ }).click()
   await page.getByText(/conversations .*“?Tool failed/i).waitFor()
@@ -44,7 +44,7 @@ it('shows the rate as a chart and as a table, and keeps the period in the URL', 
 
 it('writes a rule with errors marked and a preview, then runs a backfill', async () => {
   const page = await open('/monitors', 'member')
-  await page.getByRole('link', { name: 'New monitor' }).click()
+  await page.getByRole('link', { name: 'Create monitor' }).click()
   await page.getByLabel('Name').fill('Says hello')
   const rule = page.getByRole('textbox', { name: 'Rule', exact: true })
   await rule.fill("turns.bye('agent').mentions('hello')")
@@ -60,7 +60,7 @@ it('writes a rule with errors marked and a preview, then runs a backfill', async
   expect(await breaches(page)).toEqual([])
   await rule.fill("turns.by('agent').mentions('hello|hi ')")
   await page.getByText('From the last valid definition').waitFor({ state: 'detached' })
-  await page.getByRole('button', { name: 'Save monitor' }).click()
+  await page.getByRole('button', { name: 'Create monitor' }).click()
   await page.getByRole('heading', { level: 1, name: 'Says hello' }).waitFor()
 
   await page.getByRole('tab', { name: 'Runs', selected: true }).waitFor()
@@ -100,7 +100,7 @@ it('says what to configure if there is no model, and keeps the input', async () 
     .getByRole('alert')
     .getByText(/EARSHOT_JUDGE_MODEL/)
     .waitFor()
-  await page.getByRole('button', { name: 'Save monitor' }).click()
+  await page.getByRole('button', { name: 'Create monitor' }).click()
   await expect
     .poll(() =>
       page

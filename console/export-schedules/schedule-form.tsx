@@ -190,7 +190,7 @@ const ScheduleForm = ({ schedule }: { schedule?: Schedule }) => {
       {'lacks' in read && <p className={styles.soft}>{read.lacks}</p>}
       <div>
         <Button type="submit" look="primary" busy={save.isPending} disabled={'lacks' in read}>
-          {schedule ? 'Save schedule' : 'Create schedule'}
+          {schedule ? 'Save changes' : 'Create schedule'}
         </Button>
       </div>
     </form>

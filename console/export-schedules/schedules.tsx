@@ -34,7 +34,7 @@ export const Schedules = () => {
   const isAdmin = useMay('admin')
   const action = isAdmin && (
     <ButtonLink look="primary" to="/exports/schedules/new">
-      New schedule
+      Create schedule
     </ButtonLink>
   )
   return (

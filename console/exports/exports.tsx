@@ -118,7 +118,7 @@ export const Exports = () => {
   ]
   const action = (
     <ButtonLink look="primary" to="/exports/new" search={{}}>
-      New export
+      Create export
     </ButtonLink>
   )
   return (

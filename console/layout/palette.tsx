@@ -47,10 +47,10 @@ const Targets = ({ onClose }: { onClose: () => void }) => {
         ]
   const named = [
     ...places.map(({ label, to }) => target('Page', label, () => navigate({ to: to ?? '/' }))),
-    mayWrite && entitlements.monitors && target('Action', 'New monitor', () => navigate({ to: '/monitors/new' })),
+    mayWrite && entitlements.monitors && target('Action', 'Create monitor', () => navigate({ to: '/monitors/new' })),
     entitlements.monitors &&
       features.monitorExports &&
-      target('Action', 'New export', () => navigate({ to: '/exports/new', search: {} })),
+      target('Action', 'Create export', () => navigate({ to: '/exports/new', search: {} })),
     mayManage && target('Action', 'Launch experiment', () => navigate({ to: '/experiments/new' })),
     mayManage &&
       target('Action', 'Create API key', () => navigate({ to: '/settings/$part', params: { part: 'api-keys' } })),

@@ -36,6 +36,11 @@ const teaching: Record<Kind, string> = {
 
 type EditorProps = { monitor?: Monitor; kind: Kind; onKind?: (kind: Kind) => void }
 
+const submitLabel = (monitor: Monitor | undefined, makesVersion: boolean): string => {
+  if (!monitor) return 'Create monitor'
+  return makesVersion ? `Save as version ${monitor.currentVersion.number + 1}` : 'Save changes'
+}
+
 const Editor = ({ monitor, kind, onKind }: EditorProps) => {
   const navigate = useNavigate()
   const form = useForm<Draft>({ defaultValues: draftOf(monitor) })
@@ -74,7 +79,7 @@ const Editor = ({ monitor, kind, onKind }: EditorProps) => {
         <Form
           form={form}
           send={send}
-          submit={makesVersion ? `Save as version ${monitor.currentVersion.number + 1}` : 'Save monitor'}
+          submit={submitLabel(monitor, makesVersion)}
           fieldOf={fieldOf(kind)}
           beside={
             monitor ? (

@@ -177,7 +177,7 @@ export const Monitors = () => {
       actions={
         mayWrite && (
           <ButtonLink look="primary" to="/monitors/new">
-            <Plus aria-hidden="true" /> New monitor
+            <Plus aria-hidden="true" /> Create monitor
           </ButtonLink>
         )
       }
