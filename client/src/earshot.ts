@@ -1,4 +1,4 @@
-// The client of Earshot. All that is exported here is what users of the package see.
+// The Earshot client. Everything exported here is the package's public API.
 
 import type { DownloadOptions, ExportedFile } from './export-file.ts'
 import { makeFile } from './export-file.ts'
@@ -26,7 +26,7 @@ type ExportConfig = Body<'/v1/monitor-exports', 'post'>['config']
 type ExperimentExportConfig = Body<'/v1/experiments/{id}/exports', 'post'>['config']
 
 type Importing = {
-  /** Takes in conversations from anywhere, as many as come, and tells of each what became of it. */
+  /** Creates conversations from any source, and returns each one's result. */
   import: <T extends NewConversation>(
     items: Iterable<T> | AsyncIterable<T>,
     options?: ImportOptions,
@@ -34,7 +34,7 @@ type Importing = {
 }
 
 type Downloading = {
-  /** Asks for an export, waits for it, and downloads its file. */
+  /** Creates an export, waits for it, and downloads its file. */
   createAndDownload: (
     config: ExportConfig,
     options?: DownloadOptions,
@@ -42,7 +42,7 @@ type Downloading = {
 }
 
 type DownloadingOfExperiments = {
-  /** Asks for an export of an experiment, waits for it, and downloads its file. */
+  /** Creates an experiment's export, waits for it, and downloads its file. */
   createAndDownloadExport: (
     id: string,
     config: ExperimentExportConfig,
@@ -50,12 +50,12 @@ type DownloadingOfExperiments = {
   ) => Promise<ExportedFile<Schemas['ExperimentExport']>>
 }
 
-/** One service and one key. It holds nothing open: make as many as you like. */
+/** A server and an API key. It holds no connections, so you can create as many as you like. */
 export class Earshot extends Resources {
   declare readonly conversations: Resources['conversations'] & Importing
   declare readonly exports: Resources['exports'] & Downloading
   declare readonly experiments: Resources['experiments'] & DownloadingOfExperiments
-  /** Any other request of the service, such as `request('GET', '/healthz')`. */
+  /** Sends any other request, such as `request('GET', '/healthz')`. */
   readonly request: <T = unknown>(method: string, path: string, sent?: Sent, options?: RequestOptions) => Promise<T>
 
   constructor(options: EarshotOptions) {

@@ -1,14 +1,17 @@
 export type Issue = { path: string; message: string }
 
-/** A request that was refused, or got no answer that can be used. */
+/** A request that was rejected or received no usable response. */
 export class EarshotError extends Error {
   override readonly name = 'EarshotError'
-  /** Of the answer; 0 when there was none. */
+  /** The response's HTTP status, or 0 if there was no response. */
   readonly status: number
-  /** A short stable phrase: `validation failed`, `not found`, `conflict`, …; ours are `unreachable`, `timed out` and `unexpected response`. */
+  /**
+   * A short, stable phrase: `validation failed`, `not found`, `conflict`, and so on. The library adds `unreachable`,
+   * `timed out`, and `unexpected response`.
+   */
   readonly code: string
   readonly details: Record<string, unknown>
-  /** Names this request in the log of the service. */
+  /** Identifies this request in the server's log. */
   readonly requestId: string | undefined
   readonly retryAfterSeconds: number | undefined
 
@@ -21,14 +24,14 @@ export class EarshotError extends Error {
     this.retryAfterSeconds = told.retryAfterSeconds
   }
 
-  /** Every fault of a request that is not valid. */
+  /** All validation errors of a request. */
   get issues(): Issue[] {
     const { issues } = this.details
     return Array.isArray(issues) ? issues : []
   }
 }
 
-/** Seconds, or a date. */
+/** Parses Retry-After, in seconds or as a date. */
 const readRetryAfter = (value: string | null, now: number): number | undefined => {
   if (value === null) return undefined
   const isDate = /^[a-z]{3,9},? .*\d{2}:\d{2}/i.test(value.trim())
@@ -46,7 +49,7 @@ const parse = (text: string): unknown => {
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
-/** What a proxy or a page of sign-in answers in place of the service. */
+/** Creates the error for a response from something other than Earshot, such as a proxy or sign-in page. */
 export const strangeAnswer = ({ status, headers }: Response, origin: string): EarshotError => {
   const to = headers.get('location')
   const hint = to ? `It redirects to ${JSON.stringify(to)}: use that URL.` : 'Check the URL.'

@@ -1,10 +1,10 @@
-// The file of an export: asked for, waited for, and downloaded with its digest checked.
+// Creates an export, waits for it, and downloads its file with a digest check.
 
 import { EarshotError, readError, strangeAnswer } from './errors.ts'
 import { pause, type RequestOptions, type Send } from './send.ts'
 import { openSha256 } from './sha256.ts'
 
-/** `Uint8Array<ArrayBuffer>` where TypeScript knows that, which is from 5.7 on. */
+/** `Uint8Array<ArrayBuffer>` in TypeScript 5.7 and later. */
 type Bytes = ReturnType<Uint8Array['slice']>
 
 type Manifest = {
@@ -20,12 +20,12 @@ export type ExportProgress = {
   doing: 'queued' | 'generating' | 'downloading'
   rows: number | null
   bytes: number
-  /** Known once the file is there. */
+  /** Known once the file exists. */
   totalBytes: number | null
 }
 
 export type DownloadOptions = RequestOptions & {
-  /** Of a former call whose answer was lost: the same export again. */
+  /** From an earlier call with a lost response, to get the same export again. */
   operationId?: string
   onProgress?: (progress: ExportProgress) => void
 }
@@ -33,20 +33,20 @@ export type DownloadOptions = RequestOptions & {
 export type ExportedFile<M> = {
   export: M
   fileName: string
-  /** Goes on by itself where a connection breaks, and fails at its end if the file is not the one that was made. */
+  /** Resumes automatically if a connection breaks, and fails at its end if the digest doesn't match. */
   stream: ReadableStream<Bytes>
-  /** All of it in memory. */
+  /** The whole file in memory. */
   bytes: () => Promise<Bytes>
 }
 
 const firstPollMs = 200
 const longestPollMs = 5_000
-/** In a row, without a byte more. */
+/** The maximum number of consecutive attempts without a new byte. */
 const mostFailures = 6
-/** A connection on which nothing comes for so long is given up. */
+/** A connection without data for this long is dropped. */
 const silenceMs = 60_000
 
-/** A random UUID, also on a page without https. */
+/** Returns a random UUID, even on a page without HTTPS. */
 const newId = (): string => {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
@@ -58,7 +58,7 @@ const newId = (): string => {
 
 type Part = { response: Response; digest: string | null }
 
-/** What is left from a byte on. The key goes to the service alone, where the platform shows where the file lies. */
+/** Requests the rest of the file. The key is only sent to the server, if the runtime reveals the file's location. */
 const openPart = async (send: Send, path: string, from: number, options: RequestOptions): Promise<Part> => {
   const headers: Record<string, string> = from > 0 ? { range: `bytes=${from}-` } : {}
   const link = await send.raw('GET', path, {}, options)
@@ -77,7 +77,7 @@ const openPart = async (send: Send, path: string, from: number, options: Request
   return { response, digest: link.headers.get('x-file-digest') ?? response.headers.get('repr-digest') }
 }
 
-/** A name in this folder: whoever writes the file there must not be led elsewhere. */
+/** Returns a plain file name, so that writing the file can't leave the current folder. */
 const nameIn = (response: Response): string | undefined => {
   const told = response.headers.get('content-disposition') ?? ''
   const [name = ''] = /[^/\\]*$/.exec(/filename="([^"]+)"/.exec(told)?.[1] ?? '') ?? []
@@ -91,7 +91,10 @@ async function* chunksOf({ body }: Response): AsyncGenerator<Bytes> {
   try {
     for (;;) {
       const silence = new Promise<never>((_resolve, reject) => {
-        timer = setTimeout(() => reject(new EarshotError('The download has stalled', { code: 'timed out' })), silenceMs)
+        timer = setTimeout(
+          () => reject(new EarshotError('The download stalled. Try again.', { code: 'timed out' })),
+          silenceMs,
+        )
       })
       const { done, value } = await Promise.race([reader.read(), silence])
       clearTimeout(timer)
@@ -115,7 +118,7 @@ const damaged = (what: string): EarshotError =>
 
 type OpenPart = (from: number) => Promise<Part>
 
-/** A link or a storage that is busy is asked again, as it is later on. */
+/** Retries if the server or the storage is busy. */
 const openFirst = async (open: OpenPart, signal: AbortSignal | undefined): Promise<Part> => {
   for (let failures = 1; ; failures++) {
     try {
@@ -128,7 +131,7 @@ const openFirst = async (open: OpenPart, signal: AbortSignal | undefined): Promi
   }
 }
 
-/** The bytes of a part from `at` to the end of the file. A server that doesn't know ranges begins anew. */
+/** The bytes of a part from `at` to the end of the file. A server that doesn't know ranges starts from the beginning. */
 async function* freshChunks({ response }: Part, at: number, end: number): AsyncGenerator<Bytes> {
   let skip = response.status === 200 ? at : 0
   let left = end - at
@@ -141,7 +144,7 @@ async function* freshChunks({ response }: Part, at: number, end: number): AsyncG
   }
 }
 
-/** The bytes of the file, over as many connections as it takes. */
+/** Downloads the file over as many connections as necessary. */
 async function* download(
   open: OpenPart,
   first: Part,

@@ -9,13 +9,13 @@ type Outcome = NonNullable<Answer<'/v1/conversations/batch', 'post'>>['data'][nu
 export type ImportResult<T> = Outcome & { item: T }
 
 export type ImportOptions = RequestOptions & {
-  /** Conversations of one request: 500 unless given. */
+  /** Conversations per request. Defaults to 500. */
   chunkSize?: number
-  /** Requests under way at once: 2 unless given. */
+  /** Concurrent requests. Defaults to 2. */
   concurrency?: number
 }
 
-/** Whatever the number of conversations in it, a request has no more characters, unless a single one has. */
+/** The maximum number of characters per request, unless a single conversation is larger. */
 const chunkLength = 4_000_000
 
 type Chunk<T> = { from: number; items: T[]; lines: string[]; repeatable: boolean }
@@ -25,7 +25,7 @@ async function* chunksOf<T>(items: Iterable<T> | AsyncIterable<T>, size: number)
   let chunk = empty(0)
   let length = 0
   for await (const item of items) {
-    // Of what is nothing at all, too, the service says that it is no conversation.
+    // The server rejects `undefined` as an invalid conversation too.
     const line = JSON.stringify(item) ?? 'null'
     if (chunk.items.length > 0 && length + line.length > chunkLength) {
       yield chunk
@@ -58,8 +58,8 @@ const requireCount = (name: string, count: number): void => {
 }
 
 /**
- * Sends conversations from anywhere, and tells of each, in their order, what became of it. A chunk whose answer was lost
- * is sent again when all of it have an `externalId`; nothing is stored twice then.
+ * Creates conversations from any source, and returns their results in order. A chunk with a lost response is sent again
+ * if all its conversations have an `externalId`, which prevents duplicates.
  */
 export async function* importConversations<T extends NewConversation>(
   send: Send,
@@ -101,7 +101,7 @@ export async function* importConversations<T extends NewConversation>(
   try {
     for await (const chunk of chunksOf(items, chunkSize)) {
       const sending = sendChunk(chunk)
-      // Told when its turn comes.
+      // Errors are reported in order.
       sending.catch(() => {})
       underWay.push(sending)
       if (underWay.length >= concurrency) yield* await next()

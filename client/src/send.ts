@@ -1,26 +1,26 @@
-// Requests: their time-outs, and when they are sent again.
+// Sends requests, with timeouts and retries.
 
 import { EarshotError, readError, strangeAnswer } from './errors.ts'
 import { makePaged, type Page, type Paged } from './paged.ts'
 
 export type RequestOptions = {
   signal?: AbortSignal | undefined
-  /** Until the answer, of each attempt. */
+  /** The timeout of each attempt, until the response arrives. */
   timeoutMs?: number | undefined
-  /** How often a request that failed in passing is sent again. */
+  /** The maximum number of retries after a temporary error. */
   retries?: number | undefined
 }
 
 export type EarshotOptions = {
-  /** Where the service is, such as `https://earshot.example.com`. */
+  /** The server's URL, such as `https://earshot.example.com`. */
   url: string
-  /** Of an organization, or a service key. */
+  /** An organization's API key, or a service key. */
   key: string
-  /** In place of the platform's own. */
+  /** Replaces the global `fetch`. */
   fetch?: typeof globalThis.fetch | undefined
-  /** Until the answer, of each attempt: 60,000 unless given. */
+  /** The timeout of each attempt, until the response arrives. Defaults to 60,000. */
   timeoutMs?: number | undefined
-  /** How often a request that failed in passing is sent again: 4 unless given. */
+  /** The maximum number of retries after a temporary error. Defaults to 4. */
   retries?: number | undefined
 }
 
@@ -29,16 +29,19 @@ type Values = Record<string, unknown>
 export type Sent = {
   body?: unknown
   query?: Values | undefined
-  /** Whether a POST stores the same when it is sent again: always, or because its body has an external id. */
+  /** Whether a POST can be repeated safely: always, or if its body has an external ID. */
   repeat?: 'always' | 'externalId'
 }
 
 export type Send = {
   json: <T>(method: string, path: string, sent?: Sent, options?: RequestOptions) => Promise<T>
   list: <T>(method: string, path: string, sent?: Sent, options?: RequestOptions) => Paged<T>
-  /** The answer as it comes: of a file, with the redirect to where it lies followed. */
+  /** Returns the raw response, following the redirect to a file. */
   open: (method: string, path: string, sent?: Sent, options?: RequestOptions) => Promise<Response>
-  /** An answer whose body is not read, and that is not redirected. Without the key any address, whatever it answers. */
+  /**
+   * Returns the response without reading it or following redirects. Without the key, any URL and any response are
+   * allowed.
+   */
   raw: (method: string, address: string, init?: RawInit, options?: RequestOptions) => Promise<Response>
 }
 
@@ -46,12 +49,12 @@ export type RawInit = Sent & { headers?: Record<string, string>; redirect?: 'man
 
 const firstPauseMs = 500
 const longestPauseMs = 30_000
-/** A service that asks for more is not waited for. */
+/** Longer waits than this aren't retried. */
 const longestRetryAfterSeconds = 120
-/** What a timer can hold: 24 days. */
+/** The maximum of a timer: 24 days. */
 const longestTimeoutMs = 2 ** 31 - 1
 
-/** Writes ids into a path. An empty one would make it the path of the list. */
+/** Inserts IDs into a path. An empty ID would turn it into the list's path. */
 export const path = (parts: TemplateStringsArray, ...ids: string[]): string =>
   parts.reduce((whole, part, at) => {
     const id = ids[at - 1]
@@ -60,7 +63,7 @@ export const path = (parts: TemplateStringsArray, ...ids: string[]): string =>
     return whole + encodeURIComponent(id) + part
   })
 
-/** Behind `base` anything but a path could make it another host, which would get the key. */
+/** Only paths may follow `base`, or it could become another host, which would receive the key. */
 const addressOf = (base: string, address: string, query: Values = {}): string => {
   const url = new URL(address.startsWith('/') ? base + address : address)
   for (const [name, value] of Object.entries(query)) {
@@ -70,7 +73,7 @@ const addressOf = (base: string, address: string, query: Values = {}): string =>
   return url.href
 }
 
-/** Itself, or each of a batch. */
+/** Whether the conversation, or each one in a batch, has an external ID. */
 const hasExternalId = (body: unknown): boolean => {
   const { externalId, conversations } = (body ?? {}) as { externalId?: unknown; conversations?: unknown }
   return Array.isArray(conversations) ? conversations.every(hasExternalId) : typeof externalId === 'string'
@@ -81,7 +84,7 @@ const mayRepeat = (method: string, { repeat, body }: Sent): boolean =>
   repeat === 'always' ||
   (repeat === 'externalId' && hasExternalId(body))
 
-/** Of a 429 nothing was done. What is switched off (a 503 that says so) does not pass by waiting. */
+/** Returns whether to retry. A 429 had no effect. Waiting doesn't help with a disabled feature (a 503 that says so). */
 const passes = ({ status, code, retryAfterSeconds }: EarshotError, repeatable: boolean): boolean => {
   if ((retryAfterSeconds ?? 0) > longestRetryAfterSeconds) return false
   if (status === 429) return true
@@ -105,13 +108,13 @@ export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
     else signal?.addEventListener('abort', abort, { once: true })
   })
 
-/** At least what was asked for, and longer each time: who asks for little may need more. */
+/** Waits at least as long as the server asked, and longer each time, because the server may need more. */
 const pauseMs = (attempt: number, retryAfterSeconds = 0): number => {
   const grown = Math.min(longestPauseMs, firstPauseMs * 2 ** attempt) * (0.5 + Math.random() / 2)
   return Math.max(grown, retryAfterSeconds * 1_000 + Math.random() * 250)
 }
 
-/** What no answer means: whoever called aborted, the time was up, or there is nobody. */
+/** Converts a failed fetch to an error: aborted by the caller, timed out, or unreachable. */
 const faultOf = (error: unknown, origin: string, timeoutMs: number, signal: AbortSignal | undefined): unknown => {
   if (signal?.aborted) return signal.reason
   if (error instanceof EarshotError) return error
@@ -123,7 +126,7 @@ const faultOf = (error: unknown, origin: string, timeoutMs: number, signal: Abor
   return new EarshotError(`${origin} cannot be reached: ${why}`, { code: 'unreachable', cause: error })
 }
 
-/** Runs until it succeeds, fails for good, or was tried often enough. */
+/** Runs until it succeeds, fails permanently, or runs out of retries. */
 const again = async <T>(
   run: (attempt: number) => Promise<T>,
   repeatable: boolean,
@@ -165,7 +168,7 @@ const openSignals = (given: AbortSignal | undefined, timeoutMs: number) => {
 
 type Read<T> = (response: Response, attempt: number) => T | Promise<T>
 
-/** What is wrong is not shown: it may hold a password. */
+/** Errors don't show the URL, because it may contain a password. */
 const readBase = (url: string): string => {
   const { protocol, username, password, search, hash } = URL.canParse(url) ? new URL(url) : ({} as Partial<URL>)
   if (protocol !== 'https:' && protocol !== 'http:')
@@ -179,7 +182,7 @@ export const openSend = ({ url, key, fetch = globalThis.fetch, ...defaults }: Ea
   const base = readBase(url)
   const { origin } = new URL(base)
   if (!key) throw new TypeError('key is required')
-  // The platform would name it in its error.
+  // Check this first, because the runtime's error would contain the key.
   if (!/^[\x21-\x7e]+$/.test(key))
     throw new TypeError('key contains a space, a line break, or another character that API keys never have')
   const { timeoutMs: usualTimeoutMs = 60_000, retries: usualRetries = 4 } = defaults
@@ -191,10 +194,10 @@ export const openSend = ({ url, key, fetch = globalThis.fetch, ...defaults }: Ea
     const isJson = init.body !== undefined && !(init.body instanceof Blob)
     const body = isJson ? JSON.stringify(init.body) : (init.body as Blob | undefined)
     const attempt = async (count: number): Promise<T> => {
-      // What is read here is in time; a body that is read later takes as long as it takes.
+      // The timeout covers reading the body here, but not bodies that are read later.
       const { signal, done } = openSignals(given, timeoutMs)
       try {
-        // Not called as a method of anything: browsers insist.
+        // Browsers require `fetch` to be called on the global object.
         const response = await fetch.call(globalThis, href, {
           method,
           signal,
@@ -218,11 +221,11 @@ export const openSend = ({ url, key, fetch = globalThis.fetch, ...defaults }: Ea
 
   const json = <T>(method: string, address: string, sent: Sent = {}, options: RequestOptions = {}): Promise<T> => {
     const read: Read<unknown> = (response, attempt) => {
-      // An attempt whose answer was lost may have deleted it.
+      // An earlier attempt with a lost response may have deleted it.
       if (method === 'DELETE' && attempt > 0 && response.status === 404) return undefined
       return readJson(response, origin)
     }
-    // What the interface answers is what it describes.
+    // The server's responses match its OpenAPI document.
     return call(method, address, sent, options, read) as Promise<T>
   }
 
@@ -231,7 +234,7 @@ export const openSend = ({ url, key, fetch = globalThis.fetch, ...defaults }: Ea
     list: <T>(method: string, address: string, sent: Sent = {}, options: RequestOptions = {}) =>
       makePaged<T>(async ({ limit, cursor }) => {
         const place = method === 'GET' ? 'query' : 'body'
-        // A body of a list is an object.
+        // A list's body is an object.
         const given = sent[place] as Values | undefined
         const asked = { ...(limit !== undefined && { limit }), ...given, ...(cursor !== undefined && { cursor }) }
         const page = await json<Page<T> | undefined>(method, address, { ...sent, [place]: asked }, options)

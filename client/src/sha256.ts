@@ -1,4 +1,4 @@
-// SHA-256 of what arrives bit by bit: the platform's own wants all of it at once, and in browsers https.
+// Computes SHA-256 incrementally. The runtime's own version needs all data at once, and HTTPS in browsers.
 
 const firstPrimes = (count: number): number[] => {
   const primes: number[] = []
@@ -8,7 +8,7 @@ const firstPrimes = (count: number): number[] => {
   return primes
 }
 
-/** The first 32 bits behind the point. */
+/** The first 32 bits of the fractional part. */
 const fractionOf = (root: number): number => ((root - Math.floor(root)) * 2 ** 32) | 0
 
 const rounds = Int32Array.from(firstPrimes(64), (prime) => fractionOf(Math.cbrt(prime)))
@@ -16,7 +16,7 @@ const beginning = Int32Array.from(firstPrimes(8), (prime) => fractionOf(Math.sqr
 
 const blockBytes = 64
 
-// Indices are within the arrays: their lengths are fixed.
+// Indices are within the arrays, because their lengths are fixed.
 const at = (words: Int32Array, index: number): number => words[index] as number
 const turn = (word: number, by: number): number => (word >>> by) | (word << (32 - by))
 
@@ -70,7 +70,7 @@ export const openSha256 = () => {
     held = bytes.length - from
   }
 
-  /** In base64. Nothing may be added after it. */
+  /** Returns the digest in base64. Nothing can be added afterwards. */
   const digest = (): string => {
     const bits = total * 8
     const zeros = (blockBytes * 2 - 9 - held) % blockBytes

@@ -1,6 +1,6 @@
 import type { Schemas } from './schema.ts'
 
-/** Webhooks, signed as Standard Webhooks says. */
+/** Verifies webhooks according to Standard Webhooks. */
 
 type Subscribable = Schemas['WebhookEndpoint']['events'][number]
 
@@ -8,7 +8,7 @@ type Pascal<T extends string> = T extends `${infer First}_${infer Rest}`
   ? `${Capitalize<First>}${Pascal<Rest>}`
   : Capitalize<T>
 
-/** An event carries what its kind begins with: `monitor_export.completed` a MonitorExport. */
+/** An event contains the resource that its type begins with: `monitor_export.completed` contains a MonitorExport. */
 type DataOf<T extends string> = T extends 'webhook.test'
   ? { endpointId: string; name: string }
   : T extends `${infer Kind}.${string}`
@@ -17,7 +17,7 @@ type DataOf<T extends string> = T extends 'webhook.test'
       : unknown
     : unknown
 
-/** There will be more kinds: ignore those that you do not know. */
+/** More types will be added. Ignore the ones you don't know. */
 export type WebhookEvent = {
   [T in Subscribable | 'webhook.test']: { type: T; timestamp: string; data: DataOf<T> }
 }[Subscribable | 'webhook.test']
@@ -26,16 +26,16 @@ export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError'
 }
 
-/** Of the platform, of anything like it, or a plain object. */
+/** A Headers object or similar, or a plain object. */
 type HeadersGiven = { get: (name: string) => string | null } | Record<string, string | string[] | undefined>
 
 export type WebhookToVerify = {
-  /** As it came: the bytes or their text, before anything parses it. */
+  /** The raw body, as bytes or text, before parsing. */
   body: string | Uint8Array | ArrayBuffer
   headers: HeadersGiven
-  /** `whsec_…`; several while one replaces another. */
+  /** `whsec_…`, or several during a rotation. */
   secret: string | string[]
-  /** How far the time of the signature may be away: 300 unless given. */
+  /** The maximum age of the signature in seconds. Defaults to 300. */
   toleranceSeconds?: number
 }
 
@@ -58,7 +58,7 @@ const fromBase64 = (text: string): Uint8Array<ArrayBuffer> | undefined => {
 }
 
 const keyOf = (secret: string) => {
-  // It often comes from an environment that may lack it.
+  // It often comes from an environment variable that may be missing.
   const bytes = fromBase64(String(secret ?? '').replace(/^whsec_/, ''))
   if (!bytes?.length) throw new TypeError('The secret must start with whsec_, followed by base64')
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
@@ -73,7 +73,7 @@ const join = (prefix: string, body: WebhookToVerify['body']): Uint8Array<ArrayBu
   return whole
 }
 
-/** The event, if one of the secrets signed it a short while ago. `webhook-id` tells one that comes twice. */
+/** Returns the event if one of the secrets signed it recently. Use `webhook-id` to detect duplicates. */
 export const verifyWebhook = async ({
   body,
   headers,
@@ -95,9 +95,9 @@ export const verifyWebhook = async ({
     .slice(0, 10)
     .flatMap((signature) => fromBase64(signature.slice(3)) ?? [])
   const keys = await Promise.all([secret].flat().map(keyOf))
-  // Compared by the platform, in the same time wherever they differ.
+  // The runtime compares in constant time.
   const checks = keys.flatMap((key) => given.map((each) => crypto.subtle.verify('HMAC', key, each, signed)))
   if (!(await Promise.all(checks)).includes(true)) throw new WebhookVerificationError('No signature matches')
-  // What is signed is what the service wrote.
+  // The signed content is what the server wrote.
   return JSON.parse(new TextDecoder().decode(signed.subarray(id.length + timestamp.length + 2))) as WebhookEvent
 }

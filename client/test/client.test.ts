@@ -39,7 +39,7 @@ describe('lists', () => {
     wire.seen.length = 0
   })
 
-  it('are read page by page, only as far as someone reads', async () => {
+  it('are only loaded as far as they are read', async () => {
     const found: string[] = []
     for await (const { externalId } of earshot.conversations.list({ limit: 3 })) found.push(String(externalId))
     expect(found).toEqual([6, 5, 4, 3, 2, 1, 0].map((number) => `call-${number}`))
@@ -49,7 +49,7 @@ describe('lists', () => {
     expect(wire.seen.length).toBe(1)
   })
 
-  it('give a page, all pages, or all items, by GET and by POST', async () => {
+  it('return a page, all pages, or all items, by GET and by POST', async () => {
     const { data, nextCursor } = await earshot.conversations.list({ limit: 5 }).page()
     expect(data.length).toBe(5)
     const rest = await earshot.conversations.list({ limit: 5, cursor: String(nextCursor) }).all()
@@ -61,8 +61,8 @@ describe('lists', () => {
   })
 })
 
-describe('what fails', () => {
-  it('is told with all that the service said', async () => {
+describe('failures', () => {
+  it('contain everything that the server returned', async () => {
     // @ts-expect-error: a name is a text.
     const error = await faultOf(earshot.companies.create({ name: 5, colour: 'red' }))
     expect(error).toBeInstanceOf(EarshotError)
@@ -72,7 +72,7 @@ describe('what fails', () => {
     expect(await faultOf(new Earshot({ url: wire.url, key: 'ear_nobody' }).me.get())).toMatchObject({ status: 401 })
   })
 
-  it('is sent again when it passes, as often as is wanted, after the time that is asked for', async () => {
+  it('are retried if temporary, as often as configured, after the requested time', async () => {
     wire.faults.push(refuse(502), refuse(503, { 'retry-after': '1' }, '{"error":"x","message":"Not ready."}'))
     const beganAt = performance.now()
     expect((await earshot.me.get()).role).toBe('owner')
@@ -83,14 +83,14 @@ describe('what fails', () => {
     expect(await faultOf(earshot.me.get({ retries: 1 }))).toMatchObject({ status: 502, code: 'unexpected response' })
   })
 
-  it('is not waited for when the service is switched off, or asks for an hour', async () => {
+  it('are not retried if a feature is disabled or the server asks for an hour', async () => {
     wire.faults.push(refuse(503, {}, '{"error":"temporarily unavailable","message":"It is off."}'))
     expect(await faultOf(earshot.me.get())).toMatchObject({ status: 503, message: 'It is off.' })
     wire.faults.push(refuse(429, { 'retry-after': '3600' }, '{"error":"rate limited","message":"Later."}'))
     expect(await faultOf(earshot.me.get())).toMatchObject({ status: 429, retryAfterSeconds: 3600 })
   })
 
-  it('is sent again after a lost answer only if nothing can be stored twice', async () => {
+  it('are retried after a lost response only if it cannot create duplicates', async () => {
     wire.faults.push(loseAnswer)
     expect(await faultOf(earshot.companies.create({ name: 'Acme' }))).toMatchObject({ code: 'unreachable' })
     expect((await earshot.companies.list().all()).map(({ name }) => name)).toEqual(['Acme'])
@@ -116,7 +116,7 @@ describe('what fails', () => {
     expect((await earshot.companies.list().all()).length).toBe(1)
   })
 
-  it('is an address where something else answers, or nothing', async () => {
+  it('include URLs without a server or with another one', async () => {
     wire.faults.push(refuse(200, {}, '<h1>Sign in</h1>'), refuse(301, { location: 'https://x.example/' }))
     expect(await faultOf(earshot.me.get())).toMatchObject({ code: 'unexpected response' })
     expect(String(await faultOf(earshot.me.get()))).toContain('redirects to "https://x.example/"')
@@ -127,8 +127,8 @@ describe('what fails', () => {
   })
 })
 
-describe('time', () => {
-  it('is up for an attempt after its time-out', async () => {
+describe('timeouts', () => {
+  it('apply to each attempt', async () => {
     wire.faults.push(silence)
     const error = await faultOf(earshot.me.get({ timeoutMs: 50, retries: 0 }))
     expect(error).toMatchObject({ code: 'timed out', status: 0 })
@@ -136,7 +136,7 @@ describe('time', () => {
     expect((await earshot.me.get({ timeoutMs: 2_000 })).role).toBe('owner')
   })
 
-  it('is up at once for what is aborted: a request, and a wait for the next one', async () => {
+  it('end at once on abort, during a request and between retries', async () => {
     wire.faults.push(silence)
     const asking = new AbortController()
     const asked = faultOf(earshot.me.get({ signal: asking.signal }))
@@ -163,7 +163,7 @@ describe('an import', () => {
     for await (const _each of results);
   }
 
-  it('sends all in chunks, tells of each in order, and repeats a chunk whose answer was lost', async () => {
+  it('sends chunks, returns results in order, and repeats a chunk after a lost response', async () => {
     wire.faults.push(refuse(502), loseAnswer)
     const told: [number, string][] = []
     const odd = (at: number) => (at === 4 ? { channel: 'pigeon' } : {})
@@ -177,7 +177,7 @@ describe('an import', () => {
     expect((await earshot.conversations.list().all()).length).toBe(24)
   })
 
-  it('holds no more than the chunks under way, and ends with whoever reads it', async () => {
+  it('only buffers chunks in progress, and ends when its reader stops', async () => {
     let taken = 0
     const counted = async function* () {
       for await (const item of many(100)) {
@@ -192,7 +192,7 @@ describe('an import', () => {
     expect(taken).toBeLessThan(30)
   })
 
-  it('fails where what has no external id may have been stored, and where the key may not', async () => {
+  it('fails if conversations without an external ID may have been stored, or the key lacks permission', async () => {
     wire.faults.push(loseAnswer)
     const nameless = [{ ...call(1), externalId: null }]
     expect(await faultOf(read(earshot.conversations.import(nameless)))).toMatchObject({ status: 0 })
@@ -201,7 +201,7 @@ describe('an import', () => {
   })
 })
 
-it('computes SHA-256 as the platform does, however the bytes come', () => {
+it('computes the same SHA-256 as the runtime, whatever the chunks', () => {
   for (const length of [0, 1, 55, 56, 63, 64, 65, 119, 120, 128, 1_000, 100_003]) {
     const bytes = Uint8Array.from({ length }, (_each, at) => (at * 7 + length) % 256)
     for (const size of [1, 13, 64, 100, 4_096]) {

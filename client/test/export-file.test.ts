@@ -16,7 +16,7 @@ const { key, config } = await makeCalls(60)
 const earshot = new Earshot({ url: wire.url, key })
 const rowsOf = (bytes: Uint8Array) => parse(Buffer.from(bytes), { columns: true }).length
 
-it('is asked for, waited for and downloaded, without the key going to the file', async () => {
+it('is created and downloaded, without sending the key to the storage', async () => {
   const told: string[] = []
   const made = await earshot.exports.createAndDownload(config, { onProgress: ({ doing }) => told.push(doing) })
   expect(made.fileName).toMatch(/^earshot-calls-from-2026-11-01-.*\.csv$/)
@@ -27,12 +27,12 @@ it('is asked for, waited for and downloaded, without the key going to the file',
   expect(ofFile.map(({ authorization }) => authorization)).toEqual([undefined])
 })
 
-it('is downloaded on where a connection broke, and again under its operation id', async () => {
+it('resumes after a broken connection, and is returned again for its operation ID', async () => {
   const operationId = crypto.randomUUID()
   const first = await earshot.exports.createAndDownload(config, { operationId })
   await first.stream.cancel()
   wire.seen.length = 0
-  // Of this one: made already, the link, the file.
+  // For this test: the export exists, then the link, then the file.
   wire.faults.push(pass, pass, cutAfter(3_000), pass, cutAfter(2_000), refuse(503), pass)
   const again = await earshot.exports.createAndDownload(config, { operationId })
   expect(again.export.id).toBe(first.export.id)
@@ -41,7 +41,7 @@ it('is downloaded on where a connection broke, and again under its operation id'
   expect(ranges).toEqual([undefined, 'bytes=3000-', 'bytes=5000-'])
 })
 
-it('is not taken for the file when it is another one', async () => {
+it('fails if the file changed', async () => {
   wire.faults.length = 0
   const operationId = crypto.randomUUID()
   await (await earshot.exports.createAndDownload(config, { operationId })).bytes()
@@ -50,7 +50,7 @@ it('is not taken for the file when it is another one', async () => {
   await expect(spoiled.bytes()).rejects.toMatchObject({ code: 'damaged' })
 })
 
-it('fails with the reason, and ends when it is aborted', async () => {
+it('fails with the reason, and ends on abort', async () => {
   wire.faults.length = 0
   const { id } = await earshot.exports.create({
     operationId: crypto.randomUUID(),

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { makeOrganization } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
 
-/** The packed file, as someone has it who installs it. */
+/** The packed file, as users install it. */
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '../..')
@@ -46,14 +46,14 @@ const wrong: Schemas['Conversation']['channel'] = 'pigeon'
 console.log(JSON.stringify({ text: turns[0]?.text, listed, status, forged, wrong }))
 `
 
-it('holds the library alone, without dependencies', async () => {
+it('contains only the library, without dependencies', async () => {
   const installed = join(folder, 'node_modules/@earshot/client')
   expect((await readdir(installed)).sort()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json'])
   expect(JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'))).not.toHaveProperty('dependencies')
   expect(await readdir(join(folder, 'node_modules'))).toEqual(['.package-lock.json', '@earshot'])
 })
 
-it('checks the types of a program, which runs on this Node and on the one of the machine', async () => {
+it('type-checks a program that runs on this and on the installed version of Node', async () => {
   await writeFile(join(folder, 'program.ts'), program)
   await writeFile(
     join(folder, 'tsconfig.json'),

@@ -3,13 +3,13 @@ import { describe, expect, it, vi } from 'vitest'
 import { listen } from '../../test/outside.ts'
 import { Earshot, type EarshotError, type NewConversation } from '../src/earshot.ts'
 
-/** Services that are out of order, or are no Earshot: the library must not be led astray, nor give the key away. */
+/** Servers that are broken or aren't Earshot: they must not mislead the library or receive the key. */
 
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => unknown
 
 const key = 'ear_a-key-that-is-told-to-nobody'
 
-/** A service of which the nth answer is the nth one given, and the last of them ever after. */
+/** A server that returns these responses in order, and then repeats the last one. */
 const serviceOf = async (...answers: Answer[]) => {
   const seen: { url: string; authorization: string | undefined; body: string }[] = []
   const server = createServer(async (request, response) => {
@@ -33,7 +33,7 @@ const faultOf = (promise: Promise<unknown>): Promise<unknown> =>
   )
 
 describe('the key', () => {
-  it('goes to the service alone, whatever address is asked for', async () => {
+  it('is only sent to the server, whatever URL is requested', async () => {
     const other = await serviceOf(says(200, {}))
     const { earshot, url, seen } = await serviceOf(says(200, {}))
     const host = other.url.replace('http://', '')
@@ -46,7 +46,7 @@ describe('the key', () => {
     expect(url).not.toBe(other.url)
   })
 
-  it('is told in no error, and neither is a password of the address', () => {
+  it('appears in no error, and neither does a password in the URL', () => {
     for (const wrong of [`${key}\n`, `${key} `, `${key}ß`]) {
       const make = () => new Earshot({ url: 'http://127.0.0.1', key: wrong })
       expect(make).toThrow(TypeError)
@@ -59,7 +59,7 @@ describe('the key', () => {
   })
 })
 
-it('a list that does not come to an end is given up', async () => {
+it('gives up on an endless list', async () => {
   for (const page of [{ data: [{}], nextCursor: 'again' }, { data: [{}] }, { data: [{}], nextCursor: 7 }]) {
     const { earshot, seen } = await serviceOf(says(200, page))
     expect(await faultOf(earshot.monitors.list().all())).toMatchObject({ code: 'unexpected response' })
@@ -67,7 +67,7 @@ it('a list that does not come to an end is given up', async () => {
   }
 })
 
-it('waits at least as long as is asked for, and longer each time, even where that is nothing', async () => {
+it('waits at least as long as requested, and longer each time, even for zero', async () => {
   vi.useFakeTimers()
   try {
     for (const retryAfter of ['0', '1', 'Mon, 01 Jan 2001 00:00:00 GMT']) {
@@ -83,7 +83,7 @@ it('waits at least as long as is asked for, and longer each time, even where tha
       await vi.runAllTimersAsync()
       expect(await failed).toMatchObject({ status: 503 })
       expect(times.length).toBe(11)
-      // Two minutes or so: a service may be on its way up.
+      // About two minutes, because a server may be starting.
       expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(60_000)
     }
   } finally {
@@ -91,7 +91,7 @@ it('waits at least as long as is asked for, and longer each time, even where tha
   }
 })
 
-it('takes a Retry-After that is neither seconds nor a date for none', async () => {
+it('ignores a Retry-After that is neither seconds nor a date', async () => {
   for (const retryAfter of ['-5', '1.5', 'soon', '']) {
     const { earshot } = await serviceOf(
       says(429, { error: 'rate limited', message: 'Slow.' }, { 'retry-after': retryAfter }),
@@ -101,7 +101,7 @@ it('takes a Retry-After that is neither seconds nor a date for none', async () =
   }
 })
 
-it('a fetch of one’s own may answer without an address, and time may be without end', async () => {
+it('accepts a custom fetch without response URLs, and an infinite timeout', async () => {
   const fetch = async () => new Response('<h1>busy</h1>', { status: 500 })
   const earshot = new Earshot({ url: 'http://127.0.0.1:4000', key, fetch })
   expect(await faultOf(earshot.me.get())).toMatchObject({ status: 500, code: 'unexpected response' })
@@ -109,7 +109,7 @@ it('a fetch of one’s own may answer without an address, and time may be withou
   expect(await slow.earshot.me.get({ timeoutMs: Infinity, retries: 0 })).toEqual({})
 })
 
-it('what cannot be sent is the caller’s fault, and is told at once', async () => {
+it('rejects input that cannot be serialized immediately', async () => {
   const { earshot, seen } = await serviceOf(says(200, {}))
   const config = { limit: 5n } as unknown as Parameters<typeof earshot.conversations.search>[0]
   expect(await faultOf(earshot.conversations.search(config).page())).toBeInstanceOf(TypeError)
@@ -135,7 +135,7 @@ describe('an import', () => {
     data: Array.from({ length: count }, (_each, index) => ({ index, status: 'created' })),
   })
 
-  it('is not thought done where too few answers come', async () => {
+  it('fails if results are missing', async () => {
     for (const body of [created(2), {}, { data: null }]) {
       const { earshot } = await serviceOf(says(200, body))
       const calls = [callOf(1), callOf(2), callOf(3)]
@@ -143,7 +143,7 @@ describe('an import', () => {
     }
   })
 
-  it('sends less at once through a proxy that takes little, and tells of each in its order', async () => {
+  it('sends smaller chunks through a proxy with a size limit, and returns results in order', async () => {
     const { earshot } = await serviceOf((_request, response, body) => {
       if (body.length > 2_000) return response.writeHead(413).end('<h1>Request Entity Too Large</h1>')
       return response.end(JSON.stringify(created(body.trim().split('\n').length)))
@@ -156,7 +156,7 @@ describe('an import', () => {
     ])
   })
 
-  it('lets a large conversation travel alone', async () => {
+  it('sends a large conversation in a request of its own', async () => {
     const { earshot, seen } = await serviceOf((_request, response, body) =>
       response.end(JSON.stringify(created(body.trim().split('\n').length))),
     )
@@ -164,7 +164,7 @@ describe('an import', () => {
     expect(seen.map(({ body }) => body.trim().split('\n').length)).toEqual([1, 1])
   })
 
-  it('refuses a number that would hold all of it in memory', async () => {
+  it('rejects options that would buffer everything in memory', async () => {
     const { earshot } = await serviceOf(says(200, created(1)))
     for (const options of [{ concurrency: Number.NaN }, { chunkSize: 0 }, { concurrency: 0.5 }]) {
       expect(await faultOf(read(earshot.conversations.import([callOf(1)], options)))).toBeInstanceOf(TypeError)
@@ -183,7 +183,7 @@ describe('the file of an export', () => {
         .writeHead(200, { 'content-disposition': `attachment; filename="${name}"` })
         .write('abc', () => response.end('def'))
 
-  it('has no name that leads elsewhere', async () => {
+  it('has no name outside the current folder', async () => {
     for (const [name, taken] of [
       ['../../.bashrc', '.bashrc'],
       ['C:\\Windows\\calls.csv', 'calls.csv'],
@@ -198,14 +198,14 @@ describe('the file of an export', () => {
     }
   })
 
-  it('is asked for again where the link, or the storage, is busy', async () => {
+  it('is requested again if the server or the storage is busy', async () => {
     const busy = says(429, { error: 'rate limited', message: 'Slow.' }, { 'retry-after': '0' })
     const { earshot } = await serviceOf(says(202, made), busy, link, says(503, {}), link, file('calls.csv'))
     const { fileName, bytes } = await earshot.exports.createAndDownload(config)
     expect([fileName, Buffer.from(await bytes()).toString()]).toEqual(['calls.csv', 'abcdef'])
   })
 
-  it('ends with the fault of whoever is told of its progress, and lacks nothing', async () => {
+  it('fails with the error of its progress callback, without losing data', async () => {
     const { earshot } = await serviceOf(says(202, made), link, file('calls.csv'))
     const onProgress = vi.fn().mockImplementationOnce(() => {
       throw new Error('No room on the page')

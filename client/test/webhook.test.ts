@@ -6,7 +6,7 @@ import { verifyWebhook, type WebhookEvent, WebhookVerificationError } from '../s
 const [secret, other] = [newSecret(), newSecret()]
 const event = { type: 'webhook.test', timestamp: '2026-11-21T09:30:00.000Z', data: { endpointId: 'e', name: 'Größe' } }
 
-/** Signed by another library. */
+/** Signs with another library. */
 const signed = (by = secret, at = new Date(), body = JSON.stringify(event)) => ({
   body,
   headers: {
@@ -19,7 +19,7 @@ const signed = (by = secret, at = new Date(), body = JSON.stringify(event)) => (
 const secondsAway = (seconds: number) => new Date(Date.now() + seconds * 1_000)
 
 describe('a webhook', () => {
-  it('is taken as text or bytes, with headers of any kind, signed by any of the secrets', async () => {
+  it('is accepted as text or bytes, with any kind of headers, signed with any of the secrets', async () => {
     const { body, headers } = signed()
     const shouted = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), [value]]))
     const several = { ...headers, 'webhook-signature': `v1,AAAA v2,x ${headers['webhook-signature']}` }
@@ -32,7 +32,7 @@ describe('a webhook', () => {
     expect(await verifyWebhook({ body, headers, secret: [other, secret] })).toEqual(event)
   })
 
-  it('is refused when anything of it is another one', async () => {
+  it('is rejected if anything was changed', async () => {
     const { body, headers } = signed()
     const wrong = [
       { body: `${body} `, headers, secret },
@@ -51,7 +51,7 @@ describe('a webhook', () => {
     await expect(verifyWebhook({ ...signed(secret, secondsAway(-290)), secret })).resolves.toEqual(event)
   })
 
-  it('is not looked at once it was parsed, or without a secret', async () => {
+  it('is rejected if it was parsed or there is no secret', async () => {
     const { body, headers } = signed()
     // @ts-expect-error: that is no text.
     await expect(verifyWebhook({ body: event, headers, secret })).rejects.toThrow(TypeError)
@@ -61,7 +61,7 @@ describe('a webhook', () => {
   })
 })
 
-it('has a type for what each kind of event carries', () => {
+it('has a type for each event', () => {
   type Unknown = { [T in WebhookEvent['type']]: unknown extends Extract<WebhookEvent, { type: T }>['data'] ? T : never }
   const none: Unknown[WebhookEvent['type']][] = []
   expect(none).toEqual([])

@@ -4,7 +4,7 @@ import { forward, listen, passOn, passOnUntil } from '../../test/outside.ts'
 
 type Fault = (incoming: IncomingMessage, outgoing: ServerResponse, answer: () => Promise<IncomingMessage>) => unknown
 
-/** Between the client and the service. Each of `faults` is what one request gets in place of the service's answer. */
+/** A proxy between the client and the server. Each of `faults` replaces the response to one request. */
 export const openWire = async () => {
   const faults: Fault[] = []
   const seen: { method: string; url: string; range: string | undefined; authorization: string | undefined }[] = []
@@ -21,13 +21,13 @@ export const openWire = async () => {
 
 export const pass: Fault = async (_incoming, outgoing, answer) => passOn(await answer(), outgoing)
 
-/** The service takes the request in, and its answer is lost. */
+/** The server processes the request, but its response is lost. */
 export const loseAnswer: Fault = async (_incoming, outgoing, answer) => {
   const answered = await answer()
   answered.resume().once('end', () => outgoing.destroy())
 }
 
-/** An answer that ends early. */
+/** A truncated response. */
 export const cutAfter =
   (bytes: number): Fault =>
   async (_incoming, outgoing, answer) => {
@@ -41,7 +41,7 @@ export const spoil: Fault = async (_incoming, outgoing, answer) => {
   answered.on('data', (chunk: Buffer) => outgoing.write(chunk.fill(0x78))).once('end', () => outgoing.end())
 }
 
-/** What a proxy says, or the service itself. */
+/** A response from a proxy or the server itself. */
 export const refuse =
   (status: number, headers: Record<string, string> = {}, body = '<h1>busy</h1>'): Fault =>
   (incoming, outgoing) => {
