@@ -186,7 +186,7 @@ describe('files', () => {
 
 describe('the console', () => {
   /** The client; the sound of recordings, which is no JSON; and lines to copy. */
-  const asks = new Set(['console/api/client.ts', 'console/conversations/peaks.ts', 'console/first-run/lines.ts'])
+  const asks = new Set(['console/api/client.ts', 'console/conversations/peaks.ts', 'console/first-run/samples.ts'])
 
   it('asks the service through its client alone, and never writes markup from text', () => {
     const asking = pages.filter((file) => !asks.has(file) && /(?<![.\w])fetch\(/.test(read(file)))
