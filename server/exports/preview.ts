@@ -13,10 +13,10 @@ import { makeCallOrder } from './make-order.ts'
 import { type CallType, callColumns, instantAt, resultWords, type Slice, uuidAt } from './slice.ts'
 
 const shownRows = 20
-/** In one process. */
+/** Per process. */
 const atOnce = 4
 const mostWaiting = 100
-/** As long as a statement of any other request. */
+/** As long as statements of other requests. */
 const longestStatementMs = 30_000
 
 type Cell = string | number | null
@@ -57,7 +57,7 @@ const rowsOf = (slice: Slice): Cell[][] => {
   ])
 }
 
-/** How many rows an export would have now, and the first of them, as its generation reads them. */
+/** Counts the rows that an export would have now, and returns the first ones, reading them like the generation. */
 const readPreview = async (deps: Deps, org: OrgId, config: Configuration) => {
   const { db, database, clock } = deps
   const stored = { id: '', createdAt: clock.now(), config }
@@ -81,7 +81,7 @@ const readPreview = async (deps: Deps, org: OrgId, config: Configuration) => {
   }
 }
 
-/** Few at a time: each holds a connection of its own, and its count may take the database long. */
+/** Few at a time: each occupies a connection, and its count can take the database long. */
 export const openPreviews = (deps: Deps) => {
   let free = atOnce
   const waiting: (() => void)[] = []

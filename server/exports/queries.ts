@@ -6,7 +6,7 @@ import type { Page } from '../platform/http/paging.ts'
 
 type Status = 'pending' | 'processing' | 'completed' | 'failed' | 'expired'
 export type ErrorCode = 'too_many_calls' | 'generation_failed' | 'storage_unavailable' | 'timed_out' | 'cancelled'
-/** Each kind of export has a configuration of its own, and all have a format. */
+/** Each kind of export has its own configuration, and all have a format. */
 type Json = Record<string, unknown> & { format: 'csv' | 'xlsx' | 'parquet' }
 
 const columns = [
@@ -37,7 +37,7 @@ const selectExports = (db: Db, org: OrgId) =>
 
 export type StoredExport = Awaited<ReturnType<typeof getExport>>
 
-/** An export of an experiment; without one, of what monitors found of any calls. */
+/** An export of an experiment; without one, of monitor results. */
 export type ExportKey = { id: string; experimentId: string | null }
 
 const isOf = (experimentId: string | null) =>
@@ -52,7 +52,7 @@ export const findExportByOperation = (db: Db, org: OrgId, operationId: string) =
 type Wanted = {
   experimentId: string | null
   status: Status | undefined
-  /** Tells which are as good as expired, though the job that says so has not come to them. */
+  /** Returns which have expired, even before the job that stores that. */
   now: Date
 }
 
@@ -68,7 +68,7 @@ export const listExports = (db: Db, org: OrgId, { experimentId, status, now }: W
     .execute()
 }
 
-/** One at a time counts the unfinished exports of an organization, and decides which is next. */
+/** Locks the queue of an organization, so that only one transaction counts unfinished exports and chooses the next. */
 export const lockLine = async (trx: Db, org: OrgId): Promise<void> => {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended('monitor exports of ' || ${org}::text, 0))`.execute(trx)
 }
@@ -85,7 +85,7 @@ export const countUnfinished = async (trx: Db, org: OrgId) => {
   return { all, enqueued }
 }
 
-/** The first in line; undefined when none waits. Its caller holds the line. */
+/** Returns the first in the queue; undefined if none waits. The caller has locked the queue. */
 export const enqueueFirst = async (trx: Db, org: OrgId, now: Date): Promise<string | undefined> => {
   const first = await trx
     .updateTable('monitor_exports')
@@ -109,18 +109,18 @@ export const enqueueFirst = async (trx: Db, org: OrgId, now: Date): Promise<stri
 export type NewExport = ExportKey & {
   operationId: string
   config: object
-  /** Which calls may be in it: the erasure of one of them ends it. */
+  /** The calls it can contain: the erasure of one of them ends it. */
   since: Date
-  /** Undefined is without end. */
+  /** Undefined means no end. */
   until: Date | undefined
   notificationEndpointId?: string
-  /** The schedule that asks for it. */
+  /** The schedule that requested it. */
   schedule?: { id: string; name: string }
   createdByUserId: string
   createdAt: Date
 }
 
-/** Its caller holds the line, and knows that none has this operation id. */
+/** The caller has locked the queue and knows that none has this operation ID. */
 export const insertExport = (trx: Db, org: OrgId, { id, operationId, config, since, until, ...made }: NewExport) =>
   trx
     .insertInto('monitor_exports')
@@ -141,7 +141,7 @@ export const insertExport = (trx: Db, org: OrgId, { id, operationId, config, sin
     .returning(columns)
     .executeTakeFirstOrThrow()
 
-/** Held until the transaction ends, so that nobody else moves it. */
+/** Locked until the transaction ends, so that nothing else changes it. */
 export const lockExport = (trx: Db, org: OrgId, id: string) =>
   selectExports(trx, org).where('id', '=', id).forUpdate().executeTakeFirst()
 
@@ -158,7 +158,7 @@ type ExportChange = {
   blobKey?: string | null
 }
 
-/** Its caller holds the export. */
+/** The caller has locked the export. */
 export const updateExport = (trx: Db, org: OrgId, id: string, change: ExportChange) =>
   trx
     .updateTable('monitor_exports')
@@ -179,7 +179,7 @@ export const updateExport = (trx: Db, org: OrgId, id: string, change: ExportChan
     .returning(columns)
     .executeTakeFirstOrThrow()
 
-/** Whether it is still the one that this attempt works on. */
+/** Whether this attempt still owns it. */
 export const updateProgress = async (trx: Db, org: OrgId, id: string, blobKey: string, rows: number) => {
   const { numUpdatedRows } = await trx
     .updateTable('monitor_exports')
@@ -204,7 +204,7 @@ export const listExpired = (db: Db, org: OrgId, now: Date, page: Page) =>
 export const findExport = (db: Db, org: OrgId, id: string) =>
   selectExports(db, org).where('id', '=', id).executeTakeFirst()
 
-/** Those of the files that an export offers or is writing. */
+/** Returns those of the files that an export offers or is writing. */
 export const listNamedFiles = async (db: Db, org: OrgId, keys: string[]): Promise<string[]> => {
   const rows = await db
     .selectFrom('monitor_exports')
@@ -215,10 +215,10 @@ export const listNamedFiles = async (db: Db, org: OrgId, keys: string[]): Promis
   return rows.flatMap(({ key }) => key ?? [])
 }
 
-/** What of a call never changes, and tells whether an export may hold it. */
+/** The immutable properties of a call that decide whether an export can contain it. */
 export type Placed = { startedAt: Date; agentId: string }
 
-/** Exports of which one of these calls may be or become part. Held until the transaction ends. */
+/** Returns the exports that contain, or may contain, one of these calls. Locked until the transaction ends. */
 export const lockExportsOfCalls = (trx: Db, org: OrgId, calls: Placed[]) =>
   selectExports(trx, org)
     .where('status', 'in', ['pending', 'processing', 'completed'])

@@ -11,8 +11,8 @@ import { findEndpoint } from '../webhooks/queries.ts'
 import type { Configuration } from './configuration.ts'
 
 /**
- * Why nothing may be made now, or given out: the organization could not fetch it. Undefined when it may. An export of
- * an experiment does not need monitors.
+ * Returns why nothing can be created or downloaded now. Undefined if it can. An export of an experiment does not need
+ * monitors.
  */
 export const refusalOf = async (
   db: Db,
@@ -25,7 +25,7 @@ export const refusalOf = async (
   return features.monitorExports ? undefined : 'Exports are disabled for this organization.'
 }
 
-/** Somebody who asks, or on whose behalf a schedule does. */
+/** The person who requests it, or for whom a schedule does. */
 export type Asking = Pick<Actor, 'org' | 'userId' | 'features'>
 
 const requireEndpoint = async (trx: Db, { org, userId, features }: Asking, id: string, path: string) => {
@@ -43,8 +43,8 @@ const requireEndpoint = async (trx: Db, { org, userId, features }: Asking, id: s
 type Selected = Pick<Configuration, 'monitors' | 'companyId' | 'agentId' | 'groupId' | 'notificationEndpointId'>
 
 /**
- * Refuses a configuration that names what is not there, naming every such place, and one whose endpoint may not be
- * notified. `endpointPath` is where the request names that.
+ * Rejects a configuration with unknown references, listing each path, or with an endpoint that cannot be notified.
+ * `endpointPath` is its path in the request.
  */
 export const requireSelected = async (
   trx: Db,

@@ -18,8 +18,8 @@ const issuesOf = ({ status, body }: { status: number; body: { details?: { issues
 const without = (config: Record<string, unknown>, name: string) =>
   Object.fromEntries(Object.entries(config).filter(([key]) => key !== name))
 
-describe('asking for an export', () => {
-  it('is accepted, with its defaults, and says where it is', async () => {
+describe('creating an export', () => {
+  it('is accepted, with its defaults and location', async () => {
     const { key, config } = await makeCalls(0)
     const operationId = randomUUID().toUpperCase()
     const { status, headers, body } = await ask(key, config, operationId)
@@ -53,7 +53,7 @@ describe('asking for an export', () => {
     expect(await read(key, body.id)).toEqual(body)
   })
 
-  it('takes what is just within the limits', async () => {
+  it('accepts values at the limits', async () => {
     const { key, config } = await makeCalls(0)
     const monitors = [...config.monitors]
     while (monitors.length < 20) monitors.push({ id: (await makeMonitor(server, key)).id })
@@ -63,7 +63,7 @@ describe('asking for an export', () => {
     expect(body.config).toMatchObject({ metadata, monitors: monitors.map(({ id }) => ({ id, result: 'all' })) })
   })
 
-  it('refuses what is past them, and changes nothing', async () => {
+  it('rejects values beyond them, and changes nothing', async () => {
     const { key, config } = await makeCalls(0)
     const condition = { key: 'plan', op: 'eq', value: 'gold' }
     const [monitor] = config.monitors
@@ -117,13 +117,13 @@ describe('asking for an export', () => {
     expect((await call('GET', '/v1/monitor-exports', { key })).body).toEqual({ data: [], nextCursor: null })
   })
 
-  it('forgets the value of a condition that compares with none', async () => {
+  it('drops the value of a condition that does not compare', async () => {
     const { key, config } = await makeCalls(0)
     const { body } = await ask(key, { ...config, metadata: [{ key: 'plan', op: 'is_set', value: 'gold' }] })
     expect(body.config.metadata).toEqual([{ key: 'plan', op: 'is_set' }])
   })
 
-  it('of what another organization has, or nobody, is answered 404', async () => {
+  it("returns 404 for another organization's resources and unknown ones", async () => {
     const { key, config } = await makeCalls(0)
     const stranger = await makeCalls(0)
     const group = await makeAgentGroup(server, stranger.key)
@@ -152,7 +152,7 @@ describe('asking for an export', () => {
     expect(foreign?.text).toBe(unknown?.text)
   })
 
-  it('names everything that is not there at once', async () => {
+  it('reports everything missing at once', async () => {
     const { key, config } = await makeCalls(0)
     const ids = { companyId: randomUUID(), agentId: randomUUID(), groupId: randomUUID() }
     const monitors = [{ id: randomUUID() }, ...config.monitors, { id: randomUUID() }]
@@ -163,7 +163,7 @@ describe('asking for an export', () => {
     expect([status, body.details.issues]).toEqual([404, issues])
   })
 
-  it('needs the entitlement, then the feature, before anything else is looked at', async () => {
+  it('requires the entitlement, then the feature, before other checks', async () => {
     const off = await makeOrganization(server, {
       entitlements: { monitors: false },
       features: { monitorExports: false },
@@ -180,7 +180,7 @@ describe('asking for an export', () => {
     }
   })
 
-  it('is for viewers too; ending one is not', async () => {
+  it('is allowed for viewers; ending one is not', async () => {
     const { key, config } = await makeCalls(0)
     const viewer = await makeKey(server, key, 'viewer')
     const { status, body } = await ask(viewer.key, config)
@@ -190,7 +190,7 @@ describe('asking for an export', () => {
     expect((await call('DELETE', `/v1/monitor-exports/${body.id}`, { key: member.key })).status).toBe(204)
   })
 
-  it('is refused beyond 20 unfinished ones, with when to come again', async () => {
+  it('is rejected beyond 20 unfinished ones, with a time to retry', async () => {
     const { key, config } = await makeCalls(0)
     const operationIds = Array.from({ length: 20 }, () => randomUUID())
     const answers = await Promise.all(operationIds.map((operationId) => ask(key, config, operationId)))
@@ -204,8 +204,8 @@ describe('asking for an export', () => {
   })
 })
 
-describe('asking again', () => {
-  it('with the same operation id and configuration is the same export, however it is spelled', async () => {
+describe('repeating a request', () => {
+  it('with the same operation ID and configuration returns the same export, however it is spelled', async () => {
     const { key, config } = await makeCalls(0)
     const operationId = randomUUID()
     const { id } = await makeMonitor(server, key)
@@ -268,7 +268,7 @@ describe('asking again', () => {
     }
   })
 
-  it('is answered before resources are looked at', async () => {
+  it('is answered before resources are checked', async () => {
     const { key, config } = await makeCalls(0)
     const operationId = randomUUID()
     const { body } = await ask(key, config, operationId)
@@ -277,7 +277,7 @@ describe('asking again', () => {
     expect((await ask(key, config)).status).toBe(404)
   })
 
-  it('at the very same time makes one export', async () => {
+  it('concurrently creates one export', async () => {
     const { key, config } = await makeCalls(0)
     const operationId = randomUUID()
     const answers = await Promise.all(Array.from({ length: 12 }, () => ask(key, config, operationId)))
@@ -288,7 +288,7 @@ describe('asking again', () => {
     expect(data.filter(({ action }: { action: string }) => action === 'monitor-export.create')).toHaveLength(1)
   })
 
-  it('by another organization is another export', async () => {
+  it('by another organization creates another export', async () => {
     const [ours, theirs] = [await makeCalls(0), await makeCalls(0)]
     const operationId = randomUUID()
     const first = await ask(ours.key, ours.config, operationId)
@@ -301,7 +301,7 @@ describe('asking again', () => {
 })
 
 describe('the list', () => {
-  it('is paged, newest first, and shows one state alone when asked', async () => {
+  it('is paged, newest first, and can be filtered by status', async () => {
     const { key, config } = await makeCalls(0)
     const ids: string[] = []
     for (let at = 0; at < 5; at++) ids.unshift((await ask(key, config)).body.id)

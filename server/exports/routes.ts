@@ -20,10 +20,10 @@ import {
 const tags = ['Monitors']
 const needs = { entitlement: 'monitors', feature: 'monitorExports' } as const
 
-/** Exports of what monitors found belong to no experiment. */
+/** Exports of monitor results belong to no experiment. */
 const experimentId = null
 
-// The cast: written here alone, in this very form.
+// The cast: only written here, in this format.
 const shown = (stored: StoredExport, now: Date): Static<typeof MonitorExport> => ({
   ...manifestOf(stored, now),
   ...scheduleOf(stored),

@@ -5,7 +5,7 @@ import { testServer } from '../../test/server.ts'
 import { exportsOf } from '../../test/support/exports/exports.ts'
 import { jobList } from '../worker.ts'
 
-/** Exports in a bucket: the file goes there from the process that makes it, and comes from there. */
+/** Exports in a bucket: the generating process writes the file there, and downloads come from there. */
 
 const s3 = await startS3Server()
 stubEnvironment(s3)
@@ -17,7 +17,7 @@ afterAll(async () => {
 const server = await testServer({ EARSHOT_STORAGE: `s3://${s3.bucket}/files`, EARSHOT_S3_ENDPOINT: s3.endpoint })
 const { makeCalls, ask, read, download } = exportsOf(server)
 
-it('an export is downloaded from a signed address of the bucket, and gone from it when it is deleted', async () => {
+it('an export is downloaded from a signed URL of the bucket, and deleted from it', async () => {
   const { key, config } = await makeCalls(3)
   const { body } = await ask(key, config)
   await server.drain()
@@ -40,7 +40,7 @@ it('an export is downloaded from a signed address of the bucket, and gone from i
   expect([...s3.objects.keys()]).toEqual([])
 })
 
-it('a bucket that refuses is told as such: when asked, when generating, and when downloading', async () => {
+it('a bucket that rejects requests is reported: on creation, generation, and download', async () => {
   const { key, config } = await makeCalls(1)
   const { body: before } = await ask(key, config)
   await server.drain()

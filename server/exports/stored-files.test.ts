@@ -11,7 +11,7 @@ const { makeCalls, ask } = exportsOf(server)
 
 const day = 86_400
 
-it('what no export names is swept away a day later; what one names, and all else, stays', async () => {
+it('a file that no export uses is deleted a day later, and everything else stays', async () => {
   const [ours, theirs] = [await makeCalls(1), await makeCalls(1)]
   for (const { key, config } of [ours, theirs]) await ask(key, config)
   await server.drain()
@@ -20,7 +20,7 @@ it('what no export names is swept away a day later; what one names, and all else
   expect(named).toHaveLength(2)
   const kept = [`${ours.org}/recordings/one`, `${ours.org}/exports/new.csv`]
   const lost = [`${ours.org}/exports/old.csv`, `${theirs.org}/exports/old.csv`]
-  // An export's name at another organization is no export's name.
+  // The name of an export at another organization does not count.
   const foreign = named.filter((key) => key.startsWith(theirs.org)).map((key) => key.replace(theirs.org, ours.org))
   for (const key of [...kept, ...lost, ...foreign])
     await deps.blobs.put(key, [Buffer.from('x')], { contentType: 'text/csv' })

@@ -5,13 +5,13 @@ import type { OrgId } from '../platform/db/database.ts'
 import { jobList } from '../worker.ts'
 import { lockLine } from './queries.ts'
 
-/** No file is made for an organization that could not fetch it. */
+/** No file is created for an organization that could not download it. */
 
 const server = await testServer()
 const { call, deps } = server
 const { makeCalls, ask, read } = exportsOf(server)
 
-/** By the key of the service, which a suspended organization cannot stop. */
+/** With the service key, which works for a suspended organization. */
 const change = async (method: 'POST' | 'PATCH', path: string, body?: object) => {
   const { status, text } = await call(method, `/v1/organizations/${path}`, { key: serviceKey, ...(body && { body }) })
   if (status !== 200) throw new Error(text)
@@ -41,7 +41,9 @@ const filesOf = async (org: string): Promise<string[]> => {
   return keys
 }
 
-/** Drains, and switches off once the file is being written. The export cannot end before that: its line is held. */
+/**
+ * Drains, and disables the feature once the file is being written. The export cannot end before: its queue is locked.
+ */
 const drainWhile = async (org: string, off: () => Promise<void>) => {
   const generating = Promise.withResolvers<void>()
   const observed = Object.defineProperty({ ...deps }, 'database', {
@@ -63,7 +65,7 @@ const drainWhile = async (org: string, off: () => Promise<void>) => {
 const failed = { status: 'failed', errorCode: 'generation_failed', rowCount: 0, bytes: null, downloadPath: null }
 
 describe.each(switches)('when $what', ({ off, on }) => {
-  it('an export that waits fails, and so do those behind it', async () => {
+  it('a waiting export fails, and so do those behind it', async () => {
     const { org, key, config } = await makeCalls(1)
     const ids: string[] = []
     for (let at = 0; at < 3; at++) ids.push((await ask(key, config)).body.id)
@@ -77,7 +79,7 @@ describe.each(switches)('when $what', ({ off, on }) => {
     expect(await filesOf(org)).toHaveLength(1)
   })
 
-  it('an export that is being written fails, and leaves no file', async () => {
+  it('an export being written fails, and leaves no file', async () => {
     const { org, key, config } = await makeCalls(1)
     const { body } = await ask(key, config)
     await drainWhile(org, () => off(org))
@@ -88,7 +90,7 @@ describe.each(switches)('when $what', ({ off, on }) => {
   })
 })
 
-it('another organization is not concerned', async () => {
+it('another organization is not affected', async () => {
   const [one, other] = [await makeCalls(1), await makeCalls(1)]
   const { body } = await ask(other.key, other.config)
   await change('POST', `${one.org}/suspend`)

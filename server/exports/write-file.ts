@@ -1,4 +1,4 @@
-// The file of an export that has begun: writes it, and says how the export ends.
+// Writes the file of a started export, and returns how the export ends.
 
 import { findMonitors } from '../monitors/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
@@ -14,7 +14,7 @@ const everyMs = 500
 
 type Begun = { stored: StoredExport; blobKey: string }
 
-/** Stores how far an attempt is, and aborts it as soon as the export is no longer its own. */
+/** Stores the progress of an attempt, and aborts it once it no longer owns the export. */
 const watchProgress = ({ db, log }: Deps, org: OrgId, { stored: { id }, blobKey }: Begun, ended: AbortController) => {
   let rows = 0
   let busy = false
@@ -25,7 +25,7 @@ const watchProgress = ({ db, log }: Deps, org: OrgId, { stored: { id }, blobKey 
       if (!(await updateProgress(db, org, id, blobKey, rows)))
         ended.abort(new Error('The export was cancelled or deleted'))
     } catch (error) {
-      // The database may be away for a moment; what generates will meet that itself.
+      // The database may be temporarily unavailable; the generating process will notice too.
       log.warn({ err: error }, 'storing the progress of an export failed')
     } finally {
       busy = false
@@ -40,9 +40,9 @@ const watchProgress = ({ db, log }: Deps, org: OrgId, { stored: { id }, blobKey 
   }
 }
 
-/** A monitor that was deleted since does not come back: there is nothing to try again. */
+/** A deleted monitor does not come back, so there is nothing to retry. */
 const lackOf = async (db: Db, org: OrgId, order: Order | ObservationOrder): Promise<string | undefined> => {
-  // An experiment has what it measured of a monitor.
+  // An experiment keeps the results of its monitors.
   if ('experimentId' in order) return undefined
   const ids = order.monitors.map(({ id }) => id)
   return (await findMonitors(db, org, ids)).length < ids.length ? 'One of its monitors was deleted.' : undefined
@@ -56,16 +56,19 @@ export const refused = ({ log }: Pick<Deps, 'log'>, exportId: string, reason: st
   return { status: 'failed', errorCode: 'generation_failed' }
 }
 
-/** Unlike a refusal, it is tried again. */
+/** Unlike a rejection, it is retried. */
 class StorageFailed extends Error {}
 
 const isOfStorage = (error: unknown): error is ApiError => error instanceof ApiError && error.kind === 'unavailable'
 
-/** Of what the last attempt failed by. */
+/** The error of the last attempt. */
 export const errorCodeOf = (error: unknown): ErrorCode =>
   error instanceof StorageFailed ? 'storage_unavailable' : 'generation_failed'
 
-/** Writes the file under the key of the attempt; `ended` when the export was ended meanwhile. Throws what may pass. */
+/**
+ * Writes the file with the key of the attempt; `ended` if the export ended in the meantime. Throws errors that can be
+ * retried.
+ */
 export const writeFile = async (
   deps: ExportDeps,
   org: OrgId,

@@ -14,7 +14,7 @@ import { fileConcern } from './file.ts'
 const server = await testServer()
 const { call, deps } = server
 
-it('endpoints are told of each finding as GET answers it: filed, changed, triaged, merged', async () => {
+it('endpoints get each finding as in GET: created, changed, triaged, merged', async () => {
   const { id: org, key } = await makeOrganization(server)
   const events = ['finding.created', 'finding.updated']
   const endpoint = (await makeActiveWebhookEndpoint(server, key, { events })).id
@@ -22,7 +22,7 @@ it('endpoints are told of each finding as GET answers it: filed, changed, triage
   const deliveries = `/v1/webhook-endpoints/${endpoint}/deliveries`
   const typesOf = async (path: string): Promise<string[]> =>
     (await call('GET', path, { key })).body.data.map(({ eventType }: { eventType: string }) => eventType).reverse()
-  /** What the last deliveries hold, the oldest first. */
+  /** The payloads of the last deliveries, oldest first. */
   const last = async (count: number) => {
     const { data } = (await call('GET', `${deliveries}?limit=${count}`, { key })).body
     const told = []
@@ -55,7 +55,7 @@ it('endpoints are told of each finding as GET answers it: filed, changed, triage
     ['finding.updated', await get(spike.id)],
   ])
 
-  // Of what is refused, and of what hangs on it, nothing is told.
+  // Rejected changes and changes of attachments send nothing.
   await makeComment(server, key, spike.id)
   const conversationId = (await makeConversation(server, key)).id
   await call('POST', `/v1/findings/${spike.id}/conversations`, { key, body: { conversationId } })

@@ -5,7 +5,7 @@ import { getFinding } from './queries.ts'
 
 type Stored = Awaited<ReturnType<typeof getFinding>>
 
-/** As requests answer it. What is not set is left out where the published interface has it so. */
+/** As in responses. Unset values are omitted if the published interface omits them. */
 export const shown = ({ description, assigneeUserId, sourceKind, sourceId, ...finding }: Stored) => ({
   ...finding,
   ...(description !== null && { description }),
@@ -15,7 +15,7 @@ export const shown = ({ description, assigneeUserId, sourceKind, sourceId, ...fi
 
 export type AnnounceDeps = Pick<Deps, 'jobs' | 'clock'>
 
-/** Tells the endpoints that ask for it, in the transaction that makes or changes the finding. Answers the finding. */
+/** Notifies the subscribed endpoints, in the transaction that creates or changes the finding. Returns the finding. */
 export const announceFinding = async (
   deps: AnnounceDeps,
   trx: Db,

@@ -1,4 +1,4 @@
-// What the service itself finds.
+// Findings that the service creates.
 
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { newId } from '../platform/ids.ts'
@@ -8,13 +8,13 @@ import { followFinding, type HeldFinding } from './hold.ts'
 import { mostAttached } from './limits.ts'
 import { findFindingOfMonitor, insertFinding, moveFinding } from './queries.ts'
 
-/** What may be told of a finding, by its type. */
+/** The content of a finding, by its type. */
 const findingTypes = { monitorSpike: 1, experimentHealth: 2 }
 
-/** A spike that goes on for weeks would otherwise gather all that is affected. */
+/** A spike that lasts for weeks would otherwise attach all affected conversations. */
 const mostGathered = 500
 
-/** For so long nothing is said of a monitor whose finding people ignored. */
+/** After an ignored finding, a monitor gets no new one for this long. */
 const quietMs = 30 * 24 * 60 * 60 * 1_000
 
 type Text = { title: string; paragraphs: string[] }
@@ -22,13 +22,13 @@ type Text = { title: string; paragraphs: string[] }
 type Spike = {
   monitorId: string
   now: Date
-  /** The conversations that show it. Asked when it is not kept quiet. */
+  /** Returns the conversations to attach. Called unless the finding is suppressed. */
   affected: () => Promise<string[]>
-  /** Asked when it is news. */
+  /** Called for a new finding. */
   tell: () => Promise<Text>
 }
 
-/** As the editor of descriptions, TipTap, has it. */
+/** In the format of the description editor, TipTap. */
 const documentOf = (paragraphs: string[]) => ({
   type: 'doc',
   content: paragraphs.map((text) => ({ type: 'paragraph', content: [{ type: 'text', text }] })),
@@ -39,7 +39,7 @@ const isClosed = ({ status }: HeldFinding): boolean => status === 'resolved' || 
 const isQuiet = ({ status, statusChangedAt }: HeldFinding, ignoredSince: Date): boolean =>
   status === 'ignored' && statusChangedAt > ignoredSince
 
-/** What people wrote stays; the reason of the move says how it is now. */
+/** People's text stays; the reason of the move describes the current state. */
 const reopen = async (trx: Db, org: OrgId, held: HeldFinding, { now, tell }: Spike): Promise<void> => {
   const { paragraphs } = await tell()
   await moveFinding(trx, org, {
@@ -71,9 +71,9 @@ const insertSpike = async (trx: Db, org: OrgId, { monitorId, now, tell }: Spike)
 type Filed = { id: string; news: 'created' | 'reopened' | undefined }
 
 /**
- * Files the spike of a monitor: in the finding that tells of it already, which is reopened if it was closed, or else in
- * a new one. Undefined when it is kept quiet. Another one that is opened at the same moment fails the transaction:
- * there is one for each monitor.
+ * Files the spike of a monitor: in its existing finding, which is reopened if it was closed, or in a new one. Undefined
+ * if
+ * it is suppressed. A second one opened concurrently fails the transaction: each monitor has one.
  */
 export const fileSpike = async (deps: AnnounceDeps, trx: Db, org: OrgId, spike: Spike): Promise<Filed | undefined> => {
   const { monitorId, now } = spike
@@ -95,7 +95,7 @@ export const fileSpike = async (deps: AnnounceDeps, trx: Db, org: OrgId, spike: 
 
 type Concern = Text & { experimentId: string; now: Date }
 
-/** Files what makes an experiment untrustworthy. Whoever calls does so once. */
+/** Files what makes an experiment untrustworthy. Called once per experiment. */
 export const fileConcern = async (
   deps: AnnounceDeps,
   trx: Db,

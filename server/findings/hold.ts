@@ -1,4 +1,4 @@
-// A finding that whoever changes it has alone until the transaction ends.
+// Locks a finding for a change until the transaction ends.
 
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { ApiError } from '../platform/errors.ts'
@@ -7,8 +7,9 @@ import { getStanding, lockFinding } from './queries.ts'
 export type HeldFinding = Awaited<ReturnType<typeof lockFinding>>
 
 /**
- * The finding, or the one that it was merged into. It alone is held: a merge of that one takes along what was merged
- * into it before, and would wait for whoever holds this and waits for that.
+ * Returns the finding, or the one that it was merged into. Only locks that one: a merge of it also locks what was
+ * merged into
+ * it before, and would deadlock.
  */
 export const followFinding = async (trx: Db, org: OrgId, id: string): Promise<HeldFinding> => {
   for (;;) {
@@ -17,7 +18,7 @@ export const followFinding = async (trx: Db, org: OrgId, id: string): Promise<He
   }
 }
 
-/** One that was merged stays as it is. */
+/** A merged finding does not change. */
 export const holdFinding = async (trx: Db, org: OrgId, id: string): Promise<HeldFinding> => {
   const held = await lockFinding(trx, org, id)
   if (held.mergedIntoId === null) return held

@@ -1,4 +1,4 @@
-/** What one finding may hold. */
+/** The limits of a finding. */
 export const mostAttached = 10_000
 export const mostComments = 1_000
 export const mostMerged = 100

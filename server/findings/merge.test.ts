@@ -30,7 +30,7 @@ const attach = (id: string, conversationId: string) =>
   call('POST', `/v1/findings/${id}/conversations`, { key, body: { conversationId } })
 
 describe('a merge', () => {
-  it('shows all of both with the other, and leaves the one as it was, resolved', async () => {
+  it('shows everything of both in the target, and resolves the source unchanged', async () => {
     const [one, other] = [await create('One'), await create('Other')]
     const [shared, ofOne, ofOther] = [
       (await makeConversation(server, key)).id,
@@ -72,12 +72,12 @@ describe('a merge', () => {
     const audit = (await call('GET', '/v1/audit-events?limit=1', { key })).body.data
     expect(audit).toMatchObject([{ action: 'finding.merge', targets: [{ id: one }, { id: other }] }])
 
-    // A conversation tells of the one that stays.
+    // A conversation lists the target.
     const ofConversation = await call('GET', `/v1/conversations/${ofOne}/findings`, { key })
     expect(ofConversation.body).toEqual({ data: [merged.body], nextCursor: null })
   })
 
-  it('of what others were merged into takes them along', async () => {
+  it('of a merge target includes what was merged into it', async () => {
     const [a, b, c] = [await create(), await create(), await create()]
     const comment = await makeComment(server, key, a)
     await merge(a, b)
@@ -88,13 +88,13 @@ describe('a merge', () => {
       { findingId: b, mergedIntoId: c },
       { findingId: a, mergedIntoId: b },
     ])
-    // Its author may still edit what they wrote, where it is shown.
+    // The author can still edit it where it is shown.
     const edited = await call('PATCH', `/v1/findings/${c}/comments/${comment}`, { key, body: { body: richText('b') } })
     expect(edited).toMatchObject({ status: 200, body: { findingId: a } })
     expect((await call('DELETE', `/v1/findings/${c}/comments/${comment}`, { key })).status).toBe(204)
   })
 
-  it('into itself, of what was merged or into it, or with nothing is refused', async () => {
+  it('into itself, of or into a merged finding, or with nothing is rejected', async () => {
     const [a, b, c] = [await create(), await create(), await create()]
     expect((await merge(a, a.toUpperCase())).status).toBe(409)
     const unknown = randomUUID()
@@ -111,7 +111,7 @@ describe('a merge', () => {
     expect((await get(a)).mergedIntoId).toBe(b)
   })
 
-  it('ends it: it takes nothing more', async () => {
+  it('ends the source: it accepts nothing more', async () => {
     const [a, b] = [await create(), await create()]
     const conversation = (await makeConversation(server, key)).id
     await attach(a, conversation)
@@ -131,7 +131,7 @@ describe('a merge', () => {
     expect(await get(a)).toEqual(before)
   })
 
-  it('of two into each other, or of one into two at once, happens once', async () => {
+  it('of two into each other, or of one into two concurrently, happens once', async () => {
     for (let round = 0; round < 10; round++) {
       const [a, b, c] = [await create(), await create(), await create()]
       const statuses = (await Promise.all([merge(a, b), merge(b, a)])).map(({ status }) => status)
@@ -147,7 +147,7 @@ describe('a merge', () => {
     const [a, b, c] = [await create(), await create(), await create()]
     for (let count = 0; count < 99; count++) await merge(await create(), b)
     await merge(await create(), a)
-    // With what was merged into it before it is 101.
+    // With what was merged into it before, it is 101.
     const refused = await merge(a, b)
     expect(refused).toMatchObject({ status: 409, body: { message: expect.stringContaining('At most 100') } })
     expect(await get(a)).toMatchObject({ status: 'open', mergedIntoId: null })
@@ -163,7 +163,7 @@ describe('a spike of a monitor whose finding was merged', () => {
     return db.transaction().execute((trx) => fileSpike(server.deps, trx, org, { ...spike, tell }))
   }
 
-  it('is told by the one that stays, which is reopened', async () => {
+  it('is filed in the target, which is reopened', async () => {
     const { id, monitorId } = await makeFinding(server, key)
     const other = await create()
     await merge(id, other)
@@ -173,7 +173,7 @@ describe('a spike of a monitor whose finding was merged', () => {
     expect(await get(other)).toMatchObject({ status: 'open', conversationCount: 3 })
   })
 
-  it('is kept quiet while the one that stays is ignored, of whichever monitor that is', async () => {
+  it('is suppressed while the target is ignored, whatever its monitor', async () => {
     const [one, other] = [await makeFinding(server, key), await makeFinding(server, key)]
     await merge(one.id, other.id)
     await triage(other.id, { status: 'ignored' })
@@ -183,7 +183,7 @@ describe('a spike of a monitor whose finding was merged', () => {
     expect((await get(other.id)).status).toBe('ignored')
   })
 
-  it('is followed without holding what a merge of the one that stays takes along', async () => {
+  it('is filed without locking what a merge of the target includes', async () => {
     const [id, other, last] = [await create(), await create(), await create()]
     await merge(id, other)
     const [following] = await db.transaction().execute(async (merging) => {
@@ -196,7 +196,7 @@ describe('a spike of a monitor whose finding was merged', () => {
     expect(await following).toMatchObject({ id: other })
   })
 
-  it('is filed anew when the one that stays is closed and of another monitor', async () => {
+  it('creates a new one if the target is closed and belongs to another monitor', async () => {
     const [one, other] = [await makeFinding(server, key), await makeFinding(server, key)]
     await merge(one.id, other.id)
     expect(await spikeOf(one.monitorId)).toEqual({ id: other.id, news: undefined })

@@ -10,11 +10,12 @@ import { listIdsWithMerged, moveFinding, redirectMerged, updateFinding } from '.
 type Merge = { intoId: string; now: Date }
 
 /**
- * The one ends, resolved, and the other tells of both: its conversations are the other's too, its comments and its
- * history stay its own and are shown with the other's.
+ * Merges a finding into another. The source is resolved, and the target represents both: it gets the conversations;
+ * comments
+ * and history stay with the source and are shown with the target's.
  */
 export const mergeFinding = async (trx: Db, { org, userId }: Actor, id: string, { intoId, now }: Merge) => {
-  // In one order, so that two that are merged into each other at once do not wait for each other.
+  // In one order, so that two concurrent merges into each other do not deadlock.
   const [first, second] = [id.toLowerCase(), intoId.toLowerCase()].sort()
   if (first === undefined || second === undefined) throw new Error('two were given')
   const both = [await holdFinding(trx, org, first), await holdFinding(trx, org, second)]

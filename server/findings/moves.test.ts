@@ -9,7 +9,7 @@ const { call, clock } = server
 
 type Allowed = [from: FindingStatus, to: FindingStatus]
 
-/** As the interface has it, and not as the code has. */
+/** As the API documents it, independent of the code. */
 const allowed: Allowed[] = [
   ['open', 'acknowledged'],
   ['open', 'resolved'],
@@ -31,7 +31,7 @@ const start = async () => {
   return { key, id, userId: member.userId, triage, get, history }
 }
 
-describe.each(findingStatuses)('triage of a finding that is %s', (from) => {
+describe.each(findingStatuses)('triage of a finding with status %s', (from) => {
   it.each(findingStatuses)('to %s', async (to) => {
     const { id, userId, triage, get, history } = await start()
     if (from !== 'open') await triage({ status: from })
@@ -67,7 +67,7 @@ describe.each(findingStatuses)('triage of a finding that is %s', (from) => {
 })
 
 describe('triage', () => {
-  it('gives another priority, alone or with a move, whatever the status', async () => {
+  it('changes the priority, with or without a move, in any status', async () => {
     const { triage, history } = await start()
     expect((await triage({ priority: 'urgent' })).body).toMatchObject({ status: 'open', priority: 'urgent' })
     const both = await triage({ status: 'resolved', priority: 'none' })
@@ -91,14 +91,14 @@ describe('triage', () => {
     [{ status: 'resolved', reason: '' }, 400],
     [{ status: 'resolved', reason: ' ' }, 400],
     [{ status: 'resolved', reason: 'a'.repeat(2_001) }, 400],
-  ])('is refused with %j: %i', async (body, status) => {
+  ])('is rejected with %j: %i', async (body, status) => {
     const { triage, get, history } = await start()
     const before = await get()
     expect((await triage(body)).status).toBe(status)
     expect([await get(), await history()]).toEqual([before, []])
   })
 
-  it('of many at once moves it once', async () => {
+  it('with many concurrent requests moves it once', async () => {
     const { triage, history } = await start()
     const answers = await Promise.all(Array.from({ length: 8 }, () => triage({ status: 'resolved' })))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)])
@@ -112,7 +112,7 @@ describe('triage', () => {
       call('POST', `/v1/findings/${finding}/triage`, { key, body: { status } })
     await triage(id, 'resolved')
     const other = (await makeFinding(server, key)).id
-    // As two findings of one monitor are left by a service that filed a new one each time.
+    // Two findings of one monitor, as left by an old service that created a new one each time.
     await server.deps.db
       .updateTable('findings')
       .set({ source_id: monitorId })
@@ -124,7 +124,7 @@ describe('triage', () => {
     expect((await call('GET', `/v1/findings/${id}`, { key })).body.status).toBe('resolved')
   })
 
-  it('is told in pages, the last move first', async () => {
+  it('is listed in pages, latest move first', async () => {
     const { key, id, triage, history } = await start()
     for (const status of ['resolved', 'open', 'ignored', 'open']) await triage({ status })
     const all = await history()

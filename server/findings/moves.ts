@@ -1,6 +1,6 @@
 import type { FindingStatus } from './queries.ts'
 
-/** Where triage may take a finding from where it is. A spike that returns takes it from the last two to open. */
+/** The moves that triage allows. A returning spike reopens the last two. */
 const moves: Record<FindingStatus, FindingStatus[]> = {
   open: ['acknowledged', 'resolved', 'ignored'],
   acknowledged: ['open', 'resolved', 'ignored'],

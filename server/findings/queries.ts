@@ -46,13 +46,13 @@ export const getFinding = (db: Db, org: OrgId, id: string) =>
 export type FindingFilter = {
   statuses?: FindingStatus[] | undefined
   priorities?: Priority[] | undefined
-  /** All of them, in upper or lower case. */
+  /** All of them, ignoring case. */
   tags?: string[] | undefined
   findingTypes?: number[] | undefined
   assigneeUserIds?: string[] | undefined
   monitorIds?: string[] | undefined
   conversationIds?: string[] | undefined
-  /** Without those that were merged into another. */
+  /** Excludes merged findings. */
   unmerged?: true
 }
 
@@ -94,7 +94,7 @@ export const listIdsWithMerged = async (db: Db, org: OrgId, id: string): Promise
   return rows.map((row) => row.id)
 }
 
-/** The id of the finding, or of the one that it was merged into. */
+/** The ID of the finding, or of the one that it was merged into. */
 export const getStanding = async (db: Db, org: OrgId, id: string): Promise<string> => {
   const { standing } = await db
     .selectFrom('findings')
@@ -105,7 +105,7 @@ export const getStanding = async (db: Db, org: OrgId, id: string): Promise<strin
   return standing
 }
 
-/** What is known of a finding to whoever changes it. It stays so until the transaction ends. */
+/** The data of a finding for a change, locked until the transaction ends. */
 export const lockFinding = (trx: Db, org: OrgId, id: string) =>
   trx
     .selectFrom('findings')
@@ -125,9 +125,11 @@ export const lockFinding = (trx: Db, org: OrgId, id: string) =>
 type OfMonitor = { monitorId: string; ignoredSince: Date }
 
 /**
- * The finding that tells of a monitor: the one that is neither resolved nor ignored, or else the last that was. For one
- * that was merged, that into which it was; but not if that is closed and another monitor's, which may have one open,
- * unless it was ignored since then: it is not to be reopened.
+ * Returns the finding of a monitor: the one that is neither resolved nor ignored, or else the last one. For a merged
+ * one, its
+ * target, unless that is closed and belongs to another monitor, which can have an open one, and was not ignored since:
+ * it
+ * must not be reopened.
  */
 export const findFindingOfMonitor = async (db: Db, org: OrgId, { monitorId, ignoredSince }: OfMonitor) => {
   const { rows } = await sql<{ id: string }>`
@@ -149,7 +151,7 @@ type NewFinding = {
   tags?: string[]
   findingType: number
   assigneeUserId?: string | undefined
-  /** Nobody, when the service files it itself. */
+  /** Null if the service creates it. */
   createdByUserId?: string
   source: { kind: 'manual' } | { kind: 'monitor' | 'experiment'; id: string }
   now: Date
@@ -207,7 +209,7 @@ export type Move = {
   id: string
   findingId: string
   kind: 'triage' | 'merge' | 'recurrence'
-  /** Nobody, when the service moves it. */
+  /** Null if the service moves it. */
   byUserId?: string
   from: Place
   to: Place
@@ -216,7 +218,7 @@ export type Move = {
   now: Date
 }
 
-/** Moves a locked finding, and writes the move down. */
+/** Moves a locked finding, and records the move. */
 export const moveFinding = async (trx: Db, org: OrgId, { findingId, from, to, now, ...move }: Move): Promise<void> => {
   await trx
     .updateTable('findings')
@@ -253,7 +255,7 @@ export const moveFinding = async (trx: Db, org: OrgId, { findingId, from, to, no
     .execute()
 }
 
-/** What was merged into the one before follows it. */
+/** Findings merged into the source now refer to the target. */
 export const redirectMerged = (trx: Db, org: OrgId, { from, into }: { from: string; into: string }) =>
   trx
     .updateTable('findings')

@@ -5,8 +5,8 @@ import { testServer } from '../../test/server.ts'
 const server = await testServer()
 const { call } = server
 
-describe('a finding that the service filed', () => {
-  it('tells what rose, of which monitor, and in which conversations', async () => {
+describe('a finding that the service created', () => {
+  it('describes the increase, the monitor, and its conversations', async () => {
     const { key } = await makeOrganization(server)
     const { id, monitorId, conversationId } = await makeFinding(server, key, 'Refunds rise')
     const { status, body } = await call('GET', `/v1/findings/${id}`, { key })
@@ -39,7 +39,7 @@ describe('a finding that the service filed', () => {
     expect((await call('GET', `/v1/findings/${id}`, { key })).body.conversationCount).toBe(0)
   })
 
-  it('is listed by status, priority and tags, in pages', async () => {
+  it('is listed by status, priority, and tags, in pages', async () => {
     const { key } = await makeOrganization(server)
     const made: string[] = []
     for (let count = 0; count < 3; count++) made.unshift((await makeFinding(server, key)).id)
@@ -82,7 +82,7 @@ describe('a finding that the service filed', () => {
     ])
   })
 
-  it('is not shown to another organization', async () => {
+  it('is hidden from other organizations', async () => {
     const [mine, other] = [await makeOrganization(server), await makeOrganization(server)]
     const { id } = await makeFinding(server, mine.key)
     expect((await call('GET', `/v1/findings/${id}`, { key: other.key })).status).toBe(404)
@@ -90,8 +90,8 @@ describe('a finding that the service filed', () => {
   })
 })
 
-describe('a finding that a person files', () => {
-  it('says what was sent, and is theirs', async () => {
+describe('a finding that a person created', () => {
+  it('has what was sent, and its author', async () => {
     const { key } = await makeOrganization(server)
     const { member } = (await call('GET', '/v1/me', { key })).body
     const description = richText('Since the new prompt.')
@@ -146,7 +146,7 @@ describe('a finding that a person files', () => {
     expect(await ids({ conversationId: spike.monitorId })).toEqual([])
   })
 
-  it('is changed, each part alone, and cleared by null', async () => {
+  it('is changed property by property, and cleared by null', async () => {
     const { key } = await makeOrganization(server)
     const { userId } = await makeMember(server, key, 'viewer')
     const finding = (await call('POST', '/v1/findings', { key, body: { title: 'A' } })).body
@@ -171,7 +171,7 @@ describe('a finding that a person files', () => {
     expect((await call('GET', path, { key })).body).toEqual(rest)
   })
 
-  it('stays assigned to who has left, and is not assigned to them anew', async () => {
+  it('stays assigned to a former member, and cannot be assigned to them again', async () => {
     const { key } = await makeOrganization(server)
     const { id, userId } = await makeMember(server, key, 'viewer')
     const body = { title: 'A', assigneeUserId: userId }
@@ -217,7 +217,7 @@ describe('a finding that a person files', () => {
   })
 })
 
-it('findings and what hangs on them are read by viewers and written by members', async () => {
+it('findings and their attachments are read by viewers and written by members', async () => {
   const { key } = await makeOrganization(server)
   const [viewer, member] = [await makeKey(server, key, 'viewer'), await makeKey(server, key, 'member')]
   const { id } = await makeFinding(server, key)

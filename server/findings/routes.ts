@@ -35,7 +35,7 @@ import { triageFinding } from './triage.ts'
 
 const tags = ['Findings']
 
-/** As sent, but for blanks around them. */
+/** As sent, except surrounding spaces. */
 const tidyTags = (given: string[]): string[] => {
   const tidy = given.map((tag) => tag.trim())
   const keys = tidy.map((tag) => tag.toLowerCase())
@@ -48,7 +48,7 @@ const checkAssignee = async (trx: Db, org: OrgId, userId: string): Promise<void>
   if (!(await isMember(trx, org, userId))) throw invalid('assigneeUserId', 'must be the userId of a member')
 }
 
-/** Status and priority are moved by an operation of their own, which people look for here. */
+/** Status and priority have their own operation, which people look for here. */
 const refuseTriage = async ({ body }: { body: unknown }): Promise<void> => {
   const issues: Issue[] = ['status', 'priority']
     .filter((path) => typeof body === 'object' && body !== null && Object.hasOwn(body, path))
@@ -183,11 +183,11 @@ export const findings = (app: App, deps: Deps): void => {
       const change = { ...body, ...(body.tags && { tags: tidyTags(body.tags) }), now: clock.now() }
       return db.transaction().execute(async (trx) => {
         const { id, assigneeUserId } = await holdFinding(trx, actor.org, params.id).catch(async (error: unknown) => {
-          // A fault of the request comes before what is not there.
+          // A fault of the request has priority over a missing resource.
           if (body.assigneeUserId) await checkAssignee(trx, actor.org, body.assigneeUserId)
           throw error
         })
-        // Whoever sends back what GET answered changes nothing, also when that member has left.
+        // Sending back the response of GET changes nothing, even if that member has left.
         const isNew = body.assigneeUserId?.toLowerCase() !== assigneeUserId
         if (body.assigneeUserId && isNew) await checkAssignee(trx, actor.org, body.assigneeUserId)
         await updateFinding(trx, actor.org, id, change)

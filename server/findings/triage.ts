@@ -9,7 +9,7 @@ import type { FindingTriage } from './schema.ts'
 
 type Triage = FindingTriage & { now: Date }
 
-/** Moves a finding by the table of moves, or gives it another priority, or both. Answers its id. */
+/** Moves a finding as the table of moves allows, changes its priority, or both. Returns its ID. */
 export const triageFinding = async (
   trx: Db,
   { org, userId }: Actor,

@@ -12,7 +12,7 @@ import { isStreaming } from './verify.ts'
 
 export type Integration = { org: OrgId; id: string; provider: Provider; name: string; settings: Settings }
 
-/** Writes down what became of the payload, in the transaction that made it so. */
+/** Stores the outcome of the payload, in the transaction that caused it. */
 export type Settle = (trx: Db, settled: Settled) => Promise<void>
 
 const longestReason = 500
@@ -40,7 +40,7 @@ const settledOf = (outcome: Outcome | undefined): Settled => {
   }
 }
 
-/** PostgreSQL says of the content that it cannot hold it: the very same payload would fail again. */
+/** PostgreSQL cannot store the content, so the same payload would fail again. */
 const isLasting = (error: unknown): boolean => {
   if (error instanceof ApiError || !(error instanceof Error)) return false
   const code = 'code' in error ? String(error.code) : ''
@@ -58,7 +58,7 @@ const attachAudio = async (
   await attachWaiting(deps, trx, org, { externalId, conversationId: outcome.id })
 }
 
-/** Takes in what the payload tells, and settles its delivery with it. */
+/** Stores what the payload contains, and its delivery's outcome. */
 export const applyPayload = async (
   deps: Deps,
   integration: Integration,
@@ -69,7 +69,7 @@ export const applyPayload = async (
     await deps.db.transaction().execute((trx) => settle(trx, settled))
     return settled
   }
-  // Kept for a replay by a version that knows better, where an error would make the provider give up.
+  // Stored for a replay by a version that can read it, because an error would make the provider give up.
   const giveUp = (error: unknown) => {
     deps.log.error({ integrationId: integration.id, err: error }, 'applying a payload failed')
     return finish(

@@ -5,7 +5,7 @@ import { makeCalled, post } from '../../test/support/integrations/signed-webhook
 
 const server = await testServer()
 
-/** A call of Retell like the sample, with metadata as it is written here. */
+/** A Retell call like the sample, with the given metadata. */
 const withMetadata = (metadata: string): Buffer => {
   const { call } = sample('retell_call_ended.json')
   return Buffer.from(
@@ -16,7 +16,7 @@ const withMetadata = (metadata: string): Buffer => {
   )
 }
 
-it('numbers that are stored as others change nothing when they come again', async () => {
+it('numbers that are stored differently change nothing when they are sent again', async () => {
   const { integration } = await makeCalled(server, 'retell')
   const body = withMetadata('{"zero":-0,"beyond":1e999,"deep":[{"zero":-0}]}')
   expect((await post(server, integration, body)).body.status).toBe('applied')
@@ -29,7 +29,7 @@ const tooMuch: [string, object, string][] = [
 ]
 
 it.each(tooMuch)(
-  'metadata of %s than requests may bring is rejected, with the reason',
+  'metadata with %s than requests allow is rejected, with the reason',
   async (_name, metadata, reason) => {
     const { key, integration } = await makeCalled(server, 'retell')
     const answer = await post(server, integration, withMetadata(JSON.stringify(metadata)))

@@ -4,7 +4,7 @@ import type { ProviderCall } from '../transcripts/provider-calls/call.ts'
 import { cut, cutMetrics, longestText } from './limits.ts'
 import type { Settings } from './settings.ts'
 
-/** A provider's call as the ingest takes it, within the limits that requests are held to. */
+/** Converts a provider's call for ingest, within the limits of requests. */
 
 type Integration = { id: string; provider: string; name: string; settings: Settings }
 type Bounds = { now: Date; metadataBytes: number }
@@ -12,7 +12,7 @@ type Bounds = { now: Date; metadataBytes: number }
 const longestPrompt = 1_000_000
 const longestAddress = 8_192
 const longestMetadataKey = 120
-/** The clocks of senders go ahead. */
+/** Clocks of senders can be ahead. */
 const aheadMs = 5 * 60_000
 
 const shortText = (text: string | null): string | null => (text === null ? null : cut(text))
@@ -32,15 +32,15 @@ const versionOf = ({ systemPrompt, versionLabel }: ProviderCall): VersionReferen
   return versionLabel === null ? null : { label: versionLabel, make: true }
 }
 
-/** What redaction put in place of a customer's number or address names no customer. */
+/** Redacted numbers and addresses do not identify a customer. */
 const redacted = /^\[\w+\]$/
 
-/** As it will be stored: -0 and what is beyond all numbers would pass for a change each time they are told. */
+/** As it will be stored: -0 and infinite numbers would look like a change each time. */
 const storable = (metadata: ProviderCall['metadata']): ProviderCall['metadata'] => JSON.parse(JSON.stringify(metadata))
 
 const isAddress = (url: string): boolean => url.length <= longestAddress && URL.canParse(url) && !/\s/.test(url)
 
-/** Why it cannot be taken in, in words that hold nothing of it. */
+/** Why it cannot be stored, without any of its content. */
 const faultOf = (call: ProviderCall, { now, metadataBytes }: Bounds): string | undefined => {
   const named: [string, string | null][] = [
     ['the ID of the call', call.externalId],

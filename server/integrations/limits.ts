@@ -1,11 +1,11 @@
 import { longestComment, longestValue, maxKeys } from '../conversations/metrics/metric.ts'
 import type { Metric } from '../transcripts/provider-calls/call.ts'
 
-/** What others tell is held to the limits of requests by being cut, where a request would be refused. */
+/** Long text from others is truncated to the limits, where a request would be rejected. */
 
 export const longestText = 255
 
-/** The cut may fall within a character. */
+/** The cut can be within a character. */
 export const cut = (text: string, length = longestText): string =>
   text.length <= length ? text : text.slice(0, length).toWellFormed()
 

@@ -4,7 +4,7 @@ import { gunzip, gzip } from 'node:zlib'
 import type { Secrets } from '../platform/secrets/secrets.ts'
 import { isDeeperThan } from '../transcripts/json.ts'
 
-/** What a provider sent: read, and kept in a form that nobody reads without the service's key. */
+/** Payloads of providers: read, and stored encrypted with the service's key. */
 
 export type Parsed = { value: unknown } | { unreadable: string }
 
@@ -12,7 +12,7 @@ const deepest = 200
 
 const isSound = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 
-/** Of a value of limited depth. PostgreSQL cannot hold NUL or half of a surrogate pair. */
+/** For a value of limited depth. PostgreSQL cannot store NUL or lone surrogates. */
 export const holdsUnsoundText = (value: unknown): boolean => {
   if (typeof value === 'string') return !isSound(value)
   if (typeof value !== 'object' || value === null) return false
@@ -45,7 +45,7 @@ export const parsePayload = (bytes: Buffer, contentType: string | null): Parsed 
 
 export const payloadPlace = (org: string, deliveryId: string) => `${org}/delivery/${deliveryId}`
 
-/** Packed before it is sealed: what is sealed packs no more. */
+/** Compressed before it is sealed, because sealed data does not compress. */
 export const sealPayload = async (
   secrets: Secrets,
   org: string,

@@ -10,7 +10,7 @@ type Settings = { agentId?: string } & Record<string, unknown>
 
 const countLimit = 10_000
 
-/** `sinceId`: the lowest id of the time from which deliveries are counted. Each count is one short scan of the index. */
+/** `sinceId`: the lowest ID of the time from which deliveries are counted. Each count is one short index scan. */
 const columnsOf = (org: OrgId, sinceId: string) =>
   [
     'integrations.id',
@@ -74,21 +74,22 @@ export const getSealedIntegration = (db: Db, org: OrgId, id: string) =>
 const lockOf = (id: string) => sql`hashtextextended('integration ' || ${id}::text, 0)`
 
 /**
- * Locks an integration against changes and against deliveries until the transaction ends. Its row stays unlocked: on a
- * cluster every node has a copy of it, and locking them all would have each webhook wait for the others.
+ * Locks an integration against changes and deliveries until the transaction ends. Its row stays unlocked: on a cluster,
+ * every
+ * node has a copy, and locking them all would make each webhook wait for the others.
  */
 export const lockIntegration = async (trx: Db, org: OrgId, id: string) => {
   await sql`SELECT pg_advisory_xact_lock(${lockOf(id)})`.execute(trx)
   return getSealedIntegration(trx, org, id)
 }
 
-/** Keeps an integration from being changed or deleted until the transaction ends. */
+/** Prevents changes and deletion of an integration until the transaction ends. */
 export const holdIntegration = async (trx: Db, org: OrgId, id: string) => {
   await sql`SELECT pg_advisory_xact_lock_shared(${lockOf(id)})`.execute(trx)
   return getSealedIntegration(trx, org, id)
 }
 
-/** A provider's call names nothing but the integration. */
+/** A provider's webhook only has the ID of the integration. */
 export const findCalledIntegrationAllOrgs = (db: Db, id: string) =>
   db
     .selectFrom('integrations')
@@ -136,7 +137,7 @@ export const deleteIntegration = (db: Db, org: OrgId, id: string) =>
     .returning('id')
     .executeTakeFirstOrThrow(notFound)
 
-/** Secrets whose time is over are forgotten. They are few, and the table is on every node: none of its rows is locked first. */
+/** Deletes expired secrets. They are few, and the table is on every node, so no rows are locked first. */
 export const replacedSecrets: DueRows = {
   listOrganizationsAllOrgs: (db, now) =>
     db
@@ -156,7 +157,7 @@ export const replacedSecrets: DueRows = {
   },
 }
 
-/** The conversation of a telephone call, by the id that Twilio gave it. */
+/** Finds the conversation of a phone call by its Twilio ID. */
 export const findConversationOfCall = async (db: Db, org: OrgId, callSid: string): Promise<string | undefined> => {
   const { rows } = await sql<{ id: string }>`
     SELECT id FROM conversations WHERE organization_id = ${org} AND external_id = ${callSid}

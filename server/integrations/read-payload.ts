@@ -12,7 +12,7 @@ import { type Parsed, parsePayload } from './payload.ts'
 import type { Settings } from './settings.ts'
 import { type Announced, announcedIn } from './twilio/announced.ts'
 
-/** What the payload of a provider's call tells: read at once where it is short, and in a thread where it is long. */
+/** Reads the payload of a provider's webhook: short ones directly, long ones in a thread. */
 
 /** In bytes. */
 const shortLength = 16 * 1024
@@ -29,7 +29,7 @@ export type PayloadReading =
   | { rejected: string }
   | { broken: string }
 
-/** A fault of the content or of this code: the very same payload would fail again. */
+/** A fault of the content or of this code: the same payload would fail again. */
 const isLasting = (error: unknown): boolean => error instanceof TypeError || error instanceof RangeError
 
 export const readingOf = (parsed: Parsed, source: Source, bounds: Bounds): PayloadReading => {
@@ -41,7 +41,7 @@ export const readingOf = (parsed: Parsed, source: Source, bounds: Bounds): Paylo
     return 'rejected' in incoming ? incoming : { incoming }
   } catch (error) {
     if (!isLasting(error)) throw error
-    return { broken: (error as Error).stack ?? String(error) } // an Error, as was just found
+    return { broken: (error as Error).stack ?? String(error) } // an Error, as was just checked
   }
 }
 
@@ -58,14 +58,14 @@ const eventOf = (provider: Provider, parsed: Parsed): string | null => {
   return event?.slice(0, 120).toWellFormed() ?? null
 }
 
-/** Whether a replay of the redacted payload would reach the same conversation. */
+/** Whether a replay of the redacted payload would find the same conversation. */
 const isSameCall = (provider: Provider, value: unknown, redacted: unknown): boolean => {
   const [told, tells] = [readCall(provider, value), readCall(provider, redacted)]
   if (!isCall(told) || !isCall(tells)) return isCall(told) === isCall(tells)
   return told.externalId === tells.externalId && told.agentExternalId === tells.agentExternalId
 }
 
-/** Without what the organization has redacted; null where that cannot be told. */
+/** Redacted as the organization requires; null if that is impossible. */
 const redactedPayload = (provider: Provider, parsed: Parsed): string | null => {
   if ('unreadable' in parsed) return null
   const redacted = redact(parsed.value)
@@ -76,12 +76,12 @@ type Order = { bytes: Uint8Array; contentType: string | null; source: Source; bo
 
 type Read = {
   event: string | null
-  /** What is to be pulled, where the payload does no more than announce it. */
+  /** The data to fetch, if the payload only announces it. */
   announced: Announced | undefined
-  /** What is kept in place of the bytes that came; undefined where those are kept. */
+  /** Stored instead of the received bytes; undefined if those are stored. */
   redacted: string | null | undefined
   reading: PayloadReading
-  /** That of the reading, where it is long. */
+  /** The result of reading, if it is long. */
   transcript: Uint8Array<ArrayBuffer> | undefined
 }
 
@@ -92,14 +92,14 @@ const readNow = ({ bytes, contentType, source, bounds, redacts }: Order): Read =
   return {
     event: eventOf(provider, parsed),
     announced,
-    // The callback of a recording holds nothing but ids, which look like numbers of people.
+    // The callback of a recording only contains IDs, which look like phone numbers.
     redacted: redacts && announced !== 'recording' ? redactedPayload(provider, parsed) : undefined,
     reading: readingOf(parsed, source, bounds),
     transcript: undefined,
   }
 }
 
-/** A long transcript leaves the thread as text: it is read in a thread again, once it is known to be news. */
+/** A long transcript leaves the thread as text: it is read in a thread again once it is known to be new. */
 const cutTranscript = (read: Read): Read => {
   if (!('incoming' in read.reading)) return read
   const { transcript, ...rest } = read.reading.incoming
@@ -119,7 +119,7 @@ const pasteTranscript = ({ reading, transcript, ...read }: Read): Omit<Read, 'tr
   return { ...read, reading: { incoming: { ...reading.incoming, transcript: new JsonText(transcript) } } }
 }
 
-/** Reads what a provider sent, and makes of it what is kept. */
+/** Reads what a provider sent, and prepares it for storage. */
 export const readPayload = async (
   deps: Pick<Deps, 'db' | 'clock' | 'config' | 'threads'>,
   { org, provider, id, name, settings }: Source & { org: Parameters<typeof getIngestSettings>[1] },

@@ -8,12 +8,12 @@ import { holdIntegration } from './queries.ts'
 import { readPayload } from './read-payload.ts'
 import { enqueuePull } from './twilio/enqueue.ts'
 
-/** What is of no finished call has nothing to replay; and what is of an erased one must not stay. */
+/** An event without a finished call has nothing to replay, and data of an erased one must not stay. */
 const isWorthKeeping = (status: Settled['status']): boolean => status !== 'erased' && status !== 'ignored'
 
 type Received = { body: Buffer; contentType: string | null }
 
-/** A verified call of a provider: applied and written down, in one transaction, before it is answered. */
+/** Processes a verified webhook: the conversation and the delivery are one transaction, before the response. */
 export const receiveDelivery = async (
   deps: Deps,
   integration: Integration,
@@ -25,7 +25,7 @@ export const receiveDelivery = async (
   const kept = typeof redacted === 'string' ? Buffer.from(redacted) : redacted === null ? null : body
   const payload = kept && (await sealPayload(deps.secrets, org, id, kept))
   const settle: Settle = async (trx, { status, reason, conversationId }) => {
-    // Nothing is received for one that is being deleted.
+    // An integration that is being deleted receives nothing.
     await holdIntegration(trx, org, integration.id)
     await insertDelivery(trx, org, {
       id,
@@ -35,7 +35,7 @@ export const receiveDelivery = async (
       conversationId,
       event: status === 'erased' ? null : event,
       bytes: body.length,
-      // What is redacted is written anew, as JSON.
+      // Redacted payloads are written as JSON again.
       contentType: typeof redacted !== 'string' ? contentType : 'application/json',
       payload: isWorthKeeping(status) ? payload : null,
       receivedAt: deps.clock.now(),

@@ -29,7 +29,7 @@ const nothing = {
 }
 
 describe('an integration', () => {
-  it('is created, read, changed and deleted', async () => {
+  it('is created, read, changed, and deleted', async () => {
     const body = { provider: 'vapi', name: 'Front desk', secret, settings: { scheme: 'bearer', prefix: false } }
     const created = await call('POST', '/v1/integrations', { key, body })
     expect(created.status).toBe(201)
@@ -59,7 +59,7 @@ describe('an integration', () => {
     expect((await call('GET', `/v1/integrations/${id}`, { key })).status).toBe(404)
   })
 
-  it('shows how it is doing', async () => {
+  it('shows its status', async () => {
     const integration = await makeProvider(server, key, 'retell')
     await post(server, integration, { event: 'call_started' })
     await post(server, integration, { event: 'call_started' })
@@ -69,7 +69,7 @@ describe('an integration', () => {
     expect(body.lastDeliveryAt).toBe(server.clock.now().toISOString())
   })
 
-  it('takes what it received with it, by a job', async () => {
+  it('deletes what it received, in a job', async () => {
     const { integrationId } = await makeDelivery(server, key)
     await call('DELETE', `/v1/integrations/${integrationId}`, { key })
     await server.deps.jobs.drain([deleteDeliveries], server.deps)
@@ -81,7 +81,7 @@ describe('an integration', () => {
     expect(conversations.body.data).toHaveLength(1)
   })
 
-  it('shows members how it stands, and admins alone what was sent', async () => {
+  it('shows members its status, and only admins what was sent', async () => {
     const { integrationId, deliveryId } = await makeDelivery(server, key)
     const member = (await makeKey(server, key, 'member')).key
     const viewer = (await makeKey(server, key, 'viewer')).key
@@ -105,7 +105,7 @@ describe('settings', () => {
     ['twilio', { accountSid, apiBaseUrl: 'https://intelligence.ie1.twilio.com' }],
     ['twilio', { accountSid, apiBaseUrl: 'http://127.0.0.1:4567' }],
   ]
-  it.each(valid)('of %s may be %j', async (provider, settings) => {
+  it.each(valid)('of %s can be %j', async (provider, settings) => {
     const body = { provider, name: 'Ours', secret, ...(settings && { settings }) }
     expect(await call('POST', '/v1/integrations', { key, body })).toMatchObject({
       status: 201,
@@ -132,7 +132,7 @@ describe('settings', () => {
     ['retell', { agentId: 'leo' }, ['settings.agentId']],
     ['retell', { agentId: randomUUID() }, ['settings.agentId']],
   ]
-  it.each(invalid)('of %s may not be %j', async (provider, settings, paths) => {
+  it.each(invalid)('of %s cannot be %j', async (provider, settings, paths) => {
     const body = { provider, name: 'Ours', secret, ...(settings && { settings }) }
     const created = await call('POST', '/v1/integrations', { key, body })
     expect(created.status).toBe(400)
@@ -146,14 +146,14 @@ describe('settings', () => {
     expect(pathsOf(changed).sort()).toEqual(paths.toSorted())
   })
 
-  it('tells all faults of a body at once', async () => {
+  it('report all faults of a body at once', async () => {
     const body = { provider: 'twilio', name: '', secret: 'with blank', settings: { accountSid: 'x', more: 1 } }
     const { body: answer } = await call('POST', '/v1/integrations', { key, body })
     const paths = answer.details.issues.map(({ path }: { path: string }) => path)
     expect(new Set(paths)).toEqual(new Set(['name', 'secret', 'settings.accountSid', 'settings.more']))
   })
 
-  it('name an agent of the organization alone', async () => {
+  it('only accept an agent of the organization', async () => {
     const mine = await makeAgent(server, key)
     const stranger = await makeOrganization(server)
     const theirs = await makeAgent(server, stranger.key)
@@ -163,7 +163,7 @@ describe('settings', () => {
     expect(answer).toMatchObject({ status: 400, body: { details: { issues: [{ path: 'settings.agentId' }] } } })
   })
 
-  it('send the stored secret to no other address', async () => {
+  it('never send the stored secret to another address', async () => {
     const { id } = await makeProvider(server, key, 'twilio')
     const settings = { accountSid, apiBaseUrl: 'https://elsewhere.example.com' }
     const answer = await call('PATCH', `/v1/integrations/${id}`, { key, body: { settings } })
@@ -172,7 +172,7 @@ describe('settings', () => {
   })
 })
 
-describe('with time', () => {
+describe('after some time', () => {
   const day = 24 * 60 * 60_000
   const sweep = async (days: number) => {
     server.clock.advance(days * day)
@@ -180,7 +180,7 @@ describe('with time', () => {
     await server.deps.jobs.drain([sweepDeliveries], server.deps)
   }
 
-  it('payloads go: at once what was ignored, after a week what was applied, after thirty days the rest; then the list', async () => {
+  it('payloads are deleted: ignored ones immediately, processed ones after a week, the rest after thirty days; then the list', async () => {
     const integration = await makeProvider(server, key, 'retell')
     const call_id = 'call_1'
     await post(server, integration, { event: 'call_started', call: { call_id } })
@@ -200,7 +200,7 @@ describe('with time', () => {
     expect(await kept()).toEqual([])
   })
 
-  it('a replaced secret goes', async () => {
+  it('a replaced secret is deleted', async () => {
     const { id } = await makeIntegration(server, key)
     await call('PATCH', `/v1/integrations/${id}`, { key, body: { secret: 'the-next-one' } })
     const stored = async () =>

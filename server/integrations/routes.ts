@@ -67,14 +67,14 @@ export const integrations = (app: App, { db, clock, secrets, jobs }: Deps): void
   const requireSettings = async (trx: Db, org: OrgId, row: LockedRow, settings: Settings, hasSecret: boolean) => {
     refuseIf(settingsIssues(row.provider, settings))
     const issues = [...addressIssues(settings), ...(await agentIssues(trx, org, settings))]
-    // Otherwise whoever may change an address could have the stored secret sent there.
+    // Otherwise, anyone who can change a URL could have the stored secret sent there.
     if (settings.apiBaseUrl !== row.settings.apiBaseUrl && !hasSecret) {
       issues.push({ path: 'settings.apiBaseUrl', message: 'can only be changed together with the secret' })
     }
     refuseIf(issues)
   }
 
-  /** What a new secret, or another time for the previous one, changes. */
+  /** The changes with a new secret, or another expiry of the previous one. */
   const rotation = (org: OrgId, row: LockedRow, { secret, previousSecretValidSeconds }: Update) => {
     const validMs = (previousSecretValidSeconds ?? defaultPreviousSecretValidSeconds) * 1_000
     const previousSecretUntil = new Date(clock.now().getTime() + validMs)
@@ -86,7 +86,7 @@ export const integrations = (app: App, { db, clock, secrets, jobs }: Deps): void
         previousSecretUntil,
       }
     }
-    // One whose time is over does not count again.
+    // An expired secret stays expired.
     const isInRotation = row.previousSecretUntil !== null && row.previousSecretUntil > clock.now()
     return previousSecretValidSeconds !== undefined && isInRotation ? { previousSecretUntil } : {}
   }

@@ -1,6 +1,6 @@
 import type { Secrets } from '../platform/secrets/secrets.ts'
 
-/** Where a sealed secret stands: it opens at no other place. */
+/** The context of a sealed secret, which cannot be decrypted elsewhere. */
 export const secretPlace = (org: string, id: string) => `${org}/integration/${id}/secret`
 const previousPlace = (org: string, id: string) => `${org}/integration/${id}/previous-secret`
 
@@ -21,7 +21,7 @@ export const sealPreviousSecret = (secrets: Secrets, org: string, id: string, se
 export const openSecret = (secrets: Secrets, { org, id, secret }: Pick<Row, 'org' | 'id' | 'secret'>): string =>
   secrets.open(secret, secretPlace(org, id))
 
-/** Every secret that counts now: during a rotation, the new and the old one. */
+/** All valid secrets: during a rotation, the new and the old one. */
 export const openValidSecrets = (secrets: Secrets, row: Row, now: Date): string[] => {
   const { org, id, previousSecret, previousSecretUntil } = row
   const previous =

@@ -6,7 +6,7 @@ import { strict } from '../platform/json-schema.ts'
 import { isPublicHostByForm } from '../platform/outbound/public-host.ts'
 import type { Provider } from '../transcripts/provider-calls/read-call.ts'
 
-/** What each provider's integration can be told, as one closed schema each. */
+/** The settings of each provider's integration, as one closed schema each. */
 
 const common = {
   agentId: Type.Optional({
@@ -73,14 +73,14 @@ const Twilio = Closed({
   ),
 })
 
-/** Which schema holds depends on a part of the value. */
+/** The schema depends on a property of the value. */
 const when = (condition: object, schema: object) => ({
   if: condition,
   // biome-ignore lint/suspicious/noThenProperty: it is a word of JSON Schema.
   then: schema,
 })
 
-/** The first one also holds where no scheme is named. */
+/** The first one also applies without a scheme. */
 const byScheme = [VapiSecret, VapiBearer, VapiHmac].map((schema, index) => {
   const { scheme } = schema.properties
   return when({ properties: { scheme }, ...(index > 0 && { required: ['scheme'] }) }, schema)
@@ -105,11 +105,11 @@ export type LivekitSettings = Static<typeof Livekit>
 export type TwilioSettings = Static<typeof Twilio>
 export type Settings = { agentId?: string } & Record<string, unknown>
 
-/** For the schema of a body that names a provider: its settings must be those of that one. */
+/** For body schemas with a provider: the settings must be those of that provider. */
 export const settingsByProvider = Object.entries(schemas).map(([provider, settings]) =>
   when(
     { properties: { provider: { const: provider } }, required: ['provider'] },
-    // Without an account nothing can be fetched.
+    // Without an account, nothing can be fetched.
     { properties: { settings }, ...(provider === 'twilio' && { required: ['settings'] }) },
   ),
 )
@@ -118,13 +118,13 @@ const validators = new Map(
   Object.entries(schemas).map(([provider, settings]) => [provider, strict.compile({ properties: { settings } })]),
 )
 
-/** The faults that the provider's schema finds. */
+/** Returns the faults found by the provider's schema. */
 export const settingsIssues = (provider: string, settings: Settings): Issue[] => {
   const validate = validators.get(provider)
   return !validate || validate({ settings }) ? [] : toIssues(validate.errors ?? [])
 }
 
-/** A token must not travel in the clear, but to a machine nearby that the operator lets us reach. */
+/** A token is not sent unencrypted, except to an allowed private network. */
 export const addressIssues = ({ apiBaseUrl }: Settings): Issue[] => {
   const url = typeof apiBaseUrl === 'string' ? URL.parse(apiBaseUrl) : undefined
   if (url === undefined) return []

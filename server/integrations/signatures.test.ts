@@ -26,7 +26,7 @@ type Vector = {
 
 const vectors: Vector[] = sample('signature_vectors.json').vectors
 
-/** Signed as the common form of webhooks: a message id, a time in seconds, and base64 under a prefix. */
+/** Signed like most webhooks: a message ID, a time in seconds, and base64 with a prefix. */
 const standardWebhooks: VapiScheme = {
   scheme: 'hmac',
   signatureHeader: 'webhook-signature',
@@ -42,7 +42,7 @@ type Signer = { verify: (request: SignedRequest) => Verdict; signedAtMs: number;
 
 const minute = 60_000
 
-/** In two pieces, as it may arrive. */
+/** In two chunks, as it may arrive. */
 const verifyElevenlabs = ({ body, ...head }: SignedRequest): Verdict => {
   const check = checkElevenlabs(head)
   check.update(body.subarray(0, body.length / 2))
@@ -106,13 +106,13 @@ const changed = (bytes: Buffer, at: number, by: number): Buffer => {
 }
 const change = fc.tuple(fc.nat(1_000_000), fc.integer({ min: 1, max: 255 }))
 
-describe('every vector', () => {
+describe('every test vector', () => {
   test('verifies', () => {
     expect(cases).toHaveLength(7)
     for (const { verify, request, scheme } of cases) expect(verify(request), scheme).toBe('valid')
   })
 
-  test('fails with any single byte of the body changed', () => {
+  test('fails if any byte of the body is changed', () => {
     for (const { verify, request, scheme } of cases.filter((one) => !secretAlone(one.scheme))) {
       fc.assert(
         fc.property(change, ([at, by]) => {
@@ -135,7 +135,7 @@ describe('every vector', () => {
     return changed.slice(start)
   }
 
-  test('fails with any single character of the secret changed, and with none', () => {
+  test('fails if any character of the secret is changed, and without a secret', () => {
     for (const { verify, request, secret, scheme } of cases) {
       for (const wrong of withOneCharacterChanged(secret)) {
         expect(verify({ ...request, secrets: [wrong] }), `${scheme} ${wrong}`).toBe('invalid')
@@ -144,7 +144,7 @@ describe('every vector', () => {
     }
   })
 
-  test('fails with any single character of a header changed', () => {
+  test('fails if any character of a header is changed', () => {
     for (const { verify, request, scheme } of cases) {
       for (const [name, value] of Object.entries(request.headers)) {
         if (typeof value !== 'string') throw new Error(`${name} is no text`)
@@ -166,7 +166,7 @@ describe('every vector', () => {
     }
   })
 
-  test('verifies with either secret while one replaces the other', () => {
+  test('verifies with either secret during a rotation', () => {
     for (const { verify, request, secret, scheme } of cases) {
       const fresh = `new-${secret}`
       for (const secrets of [
@@ -179,7 +179,7 @@ describe('every vector', () => {
     }
   })
 
-  test('is stale beyond its tolerance, before and after, and only when it is signed', () => {
+  test('is stale outside its tolerance, before and after, and only if it is signed', () => {
     for (const { verify, request, signedAtMs, toleranceMs, scheme } of cases) {
       if (toleranceMs === null) continue
       const at = (ms: number) => verify({ ...request, now: new Date(signedAtMs + ms) })
@@ -192,7 +192,7 @@ describe('every vector', () => {
     }
   })
 
-  test('whatever is sent, nothing throws and nothing is valid', () => {
+  test('random input never throws and is never valid', () => {
     const text = fc.oneof(
       fc.string(),
       fc.constantFrom('t=1,v0=', 'v=1,d=', 'a.b.c', 'eyJhbGciOiJub25lIn0.e30.', '%', ':'),
@@ -212,7 +212,7 @@ describe('Vapi', () => {
   const { request, secret } = caseOf('vapi-legacy')
   const verify = (headers: SignedRequest['headers'], scheme: VapiScheme) => verifyVapi({ ...request, headers }, scheme)
 
-  test('a bearer token, with its prefix or without, in any header', () => {
+  test('a bearer token, with or without prefix, in any header', () => {
     expect(verify({ authorization: `Bearer ${secret}` }, { scheme: 'bearer' })).toBe('valid')
     expect(verify({ authorization: secret }, { scheme: 'bearer' })).toBe('invalid')
     expect(verify({ authorization: secret }, { scheme: 'bearer', prefix: false })).toBe('valid')
@@ -220,7 +220,7 @@ describe('Vapi', () => {
     expect(verify({ authorization: `Bearer ${secret}x` }, { scheme: 'bearer' })).toBe('invalid')
   })
 
-  test('every knob of its HMAC', () => {
+  test('every setting of its HMAC', () => {
     const sign = (algorithm: string, text: string) => createHmac(algorithm, secret).update(text).update(request.body)
     const plain = { 'x-hub': `sha1=${sign('sha1', '').digest('base64')}` }
     const knobs = {
@@ -240,7 +240,7 @@ describe('Vapi', () => {
     expect(verifyVapi({ ...request, headers: long, url: `${request.url}?` }, scheme)).toBe('invalid')
   })
 
-  test('a signature that leaves the body out, or a time that is none, proves nothing', () => {
+  test('a signature without the body, or with an invalid time, proves nothing', () => {
     const signature = createHmac('sha256', secret).update('5').digest('hex')
     const headers = { 'x-signature': signature, 'x-timestamp': '5' }
     expect(verify(headers, { scheme: 'hmac', payloadFormat: '{timestamp}' })).toBe('invalid')
@@ -253,7 +253,7 @@ describe('Twilio', () => {
   const secret = 'twilio_auth_token'
   const body = Buffer.from('To=%2B1555&From=%2B1666&RecordingUrl=https%3A%2F%2Fexample.com%2Fa&Tag=b&Tag=a&Tag=b')
   const signed = (url: string, signedUrl = url, sent = body): SignedRequest => {
-    // Names in order, and of one name each value once, in order.
+    // Names in order, and each value of a name once, in order.
     const text = `${signedUrl}From+1666RecordingUrlhttps://example.com/aTagaTagbTo+1555`
     const signature = createHmac('sha1', secret).update(text).digest('base64')
     return { body: sent, headers: { 'x-twilio-signature': signature }, url, secrets: [secret], now: new Date(0) }
@@ -268,7 +268,7 @@ describe('Twilio', () => {
     expect(verifyTwilio(signed('https://example.com/hook', undefined, Buffer.from('')))).toBe('invalid')
   })
 
-  test('the address with or without the port', () => {
+  test('the URL with or without the port', () => {
     const same: [seen: string, signed: string][] = [
       ['https://example.com/hook?a=1', 'https://example.com:443/hook?a=1'],
       ['http://example.com/hook', 'http://example.com:80/hook'],
@@ -280,7 +280,7 @@ describe('Twilio', () => {
     expect(verifyTwilio(signed('https://example.com/hook', 'https://example.com/hook2'))).toBe('invalid')
   })
 
-  test('JSON whose digest is not in the address is signed by nobody', () => {
+  test('JSON without its digest in the URL is not signed', () => {
     const { request } = caseOf('twilio-json')
     const url = 'https://monitor.example.com/v1/ingest/twilio'
     const signature = createHmac('sha1', secret).update(url).digest('base64')
@@ -307,7 +307,7 @@ describe('LiveKit', () => {
     return verifyLivekit({ body, headers, url: '', secrets: [secret], now }, 'key')
   }
 
-  test('counts from one time to another, give or take a minute', () => {
+  test('is valid between two times, with a tolerance of a minute', () => {
     expect(verify({})).toBe('valid')
     expect(verify({}, { before: 'Bearer ' })).toBe('valid')
     expect(verify({ exp: nowSeconds - 60 })).toBe('valid')
@@ -317,7 +317,7 @@ describe('LiveKit', () => {
     expect(verify({ nbf: undefined })).toBe('valid')
   })
 
-  test('says who, what and until when, under the one algorithm', () => {
+  test('contains who, what, and until when, with the only algorithm', () => {
     expect(verify({ iss: 'other' })).toBe('invalid')
     expect(verify({ sha256: undefined })).toBe('invalid')
     expect(verify({ sha256: { toString: 1 } })).toBe('invalid')

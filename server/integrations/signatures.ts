@@ -1,17 +1,18 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 
 /**
- * How each provider signs what it sends. Signatures cover the bytes as they came, so nothing may be parsed before.
- * Whether a request is stale is only told of one that is signed soundly.
+ * How each provider signs webhooks. Signatures cover the raw bytes, so nothing can be parsed before. Only a request
+ * with a
+ * valid signature can be stale.
  */
 
 export type Verdict = 'valid' | 'stale' | 'invalid'
 
-/** What is known of a request before its body is read. */
+/** The request before its body is read. */
 export type RequestHead = {
-  /** Names in lower case. A header that came twice is a list, and signs nothing. */
+  /** Names in lower case. A header that was sent twice is an array, and signs nothing. */
   headers: Record<string, string | string[] | undefined>
-  /** As the sender wrote it: scheme, host, path and query. */
+  /** As the sender wrote it: scheme, host, path, and query. */
   url: string
   /** During a rotation, the new and the old one. */
   secrets: readonly string[]
@@ -22,7 +23,7 @@ export type SignedRequest = RequestHead & { body: Buffer }
 
 const retellToleranceMs = 5 * 60_000
 const elevenlabsToleranceMs = 30 * 60_000
-/** Between the clocks of two machines. */
+/** Tolerance between the clocks of two machines. */
 const skewMs = 60_000
 
 export const header = ({ headers }: Pick<RequestHead, 'headers'>, name: string): string => {
@@ -30,13 +31,13 @@ export const header = ({ headers }: Pick<RequestHead, 'headers'>, name: string):
   return typeof value === 'string' ? value : ''
 }
 
-/** Digests are compared, so that neither content nor length shows in the time it takes. */
+/** Compares digests, so that timing reveals neither content nor length. */
 export const isSame = (given: string, expected: string): boolean => {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(given), digest(expected))
 }
 
-/** An empty secret would let anybody sign; every other one is tried. */
+/** Anyone could sign with an empty secret, so it is skipped. */
 export const signedByOne = (secrets: readonly string[], isSigned: (secret: string) => boolean): boolean =>
   secrets.filter((secret) => secret !== '' && isSigned(secret)).length > 0
 
@@ -79,10 +80,10 @@ const elevenlabsSignature = (head: RequestHead): { seconds: string; digests: str
 
 export const hasElevenlabsSignature = (head: RequestHead): boolean => elevenlabsSignature(head) !== undefined
 
-/** Checks a body that is never in memory as a whole. */
+/** Verifies a body that is never in memory as a whole. */
 export type StreamCheck = { update: (piece: Uint8Array) => void; verdict: () => Verdict }
 
-/** `elevenlabs-signature: t=<s>,v0=<hex>`, over the time, a dot and the body; more than one `v0` during a rotation there. */
+/** `elevenlabs-signature: t=<s>,v0=<hex>`, over the time, a dot, and the body; with several `v0` during a rotation. */
 export const checkElevenlabs = (head: RequestHead): StreamCheck => {
   const { seconds = '', digests = [] } = elevenlabsSignature(head) ?? {}
   const hmacs = new Map(
@@ -102,7 +103,7 @@ export const checkElevenlabs = (head: RequestHead): StreamCheck => {
   }
 }
 
-/** Twilio signs an address with or without the port that its scheme implies. */
+/** Twilio signs a URL with or without the default port. */
 const spellingsOf = (url: string): string[] => {
   if (!URL.canParse(url)) return []
   const { protocol, hostname, port, pathname, search } = new URL(url)
@@ -111,7 +112,7 @@ const spellingsOf = (url: string): string[] => {
   return [...new Set([url, spell(hostname), spell(`${hostname}:${port === '' ? standard : port}`)])]
 }
 
-/** Name and value of every field of a form, in the order of names; of one name, each value once. */
+/** Name and value of every field of a form, ordered by name, with each value of a name once. */
 const formText = (body: Buffer): string => {
   const fields = new Map<string, Set<string>>()
   for (const [name, value] of new URLSearchParams(body.toString('utf8'))) {
@@ -125,19 +126,20 @@ const formText = (body: Buffer): string => {
     .join('')
 }
 
-/** What the query says of the body of a request that is no form. */
+/** The digest in the query for a body that is not a form. */
 const bodyDigestIn = (url: string): string | null =>
   URL.canParse(url) ? new URL(url).searchParams.get('bodySHA256') : null
 
-/** Whether the fields of a form are signed, in place of the bytes of the body. */
+/** Whether the fields of a form are signed instead of the bytes of the body. */
 export const signsForm = ({ url }: RequestHead): boolean => bodyDigestIn(url) === null
 
 export const hasTwilioSignature = (head: RequestHead): boolean =>
   /^[A-Za-z0-9+/]{27}=$/.test(header(head, 'x-twilio-signature'))
 
 /**
- * `x-twilio-signature`: over the address and the fields of a form, or over the address alone when its query holds the
- * digest of the body. There is no time in it: what comes twice is known by its id.
+ * `x-twilio-signature`: over the URL and the fields of a form, or only over the URL if its query has the digest of the
+ * body. It
+ * has no time: repeated webhooks are recognized by their ID.
  */
 export const verifyTwilio = (request: SignedRequest): Verdict => {
   const { body, url, secrets } = request
@@ -173,13 +175,13 @@ const livekitClaims = (request: RequestHead): Record<string, unknown> | undefine
   const isSigned = signedByOne(request.secrets, (secret) =>
     isSame(signature, createHmac('sha256', secret).update(`${head}.${claims}`).digest('base64url')),
   )
-  // Nothing is read of a token that is not signed: what it says of itself is a stranger's word.
+  // Nothing is read from an unsigned token, because anyone can write it.
   return isSigned && more.length === 0 && jsonOfBase64url(head).alg === 'HS256' ? jsonOfBase64url(claims) : undefined
 }
 
 export const hasLivekitToken = (head: RequestHead): boolean => livekitClaims(head) !== undefined
 
-/** `authorization: <JWT>`, which holds the digest of the body and says until when it counts. */
+/** `authorization: <JWT>`, with the digest of the body and an expiry. */
 export const verifyLivekit = (request: SignedRequest, apiKey?: string): Verdict => {
   const claims = livekitClaims(request)
   if (!claims) return 'invalid'

@@ -10,7 +10,7 @@ import {
   verdict,
 } from './signatures.ts'
 
-/** How a Vapi credential signs, knob by knob as in their console; what is left out has their default. */
+/** How a Vapi credential signs, with the settings of their console and their defaults. */
 export type VapiScheme =
   | { scheme: 'secret'; header?: string }
   | { scheme: 'bearer'; header?: string; prefix?: boolean }
@@ -24,17 +24,17 @@ type VapiHmac = {
   signaturePrefix?: string
   signatureEncoding?: 'hex' | 'base64'
   includeTimestamp?: boolean
-  /** Of `{body}`, `{timestamp}`, `{method}`, `{url}` and `{svix-id}`. */
+  /** With `{body}`, `{timestamp}`, `{method}`, `{url}`, and `{svix-id}`. */
   payloadFormat?: string
   secretIsBase64?: boolean
 }
 
 const defaultSignatureHeader = 'x-signature'
 
-/** Vapi states none of its own; five minutes is what others in this trade allow. */
+/** Vapi documents none; five minutes is common. */
 const toleranceMs = 5 * 60_000
 
-/** Seconds or milliseconds since 1970: their documents do not say which, and the size of the number does. */
+/** Seconds or milliseconds since 1970: their documentation does not say, but the size of the number does. */
 const instantMs = (timestamp: string): number => {
   if (!/^\d{1,15}$/.test(timestamp)) return Number.NaN
   const number = Number(timestamp)
@@ -65,9 +65,9 @@ const verifyHmac = (request: SignedRequest, knobs: VapiHmac): Verdict => {
     '{svix-id}': header(request, messageIdHeader),
   }
   const format = payloadFormat.split(/(\{[a-z-]+\})/)
-  // A signature that leaves the body out would let anybody replace it.
+  // With a signature that excludes the body, anyone could replace it.
   if (!format.includes('{body}')) return 'invalid'
-  // Several signatures may stand in the header, apart by spaces, while a secret is replaced on the other side.
+  // The header can have several signatures, separated by spaces, while the sender rotates a secret.
   const given = header(request, signatureHeader).split(' ').slice(0, 5)
   const isSigned = signedByOne(request.secrets, (secret) => {
     const key = keyOf(secret, secretIsBase64)
@@ -77,7 +77,7 @@ const verifyHmac = (request: SignedRequest, knobs: VapiHmac): Verdict => {
     const expected = signaturePrefix + hmac.digest(signatureEncoding)
     return given.filter((signature) => isSame(signature, expected)).length > 0
   })
-  // A time that is not signed proves nothing.
+  // An unsigned time proves nothing.
   const isFresh = !format.includes('{timestamp}') || isWithin(request.now, instantMs(timestamp), toleranceMs)
   return verdict(isSigned, isFresh)
 }
@@ -88,7 +88,7 @@ const verifySecret = (request: RequestHead, given: string): Verdict =>
     true,
   )
 
-/** The header says it all, for the body is not signed. */
+/** Only the header counts, because the body is not signed. */
 const verifyPlain = (request: RequestHead, scheme: Exclude<VapiScheme, { scheme: 'hmac' }>): Verdict => {
   if (scheme.scheme === 'secret') return verifySecret(request, header(request, scheme.header ?? 'x-vapi-secret'))
   const given = header(request, scheme.header ?? 'authorization')
@@ -96,7 +96,7 @@ const verifyPlain = (request: RequestHead, scheme: Exclude<VapiScheme, { scheme:
   return /^Bearer /i.test(given) ? verifySecret(request, given.slice('Bearer '.length)) : 'invalid'
 }
 
-/** A secret is checked as such; of an HMAC the body is needed. */
+/** A secret is compared directly; an HMAC needs the body. */
 export const hasVapiSignature = (head: RequestHead, scheme: VapiScheme): boolean =>
   scheme.scheme === 'hmac'
     ? header(head, scheme.signatureHeader ?? defaultSignatureHeader) !== ''

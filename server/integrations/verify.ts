@@ -18,15 +18,15 @@ import { hasVapiSignature, type VapiScheme, verifyVapi } from './vapi-signature.
 /** Twilio sends a few dozen short fields. */
 const formBytes = 64 * 1024
 
-/** Its webhooks may hold recordings, so they are read as they arrive. */
+/** Its webhooks can contain recordings, so they are read as they arrive. */
 export type StreamingProvider = 'elevenlabs'
 
 export const isStreaming = (provider: Provider): provider is StreamingProvider => provider === 'elevenlabs'
 
-/** Settings are checked by their provider's schema before they are stored, which the casts of this file rest on. */
+/** The provider's schema validates settings before they are stored, so the casts in this file are safe. */
 const vapiScheme = (settings: Settings) => ({ scheme: 'secret', ...(settings as VapiSettings) }) as VapiScheme
 
-/** Whether the headers hold what could be a signature. Without one, nothing of the body is read. */
+/** Whether the headers can contain a signature. Without one, the body is not read. */
 export const hasSignature = (provider: Provider, settings: Settings, head: RequestHead): boolean => {
   switch (provider) {
     case 'vapi':
@@ -42,7 +42,9 @@ export const hasSignature = (provider: Provider, settings: Settings, head: Reque
   }
 }
 
-/** How long the body may be, where that is less than for other webhooks: a form must be parsed to check its signature. */
+/**
+ * The maximum length of the body if it is below that of other webhooks: a form must be parsed to verify its signature.
+ */
 export const webhookBodyLimit = (provider: Provider, head: RequestHead): number => {
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(String(head.headers['content-type']))
   return isForm || (provider === 'twilio' && signsForm(head)) ? formBytes : Number.POSITIVE_INFINITY

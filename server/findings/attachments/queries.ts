@@ -33,7 +33,7 @@ export const countAttached = async (db: Db, org: OrgId, findingId: string): Prom
   return count
 }
 
-/** Since the finding was filed, or reopened by a spike. */
+/** Since the finding was created, or reopened by a spike. */
 export const countGathered = async (db: Db, org: OrgId, findingId: string): Promise<number> => {
   const { rows } = await sql<{ count: number }>`
     SELECT count(*) AS count FROM finding_conversations c
@@ -45,7 +45,7 @@ export const countGathered = async (db: Db, org: OrgId, findingId: string): Prom
   return rows[0]?.count ?? 0
 }
 
-/** Those that are still there and not attached yet. In the order in which all lock conversations. */
+/** Returns those that exist and are not attached yet, in the order in which all code locks conversations. */
 export const attachConversations = async (trx: Db, org: OrgId, findingId: string, ids: string[], now: Date) => {
   await sql`
     WITH held AS (
@@ -57,7 +57,7 @@ export const attachConversations = async (trx: Db, org: OrgId, findingId: string
     ON CONFLICT ON CONSTRAINT finding_conversations_pkey DO NOTHING`.execute(trx)
 }
 
-/** The conversations of one finding to another too, each as old as it was. */
+/** Also attaches the conversations of one finding to another, with their original times. */
 export const copyAttached = async (trx: Db, org: OrgId, { from, to }: { from: string; to: string }) => {
   await sql`
     WITH held AS (
@@ -70,7 +70,7 @@ export const copyAttached = async (trx: Db, org: OrgId, { from, to }: { from: st
     ON CONFLICT ON CONSTRAINT finding_conversations_pkey DO NOTHING`.execute(trx)
 }
 
-/** Whether it was there. */
+/** Whether it was attached. */
 export const detachConversation = async (trx: Db, org: OrgId, findingId: string, conversationId: string) => {
   const detached = await trx
     .deleteFrom('finding_conversations')

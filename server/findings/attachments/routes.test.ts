@@ -24,7 +24,7 @@ const listed = async () => (await call('GET', path, { key })).body.data
 const findingsOf = async (conversationId: string, query = '') =>
   (await call('GET', `/v1/conversations/${conversationId}/findings${query}`, { key })).body
 
-it('a conversation is attached once, seen from both sides, and taken off', async () => {
+it('a conversation is attached once, visible from both sides, and detached', async () => {
   const conversation = (await makeConversation(server, key)).id
   const attached = await attach(conversation)
   const expected = { findingId: id, conversationId: conversation, createdAt: clock.now().toISOString() }
@@ -45,7 +45,7 @@ it('a conversation is attached once, seen from both sides, and taken off', async
   expect([await listed(), (await findingsOf(conversation)).data]).toEqual([[], []])
 })
 
-it('a conversation’s findings come in pages, newest first', async () => {
+it('a conversation’s findings are paged, newest first', async () => {
   const { id: first, conversationId } = await makeFinding(server, key)
   await attach(conversationId)
   const body = { conversationId }
@@ -58,7 +58,7 @@ it('a conversation’s findings come in pages, newest first', async () => {
   expect((await call('GET', `/v1/conversations/${other}/findings?cursor=${page.nextCursor}`, { key })).status).toBe(400)
 })
 
-it('what is not there is told as 404, another organization’s too', async () => {
+it('an unknown resource returns 404, as does another organization’s', async () => {
   const stranger = await makeOrganization(server)
   const foreign = (await makeConversation(server, stranger.key)).id
   const answers = [await attach(foreign), await attach(randomUUID())]
@@ -68,14 +68,14 @@ it('what is not there is told as 404, another organization’s too', async () =>
   expect(await listed()).toEqual([])
 })
 
-it('many at once attach it once', async () => {
+it('many concurrent requests attach it once', async () => {
   const conversation = (await makeConversation(server, key)).id
   const answers = await Promise.all(Array.from({ length: 8 }, () => attach(conversation)))
   expect(answers.map(({ status }) => status).sort()).toEqual([...Array(7).fill(200), 201])
   expect(answers.filter(({ body }) => !body.alreadyExisted)).toHaveLength(1)
 })
 
-it('what is erased leaves every finding, while it is attached to another', async () => {
+it('erasing a conversation detaches it from all findings, even while it is being attached', async () => {
   const conversation = (await makeConversation(server, key)).id
   const [, erased] = await Promise.all([
     attach(conversation),
@@ -86,7 +86,7 @@ it('what is erased leaves every finding, while it is attached to another', async
   expect((await attach(conversation)).status).toBe(404)
 })
 
-it('a finding has at most ten thousand conversations', async () => {
+it('a finding can have at most ten thousand conversations', async () => {
   const template = await makeConversation(server, key)
   const { rows } = await sql<{ columns: string }>`
     SELECT string_agg(quote_ident(column_name), ', ') AS columns FROM information_schema.columns
@@ -106,7 +106,7 @@ it('a finding has at most ten thousand conversations', async () => {
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 409])
   expect((await attach(answers[0]?.status === 201 ? first : second)).status).toBe(200)
 
-  // Nor by way of a merge.
+  // Also with a merge.
   const { id: other } = await makeFinding(server, key)
   const merged = await call('POST', `/v1/findings/${other}/merge`, { key, body: { intoId: id } })
   expect(merged).toMatchObject({ status: 409, body: { message: expect.stringContaining('10001') } })

@@ -58,7 +58,7 @@ export const insertComment = (trx: Db, org: OrgId, { id, findingId, authorUserId
     .returning(columns)
     .executeTakeFirstOrThrow()
 
-/** One of these findings'. It stays so until the transaction ends. */
+/** A comment of one of these findings, locked until the transaction ends. */
 export const lockComment = (trx: Db, org: OrgId, findingIds: string[], id: string) =>
   trx
     .selectFrom('finding_comments')

@@ -19,7 +19,7 @@ beforeEach(async () => {
   path = `/v1/findings/${findingId}/comments`
 })
 
-it('comments are listed from the first to the last, counted, edited and deleted', async () => {
+it('comments are listed oldest first, counted, edited, and deleted', async () => {
   const { member } = (await call('GET', '/v1/me', { key })).body
   const body = { body: richText('Who looks at it?') }
   const created = await call('POST', path, { key, body })
@@ -54,7 +54,7 @@ it('comments are listed from the first to the last, counted, edited and deleted'
   expect((await call('GET', `/v1/findings/${findingId}`, { key })).body.commentCount).toBe(2)
 })
 
-it('a comment is edited by its author alone, and deleted by them or an admin', async () => {
+it('a comment can only be edited by its author, and deleted by them or an admin', async () => {
   const [author, other] = [await makePerson(server, key), await makePerson(server, key)]
   const admin = await makePerson(server, key, 'admin')
   const write = async () =>
@@ -93,7 +93,7 @@ it.each<[object, string]>([
   [{ body: { type: 'doc', content: [{ type: 'horizontalRule' }] } }, 'body'],
   [{ body: { type: 'doc', content: [{ type: 'a b' }] } }, 'body.content[0].type'],
   [{ body: richText('a'.repeat(256 * 1_024)) }, 'body'],
-])('a comment of %j is refused', async (body, at) => {
+])('a comment of %j is rejected', async (body, at) => {
   const id = await makeComment(server, key, findingId)
   const before = (await call('GET', path, { key })).body
   for (const [method, where] of [
@@ -107,7 +107,7 @@ it.each<[object, string]>([
   expect((await call('GET', path, { key })).body).toEqual(before)
 })
 
-it('a finding has at most a thousand comments', async () => {
+it('a finding can have at most a thousand comments', async () => {
   const { member } = (await call('GET', '/v1/me', { key })).body
   await server.deps.db
     .insertInto('finding_comments')

@@ -1,5 +1,6 @@
-// Rich text: what a TipTap document of a description or a comment may hold. A loop and a stack of one's own, so that
-// no document is too deep for it.
+// Validates rich text: TipTap documents of descriptions and comments. Uses a loop with its own stack, so that no
+// document is
+// too deep.
 
 import { type Issue, invalidAll } from '../../platform/errors.ts'
 import { isObject } from '../../platform/is-object.ts'
@@ -12,7 +13,7 @@ const deepest = 20
 const mostNodes = 10_000
 const mostMarks = 20
 const mostBytes = 256 * 1_024
-/** Whoever sends more wrong than this is told of the first ones. */
+/** Reports at most this many faults. */
 const mostIssues = 20
 const deepestValue = 5
 
@@ -26,13 +27,13 @@ const checkNames = (part: Part, known: readonly string[], path: string, tell: Te
   }
 }
 
-/** Of nodes, marks and attributes, whichever extension they belong to. */
+/** The names of nodes, marks, and attributes of any extension. */
 const isName = (name: unknown): name is string => typeof name === 'string' && /^[A-Za-z][\w-]{0,49}$/.test(name)
 
-/** Names under which a page that made markup of them would run something. */
+/** Names that would run something if a page rendered them as markup. */
 const isActive = (name: string): boolean => /^(?:on|style$|srcdoc$)/i.test(name)
 
-// Browsers drop what cannot be seen from an address.
+// Browsers drop invisible characters from URLs.
 const unseen = /[\s\p{C}\p{Z}]/gu
 const runs = /^(?:javascript|vbscript|file|blob|data(?!:image\/(?:png|jpe?g|gif|webp)[;,])):/i
 
@@ -95,7 +96,7 @@ const checkText = (text: unknown, isText: boolean, path: string, tell: Tell): vo
 
 type Place = { node: unknown; path: string; depth: number }
 
-/** Tells what is wrong with a node itself, and returns what is in it. */
+/** Checks a node itself, and returns its content. */
 const checkNode = ({ node, path, depth }: Place, tell: Tell): Place[] => {
   if (!isObject(node)) {
     tell(path, 'must be an object')
@@ -128,7 +129,7 @@ const checkNode = ({ node, path, depth }: Place, tell: Tell): Place[] => {
   return content.map((child, index) => ({ node: child, path: `${path}.content[${index}]`, depth: depth + 1 }))
 }
 
-/** The document, if there is nothing wrong with it: 400 with each fault and where it is. */
+/** Returns the document if it is valid; otherwise throws 400 with each fault and its path. */
 export const checkRichText = (value: unknown, path: string): RichText => {
   const issues: Issue[] = []
   const tell: Tell = (at, message) => {
@@ -146,6 +147,6 @@ export const checkRichText = (value: unknown, path: string): RichText => {
   if (Buffer.byteLength(JSON.stringify(value)) > mostBytes) {
     throw invalidAll([{ path, message: `must have at most ${mostBytes} bytes` }])
   }
-  // Every part of it was just looked at.
+  // Every part of it was just checked.
   return value as RichText
 }

@@ -1,4 +1,4 @@
-// The attributes that the nodes and marks of TipTap's StarterKit have. Those of other extensions are only checked for safety.
+// The attributes of the nodes and marks of TipTap's StarterKit. Those of other extensions are only checked for safety.
 
 import { linkFault } from './link.ts'
 
@@ -23,10 +23,10 @@ const whole = (value: unknown, least: number, most: number): boolean =>
 
 const mostItems = 1_000_000_000
 
-/** Rules for attributes, and the one that has to be there. */
+/** Rules for attributes, and the required one. */
 export type Kind = { attributes?: Attributes; required?: string }
 
-// Maps, since in an object every name of JavaScript's own (`constructor`) would be found.
+// Maps, because an object would find JavaScript's own names, such as `constructor`.
 export const nodeKinds = new Map<string, Kind>(
   Object.entries({
     heading: { attributes: { level: rule((level) => whole(level, 1, 6), 'must be a whole number from 1 to 6') } },

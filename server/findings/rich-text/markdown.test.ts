@@ -70,7 +70,7 @@ it('reads Markdown as the nodes and marks of a TipTap document', () => {
   })
 })
 
-it('keeps the words of links and pictures that must not be opened, and markup as text', () => {
+it('keeps the text of links and images that are not allowed, and markup as text', () => {
   const { content } = richTextOf('[x](/admin) ![y](https://example.com/y.png) <b>z</b>')
   expect(content).toEqual([
     paragraph(
@@ -82,7 +82,7 @@ it('keeps the words of links and pictures that must not be opened, and markup as
   ])
 })
 
-it('makes a document that is allowed of any text', () => {
+it('creates a valid document from any text', () => {
   const marks = [
     '*',
     '**',
@@ -108,7 +108,7 @@ it('makes a document that is allowed of any text', () => {
   )
 })
 
-it('leaves a table of very many cells as text', () => {
+it('leaves a table with very many cells as text', () => {
   const wide = `${'|a'.repeat(100)}\n${'|-'.repeat(100)}\n${'|\n'.repeat(100)}`
   expect(richTextOf(wide).content?.map(({ type }) => type)).toEqual(['paragraph'])
 })

@@ -2,11 +2,11 @@ import type { RichNode, RichText } from './check.ts'
 
 const lineEnds = new Set(['paragraph', 'heading', 'codeBlock', 'hardBreak'])
 
-/** Of an extension that is not known here, such as a cell with text right in it. */
+/** From an unknown extension, such as a cell with direct text. */
 const isLine = ({ type, content = [] }: RichNode): boolean =>
   lineEnds.has(type) || content.some((inside) => inside.type === 'text')
 
-/** What a document says, a line for each paragraph. */
+/** Returns the text of a document, a line per paragraph. */
 export const plainText = (document: RichText): string => {
   let text = ''
   const parts: (RichNode | '\n')[] = [...(document.content ?? [])].reverse()
@@ -22,7 +22,7 @@ export const plainText = (document: RichText): string => {
   return text.trim()
 }
 
-/** The text of a node without that of the nodes inside. */
+/** The text of a node without that of its child nodes. */
 const ownText = ({ type, text, attrs }: RichNode): string => {
   if (type === 'text') return text ?? ''
   const mention = type === 'mention' ? `@${attrs?.label ?? attrs?.id ?? ''}` : ''

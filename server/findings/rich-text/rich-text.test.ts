@@ -23,7 +23,7 @@ const issuesOf = (value: unknown) => {
 }
 const pathsOf = (value: unknown) => issuesOf(value).map(({ path }) => path)
 
-/** As TipTap 3.34 writes it, `editor.getJSON()`, with StarterKit, TaskList, TaskItem (nested) and Mention. */
+/** As TipTap 3.34 writes it, `editor.getJSON()`, with StarterKit, TaskList, TaskItem (nested), and Mention. */
 const attrs = { target: '_blank', rel: 'noopener noreferrer nofollow', class: null, title: null }
 const made: Record<string, { document: unknown; says: string }> = {
   'nothing yet': { document: doc({ type: 'paragraph' }), says: '' },
@@ -84,14 +84,14 @@ const made: Record<string, { document: unknown; says: string }> = {
   },
 }
 
-describe('what the editor makes', () => {
-  it.each(Object.entries(made))('is taken as it is: %s', (_name, { document, says }) => {
+describe('documents of the editor', () => {
+  it.each(Object.entries(made))('are accepted unchanged: %s', (_name, { document, says }) => {
     expect(issuesOf(document)).toEqual([])
     expect(plainText(checkRichText(document, 'body'))).toBe(says)
   })
 })
 
-describe('what other extensions make', () => {
+describe('documents of other extensions', () => {
   const cell = (type: string, words: string) => ({
     type,
     attrs: { colspan: 1, rowspan: 1, colwidth: null },
@@ -119,7 +119,7 @@ describe('what other extensions make', () => {
       doc({ type: 'callout', attrs: { kind: 'note', open: true }, content: [text('here')] }),
       'here',
     ],
-  ])('is taken as it is: %s', (_name, document, says) => {
+  ])('are accepted unchanged: %s', (_name, document, says) => {
     expect(issuesOf(document)).toEqual([])
     expect(checkRichText(document, 'body')).toBe(document)
     expect(plainText(checkRichText(document, 'body'))).toBe(says)
@@ -136,7 +136,7 @@ describe('links', () => {
     'mailto:ada@example.com?subject=A%20call',
     'https://example.com/a b',
     'https://example.com/?q=javascript:alert(1)',
-  ])('%j is one', (href) => {
+  ])('%j is valid', (href) => {
     expect(issuesOf(linked(href))).toEqual([])
   })
 
@@ -177,15 +177,15 @@ describe('links', () => {
     'https://a.example/\r\nx',
     'https://a b.example/',
     `https://a.example/${'a'.repeat(2_048)}`,
-  ])('%j is none', (href) => {
+  ])('%j is invalid', (href) => {
     expect(pathsOf(linked(href))).toEqual(['body.content[0].content[0].marks[0].attrs.href'])
   })
 
-  it.each([[null], [5], [{}], [['https://a.example']], [{ toString: 1 }]])('%j is no text', (href) => {
+  it.each([[null], [5], [{}], [['https://a.example']], [{ toString: 1 }]])('%j is not a string', (href) => {
     expect(pathsOf(linked(href))).toEqual(['body.content[0].content[0].marks[0].attrs.href'])
   })
 
-  it('need an address, and hand nothing over', () => {
+  it('require a URL, and give the linked page no access', () => {
     const mark = 'body.content[0].content[0].marks[0].attrs'
     expect(pathsOf(doc(paragraph(text('here', { type: 'link' }))))).toEqual([`${mark}.href`])
     expect(pathsOf(linked('https://a.example', { rel: 'opener' }))).toEqual([`${mark}.rel`])
@@ -194,7 +194,7 @@ describe('links', () => {
   })
 })
 
-describe('what is refused is told with its place', () => {
+describe('a rejected document is reported with the path', () => {
   const at = 'body.content[0]'
   it.each<[name: string, document: unknown, ...paths: string[]]>([
     ['no document', paragraph(), 'body.type'],
@@ -233,8 +233,8 @@ describe('limits', () => {
     return doc(node)
   }
 
-  it('of depth are kept by a document of any depth', () => {
-    // The document, seventeen quotations, a paragraph and its text are twenty levels.
+  it('of depth apply to a document of any depth', () => {
+    // The document, seventeen quotes, a paragraph, and its text are twenty levels.
     expect(issuesOf(nested(17))).toEqual([])
     expect(issuesOf(nested(18))).toEqual([
       { path: `body${'.content[0]'.repeat(19)}.content`, message: 'is nested too deeply: at most 20 levels' },
@@ -255,7 +255,7 @@ describe('limits', () => {
     expect(issuesOf(filled(256 * 1_024 + 2))).toEqual([{ path: 'body', message: 'must have at most 262144 bytes' }])
   })
 
-  it('of what is told', () => {
+  it('of reported faults', () => {
     expect(issuesOf(doc(...Array.from({ length: 9_000 }, () => ({ type: 'x y' }))))).toHaveLength(20)
     const marks = Array.from({ length: 21 }, (_, index) => ({ type: `mark${index}` }))
     expect(pathsOf(doc(paragraph(text('a', ...marks))))).toEqual(['body.content[0].content[0].marks'])
@@ -264,7 +264,7 @@ describe('limits', () => {
   })
 })
 
-it('any JSON is taken or refused with faults, never anything else', () => {
+it('any JSON is accepted or rejected with faults', () => {
   const seed = Number(process.env.FUZZ_SEED ?? Date.now())
   process.stdout.write(`rich text: FUZZ_SEED=${seed}\n`)
   const nodeLike = fc.letrec((tie) => ({

@@ -7,7 +7,7 @@ const example = {
 
 const about = { type: 'object', additionalProperties: true, examples: [example] }
 
-/** What it may hold is checked by `checkRichText`. */
+/** `checkRichText` validates its content. */
 export const RichTextInput = Type.Unsafe<object>({
   ...about,
   description:

@@ -2,7 +2,7 @@ const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/
 
 const [none, space, padding] = [255, 254, 253]
 
-/** The value of each byte; both alphabets of Base64 count. */
+/** The value of each byte, for both alphabets of Base64. */
 const values = new Uint8Array(256).fill(none)
 for (const [value, digit] of [...digits].entries()) values[digit.charCodeAt(0)] = value
 values['-'.charCodeAt(0)] = 62
@@ -10,7 +10,7 @@ values['_'.charCodeAt(0)] = 63
 values['='.charCodeAt(0)] = padding
 for (const blank of ' \t\r\n') values[blank.charCodeAt(0)] = space
 
-/** Decodes Base64 that arrives byte by byte, wherever a piece of it ends. Line breaks and missing padding are fine. */
+/** Decodes Base64 that arrives in chunks, wherever one ends. Line breaks and missing padding are fine. */
 export const openBase64 = () => {
   let bits = 0
   let bitCount = 0
@@ -18,7 +18,7 @@ export const openBase64 = () => {
   let isSound = true
 
   return {
-    /** Writes at most one byte to `target` at `at`, and returns where the next one goes. */
+    /** Writes at most one byte to `target` at `at`, and returns the next position. */
     add: (byte: number, target: Uint8Array, at: number): number => {
       const value = values[byte] ?? none
       if (value === space) return at
@@ -37,7 +37,7 @@ export const openBase64 = () => {
       target[at] = (bits >> bitCount) & 0xff
       return at + 1
     },
-    /** Whether everything so far was Base64. A single digit more than whole bytes need is half a byte. */
+    /** Whether everything so far was Base64. A single extra digit is half a byte. */
     isSound: () => isSound && bitCount < 6,
   }
 }

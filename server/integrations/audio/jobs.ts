@@ -9,7 +9,8 @@ import { attachWaiting, dropFile } from './waiting.ts'
 const batch = 100
 
 /**
- * Attaches recordings whose conversation came in by another way, or at the same moment and unseen, and gives up those that
+ * Attaches recordings when their conversation arrived by another way, or concurrently and unseen, and gives up those
+ * that
  * waited long enough.
  */
 export const sweepWaitingRecordings = defineSweep({

@@ -14,11 +14,13 @@ import { parsePayload } from '../payload.ts'
 import type { StreamCheck, Verdict } from '../signatures.ts'
 import { openSplit } from './split.ts'
 
-/** A webhook of ElevenLabs, read as it arrives: the audio of a call goes into the storage and is never in memory whole. */
+/**
+ * Reads an ElevenLabs webhook as it arrives: the audio is streamed to the storage and is never in memory completely.
+ */
 
 export const audioEvent = 'post_call_audio'
 
-/** Beside the audio there are two ids and a time. */
+/** Besides the audio, it has two IDs and a time. */
 const longestEvent = 64 * 1024
 
 export type StreamedBody =
@@ -26,7 +28,7 @@ export type StreamedBody =
   | { bytes: number; audio: { externalId: string; file: StoredFile } | { unreadable: string } }
 
 type Reading = {
-  /** What Content-Length says; NaN if nothing. */
+  /** The Content-Length; NaN if missing. */
   announcedBytes: number
   check: StreamCheck
   refuse: (verdict: Exclude<Verdict, 'valid'>) => ApiError
@@ -34,7 +36,7 @@ type Reading = {
   hold: (bytes: number) => void
 }
 
-/** Ends the storing of audio that nothing could be done with, so that no file is left. */
+/** Aborts storing audio that cannot be used, so that no file is left. */
 class NoRecording extends Error {}
 
 const readEvent = (rest: Buffer): { externalId: string } | { unreadable: string } | 'other' => {
@@ -50,7 +52,7 @@ const readEvent = (rest: Buffer): { externalId: string } | { unreadable: string 
   return { externalId }
 }
 
-/** Nothing of the audio can be seen before the whole body is known to be signed and sound. */
+/** The audio is only used once the whole body is verified. */
 export const readStreamedBody = async (
   { blobs, config }: Pick<Deps, 'blobs' | 'config'>,
   org: OrgId,
@@ -58,7 +60,7 @@ export const readStreamedBody = async (
   { announcedBytes, check, refuse, hold }: Reading,
 ): Promise<StreamedBody> => {
   const { documentBytes, recordingBytes } = config.limits
-  // Base64 is a third longer, and may have line breaks and escapes.
+  // Base64 is a third longer, and can have line breaks and escapes.
   const mostBytes = documentBytes + 2 * recordingBytes
   const tooLarge = () => new ApiError('tooLarge', 'The body exceeds the size limit of this operation.')
   if (announcedBytes > mostBytes) throw tooLarge()
@@ -90,7 +92,7 @@ export const readStreamedBody = async (
   }
 
   const audioIn = async function* (): AsyncGenerator<Buffer> {
-    // A refusal leaves the connection able to carry the answer.
+    // After a rejection, the connection can still carry the response.
     for await (const piece of body.iterator({ destroyOnReturn: false })) {
       const audio = take(piece)
       if (audio.length > 0) yield audio

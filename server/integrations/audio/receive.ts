@@ -7,12 +7,12 @@ import type { Settled } from '../deliveries/status.ts'
 import { audioEvent, type StreamedBody } from './read-body.ts'
 import { attachOrWait, dropFile } from './waiting.ts'
 
-/** The column is no wider. */
+/** The maximum of the column. */
 const mostCounted = 2 ** 31 - 1
 
 type ReadAudio = Extract<StreamedBody, { audio: object }>
 
-/** A verified recording: attached or kept, and written down, in one transaction. There is nothing of it to replay. */
+/** Attaches or stores a verified recording and its delivery in one transaction. It cannot be replayed. */
 export const receiveAudio = async (
   deps: Deps,
   { org, id: integrationId }: Integration,
@@ -38,7 +38,8 @@ export const receiveAudio = async (
     return { ...settled, deliveryId }
   })
   return receive.catch(async (error: unknown) => {
-    // The integration was deleted meanwhile. After any other failure it is not known whether the file is named.
+    // The integration was deleted in the meantime. After any other failure, it is unknown whether the file is
+    // referenced.
     if (error instanceof ApiError && 'file' in audio) await dropFile(deps, deps.db, org, audio.file)
     throw error
   })

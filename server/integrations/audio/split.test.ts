@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { openSplit } from './split.ts'
 
-/** All of it, in pieces that end at these places. */
+/** All of it, in chunks that end at these positions. */
 const splitOf = (text: string | Buffer, ends: number[] = []) => {
   const bytes = Buffer.from(text)
   const split = openSplit()
@@ -17,7 +17,7 @@ const splitOf = (text: string | Buffer, ends: number[] = []) => {
 
 const ends = fc.array(fc.nat(5_000), { maxLength: 40 })
 
-/** Forms in which a writer of JSON may send the same Base64. */
+/** Ways in which JSON writers send the same Base64. */
 const forms: Record<string, (base64: string) => string> = {
   plain: (base64) => base64,
   'without padding': (base64) => base64.replace(/=+$/, ''),
@@ -27,7 +27,7 @@ const forms: Record<string, (base64: string) => string> = {
   'url-safe': (base64) => base64.replaceAll('+', '-').replaceAll('/', '_'),
 }
 
-it.each(Object.keys(forms))('takes the audio out, wherever pieces end: %s', (form) => {
+it.each(Object.keys(forms))('extracts the audio, wherever chunks end: %s', (form) => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 600 }), ends, fc.boolean(), (bytes, places, typeIsFirst) => {
       const base64 = forms[form]?.(Buffer.from(bytes).toString('base64')) ?? ''
@@ -42,7 +42,7 @@ it.each(Object.keys(forms))('takes the audio out, wherever pieces end: %s', (for
   )
 })
 
-it('leaves a text without audio as it is', () => {
+it('leaves a text without audio unchanged', () => {
   fc.assert(
     fc.property(fc.json(), ends, (text, places) => {
       fc.pre(!text.includes('full_audio'))
@@ -61,7 +61,7 @@ it.each([
   '{"data":{"a":"full_audio","b":"AAAA"}}',
   '{"other":{"full_audio":"AAAA"}}',
   '{"data":{"full_audio":null,"b":"AAAA"}}',
-])('%s holds no audio', (text) => {
+])('%s contains no audio', (text) => {
   expect(splitOf(text)).toMatchObject({ audio: Buffer.alloc(0), rest: text })
 })
 
@@ -72,7 +72,7 @@ it.each(['AA*A', 'AAAAA', 'AA==AA', 'A\\"A', 'AA\\u00e9A', 'AA\\bA', 'AAé', 'AA
   },
 )
 
-it('takes any bytes, and no more time than in proportion', () => {
+it('accepts any bytes, in linear time', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), ends, (bytes, places) => void splitOf(Buffer.from(bytes), places)),
   )

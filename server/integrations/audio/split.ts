@@ -1,18 +1,19 @@
 import { openBase64 } from './base64.ts'
 
 /**
- * Parts a JSON text, as it arrives, into the Base64 text at `data.full_audio`, which is decoded, and everything else. The
- * rest is checked when it is parsed: of a text that is no JSON, any part may be taken for the audio.
+ * Splits JSON as it arrives into the Base64 text at `data.full_audio`, which is decoded, and everything else. The rest
+ * is
+ * validated when it is parsed: in invalid JSON, any part can be taken for audio.
  */
 
 const [quote, backslash, colon, comma] = [0x22, 0x5c, 0x3a, 0x2c]
 const [openBrace, openBracket, closeBrace, closeBracket] = [0x7b, 0x5b, 0x7d, 0x5d]
 
 const path = ['data', 'full_audio']
-/** In bytes, with each character escaped. A longer name is none of the path. */
+/** In bytes, with each character escaped. A longer name cannot be in the path. */
 const longestName = 100
 
-/** What stands behind a backslash, of what Base64 may hold. */
+/** The escaped characters that Base64 can contain. */
 const escapes: Record<string, number> = { '/': 0x2f, n: 0x0a, r: 0x0d, t: 0x09 }
 const invalid = 0
 
@@ -26,9 +27,9 @@ const readName = (bytes: number[]): string | undefined => {
   }
 }
 
-/** Where in the text the next byte stands, as far as the path goes. */
+/** The position of the next byte in the text, along the path. */
 const openPlace = () => {
-  /** Objects and lists that lie deeper than the path are only counted. */
+  /** Objects and arrays deeper than the path are only counted. */
   const levels: Level[] = []
   let deeper = 0
   let name: number[] = []
@@ -52,7 +53,7 @@ const openPlace = () => {
       else if (here && byte === colon) here.atName = false
       else if (here && byte === comma) here.atName = here.isObject
     },
-    /** Whether a text that begins here is the value at the path. */
+    /** Whether a string that starts here is the value at the path. */
     isAtPath: (): boolean =>
       deeper === 0 &&
       levels.length === path.length &&
@@ -75,10 +76,10 @@ export const openSplit = () => {
   const base64 = openBase64()
   let within: 'structure' | 'text' | 'audio' = 'structure'
   let hadAudio = false
-  /** What of an escape has come, from the backslash on. */
+  /** The part of an escape so far, starting with the backslash. */
   let escaped = ''
 
-  /** The byte that an escape in the audio stands for; undefined while it goes on. */
+  /** The byte of an escape in the audio; undefined while it is incomplete. */
   const finishEscape = (byte: number): number | undefined => {
     escaped += String.fromCharCode(byte)
     if (escaped[1] !== 'u') return escapes[escaped[1] ?? ''] ?? invalid
@@ -119,7 +120,7 @@ export const openSplit = () => {
     else place.startText()
   }
 
-  /** Passes over what is not audio, and returns where that ends. */
+  /** Skips what is not audio, and returns where that ends. */
   const passRest = (piece: Uint8Array, start: number): number => {
     let at = start
     for (; at < piece.length && within !== 'audio'; at++) {
@@ -130,7 +131,7 @@ export const openSplit = () => {
     return at
   }
 
-  /** Decodes to the end of the audio or of the piece. */
+  /** Decodes up to the end of the audio or of the chunk. */
   const decode = (piece: Uint8Array, start: number): { audio: Buffer; end: number } => {
     const audio = Buffer.allocUnsafe(piece.length - start)
     let length = 0
@@ -148,12 +149,12 @@ export const openSplit = () => {
   }
 
   return {
-    /** The audio in this piece, and what is left of the piece. */
+    /** Returns the audio in this chunk, and the rest of the chunk. */
     push: (piece: Buffer): { audio: Buffer; rest: Buffer } => {
       const before = passRest(piece, 0)
       if (within !== 'audio') return { audio: Buffer.alloc(0), rest: piece }
       const { audio, end } = decode(piece, before)
-      // The closing quotation mark belongs to the rest, as the opening one does: an empty text is left.
+      // Both quotation marks belong to the rest: an empty string is left.
       if (end === piece.length) return { audio, rest: piece.subarray(0, before) }
       passRest(piece, end + 1)
       return { audio, rest: Buffer.concat([piece.subarray(0, before), piece.subarray(end)]) }

@@ -9,11 +9,11 @@ import type { Settled } from '../deliveries/status.ts'
 import { deleteDeliveriesById } from '../erasure/queries.ts'
 import { findWaiting, insertWaiting, takeWaiting } from './queries.ts'
 
-/** Recordings that come apart from their conversations, in either order. */
+/** Recordings that arrive separately from their conversations, in either order. */
 
 type JobDeps = Pick<Deps, 'jobs'>
 
-/** Of one organization. Requests at the same moment may exceed it by what they bring. */
+/** Per organization. Concurrent requests can exceed it by their number. */
 const mostWaiting = { count: 1_000, bytes: 8 * 1024 ** 3 }
 
 const unfound = (status: Settled['status'], reason: string | null = null): Settled => ({
@@ -25,7 +25,7 @@ const unfound = (status: Settled['status'], reason: string | null = null): Settl
 export const dropFile = (deps: JobDeps, trx: Db, org: OrgId, { blobKey }: Pick<StoredFile, 'blobKey'>) =>
   deps.jobs.enqueue(trx, deleteRecording, { key: blobKey }, { org })
 
-/** A recording that is there already stays. The caller holds the conversation. */
+/** An existing recording stays. The caller has locked the conversation. */
 const attach = async (deps: JobDeps, trx: Db, org: OrgId, conversationId: string, file: StoredFile) => {
   const stored = await lockRecording(trx, org, conversationId)
   const isNew = stored?.status !== 'stored'
@@ -49,7 +49,7 @@ const wait = async (
   return unfound((await insertWaiting(trx, org, { externalId, file, ...delivery })) ? 'pending' : 'unchanged')
 }
 
-/** Attaches the recording to its conversation, or keeps it until that comes. */
+/** Attaches the recording to its conversation, or stores it until that arrives. */
 export const attachOrWait = async (
   deps: JobDeps,
   trx: Db,
@@ -63,7 +63,7 @@ export const attachOrWait = async (
   return settled
 }
 
-/** Attaches what waits for this conversation, which the caller holds. */
+/** Attaches the recording that waits for this conversation, which the caller has locked. */
 export const attachWaiting = async (
   deps: JobDeps,
   trx: Db,
@@ -75,7 +75,7 @@ export const attachWaiting = async (
   }
 }
 
-/** What waits for calls that are being erased goes with them. */
+/** Deletes recordings that wait for calls being erased. */
 export const eraseWaiting = async (deps: JobDeps, trx: Db, org: OrgId, externalIds: string[]): Promise<void> => {
   const erased = await takeWaiting(trx, org, externalIds)
   for (const { file } of erased) await dropFile(deps, trx, org, file)

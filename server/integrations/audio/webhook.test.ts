@@ -38,7 +38,7 @@ const transcriptEvent = (callId: string) => {
 
 type Sent = { chunk?: number; key?: string; breakOffAt?: number }
 
-/** As ElevenLabs sends it: in chunks, without a length. */
+/** Like ElevenLabs: chunked, without a length. */
 const sendChunked = ({ webhookPath }: Called, body: Buffer, { chunk = 8_191, key = secret, breakOffAt }: Sent = {}) => {
   const seconds = Math.floor(server.clock.now().getTime() / 1_000)
   const digest = createHmac('sha256', key).update(`${seconds}.`).update(body).digest('hex')
@@ -103,7 +103,7 @@ it.each([1_021, 4_096, 65_536])(
       payload: null,
     })
 
-    // Sent again, it changes nothing.
+    // Sending it again changes nothing.
     const again = await sendChunked(integration, audioEvent(callId))
     expect(again).toMatchObject({ status: 200, body: { status: 'unchanged', conversationId } })
     await server.drain()
@@ -130,7 +130,7 @@ it('audio before the transcript waits for it', async () => {
   expect((await sendChunked(integration, audioEvent(callId))).body.status).toBe('unchanged')
 })
 
-it('both at the same moment find each other', async () => {
+it('both at the same time find each other', async () => {
   const { id, key, integration } = await makeCalled(server, 'elevenlabs')
   const calls = Array.from({ length: 12 }, () => ({ callId: newCallId(), audio: mp3(20_000) }))
   const answers = await Promise.all(
@@ -148,7 +148,7 @@ it('both at the same moment find each other', async () => {
   expect(await filesOf(id)).toHaveLength(12)
 })
 
-it('a conversation that came in by another way gets the audio that waited for it', async () => {
+it('a conversation that arrives by another way gets its waiting audio', async () => {
   const { id, key, integration } = await makeCalled(server, 'elevenlabs')
   const [callId, audio] = [newCallId(), mp3()]
   const { deliveryId } = (await sendChunked(integration, audioEvent(callId, { audio }))).body
@@ -180,7 +180,7 @@ describe('nothing is stored', () => {
     expect(data).toHaveLength(1)
   })
 
-  it('of audio that is too large, or that breaks off', async () => {
+  it('for audio that is too large or interrupted', async () => {
     const { id, integration } = await makeCalled(server, 'elevenlabs')
     const tooLarge = audioEvent(newCallId(), { audio: mp3(limit + 1) })
     expect((await sendChunked(integration, tooLarge)).status).toBe(413)
@@ -196,7 +196,7 @@ describe('nothing is stored', () => {
     expect((await sendChunked(integration, audioEvent(newCallId(), { audio: mp3(limit) }))).status).toBe(202)
   })
 
-  it('of what is no audio, no Base64 or names no call, and the delivery says why', async () => {
+  it('for invalid audio, invalid Base64, or no call ID, and the delivery says why', async () => {
     const { id, key, integration } = await makeCalled(server, 'elevenlabs')
     const sound = mp3().toString('base64')
     const cases: [Buffer, string][] = [
@@ -227,7 +227,7 @@ describe('nothing is stored', () => {
     expect(await filesOf(id)).toEqual([])
   })
 
-  it('when too many wait already', async () => {
+  it('if too many are already waiting', async () => {
     const { id, key, integration } = await makeCalled(server, 'elevenlabs')
     await sql`
       INSERT INTO waiting_recordings
@@ -243,7 +243,7 @@ describe('nothing is stored', () => {
   })
 })
 
-it('audio of another organization’s call stays away from it, and is given up after a day', async () => {
+it('audio for another organization’s call is not attached, and is given up after a day', async () => {
   const [victim, stranger] = [await makeCalled(server, 'elevenlabs'), await makeCalled(server, 'elevenlabs')]
   const callId = newCallId()
   const { conversationId } = (await post(server, victim.integration, transcriptEvent(callId))).body
@@ -263,7 +263,7 @@ it('audio of another organization’s call stays away from it, and is given up a
 })
 
 describe('erasure', () => {
-  it('takes the audio of a conversation with it, and what comes later is left out', async () => {
+  it('deletes the audio of a conversation, and ignores later audio', async () => {
     const { id, key, integration } = await makeCalled(server, 'elevenlabs')
     const callId = newCallId()
     await sendChunked(integration, audioEvent(callId))
@@ -276,7 +276,7 @@ describe('erasure', () => {
     expect(await countWaiting(id)).toBe(0)
   })
 
-  it('takes audio that still waits, with its delivery', async () => {
+  it('deletes waiting audio with its delivery', async () => {
     const { id, key, integration } = await makeCalled(server, 'elevenlabs')
     const callId = newCallId()
     await sendChunked(integration, audioEvent(callId))
@@ -290,7 +290,7 @@ describe('erasure', () => {
   })
 })
 
-it('audio that waits goes with its integration', async () => {
+it('waiting audio is deleted with its integration', async () => {
   const { id, key, integration } = await makeCalled(server, 'elevenlabs')
   await sendChunked(integration, audioEvent(newCallId()))
   expect((await call('DELETE', `/v1/integrations/${integration.id}`, { key })).status).toBe(204)
@@ -299,7 +299,7 @@ it('audio that waits goes with its integration', async () => {
   expect(await filesOf(id)).toEqual([])
 })
 
-it('a file that a crash left is swept, and one that waits stays', async () => {
+it('a file left by a crash is deleted, and a waiting one stays', async () => {
   const { id, integration } = await makeCalled(server, 'elevenlabs')
   await sendChunked(integration, audioEvent(newCallId()))
   await sql`UPDATE waiting_recordings SET expires_at = 'infinity' WHERE organization_id = ${id}`.execute(db)

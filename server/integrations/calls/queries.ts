@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 
-/** What is stored of calls, by the ids that their senders gave them. */
+/** Finds stored calls by their senders' IDs. */
 export const listStoredCalls = (db: Db, org: OrgId, externalIds: string[]) =>
   db
     .selectFrom('conversations as c')

@@ -6,13 +6,13 @@ import { makeCalled, post, sampleOf } from '../../../test/support/integrations/s
 const server = await testServer({ EARSHOT_LIMITS: 'ratePerSecond=1,rateBurst=6' })
 const { db } = server.deps
 
-it('a call whose connection to the database is lost half-way leaves nothing, and is taken when it comes again', async () => {
+it('a call that loses its database connection halfway leaves nothing, and is stored when it is sent again', async () => {
   const { id, integration } = await makeCalled(server, 'retell')
   const body = sampleOf('retell')
   const interrupted = await db.transaction().execute(async (trx) => {
     await sql`LOCK TABLE integration_deliveries IN ACCESS EXCLUSIVE MODE`.execute(trx)
     const answer = post(server, integration, body)
-    // By now everything else of the call is written, and not committed.
+    // By now, everything else of the call is written but not committed.
     await vi.waitFor(async () => {
       const { rows } = await sql`
         SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -31,7 +31,7 @@ it('a call whose connection to the database is lost half-way leaves nothing, and
   expect(await post(server, integration, body)).toMatchObject({ status: 200, body: { status: 'applied' } })
 })
 
-it('an address that sends too fast is told to come later', async () => {
+it('an IP address that sends too fast is told to wait', async () => {
   const { integration } = await makeCalled(server, 'retell')
   let late = await post(server, integration, { event: 'call_started' })
   expect(late.status).not.toBe(429)

@@ -10,12 +10,12 @@ import { deleteDeliveriesOf, oldDeliveries, oldPayloads } from './queries.ts'
 
 const batch = 500
 
-/** What a deleted integration had received. */
+/** Deletes what a deleted integration received. */
 export const deleteDeliveries = defineJob({
   name: 'integration.delete-deliveries',
   payload: Type.Object({ organizationId: Type.String(), integrationId: Type.String() }),
   run: async (deps: Deps, { organizationId, integrationId }, { signal, transaction }) => {
-    // The one who enqueued it wrote the id of an organization.
+    // The payload contains a validated organization ID.
     const org = organizationId as OrgId
     await transaction(async (trx) => {
       for (const { file } of await takeWaitingOf(trx, org, integrationId)) await dropFile(deps, trx, org, file)
@@ -24,7 +24,7 @@ export const deleteDeliveries = defineJob({
   },
 })
 
-/** Payloads, deliveries and replaced secrets whose time is over. */
+/** Deletes expired payloads, deliveries, and replaced secrets. */
 export const sweepDeliveries = defineCleanup({
   name: 'integration.sweep-deliveries',
   schedule: '20 * * * *',

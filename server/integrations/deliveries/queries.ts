@@ -31,7 +31,7 @@ export const listDeliveries = (db: Db, org: OrgId, { integrationId, status }: De
     .$call(newestFirst('id', page))
     .execute()
 
-/** The payload is sealed still. */
+/** The payload is still sealed. */
 export const getDelivery = (db: Db, org: OrgId, integrationId: string, id: string) =>
   db
     .selectFrom('integration_deliveries')
@@ -63,7 +63,7 @@ export type NewDelivery = {
   receivedAt: Date
 }
 
-/** Its caller holds the integration. */
+/** The caller has locked the integration. */
 export const insertDelivery = (trx: Db, org: OrgId, delivery: NewDelivery) =>
   trx
     .insertInto('integration_deliveries')
@@ -86,12 +86,12 @@ type DeliveryChange = {
   status: Status
   reason: string | null
   conversationId: string | null
-  /** Sealed, in place of the present one. */
+  /** Sealed, replacing the current one. */
   payload?: string | null
   contentType?: string
 }
 
-/** With `from`, only a delivery that has that status still. */
+/** With `from`, only if the delivery still has that status. */
 export const updateDelivery = async (db: Db, org: OrgId, id: string, change: DeliveryChange, from?: Status) => {
   const { status, reason, conversationId, payload, contentType } = change
   await db
@@ -109,7 +109,7 @@ export const updateDelivery = async (db: Db, org: OrgId, id: string, change: Del
     .execute()
 }
 
-/** Answers how many were there. */
+/** Returns how many there were. */
 export const deleteDeliveriesOf = async (db: Db, org: OrgId, integrationId: string, limit: number): Promise<number> => {
   const { numDeletedRows } = await db
     .deleteFrom('integration_deliveries')
@@ -126,7 +126,7 @@ export const deleteDeliveriesOf = async (db: Db, org: OrgId, integrationId: stri
   return Number(numDeletedRows)
 }
 
-/** What was sent is forgotten once nobody will replay it any more. */
+/** Payloads are deleted when nobody will replay them anymore. */
 export const oldPayloads = dueRows({
   table: 'integration_deliveries',
   isDue: (now) => sql`payload IS NOT NULL AND received_at < ${daysBefore(now, 7)}

@@ -10,7 +10,7 @@ import { type getDelivery, updateDelivery } from './queries.ts'
 
 type Delivery = Awaited<ReturnType<typeof getDelivery>>
 
-/** Applies once more what a provider sent, as if it came now. */
+/** Processes again what a provider sent, as if it arrived now. */
 export const replayDelivery = async (
   deps: Deps,
   actor: Actor,

@@ -21,7 +21,7 @@ type CalledIntegration = NonNullable<Awaited<ReturnType<typeof findCalledIntegra
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whose webhook a provider calls. */
+    /** The integration of a webhook. */
     called: CalledIntegration & { head: RequestHead }
   }
 }
@@ -36,7 +36,7 @@ const refusals = {
     'The signature is valid, but its timestamp is too far from the current time. Check the clocks and send it again.',
 }
 
-/** A longer one tells nothing more. */
+/** A longer one is no more informative. */
 const contentTypeOf = ({ headers }: FastifyRequest): string | null => headers['content-type']?.slice(0, 255) ?? null
 
 export const deliveries = (app: App, deps: Deps): void => {
@@ -56,7 +56,7 @@ export const deliveries = (app: App, deps: Deps): void => {
     return new ApiError('unauthorized', refusals[verdict])
   }
 
-  /** Nothing of the body is read for an integration that there is not, nor without a signature. */
+  /** Rejects an unknown integration or a missing signature before reading the body. */
   const findCalled = async (request: FastifyRequest): Promise<void> => {
     countWebhook(request.ip)
     const { id } = request.params as { id: string }
@@ -81,7 +81,7 @@ export const deliveries = (app: App, deps: Deps): void => {
 
   const receiveStream = async (request: FastifyRequest) => {
     const { called, raw, arriving } = request
-    // A body that is not read before the handler is handed on as it arrives.
+    // A body that is not read before the handler is streamed to it.
     const body = request.body as Readable | undefined
     if (!body) throw refuse(request, 'invalid')
     const read = await readStreamedBody(deps, called.org, body, {

@@ -1,18 +1,18 @@
-/** What became of a provider's call. */
+/** The outcome of a provider's call. */
 export const deliveryStatuses = [
-  /** What it announced is yet to be fetched. */
+  /** The announced data still has to be fetched. */
   'pending',
-  /** A conversation was made or completed by it. */
+  /** A conversation was created or completed. */
   'applied',
   'unchanged',
-  /** Sound, and of no finished conversation. */
+  /** Valid, but not a finished conversation. */
   'ignored',
   'unreadable',
-  /** Read, and at odds with what is stored or allowed. */
+  /** Valid, but in conflict with stored data or limits. */
   'rejected',
-  /** Of a conversation that was erased before. */
+  /** For a conversation that was erased. */
   'erased',
-  /** What it announced could not be fetched. */
+  /** The announced data could not be fetched. */
   'failed',
 ] as const
 

@@ -14,7 +14,7 @@ const credentials: Record<string, string> = {
   livekit: 'authorization: a.b.c',
 }
 
-/** Sends the head of a request, and nothing of the body that it announces. */
+/** Sends the head of a request without the announced body. */
 const announce = async (path: string, ...headers: string[]) => {
   const connection = openConnection(server.deps.listening.port)
   try {
@@ -26,7 +26,7 @@ const announce = async (path: string, ...headers: string[]) => {
   }
 }
 
-it.each(Object.keys(credentials))('an unsigned call of %s is refused before its body is read', async (provider) => {
+it.each(Object.keys(credentials))('an unsigned call of %s is rejected before its body is read', async (provider) => {
   const { integration } = await makeCalled(server, provider)
   expect(await announce(integration.webhookPath)).toBe(401)
   expect(await announce(integration.webhookPath, credentials[provider] ?? '')).toBe(401)
@@ -35,12 +35,12 @@ it.each(Object.keys(credentials))('an unsigned call of %s is refused before its 
 it.each([
   ['secret', 'x-vapi-secret: wrong'],
   ['bearer', 'authorization: Bearer wrong'],
-])('a call of Vapi with a wrong %s is refused before its body is read', async (scheme, header) => {
+])('a call of Vapi with a wrong %s is rejected before its body is read', async (scheme, header) => {
   const { integration } = await makeCalled(server, 'vapi', { settings: { scheme } })
   expect(await announce(integration.webhookPath, header)).toBe(401)
 })
 
-it('a form is refused above 64 KiB, before it is read', async () => {
+it('a form above 64 KiB is rejected before it is read', async () => {
   const { integration } = await makeCalled(server, 'twilio')
   const signature = `x-twilio-signature: ${Buffer.alloc(20).toString('base64')}`
   expect(await announce(integration.webhookPath, signature)).toBe(413)
@@ -63,6 +63,6 @@ it('the fields of a form are grouped in linear time', () => {
   }
   const startedAt = performance.now()
   expect(verifyTwilio({ ...head, body })).toBe('invalid')
-  // It took 30 seconds when each name looked through all fields.
+  // It took 30 seconds when each name was searched in all fields.
   expect(performance.now() - startedAt).toBeLessThan(3_000)
 })

@@ -4,7 +4,7 @@ import { sample, sampleBytes } from '../../../test/samples/ingest/sample.ts'
 import { testServer } from '../../../test/server.ts'
 import { apiKey, makeProvider } from '../../../test/support/integrations/signed-webhooks.ts'
 
-/** The vectors that are known of each scheme, at the time at which they were signed. */
+/** The published test vectors of each scheme, at the time of their signature. */
 
 const server = await testServer()
 const { call } = server
@@ -30,7 +30,7 @@ const signed: Record<string, { provider: string; settings?: object; at: number; 
 }
 
 it.each(Object.keys(signed))(
-  '%s is taken; a byte of body, secret or timestamp changed, or hours later, it is not',
+  '%s is accepted, and rejected with a changed body, secret, or timestamp, or hours later',
   async (scheme) => {
     const known = signed[scheme]
     const vector = vectors.find((one) => one.scheme === scheme)

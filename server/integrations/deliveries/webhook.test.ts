@@ -19,7 +19,7 @@ const { call } = server
 
 type Payload = Record<string, Record<string, unknown>>
 
-/** A call of Retell like the sample, under an id of its own. */
+/** A Retell call like the sample, with its own ID. */
 const retellCall = (change: object = {}, event = 'call_ended'): Payload => {
   const { call } = sample('retell_call_ended.json')
   return { event, call: { ...call, call_id: `call_${randomUUID()}`, ...change } } as unknown as Payload
@@ -40,7 +40,7 @@ const countRows = async (table: string, org: string): Promise<number> => {
 describe.each(Object.keys(samples))('a call of %s', (provider) => {
   const body = sampleOf(provider)
 
-  it('is refused, and nothing is stored, when anything of it is changed', async () => {
+  it('is rejected without storing anything if any of it is changed', async () => {
     const { id, key, integration } = await makeCalled(server, provider)
     const changed = Buffer.from(body)
     changed[100] = (changed[100] ?? 0) ^ 1
@@ -60,7 +60,7 @@ describe.each(Object.keys(samples))('a call of %s', (provider) => {
     expect((await post(server, integration, body)).status).toBe(200)
   })
 
-  it('is refused as stale, and says so', async () => {
+  it('is rejected as stale, with a reason', async () => {
     const { id, integration } = await makeCalled(server, provider)
     const stale = new Date(server.clock.now().getTime() - 31 * 60_000)
     const answer = await post(server, integration, body, { now: stale })
@@ -83,7 +83,7 @@ describe.each(Object.keys(samples))('a call of %s', (provider) => {
   })
 })
 
-it('fifty at once make one conversation and set off one evaluation', async () => {
+it('fifty concurrent requests create one conversation and one evaluation', async () => {
   const { id, key, integration } = await makeCalled(server, 'retell')
   const payload = retellCall()
   const answers = await Promise.all(Array.from({ length: 50 }, () => post(server, integration, payload)))
@@ -102,7 +102,7 @@ const permutations = <T>(list: T[]): T[][] =>
     ? [list]
     : list.flatMap((item, index) => permutations(list.toSpliced(index, 1)).map((rest) => [item, ...rest]))
 
-it('the parts of a call make the same conversation in any order', async () => {
+it('the parts of a call result in the same conversation in any order', async () => {
   const { key, integration } = await makeCalled(server, 'retell')
   const whole = retellCall()
   const { transcript_with_tool_calls, transcript_object, transcript, recording_url, ...facts } = whole.call ?? {}
@@ -136,7 +136,7 @@ it('the parts of a call make the same conversation in any order', async () => {
 describe('the secret', () => {
   const rotate = (key: string, id: string, body: object) => call('PATCH', `/v1/integrations/${id}`, { key, body })
 
-  it('counts for a day after it was replaced', async () => {
+  it('works for a day after it was replaced', async () => {
     const { key, integration } = await makeCalled(server, 'retell')
     const rotated = await rotate(key, integration.id, { secret: 'the-next-secret' })
     const until = new Date(server.clock.now().getTime() + 24 * 60 * 60_000).toISOString()
@@ -149,7 +149,7 @@ describe('the secret', () => {
     expect((await call('GET', `/v1/integrations/${integration.id}`, { key })).body.previousSecretUntil).toBeNull()
   })
 
-  it('counts no longer at once when told so, also afterwards', async () => {
+  it('stops working immediately on request, even afterwards', async () => {
     const { key, integration } = await makeCalled(server, 'retell')
     await rotate(key, integration.id, { secret: 'the-next-secret', previousSecretValidSeconds: 0 })
     expect((await post(server, integration, retellCall())).status).toBe(401)
@@ -160,7 +160,7 @@ describe('the secret', () => {
     expect((await post(server, integration, retellCall(), { key: 'a-third-secret' })).status).toBe(200)
   })
 
-  it('counts no more once its time is over, whatever is told afterwards', async () => {
+  it('stops working after its time, whatever is sent afterwards', async () => {
     const { key, integration } = await makeCalled(server, 'retell')
     await rotate(key, integration.id, { secret: 'the-next-secret', previousSecretValidSeconds: 60 })
     server.clock.advance(61_000)
@@ -174,7 +174,7 @@ describe('the secret', () => {
     expect((await rotate(key, integration.id, { secret })).body.previousSecretUntil).toBeNull()
   })
 
-  it('stands in no answer, table or log line', async () => {
+  it('is in no response, table, or log line', async () => {
     const { key, integration } = await makeCalled(server, 'retell')
     await rotate(key, integration.id, { secret: 'the-next-secret' })
     await post(server, integration, retellCall(), { key: 'wrong' })
@@ -187,7 +187,7 @@ describe('the secret', () => {
   })
 })
 
-describe('what cannot be applied', () => {
+describe('a payload that cannot be processed', () => {
   const cases: [string, unknown, string, RegExp][] = [
     ['no JSON', Buffer.from('{"event":'), 'unreadable', /not JSON/],
     ['no UTF-8', Buffer.from([0x7b, 0xff]), 'unreadable', /not UTF-8/],
@@ -206,7 +206,7 @@ describe('what cannot be applied', () => {
     ['another age', retellCall({ start_timestamp: Date.UTC(2090, 0) }), 'rejected', /in the future/],
   ]
 
-  it.each(cases)('is kept and answered 202: %s', async (_name, payload, status, reason) => {
+  it.each(cases)('is stored and answered with 202: %s', async (_name, payload, status, reason) => {
     const { key, integration } = await makeCalled(server, 'retell')
     const answer = await post(server, integration, payload)
     expect(answer).toMatchObject({ status: 202, body: { status, conversationId: null } })
@@ -230,10 +230,10 @@ describe('what cannot be applied', () => {
     expect(server.logged.join('')).not.toContain(planted)
   })
 
-  it('is applied by a replay once nothing is in the way any more', async () => {
+  it('is processed by a replay once nothing prevents it', async () => {
     const { id, key, integration } = await makeCalled(server, 'livekit')
     const report = { ...sample('livekit_session_report.json'), room_id: `RM_${randomUUID()}` }
-    // Another agent has this very conversation.
+    // Another agent has this conversation.
     const taken = await makeAgent(server, key)
     const startedAt = '2026-02-27T09:00:00.000Z'
     const body = { externalId: report.room_id, agentId: taken.id, channel: 'call', startedAt }
@@ -260,7 +260,7 @@ describe('what cannot be applied', () => {
   })
 })
 
-it('an event of no finished call is ignored, with the reason', async () => {
+it('an event without a finished call is ignored, with the reason', async () => {
   const { key, integration } = await makeCalled(server, 'vapi')
   const answer = await post(server, integration, { message: { type: 'status-update', status: 'ringing' } })
   expect(answer).toMatchObject({ status: 200, body: { status: 'ignored', conversationId: null } })
@@ -270,7 +270,7 @@ it('an event of no finished call is ignored, with the reason', async () => {
   ])
 })
 
-it('a late part of an erased conversation is dropped, and nothing of it is kept', async () => {
+it('a late part of an erased conversation is dropped without a trace', async () => {
   const { id, key, integration } = await makeCalled(server, 'retell')
   const payload = retellCall()
   const { conversationId } = (await post(server, integration, payload)).body
@@ -294,7 +294,7 @@ describe('with redaction', () => {
     return called
   }
 
-  it('what is kept holds nothing of what was redacted, and a replay changes nothing', async () => {
+  it('stored payloads contain nothing that was redacted, and a replay changes nothing', async () => {
     const { key, integration } = await redacting('retell')
     const metadata = { mail: 'ana@example.com' }
     const answer = await post(server, integration, retellCall({ metadata }))
@@ -310,7 +310,7 @@ describe('with redaction', () => {
     expect((await call('GET', `/v1/conversations/${answer.body.conversationId}`, { key })).body).toEqual(before)
   })
 
-  it('what is no JSON is not kept', async () => {
+  it('invalid JSON is not stored', async () => {
     const { key, integration } = await redacting('retell')
     const answer = await post(server, integration, Buffer.from('ana@example.com'))
     expect(answer.status).toBe(202)
@@ -321,8 +321,8 @@ describe('with redaction', () => {
   })
 })
 
-describe('the address', () => {
-  it('of an unknown integration is 404, of a suspended organization 403', async () => {
+describe('the webhook URL', () => {
+  it('of an unknown integration returns 404, of a suspended organization 403', async () => {
     const { id, integration } = await makeCalled(server, 'retell')
     const unknown = { ...integration, webhookPath: `/v1/integrations/${randomUUID()}/webhook` }
     expect((await post(server, unknown, retellCall())).status).toBe(404)
@@ -331,7 +331,7 @@ describe('the address', () => {
     expect(await countRows('integration_deliveries', id)).toBe(0)
   })
 
-  it('takes bodies up to the limit of documents, and no more', async () => {
+  it('accepts bodies up to the limit for documents', async () => {
     const { integration } = await makeCalled(server, 'retell')
     const large = retellCall({ transcript: 'User: x\n'.repeat(200_000), padding: 'x'.repeat(2_000_000) })
     expect((await post(server, integration, large)).status).toBe(200)
@@ -339,7 +339,7 @@ describe('the address', () => {
     expect((await post(server, integration, tooLarge)).status).toBe(413)
   })
 
-  it('takes forms, and any query that a sender adds', async () => {
+  it('accepts forms, and any query that a sender adds', async () => {
     const { key, integration } = await makeCalled(server, 'vapi', { settings: { scheme: 'secret' } })
     const answer = await call('POST', `${integration.webhookPath}?added=1`, {
       raw: 'RecordingSid=RE1&CallSid=CA1',
@@ -352,7 +352,7 @@ describe('the address', () => {
   })
 })
 
-it('the list is paged, and each organization sees its own', async () => {
+it('the list is paged, and each organization only sees its own', async () => {
   const { key, integration } = await makeCalled(server, 'retell')
   const ids: string[] = []
   for (let i = 0; i < 3; i++) ids.unshift((await post(server, integration, { i })).body.deliveryId)
@@ -370,7 +370,7 @@ it('the list is paged, and each organization sees its own', async () => {
   expect((await call('GET', `${path}/${ids[0]}`, { key: stranger.key })).status).toBe(404)
 })
 
-it('Twilio’s own vectors name another address, and are refused here', async () => {
+it('Twilio’s own test vectors have another URL, and are rejected here', async () => {
   const { integration } = await makeCalled(server, 'twilio')
   const body = sampleBytes('twilio_ci_webhook.json')
   const headers = { 'x-twilio-signature': 'SjFAHKSOEaff6fwwaaMId8EnRgA=' }

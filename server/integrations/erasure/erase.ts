@@ -1,4 +1,4 @@
-// What integrations hold of conversations that are erased goes with them.
+// Deletes what integrations store about conversations that are erased.
 
 import { tombstoneHash } from '../../conversations/erasure/tombstone.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
@@ -8,7 +8,7 @@ import { deleteGapsOfCalls } from '../sync/gaps/queries.ts'
 import { eraseMentions } from './mentions.ts'
 import { deleteDeliveriesOfConversations, deleteSpansOf } from './queries.ts'
 
-/** The webhooks that brought them. */
+/** The webhooks that contained them. */
 export const eraseDeliveries = (
   _deps: Deps,
   trx: Db,
@@ -16,7 +16,7 @@ export const eraseDeliveries = (
   { conversationIds }: { conversationIds: string[] },
 ): Promise<void> => deleteDeliveriesOfConversations(trx, org, conversationIds)
 
-/** Whatever is known by their external IDs: spans, gaps, waiting recordings, and webhooks that were never assigned. */
+/** Everything with their external IDs: spans, gaps, waiting recordings, and webhooks without a conversation. */
 export const eraseProviderData = async (
   deps: Pick<Deps, 'jobs'>,
   trx: Db,

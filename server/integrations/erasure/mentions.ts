@@ -8,10 +8,10 @@ import { openPayload } from '../payload.ts'
 import { deleteDeliveriesById, listUnassignedDeliveries } from './queries.ts'
 
 const longestId = 255
-/** Payloads are opened one by one, and may be large. */
+/** Payloads are decrypted one by one, and can be large. */
 const pageSize = 50
 
-/** Whatever in a payload could be an id: every text and number of a JSON, every word of anything else. */
+/** Every possible ID in a payload: every string and number of JSON, every word of other text. */
 const candidatesOf = (payload: string): Set<string> => {
   const candidates = new Set<string>()
   const add = (text: string) => {
@@ -28,13 +28,13 @@ const candidatesOf = (payload: string): Set<string> => {
   return candidates
 }
 
-/** Whether a payload names one of the external ids, of which only the hashes are known any more. */
+/** Whether a payload contains one of the external IDs, of which only the hashes are known. */
 const mentions = (org: string, payload: string, hashes: ReadonlySet<string>): boolean =>
   candidatesOf(payload)
     .values()
     .some((candidate) => hashes.has(tombstoneHash(org, candidate)))
 
-/** One that cannot be opened, because the service's key is another one now, tells nobody anything any more. */
+/** A payload that cannot be decrypted, because the service has another key now, reveals nothing. */
 const open = async (
   secrets: Secrets,
   org: OrgId,
@@ -48,8 +48,9 @@ const open = async (
 }
 
 /**
- * Deletes the deliveries that were never assigned to a conversation, since they could not be read or came before it,
- * and yet tell of one that was erased. The payload holds hashes alone: jobs are kept for a while after they are done.
+ * Deletes deliveries without a conversation, because they were unreadable or came before it, that contain an erased
+ * one. The
+ * job's payload only has hashes: jobs are stored for a while after they complete.
  */
 export const eraseMentions = defineJob({
   name: 'conversation.erase-mentions',

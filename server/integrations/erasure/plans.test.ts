@@ -6,14 +6,14 @@ import { deleteSpansOf } from './queries.ts'
 
 const { it } = onPlainPostgres('reads plans of one node')
 
-/** The spans of a conversation are found among 50,000 by the indexes alone. */
+/** The spans of a conversation are found among 50,000 with only the indexes. */
 
 const { pool, db, explain } = await openPlans()
 
 const org = '0197a3b0-0000-7000-8000-000000000001' as OrgId
 
-// Ten spans a trace, the first of which names the conversation; every second conversation is named as its trace, by no
-// span.
+// Ten spans per trace, the first of which has the conversation ID; every second conversation has the ID of its trace
+// instead.
 beforeAll(async () => {
   await pool.query(`
     INSERT INTO organizations (id, name, slug, monitors, observability, metrics, monitor_exports, export_webhooks,
@@ -25,7 +25,7 @@ beforeAll(async () => {
   await pool.query('VACUUM ANALYZE')
 }, 60_000)
 
-it('the spans of erased conversations go, and few others are read', async () => {
+it('the spans of erased conversations are deleted, and few others are read', async () => {
   const { nodes, pages } = await explain(() => deleteSpansOf(db, org, ['call-1000', 'trace-1001']))
   const { rows } = await pool.query(`
     SELECT DISTINCT n / 10 AS trace FROM generate_series(0, 49999) n

@@ -12,8 +12,9 @@ export const deleteDeliveriesOfConversations = async (trx: Db, org: OrgId, ids: 
 }
 
 /**
- * Spans that name the conversation, and those of its traces that name none. Two statements, each by an index of its
- * own: joined by OR, all spans of the organization would be read.
+ * Spans with the conversation ID, and those of its traces without one. Two statements, each with its own index:
+ * combined with
+ * OR, all spans of the organization would be read.
  */
 export const deleteSpansOf = async (trx: Db, org: OrgId, externalIds: string[]): Promise<void> => {
   const { rows } = await sql<{ traceId: string }>`
@@ -27,7 +28,7 @@ export const deleteSpansOf = async (trx: Db, org: OrgId, externalIds: string[]):
     WHERE organization_id = ${org} AND trace_id = ANY(${traceIds}::text[]) AND conversation_key IS NULL`.execute(trx)
 }
 
-/** Deliveries that tell of no conversation that was stored, and hold what they brought. Sealed. */
+/** Deliveries without a stored conversation, with their sealed payloads. */
 export const listUnassignedDeliveries = (db: Db, org: OrgId, limit: number, after: string | undefined) =>
   db
     .selectFrom('integration_deliveries')

@@ -10,7 +10,7 @@ import {
   type SentCall,
 } from './sent-call.ts'
 
-/** Bluejay: `evaluate`. Offsets are milliseconds; tools stand beside what was said. */
+/** Bluejay: `evaluate`. Offsets are milliseconds; tools are separate from the messages. */
 
 const saidOf = (entry: JsonObject): JsonObject => ({
   role: entry.speaker === 'USER' ? 'CUSTOMER' : entry.speaker,
@@ -23,11 +23,11 @@ const usedOf = ({ name, parameters, output, start_offset_ms }: JsonObject): Json
   name,
   parameters,
   startOffsetMs: start_offset_ms,
-  // When it ended is not told: its place is right after the call.
+  // Its end is unknown, so it is placed right after the call.
   ...(output !== undefined && output !== null && { result: output, endOffsetMs: start_offset_ms }),
 })
 
-/** In the form of Roark, which is the same under other names. */
+/** In Roark's format, which is the same with other names. */
 const transcriptOf = (body: JsonObject) => {
   const said = objectsIn(body.transcript).map(saidOf)
   const used = objectsIn(body.tool_calls).map(usedOf)

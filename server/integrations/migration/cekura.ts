@@ -2,9 +2,9 @@ import { isObject } from '../../platform/is-object.ts'
 import { idOf, type JsonObject, nestedJson, objectOf, textOf } from '../../transcripts/json.ts'
 import { channelOf, filledList, instantIn, nothingTold, objectsIn, recordingIn, type SentCall } from './sent-call.ts'
 
-/** Cekura: `observe`. Times of turns are seconds from the start; its word for the caller is `Testing Agent`. */
+/** Cekura: `observe`. Times of turns are seconds from the start; its name for the caller is `Testing Agent`. */
 
-/** As Pipecat's lists have them, which Cekura takes as well. */
+/** In Pipecat's format, which Cekura accepts too. */
 const roles = new Map([
   ['main agent', 'agent'],
   ['testing agent', 'customer'],
@@ -21,7 +21,7 @@ const entryOf = (entry: unknown): unknown => {
 
 const listIn = (given: unknown): unknown[] | null => filledList(typeof given === 'string' ? nestedJson(given) : given)
 
-/** Its own form and Pipecat's are read alike; of other platforms' it says whose they are. */
+/** Its own format and Pipecat's are read alike; other formats have to be declared. */
 const transcriptOf = (body: JsonObject): Pick<SentCall, 'transcript' | 'format'> => {
   const type = textOf(body.transcript_type) ?? 'cekura'
   const list = listIn(body.transcript_json)

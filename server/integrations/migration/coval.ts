@@ -10,9 +10,9 @@ import {
   type SentCall,
 } from './sent-call.ts'
 
-/** Coval: `conversations:submit`. OpenAI chat messages, with times in seconds where they are known. */
+/** Coval: `conversations:submit`. OpenAI chat messages, with times in seconds if known. */
 
-/** Under the names that the format is read by; Coval takes two of each. */
+/** With the names that the reader expects; Coval has two for each. */
 const entryOf = (entry: unknown): unknown => {
   const { message, firstWordStart, lastWordEnd, ...told } = objectOf(entry)
   return {

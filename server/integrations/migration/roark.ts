@@ -4,7 +4,7 @@ import { directionIn, filledList, instantIn, nothingTold, objectsIn, recordingIn
 
 /** Roark: `call.create` of its SDK. */
 
-/** Of its end states, those by which no conversation came about or by which it broke. */
+/** Its end states without a conversation, or with an interrupted one. */
 const failures = new Set([
   'AGENT_DID_NOT_ANSWER',
   'AGENT_BUSY',
@@ -25,7 +25,7 @@ const metadataOf = (body: JsonObject): JsonObject => {
   return { ...linked, ...objectOf(body.properties) }
 }
 
-/** A list of what was said, and beside it the tools that were used. */
+/** A list of messages, and a separate list of tools. */
 const transcriptOf = ({ transcript, toolInvocations }: JsonObject) => {
   const said = filledList(transcript)
   const used = filledList(toolInvocations)

@@ -27,7 +27,7 @@ beforeEach(async () => {
 const send = (platform: Platform, body: unknown, as = key) => call('POST', paths[platform], { key: as, body })
 const get = async (path: string) => (await call('GET', path, { key })).body
 
-/** What was made of it, by the address that the answer gives. */
+/** Reads the created conversation, by the ID in the response. */
 const storedBy = async (answer: { headers: Headers }) => {
   const path = answer.headers.get('location') ?? ''
   const conversation = await get(path)
@@ -38,7 +38,7 @@ const storedBy = async (answer: { headers: Headers }) => {
 describe('Roark', () => {
   const body = sample('roark_call_create.json')
 
-  it('takes in a call with its agent, prompt, turns, tools, end and recording', async () => {
+  it('stores a call with its agent, prompt, turns, tools, end, and recording', async () => {
     const answer = await send('roark', { ...body, externalId: 'r-1' })
     const { conversation, turns, agent } = await storedBy(answer)
     expect(answer).toMatchObject({
@@ -76,7 +76,7 @@ describe('Roark', () => {
     ])
   })
 
-  it('knows an agent by custom id, by Roark’s own, by name, and by ours', async () => {
+  it('finds an agent by custom ID, by Roark’s own, by name, and by ours', async () => {
     const ours = await makeAgent(server, key)
     const roarkId = randomUUID()
     const named = [{ customId: 'nora' }, { roarkId }, { name: 'Nora' }, { name: 'Nora at night', customId: 'night' }]
@@ -104,7 +104,7 @@ describe('Roark', () => {
     expect(conversation).toMatchObject({ status, channel, endReason: endedStatus })
   })
 
-  it('stores a call without an id once, however often its client tries', async () => {
+  it('stores a call without an ID once, however often its client retries', async () => {
     const [first, second] = [await send('roark', body), await send('roark', body)]
     expect(second.body.data.id).toBe(first.body.data.id)
     expect(first.body.data.externalId).toBeNull()
@@ -112,7 +112,7 @@ describe('Roark', () => {
 })
 
 describe('Coval', () => {
-  it('takes in OpenAI messages with seconds, and answers with ids that its clients accept', async () => {
+  it('stores OpenAI messages with seconds, and returns IDs that its clients accept', async () => {
     const body = sample('coval_conversation_submit.json')
     const answer = await send('coval', body)
     const { conversation, turns, agent } = await storedBy(answer)
@@ -144,7 +144,7 @@ describe('Coval', () => {
     ])
   })
 
-  it('takes the other names of text and times, and a chat without either time or sound', async () => {
+  it('accepts the other names of text and times, and a chat without times or sound', async () => {
     const transcript = [{ role: 'assistant', message: 'Good day', firstWordStart: 0.5, lastWordEnd: 2.25 }]
     const spoken = await storedBy(await send('coval', { external_conversation_id: 'c-1', transcript }))
     expect(spoken.turns).toMatchObject([{ role: 'agent', text: 'Good day', startMs: 500, endMs: 2_250 }])
@@ -154,7 +154,7 @@ describe('Coval', () => {
     expect(chat.agent).toMatchObject({ externalId: 'integration:coval', name: 'Coval' })
   })
 
-  it('takes a conversation without a time as of now, and its repetition as the same', async () => {
+  it('stores a conversation without a time as of now, and its repetition as the same', async () => {
     const body = { external_conversation_id: 'c-3', transcript: [{ role: 'user', content: 'Hi' }] }
     const first = await send('coval', body)
     expect(first.body.conversation.occurred_at).toBe(server.clock.now().toISOString())
@@ -183,7 +183,7 @@ describe('Cekura', () => {
     redact_fields: ['ssn'],
   }
 
-  it('takes in a call, whose speakers it names in its own way', async () => {
+  it('stores a call with its own names for speakers', async () => {
     const answer = await send('cekura', body)
     const { conversation, turns, agent } = await storedBy(answer)
     expect(answer).toMatchObject({
@@ -207,7 +207,7 @@ describe('Cekura', () => {
     ])
   })
 
-  it('completes a call by what is sent of it later', async () => {
+  it('completes a call with later data', async () => {
     const part = { ...body, transcript_json: body.transcript_json.slice(0, 1), timestamp: undefined }
     const first = await send('cekura', part)
     server.clock.advance(5_000)
@@ -216,7 +216,7 @@ describe('Cekura', () => {
     expect((await storedBy(second)).turns).toHaveLength(4)
   })
 
-  it('reads the transcript of another platform as that one’s', async () => {
+  it('reads the transcript of another platform in that format', async () => {
     const { artifact } = sample('vapi_end_of_call_report.json').message
     const answer = await send('cekura', { ...body, transcript_type: 'vapi', transcript_json: artifact.messages })
     expect((await storedBy(answer)).turns.length).toBeGreaterThan(3)
@@ -241,7 +241,7 @@ describe('Bluejay', () => {
   }
 
   it.each(['/v1/integrations/bluejay/v1/evaluate', '/v1/integrations/bluejay/v1/evaluate-call'])(
-    '%s takes in a call',
+    '%s stores a call',
     async (path) => {
       const answer = await call('POST', path, { key, body })
       const { conversation, turns, agent } = await storedBy(answer)
@@ -279,8 +279,8 @@ const keyHeaders: Record<Platform, string> = {
   bluejay: 'x-api-key',
 }
 
-describe.each(Object.keys(paths) as Platform[])('what holds of %s too', (platform) => {
-  it('its own header may hold the key, which is checked like any', async () => {
+describe.each(Object.keys(paths) as Platform[])('%s has the same rules', (platform) => {
+  it('its own header can contain the key, with the usual checks', async () => {
     const by = (value: string, header = keyHeaders[platform]) =>
       call('POST', paths[platform], {
         body: least[platform],
@@ -290,17 +290,17 @@ describe.each(Object.keys(paths) as Platform[])('what holds of %s too', (platfor
     expect((await by('ear_nobody')).status).toBe(401)
     const viewer = await makeKey(server, key, 'viewer')
     expect((await by(viewer.key)).status).toBe(403)
-    // The header of one platform is none of another's.
+    // The header of one platform does not work for another.
     expect((await by(key, 'x-some-api-key')).status).toBe(401)
     expect((await call('GET', '/v1/conversations', { headers: { 'x-api-key': key } })).status).toBe(401)
   })
 
-  it('nobody knows a field of tomorrow, and it does no harm', async () => {
+  it('unknown properties are ignored', async () => {
     const answer = await send(platform, { ...least[platform], a_field_of_tomorrow: { deep: [1, 2, { deeper: null }] } })
     expect(answer.status).toBeLessThan(300)
   })
 
-  it('what cannot be taken is refused, naming the fault', async () => {
+  it('an invalid call is rejected with the fault', async () => {
     const transcript = platform === 'cekura' ? 'timestamp' : 'transcript'
     const wrong = await send(platform, { ...least[platform], [transcript]: 'soon' })
     expect(wrong).toMatchObject({ status: 400, body: { details: { issues: [{ path: transcript }] } } })
@@ -314,14 +314,14 @@ describe.each(Object.keys(paths) as Platform[])('what holds of %s too', (platfor
     expect(local).toMatchObject({ status: 400, body: { details: { issues: [{ path: recording }] } } })
   })
 
-  it('what was erased is not brought back', async () => {
+  it('an erased call is not restored', async () => {
     const answer = await send(platform, least[platform])
     expect((await call('DELETE', answer.headers.get('location') ?? '', { key })).status).toBe(204)
     expect((await send(platform, least[platform])).status).toBe(409)
   })
 })
 
-it('a time without an offset is meant in UTC, and one that is none is refused', async () => {
+it('a time without an offset is UTC, and an invalid one is rejected', async () => {
   const at = async (start_time_utc: string) => send('bluejay', { ...least.bluejay, start_time_utc })
   for (const time of ['2026-11-20T09:00:00', '2026-11-20 09:00:00.123456', '2026-11-20T10:00:00+01:00']) {
     const { conversation } = await storedBy(await at(time))
@@ -332,16 +332,16 @@ it('a time without an offset is meant in UTC, and one that is none is refused', 
   }
 })
 
-it('what is sent only in a way that is not taken is refused rather than lost', async () => {
+it('data in an unsupported format is rejected instead of lost', async () => {
   const upload = await send('coval', { upload_id: 'upl_01HRAB8N9G7Q4Y3K2J5W6X1ZTC' })
   expect(upload).toMatchObject({ status: 400, body: { details: { issues: [{ path: 'upload_id' }] } } })
   const address = await send('bluejay', { ...least.bluejay, transcript_url: 'https://example.com/t.json' })
   expect(address).toMatchObject({ status: 400, body: { details: { issues: [{ path: 'transcript_url' }] } } })
 })
 
-it('a short id is what the library of that name makes of a UUID', () => {
+it("a short ID equals the library's for a UUID", () => {
   expect(shortIdOf('00000000-0000-0000-0000-000000000000')).toBe('2'.repeat(22))
-  // The highest one, worked out by hand: 57^22 is just above 2^128.
+  // The highest one, calculated manually: 57^22 is just above 2^128.
   expect(shortIdOf('ffffffff-ffff-ffff-ffff-ffffffffffff')).toHaveLength(22)
   expect(shortIdOf('00000000-0000-0000-0000-000000000039')).toBe(`${'2'.repeat(20)}32`)
 })

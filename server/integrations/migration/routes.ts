@@ -21,7 +21,7 @@ import { objectsIn } from './sent-call.ts'
 import { shortIdOf } from './short-id.ts'
 import { takeIn } from './take-in.ts'
 
-/** Where the clients of other platforms send their calls once their base URL is changed: each path is that of the client. */
+/** The endpoints for clients of other platforms after their base URL is changed: each path is that of the client. */
 
 const tags = ['Integrations']
 const base = '/v1/integrations'
@@ -32,7 +32,7 @@ const config = (keyHeader?: string) => ({
   ...(keyHeader !== undefined && { keyHeader }),
 })
 
-/** A client reads the id in its own shape; here is where the conversation is. */
+/** A client reads the ID in its own format; this is the URL of the conversation. */
 const located = (reply: FastifyReply, id: string) => reply.header('location', `/v1/conversations/${id}`)
 
 export const migrationIntakes = (app: App, deps: Deps): void => {
@@ -76,7 +76,7 @@ export const migrationIntakes = (app: App, deps: Deps): void => {
   )
 
   app.post(
-    // Two colons are one that names no parameter.
+    // Two colons escape one that starts no parameter.
     `${base}/coval/v1/conversations::submit`,
     {
       bodyLimit,
@@ -114,7 +114,7 @@ export const migrationIntakes = (app: App, deps: Deps): void => {
   )
 
   app.post(
-    // The client ends it with a slash.
+    // The client adds a slash.
     `${base}/cekura/observability/v1/observe/`,
     {
       bodyLimit,

@@ -3,8 +3,8 @@ import { Closed, Id, Nullable, Timestamp } from '../../platform/http/schemas.ts'
 import type { JsonObject } from '../../transcripts/json.ts'
 
 /**
- * What the clients of other platforms send, as far as it is looked at, and the answers that they read. Whatever else
- * they send is left alone.
+ * The properties that are read from clients of other platforms, and the responses that they read. Other properties are
+ * ignored.
  */
 
 const Text = Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 10_000 })

@@ -3,11 +3,11 @@ import { isObject } from '../../platform/is-object.ts'
 import { at, instantOf, type JsonObject, numberOf, textOf } from '../../transcripts/json.ts'
 import type { ProviderCall } from '../../transcripts/provider-calls/call.ts'
 
-/** A call as senders of other platforms tell it. What nobody told is null; the agent is named by any id of theirs. */
+/** A call from a client of another platform. Unknown values are null; the agent has any of the sender's IDs. */
 export type SentCall = Omit<ProviderCall, 'externalId' | 'startedAt'> & {
   externalId: string | null
   startedAt: Date | null
-  /** The format to try first when the transcript is read. */
+  /** The format to try first when reading the transcript. */
   format: string
 }
 
@@ -37,7 +37,7 @@ export const directionIn = (value: unknown): SentCall['direction'] => {
   return said === 'inbound' || said === 'outbound' ? said : null
 }
 
-/** One without an offset is meant in UTC, as these platforms take it. */
+/** Without an offset, it is UTC, as on these platforms. */
 export const instantIn = (body: JsonObject, name: string): Date | null => {
   const text = textOf(body[name])
   if (text === null) return null
@@ -47,13 +47,13 @@ export const instantIn = (body: JsonObject, name: string): Date | null => {
   return instant
 }
 
-/** Null where there is nothing in it: then it is what comes later that counts. */
+/** Null if it is empty: then later data counts. */
 export const filledList = (value: unknown): unknown[] | null =>
   Array.isArray(value) && value.length > 0 ? value : null
 
 export const objectsIn = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
-/** What is written has neither sound nor times. */
+/** Text has neither sound nor times. */
 export const channelOf = (entries: JsonObject[], recordingUrl: string | null): SentCall['channel'] => {
   const isTimed = ['start_time', 'end_time', 'firstWordStart'].some((name) =>
     entries.some((entry) => numberOf(at(entry, name)) !== null),
@@ -61,7 +61,7 @@ export const channelOf = (entries: JsonObject[], recordingUrl: string | null): S
   return isTimed || recordingUrl !== null || entries.length === 0 ? 'call' : 'chat'
 }
 
-/** The first address given; one that is none is a fault of the request. */
+/** The first URL; an invalid one is a fault of the request. */
 export const recordingIn = (body: JsonObject, ...names: string[]): string | null => {
   const given = names.flatMap((name) => {
     const text = textOf(body[name])
@@ -74,7 +74,7 @@ export const recordingIn = (body: JsonObject, ...names: string[]): string | null
   return given[0]?.text ?? null
 }
 
-/** What is sent only in a way that is not taken here must not be lost in silence. */
+/** Data in an unsupported format must not be lost silently. */
 export const refuseOnly = (body: JsonObject, names: string[], hasAny: boolean, instead: string): void => {
   const given = names.filter((name) => body[name] !== undefined && body[name] !== null)
   if (hasAny || given.length === 0) return

@@ -1,7 +1,7 @@
-/** Coval writes its ids as UUIDs in this alphabet, without letters that look alike, and its clients check the length. */
+/** Coval writes its IDs as UUIDs in this alphabet, without similar letters, and its clients check the length. */
 const alphabet = '23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const base = BigInt(alphabet.length)
-/** As many as the highest UUID takes. */
+/** The length of the highest UUID. */
 const length = 22
 
 export const shortIdOf = (uuid: string): string => {

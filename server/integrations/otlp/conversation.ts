@@ -9,7 +9,7 @@ import { readTranscript } from '../../transcripts/read.ts'
 import { cut, cutMetrics } from '../limits.ts'
 import type { StoredSpan } from './spans.ts'
 
-/** Makes one conversation of the spans that belong to it. Pure. */
+/** Creates one conversation from its spans. Pure. */
 
 export type OwnedSpan = { traceId: string; spanId: string; conversationKey: string | null; text: string }
 
@@ -27,8 +27,9 @@ const readAll = (spans: OwnedSpan[]): Read[] =>
     .sort((a, b) => a.span.startMs - b.span.startMs || (a.span.id < b.span.id ? -1 : 1))
 
 /**
- * The spans of a conversation among all of its traces. One that names none is of the conversation of its nearest ancestor
- * that does; above all of those, it is of every conversation of its trace.
+ * The spans of a conversation in all of its traces. A span without a conversation ID belongs to that of its nearest
+ * ancestor
+ * with one; above all of those, to every conversation of its trace.
  */
 export const ownSpans = <S extends OwnedSpan>(spans: S[], key: string): S[] => {
   const placeOf = (traceId: string, spanId: string) => `${traceId} ${spanId}`
@@ -36,7 +37,7 @@ export const ownSpans = <S extends OwnedSpan>(spans: S[], key: string): S[] => {
   const parents = new Map(
     spans.map(({ traceId, spanId, text }) => [placeOf(traceId, spanId), idOf(parse(text).span.parentSpanId)]),
   )
-  // Told once a place: a chain may be as long as there are spans.
+  // Resolved once per span: a chain can be as long as there are spans.
   const told = new Map<string, string | null>()
   const namedAbove = ({ traceId, spanId }: S): string | null => {
     const passed: string[] = []
@@ -48,7 +49,7 @@ export const ownSpans = <S extends OwnedSpan>(spans: S[], key: string): S[] => {
         named = known
         break
       }
-      // Where spans are each other's parents, the way ends here.
+      // Stops if spans are each other's parents.
       told.set(place, null)
       passed.push(place)
       id = parents.get(place) ?? null
@@ -63,7 +64,7 @@ export const ownSpans = <S extends OwnedSpan>(spans: S[], key: string): S[] => {
   })
 }
 
-/** Whether the beginning of each trace is there: it ends last, so hardly anything is still to come. */
+/** Whether the start of each trace has arrived: it ends last, so hardly anything is missing. */
 export const isWhole = (spans: OwnedSpan[]): boolean => {
   const rooted = new Set(spans.filter(({ text }) => !parse(text).span.parentSpanId).map(({ traceId }) => traceId))
   return spans.every(({ traceId }) => rooted.has(traceId))
@@ -72,7 +73,7 @@ export const isWhole = (spans: OwnedSpan[]): boolean => {
 const talk =
   /^(gen_ai|conversation|lk|langfuse|llm|ai|openinference|traceloop|input|output)\.|prompt|completion|transcript|messages/i
 
-/** Traces of web servers and databases come along, and are of no conversation. */
+/** Traces of web servers and databases arrive too, and belong to no conversation. */
 const isOfConversation = ({ span }: Read): boolean => Object.keys(span.attributes).some((name) => talk.test(name))
 
 const first = <T>(reads: Read[], find: (read: Read) => T | null): T | null => {
@@ -124,7 +125,7 @@ const metadataOf = (reads: Read[]): JsonObject =>
     }),
   )
 
-/** What was evaluated on the other side. */
+/** Values that the sender evaluated. */
 const metricsIn = (reads: Read[]): Incoming['metrics'] => {
   const { add, all } = metricsOf('otel')
   for (const { stored } of reads) {
@@ -139,7 +140,7 @@ const metricsIn = (reads: Read[]): Incoming['metrics'] => {
   return cutMetrics(all())
 }
 
-/** The traces as OTLP writes them, each resource and scope told once. */
+/** Returns the traces in OTLP format, with each resource and scope once. */
 const contentOf = (reads: Read[]): JsonObject => {
   const resources = new Map<
     string,
@@ -161,7 +162,7 @@ const contentOf = (reads: Read[]): JsonObject => {
   }
 }
 
-/** Why nothing of it can be read; undefined for a conversation in which somebody speaks. */
+/** Why nothing could be read; undefined for a conversation with speech. */
 const unreadReasonOf = (transcript: JsonObject): string | undefined => {
   const reading = readTranscript(transcript, { provider: 'otel' })
   if ('unreadable' in reading) return reading.unreadable
@@ -170,7 +171,7 @@ const unreadReasonOf = (transcript: JsonObject): string | undefined => {
 
 const mostNames = 30
 
-/** The names of attributes that tell which convention the spans follow. */
+/** The attribute names that identify the convention of the spans. */
 const namesIn = (reads: Read[]): string => {
   const names = [...new Set(reads.flatMap(({ span }) => Object.keys(span.attributes)))].sort()
   return names
@@ -181,7 +182,7 @@ const namesIn = (reads: Read[]): string => {
 
 export type Assembled = { conversation: Incoming; unread?: string }
 
-/** Null when nothing of it tells of a conversation. `unread` tells why it would be one without turns. */
+/** Null if nothing belongs to a conversation. `unread` says why it would be one without turns. */
 export const conversationOf = (key: string, spans: OwnedSpan[]): Assembled | null => {
   const reads = readAll(spans)
   const [earliest] = reads
@@ -214,6 +215,6 @@ export const conversationOf = (key: string, spans: OwnedSpan[]): Assembled | nul
   return { conversation, unread: cut(told, 1_000) }
 }
 
-/** The traces of some spans as OTLP writes them. */
+/** Returns the traces of some spans in OTLP format. */
 export const tracesOf = (spans: { text: string }[]): JsonObject =>
   contentOf(readAll(spans.map(({ text }) => ({ traceId: '', spanId: '', conversationKey: null, text }))))

@@ -19,16 +19,16 @@ import {
   oldSpans,
 } from './queries.ts'
 
-/** Nothing came for so long: it is over. Where a trace lacks its beginning, which ends last, more is to be expected. */
+/** After this time without spans, it is complete. If a trace lacks its start, which ends last, more is expected. */
 const quietMs = { whole: 60_000, partial: 10 * 60_000 }
 const mostSpans = 10_000
 
 type Payload = { organizationId: string; traceId: string; group: string }
 
-/** One waiting job a conversation; jobs outlive what they are about, so its own id stands in them as a hash. */
+/** One waiting job per conversation. Jobs outlive their data, so the payload only has a hash of the ID. */
 const hashOf = (org: OrgId, group: string) => hash('sha256', `${org}\n${group}`, 'base64url')
 
-/** Has the conversations of these traces made once they are quiet, in the transaction that stores their spans. */
+/** Queues the creation of conversations from these traces, in the transaction that stores their spans. */
 export const enqueueAssembly = async (
   { jobs }: Pick<Deps, 'jobs'>,
   trx: Db,
@@ -40,7 +40,7 @@ export const enqueueAssembly = async (
   const namedTraces = new Set(named.map(({ traceId }) => traceId))
   for (const traceId of traceIds) if (!namedTraces.has(traceId)) groups.set(traceId, traceId)
   const afterSeconds = quietMs.whole / 1_000
-  // In one order, so that two requests never wait for each other in a circle.
+  // In one order, so that two requests never deadlock.
   for (const [key, traceId] of [...groups].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const group = hashOf(org, key)
     await jobs.enqueue(
@@ -52,7 +52,7 @@ export const enqueueAssembly = async (
   }
 }
 
-/** What came first stays: a late span may begin earlier, or be the first to name the agent. */
+/** The first values stay: a late span may start earlier, or be the first with the agent. */
 const asStored = (incoming: Incoming, stored: Awaited<ReturnType<typeof findStoredFacts>>): Incoming => {
   if (!stored) return incoming
   const { agentId, startedAt, endedAt } = stored
@@ -61,12 +61,12 @@ const asStored = (incoming: Incoming, stored: Awaited<ReturnType<typeof findStor
   return { ...incoming, agent: { id: agentId }, startedAt, endedAt: end !== null && end >= startedAt ? end : null }
 }
 
-/** Makes a conversation of what is there, or answers in how many seconds to look again. */
+/** Creates a conversation from the spans, or returns in how many seconds to check again. */
 const assembleOne = async (deps: Deps, org: OrgId, key: string, traceIds: string[]): Promise<number | undefined> => {
   const { db, clock, config, log } = deps
   const arrivedAt = await findLastArrival(db, org, traceIds)
   if (arrivedAt === null) return undefined
-  // The clock of another process, which stored it, may be ahead of this one's.
+  // The clock of the process that stored it may be ahead.
   const quietForMs = Math.max(0, clock.now().getTime() - arrivedAt.getTime())
   if (quietForMs < quietMs.whole) return (quietMs.whole - quietForMs) / 1_000
   const bounds = { count: mostSpans, bytes: config.limits.documentBytes }
@@ -77,7 +77,7 @@ const assembleOne = async (deps: Deps, org: OrgId, key: string, traceIds: string
   const { conversation, unread } = assembled
   if (unread !== undefined) await markUnread(db, org, key, unread, spans)
   const stored = await findStoredFacts(db, org, key)
-  // Without turns there is nothing to store, except beside what another source stored.
+  // Without turns, there is nothing to store, except together with data from another source.
   if (unread !== undefined && !stored) return undefined
   await ingestConversations(deps, org, [asStored(conversation, stored)], async (trx, [outcome]) => {
     if (unread === undefined) await clearUnread(trx, org, key)
@@ -89,17 +89,17 @@ const assembleOne = async (deps: Deps, org: OrgId, key: string, traceIds: string
   return undefined
 }
 
-/** A conversation that spans of the trace name, or that the trace itself is. */
+/** A conversation that spans of the trace refer to, or the trace itself. */
 export const assembleConversations = defineJob({
   name: 'otel.assemble',
   payload: Type.Object({ organizationId: Type.String(), traceId: Type.String(), group: Type.String() }),
   run: async (deps: Deps, payload, attempt) => {
-    // The one who enqueued it wrote the id of an organization.
+    // The payload contains a validated organization ID.
     const org = payload.organizationId as OrgId
     const named = await listConversationKeys(deps.db, org, [payload.traceId])
     const keys = named.length > 0 ? named.map(({ key }) => key) : [payload.traceId]
     const key = keys.find((one) => hashOf(org, one) === payload.group)
-    // Spans that came since name another one, which has a job of its own.
+    // Spans that arrived since belong to another one, which has its own job.
     if (key === undefined) return
     const traceIds = named.length > 0 ? await listTracesOf(deps.db, org, key) : [payload.traceId]
     const afterSeconds = await assembleOne(deps, org, key, traceIds)
@@ -110,10 +110,10 @@ export const assembleConversations = defineJob({
   },
 })
 
-/** The job enqueues itself, which TypeScript cannot infer the type of otherwise. */
+/** The job enqueues itself, so TypeScript cannot infer its type. */
 const assembleJob = (): Job<Deps, Payload> => assembleConversations
 
-/** Spans of which nothing more is to be expected. */
+/** Deletes spans of completed conversations. */
 export const sweepSpans = defineCleanup({
   name: 'otel.sweep-spans',
   schedule: '50 * * * *',

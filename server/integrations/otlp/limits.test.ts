@@ -32,7 +32,7 @@ const post = (key: string, spans: object[], resource: Record<string, string> = {
   return call('POST', '/v1/otlp/v1/traces', { key, body })
 }
 
-/** Runs, two minutes later, the first so many jobs of the organization. */
+/** Runs the first jobs of the organization, two minutes later. */
 const assemble = async (org: string, jobs = 1_000) => {
   clock.advance(120_000)
   await sql`
@@ -55,7 +55,7 @@ const unsound: [string, object, RegExp][] = [
   ['with an event of odd attributes', { events: [{ attributes: [1] }] }, /attribute 0 is not an object/],
 ]
 
-it.each(unsound)('a span %s is refused, and the conversation made of the others', async (_name, more, reason) => {
+it.each(unsound)('a span %s is rejected, and the others become the conversation', async (_name, more, reason) => {
   const { key, id } = await makeOrganization(server)
   const answer = await post(key, [span(1, 'a'), span(2, 'a', more)])
   expect(answer).toMatchObject({ status: 200, body: { partialSuccess: { rejectedSpans: '1' } } })
@@ -64,14 +64,14 @@ it.each(unsound)('a span %s is refused, and the conversation made of the others'
   expect(await find(key)).toMatchObject([{ externalId: 'a', startedAt: new Date(startMs + 1).toISOString() }])
 })
 
-it('what spans make of a resource of many bytes is limited', async () => {
+it('spans with a large resource are limited', async () => {
   const { key } = await makeOrganization(server)
   const spans = Array.from({ length: 100 }, (_, number) => span(number + 1, 'a'))
   expect(await post(key, spans, { large: 'r'.repeat(1_000_000) })).toMatchObject({ status: 413 })
   expect(await post(key, spans.slice(0, 10), { large: 'r'.repeat(1_000_000) })).toMatchObject({ status: 200, body: {} })
 })
 
-it('a small body of very many protobuf messages is refused before they are made', async () => {
+it('a small body with very many protobuf messages is rejected before they are created', async () => {
   const { key } = await makeOrganization(server)
   const emptyResourceSpans = Buffer.from([0x0a, 0x00])
   const raw = new Uint8Array(gzipSync(Buffer.alloc(4_000_000, emptyResourceSpans)))
@@ -80,7 +80,7 @@ it('a small body of very many protobuf messages is refused before they are made'
   expect(answer).toMatchObject({ status: 413, body: { message: expect.stringContaining('500000 messages') } })
 })
 
-it('each of the conversations of a trace has a job for itself', async () => {
+it('each of the conversations of a trace has its own job', async () => {
   const { key, id } = await makeOrganization(server)
   await post(key, [span(1, 'a'), span(2, 'b'), span(3, 'c')])
   await assemble(id, 1)
@@ -89,7 +89,7 @@ it('each of the conversations of a trace has a job for itself', async () => {
   expect((await find(key)).map(({ externalId }: { externalId: string }) => externalId)).toEqual(['c', 'b', 'a'])
 })
 
-it('a conversation that was told of before does not end before it starts', async () => {
+it('a conversation that existed before does not end before it starts', async () => {
   const { key, id } = await makeOrganization(server)
   await makeConversation(server, key, { externalId: 'a', startedAt: new Date(startMs + 60_000).toISOString() })
   await post(key, [span(1, 'a')])
@@ -97,8 +97,8 @@ it('a conversation that was told of before does not end before it starts', async
   expect(await find(key)).toMatchObject([{ startedAt: new Date(startMs + 60_000).toISOString(), endedAt: null }])
 })
 
-it('the owners of a long chain of spans are found in one walk, also where it is a circle', () => {
-  // Long enough that a walk for each span takes minutes, which no test has.
+it('the conversations of a long chain of spans are found in one walk, even in a cycle', () => {
+  // Long enough that a walk per span would take minutes and time out.
   const length = 30_000
   const stored = Array.from({ length }, (_, number) => {
     const parentSpanId = hex(number === 0 ? 7 : number - 1, 16)

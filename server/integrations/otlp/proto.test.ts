@@ -3,7 +3,7 @@ import { sample } from '../../../test/samples/ingest/sample.ts'
 import { wireOf } from '../../../test/support/integrations/otlp-wire.ts'
 import { decodeTraces, encodeResponse } from './proto.ts'
 
-test('what the wire holds reads like the JSON of the same traces', () => {
+test('protobuf reads like the JSON of the same traces', () => {
   const traces = sample('otel_genai_traces.json')
   expect(decodeTraces(wireOf(traces))).toEqual(traces)
 })
@@ -35,7 +35,7 @@ test('every kind of value is read', () => {
   expect(decoded).toEqual({ resourceSpans: [{ resource: {}, scopeSpans: [{ scope: {}, spans: [span] }] }] })
 })
 
-test('what is no such message is refused', () => {
+test('an invalid message is rejected', () => {
   for (const bytes of ['ff', '0aff', '0a05', '0b', `0a${'7f'}${'0a'.repeat(10)}`]) {
     expect(() => decodeTraces(Buffer.from(bytes, 'hex')), bytes).toThrow()
   }
@@ -46,7 +46,7 @@ test('what is no such message is refused', () => {
   expect(() => decodeTraces(wireOf({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] }))).toThrow(/recursion/)
 })
 
-test('an answer is written as the published message', () => {
+test('a response is the published message', () => {
   expect(encodeResponse({})).toEqual(Buffer.alloc(0))
   const answer = encodeResponse({ partialSuccess: { rejectedSpans: '3', errorMessage: 'why' } })
   expect(answer.toString('hex')).toBe(`0a0708031203${Buffer.from('why').toString('hex')}`)

@@ -17,8 +17,9 @@ import { isObject } from '../../platform/is-object.ts'
 import type { JsonObject } from '../../transcripts/json.ts'
 
 /**
- * OTLP traces in protobuf: of `opentelemetry/proto/trace/v1` what conversations are made of, named as its JSON names it.
- * What is not listed is passed over. Kinds and codes are enumerations there, which the wire writes as whole numbers.
+ * OTLP traces in protobuf: the part of `opentelemetry/proto/trace/v1` that conversations need, with its JSON names.
+ * Other
+ * fields are skipped. Kinds and codes are enumerations there, which are encoded as whole numbers.
  */
 
 type Field = [name: string, number: number, kind: keyof typeof Kind | string, options?: 'repeated' | 'oneof']
@@ -81,7 +82,7 @@ const messages: Record<string, Field[]> = {
   ],
 }
 
-/** Which message stands in a field of a message, by the field's number. */
+/** The message type of a field, by its number. */
 const kindsOf = new Map(
   Object.entries(messages).map(([name, fields]) => [
     name,
@@ -126,13 +127,13 @@ const listOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.f
 const hexOf = (base64: unknown): string =>
   typeof base64 === 'string' ? Buffer.from(base64, 'base64').toString('hex') : ''
 
-/** Of two bytes of an empty message, reading makes hundreds. What exporters send at once by default has far fewer. */
+/** Reading an empty message of two bytes creates hundreds. Exporters send far fewer at once by default. */
 const mostMessages = 500_000
 
-/** Thrown where reading would take more memory than a request is worth. */
+/** Thrown if reading would take too much memory for a request. */
 export class TooManyMessages extends Error {}
 
-/** Walks over the messages of the table without making anything of them. */
+/** Counts the messages without creating them. */
 const countMessages = (bytes: Uint8Array): void => {
   let count = 0
   const walk = (name: string, part: Uint8Array): void => {
@@ -150,7 +151,7 @@ const countMessages = (bytes: Uint8Array): void => {
   walk('Request', bytes)
 }
 
-/** The request as its JSON would be, in which OTLP writes ids in hexadecimal. Throws on what is no such message. */
+/** Returns the request like its JSON, in which OTLP writes IDs in hexadecimal. Throws on an invalid message. */
 export const decodeTraces = (bytes: Buffer): unknown => {
   countMessages(bytes)
   // Objects by the table above.

@@ -5,7 +5,7 @@ import type { Page } from '../../platform/http/paging.ts'
 
 type NewSpan = { traceId: string; spanId: string; conversationKey: string | null; text: string }
 
-/** In characters. Writing more of them as an array would keep others waiting. */
+/** In characters. Writing more in one array would block others. */
 const statementLength = 1024 * 1024
 
 const statementsOf = (spans: NewSpan[]): NewSpan[][] => {
@@ -35,7 +35,7 @@ const insertSome = async (db: Db, org: OrgId, spans: NewSpan[], receivedAt: Date
   return rows.map(({ traceId }) => traceId)
 }
 
-/** In the order given, which is the same for all. Answers the traces that are new or grew. */
+/** In the given order, which is the same for all. Returns the traces that are new or grew. */
 export const insertSpans = async (db: Db, org: OrgId, spans: NewSpan[], receivedAt: Date): Promise<string[]> => {
   const grown = new Set<string>()
   for (const some of statementsOf(spans)) {
@@ -44,7 +44,7 @@ export const insertSpans = async (db: Db, org: OrgId, spans: NewSpan[], received
   return [...grown]
 }
 
-/** Which conversations the spans of these traces name. */
+/** Returns the conversations in the spans of these traces. */
 export const listConversationKeys = async (db: Db, org: OrgId, traceIds: string[]) => {
   const { rows } = await sql<{ traceId: string; key: string }>`
     SELECT DISTINCT trace_id AS "traceId", conversation_key AS key FROM otel_spans
@@ -53,7 +53,7 @@ export const listConversationKeys = async (db: Db, org: OrgId, traceIds: string[
   return rows
 }
 
-/** All traces in which a span names this conversation. */
+/** All traces with a span of this conversation. */
 export const listTracesOf = async (db: Db, org: OrgId, key: string): Promise<string[]> => {
   const { rows } = await sql<{ traceId: string }>`
     SELECT DISTINCT trace_id AS "traceId" FROM otel_spans
@@ -61,7 +61,7 @@ export const listTracesOf = async (db: Db, org: OrgId, key: string): Promise<str
   return rows.map(({ traceId }) => traceId)
 }
 
-/** In the order of arrival, as many as stay below the limits. */
+/** In order of arrival, within the limits. */
 export const listSpans = async (db: Db, org: OrgId, traceIds: string[], limits: { count: number; bytes: number }) => {
   const { rows } = await sql<{
     traceId: string
@@ -99,7 +99,7 @@ export const deleteSpans = async (db: Db, org: OrgId, spans: SpanId[]): Promise<
   return rows.length
 }
 
-/** What of a conversation never changes, as whoever came first told it. */
+/** The immutable data of a conversation, as first received. */
 export const findStoredFacts = (db: Db, org: OrgId, externalId: string) =>
   db
     .selectFrom('conversations')
@@ -109,8 +109,8 @@ export const findStoredFacts = (db: Db, org: OrgId, externalId: string) =>
     .executeTakeFirst()
 
 /**
- * Whole traces of which no span came for a day, nor any of a conversation that they name; and whatever came more than a
- * week ago, for a conversation that never ends and for spans that could not be read.
+ * Whole traces without a span for a day, including those of their conversations; and everything older than a week, for
+ * conversations that never end and unreadable spans.
  */
 export const oldSpans: DueRows = {
   listOrganizationsAllOrgs: (db, now) =>
@@ -136,7 +136,7 @@ export const oldSpans: DueRows = {
   },
 }
 
-/** Forgets why spans of this conversation could not be read. */
+/** Deletes the reason why spans of this conversation could not be read. */
 export const clearUnread = async (db: Db, org: OrgId, key: string): Promise<void> => {
   await sql`
     UPDATE otel_spans SET unread_key = NULL, unread_reason = NULL

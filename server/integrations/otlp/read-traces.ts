@@ -7,7 +7,7 @@ import { isDeeperThan } from '../../transcripts/json.ts'
 import { decodeTraces, TooManyMessages } from './proto.ts'
 import { type Reading, readSpans } from './spans.ts'
 
-/** The reading of a request of traces: at once where it is short, and in a thread where it is long. */
+/** Reads trace requests: short ones directly, long ones in a thread. */
 
 /** In bytes. */
 const shortLength = 16 * 1024
@@ -42,7 +42,7 @@ const readNow = ({ bytes, encoding, redacts, now }: Order): Reading => {
   if (isDeeperThan(given, deepest)) throw refused(`The body is nested more than ${deepest} levels deep.`)
   const reading = readSpans(given, { redacts, now })
   const placeOf = ({ traceId, spanId }: { traceId: string; spanId: string }) => traceId + spanId
-  // In one order, so that two requests never wait for each other in a circle.
+  // In one order, so that two requests never deadlock.
   return { ...reading, spans: reading.spans.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)) }
 }
 

@@ -54,7 +54,10 @@ const exchange = (asks: string, answers: string) => ({
 const post = (key: string, traces: object, headers: Record<string, string> = {}) =>
   call('POST', '/v1/otlp/v1/traces', { key, body: traces, headers })
 
-/** Lets time pass, and runs what is due then. The queue goes by the database's clock, which is not moved: its jobs are. */
+/**
+ * Advances the clock and runs what is due. The queue uses the database's clock, which is not advanced: its jobs are
+ * moved.
+ */
 const assemble = async (afterMs = 60_000) => {
   server.clock.advance(afterMs)
   await moveDue(server.deps.db, assembleConversations.name, -afterMs)
@@ -90,7 +93,7 @@ const encodings: [string, (traces: Record<string, unknown>) => Buffer, Record<st
   ],
 ]
 
-it.each(encodings)('traces in %s become a conversation, field by field', async (_name, encode, headers) => {
+it.each(encodings)('traces in %s become a conversation, property by property', async (_name, encode, headers) => {
   const { key } = await makeOrganization(server)
   const raw = new Uint8Array(encode(sample('otel_genai_traces.json')))
   const answer = await call('POST', '/v1/otlp/v1/traces', { key, raw, headers })
@@ -136,12 +139,12 @@ it.each(encodings)('traces in %s become a conversation, field by field', async (
 })
 
 describe('a conversation', () => {
-  it('of several traces is one, whichever span names it, and grows with what comes late', async () => {
+  it('from several traces is one, whichever span has its ID, and grows with late spans', async () => {
     const { key } = await makeOrganization(server)
     const name = `chat-${randomUUID()}`
     const [first, second] = [id(16), id(16)]
     const root = span(first, 0, { 'session.id': name })
-    // Neither of these names the conversation; only the root of the trace does, and it comes last.
+    // Neither of these has the conversation ID; only the root of the trace does, and it arrives last.
     await post(key, tracesOf([span(first, 10, exchange('Hello', 'Hi'), { parentSpanId: root.spanId })]))
     await assemble()
     expect(await findConversations(key)).toEqual([])
@@ -164,7 +167,7 @@ describe('a conversation', () => {
     expect(await textsOf(key, conversation.id)).toEqual(['Hello', 'Hi', 'More?', 'Yes'])
   })
 
-  it('keeps when it began, although an earlier span comes late', async () => {
+  it('keeps its start, even if an earlier span arrives late', async () => {
     const { key } = await makeOrganization(server)
     const [trace, name] = [id(16), `chat-${randomUUID()}`]
     await post(key, tracesOf([span(trace, 5_000, { ...exchange('Two', '2'), 'gen_ai.conversation.id': name })]))
@@ -176,7 +179,7 @@ describe('a conversation', () => {
     expect(await textsOf(key, conversation.id)).toEqual(['One', '1', 'Two', '2'])
   })
 
-  it('is made once for spans that are sent again and again, while they still arrive not at all', async () => {
+  it('is created once from repeated spans, and not while they still arrive', async () => {
     const { id: org, key } = await makeOrganization(server)
     const trace = id(16)
     const spans = [span(trace, 0, exchange('Hello', 'Hi')), span(trace, 1_000, exchange('Bye', 'Bye'))]
@@ -196,7 +199,7 @@ describe('a conversation', () => {
     expect(rows).toHaveLength(1)
   })
 
-  it('waits longer for a trace without its beginning', async () => {
+  it('waits longer for a trace without its start', async () => {
     const { key } = await makeOrganization(server)
     await post(key, tracesOf([span(id(16), 0, exchange('Hello', 'Hi'), { parentSpanId: id(8) })]))
     await assemble()
@@ -205,7 +208,7 @@ describe('a conversation', () => {
     expect(await findConversations(key)).toHaveLength(1)
   })
 
-  it('shares a trace with another one, by what its spans stand under', async () => {
+  it('shares a trace with another one, by the ancestors of their spans', async () => {
     const { key } = await makeOrganization(server)
     const trace = id(16)
     const root = span(trace, 0, { 'gen_ai.agent.name': 'Both' })
@@ -226,14 +229,14 @@ describe('a conversation', () => {
     }
   })
 
-  it('is not made of traces that tell of none', async () => {
+  it('is not created from traces without one', async () => {
     const { key } = await makeOrganization(server)
     await post(key, tracesOf([span(id(16), 0, { 'http.request.method': 'GET', 'session.id': 'browser-1' })]))
     await assemble()
     expect(await findConversations(key)).toEqual([])
   })
 
-  it('of text takes its times from its spans, a call does not', async () => {
+  it('with text takes its times from its spans, unlike a call', async () => {
     const { key } = await makeOrganization(server)
     const startsOf = async (externalId: string) => {
       const found = (await findConversations(key)).find((one: { externalId: string }) => one.externalId === externalId)
@@ -252,7 +255,7 @@ describe('a conversation', () => {
     expect(await startsOf(voice)).toEqual([null, null, null, null])
   })
 
-  it('of an unknown convention is not made empty: its spans are kept with the reason', async () => {
+  it('in an unsupported format is not created empty: its spans are stored with the reason', async () => {
     const { key } = await makeOrganization(server)
     const { key: stranger } = await makeOrganization(server)
     const [trace, name] = [id(16), `chat-${randomUUID()}`]
@@ -277,7 +280,7 @@ describe('a conversation', () => {
     const next = (await call('GET', `/v1/otlp/unread-traces?limit=1&cursor=${first.nextCursor}`, { key })).body
     expect(next).toMatchObject({ data: [{ key: name }], nextCursor: null })
 
-    // Kept for longer than spans of conversations are, and gone once something can be read.
+    // Stored longer than spans of conversations, and deleted once something can be read.
     server.clock.advance(3 * 24 * 60 * 60_000)
     await server.deps.jobs.enqueue(server.deps.db, sweepSpans, {})
     await server.deps.jobs.drain([sweepSpans], server.deps)
@@ -288,7 +291,7 @@ describe('a conversation', () => {
     expect(await list()).toMatchObject([{ key: second }])
   })
 
-  it('does not come back once it was erased', async () => {
+  it('does not return after it was erased', async () => {
     const { id: org, key } = await makeOrganization(server)
     const trace = id(16)
     await post(key, tracesOf([span(trace, 0, exchange('Hello', 'Hi'))]))
@@ -318,7 +321,7 @@ describe('a conversation', () => {
 })
 
 describe('spans', () => {
-  it('that are no good are counted and told, and lose no good ones', async () => {
+  it('that are invalid are counted and reported, and the others are stored', async () => {
     const { id: org, key } = await makeOrganization(server)
     const bad = [
       { ...span('zz', 0, {}) },
@@ -345,14 +348,14 @@ describe('spans', () => {
     expect(Buffer.from(await binary.arrayBuffer()).toString('hex')).toMatch(/^0a[0-9a-f]{2}080112/)
   })
 
-  it('may be none', async () => {
+  it('can be an empty list', async () => {
     const { key } = await makeOrganization(server)
     expect(await post(key, {})).toMatchObject({ status: 200, body: {} })
     const headers = { 'content-type': 'application/x-protobuf' }
     expect((await call('POST', '/v1/otlp/v1/traces', { key, headers })).status).toBe(200)
   })
 
-  it('are swept a day after the last one, or a week after each', async () => {
+  it('are deleted a day after the last one, or a week after each', async () => {
     const { id: org, key } = await makeOrganization(server)
     const sweep = async (hours: number) => {
       server.clock.advance(hours * 60 * 60_000)
@@ -371,7 +374,7 @@ describe('spans', () => {
       await sweep(20)
       await grow('long')
     }
-    // Of twelve, three are older than a week, although the conversation still goes on.
+    // Three of twelve are older than a week, although the conversation continues.
     expect(await countSpans(org)).toBe(9)
     await sweep(25)
     expect(await countSpans(org)).toBe(0)
@@ -387,7 +390,7 @@ describe('a request', () => {
   const json = { 'content-type': 'application/json' }
   const binary = { 'content-type': 'application/x-protobuf' }
 
-  it('that is malformed is refused', async () => {
+  it('that is malformed is rejected', async () => {
     expect(await send('{', json)).toBe(400)
     expect(await send('[]', json)).toBe(400)
     expect(await send('{"resourceSpans":5}', json)).toBe(400)
@@ -400,7 +403,7 @@ describe('a request', () => {
     expect(await send('{}', { 'content-type': 'text/plain' })).toBe(415)
   })
 
-  it('has a limit before it is unpacked and after, and one of spans and traces', async () => {
+  it('has a size limit compressed and uncompressed, and limits of spans and traces', async () => {
     const large = JSON.stringify({ padding: 'x'.repeat(1_000_000) })
     expect(await send(large, json)).toBe(413)
     expect(gzipSync(large).length).toBeLessThan(2_000)

@@ -6,22 +6,22 @@ import { idOf, instantOfMs, type JsonObject, objectOf } from '../../transcripts/
 import { redact } from '../../transcripts/redaction.ts'
 import { holdsUnsoundText } from '../payload.ts'
 
-/** What is kept of a request of traces, span by span, until a conversation is made of them. */
+/** The stored form of trace requests, span by span, until a conversation is created from them. */
 
 export type StoredSpan = { resource: JsonObject; scope: JsonObject; span: JsonObject }
 
-/** `conversationKey`: the conversation's own id, where this span names it. */
+/** `conversationKey`: the conversation's own ID, if this span has it. */
 export type NewSpan = { traceId: string; spanId: string; conversationKey: string | null; text: string }
 
 export type Reading = { spans: NewSpan[]; rejected: number; reason: string | undefined }
 
-/** What exporters send at once by default is far below. */
+/** Exporters send far less at once by default. */
 const mostSpans = 10_000
 const mostTraces = 1_000
-/** Each span is stored with its resource, so that a small request may be much to store. */
+/** Each span is stored with its resource, so that a small request can need much storage. */
 const mostCharacters = 16 * 1024 * 1024
 const longestKey = 255
-/** The clocks of senders go ahead. */
+/** Clocks of senders can be ahead. */
 const aheadMs = 5 * 60_000
 
 const keyNames = [
@@ -47,7 +47,7 @@ const known = ['name', 'kind', 'startTimeUnixNano', 'endTimeUnixNano', 'attribut
 const pick = (from: JsonObject, names: string[]): JsonObject =>
   Object.fromEntries(names.filter((name) => from[name] !== undefined).map((name) => [name, from[name]]))
 
-/** Names what is wrong with any of the attributes. */
+/** Returns what is wrong with any of the attributes. */
 const faultOf = (value: JsonObject, attributes: unknown[]): string | undefined => {
   if (holdsUnsoundText(value)) return 'a string contains NUL or a lone surrogate'
   try {
@@ -61,7 +61,7 @@ const faultOf = (value: JsonObject, attributes: unknown[]): string | undefined =
 
 type Options = { redacts: boolean; now: Date }
 
-/** Where spans come from, written once for all of them. */
+/** The origin of spans, serialized once for all of them. */
 const readOrigin = (resource: JsonObject, scope: JsonObject, { redacts }: Options): { text: string } | string => {
   const { attributes } = resource
   const kept = pick(scope, ['name', 'version'])
@@ -71,7 +71,7 @@ const readOrigin = (resource: JsonObject, scope: JsonObject, { redacts }: Option
   return { text: `"resource":${JSON.stringify(told)},"scope":${JSON.stringify(kept)}` }
 }
 
-/** The text of values; ids and times are numbers that only look like those which are redacted. */
+/** The text of values; IDs and times are numbers that only look like redacted ones. */
 const redacted = (span: JsonObject): JsonObject => ({
   ...span,
   name: redact(span.name),
@@ -113,7 +113,10 @@ const listOf = (value: unknown, path: string): JsonObject[] => {
 
 const tooMany = (what: string) => new ApiError('tooLarge', `${what} Send smaller batches.`)
 
-/** The sound spans of a request, of limited depth; the others are counted, since their sender would not send them anew. */
+/**
+ * Returns the valid spans of a request, with limited depth; the others are counted, because their sender would not
+ * resend them.
+ */
 export const readSpans = (request: unknown, options: Options): Reading => {
   if (!isObject(request)) throw new ApiError('invalid', 'The body must be an object.', { issues: [] })
   const spans: NewSpan[] = []

@@ -3,19 +3,19 @@ import type { Outbound } from '../../platform/outbound/outbound.ts'
 import { readRetryAfter } from '../../platform/outbound/retry-after.ts'
 import type { Ask, CallSource } from './providers.ts'
 
-/** One request to a provider, and what its answer means for the sync. */
+/** One request to a provider, and what its response means for the sync. */
 
 export type Account = { source: CallSource; apiKey: string; baseUrl: string }
 
 export type Answer =
   | { body: Buffer }
-  /** Of this one thing: the rest may well be had. */
+  /** Only this item is unavailable. */
   | { missing: string }
-  /** Come again later; the provider may say when. */
+  /** Retry later; the provider may say when. */
   | { busySeconds: number }
-  /** Nothing is to be had until somebody changes the settings. */
+  /** Nothing is available until someone changes the settings. */
   | { refused: string; status?: 401 | 403 }
-  /** It may pass. */
+  /** It may be temporary. */
   | { trouble: string }
 
 const timeoutMs = 30_000
@@ -39,7 +39,7 @@ export const askProvider = async (
     ...(body && { 'content-type': 'application/json' }),
   }
   try {
-    // Redirects are not followed: the key goes to the address that somebody chose, and nowhere else.
+    // Redirects are not followed: the key is only sent to the configured URL.
     const answer = await outbound.request(baseUrl.replace(/\/+$/, '') + path, {
       method,
       headers,

@@ -22,7 +22,7 @@ const begin = async (provider: string, calls: Call[], fields: object = {}) => {
   const there = await serveCalls(provider, calls)
   const org = await makeOrganization(server)
   const integration = await makeProvider(server, org.key, provider)
-  // The minutes of later tests are none of its own.
+  // The schedules of later tests do not affect this one.
   onTestFinished(async () => {
     await call('DELETE', `/v1/integrations/${integration.id}`, { key: org.key })
   })
@@ -49,7 +49,7 @@ const tick = async () => {
 }
 
 describe.each(['elevenlabs', 'retell', 'vapi'])('%s', (provider) => {
-  it('lists its calls page by page, and what is lacking is fetched and stored like a webhook', async () => {
+  it('lists its calls page by page, and missing calls are fetched and stored like webhooks', async () => {
     const calls = Array.from({ length: provider === 'vapi' ? 53 : 5 }, (_, index) =>
       madeCall(60 + Math.floor(index / 2) * 3),
     )
@@ -74,7 +74,7 @@ describe.each(['elevenlabs', 'retell', 'vapi'])('%s', (provider) => {
     expect(JSON.stringify(sync)).not.toContain(syncKey)
     expect((await call('GET', `/v1/integrations/${integration.id}`, { key })).body.sync).toMatchObject({ openGaps: 0 })
 
-    // The same call by its webhook is the same conversation, and the next run has nothing to fetch.
+    // The call's webhook is the same conversation, and the next run fetches nothing.
     const late = await post(server, integration, there.webhook(lacking[0] ?? known))
     expect(['unchanged', 'applied']).toContain(late.body.status)
     clock.advance(minutes(16))
@@ -92,7 +92,7 @@ describe.each(['elevenlabs', 'retell', 'vapi'])('%s', (provider) => {
     expect(transcript.body.turns.length).toBeGreaterThan(1)
   })
 
-  it('leaves a call that goes on, or has just ended, for the next time; nothing before it counts as complete', async () => {
+  it('leaves a call in progress, or just ended, for the next run; nothing before it counts as complete', async () => {
     const going = madeCall(30, { goesOn: true })
     const fresh = madeCall(3, { seconds: 120 })
     const { there, get, ids } = await begin(provider, [going, fresh])
@@ -116,7 +116,7 @@ describe.each(['elevenlabs', 'retell', 'vapi'])('%s', (provider) => {
     expect((await get('/gaps')).data).toEqual([])
   })
 
-  it('does not bring back what was erased', async () => {
+  it('does not restore erased calls', async () => {
     const erased = madeCall(40)
     const { there, get, ids, integration, key } = await begin(provider, [erased])
     const { body } = await post(server, integration, there.webhook(erased))
@@ -128,7 +128,7 @@ describe.each(['elevenlabs', 'retell', 'vapi'])('%s', (provider) => {
   })
 })
 
-it('goes on where it was when its worker dies between two calls, and counts each once', async () => {
+it('continues where it was when its worker dies between two calls, and counts each once', async () => {
   const calls = Array.from({ length: 5 }, (_, index) => madeCall(60 + index))
   const { there, get, ids } = await begin('retell', calls)
   const dying = {
@@ -153,7 +153,7 @@ it('goes on where it was when its worker dies between two calls, and counts each
   expect((await get()).lastRun).toMatchObject({ status: 'completed', listed: 5, filled: 5, stored: 0, failed: 0 })
 })
 
-it('a run whose settings are changed stores nothing more, and moves nothing', async () => {
+it('a run with changed settings stores nothing more', async () => {
   const { there, get, ids, put } = await begin('retell', [madeCall(50), madeCall(40)])
   const meddled = {
     ...deps,
@@ -180,7 +180,7 @@ it('a run whose settings are changed stores nothing more, and moves nothing', as
   expect((await get()).lastRun).toMatchObject({ status: 'completed', stored: 1, filled: 1 })
 })
 
-it('one that cannot begin keeps no other from beginning', async () => {
+it('a sync that cannot start does not block others', async () => {
   const first = await begin('retell', [madeCall(50)])
   clock.advance(1_000)
   const second = await begin('retell', [madeCall(50)])
@@ -198,7 +198,7 @@ it('one that cannot begin keeps no other from beginning', async () => {
   expect([(await first.ids()).length, (await second.ids()).length]).toEqual([1, 1])
 })
 
-it('a call that cannot be had stays visible with the reason, and is tried again', async () => {
+it('an unavailable call stays visible with the reason, and is retried', async () => {
   const [broken, whole] = [madeCall(50), madeCall(40)]
   const { there, get, ids } = await begin('elevenlabs', [broken, whole])
   there.state.instead = (path) => (path.endsWith(broken.id) ? { status: 500 } : undefined)
@@ -219,7 +219,7 @@ it('a call that cannot be had stays visible with the reason, and is tried again'
   expect(await get()).toMatchObject({ openGaps: 0, last30Days: { listed: 2, filled: 2, failed: 1 } })
 })
 
-it('what another way brought is no gap any more', async () => {
+it('a call that arrived another way is no longer a gap', async () => {
   const lacking = madeCall(50)
   const { there, get, integration, put } = await begin('retell', [lacking])
   there.state.instead = (path) => (path.includes('get-call') ? { status: 404 } : undefined)
@@ -232,7 +232,7 @@ it('what another way brought is no gap any more', async () => {
   expect((await get('/gaps')).data).toEqual([])
 })
 
-it('of a call of which little is stored, the gap stays; with the call, its gap is erased', async () => {
+it('the gap of a partly stored call stays, and is erased with the call', async () => {
   const lacking = madeCall(50)
   const { there, get, key } = await begin('retell', [lacking])
   there.state.instead = (path) => (path.includes('get-call') ? { status: 404 } : undefined)
@@ -265,7 +265,7 @@ it('waits as long as a busy provider says', async () => {
   expect((await get()).lastRun.status).toBe('completed')
 })
 
-it('a provider that fails is asked again and again, then at longer intervals', async () => {
+it('a failing provider is retried, then at longer intervals', async () => {
   const { there, get } = await begin('vapi', [madeCall(30)])
   there.state.instead = () => ({ status: 502 })
   const outcomes = await tick()
@@ -279,7 +279,7 @@ it('a provider that fails is asked again and again, then at longer intervals', a
   expect(Date.parse(sync.completeUntil)).toBeLessThan(clock.now().getTime() - minutes(23 * 60))
 })
 
-it('a key that is refused pauses the sync until another one is given', async () => {
+it('a rejected key pauses the sync until it is replaced', async () => {
   const { there, get, put, path, key } = await begin('elevenlabs', [madeCall(30)])
   await put({ apiKey: 'a-wrong-key' })
   await tick()
@@ -296,7 +296,7 @@ it('a key that is refused pauses the sync until another one is given', async () 
   expect((await get()).lastRun).toMatchObject({ status: 'completed' })
 })
 
-it('nothing runs for an organization that is suspended, or for an integration that is gone', async () => {
+it('nothing runs for a suspended organization or a deleted integration', async () => {
   const { there, id, integration, key } = await begin('retell', [madeCall(30)])
   await call('POST', `/v1/organizations/${id}/suspend`, { key: serviceKey })
   await tick()
@@ -309,7 +309,7 @@ it('nothing runs for an organization that is suspended, or for an integration th
   expect(there.asked).toEqual([])
 })
 
-it('a list that is none, and a call that is another one, change nothing', async () => {
+it('an invalid list, and a different call, change nothing', async () => {
   const { there, get, ids } = await begin('retell', [madeCall(30)])
   there.state.instead = (path) =>
     path.includes('list') ? undefined : { status: 200, body: JSON.stringify(there.webhook(madeCall(9)).call) }
@@ -329,7 +329,7 @@ it.each([
   ['again', 'The provider returned the same page twice.'],
   ['\0', 'The provider returned a cursor that cannot be stored.'],
   ['x'.repeat(20_000), 'The provider returned a cursor that cannot be stored.'],
-])('a list that leads nowhere ends the run, and moves nothing', async (pagination_key, reason) => {
+])('a list that repeats pages ends the run, and changes nothing', async (pagination_key, reason) => {
   const { there, get } = await begin('retell', [])
   const { completeUntil } = await get()
   there.state.instead = () => ({ status: 200, body: JSON.stringify({ items: [], has_more: true, pagination_key }) })
@@ -338,7 +338,7 @@ it.each([
   expect(await get()).toMatchObject({ completeUntil, state: 'waiting', lastRun: { status: 'failed', reason } })
 })
 
-it('a call that the key may not see is a gap; where it may see none, the sync pauses', async () => {
+it('a call that the key cannot access is a gap; if it can access none, the sync pauses', async () => {
   const calls = Array.from({ length: 8 }, (_, index) => madeCall(60 + index))
   const [hidden, ...others] = calls
   const { there, get, ids } = await begin('elevenlabs', calls)

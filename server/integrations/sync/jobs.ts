@@ -22,7 +22,7 @@ import { endRun, findRunningRun, insertRun, oldRuns, updateRun } from './runs/qu
 import { findKnown } from './sort-out.ts'
 import { fetchCall, findState, finishWindow, isSuperseded, listPage, type Outcome } from './step.ts'
 
-/** What the provider fails at may pass: the job is tried again. Its message may be shown to the tenant. */
+/** A failure of the provider may be temporary: the job is retried. The tenant can see its message. */
 class ProviderTrouble extends Error {}
 
 const troubled = 'The sync failed repeatedly. See the log of the service.'
@@ -44,7 +44,7 @@ const failRun = async (
   await updateSync(trx, org, run.integrationId, { failures, nextRunAt, ...(pause && { pausedReason: reason }) })
 }
 
-/** This job's place in line goes to a new one, in the commit that completes it. */
+/** Replaces this job with a new one, in the commit that completes it. */
 const goOn = (deps: Deps, attempt: Attempt, org: OrgId, runId: string, afterSeconds: number, isWait: boolean) =>
   attempt.finish(async (trx) => {
     const run = await findRunningRun(trx, org, runId)
@@ -56,7 +56,7 @@ const goOn = (deps: Deps, attempt: Attempt, org: OrgId, runId: string, afterSeco
     await deps.jobs.enqueue(trx, syncCalls, { organizationId: org, runId }, { afterSeconds })
   })
 
-/** True when the job is over: the run was ended or put off. */
+/** Whether the job is over: the run was ended or postponed. */
 const isEnded = async (deps: Deps, attempt: Attempt, org: OrgId, runId: string, outcome: Outcome): Promise<boolean> => {
   if (outcome === 'done') return false
   if (outcome === 'over') return true
@@ -98,9 +98,9 @@ const takeStep = async (
 const isTrouble = (outcome: Outcome): boolean => typeof outcome === 'object' && 'trouble' in outcome
 
 /**
- * Goes through what a provider lists, page by page, and fetches what is lacking call by call. Each page and each call
- * is written down in one transaction with the place that the run has come to, so that whoever takes the job over goes
- * on right there.
+ * Reads the provider's list page by page, and fetches missing calls one by one. Each page and each call is stored in
+ * one
+ * transaction with the position of the run, so that another job continues exactly there.
  */
 export const syncCalls = defineJob({
   name: 'integration.sync-calls',
@@ -109,9 +109,9 @@ export const syncCalls = defineJob({
   retryDelaySeconds: 30,
   timeoutSeconds: 60 * 60,
   run: async (deps: Deps, { organizationId, runId }, attempt) => {
-    // The one who enqueued it wrote the id of an organization.
+    // The payload contains a validated organization ID.
     const org = organizationId as OrgId
-    /** Calls in a row that the provider failed at. */
+    /** Failed calls in a row. */
     let troubles = 0
     for (let requests = 0; requests < requestsAJob; ) {
       attempt.signal.throwIfAborted()
@@ -133,7 +133,7 @@ export const syncCalls = defineJob({
   },
 })
 
-/** Takes what was lacking, and is stored or erased by now, off the list; answers what is to be fetched. */
+/** Removes gaps that are stored or erased by now; returns the ones to fetch. */
 const takeUpGaps = async (trx: Db, org: OrgId, integrationId: string, now: Date) => {
   const due = await listDueGaps(trx, org, integrationId, now, retriedARun)
   const known = await findKnown(trx, org, integrationId, due)
@@ -145,7 +145,7 @@ const takeUpGaps = async (trx: Db, org: OrgId, integrationId: string, now: Date)
   return { pending: due.filter((externalId) => !gone.has(externalId)), count }
 }
 
-/** Nothing happens where it may not run, or runs already. */
+/** Nothing happens if it must not run, or already runs. */
 export const beginRun = async (deps: Pick<Deps, 'clock' | 'jobs'>, trx: Db, org: OrgId, integrationId: string) => {
   const sync = await lockSync(trx, org, integrationId)
   if (!sync?.enabled || sync.pausedReason !== null) return
@@ -172,7 +172,7 @@ export const startSyncs = defineSweep({
   sweepItem: (deps, { id }, { org, attempt }) => attempt.transaction((trx) => beginRun(deps, trx, org, id)),
 })
 
-/** Runs and gaps whose time is over, and gaps that are none any more. */
+/** Deletes old runs and gaps, and gaps that were closed. */
 export const sweepSyncs = defineCleanup({
   name: 'integration.sweep-syncs',
   schedule: '35 * * * *',

@@ -1,6 +1,6 @@
 import type { Secrets } from '../../platform/secrets/secrets.ts'
 
-/** Where a sealed API key stands: it opens at no other place. */
+/** The context of a sealed API key, which cannot be decrypted elsewhere. */
 export const keyPlace = (org: string, integrationId: string) => `${org}/integration/${integrationId}/sync-key`
 
 export const sealKey = (secrets: Secrets, org: string, integrationId: string, apiKey: string): string =>
@@ -9,7 +9,7 @@ export const sealKey = (secrets: Secrets, org: string, integrationId: string, ap
 export const openKey = (secrets: Secrets, org: string, integrationId: string, sealed: string): string =>
   secrets.open(sealed, keyPlace(org, integrationId))
 
-/** One that cannot be opened any more, since the service has another key of its own, is no key. */
+/** A key that cannot be decrypted, because the service has another key now, counts as missing. */
 export const isStoredKey = (
   secrets: Secrets,
   org: string,

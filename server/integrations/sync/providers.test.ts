@@ -11,8 +11,8 @@ const odd = [undefined, null, 0, '', 'text', true, [], {}, [[]], { items: 1 }, {
 const listName = { elevenlabs: 'conversations', retell: 'items' }
 const oddEntries = [null, 1, 'x', [], {}, { id: {} }, { call_id: 1e300, conversation_id: [], id: null }]
 
-describe.each(['elevenlabs', 'retell', 'vapi'] as const)('what %s may answer', (provider) => {
-  it('is a list, or nothing is read from it', () => {
+describe.each(['elevenlabs', 'retell', 'vapi'] as const)('responses of %s', (provider) => {
+  it('are only read if they contain a list', () => {
     const { readPage } = sourceOf(provider)
     for (const answer of odd) {
       if (provider === 'vapi' && Array.isArray(answer)) continue
@@ -23,7 +23,7 @@ describe.each(['elevenlabs', 'retell', 'vapi'] as const)('what %s may answer', (
     expect(readPage(answer, null)).toEqual({ calls: [], next: null })
   })
 
-  it('is no page when it is longer than anyone asked for', () => {
+  it('are rejected if they have more items than requested', () => {
     const list = Array.from({ length: 200_000 }, (_, index) => ({
       id: `${index}`,
       call_id: `${index}`,
@@ -35,13 +35,13 @@ describe.each(['elevenlabs', 'retell', 'vapi'] as const)('what %s may answer', (
     ).toBeUndefined()
   })
 
-  it('is asked for by an address that an id cannot leave', () => {
+  it('are requested with a URL that an ID cannot change', () => {
     const { path } = sourceOf(provider).detail('../../account?x=#')
     expect(new URL(path, 'https://api.example.com').pathname).toContain('..%2F..%2Faccount%3Fx%3D%23')
   })
 })
 
-it('a page that has more behind it, and does not say where, is none: what is behind it would be lost', () => {
+it('a page with more results but no cursor is rejected, because the rest would be lost', () => {
   const [elevenlabs, retell, vapi] = [sourceOf('elevenlabs'), sourceOf('retell'), sourceOf('vapi')]
   expect(elevenlabs.readPage({ conversations: [], has_more: true }, null)).toBeUndefined()
   expect(retell.readPage({ items: [], has_more: true, pagination_key: 7 }, null)).toBeUndefined()
@@ -58,7 +58,7 @@ describe('pages of Vapi', () => {
     new URLSearchParams(list(window, cursor).path.split('?')[1]).get('createdAtLe')
   const full = (instant: string) => Array.from({ length: 50 }, (_, index) => entry(`call-${index}`, instant))
 
-  it('end where the one before began, and tell no call twice', () => {
+  it('end where the former one started, and contain no call twice', () => {
     const first = [...full('2026-11-20T12:00:00.000Z').slice(1), entry('oldest', '2026-11-20T11:00:00.000Z')]
     const page = readPage(first, null)
     expect(latestOf(page?.next ?? null)).toBe('2026-11-20T11:00:00.000Z')
@@ -70,7 +70,7 @@ describe('pages of Vapi', () => {
     expect(rest?.next).toBeNull()
   })
 
-  it('come to an end when more calls began in one instant than a page holds', () => {
+  it('end if more calls started at the same time than a page has', () => {
     const same = full('2026-11-20T12:00:00.000Z')
     const first = readPage(same, null)
     const second = readPage(same, first?.next ?? null)

@@ -13,22 +13,22 @@ import {
 import type { Provider } from '../../transcripts/provider-calls/read-call.ts'
 import { mostOnAPage } from './limits.ts'
 
-/** How each provider lists its calls and hands out one of them. Pure: what to ask, and what an answer says. */
+/** How each provider lists its calls and returns one of them. Pure: what to request, and how to read the response. */
 
 export type Ask = { method: 'GET' | 'POST'; path: string; body?: object }
 export type Window = { from: Date; until: Date }
 export type Listed = { externalId: string; beganAt: Date | null; endedAt: Date | null; isOver: boolean }
-/** `next`: the cursor of the page after, null on the last one. */
+/** `next`: the cursor of the next page, null on the last one. */
 export type ListedPage = { calls: Listed[]; next: string | null }
 
 export type CallSource = {
   baseUrl: string
   headers: (apiKey: string) => Record<string, string>
   list: (window: Window, cursor: string | null) => Ask
-  /** Undefined when the answer is no list of calls, or does not say where the rest of it is. */
+  /** Undefined if the response is no list of calls, or does not say where the rest is. */
   readPage: (answer: unknown, cursor: string | null) => ListedPage | undefined
   detail: (externalId: string) => Ask
-  /** The call as the provider's own webhook would have told it. */
+  /** The call as in the provider's own webhook. */
   payloadOf: (detail: JsonObject) => JsonObject
 }
 
@@ -44,7 +44,7 @@ const seconds = (instant: Date, round: (value: number) => number): number => rou
 const listIn = (given: unknown): unknown[] | undefined =>
   Array.isArray(given) && given.length <= mostOnAPage ? given : undefined
 
-/** Undefined where there is more, and no name for it: to end here would lose it. */
+/** Undefined if there is more without a cursor: stopping here would lose it. */
 const nextIn = (answer: unknown, cursorName: string): string | null | undefined => {
   const hasMore = at(answer, 'has_more')
   if (hasMore === false) return null
@@ -117,10 +117,10 @@ const retell: CallSource = {
   },
 }
 
-/** Each entry holds the whole call with its messages. */
+/** Each item contains the whole call with its messages. */
 const vapiPageSize = 50
 
-/** The instant at which the page after begins, and what was listed of it already. */
+/** The time where the next page starts, and what was already listed of it. */
 const openCursor = (cursor: string | null) => {
   const [instant = null, ...listed] = cursor?.split(' ') ?? []
   return { instant, listed }
@@ -129,7 +129,7 @@ const openCursor = (cursor: string | null) => {
 const vapi: CallSource = {
   baseUrl: 'https://api.vapi.ai',
   headers: bearer,
-  // The newest come first, and there is no cursor: the page after ends at the instant where this one began.
+  // Newest first, without a cursor: the next page ends at the time where this one started.
   list: ({ from, until }, cursor) => {
     const latest = openCursor(cursor).instant ?? until.toISOString()
     const asked = { limit: vapiPageSize, createdAtGe: from.toISOString(), createdAtLe: latest }
@@ -150,7 +150,7 @@ const vapi: CallSource = {
     if (list.length < vapiPageSize) return { calls, next: null }
     if (began.length === 0) return undefined
     const oldest = Math.min(...began)
-    // More in one instant than a page holds: the rest of them cannot be asked for.
+    // More calls at the same time than a page has: the rest cannot be requested.
     if (calls.length === 0) return { calls, next: new Date(oldest - 1).toISOString() }
     const known = all.filter(({ beganAt }) => beganAt?.getTime() === oldest).map(({ externalId }) => externalId)
     const before = instant === new Date(oldest).toISOString() ? listed : []
@@ -174,5 +174,5 @@ const vapi: CallSource = {
 
 const sources: Partial<Record<Provider, CallSource>> = { elevenlabs, retell, vapi }
 
-/** Undefined for a provider whose calls cannot be listed. */
+/** Undefined for a provider without a list of calls. */
 export const callSourceOf = (provider: Provider): CallSource | undefined => sources[provider]

@@ -4,7 +4,7 @@ import { nextRows } from '../../platform/db/pages.ts'
 import { notFound } from '../../platform/errors.ts'
 import type { Page } from '../../platform/http/paging.ts'
 
-/** With what is yet to come of what the provider has: calls that go on, and calls that could not be taken in. */
+/** Includes calls that are still in progress or could not be stored. */
 const columnsOf = (org: OrgId) =>
   [
     'integration_id as integrationId',
@@ -53,11 +53,11 @@ const selectSealed = (db: Db, org: OrgId, integrationId: string) =>
 export const findSealedSync = (db: Db, org: OrgId, integrationId: string) =>
   selectSealed(db, org, integrationId).executeTakeFirst()
 
-/** Always before its run, so that no two transactions wait for each other in a circle. */
+/** Always locked before its run, so that no two transactions deadlock. */
 export const lockSync = (trx: Db, org: OrgId, integrationId: string) =>
   selectSealed(trx, org, integrationId).forNoKeyUpdate().executeTakeFirst()
 
-/** Keeps it from being deleted, as whoever writes rows of it must before locking its run. */
+/** Prevents its deletion; required before locking its run to write rows of it. */
 export const holdSync = (trx: Db, org: OrgId, integrationId: string) =>
   selectSealed(trx, org, integrationId).forKeyShare().executeTakeFirst()
 
@@ -136,7 +136,7 @@ const selectDueSyncsAllOrgs = (
 export const listOrganizationsWithDueSyncsAllOrgs = (db: Db, now: Date) =>
   selectDueSyncsAllOrgs(db, now).select(sql<OrgId>`organization_id`.as('id')).distinct().execute()
 
-/** By the ids of their integrations. */
+/** By integration ID. */
 export const listDueSyncs = (db: Db, org: OrgId, now: Date, page: Page) =>
   selectDueSyncsAllOrgs(db, now, sql`${org}`)
     .select('integration_id as id')

@@ -20,7 +20,7 @@ const put = (body: object) => call('PUT', path, { key, body })
 const apiKey = 'a-key-of-retell'
 
 describe('the settings of a sync', () => {
-  it('are made, shown without the key, changed and deleted', async () => {
+  it('are created, shown without the key, changed, and deleted', async () => {
     expect((await call('GET', path, { key })).status).toBe(404)
     const made = await put({ apiKey })
     expect(made.status).toBe(200)
@@ -64,14 +64,14 @@ describe('the settings of a sync', () => {
     [{ apiKey, apiBaseUrl: 'https://[::1]' }, 'apiBaseUrl'],
     [{ apiKey, apiBaseUrl: 'https://user:word@api.retellai.com' }, 'apiBaseUrl'],
     [{ apiKey, apiBaseUrl: 'https://api.retellai.com/?to=' }, 'apiBaseUrl'],
-  ])('%j is refused', async (body, fault) => {
+  ])('%j is rejected', async (body, fault) => {
     const { status, body: told } = await put(body)
     expect(status).toBe(400)
     expect(told.details.issues).toMatchObject([{ path: fault }])
     expect((await call('GET', path, { key })).status).toBe(404)
   })
 
-  it('send a stored key to no other address', async () => {
+  it('never send a stored key to another address', async () => {
     await put({ apiKey })
     const refused = await put({ apiBaseUrl: 'https://thief.example.net' })
     expect(refused).toMatchObject({ status: 400, body: { details: { issues: [{ path: 'apiKey' }] } } })
@@ -79,7 +79,7 @@ describe('the settings of a sync', () => {
     expect((await put({})).status).toBe(400)
   })
 
-  it('begin anew with another key or address: what was listed may be another account’s', async () => {
+  it('start over with another key or URL, because the list may be of another account', async () => {
     const daysAgo = (days: number) => new Date(clock.now().getTime() - days * dayMs).toISOString()
     const listedUntil = (days: number) =>
       sql`UPDATE integration_syncs SET listed_until = ${daysAgo(days)}::timestamptz`.execute(deps.db)
@@ -90,14 +90,14 @@ describe('the settings of a sync', () => {
     await listedUntil(0)
     const moved = { apiKey: 'another-key', apiBaseUrl: 'https://eu.retellai.com' }
     expect((await put(moved)).body.completeUntil).toBe(daysAgo(7))
-    // What a refused key has kept from being listed for longer is listed all the same.
+    // Calls that a rejected key delayed for longer are still listed.
     await listedUntil(20)
     expect((await put({ ...moved, apiKey })).body.completeUntil).toBe(daysAgo(20))
     await sql`UPDATE integration_syncs SET api_key = 'sealed under another key of the service'`.execute(deps.db)
     expect((await put({ ...moved, apiKey })).status).toBe(200)
   })
 
-  it('are refused for a provider whose calls cannot be listed', async () => {
+  it('are rejected for a provider without a list of calls', async () => {
     const { id } = await makeProvider(server, key, 'livekit')
     const answer = await call('PUT', `/v1/integrations/${id}/sync`, { key, body: { apiKey } })
     expect(answer).toMatchObject({ status: 409, body: { message: expect.stringContaining('livekit') } })
@@ -105,8 +105,8 @@ describe('the settings of a sync', () => {
   })
 })
 
-describe('a run by hand', () => {
-  it('begins at once and once, and a change of the settings cancels it', async () => {
+describe('a manual run', () => {
+  it('starts immediately and once, and changed settings cancel it', async () => {
     await put({ apiKey })
     const first = await call('POST', `${path}/run`, { key })
     expect(first).toMatchObject({
@@ -121,12 +121,12 @@ describe('a run by hand', () => {
       { id: first.body.lastRun.id, status: 'cancelled', reason: 'The settings were changed.' },
     ])
     expect((await call('POST', `${path}/run`, { key })).status).toBe(409)
-    // What was enqueued finds nothing to do.
+    // Its job finds nothing to do.
     expect(await deps.jobs.drain([syncCalls], deps)).toMatchObject([{ result: 'completed' }])
   })
 })
 
-it('a name that leads into the own network is not reached, and pauses the sync', async () => {
+it('a host name in the private network is rejected and pauses the sync', async () => {
   await put({ apiKey, apiBaseUrl: 'https://localhost.localtest.me' })
   const inside = {
     ...deps,

@@ -30,7 +30,7 @@ export const integrationSyncs = (app: App, deps: Deps): void => {
     return { ...sync, last30Days: await sumRuns(trx, org, integrationId, sinceId) }
   }
 
-  /** A key must not travel in the clear, nor to a place that only this machine sees, unless the operator allows it. */
+  /** A key is not sent unencrypted, nor to this machine, unless the operator allows it. */
   const checkAddress = (address: string | null): void => {
     if (address === null) return
     const url = URL.parse(address)
@@ -49,14 +49,14 @@ export const integrationSyncs = (app: App, deps: Deps): void => {
     const before = await lockSync(trx, org, id)
     const isElsewhere = before !== undefined && before.apiBaseUrl !== apiBaseUrl
     if (apiKey === undefined && (before === undefined || isElsewhere)) {
-      // Otherwise whoever may change an address could have the stored key sent there.
+      // Otherwise, anyone who can change a URL could have the stored key sent there.
       throw invalid('apiKey', isElsewhere ? 'is required to change apiBaseUrl' : 'is required')
     }
     const key = apiKey ?? openKey(secrets, org, id, before?.apiKey ?? '')
     const begin = new Date(now.getTime() - lookbackDays * dayMs)
     const listedUntil = (): Date => {
       if (before?.lookbackDays !== lookbackDays) return begin
-      // The account may be another one: what was listed of the one before says nothing of it.
+      // It may be another account, for which the former list says nothing.
       const isSame = !isElsewhere && isStoredKey(secrets, org, id, { apiKey: key, sealed: before.apiKey })
       return isSame || before.listedUntil < begin ? before.listedUntil : begin
     }

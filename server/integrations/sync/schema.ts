@@ -42,7 +42,7 @@ const state = {
   lastRun: Nullable(Closed(run)),
 }
 
-/** As an integration shows it. */
+/** As in the integration's response. */
 export const SyncState = Closed(state)
 
 export const Sync = Closed(

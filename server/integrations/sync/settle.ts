@@ -7,7 +7,7 @@ import { holdSync } from './queries.ts'
 import { settlePending } from './runs/queries.ts'
 import { mayGoOn } from './sort-out.ts'
 
-/** The run was ended, or the call settled, by somebody else meanwhile: nothing of it is to be stored here. */
+/** Another process ended the run or handled the call in the meantime: nothing is stored here. */
 export class Superseded extends Error {}
 
 type Call = { run: { id: string; integrationId: string }; externalId: string; beganAt: Date | null; now: Date }
@@ -35,11 +35,11 @@ const lacking = async (
   })
 }
 
-/** It stays visible, and is tried again. */
+/** It stays visible and is retried. */
 export const settleFailed = (trx: Db, org: OrgId, call: Call, reason: string): Promise<void> =>
   lacking(trx, org, call, { state: 'failed', reason })
 
-/** Writes down what became of a fetched call, in the transaction that took it in. */
+/** Records the outcome of a fetched call, in the transaction that stored it. */
 export const settleFetched = async (trx: Db, org: OrgId, call: Call, { status, reason }: Settled): Promise<void> => {
   const { run, externalId, now } = call
   if (status === 'applied' || status === 'unchanged' || status === 'erased') {

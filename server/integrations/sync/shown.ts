@@ -11,7 +11,7 @@ const stateOf = ({ enabled, pausedReason }: Row, lastRun: LastRun | undefined) =
   return pausedReason === null ? ('waiting' as const) : ('paused' as const)
 }
 
-/** The syncs of these integrations as they are shown. */
+/** Returns the syncs of these integrations as in responses. */
 export const findShownSyncs = async (db: Db, org: OrgId, integrationIds: string[]) => {
   const rows = await listSyncs(db, org, integrationIds)
   const lastRuns = new Map((await listLastRuns(db, org, integrationIds)).map((run) => [run.integrationId, run]))

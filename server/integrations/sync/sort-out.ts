@@ -9,7 +9,7 @@ import type { Listed } from './providers.ts'
 
 const longestId = 255
 
-/** What is known here of calls of a provider. `complete`: told to their end, with what was said. */
+/** Returns the stored calls of a provider. `complete`: finished, with a transcript. */
 export const findKnown = async (trx: Db, org: OrgId, integrationId: string, externalIds: string[]) => {
   const hashes = new Map(externalIds.map((externalId) => [tombstoneHash(org, externalId), externalId]))
   const stored = (await listStoredCalls(trx, org, externalIds)).filter(({ status }) => status !== 'in_progress')
@@ -27,7 +27,7 @@ export const findKnown = async (trx: Db, org: OrgId, integrationId: string, exte
 
 type Known = Awaited<ReturnType<typeof findKnown>>
 
-/** Each call once; an id that cannot be stored names none. */
+/** Each call once; an ID that cannot be stored is skipped. */
 export const namedCalls = (calls: Listed[]): Listed[] => {
   const sound = calls.filter(({ externalId }) => externalId.length <= longestId && !holdsUnsoundText(externalId))
   return [...new Map(sound.map((call) => [call.externalId, call])).values()]
@@ -35,7 +35,7 @@ export const namedCalls = (calls: Listed[]): Listed[] => {
 
 const isJustOver = ({ endedAt }: Listed, now: Date) => endedAt !== null && endedAt.getTime() > now.getTime() - graceMs
 
-/** Whether the provider may still say that it goes on. */
+/** Whether the call may still be in progress. */
 export const mayGoOn = (beganAt: Date | null, now: Date): boolean =>
   beganAt === null || beganAt.getTime() > now.getTime() - longestCallMs
 
@@ -51,8 +51,9 @@ const fateOf = ({ externalId }: Listed, known: Known, isNew: boolean): 'stored' 
 }
 
 /**
- * What is to be done about each call of a page. Those that began before `listedUntil` were listed before, and count
- * only when they are lacking.
+ * Decides what to do with each call of a page. Calls before `listedUntil` were already listed, and only count if they
+ * are
+ * missing.
  */
 export const sortOut = (calls: Listed[], known: Known, { listedUntil, now }: { listedUntil: Date; now: Date }) => {
   const missing: Listed[] = []

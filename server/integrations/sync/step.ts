@@ -18,16 +18,16 @@ import { endRun, findRunningRun, lockRunningRun, updateRun } from './runs/querie
 import { Superseded, settleFailed, settleFetched } from './settle.ts'
 import { findKnown, namedCalls, sortOut } from './sort-out.ts'
 
-/** What a run does next, and what comes of it: a page is listed, or a call of it fetched, or the window is done. */
+/** The next step of a run: a page is listed, a call is fetched, or the period is done. */
 
 type Run = NonNullable<Awaited<ReturnType<typeof findRunningRun>>>
 type Sync = NonNullable<Awaited<ReturnType<typeof findSealedSync>>>
 export type State = { org: OrgId; run: Run; sync: Sync; account: Account }
 
-/** `over`: there is nothing more to do. The others end the run, or put it off. */
+/** `over`: there is nothing more to do. The others end or postpone the run. */
 export type Outcome = 'done' | 'over' | Exclude<Answer, { body: Buffer } | { missing: string }> | { failed: string }
 
-/** Whoever writes looks again, under a lock. */
+/** Writers check again under a lock. */
 export const findState = async (deps: Deps, org: OrgId, runId: string): Promise<State | undefined> => {
   const run = await findRunningRun(deps.db, org, runId)
   const sync = run && (await findSealedSync(deps.db, org, run.integrationId))
@@ -40,7 +40,7 @@ export const findState = async (deps: Deps, org: OrgId, runId: string): Promise<
 const ask = (deps: Deps, { account }: State, asked: Parameters<typeof askProvider>[2]) =>
   askProvider(deps.outbound, account, asked, { maxBytes: deps.config.limits.documentBytes, now: deps.clock.now() })
 
-/** Notes what the provider has, and what of it is to be fetched, together with the place of the next page. */
+/** Stores the listed calls and those to fetch, together with the cursor of the next page. */
 const notePage = async (deps: Deps, trx: Db, { org, run, sync }: State, page: ListedPage): Promise<void> => {
   const now = deps.clock.now()
   const { id, integrationId } = run
@@ -63,7 +63,7 @@ const notePage = async (deps: Deps, trx: Db, { org, run, sync }: State, page: Li
   await updateRun(trx, org, id, { ...place, addPending, count })
 }
 
-/** Why the next page is not to be asked for. */
+/** Why the next page must not be requested. */
 const faultOf = (next: string | null, cursor: string | null): string | undefined => {
   if (next === null) return undefined
   if (next === cursor) return 'The provider returned the same page twice.'
@@ -93,7 +93,7 @@ export const listPage = async (deps: Deps, attempt: Attempt, state: State): Prom
   return 'done'
 }
 
-/** As the provider's webhook would have told it. */
+/** As in the provider's webhook. */
 const payloadOf = ({ account }: State, body: Buffer): Parsed => {
   const parsed = parsePayload(body, 'application/json')
   if ('unreadable' in parsed) return parsed
@@ -101,7 +101,7 @@ const payloadOf = ({ account }: State, body: Buffer): Parsed => {
   return { value: account.source.payloadOf(parsed.value) }
 }
 
-/** Fetches one call and takes it in like a webhook. Whatever is wrong with it alone leaves a gap. */
+/** Fetches one call and stores it like a webhook. Anything wrong with only this call leaves a gap. */
 export const fetchCall = async (
   deps: Deps,
   attempt: Attempt,
@@ -113,7 +113,7 @@ export const fetchCall = async (
   const fail = async (reason: string): Promise<void> =>
     attempt.transaction((trx) => settleFailed(trx, org, call, reason))
   const asked = await ask(deps, state, account.source.detail(externalId))
-  // One call may be hidden from a key that sees the others; one that sees none in a row is itself what is wrong.
+  // A key may lack access to one call. If it lacks access to many in a row, the key is wrong.
   const isHidden = mayFail && 'refused' in asked && asked.status === 403
   const answer = isHidden ? { trouble: 'The API key has no access to this call (status 403).' } : asked
   attempt.signal.throwIfAborted()
@@ -137,7 +137,7 @@ export const fetchCall = async (
   return 'done'
 }
 
-/** What began in this window is listed and fetched: the next one begins, or the run is complete. */
+/** The period is listed and fetched: the next one starts, or the run is complete. */
 export const finishWindow = (deps: Deps, attempt: Attempt, { org, run }: State): Promise<Outcome> =>
   attempt.transaction(async (trx) => {
     const { id, integrationId, windowUntil, until } = run

@@ -6,7 +6,7 @@ import { pullRecording } from './recording.ts'
 
 type Pull = { organizationId: OrgId; deliveryId: string }
 
-/** Has fetched what a delivery announces, in the transaction that notes it as pending. */
+/** Queues fetching what a delivery announces, in the transaction that stores it as pending. */
 export const enqueuePull = async ({ jobs }: Pick<Deps, 'jobs'>, trx: Db, announced: Announced, pull: Pull) => {
   if (announced === 'recording') await jobs.enqueue(trx, pullRecording, pull)
   else await jobs.enqueue(trx, pullTranscript, pull)

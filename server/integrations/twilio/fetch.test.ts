@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { openOutbound } from '../../platform/outbound/outbound.ts'
 import { fetchTranscript } from './fetch.ts'
 
-it('sends the token without TLS only to networks that the operator allows', async () => {
+it('only sends the token without TLS to networks that the operator allows', async () => {
   const outbound = openOutbound({
     allowedPrivateAddresses: ['10.0.0.0/8'],
     resolve: async () => [{ address: '93.184.216.34', family: 4 }],

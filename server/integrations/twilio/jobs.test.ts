@@ -17,7 +17,7 @@ const announcement = sampleBytes('twilio_ci_webhook.json')
 
 type Answers = Record<string, unknown | ((base: string) => unknown)>
 
-/** Twilio, as far as it is asked. An answer that is a number is a status. */
+/** A Twilio server. A response that is a number is a status. */
 const serveTwilio = async (changes: Answers = {}) => {
   const asked: string[] = []
   const refused: string[] = []
@@ -57,13 +57,13 @@ const announce = async (apiBaseUrl: string) => {
   return { key, find, path, integration }
 }
 
-/** Runs what is due, and with `all` what waits for its delay too. */
+/** Runs what is due, and with `all` also delayed jobs. */
 const pull = async (all = false) => {
   const { deps } = server
   return deps.jobs.drain([pullTranscript], deps, { allowFailures: true, delayed: all })
 }
 
-it('an announced transcript is pulled with all its parts, and becomes a conversation', async () => {
+it('an announced transcript is fetched with all its parts, and becomes a conversation', async () => {
   const twilio = await serveTwilio()
   const { key, find } = await announce(twilio.url)
   expect(await pull()).toMatchObject([{ result: 'completed' }])
@@ -99,7 +99,7 @@ it('an announced transcript is pulled with all its parts, and becomes a conversa
   )
 })
 
-it('a transcript that is not finished is asked for again, later', async () => {
+it('an unfinished transcript is requested again later', async () => {
   const twilio = await serveTwilio({ [home]: { ...bundle.transcript, status: 'in-progress' } })
   const { find } = await announce(twilio.url)
   expect(await pull()).toMatchObject([{ result: 'retried' }])
@@ -110,7 +110,7 @@ it('a transcript that is not finished is asked for again, later', async () => {
   expect((await find()).status).toBe('applied')
 })
 
-it('the id of the conversation stands in no job, since jobs outlive it', async () => {
+it('the ID of the conversation is in no job, because jobs outlive it', async () => {
   const twilio = await serveTwilio()
   await announce(twilio.url)
   const { rows } = await sql`SELECT payload FROM jobs WHERE name = ${pullTranscript.name}`.execute(server.deps.db)
@@ -119,8 +119,8 @@ it('the id of the conversation stands in no job, since jobs outlive it', async (
   expect(await pull()).toMatchObject([{ result: 'completed' }])
 })
 
-describe('what cannot be fetched', () => {
-  it('fails with the reason after the last attempt, and is pulled anew by a replay', async () => {
+describe('a transcript that cannot be fetched', () => {
+  it('fails with the reason after the last attempt, and a replay fetches it again', async () => {
     const twilio = await serveTwilio({ [home]: 500 })
     const { key, find, path } = await announce(twilio.url)
     expect((await call('POST', `${path}/replay`, { key })).status).toBe(409)
@@ -137,7 +137,7 @@ describe('what cannot be fetched', () => {
     expect((await call('POST', `${path}/replay`, { key })).body.status).toBe('unchanged')
   })
 
-  it('because the token is refused, fails at once and says so', async () => {
+  it('with a rejected token, fails immediately with the reason', async () => {
     const twilio = await serveTwilio({ [home]: 401 })
     const { find } = await announce(twilio.url)
     expect(await pull()).toMatchObject([{ result: 'dead' }])
@@ -145,7 +145,7 @@ describe('what cannot be fetched', () => {
     expect(server.logged.join('')).not.toContain(secret)
   })
 
-  it('because a further page lies elsewhere, sends the token to nobody', async () => {
+  it('with a next page elsewhere, sends the token to nobody', async () => {
     const elsewhere = await serve((_request, response) => response.end('{}'))
     const further = { sentences: [], meta: { next_page_url: `${elsewhere.url}/v2/Sentences` } }
     const twilio = await serveTwilio({ [`${home}/Sentences?WordTimestamps=true&PageSize=1000`]: further })
@@ -155,14 +155,14 @@ describe('what cannot be fetched', () => {
     expect(await find()).toMatchObject({ status: 'failed', reason: 'Twilio returned a next page on another host.' })
   })
 
-  it('because its sentences are missing, is not taken without them', async () => {
+  it('without its sentences, is not stored', async () => {
     const twilio = await serveTwilio({ [`${home}/Sentences?WordTimestamps=true&PageSize=1000`]: 404 })
     const { find } = await announce(twilio.url)
     expect((await pull(true)).at(-1)).toMatchObject({ result: 'dead' })
     expect(await find()).toMatchObject({ status: 'failed', reason: 'Twilio has no sentences for this transcript.' })
   })
 
-  it('because nobody is there, fails too', async () => {
+  it('with an unreachable server, fails too', async () => {
     const { createServer } = await import('node:http')
     const gone = await listen(createServer())
     await gone.close()
@@ -172,14 +172,14 @@ describe('what cannot be fetched', () => {
   })
 })
 
-it('a transcription that failed there is ignored, with the reason', async () => {
+it('a transcription that failed at Twilio is ignored, with the reason', async () => {
   const twilio = await serveTwilio({ [home]: { ...bundle.transcript, status: 'failed' } })
   const { find } = await announce(twilio.url)
   await pull()
   expect(await find()).toMatchObject({ status: 'ignored', reason: 'the transcription ended as failed' })
 })
 
-it('nothing is pulled for an integration that was deleted', async () => {
+it('nothing is fetched for a deleted integration', async () => {
   const twilio = await serveTwilio()
   const { key, integration } = await announce(twilio.url)
   expect((await call('DELETE', `/v1/integrations/${integration.id}`, { key })).status).toBe(204)

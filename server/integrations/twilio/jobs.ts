@@ -25,19 +25,20 @@ const reasonOf = (error: unknown): string =>
     : 'Fetching the transcript failed.'
 
 /**
- * Fetches what a webhook of Twilio announced; the announcement alone says nothing. It is read from the delivery: jobs
- * outlive what they are about, so the id of a conversation does not stand in them.
+ * Fetches what a Twilio webhook announced. Reads the announcement from the delivery: jobs outlive their data, so they
+ * do not
+ * contain conversation IDs.
  */
 export const pullTranscript = defineJob({
   name: 'twilio.pull-transcript',
   payload: Type.Object({ organizationId: Type.String(), deliveryId: Type.String() }),
-  // From half a minute to an hour apart, over half a day: a long call takes its time to be transcribed.
+  // From half a minute to an hour apart, over half a day, because transcribing a long call takes time.
   retryLimit: 16,
   retryDelaySeconds: 30,
   timeoutSeconds: 600,
   run: async (deps: Deps, { organizationId, deliveryId }, attempt) => {
     const { db, secrets, outbound, config } = deps
-    // The one who enqueued it wrote the id of an organization.
+    // The payload contains a validated organization ID.
     const org = organizationId as OrgId
     const delivery = await findDelivery(db, org, deliveryId)
     if (delivery?.status !== 'pending') return
@@ -46,7 +47,7 @@ export const pullTranscript = defineJob({
     const announcement = delivery.payload && (await openPayload(secrets, org, deliveryId, delivery.payload))
     const transcriptSid = announcement ? transcriptIn(parsePayload(announcement, delivery.contentType)) : undefined
     if (transcriptSid === undefined) throw new ApiError('gone', 'The announcement is no longer stored.')
-    // Checked by the provider's schema before they were stored.
+    // Validated by the provider's schema before they were stored.
     const { accountSid, apiBaseUrl = twilioApi } = integration.settings as TwilioSettings
     const account = { accountSid, token: openSecret(secrets, integration), baseUrl: apiBaseUrl }
     const bundle = await fetchTranscript(outbound, account, transcriptSid, { maxBytes: config.limits.documentBytes })

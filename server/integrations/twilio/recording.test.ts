@@ -11,7 +11,7 @@ const { call } = server
 
 const callSid = 'CA00000000000000000000000000000007'
 
-/** As Twilio posts it: a form, of which the address and the sorted fields are signed. */
+/** Posted by Twilio as a form, with a signature of the URL and the sorted fields. */
 const postForm = ({ webhookPath }: Called, fields: Record<string, string>, key = secret) => {
   const text = Object.keys(fields)
     .sort()
@@ -48,7 +48,7 @@ const prepare = async () => {
   return { key, audio, integration, fields, find, pull }
 }
 
-it('a completed recording is fetched with the account and attached to its call, whichever comes first', async () => {
+it('a completed recording is fetched with the account and attached to its call, whichever arrives first', async () => {
   const { key, audio, integration, fields, find } = await prepare()
   const answer = await postForm(integration, fields)
   expect(answer).toMatchObject({ status: 202, body: { status: 'pending' } })
@@ -61,13 +61,13 @@ it('a completed recording is fetched with the account and attached to its call, 
   expect((await call('GET', `/v1/conversations/${id}`, { key })).body.recording).toMatchObject({ status: 'stored' })
   expect(audio.authorizations).toEqual([`Basic ${Buffer.from(`${accountSid}:${secret}`).toString('base64')}`])
 
-  // Sent again, it changes nothing.
+  // Sending it again changes nothing.
   const again = await postForm(integration, fields)
   await server.deps.jobs.drain([pullRecording], deps)
   expect(await find(again.body.deliveryId)).toMatchObject({ status: 'unchanged', conversationId: id })
 })
 
-it('the token goes to no address but Twilio’s', async () => {
+it('the token is only sent to Twilio', async () => {
   const { key, integration, fields, pull } = await prepare()
   const elsewhere = await serveAudio()
   await makeConversation(server, key, { metadata: { callSid } })
@@ -86,7 +86,7 @@ it('a call of another organization gets no recording, and the delivery says why'
   expect((await call('GET', `/v1/conversations/${id}`, { key: stranger.key })).body.recording).toBeNull()
 })
 
-it('a recording that is not completed is ignored, and a forged callback refused', async () => {
+it('an incomplete recording is ignored, and a forged callback rejected', async () => {
   const { integration, fields } = await prepare()
   const early = await postForm(integration, { ...fields, RecordingStatus: 'in-progress' })
   expect(early).toMatchObject({ status: 200, body: { status: 'ignored' } })

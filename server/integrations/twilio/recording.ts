@@ -11,10 +11,10 @@ import { findConversationOfCall, findSealedIntegration } from '../queries.ts'
 import { openSecret } from '../secret.ts'
 import type { TwilioSettings } from '../settings.ts'
 
-/** The transcript of a call comes minutes after its recording. */
+/** The transcript of a call arrives minutes after its recording. */
 class NoCallYet extends Error {}
 
-/** The account's token goes to Twilio only, whatever address the callback names. */
+/** The account's token is only sent to Twilio, whatever URL the callback has. */
 const isTwilio = (url: URL, apiBaseUrl: string | undefined): boolean =>
   (url.protocol === 'https:' && /(^|\.)twilio\.com$/.test(url.hostname)) ||
   (apiBaseUrl !== undefined && url.origin === new URL(apiBaseUrl).origin)
@@ -26,7 +26,7 @@ const sourceOf = (address: string, { accountSid, apiBaseUrl }: TwilioSettings, t
   return { url: address, headers: { authorization } }
 }
 
-/** Fetches the recording that a status callback of Twilio told of, once its call has a conversation. */
+/** Fetches the recording of a Twilio status callback once its call has a conversation. */
 export const pullRecording = defineJob({
   name: 'twilio.pull-recording',
   payload: Type.Object({ organizationId: Type.Unsafe<OrgId>({ type: 'string' }), deliveryId: Type.String() }),
@@ -45,12 +45,12 @@ export const pullRecording = defineJob({
     if (!announced) return
     const conversationId = await findConversationOfCall(db, org, announced.callSid)
     if (conversationId === undefined) throw new NoCallYet('No conversation was received for this call.')
-    // Checked by the provider's schema before they were stored.
+    // Validated by the provider's schema before they were stored.
     const settings = integration.settings as TwilioSettings
     const source = sourceOf(announced.url, settings, openSecret(secrets, integration))
     const file = await storeFetchedFile(deps, org, source, attempt.signal)
     await attempt.finish(async (trx) => {
-      // An erasure that has listed the files already would not see this one.
+      // An erasure that already listed the files would miss this one.
       const isThere = await lockRecordedConversation(trx, org, conversationId)
       const stored = isThere ? await lockRecording(trx, org, conversationId) : undefined
       const isNew = isThere && stored?.status !== 'stored'

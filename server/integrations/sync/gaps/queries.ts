@@ -65,7 +65,7 @@ export type Gap = {
   externalId: string
   state: GapState
   reason: string | null
-  /** Null keeps what is known. */
+  /** Null keeps the known value. */
   beganAt: Date | null
   triedAt: Date
   nextTryAt: Date
@@ -91,7 +91,7 @@ export const deleteGap = async (trx: Db, org: OrgId, integrationId: string, exte
     .execute()
 }
 
-/** What is stored is no gap any more, whoever stored it. The id of a call must not outlast the call. */
+/** A stored call is no longer a gap, whoever stored it. The ID of a call must not outlast the call. */
 export const storedGaps = dueRows({
   table: 'integration_sync_gaps',
   isDue: (_now, org) => sql`EXISTS (
@@ -101,7 +101,7 @@ export const storedGaps = dueRows({
         SELECT FROM transcripts t WHERE t.organization_id = ${org} AND t.conversation_id = c.id))))`,
 })
 
-/** Of calls that are erased, in whichever integration they were missed. */
+/** Deletes gaps of erased calls, in any integration. */
 export const deleteGapsOfCalls = async (trx: Db, org: OrgId, externalIds: string[]): Promise<void> => {
   await trx
     .deleteFrom('integration_sync_gaps')
