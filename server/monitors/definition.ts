@@ -6,7 +6,7 @@ import { toIssues } from '../platform/http/validation.ts'
 import { strict } from '../platform/json-schema.ts'
 import { checkRule } from './rules/check.ts'
 
-/** What a monitor of each kind is made of, as one closed schema each. */
+/** The definition of each kind of monitor, as one closed schema each. */
 
 export const monitorKinds = ['rule', 'judge', 'external'] as const
 export type MonitorKind = (typeof monitorKinds)[number]
@@ -35,7 +35,7 @@ const ScoreOutput = Closed({
   affectedWhen: Closed({ op: Choice(['gte', 'gt', 'lte', 'lt']), value: Type.Number() }),
 })
 
-/** Which schema holds depends on a part of the value. */
+/** The schema depends on a property of the value. */
 const when = (name: string, value: string, schema: object) => ({
   if: { properties: { [name]: { const: value } }, required: [name] },
   // biome-ignore lint/suspicious/noThenProperty: it is a word of JSON Schema.
@@ -70,7 +70,7 @@ const schemas: Record<MonitorKind, object> = {
 
 export type Definition = Static<typeof RuleDefinition> | Static<typeof JudgeDefinition> | Record<string, never>
 
-/** What a request or an answer says for the definition, whatever the kind. */
+/** The definition in requests and responses, whatever the kind. */
 export const AnyDefinition = Type.Unsafe<Definition>({
   type: 'object',
   additionalProperties: true,
@@ -91,7 +91,7 @@ export const Scope = Closed(
   },
 )
 
-/** For the schema of a body that names a kind: its definition must be one of that kind. */
+/** For body schemas with a kind: the definition must be of that kind. */
 export const definitionByKind = monitorKinds.map((kind) =>
   when('kind', kind, { properties: { definition: schemas[kind] } }),
 )
@@ -108,11 +108,11 @@ const outputIssues = (output: Output): Issue[] => {
   return isWithin ? [] : [{ path: 'definition.output.affectedWhen.value', message: 'must be between min and max' }]
 }
 
-/** Every fault of a definition: first those of its form, and where there are none, those of what it says. */
+/** Every fault of a definition: first those of its schema, then those of its content. */
 export const checkDefinition = (kind: MonitorKind, definition: unknown): Issue[] => {
   const validate = validators[kind]
   if (validate && !validate({ definition })) return toIssues(validate.errors ?? [])
-  // The schema has just said which of the three it is.
+  // The schema has just validated which of the three it is.
   const { output, expression, score } = definition as Partial<
     Static<typeof JudgeDefinition> & Static<typeof RuleDefinition>
   >

@@ -1,14 +1,14 @@
 import type { Config } from '../platform/config.ts'
 import { ApiError } from '../platform/errors.ts'
 
-/** What is missing before a judge can be asked. Models of one's own may need no key; Anthropic has one address. */
+/** Returns the missing configuration of judges. Local models may need no key; Anthropic has a single URL. */
 const missingSwitches = ({ provider, baseUrl, apiKey, model }: Config['judge'], ownModel: string | undefined) => [
   ...(provider === 'openai-compatible' && baseUrl === undefined ? ['EARSHOT_JUDGE_BASE_URL'] : []),
   ...(provider === 'anthropic' && apiKey === undefined ? ['EARSHOT_JUDGE_API_KEY'] : []),
   ...(ownModel === undefined && model === undefined ? ['EARSHOT_JUDGE_MODEL'] : []),
 ]
 
-/** A judge that nobody can ask is refused, and the operator told what to set. */
+/** Rejects a judge if no model is configured, and tells the operator what to set. */
 export const requireJudgeProvider = (judge: Config['judge'], ownModel: string | undefined): void => {
   const missing = missingSwitches(judge, ownModel)
   if (missing.length === 0) return

@@ -24,7 +24,7 @@ const columns = [
   'm.updated_at as updatedAt',
 ] as const
 
-/** Those that are not deleted, each with its current version. */
+/** Returns existing monitors, each with its current version. */
 const selectMonitors = (db: Db, org: OrgId) =>
   db
     .selectFrom('monitors as m')
@@ -53,7 +53,7 @@ export const getMonitor = (db: Db, org: OrgId, id: string) =>
 export const findMonitors = (db: Db, org: OrgId, ids: string[]) =>
   selectMonitors(db, org).where('m.id', '=', sql<string>`ANY(${ids}::uuid[])`).execute()
 
-/** Against changes and deletion, until the transaction ends. */
+/** Locks against changes and deletion until the transaction ends. */
 export const holdMonitors = (trx: Db, org: OrgId, ids: string[]) =>
   trx
     .selectFrom('monitors')
@@ -64,7 +64,7 @@ export const holdMonitors = (trx: Db, org: OrgId, ids: string[]) =>
     .forShare()
     .execute()
 
-/** What a completed conversation is judged by: none where the organization is suspended or has no monitors. */
+/** Returns the monitors for completed conversations: none if the organization is suspended or lacks the entitlement. */
 export const listActiveMonitors = (db: Db, org: OrgId) =>
   selectMonitors(db, org)
     .innerJoin('organizations as o', 'o.id', 'm.organization_id')
@@ -75,7 +75,7 @@ export const listActiveMonitors = (db: Db, org: OrgId) =>
     .orderBy('m.id')
     .execute()
 
-/** Whether a rule looks at metrics, in any of its versions: an experiment may have pinned one that is not current. */
+/** Whether a rule reads metrics, in any version: an experiment may have pinned one that is not current. */
 export const hasMetricRules = async (db: Db, org: OrgId): Promise<boolean> => {
   const { rows } = await sql`
     SELECT 1 FROM monitors m JOIN monitor_versions v ON v.organization_id = ${org} AND v.monitor_id = m.id
@@ -86,7 +86,7 @@ export const hasMetricRules = async (db: Db, org: OrgId): Promise<boolean> => {
 
 type Version = { id: string; number: number }
 
-/** Monitor versions, current or not, enabled or not, while their organization has monitors. */
+/** Returns monitor versions, current or not, enabled or not, while their organization has the entitlement. */
 export const findMonitorsAtVersions = (db: Db, org: OrgId, versions: Version[]) =>
   db
     .selectFrom('monitors as m')
@@ -108,8 +108,9 @@ export const findMonitorsAtVersions = (db: Db, org: OrgId, versions: Version[]) 
 export type StoredMonitor = Awaited<ReturnType<typeof getMonitor>>
 
 /**
- * Holds the monitor, so that its versions are numbered one after the other. Results go on being written. It is read by
- * a statement of its own: the one that waited for the lock still sees the version of before.
+ * Locks the monitor, so that its versions are numbered one after the other. Results can still be written. It is read by
+ * a
+ * separate statement: the one that waited for the lock still sees the former version.
  */
 export const lockMonitor = async (db: Db, org: OrgId, id: string) => {
   await db
@@ -148,7 +149,7 @@ type NewMonitor = {
   samplePercent: number
 }
 
-/** Its first version is inserted with it, by the caller. */
+/** The caller inserts its first version. */
 export const insertMonitor = (db: Db, org: OrgId, monitor: NewMonitor) =>
   db
     .insertInto('monitors')
@@ -192,10 +193,7 @@ export const updateMonitor = (db: Db, org: OrgId, id: string, change: MonitorCha
     .execute()
     .catch(explain)
 
-/**
- * The stronger lock waits for whoever is writing results of it, and lets nobody begin: once this is committed no
- * result is added.
- */
+/** This stronger lock waits for writers of its results and blocks new ones: after the commit, no result is added. */
 export const markMonitorDeleted = async (trx: Db, org: OrgId, id: string): Promise<void> => {
   await trx
     .selectFrom('monitors')
@@ -219,7 +217,7 @@ export const insertMonitorVersion = (db: Db, org: OrgId, monitorId: string, numb
     .values({ organization_id: org, monitor_id: monitorId, number, definition: JSON.stringify(definition) })
     .execute()
 
-/** Newest first, which is by falling number. */
+/** Newest first, which is descending by number. */
 export const listMonitorVersions = (db: Db, org: OrgId, monitorId: string, { limit, after }: Page) =>
   db
     .selectFrom('monitor_versions')

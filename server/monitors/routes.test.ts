@@ -20,7 +20,7 @@ const paths = (answer: { body: { details?: { issues: { path: string }[] } } }) =
   answer.body.details?.issues.map(({ path }) => path)
 
 describe('a monitor', () => {
-  it('is made, read, listed, changed and deleted', async () => {
+  it('is created, read, listed, changed, and deleted', async () => {
     const made = await create({ name: 'Failures', ...rule(), description: 'Tools that fail' })
     expect(made.status).toBe(201)
     const { id } = made.body
@@ -56,7 +56,7 @@ describe('a monitor', () => {
     expect((await call('DELETE', `/v1/monitors/${id}`, { key })).status).toBe(404)
   })
 
-  it('has a name of its own, which is free again once it is deleted', async () => {
+  it('has a unique name, which is free again after its deletion', async () => {
     const { id } = (await create({ name: 'Tone', ...rule() })).body
     const twin = await create({ name: 'Tone', ...rule() })
     expect(twin).toMatchObject({ status: 409, body: { message: 'Another monitor has this name.' } })
@@ -68,7 +68,7 @@ describe('a monitor', () => {
     await makeMonitor(server, stranger.key, { name: 'Tone' })
   })
 
-  it('keeps its scope in one spelling', async () => {
+  it('stores its scope in canonical spelling', async () => {
     const { body } = await create({ ...rule(), scope: { channels: ['voicemail', 'call'], metadata: [] } })
     expect(body.scope).toEqual({ channels: ['call', 'voicemail'] })
     expect((await patch(body.id, { scope: {} })).body.scope).toEqual({})
@@ -125,13 +125,13 @@ describe('a definition', () => {
     [{ ...rule(), samplePercent: 101, scope: { text: 'x' } }, ['scope.text', 'samplePercent']],
     [{ ...rule(), samplePercent: 0.001 }, ['samplePercent']],
     [{ ...rule(), scope: { metadata: [{ key: 'plan', op: 'eq' }] } }, ['scope.metadata[0].value']],
-  ])('of %j names its faults', async (body, at) => {
+  ])('of %j reports its faults', async (body, at) => {
     const answer = await create(body)
     expect(answer.status).toBe(400)
     expect([...new Set(paths(answer))].sort()).toEqual([...at].sort())
   })
 
-  it('of a rule names what is wrong in its expressions, and where', async () => {
+  it('of a rule reports what is wrong in its expressions, and where', async () => {
     const faults = [
       {
         path: 'definition.expression',
@@ -147,21 +147,21 @@ describe('a definition', () => {
     expect(await versions(id)).toHaveLength(1)
   })
 
-  it('that changes makes the next version, and the same again none', async () => {
+  it('creates a version when it changes, and none when it is equal', async () => {
     const { id } = (await create(rule('true'))).body
     await patch(id, { name: 'Renamed', scope: { channels: ['call'] }, definition: { expression: 'true' } })
     expect(await versions(id)).toHaveLength(1)
     const second = await patch(id, { definition: { expression: 'false', score: '1' } })
     expect(second.body.currentVersion).toMatchObject({ number: 2, definition: { expression: 'false', score: '1' } })
     expect((await patch(id, { definition: { score: '1', expression: 'false' } })).body.currentVersion.number).toBe(2)
-    // What was current before becomes a version of its own when it comes back.
+    // A former version that returns becomes a new version.
     expect((await patch(id, { definition: { expression: 'true' } })).body.currentVersion.number).toBe(3)
     const all = await versions(id)
     expect(all.map((version: { number: number }) => version.number)).toEqual([3, 2, 1])
     expect(all[2].definition).toEqual({ expression: 'true' })
   })
 
-  it('is numbered one after the other when many change it at once', async () => {
+  it('gets consecutive numbers with many concurrent changes', async () => {
     const { id } = (await create(rule('turns.size() > 0'))).body
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, i) => patch(id, { definition: { expression: `turns.size() > ${i + 1}` } })),
@@ -172,7 +172,7 @@ describe('a definition', () => {
     ])
   })
 
-  it('is checked by the kind that the monitor has', async () => {
+  it('is validated for the kind of the monitor', async () => {
     const { id } = (await create(rule())).body
     expect(paths(await patch(id, { definition: {} }))).toEqual(['definition.expression'])
     expect(paths(await patch(id, { definition: { criteria: 'x' } }))?.sort()).toEqual([
@@ -186,7 +186,7 @@ describe('a definition', () => {
 describe('a judge', () => {
   const judge = { name: 'Polite', kind: 'judge', definition: { criteria: 'Polite?', output: { type: 'boolean' } } }
 
-  it('is refused while nobody is configured who could judge, saying what to set', async () => {
+  it('is rejected while no model is configured, with what to set', async () => {
     const answer = await create(judge)
     expect(answer.status).toBe(409)
     expect(answer.body.message).toContain('EARSHOT_JUDGE_BASE_URL and EARSHOT_JUDGE_MODEL')
@@ -194,7 +194,7 @@ describe('a judge', () => {
     expect(own.body.message).not.toContain('EARSHOT_JUDGE_MODEL')
   })
 
-  it('is made where a model is configured', async () => {
+  it('is created if a model is configured', async () => {
     const org = await makeOrganization(withModel)
     const output = { type: 'score', min: 1, max: 5, affectedWhen: { op: 'lt', value: 3 } }
     const definition = { criteria: 'Polite?', output }
@@ -204,7 +204,7 @@ describe('a judge', () => {
 })
 
 describe('deleting', () => {
-  it('takes the results away at once, and their rows with a job', async () => {
+  it('hides the results immediately, and deletes their rows in a job', async () => {
     const monitor = await makeMonitor(server, key)
     const kept = await makeMonitor(server, key)
     const conversations = await Promise.all([1, 2, 3].map(() => makeConversation(server, key)))

@@ -21,7 +21,7 @@ import {
 import { Monitor, MonitorCreate, MonitorQuery, MonitorUpdate, MonitorVersion } from './schema.ts'
 import { nextVersion } from './versions.ts'
 
-/** Every conversation is asked all of them. Requests at once may go a little beyond. */
+/** Each conversation runs all of them. Concurrent requests can exceed the limit slightly. */
 const mostMonitors = 500
 
 const tags = ['Monitors']
@@ -29,7 +29,7 @@ const entitlement = 'monitors'
 
 const shown = ({ number, definition, versionCreatedAt, ...monitor }: Awaited<ReturnType<typeof getMonitor>>) => ({
   ...monitor,
-  // What was stored had passed the check of its kind.
+  // Stored definitions were validated for their kind.
   currentVersion: { number, definition: definition as Definition, createdAt: versionCreatedAt },
 })
 

@@ -3,14 +3,14 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Definition } from './definition.ts'
 import { insertMonitorVersion } from './queries.ts'
 
-/** As it is stored: JSON knows one zero. */
+/** As it is stored: JSON has a single zero. */
 const stored = (definition: unknown): unknown => JSON.parse(JSON.stringify(definition))
 
 type Current = { id: string; number: number; definition: object }
 
 /**
- * The version that a definition makes current: the next one, or none when the present one says the same. The caller
- * holds the monitor.
+ * Makes a definition current: inserts the next version, or none if the current one is equal. The caller has locked the
+ * monitor.
  */
 export const nextVersion = async (trx: Db, org: OrgId, monitor: Current, definition: Definition) => {
   if (isDeepStrictEqual(stored(definition), monitor.definition)) return undefined

@@ -12,5 +12,5 @@ type AdmitOwner = (
   owner: { email: string; name: string },
 ) => Promise<Admitted>
 
-/** Members and keys stand above organizations, which ask them to let an owner in. */
+/** Members and keys are above organizations, which call them to add an owner. */
 export type OrganizationDeps = Deps & { admitOwner: AdmitOwner }

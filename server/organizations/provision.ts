@@ -5,7 +5,10 @@ import { insertOrganization, type Switches } from './queries.ts'
 
 type Provision = { name: string; slug: string; owner: { email: string; name: string } } & Switches
 
-/** A new organization with its owner, the owner's first key and the link by which the owner joins: by the operator, and once on a first start. */
+/**
+ * Creates an organization with its owner, the owner's first key, and an invitation link. Called by the operator, and
+ * once on a first start.
+ */
 export const provisionOrganization = async (
   deps: Pick<OrganizationDeps, 'admitOwner' | 'clock' | 'baseUrl'>,
   trx: Db,

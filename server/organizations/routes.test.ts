@@ -16,7 +16,7 @@ const allOn = { monitors: true, observability: true, metrics: true }
 const fresh = { monitorExports: true, exportWebhooks: true, experimentsV2: true, phiMode: false }
 
 describe('provisioning', () => {
-  it('answers the organization and the owner’s key', async () => {
+  it('returns the organization and the owner’s key', async () => {
     const slug = unique()
     const { status, headers, body } = await create(draft(slug))
     expect(status).toBe(201)
@@ -33,7 +33,7 @@ describe('provisioning', () => {
     expect(me.body).toMatchObject({ role: 'owner', member: { email: `${slug}@example.com`, role: 'owner' } })
   })
 
-  it('takes some of the switches and leaves the others as they are for everyone', async () => {
+  it('accepts some entitlements and features and uses the defaults for the others', async () => {
     const switches = { entitlements: { metrics: false }, features: { phiMode: true, monitorExports: false } }
     const { body } = await create({ ...draft(unique()), ...switches })
     expect(body.organization).toMatchObject({
@@ -44,7 +44,7 @@ describe('provisioning', () => {
     expect((await create({ ...draft(unique()), features: { phiMode: 'yes' } })).status).toBe(400)
   })
 
-  it('refuses a slug that is taken, and leaves nothing behind', async () => {
+  it('rejects a slug that is taken, and creates nothing', async () => {
     const slug = unique()
     await create(draft(slug))
     const before = (await call('GET', '/v1/organizations?limit=200', { key: serviceKey })).body.data.length
@@ -54,19 +54,19 @@ describe('provisioning', () => {
     expect(data).toHaveLength(before)
   })
 
-  it('of one slug by many at once makes one organization', async () => {
+  it('with one slug by many concurrent requests creates one organization', async () => {
     const slug = unique()
     const answers = await Promise.all(Array.from({ length: 8 }, () => create(draft(slug))))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)])
   })
 
-  it.each(['', 'A', 'a b', '-a', 'a-', 'a_b', 'é', 'a'.repeat(64)])('refuses the slug %j', async (slug) => {
+  it.each(['', 'A', 'a b', '-a', 'a-', 'a_b', 'é', 'a'.repeat(64)])('rejects the slug %j', async (slug) => {
     expect((await create({ ...draft(unique()), slug })).status).toBe(400)
   })
 })
 
 describe('a change by the operator', () => {
-  it('of the slug frees the former one for another', async () => {
+  it('of the slug makes the former one available to others', async () => {
     const [before, after] = [unique(), unique()]
     const first = (await create(draft(before))).body.organization
     const second = (await create(draft(after))).body.organization
@@ -77,7 +77,7 @@ describe('a change by the operator', () => {
     expect((await patch(second.id, { slug: before })).body.slug).toBe(before)
   })
 
-  it('of one switch leaves the others, and holds at once', async () => {
+  it('of one feature leaves the others, and applies immediately', async () => {
     const { id, key } = await makeOrganization(server)
     expect((await call('GET', '/v1/me', { key })).body.entitlements).toEqual(allOn)
     const changed = await patch(id, { entitlements: { monitors: false }, features: { phiMode: true } })
@@ -99,14 +99,14 @@ describe('a change by the operator', () => {
     { retentionDays: 5 },
     { entitlements: {} },
     { entitlements: null },
-  ])('to %j is refused', async (body) => {
+  ])('to %j is rejected', async (body) => {
     const { id } = await makeOrganization(server)
     expect((await patch(id, body)).status).toBe(400)
   })
 })
 
 describe('suspension', () => {
-  it('shuts out every key of the organization at once, and only those, until it ends', async () => {
+  it('blocks all keys of the organization immediately, and only those, until it ends', async () => {
     const { id, key } = await makeOrganization(server)
     const other = await makeOrganization(server)
     const viewer = await makeKey(server, key, 'viewer')
@@ -115,13 +115,13 @@ describe('suspension', () => {
     expect(await statuses()).toEqual([200, 200, 200])
     expect((await act(id, 'suspend')).body.status).toBe('suspended')
     expect(await statuses()).toEqual([403, 403, 200])
-    // The operator still reaches it.
+    // The operator still has access.
     expect((await call('GET', `/v1/organizations/${id}`, { key: serviceKey })).body.status).toBe('suspended')
     expect((await act(id, 'reactivate')).body.status).toBe('active')
     expect(await statuses()).toEqual([200, 200, 200])
   })
 
-  it('may be asked for twice, and ended twice', async () => {
+  it('can be requested twice, and ended twice', async () => {
     const { id } = await makeOrganization(server)
     const suspendedAt = async () => {
       const row = await server.deps.db
@@ -141,7 +141,7 @@ describe('suspension', () => {
 })
 
 describe('its own settings', () => {
-  it('are changed by its admins, each apart, and cleared with null', async () => {
+  it('are changed by its admins, separately, and cleared with null', async () => {
     const { key } = await makeOrganization(server)
     const own = (body: object) => call('PATCH', '/v1/organization', { key, body })
     const changed = await own({ name: 'Renamed', retentionDays: 30, redaction: true, monthlyJudgeBudget: 12.34 })
@@ -173,14 +173,14 @@ describe('its own settings', () => {
     { redaction: null },
     { monthlyJudgeBudget: -1 },
     { monthlyJudgeBudget: 10_000_000_000 },
-  ])('are not changed to %j', async (body) => {
+  ])('cannot be changed to %j', async (body) => {
     const { key } = await makeOrganization(server)
     const before = await call('GET', '/v1/organization', { key })
     expect((await call('PATCH', '/v1/organization', { key, body })).status).toBe(400)
     expect((await call('GET', '/v1/organization', { key })).body).toEqual(before.body)
   })
 
-  it('keep the largest budget that is taken, to the cent', async () => {
+  it('store the largest allowed budget to the cent', async () => {
     const { key } = await makeOrganization(server)
     for (const monthlyJudgeBudget of [9_999_999_999, 0.01, 0]) {
       const { status, body } = await call('PATCH', '/v1/organization', { key, body: { monthlyJudgeBudget } })
@@ -189,7 +189,7 @@ describe('its own settings', () => {
   })
 })
 
-it('one organization sees nothing of another', async () => {
+it('one organization cannot see another', async () => {
   const first = await makeOrganization(server)
   const second = await makeOrganization(server)
   await makeMember(server, first.key, 'member')

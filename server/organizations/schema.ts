@@ -85,7 +85,7 @@ export const ProvisionedOrganization = Closed({
   }),
 })
 
-/** What the operator may change. */
+/** The operator's changes. */
 export const OrganizationUpdate = Closed(
   {
     name: Type.Optional(OrganizationName),
@@ -96,7 +96,7 @@ export const OrganizationUpdate = Closed(
   { minProperties: 1 },
 )
 
-/** What an organization's own admins may change. */
+/** The changes of the organization's own admins. */
 export const OwnOrganizationUpdate = Closed(
   {
     name: Type.Optional(OrganizationName),

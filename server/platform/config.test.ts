@@ -14,7 +14,7 @@ const faultsOf = (env: Record<string, string>): string[] => {
 
 const secret = 'a-secret-key-of-the-tests-0123456789'
 
-it('nothing set is a whole configuration: everything in one process, on this machine alone', () => {
+it('the default configuration is complete: everything in one process, only on this machine', () => {
   expect(loadConfig({})).toMatchObject({
     port: 4000,
     host: '127.0.0.1',
@@ -38,7 +38,7 @@ it('nothing set is a whole configuration: everything in one process, on this mac
   })
 })
 
-it('a process that only works listens on the port that it is given, and on none otherwise', () => {
+it('a process that only runs jobs listens on the given port, and on none by default', () => {
   const worker = { EARSHOT_ROLES: 'worker', EARSHOT_STORAGE_SHARED: 'true' }
   const portOf = (env: Record<string, string>) => loadConfig({ ...worker, ...env }).port
   expect(portOf({})).toBeUndefined()
@@ -50,7 +50,7 @@ it('a process that only works listens on the port that it is given, and on none 
   expect(portOf({ EARSHOT_ROLES: 'http', PORT: '9100' })).toBe(9_100)
 })
 
-it('links lead to where requests are answered, never to the health of a process that only works', () => {
+it('links point to a process that serves requests, never to the health port of one that only runs jobs', () => {
   const worker = { EARSHOT_ROLES: 'worker', EARSHOT_STORAGE_SHARED: 'true' }
   const linkOf = (env: Record<string, string>) => {
     const config = loadConfig(env)
@@ -65,11 +65,11 @@ it('links lead to where requests are answered, never to the health of a process 
   )
 })
 
-it('an empty text counts as unset', () => {
+it('an empty value counts as unset', () => {
   expect(loadConfig({ PORT: '', EARSHOT_ROLES: '', DATABASE_URL: '', EARSHOT_LIMITS: '' })).toEqual(loadConfig({}))
 })
 
-describe('what fits', () => {
+describe('valid values', () => {
   it.each([
     ['PORT', '0', { port: 0 }],
     ['PORT', '65535', { port: 65_535 }],
@@ -91,14 +91,14 @@ describe('what fits', () => {
     expect(loadConfig({ [name]: text })).toMatchObject(expected)
   })
 
-  it('a limit is set by its name and the others stay', () => {
+  it('setting a limit keeps the others', () => {
     const { limits } = loadConfig({ EARSHOT_LIMITS: 'bodyBytes=5, rateBurst=7' })
     expect(limits).toEqual({ ...loadConfig({}).limits, bodyBytes: 5, rateBurst: 7 })
     const { judge } = loadConfig({ EARSHOT_JUDGE_LIMITS: 'concurrency=2' })
     expect(judge.limits).toEqual({ ...loadConfig({}).judge.limits, concurrency: 2 })
   })
 
-  it('prices are of models, whose names may hold nearly anything', () => {
+  it('prices have names of models, which can contain almost anything', () => {
     const { prices } = loadConfig({ EARSHOT_JUDGE_PRICES: 'openai/gpt-oss:20b=0/0, a=b=0.25/2' }).judge
     expect([...prices]).toEqual([
       ['openai/gpt-oss:20b', { input: 0, output: 0 }],
@@ -107,7 +107,7 @@ describe('what fits', () => {
   })
 })
 
-describe('what does not fit is told by name', () => {
+describe('invalid values are reported by variable', () => {
   it.each([
     ['PORT', '65536'],
     ['PORT', '-1'],
@@ -147,7 +147,7 @@ describe('what does not fit is told by name', () => {
   })
 })
 
-it('all faults are told at once, and no secret with them', () => {
+it('all errors are reported at once, without secrets', () => {
   const faults = faultsOf({
     PORT: 'http',
     EARSHOT_ROLES: 'chef',
@@ -168,15 +168,15 @@ it('all faults are told at once, and no secret with them', () => {
   expect(faults.join()).not.toContain('hidden')
 })
 
-describe('what goes together', () => {
+describe('combinations', () => {
   const database = { DATABASE_URL: 'postgres://db.example.com/earshot', EARSHOT_SECRET_KEY: secret }
 
-  it('an external database needs a secret key', () => {
+  it('an external database requires a secret key', () => {
     expect(faultsOf({ DATABASE_URL: database.DATABASE_URL })).toEqual([expect.stringMatching(/^EARSHOT_SECRET_KEY: /)])
     expect(faultsOf(database)).toEqual([])
   })
 
-  it('split roles need storage that is shared', () => {
+  it('separate roles require shared storage', () => {
     const split = { ...database, EARSHOT_ROLES: 'http' }
     expect(faultsOf(split)).toEqual([expect.stringMatching(/^EARSHOT_STORAGE_SHARED: /)])
     expect(faultsOf({ ...split, EARSHOT_STORAGE_SHARED: 'true' })).toEqual([])

@@ -2,7 +2,7 @@ import { roles, type Switch, switches } from './switches.ts'
 
 type Values = { [Name in keyof typeof switches]: (typeof switches)[Name]['fallback'] }
 
-/** What an issuer needs: all of them, or none. */
+/** An issuer needs all of them, or none. */
 const requiredOfOidc = ['EARSHOT_OIDC_ISSUER', 'EARSHOT_OIDC_CLIENT_ID', 'EARSHOT_OIDC_CLIENT_SECRET']
 
 const oidcOf = ({
@@ -15,7 +15,9 @@ const oidcOf = ({
 export type Oidc = NonNullable<ReturnType<typeof oidcOf>>
 
 const toConfig = (values: Values, env: NodeJS.ProcessEnv) => ({
-  /** Workers open none unless it is given, so that they start beside a process that answers requests. */
+  /**
+   * Processes that only run jobs open none by default, so that they can start next to a process that serves requests.
+   */
   port: values.EARSHOT_ROLES.includes('http') || env.PORT ? values.PORT : undefined,
   host: values.HOST,
   baseUrl: values.EARSHOT_BASE_URL,
@@ -54,17 +56,17 @@ const toConfig = (values: Values, env: NodeJS.ProcessEnv) => ({
 
 export type Config = ReturnType<typeof toConfig>
 
-/** The port that links lead to. Where a process only works, its own tells of its health alone, so it takes the default. */
+/** The port in links. The port of a process that only runs jobs only has its health, so it uses the default. */
 export const requestPortOf = ({ roles, port }: Pick<Config, 'roles' | 'port'>): number =>
   roles.includes('http') && port !== undefined ? port : switches.PORT.fallback
 
-/** Every address of the machine is none to open in a browser. */
+/** A browser cannot open the address for all interfaces. */
 const hostOfLinks = (host: string): string => {
   if (host === '0.0.0.0' || host === '::') return 'localhost'
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** The address that leads here: the one that the operator gave, or that of the port on which this process listens. */
+/** Returns the public URL: the configured one, or the one of the port that this process listens on. */
 export const baseUrlOf = ({ baseUrl, host }: Pick<Config, 'baseUrl' | 'host'>, port: number): string =>
   baseUrl ?? `http://${hostOfLinks(host)}:${port}`
 
@@ -93,7 +95,7 @@ const faultsOfNames = (env: NodeJS.ProcessEnv): string[] =>
     .filter((name) => name.startsWith('EARSHOT_') && !Object.hasOwn(switches, name))
     .map((name) => `${name}: unknown variable; docs/configuration.md lists them`)
 
-/** Switches that are required because of others. */
+/** Variables that others require. */
 const faultsOfUnset = (env: NodeJS.ProcessEnv): string[] => {
   const faults: string[] = []
   if (env.DATABASE_URL && !env.EARSHOT_SECRET_KEY) {
@@ -106,7 +108,7 @@ const faultsOfUnset = (env: NodeJS.ProcessEnv): string[] => {
   return faults
 }
 
-/** Reads every switch and reports all faults at once. An empty text counts as unset. */
+/** Reads all variables and reports all errors at once. An empty value counts as unset. */
 export const loadConfig = (env: NodeJS.ProcessEnv = process.env): Config => {
   const values: Record<string, unknown> = {}
   const faults: string[] = []

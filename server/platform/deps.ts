@@ -16,7 +16,7 @@ import type { Sweeps } from './sweeps.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 import type { Threads } from './threads/threads.ts'
 
-/** Everything with a lifetime that a handler or a job of any resource may use. `server/deps.ts` opens it. */
+/** Everything with a lifetime that handlers and jobs of all resources can use. `server/deps.ts` opens it. */
 export type Deps = {
   config: Config
   clock: Clock
@@ -35,11 +35,13 @@ export type Deps = {
   threads: Threads
   metrics: Metrics
   telemetry: Telemetry
-  /** What others do when something is stored, ended or deleted. */
+  /** The consequences of stored, ended, and deleted data. */
   reactions: Reactions
-  /** Where requests are answered; known once they are, when the port is chosen by the system. And whether it will soon end. */
+  /**
+   * The address of the server, known once it listens if the system chooses the port. And whether it is about to stop.
+   */
   listening: { port: number; draining: boolean }
   databaseFault: () => string | undefined
-  /** The address that links are made from. */
+  /** The base URL of links. */
   baseUrl: () => string
 }

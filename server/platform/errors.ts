@@ -1,4 +1,4 @@
-/** Everything that an endpoint, a job or a command may refuse with. The list is closed. */
+/** The error kinds of endpoints, jobs, and commands. The list is closed. */
 const kinds = {
   invalid: { status: 400, error: 'validation failed' },
   unauthorized: { status: 401, error: 'unauthorized' },
@@ -19,7 +19,7 @@ const kinds = {
 
 export type ErrorKind = keyof typeof kinds
 
-/** One fault of a request: `path` is where it stands, such as `body.config.monitors[0].id`. */
+/** One fault of a request. `path` is its path, such as `config.monitors[0].id`. */
 export type Issue = { path: string; message: string }
 
 export type ErrorDetails = { issues?: Issue[]; retryAfterSeconds?: number; [key: string]: unknown }
@@ -46,17 +46,17 @@ export class ApiError extends Error {
   }
 }
 
-/** Absent and another tenant's are one answer, so the text never names what was looked for. */
+/** Missing resources and another tenant's have the same response, so the text never contains the resource. */
 export const notFound = () =>
   new ApiError('notFound', 'Nothing with this ID exists in your organization. Check the ID.')
 
-/** The same, of what a request names in its body: each place of it. */
+/** The same for references in a body: returns the path of each. */
 export const notFoundAt = (paths: string[]) => {
   const issues = paths.map((path) => ({ path, message: 'does not exist in your organization' }))
   return new ApiError('notFound', invalidAll(issues).message, { issues })
 }
 
-/** A fault that only the handler can see, told in the form of all validation faults. */
+/** A fault that only the handler can detect, in the format of all validation faults. */
 export const invalid = (path: string, message: string) =>
   new ApiError('invalid', `${path} ${message}`, { issues: [{ path, message }] })
 

@@ -8,7 +8,7 @@ import { storable } from './text.ts'
 export const longestReasoning = 1_500
 const longestReason = 300
 
-/** What one window of a transcript shows of one monitor. */
+/** The result of one monitor for one window of a transcript. */
 export type Verdict =
   | {
       status: 'scored'
@@ -34,8 +34,9 @@ const object = (properties: Record<string, object>) => ({
 })
 
 /**
- * What a model is asked to write, in the few words of JSON Schema that all endpoints know: lengths and ranges are said
- * in words and checked afterwards. The verdict comes last, so that it is written after its grounds.
+ * The output schema for the model, using only the JSON Schema that all endpoints know: lengths and ranges are in the
+ * prompt and
+ * checked afterwards. The result comes last, so that it is written after its reasoning.
  */
 const answerSchema = (output: JudgeOutput) =>
   object({
@@ -57,10 +58,10 @@ const answerSchema = (output: JudgeOutput) =>
     result: { type: 'string', enum: ['affected', 'not_affected', 'unscored'] },
   })
 
-/** How a monitor is called in a request that several share. */
+/** The name of a monitor in a shared request. */
 export const nameInRequest = (at: number): string => `monitor_${at + 1}`
 
-/** One monitor is answered by the answer itself, several by one object with an answer for each. */
+/** A single monitor's answer is the whole response; several have one property each. */
 export const requestSchema = (definitions: readonly JudgeDefinition[]): object => {
   const [first, ...others] = definitions.map(({ output }) => answerSchema(output))
   if (first && others.length === 0) return first
@@ -76,15 +77,15 @@ const isAnswer = compileStrict<Answer>(
   }),
 )
 
-/** Some endpoints put the JSON that they were asked for between fences. */
+/** Some endpoints put JSON into a Markdown code block. */
 const unfenced = (text: string): string => /^\s*```(?:json)?\s*\n(.*)\n\s*```\s*$/s.exec(text)?.[1] ?? text
 
-/** The answer of each monitor as it came, still to be checked; undefined when the text is no JSON. */
+/** Returns the unchecked answer of each monitor; undefined if the text is not JSON. */
 const separate = (text: string, count: number): unknown[] | undefined => {
   try {
     const value: unknown = JSON.parse(unfenced(text))
     if (count === 1) return [value]
-    // What is no object has none of the names.
+    // Anything but an object has no answers.
     const named = Object(value) as Record<string, unknown>
     return Array.from({ length: count }, (_, at) => named[nameInRequest(at)])
   } catch {
@@ -98,7 +99,7 @@ const fault = (text: string): Reading => ({
   fault: `the model's response is invalid: ${storable(text, longestReason)}`,
 })
 
-/** The rule of a score decides, not what the model thinks of it; and without evidence nothing is affected. */
+/** The threshold of the score decides, not the model; and without evidence, nothing is affected. */
 const judge = ({ output }: JudgeDefinition, answer: Answer, turns: readonly Turn[]): Reading => {
   const reasoning = storable(answer.reasoning, longestReasoning)
   const evidence = validEvidence(answer.evidence, turns)
@@ -121,7 +122,7 @@ const judge = ({ output }: JudgeDefinition, answer: Answer, turns: readonly Turn
   }
 }
 
-/** Reads what a model wrote: for each monitor its verdict, or what is wrong with its answer. */
+/** Reads the model's response: for each monitor its result, or what is wrong with its answer. */
 export const readAnswers = (
   text: string,
   definitions: readonly JudgeDefinition[],

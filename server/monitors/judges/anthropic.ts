@@ -1,6 +1,6 @@
 import { below, type Dialect, type Reply, readTokens } from './provider.ts'
 
-/** As much of a message as is read. */
+/** The properties of a message that are read. */
 type Message = {
   content?: { type?: unknown; text?: unknown }[]
   stop_reason?: unknown
@@ -13,7 +13,7 @@ const ends: Record<string, Reply['end']> = {
   refusal: 'refused',
 }
 
-/** What was read from or written to a cache was given to the model too. */
+/** Cached tokens were also input of the model. */
 const inputTokens = (usage: Record<string, unknown>): unknown => {
   const { input_tokens, cache_creation_input_tokens, cache_read_input_tokens } = usage
   return Number(input_tokens) + Number(cache_creation_input_tokens ?? 0) + Number(cache_read_input_tokens ?? 0)
@@ -30,7 +30,7 @@ const read = (body: unknown): Reply | undefined => {
   return { text: text.join(''), end: ends[String(stop_reason)] ?? 'whole', tokens }
 }
 
-/** More than the answers of all monitors of a request take. */
+/** More than the answers of all monitors of a request need. */
 const mostAnswerTokens = 16_000
 
 export const anthropic: Dialect = {

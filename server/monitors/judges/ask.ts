@@ -5,13 +5,13 @@ import type { Tokens } from './definition.ts'
 import { buildPrompt, type Prompt, type TranscriptWindow } from './prompt.ts'
 import type { Reply } from './provider.ts'
 
-/** Undefined when what came is no answer of a model. */
+/** Undefined if the response is not from a model. */
 export type Ask = (prompt: Prompt) => Promise<Reply | undefined>
 
-/** An answer that cannot be read is asked for once more. */
+/** An invalid answer is requested once more, then fails. */
 const mostRequests = 2
 
-/** Shares the tokens of a request among its monitors, so that their sum is what was paid. */
+/** Splits the tokens of a request among its monitors, so that their sum is what was paid. */
 const addTokens = (judged: readonly Judged[], { input, output }: Tokens): void => {
   const share = (total: number, at: number) => Math.floor(total / judged.length) + (at < total % judged.length ? 1 : 0)
   for (const [at, one] of judged.entries()) {
@@ -20,7 +20,7 @@ const addTokens = (judged: readonly Judged[], { input, output }: Tokens): void =
   }
 }
 
-/** Adds to each monitor its verdict on one window. Those whose answer was good are not asked about again. */
+/** Adds the result of each monitor for one window. Monitors with a valid answer are not requested again. */
 export const askAboutWindow = async (
   ask: Ask,
   judged: readonly Judged[],

@@ -2,14 +2,15 @@ import type { Clock } from '../../platform/clock.ts'
 import { EndpointError } from './endpoint-error.ts'
 import { openRest } from './rest.ts'
 
-/** So many failures in a row open it. */
+/** Failures in a row that open the circuit breaker. */
 const failuresToOpen = 5
 const firstRestMs = 30_000
 const longestRestMs = 300_000
 
 /**
- * Keeps requests from an endpoint that fails each of them. When its rest is over, one request is let through: if that
- * is answered all are, if not the rest is twice as long.
+ * Blocks requests to an endpoint that keeps failing. After a pause, one request is sent: if it succeeds, all are; if
+ * not, the
+ * pause doubles.
  */
 export const openCircuit = (clock: Clock) => {
   let failures = 0
@@ -26,13 +27,13 @@ export const openCircuit = (clock: Clock) => {
 
   const noteFailure = () => {
     failures++
-    // A request that was under way when it opened says nothing new.
+    // A request that was in flight when it opened says nothing new.
     if (isOpen() || failures < failuresToOpen) return
     restMs = Math.min(longestRestMs, restMs === 0 ? firstRestMs : restMs * 2)
     rest.extend(restMs)
   }
 
-  /** An endpoint that refuses or is busy is up. */
+  /** An endpoint that rejects requests or is busy is up. */
   const noteFault = ({ kind }: EndpointError) => {
     if (kind === 'down' || kind === 'locked') noteFailure()
     else close()
@@ -53,7 +54,7 @@ export const openCircuit = (clock: Clock) => {
       close()
       return answer
     } catch (error) {
-      // What was ended from here says nothing of the endpoint.
+      // Aborted requests say nothing about the endpoint.
       if (error instanceof EndpointError) noteFault(error)
       throw error
     } finally {

@@ -33,7 +33,7 @@ describe('a boolean over several windows', () => {
     expect(combine(of(polite, ...verdicts))).toMatchObject(expected)
   })
 
-  it('is settled by the first that is affected or failed', () => {
+  it('stops at the first affected or failed window', () => {
     expect([isSettled(of(polite, no)), isSettled(of(polite, yes)), isSettled(of(polite, failed))]).toEqual([
       false,
       true,
@@ -41,7 +41,7 @@ describe('a boolean over several windows', () => {
     ])
   })
 
-  it('tells the reasons of all windows within the bound', () => {
+  it('has the reasoning of all windows, within the limit', () => {
     const wordy = { ...no, reasoning: 'x'.repeat(1_500) }
     const { reasoning } = combine(of(polite, wordy, wordy, wordy))
     expect(reasoning?.length).toBeLessThanOrEqual(1_500)
@@ -52,7 +52,7 @@ describe('a boolean over several windows', () => {
 describe('a score over several windows', () => {
   const low: JudgeDefinition = { ...rudeness, output: { ...rudeness.output, affectedWhen: { op: 'lt', value: 3 } } }
 
-  it('is the one that speaks most for affected', () => {
+  it('is the one closest to affected', () => {
     const high = combine(of(rudeness, scored('affected', 8), scored('affected', 9), scored('not_affected', 1)))
     expect(high).toMatchObject({ result: 'affected', score: 9, evidence: [{ turn: 9 }] })
     const least = combine(of(low, scored('not_affected', 8), scored('affected', 1), scored('affected', 2)))

@@ -4,12 +4,12 @@ export type ScoreRule = { op: 'gte' | 'gt' | 'lte' | 'lt'; value: number }
 
 export type JudgeOutput = { type: 'boolean' } | { type: 'score'; min: number; max: number; affectedWhen: ScoreRule }
 
-/** What a version of a judge says, as it is stored. */
+/** The stored definition of a judge. */
 export type JudgeDefinition = { criteria: string; output: JudgeOutput; model?: string }
 
 export type Tokens = { input: number; output: number }
 
-/** What the judging of one conversation by one monitor came to. */
+/** The result of one monitor for one conversation. */
 export type JudgeResult = {
   status: 'scored' | 'unscored' | 'failed'
   result: 'affected' | 'not_affected' | null
@@ -19,13 +19,13 @@ export type JudgeResult = {
   evidence: Evidence[]
   /** Such as `anthropic:claude-sonnet-5`. */
   evaluator: string
-  /** Of all paid requests; null when the endpoint tells none. */
+  /** For all paid requests; null if the endpoint reports none. */
   tokens: Tokens | null
-  /** In US dollars; null when the tokens or the price of the model are not known. */
+  /** In US dollars; null if the tokens or the price of the model are unknown. */
   cost: number | null
   /** In our words: why it is unscored or failed. */
   reason?: string
-  /** With `failed`: nothing speaks against asking again after so long. Without it, asking again changes nothing. */
+  /** With `failed`: a retry after this time may succeed. Without it, a retry changes nothing. */
   retryAfterSeconds?: number
 }
 
@@ -38,6 +38,6 @@ const holds: Record<ScoreRule['op'], (score: number, value: number) => boolean> 
 
 export const isAffected = ({ op, value }: ScoreRule, score: number): boolean => holds[op](score, value)
 
-/** Of several scores the one that speaks most for affected. */
+/** Of several scores, the one closest to affected. */
 export const mostAffected = ({ op }: ScoreRule, scores: number[]): number =>
   op === 'gte' || op === 'gt' ? Math.max(...scores) : Math.min(...scores)

@@ -1,13 +1,14 @@
 /**
- * `busy`: it asks for fewer requests. `down`: it may answer in a moment. `locked`: nobody is let in until the operator
- * changes something. `refused`: this request is, others are not. `resting`: it was not even asked.
+ * `busy`: it asks for fewer requests. `down`: it may respond in a moment. `locked`: it rejects everything until the
+ * operator
+ * changes something. `refused`: it rejects this request, but not others. `resting`: no request was sent.
  */
 type Kind = 'busy' | 'down' | 'locked' | 'refused' | 'resting'
 
-/** Why an endpoint gave no answer. Its message may be shown: it holds nothing of what was sent or received. */
+/** Why an endpoint gave no response. The message is safe to show: it contains nothing of what was sent or received. */
 export class EndpointError extends Error {
   readonly kind: Kind
-  /** When to ask again, as far as that is known. */
+  /** When to retry, if known. */
   readonly retryAfterMs: number
 
   constructor(kind: Kind, message: string, retryAfterMs = 0) {

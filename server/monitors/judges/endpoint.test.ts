@@ -17,7 +17,7 @@ import { openJudge } from './judge.ts'
 
 const turns = makeTurns('Hello', 'I have a secret to tell.')
 
-describe('what is sent', () => {
+describe('requests', () => {
   it('to an OpenAI-compatible endpoint', async () => {
     const { judgeOne, asked } = await makeJudge(() => answer({ score: 1 }))
     await judgeOne({ ...rudeness, model: 'model-2' }, turns)
@@ -41,7 +41,7 @@ describe('what is sent', () => {
     expect(asked[0]?.body.messages[0]?.content).toContain('from 0 to 10; at least 7 means affected')
   })
 
-  it('to an endpoint that needs no key and has a query', async () => {
+  it('to an endpoint without a key and with a query', async () => {
     const model = await serveModel(() => answer())
     const judge = openJudge(
       judgeConfig({ EARSHOT_JUDGE_BASE_URL: `${model.url}/base?version=2`, EARSHOT_JUDGE_MODEL: 'model-1' }),
@@ -82,7 +82,7 @@ describe('what is sent', () => {
   it.each([
     ['max_tokens', 'failed', /token limit/],
     ['refusal', 'unscored', /refused/],
-  ])('and Anthropic ends by %s', async (stop_reason, status, reason) => {
+  ])('to Anthropic that end with %s', async (stop_reason, status, reason) => {
     const { judgeOne } = await makeJudge(() => ({ content: [{ type: 'text', text: '{' }], stop_reason }), {
       EARSHOT_JUDGE_PROVIDER: 'anthropic',
     })
@@ -93,26 +93,26 @@ describe('what is sent', () => {
 })
 
 describe('an endpoint that fails', () => {
-  it.each([429, 500, 502, 503, 529, 408])('with %i once is asked again', async (status) => {
+  it.each([429, 500, 502, 503, 529, 408])('with %i once is retried', async (status) => {
     const { judgeOne, waits } = await makeJudge((_, number) => (number === 1 ? new Refusal(status) : answer()))
     expect(await judgeOne(polite, turns)).toMatchObject({ result: 'not_affected' })
     expect(waits).toEqual([1_000])
   })
 
-  it('each time: the waits grow, and then it failed for now', async () => {
+  it('each time fails for now, after growing waits', async () => {
     const { judgeOne, asked, waits } = await makeJudge(() => new Refusal(500))
     const reason = 'the endpoint returned status 500'
     expect(await judgeOne(polite, turns)).toMatchObject({ status: 'failed', reason, retryAfterSeconds: 60 })
     expect([asked.length, waits]).toEqual([5, [1_000, 2_000, 4_000, 8_000]])
   })
 
-  it('by cutting the connection is asked again', async () => {
+  it('by closing the connection is retried', async () => {
     const { judgeOne, asked } = await makeJudge((_, number) => (number === 1 ? new Cut() : answer()))
     expect(await judgeOne(polite, turns)).toMatchObject({ result: 'not_affected' })
     expect(asked).toHaveLength(2)
   })
 
-  it.each([400, 404, 422, 301])('with %i is not asked again: the request itself does not fit', async (status) => {
+  it.each([400, 404, 422, 301])('with %i is not retried, because the request itself is invalid', async (status) => {
     const { judgeOne, asked } = await makeJudge(
       () => new Refusal(status, { location: 'http://127.0.0.1:1/' }, { error: { code: 'model_not_found' } }),
     )
@@ -125,13 +125,13 @@ describe('an endpoint that fails', () => {
     expect(asked).toHaveLength(1)
   })
 
-  it('with 401 is not asked again now; the operator can mend it', async () => {
+  it('with 401 is not retried now, because the operator has to fix it', async () => {
     const { judgeOne, asked } = await makeJudge(() => new Refusal(401))
     expect(await judgeOne(polite, turns)).toMatchObject({ status: 'failed', retryAfterSeconds: 60 })
     expect(asked).toHaveLength(1)
   })
 
-  it('by being slow is given up and asked again', async () => {
+  it('by timing out is retried', async () => {
     const never = new Promise(() => {})
     const { judgeOne, asked } = await makeJudge((_, number) => (number === 1 ? never : answer()), {
       EARSHOT_JUDGE_LIMITS: 'timeoutMs=1000',
@@ -140,7 +140,7 @@ describe('an endpoint that fails', () => {
     expect(asked).toHaveLength(2)
   })
 
-  it('by sending without end is given up', async () => {
+  it('by sending without end is aborted', async () => {
     const { judgeOne } = await makeJudge(() => new Raw('x'.repeat(5 * 1024 * 1024)), {
       EARSHOT_JUDGE_LIMITS: 'attempts=1',
     })
@@ -148,7 +148,7 @@ describe('an endpoint that fails', () => {
     expect(await judgeOne(polite, turns)).toMatchObject({ status: 'failed', reason })
   })
 
-  it('by not being there is told without its address', async () => {
+  it('by being unreachable is reported without its address', async () => {
     const judge = openJudge(
       judgeConfig({
         EARSHOT_JUDGE_BASE_URL: 'http://127.0.0.1:1/v1',
@@ -162,7 +162,7 @@ describe('an endpoint that fails', () => {
     await judge.close()
   })
 
-  it('never has the key or the transcript in what is told', async () => {
+  it('never reveals the key or the transcript', async () => {
     const echoes = [
       { error: { message: `Bad key ${apiKey}`, code: apiKey, type: apiKey } },
       { error: { message: 'I have a secret to tell.', code: 'I have a secret to tell.', type: 'secret' } },
@@ -182,8 +182,8 @@ describe('an endpoint that fails', () => {
   })
 })
 
-describe('ended', () => {
-  it('by its caller, or because the service stops, a judging rejects with the reason and leaves nothing open', async () => {
+describe('aborting', () => {
+  it('by its caller, or because the service stops, rejects the judgment with the reason and leaves nothing open', async () => {
     const never = new Promise(() => {})
     const model = await serveModel(() => never)
     const judge = openJudge(

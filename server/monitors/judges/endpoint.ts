@@ -1,4 +1,4 @@
-// One request to a model: what is sent, and what comes back or why nothing did.
+// One request to a model, with its response or the reason for none.
 import type { Clock } from '../../platform/clock.ts'
 import { OutboundError } from '../../platform/outbound/errors.ts'
 import { openOperatorClient } from '../../platform/outbound/operator.ts'
@@ -20,10 +20,10 @@ const dialects: Record<EndpointOptions['provider'], Dialect> = { 'openai-compati
 
 const knownAddresses: Partial<Record<EndpointOptions['provider'], string>> = { anthropic: 'https://api.anthropic.com' }
 
-/** An answer is a few kilobytes; what is longer is none. */
+/** A response is a few kilobytes; longer ones are invalid. */
 const mostAnswerBytes = 4 * 1024 * 1024
 
-/** What timers of this platform can hold. */
+/** The maximum of timers on this platform. */
 const longestTimeoutMs = 2 ** 31 - 1
 
 const parse = (text: string): unknown => {
@@ -35,8 +35,9 @@ const parse = (text: string): unknown => {
 }
 
 /**
- * The endpoint's word for a fault, such as `model_not_found`, when it is one word: messages quote what was sent, keys
- * among it, so nothing else of an answer is shown.
+ * The endpoint's error code, such as `model_not_found`, if it is one word: messages quote what was sent, including
+ * keys, so
+ * nothing else of a response is shown.
  */
 const faultWord = (body: unknown, apiKey: string | undefined): string => {
   const { code, type } = Object((body as { error?: unknown } | undefined)?.error) as { code?: unknown; type?: unknown }
@@ -68,7 +69,7 @@ export const openEndpoint = (
     }
   }
 
-  /** Undefined when what came is no answer of a model. */
+  /** Undefined if the response is not from a model. */
   const ask = async (model: string, prompt: Prompt, signal: AbortSignal): Promise<Reply | undefined> => {
     if (baseUrl === undefined) throw new EndpointError('refused', 'no URL is configured')
     const { status, headers, body } = await post(baseUrl, dialect.body(model, prompt), signal)

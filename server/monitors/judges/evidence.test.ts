@@ -9,7 +9,7 @@ const turns = makeTurns(
   { kind: 'tool_call', tool: { callId: null, name: 'refund', arguments: { amount: 20 }, result: null, isError: null } },
 )
 
-describe('a quote is kept in the words of its turn', () => {
+describe('a quote in the words of its turn is kept', () => {
   it.each([
     ['as it stands', 1, 'like my €20', 'like my €20'],
     ['white space folded', 0, '  this is Acme. ', 'this is Acme.'],
@@ -43,7 +43,7 @@ describe('a quote is dropped', () => {
   })
 })
 
-it('is bounded in number and length, each quote once, and can be stored', () => {
+it('quotes are limited in number and length, without duplicates, and can be stored', () => {
   const long = makeTurns(`a${'🙂'.repeat(1_000)}`, '0 1 2 3 4 5 6 7 8 9 10 11 12', 'be\0fore')
   const [quoted] = validEvidence([{ turn: 0, quote: `a${'🙂'.repeat(1_000)}` }], long)
   expect(quoted?.quote).toBe(`a${'🙂'.repeat(249)}`)

@@ -6,15 +6,15 @@ export type Evidence = { turn: number; quote: string }
 
 const mostQuotes = 10
 const longestQuote = 500
-/** A model that was led astray can send thousands; each is looked for. */
+/** A manipulated model can send thousands, and each is searched. */
 const mostLookedFor = 50
 
-/** Composed characters, and every run of white space one blank. */
+/** Composed characters, and single spaces. */
 const fold = (text: string): string => text.toWellFormed().normalize('NFC').replace(/\s+/gu, ' ').trim()
 
 /**
- * What models change when they copy: typographic marks, dashes and case. Each character becomes one of the same length,
- * so that a place in this is the same place in the text (İ is the only one whose lower case is longer).
+ * Normalizes what models change when they copy: typographic marks, dashes, and case. The length stays the same, so that
+ * positions match the text (İ is the only character with a longer lower case).
  */
 const plain = (folded: string): string =>
   folded
@@ -25,8 +25,9 @@ const plain = (folded: string): string =>
     .toLowerCase()
 
 /**
- * Of the quotes that a model gives, those whose words stand in the turn that it names, in the turn's own spelling. White
- * space, case and the form of quotation marks and dashes do not count; the words and their order do.
+ * Returns the quotes that are in the turn they refer to, with the turn's own spelling. White space, case, and the form
+ * of
+ * quotation marks and dashes are ignored.
  */
 export const validEvidence = (given: readonly Evidence[], turns: readonly Turn[]): Evidence[] => {
   const byIndex = new Map(turns.map((turn) => [turn.index, turn]))
@@ -42,7 +43,7 @@ export const validEvidence = (given: readonly Evidence[], turns: readonly Turn[]
   const valid = new Map<string, Evidence>()
   for (const { turn, quote } of given.slice(0, mostLookedFor)) {
     const wanted = plain(fold(quote))
-    // A mark alone stands in nearly every turn and shows nothing.
+    // Punctuation alone is in nearly every turn and shows nothing.
     if (!/[\p{L}\p{N}]/u.test(wanted)) continue
     const content = contentOfTurn(turn)
     const at = content?.plain.indexOf(wanted) ?? -1

@@ -6,7 +6,7 @@ import { openGate } from './gate.ts'
 const turns = makeTurns('Hello')
 
 describe('Retry-After', () => {
-  it('holds back every request to the endpoint', async () => {
+  it('delays every request to the endpoint', async () => {
     const { judgeOne, waits, asked } = await makeJudge((_, number) =>
       number === 1 ? new Refusal(429, { 'retry-after': '7' }) : answer(),
     )
@@ -16,7 +16,7 @@ describe('Retry-After', () => {
     expect([waits, asked.length]).toEqual([[7_000], 3])
   })
 
-  it('of one holds back those that came later', async () => {
+  it('of one request delays later ones', async () => {
     let now = 0
     const sleeping: { until: number; wake: () => void }[] = []
     const gate = openGate({
@@ -43,7 +43,7 @@ describe('Retry-After', () => {
     expect(sent.toSorted()).toEqual(['first', 'first', 'second'])
   })
 
-  it('holds back those that stood in line when it came', async () => {
+  it('delays those already waiting', async () => {
     const { judgeOne, asked, waits } = await makeJudge(
       (_, number) => (number === 1 ? new Refusal(429, { 'retry-after': '7' }) : answer()),
       { EARSHOT_JUDGE_LIMITS: 'concurrency=1,attempts=1' },
@@ -53,7 +53,7 @@ describe('Retry-After', () => {
     expect([asked.length, waits]).toEqual([2, [7_000]])
   })
 
-  it('longer than the patience of a request ends it at once', async () => {
+  it('longer than the timeout of a request fails it immediately', async () => {
     const { judgeOne, waits, asked, pass } = await makeJudge((_, number) =>
       number === 1 ? new Refusal(429, { 'retry-after': '1800' }) : answer(),
     )
@@ -70,7 +70,7 @@ describe('Retry-After', () => {
   })
 })
 
-it('what is in the background is sent after all others, and gives up its place in line when it is ended', async () => {
+it('background requests are sent after all others, and leave the queue when aborted', async () => {
   const gate = openGate({
     concurrency: 1,
     attempts: 1,
@@ -99,7 +99,7 @@ it('what is in the background is sent after all others, and gives up its place i
   expect(sent).toEqual(['first', 'live', 'also live', 'backfill'])
 })
 
-it('no more requests are under way than may be', async () => {
+it('concurrency is limited', async () => {
   let underWay = 0
   let most = 0
   const { judgeOne, asked } = await makeJudge(
@@ -130,15 +130,15 @@ it.each([
   isUp = true
   const [first, beside] = await Promise.all([judgeOne(polite, turns), judgeOne(polite, turns)])
   expect(first).toMatchObject({ status: 'scored' })
-  // Not for the whole hour, if the first is to find out whether the endpoint is up.
+  // Not for the whole hour if the first request has to test whether the endpoint is up.
   expect(beside.retryAfterSeconds ?? 0).toBeLessThanOrEqual(1)
   pass(3_600_000)
   expect(await judgeOne(polite, turns)).toMatchObject({ status: 'scored' })
   expect(waits).toEqual([])
 })
 
-describe('an endpoint that only fails', () => {
-  it('is left alone, tried by one request after its rest, and left alone for twice as long', async () => {
+describe('a failing endpoint', () => {
+  it('gets no requests, then one after a pause, then a pause twice as long', async () => {
     let isUp = false
     const { judgeOne, asked, pass } = await makeJudge(() => (isUp ? answer() : new Refusal(503)))
     expect(await judgeOne(polite, turns)).toMatchObject({ reason: 'the endpoint returned status 503' })
@@ -160,7 +160,7 @@ describe('an endpoint that only fails', () => {
     expect(all.map(({ status }) => status)).toEqual(['scored', 'scored'])
   })
 
-  it('for some is asked again by all once one of the others is answered', async () => {
+  it('for some is used again by all once one of the others succeeds', async () => {
     const late = Promise.withResolvers<object>()
     const { judgeOne, asked } = await makeJudge(
       (_, number) => (number === 1 ? late.promise : number <= 6 ? new Refusal(503) : answer()),
@@ -177,7 +177,7 @@ describe('an endpoint that only fails', () => {
     expect(await judgeOne(polite, turns)).toMatchObject({ status: 'scored' })
   })
 
-  it('because of its key is left alone too', async () => {
+  it('because of its key gets no requests either', async () => {
     const { judgeOne, asked } = await makeJudge(() => new Refusal(401))
     for (let time = 0; time < 10; time++) {
       expect(await judgeOne(polite, turns)).toMatchObject({ status: 'failed', result: null })
@@ -185,7 +185,7 @@ describe('an endpoint that only fails', () => {
     expect(asked).toHaveLength(5)
   })
 
-  it('now and then is not', async () => {
+  it('sometimes is not paused', async () => {
     const { judgeOne, asked } = await makeJudge((_, number) => (number % 2 === 0 ? answer() : new Refusal(500)))
     for (let time = 0; time < 10; time++) {
       expect(await judgeOne(polite, turns)).toMatchObject({ status: 'scored' })

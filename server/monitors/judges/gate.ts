@@ -1,4 +1,4 @@
-// What all requests to one endpoint share: how many at once, when to wait, when to stop asking.
+// The state that all requests to an endpoint share: concurrency, delays, and the circuit breaker.
 import type { Clock } from '../../platform/clock.ts'
 import { openTurns } from '../../platform/turns.ts'
 import { openCircuit } from './circuit.ts'
@@ -14,15 +14,15 @@ export type Timing = {
 
 type GateOptions = Timing & {
   concurrency: number
-  /** How often one request is sent at most. */
+  /** Maximum attempts per request. */
   attempts: number
 }
 
 export type Passage = {
   signal: AbortSignal
-  /** In the time of the clock; a wait that would go beyond is not begun. */
+  /** In the clock's time; no wait beyond it is started. */
   deadline: number
-  /** Whose request it is: requests take turns between owners. */
+  /** The owner of the request: owners take turns. */
   owner: string
   /** Lets all others of its owner go first. */
   background?: boolean
@@ -44,13 +44,13 @@ export const openGate = ({ concurrency, attempts, clock, random, wait }: GateOpt
     await wait(ms, passage.signal)
   }
 
-  /** Sends once, when the endpoint is neither resting nor full. */
+  /** Sends once, when the endpoint is neither paused nor full. */
   const pass = async <T>(send: (signal: AbortSignal) => Promise<T>, passage: Passage): Promise<T> => {
     for (;;) {
       while (pause.leftMs() > 0) await sitOut(pause.leftMs(), passage)
       const leave = await turns.enter(passage.owner, passage)
       try {
-        // While this request stood in line another one may have been told to wait.
+        // While this request waited, another one may have been told to wait.
         if (pause.leftMs() > 0) continue
         return await circuit.guard(() => send(passage.signal))
       } finally {
@@ -62,10 +62,10 @@ export const openGate = ({ concurrency, attempts, clock, random, wait }: GateOpt
   const backoffMs = (attempt: number): number =>
     Math.min(longestBackoffMs, firstBackoffMs * 2 ** (attempt - 1)) * (0.5 + random() / 2)
 
-  /** Returns how long to wait before another attempt; undefined if there is none. */
+  /** Returns how long to wait before the next attempt; undefined if there is none. */
   const waitAfter = ({ kind, retryAfterMs }: EndpointError, attempt: number, passage: Passage): number | undefined => {
     if (kind !== 'busy' && kind !== 'down') return undefined
-    // Not for this request alone: it holds for all that go to this endpoint.
+    // Applies to all requests to this endpoint.
     pause.extend(retryAfterMs)
     const waitMs = Math.max(retryAfterMs, backoffMs(attempt))
     const mayHelp = !circuit.isOpen() && attempt < attempts && waitMs <= patienceMs(passage)

@@ -1,4 +1,4 @@
-// Judging by a language model: one conversation by one monitor, or by several that share a request.
+// Judges one conversation with a language model, for one monitor or several that share a request.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config.ts'
@@ -16,48 +16,50 @@ import { estimateTokens } from './text.ts'
 import { smallestWindowTokens, windowsOf } from './transcript.ts'
 
 export type JudgeRequest = {
-  /** As `groups` puts them together: of one model. */
+  /** As grouped by `groups`: with the same model. */
   definitions: readonly JudgeDefinition[]
   turns: readonly Turn[]
-  /** The organization: requests to an endpoint take turns between them. */
+  /** The organization: organizations take turns at an endpoint. */
   owner?: string
-  /** Asked after everything else of the same organization. */
+  /** Runs after everything else of the same organization. */
   background?: boolean
-  /** Ends the judging: it rejects with the reason, and there is no result. */
+  /** Aborts the judgment: it rejects with the reason, and there is no result. */
   signal?: AbortSignal
-  /** Told before it rejects: what each definition has cost until then. */
+  /** Called before it rejects, with the cost of each definition so far. */
   onLost?: (paid: Paid[]) => void
 }
 
 export type Paid = Pick<JudgeResult, 'tokens' | 'cost'>
 
-/** What judging would take. */
+/** The estimated cost. */
 export type JudgeEstimate = { tokens: Tokens; cost: number | null }
 
 export type Judge = {
-  /** The monitors that share a request, so that each group can be one job. Without sharing each is alone. */
+  /**
+   * Returns the monitors that share a request, so that each group can be one job. Without sharing, each is separate.
+   */
   groups: <M extends { definition: JudgeDefinition }>(monitors: readonly M[]) => M[][]
-  /** One result for each definition, in their order. Whatever the endpoint does ends in a result. */
+  /** Returns one result for each definition, in order. Whatever the endpoint does ends in a result. */
   evaluate: (request: JudgeRequest) => Promise<JudgeResult[]>
-  /** Of so many conversations, whose transcripts have so many characters together. */
+  /** For a number of conversations with this many characters of transcript in total. */
   estimate: (definition: JudgeDefinition, of: { conversations: number; characters: number }) => JudgeEstimate
-  /** Ends what is under way: it rejects. */
+  /** Aborts judgments in progress: they reject. */
   close: () => Promise<void>
 }
 
-/** Room for the answer, and for what an endpoint puts around the messages. */
+/** Space for the response, and for what an endpoint adds around the messages. */
 const answerTokens = 4_000
 
-/** Of an answer in an estimate: its reasoning and quotes are short as a rule. */
+/** For an answer in an estimate: its reasoning and quotes are usually short. */
 const usualAnswerTokens = 200
 
-/** Of the context, when monitors share a request; the rest is for the transcript. */
+/** The part of the context for shared monitors; the rest is for the transcript. */
 const largestShareOfCriteria = 0.25
 
-/** For the waits between requests of one judging: behind it, a job had better come again. */
+/** For the waits between requests of one judgment: after that, the job should be retried instead. */
 const patienceMs = 600_000
 
-/** When an endpoint failed and did not say for how long. */
+/** If a failed endpoint does not say for how long. */
 const againAfterMs = 60_000
 
 export const openJudge = (config: Config['judge'], timing: Partial<Timing> & { clock?: Clock } = {}): Judge => {
@@ -92,7 +94,7 @@ export const openJudge = (config: Config['judge'], timing: Partial<Timing> & { c
     })
   }
 
-  /** The windows to ask about, or why there are none. */
+  /** The windows to judge, or why there are none. */
   const prepare = (
     definitions: readonly JudgeDefinition[],
     turns: readonly Turn[],
@@ -185,7 +187,7 @@ const askAboutWindows = async (
   }
 }
 
-/** Those that have no verdict on this window yet fail with the endpoint. */
+/** Those without a result for this window fail with the endpoint. */
 const failWindow = (open: Judged[], at: number, { kind, message, retryAfterMs }: EndpointError): void => {
   const retryAfterSeconds = Math.ceil((retryAfterMs || againAfterMs) / 1_000)
   const failed = { status: 'failed', reason: message } as const
@@ -195,7 +197,7 @@ const failWindow = (open: Judged[], at: number, { kind, message, retryAfterMs }:
   }
 }
 
-/** Monitors outlive the configuration that they were made under. */
+/** Monitors outlive the configuration that they were created with. */
 const whyNot = (config: Config['judge'], { model }: JudgeDefinition): string | undefined => {
   try {
     requireJudgeProvider(config, model)

@@ -1,6 +1,6 @@
 import { below, type Dialect, type Reply, readTokens } from './provider.ts'
 
-/** As much of a chat completion as is read. What another program wrote may lack any of it. */
+/** The properties of a chat completion that are read. Other software may omit any of them. */
 type Completion = {
   choices?: { finish_reason?: unknown; message?: { content?: unknown; refusal?: unknown } }[]
   usage?: { prompt_tokens?: unknown; completion_tokens?: unknown }
@@ -18,7 +18,7 @@ const read = (body: unknown): Reply | undefined => {
   return { text: content, end: choice.finish_reason === 'length' ? 'cut' : 'whole', tokens }
 }
 
-/** Neither temperature nor a limit of tokens is sent: newer models and many compatible endpoints refuse them. */
+/** Sends neither a temperature nor a token limit: newer models and many compatible endpoints reject them. */
 export const openaiCompatible: Dialect = {
   url: (base) => below(base, '/chat/completions'),
   headers: (apiKey): Record<string, string> => (apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),

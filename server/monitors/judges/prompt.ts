@@ -1,7 +1,7 @@
 import { longestReasoning, nameInRequest, requestSchema } from './answer.ts'
 import type { JudgeDefinition } from './definition.ts'
 
-/** What a model is given: our words and the criteria in `system`, what others said in `user` alone. */
+/** The model's input: instructions and criteria in `system`, and text from others only in `user`. */
 export type Prompt = { system: string; user: string; schema: object }
 
 export type TranscriptWindow = { text: string; number: number; of: number }

@@ -24,7 +24,7 @@ const hostile = [
 ]
 
 describe('a transcript', () => {
-  it('is one JSON object a line with what matters of each turn', () => {
+  it('is one JSON object per line with the relevant properties of each turn', () => {
     const turns = makeTurns(
       'Hello, how can I help?',
       { text: 'My order, pl—', startMs: 4_260, interrupted: true },
@@ -49,7 +49,7 @@ describe('a transcript', () => {
     ])
   })
 
-  it.each(hostile)('cannot be ended from within: %j', (said) => {
+  it.each(hostile)('cannot be closed from within: %j', (said) => {
     const turns = makeTurns('Hello', said, 'Goodbye')
     const [text = ''] = windowsOf(turns, wide)
     expect(parse(text).map((line) => line.text)).toEqual(['Hello', said, 'Goodbye'])
@@ -59,7 +59,7 @@ describe('a transcript', () => {
     expect(user).not.toMatch(/[\u202a-\u202e\u{e0000}-\u{e007f}]/u)
   })
 
-  it('is told whole and cannot leave its lines, whatever is said', () => {
+  it('is complete and cannot escape its lines, whatever its text', () => {
     const said = fc.oneof(anyText(), fc.constantFrom(...hostile), fc.string())
     fc.assert(
       fc.property(fc.array(said, { minLength: 1, maxLength: 10 }), (texts) => {
@@ -71,14 +71,14 @@ describe('a transcript', () => {
     )
   })
 
-  it('without anything said has no window', () => {
+  it('without text has no windows', () => {
     expect(windowsOf([], wide)).toEqual([])
     expect(windowsOf(makeTurns('', { kind: 'event' }), wide)).toEqual([])
   })
 })
 
 describe('windows', () => {
-  /** All pieces of a turn laid over each other where they overlap. */
+  /** All parts of a turn, aligned where they overlap. */
   const restore = (pieces: string[]): string =>
     pieces.reduce((whole, piece) => {
       for (let shared = Math.min(whole.length, piece.length); shared > 0; shared--) {
@@ -98,7 +98,7 @@ describe('windows', () => {
     return windows
   }
 
-  it('hold every turn, in order, and begin with the end of the one before', () => {
+  it('contain every turn, in order, and start with the end of the one before', () => {
     const turns = Array.from({ length: 300 }, (_, index) => makeTurn(index, `This is what was said in turn ${index}.`))
     const windows = expectWhole(turns, 1_000)
     expect(windows.length).toBeGreaterThan(5)
@@ -116,7 +116,7 @@ describe('windows', () => {
     ['marks that are escaped', '<\u2028\0>'],
     ['pairs of surrogates', '🙂'],
     ['Chinese', '你好，请问有什么可以帮您的吗？'],
-  ])('cut a turn that is too long into parts that overlap: %s', (_, words) => {
+  ])('split a turn that is too long into overlapping parts: %s', (_, words) => {
     const unique = Array.from({ length: 600 }, (_unused, at) => `${words}${at}`).join('')
     const windows = expectWhole(makeTurns('Hello', unique, 'Goodbye'), smallestWindowTokens)
     expect(windows.length).toBeGreaterThan(3)

@@ -6,7 +6,7 @@ import { choices, types } from './language/values.ts'
 
 const faultOf = (expression: string) => checkRule({ expression })[0]?.message
 
-describe('a rule that is saved', () => {
+describe('saving a rule', () => {
   it.each([
     // Names.
     ['signals.tolFailures > 0', 'line 1, column 9: signals has no field tolFailures; did you mean toolFailures?'],
@@ -64,7 +64,7 @@ describe('a rule that is saved', () => {
     ['true $', 'line 1, column 6: unexpected $'],
     ['has(turns)', 'line 1, column 1: has() takes one field'],
     ['has(metadata.a, metadata.b)', 'line 1, column 1: has() takes one field'],
-  ])('is refused with the place of its fault: %s', (expression, fault) => {
+  ])('is rejected with the position of the fault: %s', (expression, fault) => {
     expect(faultOf(expression)).toContain(fault)
     expect(faultOf(expression)).toMatch(/^line \d+, column \d+: /)
   })
@@ -72,7 +72,7 @@ describe('a rule that is saved', () => {
   it.each([
     ['nested calls', `${'size('.repeat(1_600)}turns${')'.repeat(1_600)} > 0`, 'is nested too deeply'],
     ['parentheses', `${'('.repeat(4_000)}true${')'.repeat(4_000)}`, 'is nested too deeply'],
-    // Which bound it meets first depends on how much of the stack is left.
+    // Which limit it reaches first depends on the remaining stack.
     ['negations', `${'!'.repeat(9_900)}true`, /is (nested too deeply|too long)$/],
     ['fields', `metadata${'.a'.repeat(4_900)}`, 'is nested too deeply'],
     ['a chain', `true${'||true'.repeat(1_600)}`, 'is too long'],
@@ -89,7 +89,7 @@ describe('a rule that is saved', () => {
       Array.from({ length: 9 }, (_, at) => `turns.mentions(r"${'\\w{90}'.repeat(9)}${at}")`).join('||'),
       'the patterns of this expression are too large in total',
     ],
-  ])('is bounded in %s', (_, expression, fault) => {
+  ])('is limited in %s', (_, expression, fault) => {
     expect(expression.length).toBeLessThanOrEqual(10_000)
     expect(faultOf(expression)).toMatch(fault)
   })

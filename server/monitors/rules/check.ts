@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module'
 import type { Issue } from '../../platform/errors.ts'
 
-/** The language takes some 9 MB, which are taken when the first rule is saved: evaluating it is done in threads. */
+/** The language takes about 9 MB, which are loaded when the first rule is saved: evaluation happens in threads. */
 const load = (): typeof import('./language/compile.ts') => createRequire(import.meta.url)('./language/compile.ts')
 
-/** Every fault of a rule that is to be saved, each with its place. */
+/** Returns every fault of a rule before it is saved, each with its position. */
 export const checkRule = ({ expression, score }: { expression: string; score?: string | undefined }): Issue[] => {
   const { compile } = load()
   const issues: Issue[] = []

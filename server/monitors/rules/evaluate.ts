@@ -5,13 +5,13 @@ import { type Note, outcomes } from './outcome.ts'
 import { reasonOf } from './reasons.ts'
 import type { Context } from './subject.ts'
 
-/** One rule, asked of one conversation. */
+/** Evaluates one rule on one conversation. */
 
 export type Answer = { result: number; score: number; note?: Note }
 
 export type CompiledRule = { isAffected: Compiled; score: Compiled | undefined } | { fault: string }
 
-/** That it holds at most, roughly. */
+/** Its approximate maximum memory. */
 export const bytesOf = (rule: CompiledRule): number =>
   'fault' in rule ? 1_000 : rule.isAffected.bytes + (rule.score?.bytes ?? 0)
 
@@ -24,14 +24,14 @@ export const compileRule = (expression: string, score: string | undefined): Comp
 
 const longestMessage = 200
 
-/** The database stores no NUL, which names in rules may have. */
+/** The database cannot store NUL, which names in rules can contain. */
 const without = (result: number, reason: string): Answer => ({
   result,
   score: Number.NaN,
   note: { reason: reason.replaceAll('\0', '\ufffd') },
 })
 
-/** No value, what is no number, and one without end are no score. */
+/** No value, NaN, and infinite numbers are no score. */
 const scoreOf = (score: Compiled, context: Context): number => {
   try {
     const value = score.evaluate(context)

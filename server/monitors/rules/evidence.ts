@@ -2,11 +2,11 @@ import type { Evidence } from './outcome.ts'
 import type { Pattern } from './patterns/patterns.ts'
 import { isMentionedIn, type TurnList, type TurnValue } from './turns.ts'
 
-/** What the text functions of a rule found while it was evaluated. One rule at a time. */
+/** Collects the text matches of a rule while it is evaluated. One rule at a time. */
 
 const mostQuotes = 5
 const longestQuote = 200
-/** Lists and patterns that are kept while a rule is evaluated; it may find far more of them than are quoted. */
+/** Limits the collected lists and patterns; there can be far more matches than are quoted. */
 const mostFound = 50
 
 let found: { turns: TurnList; pattern: Pattern }[] = []
@@ -15,7 +15,7 @@ export const forget = (): void => {
   found = []
 }
 
-/** Says whether there was something, and remembers it if so. */
+/** Returns whether there was a match, and records it. */
 export const remember = (isFound: boolean, turns: TurnList | TurnValue, pattern: Pattern): boolean => {
   if (isFound && found.length < mostFound) found.push({ turns: Array.isArray(turns) ? turns : [turns], pattern })
   return isFound
@@ -23,7 +23,7 @@ export const remember = (isFound: boolean, turns: TurnList | TurnValue, pattern:
 
 const cut = (text: string): string => {
   if (text.length <= longestQuote) return text
-  // Not through the middle of a character.
+  // Not within a character.
   const end = /[\ud800-\udbff]/.test(text.charAt(longestQuote - 1)) ? longestQuote - 1 : longestQuote
   return text.slice(0, end)
 }
@@ -31,7 +31,7 @@ const cut = (text: string): string => {
 const quoteOf = ({ given: { index, text }, folded }: TurnValue, pattern: Pattern): Evidence | undefined => {
   const place = pattern.find(text, folded)
   if (!place) return undefined
-  // A pattern that is content with nothing says of the turn that it is there.
+  // A pattern that matches empty text still shows that the turn exists.
   return { turn: index, quote: cut(place.end > place.start ? text.slice(place.start, place.end) : text) }
 }
 

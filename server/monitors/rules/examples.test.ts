@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { answersOf, subjectOf, type Told } from '../../../test/support/monitors/rule-subjects.ts'
 import { openRules } from './rules.ts'
 
-/** The examples of the page for users do what they say. */
+/** The examples in the guide do what they say. */
 
 const page = readFileSync(join(import.meta.dirname, '../../../docs/rules.md'), 'utf8')
 const examples = new Map(
@@ -178,7 +178,7 @@ const cases: Record<number, Cases> = {
 }
 
 describe('the page', () => {
-  it('has 25 examples, and each is tried', () => {
+  it('has 25 examples, and each is tested', () => {
     expect([...examples.keys()]).toEqual(Array.from({ length: 25 }, (_, index) => index + 1))
     expect(Object.keys(cases).map(Number)).toEqual([...examples.keys()])
   })

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { answersOf, askOne, subjectOf } from '../../../test/support/monitors/rule-subjects.ts'
 import { openRules, type RuleSubject } from './rules.ts'
 
-// What is not about time is not ended by it, however busy the machine.
+// Longer than anything but an endless rule takes, however busy the machine.
 const rules = openRules({ threads: 1, deadlineMs: 10_000 })
 const hasty = openRules({ threads: 1, deadlineMs: 300 })
 afterAll(() => Promise.all([rules.close(), hasty.close()]))
@@ -22,8 +22,8 @@ const evaluate = async (expressions: string[], subjects: RuleSubject[], by = rul
 
 const endless = 'turns.exists(a, turns.exists(b, turns.exists(c, a.index + b.index + c.index < 0)))'
 
-describe('a rule that does not end', () => {
-  it('is stopped, and all others are answered', async () => {
+describe('an endless rule', () => {
+  it('is stopped, and all others have results', async () => {
     const answers = await evaluate(
       ['turns.size() > 3', endless, 'turns.mentions("turn 2")'],
       [small, largest, long(4)],
@@ -43,8 +43,8 @@ describe('a rule that does not end', () => {
     ])
   })
 
-  it('is not tried for ever', async () => {
-    // More than one thread is given at once.
+  it('is not retried forever', async () => {
+    // More than one thread runs at once.
     const subjects = [...Array(96).fill(small), ...Array(9).fill(largest), small]
     const expressions = [endless, 'turns.size() > 9']
     const asked = new Uint8Array(subjects.length * 2).fill(1)
@@ -60,7 +60,7 @@ describe('a rule that does not end', () => {
       'failed',
       'notAsked',
       ...Array(6).fill('failed'),
-      // It had its turn after the others had shown what is to be expected.
+      // It ran after the others had shown what to expect.
       'failed',
     ])
     expect(answers.filter((_, at) => at % 2 === 1).map(({ is }) => is)).toEqual([
@@ -101,12 +101,12 @@ describe('a rule that would fill the memory', () => {
     ['texts made anew', 'turns.map(a, turns.map(b, (a.text + b.text).upperAscii())).exists(l, l.size() == 0)'],
     ['lists that are filtered', 'turns.map(a, turns.filter(b, true)).size() > 0'],
     ['bytes that double', doubled('b"abc"', 24)],
-  ])('fails by count, before it does: %s', async (_, expression) => {
+  ])('fails by counting, before it does: %s', async (_, expression) => {
     const answers = await evaluate([expression, 'turns.size() == 10000'], [largest])
     expect(answers).toEqual([{ is: 'failed', reason: 'this builds a value that is too large' }, { is: 'affected' }])
   })
 
-  it('is none that goes through a long conversation as rules do', async () => {
+  it('is not one that reads a long conversation as usual', async () => {
     const sound = [
       'turns.map(t, t.text).size() == 10000',
       'turns.filter(t, t.text.lowerAscii().contains("9")).map(t, {"text": t.text + "!", "at": t.index}).size() > 0',
@@ -117,8 +117,8 @@ describe('a rule that would fill the memory', () => {
   })
 })
 
-describe('what a tool was given', () => {
-  it('is read once, however often it is asked for', async () => {
+describe('the arguments of a tool', () => {
+  it('are parsed once, however often they are read', async () => {
     const call = { role: 'agent', kind: 'tool_call', tool: { name: 'x', arguments: Array(500_000).fill({}) } }
     const subject = subjectOf({ turns: [call, ...Array(5_000).fill('agent: a')] })
     const expression = 'turns.map(t, turns[0].tool.arguments).size() == 5001'
@@ -126,26 +126,26 @@ describe('what a tool was given', () => {
   })
 })
 
-describe('a search for a text', () => {
+describe('searching a text', () => {
   const told = {
     metadata: { short: 'a'.repeat(300), long: `${'a'.repeat(30_000)}b${'a'.repeat(30_000)}` },
     turns: [`agent: ${'a'.repeat(100_000)}`],
   }
 
-  // It is one call of the engine, which nothing ends.
+  // It is one call of the engine, which nothing can stop.
   it.each([
     'turns[0].text.contains(metadata.long)',
     'turns[0].text.indexOf(metadata.long) > 0',
     'turns[0].text.indexOf(metadata.long, 1) > 0',
     'turns[0].text.contains(metadata.short + metadata.long)',
-  ])('fails when it may take far too long: %s', async (expression) => {
+  ])('fails if it could take far too long: %s', async (expression) => {
     expect(await askOne(rules, expression, told)).toMatchObject({
       is: 'failed',
       reason: 'this searches for too long a text in too long a text',
     })
   })
 
-  it('finds what it may look for', async () => {
+  it('succeeds within the limit', async () => {
     const expression = 'metadata.long.contains(metadata.short) && metadata.long.indexOf("b" + metadata.short) == 30000'
     expect(await askOne(rules, expression, told)).toMatchObject({ is: 'affected' })
   })
@@ -154,7 +154,7 @@ describe('a search for a text', () => {
 describe('a transcript', () => {
   const tooLong = (content: string): RuleSubject => ({ ...small, transcript: { content, format: 'turns' } })
 
-  it('of too many turns or characters is read by no rule, and is in no other’s way', async () => {
+  it('with too many turns or characters is read by no rule, and does not block others', async () => {
     const lengthy = JSON.stringify([{ role: 'agent', text: 'word '.repeat(1_000_000) }])
     const subjects = [long(10_001), tooLong(lengthy), tooLong(`[${'[],'.repeat(1_600_000)}[]]`), small]
     const answers = await evaluate(['turns.size() > 0', 'metadata.text == "abc"'], subjects)
@@ -167,7 +167,7 @@ describe('a transcript', () => {
     expect(answers.filter((_, at) => at % 2 === 1)).toEqual(Array(4).fill({ is: 'affected' }))
   })
 
-  it('is searched in proportion to its length, by whatever pattern', async () => {
+  it('is searched in linear time with any pattern', async () => {
     const text = `${'a'.repeat(200_000)}!`
     const subject = subjectOf({ turns: [`customer: ${text}`] })
     const patterns = ['(a+)+$', '(.*)*x', '(a|aa)+$', '(a*)*(b*)*c', '^(([a-z])+.)+[A-Z]([a-z])+$', '(?:a?){20}a{20}b']
@@ -190,7 +190,7 @@ describe('a batch', () => {
     unsubscribe('worker_threads', started)
   })
 
-  it('that is given up rejects at once, and leaves its thread to others', async () => {
+  it('that is aborted rejects immediately, and frees its thread', async () => {
     const slow = openRules({ threads: 1, deadlineMs: 300 })
     const batch = { rules: [{ expression: endless }], subjects: Array(200).fill(largest) }
     await expect(slow.evaluate(batch, AbortSignal.abort(new Error('never mind')))).rejects.toThrow('never mind')
@@ -213,7 +213,7 @@ describe('a batch', () => {
     await expect(closing.evaluate(batch)).rejects.toThrow('is closed')
   })
 
-  it('goes on without what takes its threads’ memory, which is tried once more in a fresh one', async () => {
+  it('continues without what fills its threads’ memory, which is retried once in a new one', async () => {
     const dying = openRules({ threads: 1, deadlineMs: 60_000 })
     const used = async (worker = workers[0]) => (await worker?.cpuUsage())?.user ?? 0
     await evaluate(['turns.size() > 3'], [small, largest], dying)
@@ -225,7 +225,7 @@ describe('a batch', () => {
     for (let at = 0; at < 2; at++) {
       await expect.poll(() => workers.length).toBe(at + 1)
       const worker = workers[at]
-      // Long after it has begun.
+      // Long after it started.
       await expect.poll(() => used(worker)).toBeGreaterThan(3 * toBegin)
       worker?.emit('error', Object.assign(new Error('out of memory'), { code: 'ERR_WORKER_OUT_OF_MEMORY' }))
     }
@@ -241,7 +241,7 @@ describe('a batch', () => {
     await dying.close()
   })
 
-  it('is done by a thread that ends when it is idle, and by another one later', async () => {
+  it('runs on a thread that ends when idle, and on another one later', async () => {
     const brief = openRules({ threads: 1, idleMs: 1 })
     for (let at = 0; at < 2; at++) {
       expect(await askOne(brief, 'turns.size() == 1', { turns: ['agent: a'] })).toMatchObject({ is: 'affected' })
@@ -252,7 +252,7 @@ describe('a batch', () => {
     await brief.close()
   })
 
-  it('keeps a process alive as long as it is waited for', async () => {
+  it('keeps a process alive while someone waits for it', async () => {
     const program = `
       const { openRules } = await import(${JSON.stringify(new URL('./rules.ts', import.meta.url).href)})
       const { results } = await openRules().evaluate(JSON.parse(process.argv[1]))

@@ -1,4 +1,4 @@
-/** What comes of one rule in one conversation. */
+/** The result of one rule for one conversation. */
 
 export const outcomes = { notAsked: -1, notAffected: 0, affected: 1, unscored: 2, failed: 3 } as const
 

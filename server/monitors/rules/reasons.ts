@@ -7,7 +7,7 @@ import { Unknown } from './language/unknown.ts'
 
 const longestReason = 300
 
-/** What is missing: an entry of a map, or a field that is not known of this conversation. */
+/** Returns what is missing: an entry of a map, or an unknown field of this conversation. */
 const missing = (node: Node, summary: string): string => {
   if (node.op !== '.' && node.op !== '[]') return summary
   const [owner, key] = node.args
@@ -32,7 +32,7 @@ const reasonFor = ({ code, summary }: EvaluationError, node: Node | undefined): 
   }
 }
 
-/** Undefined when it is no matter of what is known. */
+/** Undefined if nothing is unknown. */
 export const reasonOf = (error: unknown): string | undefined => {
   if (error instanceof Unknown) return error.message.slice(0, longestReason)
   if (!(error instanceof EvaluationError)) return undefined

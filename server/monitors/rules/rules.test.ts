@@ -10,7 +10,7 @@ const ask = (expression: string, told: Told = {}, score?: string) => askOne(rule
 const unscored = (reason: string) => ({ is: 'unscored', reason })
 const turns = ['agent: Hello, Acme here', 'customer: I want a Refund', 'agent: One moment', 'customer: Thanks']
 
-describe('what is not known', () => {
+describe('an unknown value', () => {
   it.each<[string, Told, string]>([
     ['signals.overlapMs > 5', {}, 'signals.overlapMs is not known'],
     ['5 < signals.responseLatencyMs.p95', {}, 'signals.responseLatencyMs.p95 is not known'],
@@ -72,19 +72,19 @@ describe('what is not known', () => {
       true,
     ],
     ['signals[metadata.field] == null', { metadata: { field: 'given' } }, true],
-  ])('is no matter in %s', async (expression, told, isAffected) => {
+  ])('does not matter in %s', async (expression, told, isAffected) => {
     expect((await ask(expression, told)).is).toBe(isAffected ? 'affected' : 'notAffected')
   })
 
-  it('is said without what the database does not store', async () => {
+  it('is reported without characters that the database cannot store', async () => {
     expect(await ask(String.raw`metadata["a\u0000b"] == 1`)).toMatchObject(unscored('metadata has no a\ufffdb'))
   })
 
-  it('of a transcript that cannot be read is everything', async () => {
+  it('in an unreadable transcript is everything', async () => {
     const told = { turns: ['agent: a'], unreadable: 'turns[0].role must be given' }
     for (const rule of ['true', 'turns.size() > 0'])
       expect(await ask(rule, told)).toMatchObject(unscored(told.unreadable))
-    // It was readable once, and is not what it was.
+    // It was readable once, but changed.
     const { facts } = subjectOf({})
     const subject = { facts, transcript: { content: '{"a":1}', format: 'turns' }, unreadable: null }
     const answers = await rules.evaluate({
@@ -98,7 +98,7 @@ describe('what is not known', () => {
 describe('a name that objects have', () => {
   const metadata = JSON.parse('{"constructor": "mine", "__proto__": "mine", "hasOwnProperty": "mine"}')
 
-  it.each(['__proto__', 'constructor', 'hasOwnProperty'])('is no more than another: %s', async (name) => {
+  it.each(['__proto__', 'constructor', 'hasOwnProperty'])('is like any other: %s', async (name) => {
     expect(await ask(`metadata.${name} == "mine"`)).toMatchObject(unscored(`metadata has no ${name}`))
     expect((await ask(`has(metadata.${name}) || "${name}" in metadata`)).is).toBe('notAffected')
     expect((await ask(`metadata.${name} == "mine" && metadata["${name}"] == "mine"`, { metadata })).is).toBe('affected')
@@ -139,7 +139,7 @@ describe('operators', () => {
   const operators = ['==', '!=', '<', '<=', '>', '>=', 'in', '+', '-', '*', '/', '%', '&&', '||']
   const metadata = { i: 1, f: 1.5, s: 'a', b: true, l: [1], m: { a: 1 } }
 
-  it('answer or say what they do not go with, whatever they are given', async () => {
+  it('return a result or say why they cannot be used, with any operands', async () => {
     const all = [...values, ...others]
     const expressions = operators
       .flatMap((operator) => all.flatMap((a) => all.map((b) => `[${a} ${operator} ${b}].size() == 1`)))
@@ -197,13 +197,13 @@ describe('functions', () => {
     'duration("90s") > duration("1m") && conversation.startedAt + duration("1h") == timestamp("2026-11-20T11:00:00Z")',
     'cel.bind(r, turns.mentioning("refund"), r.size() == 2 && r[0].role == "customer")',
     '" Ab ".trim().lowerAscii() == "ab" && "abc".substring(1, 2) == "b" && "abc".indexOf("c") == 2 && "a" + "b" == "ab"',
-  ])('answer: %s', async (expression) => {
+  ])('return: %s', async (expression) => {
     expect(await ask(expression, { ...told, metadata: { note: 'no 7' } })).toMatchObject({ is: 'affected' })
   })
 })
 
 describe('evidence', () => {
-  it('is what was found, in the words of the turn, of what is affected alone', async () => {
+  it('quotes matches in the words of the turn, only if affected', async () => {
     expect(await ask('turns.mentions("refund|acme")', { turns })).toMatchObject({
       is: 'affected',
       evidence: [
@@ -232,17 +232,17 @@ describe('evidence', () => {
     }
   })
 
-  it('is five quotes of 200 characters, in the order of the turns, none of them through a character', async () => {
+  it('is five quotes of 200 characters, in the order of turns, never cut within a character', async () => {
     const many = Array.from({ length: 9 }, (_, index) => `agent: turn ${index}`)
     const { evidence } = await ask('turns.last(2).mentions("turn 8") && turns.mentions("turn")', { turns: many })
     expect(evidence?.map(({ turn }) => turn)).toEqual([0, 1, 2, 3, 8])
     const long = await ask('turns.mentions("a.*b")', { turns: [`agent: ${'a'.repeat(199)}😀${'b'.repeat(99)}`] })
     expect(long).toMatchObject({ evidence: [{ turn: 0, quote: 'a'.repeat(199) }] })
-    // Found without a character of its own.
+    // Matched without any character.
     expect(await ask('turns.mentions("z*")', { turns })).toMatchObject({
       evidence: [{ turn: 0, quote: 'Hello, Acme here' }, {}, {}, {}],
     })
-    // Letters that change their length when they are made small do not shift what is quoted.
+    // Letters that change their length in lower case do not shift quotes.
     const shifted = await ask('turns.mentions("straße")', { turns: ['agent: İİİ STRAẞE 1'] })
     expect(shifted).toMatchObject({ evidence: [{ turn: 0, quote: 'STRAẞE' }] })
   })
@@ -255,14 +255,14 @@ describe('a score', () => {
     ['signals.overlapMs', {}, Number.NaN],
     ['metrics.csat', { metrics: { csat: 'low' } }, Number.NaN],
     ['turns.size()', {}, Number.NaN],
-  ])('is a number or none, and leaves the result as it is: %s', async (score, told, expected) => {
+  ])('is a number or missing, and does not affect the result: %s', async (score, told, expected) => {
     expect(await ask('conversation.channel == "call"', told, score)).toEqual({ is: 'affected', score: expected })
     expect(await ask('conversation.channel == "chat"', told, score)).toEqual({ is: 'notAffected', score: expected })
   })
 })
 
 describe('a batch', () => {
-  it('is answered in its order, by several threads, and only what is asked', async () => {
+  it('has results in order, from several threads, and only for requested pairs', async () => {
     const subjects = Array.from({ length: 250 }, (_, n) =>
       subjectOf({ metadata: { n }, turns: [`agent: number ${n}.`] }),
     )
@@ -285,7 +285,7 @@ describe('a batch', () => {
     expect((await rules.evaluate({ rules: asking, subjects: [] })).results).toHaveLength(0)
   })
 
-  it('has a rule that is no rule any more fail, with what is wrong with it', async () => {
+  it('fails a rule that is no longer valid, with its fault', async () => {
     const answers = await rules.evaluate({
       rules: [{ expression: 'signals.gone > 1' }, { expression: 'true', score: 'gone' }, { expression: 'true' }],
       subjects: [subjectOf({})],
@@ -299,14 +299,14 @@ describe('a batch', () => {
 })
 
 describe('several organizations', () => {
-  // Many milliseconds for each conversation.
+  // Many milliseconds per conversation.
   const heavy = {
     expression: 'turns.all(a, turns.all(b, turns.all(c, a.text + b.text + c.text != "x")))',
   }
   const subjects = (count: number) =>
     Array.from({ length: count }, () => subjectOf({ turns: Array(40).fill('agent: Hello') }))
 
-  it('take turns at a thread, within a part, and lose nothing by it', async () => {
+  it('take turns at a thread, within a part, without losing results', async () => {
     const one = openRules({ threads: 1, turnMs: 10, deadlineMs: 60_000 })
     const ended: string[] = []
     const ask = async (owner: string, count: number) => {

@@ -3,42 +3,42 @@ import { type Note, outcomes } from './outcome.ts'
 import { type Ends, evaluatePart, partsOf } from './threads/parts.ts'
 import { openPool, type PoolOptions } from './threads/pool.ts'
 
-/** Rules, asked of many conversations at once, in threads of their own. */
+/** Runs rules on many conversations at once, in separate threads. */
 
-/** As they come from the database: JSON texts are parsed by the thread that evaluates. */
+/** As from the database: the evaluating thread parses the JSON. */
 export type RuleSubject = {
   /** JSON text: {conversation: {...}, metadata, signals, metrics} */
   facts: string
   transcript: { content: string; format: string | null } | null
-  /** Why the transcript cannot be read; every rule is then unscored. */
+  /** Why the transcript is unreadable; every rule is then unscored. */
   unreadable: string | null
 }
 
 export type RuleBatch = {
   rules: { expression: string; score?: string | undefined }[]
   subjects: RuleSubject[]
-  /** The organization: the threads are shared in turns between them. */
+  /** The organization: organizations take turns at the threads. */
   owner?: string
-  /** 1 where a rule is asked of a subject, at [subject * rules.length + rule]; all of them when left out. */
+  /** 1 if a rule runs on a subject, at [subject * rules.length + rule]; all of them if omitted. */
   asked?: Uint8Array
 }
 
 export type RuleAnswers = {
-  /** At [subject * rules.length + rule]: -1 not asked, 0 not affected, 1 affected, 2 unscored, 3 failed. */
+  /** At [subject * rules.length + rule]: -1 skipped, 0 not affected, 1 affected, 2 unscored, 3 failed. */
   results: Int8Array
-  /** NaN where there is none. */
+  /** NaN if there is none. */
   scores: Float64Array
-  /** What there is to say beside that: evidence of what is affected, the reason of what is unscored or failed. Sparse. */
+  /** Evidence of affected results, and reasons of unscored or failed ones. Sparse. */
   notes: Map<number, Note>
 }
 
 export type Rules = {
-  /** Rejects when the signal is aborted, and when it is closed meanwhile. */
+  /** Rejects when the signal is aborted, or when it is closed in the meantime. */
   evaluate: (batch: RuleBatch, signal?: AbortSignal) => Promise<RuleAnswers>
   close: () => Promise<void>
 }
 
-/** Resolves never; rejects when the signal is aborted, which the listener is taken from by `stop`. */
+/** Never resolves; rejects when the signal is aborted. `stop` removes the listener. */
 const untilAborted = (signal: AbortSignal | undefined) => {
   const { promise, reject } = Promise.withResolvers<never>()
   const abort = () => reject(signal?.reason)

@@ -4,10 +4,10 @@ import { jsonOf, shapes } from './language/values.ts'
 import type { RuleSubject } from './rules.ts'
 import { type TurnList, turnValuesOf } from './turns.ts'
 
-/** A conversation as rules see it. Each part is made when the first rule asks for it, and once for all of them. */
+/** A conversation in rules. Each part is created when the first rule reads it, once for all rules. */
 
 const mostTurns = 10_000
-/** As JSON text. What is made of it takes up to some thirty times as many bytes. */
+/** As JSON text. The parsed form takes up to about thirty times as many bytes. */
 const mostCharacters = 5_000_000
 
 /** As written in `facts`. */
@@ -51,9 +51,9 @@ const readTurns = ({ transcript }: RuleSubject, startedAt: unknown): TurnList | 
   return turnValuesOf(reading.turns)
 }
 
-/** `reading` hears when the transcript begins to be read and when that is done: it may take longer than a rule may. */
+/** `reading` is called when reading the transcript starts and ends: it can take longer than a rule may. */
 export const openSubject = (subject: RuleSubject, reading: (isReading: boolean) => void): Context => {
-  // It was made by the query that lists subjects.
+  // Created by the query that lists subjects.
   const facts = once(() => JSON.parse(subject.facts) as Facts)
   const conversation = once(() => new shapes.Conversation(facts().conversation))
   const signals = once(() => new shapes.Signals(facts().signals))

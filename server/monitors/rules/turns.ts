@@ -3,19 +3,19 @@ import { shapes, type Value } from './language/values.ts'
 import { fold } from './patterns/fold.ts'
 import type { Pattern } from './patterns/patterns.ts'
 
-/** Turns as rules see them, and what can be asked of a list of them. */
+/** Turns in rules, and the functions of lists of turns. */
 
 export type TurnValue = Value<Turn & { text: string }> & { folded?: string }
 
-/** Some lists are asked again and again, by many rules: what was found of them is kept with them. */
+/** Some lists are searched repeatedly by many rules: their results are cached with them. */
 export type TurnList = TurnValue[] & { memo?: Memo }
 type Memo = { folded?: string; byRole: Map<string, TurnList> }
 
-/** The text of a turn in which nothing was said is empty, rather than unknown. */
+/** The text of a turn without speech is empty rather than unknown. */
 export const turnValuesOf = (turns: Turn[]): TurnList =>
   remembering(turns.map((turn) => new shapes.Turn(turn.text === null ? { ...turn, text: '' } : turn)))
 
-// They were made of turns.
+// They were created from turns.
 const remembering = (turns: object[]): TurnList => Object.assign(turns as TurnValue[], { memo: { byRole: new Map() } })
 
 const foldedOf = (turn: TurnValue): string => {
@@ -23,7 +23,7 @@ const foldedOf = (turn: TurnValue): string => {
   return turn.folded
 }
 
-/** What a role said. Tool calls are by the agent too, and are no words. */
+/** What a role said. Tool calls belong to the agent too, and are not speech. */
 export const by = (turns: TurnList, role: string): TurnList => {
   const known = turns.memo?.byRole.get(role)
   if (known) return known
@@ -37,7 +37,7 @@ export const by = (turns: TurnList, role: string): TurnList => {
 export const isMentionedIn = (turn: TurnValue, pattern: Pattern): boolean =>
   turn.given.text !== '' && pattern.occursIn(turn.given.text, foldedOf(turn))
 
-/** False for most lists at one glance at all of their words. */
+/** False for most lists after one check of all of their words. */
 const mayMention = (turns: TurnList, pattern: Pattern): boolean => {
   const { memo } = turns
   if (!memo) return true
@@ -57,13 +57,13 @@ export const callsOf = (turns: TurnList, tool: string): TurnList =>
 const firstIndexOf = (turns: TurnList): number =>
   turns.reduce((least, { given }) => Math.min(least, given.index), Number.POSITIVE_INFINITY)
 
-/** Those after the first of others; none when there is no other. */
+/** Those after the first of others; none without others. */
 export const after = (turns: TurnList, others: TurnList): TurnList => {
   const first = firstIndexOf(others)
   return turns.filter(({ given }) => given.index > first)
 }
 
-/** Those before the first of others; all when there is no other. */
+/** Those before the first of others; all without others. */
 export const before = (turns: TurnList, others: TurnList): TurnList => {
   const first = firstIndexOf(others)
   return turns.filter(({ given }) => given.index < first)

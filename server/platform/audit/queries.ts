@@ -1,6 +1,6 @@
 import type { Db, OrgId } from '../db/database.ts'
 
-/** What the JSON columns hold. */
+/** The contents of the JSON columns. */
 export type AuditEventRow = {
   id: string
   action: string

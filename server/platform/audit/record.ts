@@ -3,13 +3,13 @@ import type { Actor, ServiceActor } from '../identity/actor.ts'
 import { newId } from '../ids.ts'
 import { insertAuditEvent } from './queries.ts'
 
-/** A caller, or whom the sign-in library has just let in. */
+/** A caller, or a person whom the sign-in library has just signed in. */
 type AuditActor = Pick<Actor, 'kind' | 'org' | 'keyId' | 'userId' | 'requestId' | 'callerRequestId'>
 
 export type AuditTarget = { type: string; id: string }
 
 /**
- * Writes down who did what to which things, in the transaction that does it. Never what they contained.
+ * Records who did what to which resources, in the transaction of the change. Never their content.
  * `action` is the resource and the verb, such as `company.update`.
  */
 export const recordAudit = (trx: Db, actor: AuditActor, action: string, ...targets: AuditTarget[]) =>
@@ -22,7 +22,7 @@ export const recordAudit = (trx: Db, actor: AuditActor, action: string, ...targe
     callerRequestId: actor.callerRequestId ?? null,
   })
 
-/** The same for what the operator does to an organization. */
+/** The same for operations of the operator on an organization. */
 export const recordServiceAudit = (
   trx: Db,
   org: OrgId,

@@ -67,7 +67,7 @@ describe.each(['file', 's3'] as const)('%s', (kind) => {
     blobs = await open(kind === 'file' ? { kind, folder: undefined } : { kind, bucket: s3.bucket, prefix: newId() })
   })
 
-  test.each([0, 1, 1_000, 70_000, 8 * 1024 * 1024, 19_000_001])('gives back %i bytes as they came', async (size) => {
+  test.each([0, 1, 1_000, 70_000, 8 * 1024 * 1024, 19_000_001])('returns %i bytes unchanged', async (size) => {
     const bytes = randomBytes(size)
     const source = Readable.from(
       (function* () {
@@ -91,7 +91,7 @@ describe.each(['file', 's3'] as const)('%s', (kind) => {
     expect(Math.abs((found?.modifiedAt.getTime() ?? 0) - Date.now())).toBeLessThan(60_000)
   })
 
-  test('reads ranges as HTTP counts them', async () => {
+  test('reads ranges with HTTP semantics', async () => {
     await blobs.put(key, [Buffer.from('0123456789')], text)
     expect(await read({ start: 0, end: 0 })).toBe('0')
     expect(await read({ start: 3, end: 5 })).toBe('345')
@@ -102,7 +102,7 @@ describe.each(['file', 's3'] as const)('%s', (kind) => {
     found?.stream.destroy()
   })
 
-  test('refuses ranges outside of the file and says how long it is', async () => {
+  test('rejects ranges outside of the file and returns its size', async () => {
     await blobs.put(key, [Buffer.from('0123456789')], text)
     const refused = { kind: 'rangeNotSatisfiable', details: { totalBytes: 10 } }
     for (const range of [{ start: 10 }, { start: 99, end: 100 }, { start: 5, end: 4 }, { start: -1 }, { start: 0.5 }]) {
@@ -112,14 +112,14 @@ describe.each(['file', 's3'] as const)('%s', (kind) => {
     await expect(blobs.get(key, { start: 0 })).rejects.toMatchObject({ details: { totalBytes: 0 } })
   })
 
-  test('answers undefined for what is not there', async () => {
+  test('returns undefined for a missing file', async () => {
     expect(await blobs.head(key)).toBeUndefined()
     expect(await blobs.get(key)).toBeUndefined()
     expect(await blobs.get(key, { start: 0, end: 1 })).toBeUndefined()
     expect(await blobs.get(key, { start: 5, end: 1 })).toBeUndefined()
   })
 
-  test('deletes, and deletes again', async () => {
+  test('deletes repeatedly', async () => {
     await blobs.put(key, [Buffer.from('x')], text)
     await blobs.delete(key)
     expect(await blobs.get(key)).toBeUndefined()
@@ -127,7 +127,7 @@ describe.each(['file', 's3'] as const)('%s', (kind) => {
     await blobs.delete(`${newId()}/exports/never.csv`)
   })
 
-  test('lists what begins alike, over all pages', async () => {
+  test('lists by prefix, over all pages', async () => {
     const [one, two] = [newId(), newId()].sort() as [string, string]
     const names = Array.from({ length: 8 }, (_, index) => `${one}/exports/${index}.csv`)
     for (const name of [...names, `${one}/exported/a`, `${two}/exports/0.csv`]) await blobs.put(name, [], text)
@@ -138,7 +138,7 @@ describe.each(['file', 's3'] as const)('%s', (kind) => {
     expect(await keysOf(newId())).toEqual([])
   })
 
-  test.each([1, 9_000_000])('keeps nothing of what exceeds the limit by a byte (%i bytes)', async (maxBytes) => {
+  test.each([1, 9_000_000])('stores nothing if the limit is exceeded by a byte (%i bytes)', async (maxBytes) => {
     const source = Readable.from([Buffer.alloc(maxBytes), Buffer.alloc(1), Buffer.alloc(1)])
     const kept = blobs.put(key, source, { ...text, maxBytes })
     await expect(kept).rejects.toMatchObject({ kind: 'tooLarge' })
@@ -149,7 +149,7 @@ describe.each(['file', 's3'] as const)('%s', (kind) => {
     expect(await blobs.put(key, [Buffer.alloc(maxBytes)], { ...text, maxBytes })).toMatchObject({ bytes: maxBytes })
   })
 
-  test.each([0, 100, 17_000_000])('keeps what was there when a source fails after %i bytes', async (sent) => {
+  test.each([0, 100, 17_000_000])('keeps the former file if a source fails after %i bytes', async (sent) => {
     await blobs.put(key, [Buffer.from('before')], text)
     const failing = async function* () {
       yield Buffer.alloc(sent)
@@ -160,7 +160,7 @@ describe.each(['file', 's3'] as const)('%s', (kind) => {
     expect(await s3.countUploads()).toBe(0)
   })
 
-  test('a sender that is cut off leaves nothing', async () => {
+  test('stores nothing from an interrupted sender', async () => {
     const source = new Readable({ read() {} })
     source.push(Buffer.alloc(100_000))
     const kept = blobs.put(key, source, text)
@@ -169,14 +169,14 @@ describe.each(['file', 's3'] as const)('%s', (kind) => {
     expect(await blobs.head(key)).toBeUndefined()
   })
 
-  test('of puts that race, one wins whole', async () => {
+  test('stores exactly one of concurrent puts', async () => {
     const bodies = Array.from({ length: 8 }, (_, index) => `${index}`.repeat(50_000))
     await Promise.all(bodies.map((body) => blobs.put(key, [Buffer.from(body)], text)))
     expect(bodies).toContain(await read())
     expect(await keysOf('')).toEqual([key])
   })
 
-  test('refuses every key that is not one', async () => {
+  test('rejects every invalid key', async () => {
     const organization = newId()
     const forms = ['', '/', 'a', organization, `${organization}/a`, `${organization}/a/b/c`, `/${organization}/a/b`]
     const names = ['', '.', '..', '.hidden', 'a..b', 'A', 'ä', 'a b', 'a\\b', 'a%2fb', 'a\0', 'a\n', 'a'.repeat(201)]
@@ -194,27 +194,27 @@ describe.each(['file', 's3'] as const)('%s', (kind) => {
     expect(await keysOf('')).toEqual([])
   })
 
-  test('is ready, and leaves nothing of the proof', async () => {
+  test('is ready, and leaves nothing from the check', async () => {
     await blobs.check()
     await blobs.check()
     expect(await keysOf('')).toEqual([])
     expect((await s3.listKeys()).filter((name) => name.includes('.check'))).toEqual([])
   })
 
-  test('a link on this service says what to serve, for good', async () => {
+  test('a permanent link on this service says what to serve', async () => {
     const url = blobs.permanentUrl(key)
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:4000\/files\/[\w-]+$/)
     const reading = blobs.readLink(url.split('/').at(-1) ?? '')
     expect(reading).toEqual({ state: 'valid', payload: { key, expiresAt: null, disposition: 'inline' } })
   })
 
-  test('makes no link whose time is over', async () => {
+  test('creates no expired link', async () => {
     const link = { fileName: 'a.csv', disposition: 'inline', ...text } as const
     await expect(blobs.signedUrl(key, { ...link, expiresAt: now })).rejects.toMatchObject({ kind: 'gone' })
   })
 })
 
-test('a signed link to a local file opens until its time is over', async () => {
+test('a signed link to a local file works until it expires', async () => {
   blobs = await open({ kind: 'file', folder: undefined })
   const link = { expiresAt: inMinutes(15), fileName: 'Anrufe "März".csv', disposition: 'attachment', ...text } as const
   const url = await blobs.signedUrl(key, link)
@@ -240,7 +240,7 @@ describe('signed links to S3', () => {
     await blobs.put(key, [Buffer.from('0123456789')], text)
   })
 
-  test('open without credentials, under the given name and type', async () => {
+  test('work without credentials, with the given name and type', async () => {
     const response = await fetch(await blobs.signedUrl(key, { ...link, expiresAt: inMinutes(15) }))
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toBe('text/plain')
@@ -258,7 +258,7 @@ describe('signed links to S3', () => {
     expect([response.status, await response.text()]).toEqual([206, '234'])
   })
 
-  test('open neither altered nor for longer than S3 signs', async () => {
+  test('fail if they are modified or expire later than S3 allows', async () => {
     const url = await blobs.signedUrl(key, { ...link, expiresAt: inMinutes(60 * 24 * 30) })
     expect(new URL(url).searchParams.get('X-Amz-Expires')).toBe('604800')
     expect((await fetch(url)).status).toBe(200)
@@ -267,11 +267,11 @@ describe('signed links to S3', () => {
     expect((await fetch(other)).status).toBe(403)
     expect((await fetch(url, { method: 'DELETE' })).status).toBe(403)
     expect((await fetch(url.replace('604800', '604799'))).status).toBe(403)
-    // Swift answers 400 to a request without a signature.
+    // Swift returns 400 for an unsigned request.
     expect([400, 403]).toContain((await fetch(url.split('?')[0] ?? '')).status)
   })
 
-  test('any character of a name arrives', async () => {
+  test('names can contain any character', async () => {
     await fc.assert(
       fc.asyncProperty(anyText({ minLength: 1 }), async (fileName) => {
         const response = await fetch(await blobs.signedUrl(key, { ...link, fileName, expiresAt: inMinutes(15) }))

@@ -1,4 +1,4 @@
-// Where files are kept: a folder or an S3-compatible store, behind one interface.
+// Stores files in a folder or an S3-compatible store, behind one interface.
 import { join, resolve } from 'node:path'
 import { type Clock, systemClock } from '../clock.ts'
 import type { Config } from '../config.ts'
@@ -15,7 +15,7 @@ import {
   type LinkOptions,
 } from './store.ts'
 
-/** What `/files/{token}` serves. Without a content type, the stored one counts. */
+/** What `/files/{token}` serves. Without a content type, the stored one is used. */
 export type FileLink = {
   key: BlobKey
   expiresAt: string | null
@@ -24,27 +24,27 @@ export type FileLink = {
   contentType?: string
   /** Of the file, in base64. */
   sha256?: string
-  /** It may be deleted for good, so no cache on the way keeps a copy. */
+  /** It can be deleted permanently, so no cache may store a copy. */
   erasable?: true
 }
 
 export type Blobs = BlobStore & {
-  /** Where the files are, such as `s3://bucket/prefix` or the path of a folder. */
+  /** The location of the files, such as `s3://bucket/prefix` or the path of a folder. */
   address: string
-  /** A link that opens for anyone until it expires. */
+  /** A link that works for anyone until it expires. */
   signedUrl: (key: BlobKey, options: LinkOptions) => Promise<string>
-  /** A link on this service's own address that never expires and shows the file in place. */
+  /** A link on this service's own URL that never expires and shows the file inline. */
   permanentUrl: (key: BlobKey) => string
-  /** A link on this service's own address that shows the file in place until it expires or the file is erased. */
+  /** A link on this service's own URL that shows the file inline until it expires or the file is erased. */
   passingUrl: (key: BlobKey, expiresAt: Date) => string
   readLink: (token: string) => TokenReading<FileLink>
 }
 
 export type BlobOptions = {
   config: Pick<Config, 'storage' | 'dataDir' | 's3Endpoint'>
-  /** Asked when a link is made, because the port may be known only then. */
+  /** Called when a link is created, because the port may only be known then. */
   baseUrl: () => string
-  /** Signs links: a key derived for this purpose alone. */
+  /** Signs links with a key derived for this purpose only. */
   linkKey: Buffer
   clock?: Clock
   sweeps?: Sweeps
@@ -57,14 +57,14 @@ const addressOf = ({ storage, dataDir }: BlobOptions['config']): string =>
     ? resolve(folderOf(storage, dataDir))
     : `s3://${storage.bucket}${storage.prefix === '' ? '' : `/${storage.prefix}`}`
 
-/** Opens the storage without links. Given `sweeps`, it also clears away what killed processes left half-written. */
+/** Opens the storage without links. With `sweeps`, it also deletes partial files of killed processes. */
 export const openStore = async (
   { storage, dataDir, s3Endpoint }: BlobOptions['config'],
   clock: Clock,
   sweeps?: Sweeps,
 ): Promise<BlobStore | LinkingStore> => {
   if (storage.kind === 'file') return openLocalStore(folderOf(storage, dataDir), sweeps)
-  // The SDK is large: only who uses it loads it.
+  // The SDK is large, so it is only loaded if needed.
   const { openS3Store } = await import('./s3.ts')
   return openS3Store({ ...storage, endpoint: s3Endpoint, clock, sweeps })
 }
@@ -98,7 +98,7 @@ export const openBlobs = async ({
       }),
     readLink: (token) => {
       const reading = readToken<FileLink>(linkKey, token, clock.now())
-      // Earlier versions gave out links to recordings that never expired.
+      // Earlier versions created links to recordings that never expired.
       const isUnending = reading.state === 'valid' && reading.payload.erasable && reading.payload.expiresAt === null
       return isUnending ? { state: 'expired' } : reading
     },

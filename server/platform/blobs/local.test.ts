@@ -32,7 +32,7 @@ const read = async () => {
   return found && (await buffer(found.stream)).toString()
 }
 
-test('a process killed while it writes leaves the last whole file, whatever the moment', async () => {
+test('a process killed while it writes leaves the last complete file, whatever the time', async () => {
   const program = `
     import { openLocalStore } from ${JSON.stringify(new URL('./local.ts', import.meta.url).href)}
     const store = await openLocalStore(${JSON.stringify(folder)})
@@ -61,7 +61,7 @@ test('a process killed while it writes leaves the last whole file, whatever the 
   expect(await readdir(join(folder, '.incoming'))).toEqual([])
 })
 
-test('opening removes what dead processes left, not what is being written', async () => {
+test('opening removes partial files of dead processes, but not those being written', async () => {
   const incoming = join(folder, '.incoming')
   await writeFile(join(incoming, 'old'), 'half')
   await utimes(join(incoming, 'old'), new Date(0), new Date(Date.now() - 3_700_000))
@@ -70,7 +70,7 @@ test('opening removes what dead processes left, not what is being written', asyn
   expect(await readdir(incoming)).toEqual(['fresh'])
 })
 
-test('a failed put leaves no file of any kind', async () => {
+test('a failed put leaves no files', async () => {
   const failing = async function* () {
     yield Buffer.alloc(100_000)
     throw new Error('the sender went away')
@@ -79,7 +79,7 @@ test('a failed put leaves no file of any kind', async () => {
   expect((await readdir(folder, { recursive: true })).sort()).toEqual(['.incoming'])
 })
 
-test('a file that was cut is an error, never half a file', async () => {
+test('a truncated file is an error, and never returned partially', async () => {
   await store.put(key, [Buffer.alloc(1_000, 'x')], text)
   for (const length of [900, 50, 0]) {
     await truncate(join(folder, key), length)
@@ -88,7 +88,7 @@ test('a file that was cut is an error, never half a file', async () => {
   }
 })
 
-test('follows no link out of its folder, neither to read nor to write nor to delete', async () => {
+test('follows no symbolic link out of its folder for reading, writing, or deleting', async () => {
   const outside = await mkdtemp(join(tmpdir(), 'earshot-outside-'))
   try {
     const other = await openLocalStore(outside)
@@ -115,7 +115,7 @@ test('follows no link out of its folder, neither to read nor to write nor to del
   }
 })
 
-test('works where the folder itself is reached by a link', async () => {
+test('works if the folder itself is a symbolic link', async () => {
   const link = `${folder}-link`
   await symlink(folder, link)
   try {
@@ -128,7 +128,7 @@ test('works where the folder itself is reached by a link', async () => {
   }
 })
 
-test('a folder that is lost makes it unavailable, and not ready', async () => {
+test('a missing folder makes it unavailable and not ready', async () => {
   await rm(folder, { recursive: true })
   const unavailable = { kind: 'unavailable', cause: { code: 'ENOENT' } }
   await expect(store.check()).rejects.toMatchObject(unavailable)

@@ -1,5 +1,6 @@
-// Blobs in a folder. A file holds the bytes and, after them, a trailer of fixed length with the content type: so both
-// appear and change by the one rename, and a file without the trailer is known not to be whole.
+// Files in a folder. A file has the bytes and then a trailer of fixed length with the content type: both change with a
+// single
+// rename, and a file without the trailer is incomplete.
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, opendir, realpath, rename, rm, stat, unlink } from 'node:fs/promises'
@@ -10,9 +11,9 @@ import type { Sweeps } from '../sweeps.ts'
 import { measure } from './measure.ts'
 import { type BlobStore, checkContentType, checkKey, checkPrefix, isKey, resolveRange } from './store.ts'
 
-/** Within the same file system as the blobs, for the rename; begins with a dot, as no key can. */
+/** In the same file system as the files, for the rename. Starts with a dot, unlike any key. */
 const incoming = '.incoming'
-/** A write touches its file again and again; one untouched for so long belongs to a process that died. */
+/** A write touches its file repeatedly; one untouched for this long belongs to a dead process. */
 const abandonedAfterMs = 3_600_000
 
 const trailerBytes = 128
@@ -36,7 +37,7 @@ const readTrailer = async (file: FileHandle, size: number) => {
 const hasCode = (error: unknown, ...codes: string[]) =>
   error instanceof Error && 'code' in error && codes.includes(String(error.code))
 
-/** Absent, not a folder on the way, or a link where we never put one. */
+/** Missing, not a folder on the way, or an unexpected symbolic link. */
 const isAbsence = (error: unknown) => hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')
 
 const storageFailure = (error: unknown) =>
@@ -68,7 +69,7 @@ export const openLocalStore = async (folder: string, sweeps?: Sweeps): Promise<B
   await mkdir(join(folder, incoming), { recursive: true })
   const root = await realpath(folder)
 
-  /** The folder of a key, unless a link leads elsewhere on the way there. */
+  /** Returns the folder of a key, unless a symbolic link leads elsewhere. */
   const folderOf = async (organization: string, kind: string) => {
     const path = join(root, organization, kind)
     if ((await realpath(path)) !== path) throw new Error('A folder of the file storage is a symbolic link.')
@@ -112,7 +113,7 @@ export const openLocalStore = async (folder: string, sweeps?: Sweeps): Promise<B
       await mkdir(join(root, organization, kind), { recursive: true })
       const target = await folderOf(organization, kind)
       await rename(temporary, join(target, name))
-      // The entries on the way down too: another put may have made them without having got this far.
+      // Also syncs the parent folders: another put may have created them without having synced them.
       for (const path of [target, join(root, organization), root]) await syncFolder(path)
       return measured.result()
     } catch (error) {
@@ -131,7 +132,7 @@ export const openLocalStore = async (folder: string, sweeps?: Sweeps): Promise<B
     }
   }
   await sweep()
-  // What this start still found too young. A failure shows in `check`, which uses the same folder.
+  // Files that were too recent at the start. A failure shows in `check`, which uses the same folder.
   const sweeping = setInterval(() => void sweep().catch(() => undefined), abandonedAfterMs).unref()
 
   const walk = async function* (path: string, prefix: string): AsyncGenerator<string> {
@@ -179,7 +180,7 @@ export const openLocalStore = async (folder: string, sweeps?: Sweeps): Promise<B
       try {
         const target = await folderOf(organization, kind)
         await unlink(join(target, name))
-        // What was erased must not come back with a power cut.
+        // Erased files must not return after a power failure.
         await syncFolder(target)
       } catch (error) {
         if (!isAbsence(error)) throw storageFailure(error)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { ApiError } from '../errors.ts'
 import type { BlobSource } from './store.ts'
 
-/** Passes bytes on while it counts and hashes them, and tells a failing source from a failing store. */
+/** Counts and hashes bytes, and distinguishes a failing source from a failing store. */
 export const measure = (source: BlobSource, maxBytes = Number.POSITIVE_INFINITY) => {
   const hash = createHash('sha256')
   let bytes = 0
@@ -24,7 +24,7 @@ export const measure = (source: BlobSource, maxBytes = Number.POSITIVE_INFINITY)
 
   return {
     chunks,
-    /** What the source, not the store, ended with. */
+    /** The error of the source, not of the store. */
     failure: () => failure,
     result: () => ({ bytes, sha256: hash.digest('base64') }),
   }

@@ -35,7 +35,7 @@ describe.each(['file', 's3'] as const)('a store in %s', (kind) => {
     return () => opened.close()
   })
 
-  it('is the database’s that claims it first, until somebody gives it away', async () => {
+  it('belongs to the database that claims it first, until someone transfers it', async () => {
     expect(await claimStore(store, one)).toEqual([])
     expect(await claimStore(store, one)).toEqual([])
     expect(await claimStore(store, other)).toEqual([markOf(one)])
@@ -44,7 +44,7 @@ describe.each(['file', 's3'] as const)('a store in %s', (kind) => {
     expect(await claimStore(store, one)).toEqual([markOf(other)])
   })
 
-  it('is never two’s who claim it at once', async () => {
+  it('never belongs to two that claim it concurrently', async () => {
     const claims = await Promise.all([one, other].map((id) => claimStore(store, id)))
     expect(claims.filter((others) => others.length === 0).length).toBeLessThan(2)
     const later = await Promise.all([one, other].map((id) => claimStore(store, id)))
@@ -52,7 +52,7 @@ describe.each(['file', 's3'] as const)('a store in %s', (kind) => {
   })
 })
 
-it('of another database nothing is swept away', async () => {
+it('of another database is never swept', async () => {
   const server = await testServer()
   const { blobs, db, jobs } = server.deps
   const { id: org } = await makeOrganization(server)

@@ -40,7 +40,7 @@ const usesOf = (store: LinkingStore) => [
 ]
 
 describe('a store that', () => {
-  test('fails for a moment is asked again', async () => {
+  test('fails temporarily is retried', async () => {
     let failures = 1
     server.state.fault = () => (failures-- > 0 ? 'SlowDown' : undefined)
     expect(await store.put(key, [Buffer.from('x')], wav)).toMatchObject({ bytes: 1 })
@@ -52,7 +52,7 @@ describe('a store that', () => {
     await Promise.all(refusals)
   })
 
-  test('refuses the credentials is unavailable, and says why only in the cause', async () => {
+  test('rejects the credentials is unavailable, with the reason only in the cause', async () => {
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'another')
     const stranger = await open()
     for (const use of usesOf(stranger)) await expect(use(), String(use)).rejects.toMatchObject(unavailable)
@@ -62,7 +62,7 @@ describe('a store that', () => {
     await stranger.close()
   })
 
-  test('has no such bucket is unavailable, not empty', async () => {
+  test('does not have the bucket is unavailable, not empty', async () => {
     const lost = await open('another-bucket')
     for (const use of [...usesOf(lost).slice(0, 3), ...usesOf(lost).slice(4)]) {
       await expect(use(), String(use)).rejects.toMatchObject(unavailable)
@@ -70,19 +70,19 @@ describe('a store that', () => {
     await lost.close()
   })
 
-  test('is not there is unavailable', async () => {
+  test('is unreachable is unavailable', async () => {
     await server.close()
     for (const use of usesOf(store)) await expect(use(), String(use)).rejects.toMatchObject(unavailable)
     server = await startS3Server()
   })
 
-  test('turns the service away is noticed by the next check', async () => {
+  test('rejects the service is detected by the next check', async () => {
     await store.check()
     server.state.fault = (request) => (request.startsWith('HEAD') ? 'AccessDenied' : undefined)
     await expect(store.check()).rejects.toMatchObject(unavailable)
   })
 
-  test('loses a part gets the whole upload taken back', async () => {
+  test('loses a part has the whole upload aborted', async () => {
     server.state.fault = (request) =>
       request.startsWith('PUT') && server.uploads.size > 0 ? 'AccessDenied' : undefined
     await expect(store.put(key, Array(3).fill(Buffer.alloc(8_000_000)), wav)).rejects.toMatchObject(unavailable)
@@ -90,7 +90,7 @@ describe('a store that', () => {
   })
 })
 
-test('every request that changes or reads anything is signed, its body included', async () => {
+test('every request is signed, including its body', async () => {
   const response = await fetch(`${server.endpoint}/${server.bucket}/p/${key}`, { method: 'PUT', body: 'x' })
   expect(response.status).toBe(403)
   await store.put(key, Array(3).fill(Buffer.alloc(8_000_000)), wav)
@@ -98,7 +98,7 @@ test('every request that changes or reads anything is signed, its body included'
   expect(server.objects.get(`p/${key}`)?.body).toHaveLength(24_000_000)
 })
 
-test('uploads of dead processes are taken back, others are not', async () => {
+test('uploads of dead processes are aborted, others are not', async () => {
   const day = 86_400_000
   const upload = (name: string, ageMs: number) => {
     server.uploads.set(newId(), { key: name, ...wav, startedAt: new Date(Date.now() - ageMs), parts: new Map() })
@@ -112,7 +112,7 @@ test('uploads of dead processes are taken back, others are not', async () => {
   await opened.close()
 })
 
-test('the SDK is loaded by those who use it alone', async () => {
+test('the SDK is only loaded if needed', async () => {
   const program = (storage: string) => `
     import { openBlobs } from ${JSON.stringify(new URL('./blobs.ts', import.meta.url).href)}
     import { registerHooks } from 'node:module'

@@ -1,4 +1,4 @@
-// Blobs in a bucket of S3 or of a store that speaks its protocol.
+// Files in a bucket on S3 or a compatible store.
 import { Readable } from 'node:stream'
 import {
   AbortMultipartUploadCommand,
@@ -41,12 +41,12 @@ export type S3Options = {
   sweeps?: Sweeps | undefined
 }
 
-/** Two parts are held in memory at a time; 10,000 parts make 80 GiB. */
+/** Two parts are in memory at a time; 10,000 parts are 80 GiB. */
 const partsAtOnce = 2
 const partBytes = mostBuffered / partsAtOnce
-/** S3 signs for no longer. */
+/** S3's maximum for signed links. */
 const maxLinkSeconds = 7 * 86_400
-/** An upload that takes a day belongs to a process that died. */
+/** An upload that takes a day belongs to a dead process. */
 const abandonedAfterMs = 86_400_000
 const sweepEveryMs = 3_600_000
 const fallbackRegion = 'us-east-1'
@@ -55,7 +55,7 @@ const unknownType = 'application/octet-stream'
 const openClient = async (endpoint: string | undefined) => {
   const options: S3ClientConfig = {
     ...(endpoint && { endpoint, forcePathStyle: true }),
-    // Newer checksums are not understood by all compatible stores; the signature covers the bytes as it is.
+    // Not all compatible stores support newer checksums, and the signature already covers the bytes.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
@@ -66,7 +66,7 @@ const openClient = async (endpoint: string | undefined) => {
     },
   }
   const client = new S3Client(options)
-  // Region and credentials come as the SDK finds them; only it knows where AWS_REGION and the profiles are.
+  // The SDK finds region and credentials; only it knows AWS_REGION and the profiles.
   const region = await client.config.region().catch(() => undefined)
   if (region) return client
   client.destroy()
@@ -84,8 +84,9 @@ const unavailable = (cause: unknown) =>
   })
 
 /**
- * Undefined for what is not there; every other failure is the store's, not the caller's. (S3 answers 403 instead of
- * 404 to credentials that may not list the bucket: they need that permission.)
+ * Undefined for a missing file. Every other failure is the store's, not the caller's. (Without permission to list the
+ * bucket,
+ * S3 returns 403 instead of 404, so the credentials need it.)
  */
 const ask = async <T>(sent: Promise<T>): Promise<T | undefined> => {
   try {
@@ -106,7 +107,7 @@ export const openS3Store = async ({ bucket, prefix, endpoint, clock, sweeps }: S
   const put: LinkingStore['put'] = async (key, source, { contentType, maxBytes }) => {
     const measured = measure(source, maxBytes)
     try {
-      // One request for what fits in one part, else a multipart upload, which a failure aborts.
+      // A single request if the file fits in one part, otherwise a multipart upload, which is aborted on failure.
       const upload = new Upload({
         client,
         params: { ...place(key), ContentType: checkContentType(contentType), Body: Readable.from(measured.chunks()) },
@@ -132,7 +133,7 @@ export const openS3Store = async ({ bucket, prefix, endpoint, clock, sweeps }: S
     )
   }
 
-  /** Refuses a range with the size of the file, which the store does not tell. */
+  /** Rejects a range with the size of the file, which the store does not return. */
   const refuseRange = async (key: string, range: BlobRange) => {
     const found = await head(key)
     if (!found) return undefined
@@ -141,7 +142,7 @@ export const openS3Store = async ({ bucket, prefix, endpoint, clock, sweeps }: S
   }
 
   const get: LinkingStore['get'] = async (key, range) => {
-    // Stores ignore a range that makes no sense instead of refusing it.
+    // Stores ignore an invalid range instead of rejecting it.
     if (range && !isOrdered(range)) return refuseRange(key, range)
     const request = { ...place(key), ...(range && { Range: `bytes=${range.start}-${range.end ?? ''}` }) }
     const sent = client.send(new GetObjectCommand(request)).catch((error: unknown) => {
@@ -172,7 +173,7 @@ export const openS3Store = async ({ bucket, prefix, endpoint, clock, sweeps }: S
   }
 
   const check = async () => {
-    // Writing is proven once; asked every few seconds, it would cost money and pile up versions.
+    // Checks writing once: repeated every few seconds, it would cost money and create many versions.
     try {
       if (writable) return void (await client.send(new HeadBucketCommand({ Bucket: bucket })))
       await client.send(new PutObjectCommand({ ...probe, Body: '', ContentLength: 0 }))
@@ -194,8 +195,8 @@ export const openS3Store = async ({ bucket, prefix, endpoint, clock, sweeps }: S
       await client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }))
     }
   }
-  // In the background, and without a word when it fails: some stores cannot list uploads, and a lifecycle rule of the
-  // bucket does the same.
+  // In the background, ignoring failures: some stores cannot list uploads, and a lifecycle rule of the bucket does the
+  // same.
   const sweepQuietly = () => void sweep().catch(() => undefined)
   sweepQuietly()
   const sweeping = setInterval(sweepQuietly, sweepEveryMs).unref()

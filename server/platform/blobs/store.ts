@@ -1,8 +1,8 @@
-// What every store of files does, and the forms of its keys, ranges and content types.
+// The interface of file stores, and the format of keys, ranges, and content types.
 import type { Readable } from 'node:stream'
 import { ApiError } from '../errors.ts'
 
-/** How much of a file a store has in memory at most while it puts it. */
+/** Maximum part of a file in memory during a put. */
 export const mostBuffered = 16 * 1024 * 1024
 
 /** `organizationId/kind/name`: see `checkKey`. */
@@ -10,7 +10,7 @@ export type BlobKey = string
 
 type BlobHead = { bytes: number; contentType: string; modifiedAt: Date }
 
-/** First and last byte, counted from 0 as HTTP ranges are; without `end`, or beyond the last byte, to the end. */
+/** First and last byte, from 0 as in HTTP ranges; without `end`, or beyond the last byte, to the end. */
 export type BlobRange = { start: number; end?: number }
 
 type BlobContent = {
@@ -25,22 +25,23 @@ export type BlobSource = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
 export type BlobStore = {
   /**
-   * Stores all of `source` or, when it fails or exceeds `maxBytes`, nothing. Replaces what was there at one stroke.
-   * `sha256` is in base64, as `Repr-Digest` wants it.
+   * Stores all of `source`, or nothing if it fails or exceeds `maxBytes`. Replaces an existing file atomically.
+   * `sha256` is in
+   * base64, as `Repr-Digest` requires.
    */
   put: (
     key: BlobKey,
     source: BlobSource,
     options: { contentType: string; maxBytes?: number },
   ) => Promise<{ bytes: number; sha256: string }>
-  /** Whoever takes the stream reads it to its end or destroys it. */
+  /** The caller reads the stream to its end or destroys it. */
   get: (key: BlobKey, range?: BlobRange) => Promise<BlobContent | undefined>
   head: (key: BlobKey) => Promise<BlobHead | undefined>
-  /** Deleting what is not there succeeds. */
+  /** Deleting a missing file succeeds. */
   delete: (key: BlobKey) => Promise<void>
-  /** In no particular order; of what changes meanwhile, either state may show. */
+  /** In no particular order; concurrent changes may be included or not. */
   list: (prefix: string) => AsyncIterable<{ key: BlobKey; modifiedAt: Date }>
-  /** Throws when nothing can be written. */
+  /** Throws if nothing can be written. */
   check: () => Promise<void>
   close: () => Promise<void>
 }
@@ -50,19 +51,20 @@ export type LinkOptions = {
   fileName: string
   contentType: string
   disposition: 'attachment' | 'inline'
-  /** Of the file, in base64: sent with it where this service serves it. */
+  /** Of the file, in base64: sent with it by this service. */
   sha256?: string
 }
 
-/** A store that can be read by links of its own, past this service. */
+/** A store with its own download links, which bypass this service. */
 export type LinkingStore = BlobStore & { signedUrl: (key: BlobKey, options: LinkOptions) => Promise<string> }
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const segment = /^[a-z0-9](?:[a-z0-9._-]{0,199})$/
 
 /**
- * An organization's id and two segments of lower-case letters, digits and `._-` that begin with a letter or digit: the
- * same file on every file system, no way out of the folder, and no name that the stores use for themselves.
+ * An organization's ID and two segments of lower-case letters, digits, and `._-` that start with a letter or digit: the
+ * same
+ * file on every file system, no path out of the folder, and no name that stores use internally.
  */
 export const checkKey = (key: string): [organization: string, kind: string, name: string] => {
   const [organization, kind, name, ...more] = key.split('/')
@@ -89,7 +91,7 @@ export const checkPrefix = (prefix: string): string => {
   return prefix
 }
 
-/** Stored beside the bytes and sent as a header. */
+/** Stored with the bytes and sent as a header. */
 export const checkContentType = (contentType: string): string => {
   if (contentType.length > 100) throw new TypeError('The content type of a blob can have at most 100 characters')
   if (!/^[\w.+-]+\/[\w.+-]+(?:; ?[\w.+-]+=(?:[\w.+-]+|"[\x20\x21\x23-\x5b\x5d-\x7e]*"))*$/.test(contentType)) {
@@ -101,7 +103,7 @@ export const checkContentType = (contentType: string): string => {
 export const isOrdered = ({ start, end = start }: BlobRange): boolean =>
   Number.isSafeInteger(start) && Number.isSafeInteger(end) && start >= 0 && end >= start
 
-/** What to send of a file, within what is there. */
+/** The range of a file to send. */
 export const resolveRange = (range: BlobRange | undefined, totalBytes: number): { start: number; bytes: number } => {
   if (!range) return { start: 0, bytes: totalBytes }
   const end = Math.min(range.end ?? totalBytes - 1, totalBytes - 1)

@@ -13,7 +13,7 @@ const batchSize = 500
 
 type Owned = { db: Db; blobs: Blobs; log: Log }
 
-/** Refuses a storage from which the files of this database are gone, such as the empty folder below a missing mount. */
+/** Rejects a storage without the files of this database, such as the empty folder of a missing mount. */
 export const checkOwnStore = async ({ db, blobs }: Pick<Owned, 'db' | 'blobs'>): Promise<void> => {
   if ((await readClaimedStorage(db)) !== blobs.address) return
   if (await hasClaimed(blobs, await readInstanceId(db))) return
@@ -23,7 +23,7 @@ export const checkOwnStore = async ({ db, blobs }: Pick<Owned, 'db' | 'blobs'>):
   )
 }
 
-/** False, and said in the log, where the storage is another database's: that one's files are no litter. */
+/** False, with a log line, if the storage belongs to another database, which may use the files. */
 export const claimOwnStore = async ({ db, blobs, log }: Owned): Promise<boolean> => {
   await checkOwnStore({ db, blobs })
   const owners = await claimStore(blobs, await readInstanceId(db))
@@ -37,9 +37,9 @@ type SweptStore = SweepDeps & { blobs: Blobs }
 type FileSweep = {
   name: string
   schedule: string
-  /** The middle part of the keys that are swept. */
+  /** The middle part of the keys to sweep. */
   kind: string
-  /** Which of these files of an organization something names. */
+  /** Returns which of these files of an organization are in use. */
   listNamed: (db: Db, org: OrgId, keys: string[]) => Promise<string[]>
 }
 
@@ -50,7 +50,7 @@ const sweepFiles = async (
   { kind, listNamed }: FileSweep,
   { org, now, signal }: Place,
 ): Promise<void> => {
-  // What is younger may be about to be named.
+  // Newer files may be about to be referenced.
   const before = now.getTime() - dayMs
   let deleted = 0
   let batch: string[] = []
@@ -73,7 +73,7 @@ const sweepFiles = async (
   if (deleted > 0) log.info({ organizationId: org, kind, deleted }, 'deleted unreferenced files')
 }
 
-/** A process that dies between storing a file and naming it leaves one that nobody will ever find. */
+/** A process that dies between storing a file and referencing it leaves one that nobody will ever find. */
 export const defineFileSweep = (sweep: FileSweep): Job<SweptStore, SweepPayload> =>
   defineSweep<SweptStore, { id: string }>({
     name: sweep.name,

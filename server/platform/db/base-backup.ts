@@ -1,14 +1,15 @@
-// A copy of the embedded database's files, taken while it runs, from which PostgreSQL recovers: its own procedure, in
-// which the copy may be torn, since the write-ahead log from before the first byte to after the last comes with it.
+// Copies the files of the embedded database while it runs. PostgreSQL recovers from the copy: files can be
+// inconsistent,
+// because the copy includes the write-ahead log from before the first byte to after the last.
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { errorCode } from './embedded-process.ts'
 
-/** Copies one file, from path to path below the two folders. Fails with ENOENT where it is gone. */
+/** Copies one file between the two folders. Fails with ENOENT if it is gone. */
 export type CopyFile = (path: string) => Promise<void>
 
-/** Their content belongs to the running server alone and is made anew by the one that recovers. */
+/** Their content belongs to the running server and is recreated by recovery. */
 const emptied = [
   'pg_dynshmem',
   'pg_notify',
@@ -21,11 +22,11 @@ const emptied = [
 ]
 const leftOut =
   /^(postmaster\.(pid|opts)|\.s\.PGSQL\..*|pgsql_tmp.*|pg_internal\.init.*|backup_label.*|tablespace_map.*)$/
-/** Read last, as it says from where on to recover. */
+/** Read last, because it contains where recovery starts. */
 const controlFile = 'global/pg_control'
 const logSegment = /^[0-9A-F]{24}$/
 
-/** A file may come and go while the database works; what the log says of it is enough. */
+/** Files can be created and deleted while the database runs; the log has everything about them. */
 const copyIfThere = async (copy: CopyFile, path: string): Promise<void> => {
   try {
     await copy(path)
@@ -46,7 +47,7 @@ const copyFolder = async (source: string, target: string, path: string, copy: Co
   }
 }
 
-/** `folder` is that of the cluster behind the connection, `target` one that does not exist. */
+/** `folder` is that of the connected cluster; `target` must not exist. */
 export const copyCluster = async (
   connection: pg.PoolConfig,
   { folder, target, copy }: { folder: string; target: string; copy: CopyFile },
@@ -55,7 +56,7 @@ export const copyCluster = async (
   client.on('error', () => {})
   await client.connect()
   try {
-    // Keeps the log from being reused meanwhile; it goes with this session, however that ends.
+    // Keeps the log from being recycled during the backup; removed when this session ends.
     await client.query(`SELECT pg_create_physical_replication_slot('backup_${process.pid}', true, true)`)
     await client.query(`SELECT pg_backup_start('earshot backup', true)`)
     await copyFolder(folder, target, '', copy)

@@ -3,9 +3,9 @@ import type { Clock } from '../clock.ts'
 import type { Db } from './database.ts'
 
 const refreshEveryMs = 10_000
-/** Below it, the way to the database and back explains the difference. */
+/** Below this, the round trip to the database explains the difference. */
 const toleranceMs = 100
-/** An answer that took longer says too little about when it was given. */
+/** A slower response is too inexact. */
 const longestAnswerMs = 1_000
 
 export const readDatabaseTime = async (db: Db): Promise<Date> => {
@@ -16,8 +16,9 @@ export const readDatabaseTime = async (db: Db): Promise<Date> => {
 }
 
 /**
- * Opens the clock that every process of an installation shares: the database's. Between two readings it runs on this
- * machine's monotonic timer, so that setting the machine's clock changes nothing.
+ * Opens the clock that all processes of an installation share: the database's. Between two readings, it uses this
+ * machine's
+ * monotonic timer, so that setting the machine's clock changes nothing.
  */
 export const openDatabaseClock = async (db: Db): Promise<Clock & { close: () => void }> => {
   let offsetMs: number | undefined
@@ -32,7 +33,7 @@ export const openDatabaseClock = async (db: Db): Promise<Clock & { close: () => 
   }
 
   await refresh()
-  // While the database is away the last reading counts.
+  // While the database is unavailable, the last reading counts.
   const refreshing = setInterval(() => void refresh().catch(() => undefined), refreshEveryMs).unref()
   return {
     now: () => new Date(Math.round(performance.now() + (offsetMs ?? performance.timeOrigin))),

@@ -21,7 +21,7 @@ afterAll(() => rm(dataDir, { recursive: true, force: true }))
 
 const common = () => ({ dataDir, log, databaseUrl: undefined })
 
-test('one process serves a data directory; commands work beside it', async () => {
+test('one process serves a data directory; commands work next to it', async () => {
   const serving = await connectDatabase({ ...common(), applicationName: 'earshot serve', exclusive: 'required' })
   try {
     await expect(
@@ -50,7 +50,7 @@ const urlOf = ({ connection }: TestDatabase, database?: string): string => {
   return url.href
 }
 
-test('an external server is used as it is, and a wrong name is told without the URL', async () => {
+test('an external server is used as it is, and an unknown database is reported without the URL', async () => {
   const database = await testDatabase({ empty: true })
   const external = { ...common(), applicationName: 'earshot serve', exclusive: 'required' as const }
   try {
@@ -69,7 +69,7 @@ test('an external server is used as it is, and a wrong name is told without the 
   }
 })
 
-test('a server without a pooler is asked on one connection', async () => {
+test('a server without a pooler is checked with one connection', async () => {
   const database = await testDatabase({ empty: true })
   onTestFinished(database.drop)
   const url = new URL(urlOf(database))
@@ -90,7 +90,7 @@ test('a server without a pooler is asked on one connection', async () => {
   expect(proxy.connections()).toBe(1)
 })
 
-/** Passes statements of any number of connections to one session, as a pooler of transactions does. */
+/** Forwards statements of any number of connections to one session, like a transaction pooler. */
 const openPooler = async (connection: pg.ClientConfig) => {
   const session = new pg.Client(connection)
   session.on('error', () => {})
@@ -116,7 +116,7 @@ const openPooler = async (connection: pg.ClientConfig) => {
   return `postgres://anybody@127.0.0.1:${port}/any`
 }
 
-test('a pooler that shares sessions between connections is refused', async () => {
+test('a pooler that shares sessions between connections is rejected', async () => {
   const database = await testDatabase({ empty: true })
   onTestFinished(database.drop)
   const databaseUrl = await openPooler(database.connection)
@@ -125,7 +125,7 @@ test('a pooler that shares sessions between connections is refused', async () =>
   ).rejects.toThrow('Set it to session mode')
 })
 
-test('such a pooler is also refused in front of a read replica, which may be unreachable otherwise', async () => {
+test('such a pooler is also rejected for a read replica, which can otherwise be unreachable', async () => {
   const switches = await switchesOnTestDatabase()
   const database = await testDatabase({ empty: true })
   onTestFinished(database.drop)
@@ -137,7 +137,7 @@ test('such a pooler is also refused in front of a read replica, which may be unr
   expect(await list(`postgres://anybody@127.0.0.1:${await takeFreePort()}/any`)).toMatchObject({ code: 0 })
 })
 
-test('an external server that is not up yet is waited for', async () => {
+test('waits for an external server that is not up yet', async () => {
   const closed = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => closed.once('listening', resolve))
   const address = closed.address()
@@ -147,7 +147,7 @@ test('an external server that is not up yet is waited for', async () => {
   const options = { ...common(), applicationName: 'earshot serve', exclusive: 'required' as const }
   const refused = connectDatabase({ ...options, databaseUrl: `postgresql://a:b@127.0.0.1:${address.port}/c` })
   const settled = expect(refused).rejects.toThrow('cannot be reached: Connection terminated unexpectedly')
-  // Something answers there at last, and hangs up: that is an answer, and final.
+  // The server finally accepts the connection and closes it, which is final.
   const late = createServer((socket) => socket.destroy()).listen(address.port, '127.0.0.1')
   await settled
   await new Promise((resolve) => late.close(resolve))

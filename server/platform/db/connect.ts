@@ -1,4 +1,4 @@
-// Chooses the database: the server that DATABASE_URL names, or the embedded one of the data directory.
+// Chooses the database: the server in DATABASE_URL, or the embedded one of the data directory.
 
 import pg from 'pg'
 import type { Log } from '../log.ts'
@@ -10,16 +10,16 @@ export type ConnectOptions = {
   dataDir: string
   applicationName: string
   log: Log
-  /** `required` refuses a data directory that another process holds; commands can work beside it. */
+  /** `required` rejects a data directory that another process uses; commands can run next to it. */
   exclusive: 'required' | 'preferred'
-  /** How long an external server that does not answer yet is waited for. */
+  /** How long to wait for an external server that does not respond yet. */
   patienceMs?: number
   onState?: (state: EmbeddedState, error?: Error) => void
 }
 
 const defaultPatienceMs = 30_000
 
-/** A server that is still starting is waited for; any other refusal is final. */
+/** Waits for a server that is starting; any other rejection is final. */
 const isStarting = (error: unknown): boolean =>
   ['ECONNREFUSED', 'ENOENT', 'EAI_AGAIN', '57P03'].includes(String(errorCode(error)))
 
@@ -27,21 +27,22 @@ const sharedSessions = (setting: string) =>
   `The connection pooler of ${setting} shares sessions between connections. Set it to session mode ` +
   '(pool_mode = session in PgBouncer), or connect to the server itself.'
 
-/** How often two connections are compared: a busy pooler may keep them apart once. */
+/** How often two connections are compared: a busy pooler may separate them once. */
 const rounds = 3
 /** A full pooler makes a connection wait, which proves nothing. */
 const answerTimeoutMs = 2_000
 
 /**
- * Returns whether two connections share sessions of the server, as they do behind a pooler of transactions: one of them then
- * changes its session, or both have the same one. That would only show later, in lost notifications and locks.
+ * Returns whether two connections share server sessions, as behind a transaction pooler: one changes its session, or
+ * both have
+ * the same. Otherwise, this would only show later, in lost notifications and locks.
  */
 const shareSessions = async (first: pg.Client, connectionString: string): Promise<boolean> => {
   const readSession = async (client: pg.Client): Promise<number | undefined> => {
     const query = { text: 'SELECT pg_backend_pid() AS pid', query_timeout: answerTimeoutMs }
     return (await client.query<{ pid: number }>(query)).rows[0]?.pid
   }
-  // As told when it connected. pg's types don't list it.
+  // As reported when connecting. pg's types don't list it.
   const { processID } = first as pg.Client & { processID: number | null }
   const own = await readSession(first).catch(() => undefined)
   // A pooler numbers its clients itself. Usually this is the server, and a second connection is not needed.
@@ -63,8 +64,8 @@ const shareSessions = async (first: pg.Client, connectionString: string): Promis
 }
 
 /**
- * Rejects if connections to a read replica share sessions. A replica that cannot be reached is not used, and does not keep
- * the service from starting.
+ * Rejects if connections to a read replica share sessions. An unreachable replica is not used, and does not prevent the
+ * start.
  */
 export const refuseSharedReplica = async (connectionString: string): Promise<void> => {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: answerTimeoutMs })
@@ -77,7 +78,7 @@ export const refuseSharedReplica = async (connectionString: string): Promise<voi
   if (isShared) throw new Error(sharedSessions('EARSHOT_READ_DATABASE_URL'))
 }
 
-/** Connects once, and tells whether connections share sessions. */
+/** Connects once, and returns whether connections share sessions. */
 const tryExternal = async (connectionString: string): Promise<{ isShared: boolean } | { error: unknown }> => {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 10_000 })
   client.on('error', () => {})

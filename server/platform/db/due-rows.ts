@@ -3,23 +3,24 @@ import { dayMs } from '../durations.ts'
 import { placement } from './citus/placement.ts'
 import type { Db, OrgId } from './database.ts'
 
-/** Rows of tenants' tables that are deleted or changed once they are due, organization by organization. */
+/** Deletes or changes rows of tenants' tables once they are due, organization by organization. */
 export type DueRows = {
-  /** Where something may be due. */
+  /** Finds organizations with possibly due rows. */
   listOrganizationsAllOrgs: (db: Db, now: Date) => Promise<{ id: OrgId }[]>
-  /** Deals with at most `limit` rows of one organization, and answers how many there were. */
+  /** Processes at most `limit` rows of one organization, and returns how many there were. */
   sweep: (db: Db, org: OrgId, place: { now: Date; limit: number }) => Promise<number>
 }
 
 type Definition = {
-  /** One whose key is the organization and `id`. */
+  /** A table whose key is the organization and `id`. */
   table: string
   /**
-   * An index begins with the organization and what this asks for. Other tables are compared with `org`: a cluster finds the
-   * node of one organization by its value.
+   * An index starts with the organization and this condition. Other tables are compared with `org`: a cluster finds the
+   * node of
+   * one organization by its value.
    */
   isDue: (now: Date, org: RawBuilder<unknown>) => RawBuilder<unknown>
-  /** What the rows become; without it they are deleted. */
+  /** The changed columns; without it, rows are deleted. */
   change?: RawBuilder<unknown>
 }
 
@@ -32,7 +33,7 @@ export const dueRows = ({ table, isDue, change }: Definition): DueRows => ({
     return rows
   },
   sweep: async (db, org, { now, limit }) => {
-    // Skips what another process is dealing with. A row with a copy on every node is never locked.
+    // Skips rows that another process is handling. A row with a copy on every node is never locked.
     const lock = placement[table] === 'reference' ? sql`` : sql`FOR UPDATE SKIP LOCKED`
     const due = sql`
       SELECT id FROM ${sql.table(table)}

@@ -35,7 +35,7 @@ const run = async (connection: pg.ClientConfig, text: string) => {
   }
 }
 
-test('a dump makes a database whose dump is the same', async () => {
+test('a dump creates a database with the same dump', async () => {
   const [first, second] = [await testDatabase({ empty: true }), await testDatabase({ empty: true })]
   try {
     await run(first.connection, `SET TimeZone = 'Asia/Tokyo'; ${schema}`)

@@ -1,4 +1,4 @@
-// The folder that holds PostgreSQL's data, and the folder of its socket.
+// The folder of PostgreSQL's data, and the folder of its socket.
 
 import { createHash, randomBytes } from 'node:crypto'
 import {
@@ -26,14 +26,14 @@ export const superuser = 'earshot'
 
 const majorVersion = '18'
 const initTimeoutMs = 120_000
-/** The system's limit is 104 bytes on macOS and 108 on Linux, the closing NUL included. */
+/** The system's limit is 104 bytes on macOS and 108 on Linux, including the final NUL. */
 const maxSocketPathBytes = 100
 
-/** Resolved, so that however it is spelt, one folder has one name. */
+/** Resolved, so that a folder has one name for all spellings. */
 export const prepareDataDir = async (dataDir: string): Promise<string> => {
   if (!(await statOrUndefined(dataDir))) {
     await mkdir(dataDir, { recursive: true, mode: 0o700 })
-    // Root's database runs as another user, who must be able to walk through.
+    // Root's database runs as another user, who must have access to the parent folders.
     if (isRoot()) await chmod(dataDir, 0o711)
   }
   await sweepPartials(dataDir)
@@ -42,7 +42,7 @@ export const prepareDataDir = async (dataDir: string): Promise<string> => {
 
 const folderOf = (dataDir: string): string => join(dataDir, 'postgres')
 
-/** Undefined where there is no cluster. */
+/** Undefined if there is no cluster. */
 const readVersion = async (folder: string): Promise<string | undefined> => {
   const text = await readFile(join(folder, 'PG_VERSION'), 'utf8').catch((error) => {
     if (errorCode(error) === 'ENOENT') return undefined
@@ -54,12 +54,12 @@ const readVersion = async (folder: string): Promise<string | undefined> => {
 export const hasCluster = async (dataDir: string): Promise<boolean> =>
   (await readVersion(folderOf(dataDir))) !== undefined
 
-/** For what works on a database that is there, and would otherwise make one. */
+/** For commands on an existing database, which must not create one. */
 export const requireCluster = async (dataDir: string): Promise<void> => {
   if (!(await hasCluster(dataDir))) throw new Error(`There is no database in ${dataDir}.`)
 }
 
-/** Returns the folder of the cluster, made if absent. */
+/** Returns the folder of the cluster, and creates it if missing. */
 export const prepareCluster = async (dataDir: string, launcher: Launcher, log: Log): Promise<string> => {
   const folder = folderOf(dataDir)
   const version = await readVersion(folder)
@@ -75,7 +75,7 @@ export const prepareCluster = async (dataDir: string, launcher: Launcher, log: L
   log.info({ dataDir }, 'creating the database')
   await makeFolder(folder, async (partial) => {
     await giveTree(partial, launcher.initializer)
-    // The builtin locale sorts alike on every system and never changes with a C library.
+    // The builtin locale sorts equally on every system and never changes with a C library.
     const settings = ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--encoding=UTF8', '--auth=trust']
     const command = launcher.command('initdb', ['-D', partial, '-U', superuser, '--no-instructions', ...settings])
     const { ok, output } = await run(command, initTimeoutMs)
@@ -86,8 +86,9 @@ export const prepareCluster = async (dataDir: string, launcher: Launcher, log: L
 }
 
 /**
- * Names the two files by which the server asks who calls, and writes them: they lie beside the cluster, so that a restored
- * or older one is guarded too. Where it runs as the user that starts it, the closed folder of its socket is the guard.
+ * Writes the two files with which the server authenticates callers: they are next to the cluster, so that a restored or
+ * older
+ * one is protected too. If it runs as the user that starts it, the closed folder of its socket protects it.
  */
 export const writeAccessFiles = async (clusterFolder: string, launcher: Launcher): Promise<Record<string, string>> => {
   if (!launcher.asksWhoCalls) return {}
@@ -100,7 +101,7 @@ export const writeAccessFiles = async (clusterFolder: string, launcher: Launcher
 const replaceFile = async (path: string, text: string): Promise<void> => {
   const partial = `${path}.partial-${process.pid}-${randomBytes(4).toString('hex')}`
   await writeFile(partial, text, { mode: 0o644 })
-  // mkdir and writeFile obey the umask, which may close a file to the user that PostgreSQL runs as.
+  // mkdir and writeFile obey the umask, which may exclude the user that PostgreSQL runs as.
   await chmod(partial, 0o644)
   await rename(partial, path)
 }
@@ -114,7 +115,7 @@ export const prepareSocketFolder = async (clusterFolder: string, launcher: Launc
   )
   const folder = join(shared, `earshot-${createHash('sha256').update(clusterFolder).digest('hex').slice(0, 16)}`)
   const { uid, gid } = launcher.owner
-  // One that an earlier version made; whoever else runs as nobody may have put something into it.
+  // Created by an earlier version; another program that runs as nobody may have written to it.
   const former = isRoot() && uid !== nobody.uid && (await lstat(folder).catch(() => undefined))
   if (former && former.uid === nobody.uid) await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { mode: 0o700 }).catch((error) => {

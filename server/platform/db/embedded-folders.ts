@@ -1,4 +1,4 @@
-// Folders that are whole or absent: filled under another name, made durable, then renamed into place.
+// Folders that are complete or missing: filled with a temporary name, synced, then renamed.
 
 import { randomBytes } from 'node:crypto'
 import { chmod, chown, lchown, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
@@ -16,7 +16,8 @@ export const statOrUndefined = (path: string) =>
   })
 
 /**
- * Makes `target` by filling a sibling and renaming it. Two processes may race: the slower one drops its work. A kill
+ * Creates `target` by filling a sibling and renaming it. Of two concurrent processes, the slower one drops its work. A
+ * kill
  * leaves a sibling that `sweepPartials` removes at the next start.
  */
 export const makeFolder = async (target: string, fill: (partial: string) => Promise<void>): Promise<void> => {
@@ -33,12 +34,12 @@ export const makeFolder = async (target: string, fill: (partial: string) => Prom
   }
 }
 
-/** Removes what killed processes left half-made in `folder`. */
+/** Removes partial folders of killed processes in `folder`. */
 export const sweepPartials = async (folder: string): Promise<void> => {
   for (const name of await readdir(folder)) {
     const maker = /\.partial-(\d+)-[0-9a-f]{8}$/.exec(name)?.[1]
     if (!maker || (Number(maker) !== process.pid && (await isAlive(Number(maker))))) continue
-    // A program that the dead process had started may still be writing for a moment.
+    // A child of the dead process may still be writing for a moment.
     await rm(join(folder, name), { recursive: true, force: true, maxRetries: 5 })
   }
 }
@@ -52,7 +53,7 @@ export const syncFolder = async (folder: string): Promise<void> => {
   }
 }
 
-/** Opens a tree to every reader, whatever umask it was copied under, and makes it durable. */
+/** Makes a tree readable for everyone, whatever umask it was copied with, and syncs it. */
 export const publishTree = async (folder: string): Promise<void> => {
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name)
@@ -70,7 +71,7 @@ export const publishTree = async (folder: string): Promise<void> => {
   await chmod(folder, 0o755)
 }
 
-/** Only root can give a tree away. The top goes last, so that its owner tells whether all was given. */
+/** Only root can change the owner. The top folder is last, so that its owner shows whether everything was changed. */
 export const giveTree = async (folder: string, { uid, gid }: Owner): Promise<void> => {
   if (!isRoot() || (await stat(folder)).uid === uid) return
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {

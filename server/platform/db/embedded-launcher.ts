@@ -1,6 +1,7 @@
-// Finds PostgreSQL's programs and a way to run them. PostgreSQL refuses to run as root, so root has to give its rights
-// up, and a user without rights does not reach what lies under a home directory of mode 0700. Each way is tried for
-// real, and the first that works is taken.
+// Finds PostgreSQL's programs and a way to run them. PostgreSQL refuses to run as root, so root has to drop its
+// privileges, and
+// an unprivileged user has no access to a home directory with mode 0700. Each way is actually tried, and the first that
+// works is used.
 
 import { spawn } from 'node:child_process'
 import { constants } from 'node:fs'
@@ -16,9 +17,9 @@ export type Launcher = {
   way: WayName
   /** Who must own the data for PostgreSQL to accept it. */
   owner: Owner
-  /** Who makes the data, before they are given to the owner: initdb refuses a user without a name. */
+  /** Who creates the data before the owner is changed: initdb rejects a user without a name. */
   initializer: Owner
-  /** Whether the server tells its callers apart by their user, and lets nobody in but the one who starts it. */
+  /** Whether the server identifies callers by their user, and only accepts the one who starts it. */
   asksWhoCalls: boolean
   command: (program: 'initdb' | 'postgres', args: string[]) => Command
 }
@@ -35,12 +36,12 @@ type Way = {
 }
 
 export const nobody: Owner = { uid: 65_534, gid: 65_534 }
-/** Runs root's database and nothing else. No system hands it out, and containers that have 65,536 users know it. */
+/** Only runs root's database. No system assigns it, and containers with 65,536 users have it. */
 const dedicated: Owner = { uid: 61_042, gid: 61_042 }
 const rootHome = '/var/lib/earshot'
 const probeTimeoutMs = 10_000
 
-/** The same programs whatever variables the user has set: messages in English, times in UTC, no PG… defaults. */
+/** The same environment whatever variables the user has set: English messages, UTC, no PG… defaults. */
 export const programEnvironment = {
   LC_ALL: 'C',
   TZ: 'UTC',
@@ -48,7 +49,7 @@ export const programEnvironment = {
 }
 
 const probe = 'cd "$1" && exec "$2" --version'
-/** initdb asks for the user's name, which a container's made-up user has not. */
+/** initdb needs the user's name, which a container's generated user lacks. */
 const namedProbe = 'cd "$1" && { [ -e postgres/PG_VERSION ] || id -un >/dev/null; }'
 
 const elsewhere = 'Set DATABASE_URL to a PostgreSQL 16 or newer instead.'
@@ -62,7 +63,7 @@ export const findBinaries = (): string => {
   }
 }
 
-/** npm packages hold no symbolic links; this makes those that the package lists. True when all are there. */
+/** npm packages contain no symbolic links; this creates those that the package lists. True if all exist. */
 const hydrateLinks = async (native: string): Promise<boolean> => {
   const text = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
   const links: { source: string; target: string }[] = JSON.parse(text)
@@ -83,7 +84,7 @@ const copyBinaries = async (native: string, parent: string): Promise<string> => 
   const target = join(folder, 'native')
   if (!(await statOrUndefined(target))) {
     const made = await mkdir(folder, { recursive: true })
-    // mkdir obeys the umask, which may close a folder to the user that PostgreSQL runs as.
+    // mkdir obeys the umask, which may exclude the user that PostgreSQL runs as.
     for (const path of new Set([made ?? folder, folder])) await chmod(path, 0o755)
     await sweepPartials(folder)
     await makeFolder(target, async (partial) => {
@@ -97,7 +98,7 @@ const copyBinaries = async (native: string, parent: string): Promise<string> => 
 
 const waysOf = async (dataDir: string): Promise<Way[]> => {
   const bare = (file: string, args: string[]): Command => ({ file, args, identity: {} })
-  // Looks like nobody to PostgreSQL, reaches what its real user owns, holds no capability.
+  // Looks like nobody to PostgreSQL, has the files of its real user, and no capabilities.
   const asNobody = (file: string, args: string[]): Command =>
     bare('unshare', ['--user', `--map-user=${nobody.uid}`, `--map-group=${nobody.gid}`, file, ...args])
   if (!isRoot()) {
@@ -108,7 +109,7 @@ const waysOf = async (dataDir: string): Promise<Way[]> => {
       { name: 'plain, copied', owner, copyTo: dataDir, wrap: bare },
     ]
   }
-  // Data that a normal user once made stays that user's. What is nobody's is shared with every other program of nobody.
+  // Data of a normal user stays that user's. Files of nobody are shared with all other programs of nobody.
   const existing = await statOrUndefined(join(dataDir, 'postgres'))
   const isTaken = existing && existing.uid !== 0 && existing.uid !== nobody.uid
   const owner = isTaken ? { uid: existing.uid, gid: existing.gid } : dedicated
@@ -118,8 +119,9 @@ const waysOf = async (dataDir: string): Promise<Way[]> => {
     { name: 'user namespace', owner: { uid: 0, gid: 0 }, wrap: asNobody },
     { name: 'plain, copied', owner, initializer: nobody, copyTo: dataDir, wrap: dropped },
     {
-      // For containers, which forbid user namespaces: another user, but let through closed folders. The programs look for
-      // themselves with access(), which ignores capabilities, so they lie where everyone reaches them.
+      // For containers, which forbid user namespaces: another user with access to closed folders. The programs find
+      // themselves with
+      // access(), which ignores capabilities, so they are in a folder that everyone can access.
       name: 'capability, copied',
       owner,
       initializer: nobody,
@@ -155,7 +157,7 @@ export const run = ({ file, args, identity }: Command, timeoutMs: number): Promi
     )
   })
 
-/** Takes the first way that both reaches the data directory and runs the programs. */
+/** Uses the first way that can both access the data directory and run the programs. */
 export const chooseLauncher = async (options: {
   native: string
   dataDir: string

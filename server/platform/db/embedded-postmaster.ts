@@ -1,5 +1,6 @@
-// Brings the server of a cluster up, whoever starts it: finds a living one, waits for one that is starting, recovering
-// or stopping, and starts one where there is none. Safe to run in several processes at once.
+// Starts the server of a cluster, whoever started it: finds a running one, waits for one that is starting, recovering,
+// or
+// stopping, and otherwise starts one. Safe to run in several processes at once.
 
 import { spawn } from 'node:child_process'
 import { copyFile, open, readFile, realpath, truncate, writeFile } from 'node:fs/promises'
@@ -21,7 +22,7 @@ export type Cluster = {
   log: Log
 }
 
-/** A connection to the maintenance database of a server that is up. */
+/** A connection to the maintenance database of a running server. */
 export type Running = { client: pg.Client; pid: number; socketFolder: string; gone: Promise<void> }
 
 const lockConflictTimeoutMs = 30_000
@@ -29,7 +30,7 @@ const unreachableTimeoutMs = 10_000
 const fastStopMs = 10_000
 const immediateStopMs = 10_000
 const maxLogBytes = 10 * 1024 * 1024
-/** Above every system's highest process id, so it never names a living process. */
+/** Above every system's highest process ID, so it never refers to a running process. */
 const deadPid = 99_999_999
 
 const serverSettings = (socketFolder: string): Record<string, string> => {
@@ -44,7 +45,7 @@ const serverSettings = (socketFolder: string): Record<string, string> => {
     max_wal_size: '4GB',
     random_page_cost: '1.1',
     jit: 'off',
-    // Statements and errors quote values, and what people said must not reach a log.
+    // Statements and errors quote values, and people's words must not reach a log.
     log_min_messages: 'log',
     log_min_error_statement: 'panic',
     log_error_verbosity: 'terse',
@@ -74,7 +75,7 @@ const readPidFile = async (path: string) => {
 
 type Answer = Running | 'busy' | 'silent'
 
-/** `busy` is a server that answers but is starting, recovering or stopping. */
+/** `busy` is a server that responds but is starting, recovering, or stopping. */
 const ask = async ({ folder, socketFolder, applicationName }: Cluster): Promise<Answer> => {
   const file = await readPidFile(pidFileOf(folder))
   if (!file || !(await isAlive(file.pid))) return 'silent'
@@ -85,7 +86,7 @@ const ask = async ({ folder, socketFolder, applicationName }: Cluster): Promise<
     connectionTimeoutMillis: 5_000,
   })
   client.on('error', () => {})
-  // Listened for from the beginning: the end may come while the connection is still being prepared.
+  // Listens from the beginning: the end may come while the connection is still being set up.
   const gone = new Promise<void>((resolve) => client.once('end', resolve))
   try {
     await client.connect()
@@ -93,7 +94,7 @@ const ask = async ({ folder, socketFolder, applicationName }: Cluster): Promise<
       `SELECT current_setting('data_directory') AS folder, split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int AS pid`,
     )
     const server = rows[0]
-    // A copied data directory brings along the pid file of the one it was copied from.
+    // A copied data directory contains the pid file of the original.
     if (server && (await realpath(server.folder).catch(() => '')) === folder) {
       return { client, pid: server.pid, socketFolder: host, gone }
     }
@@ -109,7 +110,7 @@ type Attempt = { pid: number; ended: boolean; killed: boolean; report: () => Pro
 
 const logFileOf = (folder: string): string => `${folder}.log`
 
-/** Keeps one earlier file. The server writes on to the same one, at its end, so it can be emptied under it. */
+/** Keeps one earlier file. The server appends to the same one, so it can be truncated. */
 export const rotateLog = async (folder: string, maxBytes = maxLogBytes): Promise<void> => {
   const path = logFileOf(folder)
   const found = await statOrUndefined(path)
@@ -130,7 +131,7 @@ const start = async ({ folder, socketFolder, launcher, settings }: Cluster): Pro
     const args = ['-D', folder, ...flags.flatMap(([name, value]) => ['-c', `${name}=${value}`])]
     const command = launcher.command('postgres', args)
     const options = { ...command.identity, cwd: '/', env: programEnvironment }
-    // A group of its own: Ctrl-C in a terminal must reach this process alone, which then stops the server in order.
+    // Its own process group: Ctrl-C in a terminal must only reach this process, which then stops the server in order.
     const child = spawn(command.file, command.args, {
       ...options,
       detached: true,
@@ -163,14 +164,14 @@ const start = async ({ folder, socketFolder, launcher, settings }: Cluster): Pro
 }
 
 /**
- * After a kill a pid file may be empty, or name a process that is no database at all, and PostgreSQL would refuse for
- * ever. It is given a dead pid rather than removed: PostgreSQL's own check for backends that still use the data stays
- * in force.
+ * After a kill, a pid file can be empty or contain another process, and PostgreSQL would refuse to start forever. It
+ * gets a
+ * dead pid rather than being removed, so that PostgreSQL's own check for backends that still use the data works.
  */
 const disownPidFiles = async ({ folder, socketFolder }: Cluster): Promise<void> => {
   for (const path of [pidFileOf(folder), join(socketFolder, '.s.PGSQL.5432.lock')]) {
     const found = await statOrUndefined(path)
-    // A younger one may still be written by a server that is starting.
+    // A newer one may still be written by a server that is starting.
     if (!found || Date.now() - found.mtimeMs < 1_000) continue
     const file = await readPidFile(path)
     if (file && (await isPostmasterOf(file.pid, folder))) continue
@@ -190,7 +191,7 @@ export const bringUp = async (cluster: Cluster, stop: AbortSignal): Promise<Runn
   let silentSince = Date.now()
   let told = false
 
-  /** What ended may have met a server that is on its way down: another attempt may succeed. */
+  /** The process may have met a stopping server: another attempt may succeed. */
   const forgetEnded = async ({ report: readReport, killed }: Attempt): Promise<undefined> => {
     const report = await readReport()
     const passing = killed || isLockConflict(report)
@@ -201,7 +202,7 @@ export const bringUp = async (cluster: Cluster, stop: AbortSignal): Promise<Runn
     await pause(50)
   }
 
-  /** Starts a server unless one has the folder already; stops that one when it can't be reached for long. */
+  /** Starts a server unless one uses the folder already; stops that one if it stays unreachable. */
   const startUnlessRunning = async (): Promise<Attempt | undefined> => {
     const holder = await readPidFile(pidFileOf(folder))
     if (!holder || !(await isPostmasterOf(holder.pid, folder))) return start(cluster)

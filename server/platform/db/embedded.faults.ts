@@ -45,7 +45,7 @@ afterEach(async () => {
     child.kill('SIGKILL')
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
   }
-  // Whatever a killed process left running.
+  // Processes that killed ones left running.
   const left = await postmasterPid().catch(() => 0)
   if (left && (await isAlive(left))) {
     signal(left, 'SIGQUIT')
@@ -71,10 +71,10 @@ const makeOnce = async () => {
   return folder
 }
 
-/** In a tenth of the time that Node takes. */
+/** In a tenth of the time that Node needs. */
 const copy = (from: string, to: string) => promisify(execFile)('cp', ['-a', `${from}/.`, to])
 
-/** Puts a database there that was made once, for tests that are not about how it is made. */
+/** Copies a database that was created once, for tests that are not about creating it. */
 const prepare = async () => {
   made ??= makeOnce()
   await copy(await made, dataDir)
@@ -105,7 +105,7 @@ const eventually = async <T>(attempt: () => Promise<T>, timeoutMs = 10_000): Pro
 
 type Report = { exclusive: boolean; holder?: string; connection: pg.PoolConfig }
 
-/** Another process that opens the same data directory, tells what it got, and closes on a line of input. */
+/** Another process that opens the same data directory, reports the result, and closes on a line of input. */
 const openElsewhere = (): { child: ChildProcess; report: Promise<Report> } => {
   const script = `
     import { once } from 'node:events'
@@ -131,7 +131,7 @@ const openElsewhere = (): { child: ChildProcess; report: Promise<Report> } => {
 }
 
 describe('start and stop', () => {
-  test('the first start makes the database and sweeps; close stops everything; the second start finds the data', async () => {
+  test('the first start creates the database and sweeps; close stops everything; the second start finds the data', async () => {
     await mkdir(join(dataDir, 'postgres.partial-99999999-0123abcd'))
     await mkdir(join(dataDir, `postgres.partial-${process.ppid}-0123abcd`))
     const first = await open()
@@ -148,7 +148,7 @@ describe('start and stop', () => {
     const pid = await postmasterPid()
     await first.close()
     expect(await isAlive(pid)).toBe(false)
-    // Half-made folders of living processes stay.
+    // Partial folders of living processes stay.
     const access = (await stat(join(dataDir, 'postgres'))).uid === 61_042 ? ['postgres.hba', 'postgres.ident'] : []
     const left = ['postgres', ...access, 'postgres.log', `postgres.partial-${process.ppid}-0123abcd`]
     expect((await readdir(dataDir)).sort()).toEqual(left)
@@ -157,7 +157,7 @@ describe('start and stop', () => {
     expect(await query(second, 'SELECT seven FROM kept')).toBe(7)
   })
 
-  test('a long path has its socket in a closed folder that goes with the server', async () => {
+  test('a long path has its socket in a closed folder that is removed with the server', async () => {
     dataDir = join(dataDir, 'x'.repeat(100))
     await prepare()
     const embedded = await open()
@@ -169,21 +169,21 @@ describe('start and stop', () => {
     await expect(stat(socketFolder)).rejects.toThrow('ENOENT')
   })
 
-  test('a folder with something else in it is refused and left alone', async () => {
+  test('a folder with other content is rejected and stays unchanged', async () => {
     await mkdir(join(dataDir, 'postgres'))
     await writeFile(join(dataDir, 'postgres/notes.txt'), 'mine')
     await expect(open()).rejects.toThrow('contains something other than a database')
     expect(await readFile(join(dataDir, 'postgres/notes.txt'), 'utf8')).toBe('mine')
   })
 
-  test('a server that cannot start says why at once', async () => {
+  test('a server that cannot start reports why immediately', async () => {
     await prepare()
     await expect(open({ settings: { shared_buffers: 'much' } })).rejects.toThrow(/did not start:[\s\S]*shared_buffers/)
   })
 })
 
 describe('one holder', () => {
-  test('two racing first starts: one holds the directory, the other knows it, and its end harms nobody', async () => {
+  test('two concurrent first starts: one owns the directory, the other knows it, and its end changes nothing', async () => {
     const [one, other] = [openElsewhere(), openElsewhere()]
     const reports = await Promise.all([one.report, other.report])
     expect(reports.map(({ exclusive }) => exclusive).sort()).toEqual([false, true])
@@ -201,7 +201,7 @@ describe('one holder', () => {
     expect((await readdir(dataDir)).filter((name) => name.includes('.partial-'))).toEqual([])
   })
 
-  test('the database of a killed process is adopted, started again when it dies, and stopped at the end', async () => {
+  test('the database of a killed process is adopted, restarted when it dies, and stopped at the end', async () => {
     await prepare()
     const killed = openElsewhere()
     await query(await killed.report, 'CREATE TABLE kept AS SELECT 7 AS seven')
@@ -225,7 +225,7 @@ describe('one holder', () => {
 })
 
 describe('recovery', () => {
-  test('a killed server is started again, again and again, under a pool and with all that was committed', async () => {
+  test('a killed server is restarted repeatedly, with a pool in use and everything committed', async () => {
     await prepare()
     const states: EmbeddedState[] = []
     const embedded = await open({ onState: (state) => states.push(state) })
@@ -247,12 +247,12 @@ describe('recovery', () => {
     } finally {
       await pool.end()
     }
-    // It holds the directory again.
+    // It owns the directory again.
     const other = openElsewhere()
     expect((await other.report).holder).toBe(`earshot test (pid ${process.pid})`)
   })
 
-  test('a server that cannot come back is given up with the reason', async () => {
+  test('a server that cannot be restarted is given up with the reason', async () => {
     await prepare()
     const failed = Promise.withResolvers<Error | undefined>()
     const embedded = await open({ onState: (state, error) => state === 'failed' && failed.resolve(error) })
@@ -275,7 +275,7 @@ describe('recovery', () => {
         return String(child.pid)
       },
     ],
-  ])('pid files that name %s do not stop a start', async (_name, makePid) => {
+  ])('pid files with %s do not prevent a start', async (_name, makePid) => {
     await prepare()
     const first = await open()
     const left = await Promise.all(
@@ -295,7 +295,7 @@ describe('recovery', () => {
     expect(await query(second, 'SELECT 1')).toBe(1)
   })
 
-  test('a copied data directory does not lead to the database that it was copied from', async () => {
+  test('a copied data directory does not connect to the original database', async () => {
     await prepare()
     const original = await open()
     await query(original, 'CREATE TABLE origin AS SELECT 1')
@@ -312,7 +312,7 @@ describe('recovery', () => {
   })
 })
 
-test('the log of the server is cut while it writes, and one former file is kept', async () => {
+test('the log of the server is truncated while it writes, and one former file stays', async () => {
   await prepare()
   const embedded = await open({ settings: { log_min_messages: 'notice' } })
   const path = join(dataDir, 'postgres.log')
@@ -337,7 +337,7 @@ describe.runIf(asRoot)('as root, under folders of mode 0700', () => {
     }
   })
 
-  /** With the programs in it, for all of these tests. */
+  /** Contains the programs for all of these tests. */
   let parent: string
   let native: string
   beforeAll(async () => {
@@ -349,7 +349,7 @@ describe.runIf(asRoot)('as root, under folders of mode 0700', () => {
   })
   afterAll(() => rm(parent, { recursive: true, force: true }))
 
-  test.runIf(canUnshare)('programs and data both: a user namespace reaches them, and no mode is changed', async () => {
+  test.runIf(canUnshare)('programs and data: a user namespace has access, and no mode is changed', async () => {
     const made = await open({ native, dataDir: join(parent, '.earshot') })
     expect((await stat(parent)).mode & 0o777).toBe(0o700)
     expect(await query(made, `SELECT (pg_stat_file('base')).isdir`)).toBe(true)
@@ -358,7 +358,7 @@ describe.runIf(asRoot)('as root, under folders of mode 0700', () => {
     expect(await readFile(`/proc/${pid}/status`, 'utf8')).toMatch(/^CapEff:\t0+$/m)
   })
 
-  test('where user namespaces are forbidden, one capability and a copy of the programs do', async () => {
+  test('without user namespaces, one capability and a copy of the programs work', async () => {
     copied.push('/var/lib/earshot/binaries-0.0.0-test')
     const made = await open({ native, dataDir: join(parent, '.earshot-copied'), way: 'capability, copied' })
     await query(made, 'CREATE TABLE kept AS SELECT 7 AS seven')
@@ -367,7 +367,7 @@ describe.runIf(asRoot)('as root, under folders of mode 0700', () => {
     expect(await readFile(`/proc/${pid}/status`, 'utf8')).toMatch(/^CapEff:\t0{15}2$/m)
   })
 
-  test('programs alone: a copy beside the data runs, and is used again', async () => {
+  test('only programs: a copy next to the data runs, and is used again', async () => {
     const first = await open({ native, way: 'plain, copied' })
     await query(first, 'CREATE TABLE kept AS SELECT 7 AS seven')
     expect((await stat(join(dataDir, 'postgres'))).uid).toBe(61_042)
@@ -378,7 +378,7 @@ describe.runIf(asRoot)('as root, under folders of mode 0700', () => {
     expect((await stat(join(dataDir, 'binaries-0.0.0-test/native'))).ctimeMs).toBe(made)
   })
 
-  test('another program of the same user, and one of nobody, get no connection', async () => {
+  test('other programs of the same user, and of nobody, get no connection', async () => {
     await prepare()
     const embedded = await open({ way: 'plain' })
     for (const [uid, refusal] of [
@@ -395,7 +395,7 @@ describe.runIf(asRoot)('as root, under folders of mode 0700', () => {
     expect(await query(embedded, 'SELECT 1')).toBe(1)
   })
 
-  test('data that an earlier version gave to nobody open, and are nobody’s no longer', async () => {
+  test('data that an earlier version gave to nobody can be opened, and no longer belong to nobody', async () => {
     await prepare()
     const paths = await readdir(join(dataDir, 'postgres'), { recursive: true })
     for (const path of ['.', ...paths]) await chown(join(dataDir, 'postgres', path), 65_534, 65_534)
@@ -404,7 +404,7 @@ describe.runIf(asRoot)('as root, under folders of mode 0700', () => {
     expect((await stat(join(dataDir, 'postgres/base'))).uid).toBe(61_042)
   })
 
-  test('data that another way left to root opens', async () => {
+  test('data that another way left to root can be opened', async () => {
     await prepare()
     const first = await open({ way: 'plain' })
     await query(first, 'CREATE TABLE kept AS SELECT 7 AS seven')
@@ -416,7 +416,7 @@ describe.runIf(asRoot)('as root, under folders of mode 0700', () => {
     expect((await stat(join(dataDir, 'postgres/base'))).uid).toBe(61_042)
   })
 
-  test('a server that cannot be run says which ways were tried', async () => {
+  test('a server that cannot run lists the attempted ways', async () => {
     const missing = join(await temporaryFolder(0o700), 'native')
     await expect(open({ native: missing, way: 'plain' })).rejects.toThrow(
       /cannot run here[\s\S]*plain:[\s\S]*DATABASE_URL/,

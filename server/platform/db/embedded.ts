@@ -1,4 +1,4 @@
-// The embedded PostgreSQL of a data directory: started or adopted, held by one process, started again when it dies.
+// The embedded PostgreSQL of a data directory: started or adopted, owned by one process, restarted when it dies.
 
 import { rmdir, statfs } from 'node:fs/promises'
 import pg from 'pg'
@@ -13,25 +13,25 @@ export type EmbeddedState = 'lost' | 'restored' | 'failed'
 export type EmbeddedOptions = {
   dataDir: string
   log: Log
-  /** Who holds the data directory, as another process is told. */
+  /** The owner of the data directory, as shown to other processes. */
   applicationName: string
-  /** `failed` is final: the database will not be started again, and this process should end. */
+  /** `failed` is final: the database will not be restarted, and this process should end. */
   onState?: (state: EmbeddedState, error?: Error) => void
   /** PostgreSQL settings over the built-in ones. */
   settings?: Record<string, string>
   /** Folder of the programs, if not the installed package's. */
   native?: string
-  /** Restricts how the programs may be run, instead of taking the first way that works. */
+  /** Limits how the programs can be run, instead of using the first way that works. */
   way?: WayName
 }
 
 export type Embedded = {
   connection: pg.PoolConfig
-  /** Whether this process holds the data directory. One that does not may work on it, and never stops it. */
+  /** Whether this process owns the data directory. One that does not can use it, but never stops it. */
   exclusive: boolean
-  /** Why it cannot be reached, where that is known. */
+  /** Why it cannot be reached, if known. */
   fault?: () => string | undefined
-  /** The process that holds it otherwise, such as `earshot serve (pid 4711)`. */
+  /** Otherwise its owner, such as `earshot serve (pid 4711)`. */
   holder?: string
   close: () => Promise<void>
 }
@@ -41,12 +41,12 @@ const databaseName = 'earshot'
 const holdLock = '4702111234474983745'
 const orphanedLockTimeoutMs = 10_000
 const maxOpenTries = 20
-/** With a pause that doubles after each, given up after some 3 seconds. */
+/** Pauses double, and it gives up after about 3 seconds. */
 const maxFailures = 5
 const minLifeMs = 500
 const rotateEveryMs = 5 * 60_000
 
-/** Less than PostgreSQL needs to start, which writes a segment of its log of 16 MiB. */
+/** Less than PostgreSQL needs to start, which writes a 16 MiB segment of its log. */
 const leastFreeBytes = 32 * 1024 * 1024
 const fullPauseMs = 1_000
 
@@ -55,7 +55,7 @@ const isFull = async (folder: string): Promise<boolean> => {
   return bavail * bsize < leastFreeBytes
 }
 
-/** Undefined when the lock was taken, otherwise the name of the process that has it. */
+/** Undefined if the lock was acquired, otherwise the name of the process that has it. */
 const takeHold = async (client: pg.Client): Promise<string | undefined> => {
   const deadline = Date.now() + orphanedLockTimeoutMs
   for (;;) {
@@ -68,7 +68,7 @@ const takeHold = async (client: pg.Client): Promise<string | undefined> => {
     )
     const holder = holders.rows[0]?.name
     const pid = Number(/\(pid (\d+)\)$/.exec(holder ?? '')?.[1])
-    // The server may take a moment to notice that a killed process is gone.
+    // The server may need a moment to notice that a killed process is gone.
     if (holder && ((await isAlive(pid)) || Date.now() > deadline)) return holder
     await pause(50)
   }
@@ -108,7 +108,7 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Embedded> 
         return { running, holder }
       } catch (error) {
         await running.client.end().catch(() => {})
-        // The server may have been on its way down, stopped by the process that held it.
+        // The server may have been stopping for its former owner.
         const passing = !(error instanceof pg.DatabaseError) || /^(57P|08)/.test(error.code ?? '')
         if (!passing || tries >= maxOpenTries) throw error
         log.debug({ err: error }, 'the database stopped while connecting')
@@ -150,7 +150,7 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Embedded> 
   const recover = async (): Promise<void> => {
     log.error('lost the database; restarting it')
     options.onState?.('lost')
-    // One that dies as soon as it is up is not started in a tight loop.
+    // A server that dies right after its start is not restarted in a tight loop.
     await pause(Math.max(0, restoredAt + minLifeMs - Date.now()))
     for (let failures = 0; !closing.signal.aborted; ) {
       const error = await tryRestore()
@@ -205,7 +205,7 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Embedded> 
     await recovery
     if (held) await stopPostmaster(running.pid)
     await running.client.end().catch(() => {})
-    // Only a folder outside the data is empty now, and goes.
+    // Only a folder outside the data is empty now, and is removed.
     if (held && socketFolder !== folder) await rmdir(socketFolder).catch(() => {})
   }
   let stopped: Promise<void> | undefined

@@ -13,7 +13,7 @@ const failureOf = async (config: pg.ClientConfig): Promise<unknown> => {
   )
 }
 
-/** Where nothing listens. */
+/** An address without a server. */
 const closedPort = async (): Promise<number> => {
   const server = createServer().listen(0)
   await once(server, 'listening')
@@ -23,23 +23,23 @@ const closedPort = async (): Promise<number> => {
   return port
 }
 
-it('a database that is away passes, however that shows', async () => {
+it('an unavailable database is temporary, however that shows', async () => {
   const port = await closedPort()
   expect(isPassingDatabaseError(await failureOf({ host: '127.0.0.1', port }))).toBe(true)
-  // The name ends in what never resolves.
+  // The name ends in one that never resolves.
   expect(isPassingDatabaseError(await failureOf({ host: 'database.invalid', port }))).toBe(true)
   const each = [await failureOf({ host: '127.0.0.1', port }), await failureOf({ host: '127.0.0.2', port })]
   expect(isPassingDatabaseError(new AggregateError(each))).toBe(true)
 })
 
-it('anything else does not', () => {
+it('other errors are not', () => {
   expect(isPassingDatabaseError(new Error('no'))).toBe(false)
   expect(isPassingDatabaseError(new AggregateError([new Error('no')]))).toBe(false)
   expect(isPassingDatabaseError(Object.assign(new Error('no file'), { code: 'ENOENT', syscall: 'open' }))).toBe(false)
   expect(isPassingDatabaseError(undefined)).toBe(false)
 })
 
-/** What Citus 14 sends. */
+/** Messages of Citus 14. */
 const fromCitus = (code: string, message: string, routine = 'ReportResultError') =>
   Object.assign(new Error(message), { code, routine })
 
@@ -67,7 +67,7 @@ it.each([
   expect(isPassingDatabaseError(fromCitus('XX000', message, 'ReportCopyError'))).toBe(false)
 })
 
-it('takes no other fault of the database for a violation', () => {
+it('does not treat other errors as violations', () => {
   const corrupt = fromCitus('XX000', 'unexpected zero page in index "companies_pkey"', '_bt_checkpage')
   expect(violatedConstraint(corrupt)).toBeUndefined()
   expect(violatedConstraint(new Error('companies_pkey'))).toBeUndefined()
@@ -91,11 +91,11 @@ it.each([
   ],
   ['57P01', 'terminating connection due to administrator command'],
   ['40P01', 'canceling the transaction since it was involved in a distributed deadlock'],
-])('lets the loss of a node or shard of Citus pass: %s %s', (code, message) => {
+])('treats the loss of a Citus node or shard as temporary: %s %s', (code, message) => {
   expect(isPassingDatabaseError(fromCitus(code, message))).toBe(true)
 })
 
-it('keeps other internal faults of Citus', () => {
+it('does not treat other internal errors of Citus as temporary', () => {
   expect(isPassingDatabaseError(fromCitus('XX000', 'cannot pushdown the subquery'))).toBe(false)
   expect(isPassingDatabaseError(fromCitus('0A000', 'failure on connection marked as essential'))).toBe(false)
 })

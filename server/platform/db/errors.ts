@@ -1,4 +1,6 @@
-/** The SQLSTATE classes and Node codes of a database that is away, restarting, full of connections or too busy. */
+/**
+ * SQLSTATE classes and Node codes of a database that is unavailable, restarting, full of connections, or overloaded.
+ */
 const passingStates = /^(08|53|57P|25P0[34]$|57014$|40001$|40P01$)/
 const passingCodes = new Set([
   'ECONNREFUSED',
@@ -6,7 +8,7 @@ const passingCodes = new Set([
   'ENOENT',
   'EPIPE',
   'ETIMEDOUT',
-  // Its name, while it is made anew.
+  // Its name, while it is recreated.
   'EAI_AGAIN',
   'ENOTFOUND',
 ])
@@ -15,8 +17,9 @@ const passingMessages =
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error)/
 
 /**
- * How Citus reports, without a state of its own, that it lost a node, or a shard that was split meanwhile. After the commit
- * message the transaction may have committed, as it may have when the connection is lost during a COMMIT.
+ * How Citus reports, without a SQLSTATE of its own, that it lost a node, or a shard that was split in the meantime.
+ * After the
+ * commit message, the transaction may have committed, as after a connection lost during COMMIT.
  */
 const lostNode = new RegExp(
   `^(${[
@@ -45,10 +48,10 @@ const isConnectionFault = (error: Error): boolean => {
   return fromSocket || passingMessages.test(error.message)
 }
 
-/** Whether the same statement may well succeed in a moment. */
+/** Whether the same statement may succeed in a moment. */
 export const isPassingDatabaseError = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
-  // Of a name with several addresses, each was tried.
+  // All addresses of a name were tried.
   if (error instanceof AggregateError) return error.errors.every(isPassingDatabaseError)
   const code = codeOf(error)
   const fromNode = statesWithoutMeaning.has(code) && lostNode.test(error.message)
@@ -56,15 +59,17 @@ export const isPassingDatabaseError = (error: unknown): boolean => {
 }
 
 /**
- * The SQLSTATE classes of a connection that is lost or refused, and of a conflict with recovery, which is worded in the
- * server's language. Reads on a standby can't fail to serialize or deadlock for any other reason.
+ * SQLSTATE classes of a lost or rejected connection, and of a conflict with recovery, which has a message in the
+ * server's
+ * language. Reads on a standby can't fail to serialize or deadlock for any other reason.
  */
 const standbyStates = /^(08|28|57P0[123]$|53300$|40001$|40P01$)/
 const waitedForPool = 'timeout exceeded when trying to connect'
 
 /**
- * Returns whether the primary should run a read that failed on a standby. A read that took too long, or waited too long for
- * a connection of the pool, would only add to the primary's load.
+ * Returns whether the primary should run a read that failed on a standby. A read that took too long, or waited too long
+ * for a
+ * connection, would only add to the primary's load.
  */
 export const isFaultOfStandby = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
@@ -72,15 +77,16 @@ export const isFaultOfStandby = (error: unknown): boolean => {
   return standbyStates.test(codeOf(error)) || (isConnectionFault(error) && error.message !== waitedForPool)
 }
 
-/** Whether a statement found no room on the server's disk. */
+/** Whether a statement failed because the server's disk is full. */
 export const isFullDisk = (error: unknown): boolean => codeOf(error) === '53100'
 
-/** Constraints are named after what they are. Citus appends the number of a shard. */
+/** Constraints have descriptive names. Citus appends the number of a shard. */
 const constraintName = /\b([a-z]\w*_(?:pkey|key|fkey|check))(?:_\d+)?\b/
 
 /**
- * Returns the named constraint that a statement violated. Citus passes on only the message of a node, and for rows that
- * it copies there (INSERT … SELECT) not even the state.
+ * Returns the named constraint that a statement violated. Citus only forwards the message of a node, and for rows that
+ * it
+ * copies there (INSERT … SELECT) not even the SQLSTATE.
  */
 export const violatedConstraint = (error: unknown): string | undefined => {
   if (!(error instanceof Error)) return undefined

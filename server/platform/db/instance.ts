@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from './database.ts'
 
-/** Which database this is. A dump and a copy of it are the same one; what `restore` makes beside a bucket is another. */
+/** The identity of this database. A dump and a copy have the same one; `restore` next to a bucket creates another. */
 export const readInstanceId = async (db: Db): Promise<string> =>
   (await db.selectFrom('instance').select('id').executeTakeFirstOrThrow()).id
 
@@ -9,14 +9,15 @@ export const renewInstanceId = async (db: Db): Promise<void> => {
   await db.updateTable('instance').set({ id: crypto.randomUUID(), claimed_storage: null }).execute()
 }
 
-/** Longer than a service is usually off, and shorter than anything is kept for. */
+/** Longer than a service is usually off, and shorter than any retention. */
 const longestGap = sql.lit('36 hours')
 /** How long the clock has to run evenly after a jump before anything is deleted by it. */
 const probation = sql.lit('24 hours')
 
 /**
- * Notes that the database's clock was read, and returns what it says. A clock that jumped since it was last read is not
- * trusted until it has run evenly for a day: time enough to set it right.
+ * Records a reading of the database's clock, and returns its state. A clock that jumped is not trusted until it has run
+ * evenly
+ * for a day: time enough to fix it.
  */
 export const noteDatabaseTime = async (db: Db): Promise<{ now: Date; trustedAfter: Date }> => {
   const { rows } = await sql<{ now: Date; trustedAfter: Date }>`
@@ -35,7 +36,7 @@ export const noteDatabaseTime = async (db: Db): Promise<{ now: Date; trustedAfte
   return row
 }
 
-/** Returns the text that was sealed when the secret key was first used; stores the given one where there is none. */
+/** Returns the text that was sealed when the secret key was first used; stores the given one if there is none. */
 export const keepKeyCheck = async (db: Db, sealed: string): Promise<string> => {
   await db.updateTable('instance').set({ key_check: sealed }).where('key_check', 'is', null).execute()
   return (await readKeyCheck(db)) ?? sealed

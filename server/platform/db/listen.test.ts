@@ -37,7 +37,7 @@ const notify = (channel: string, payload: string) => sender.query('SELECT pg_not
 const cut = () =>
   sender.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'listener under test'`)
 
-test('each handler gets the notices of its channel, and a failing one harms no other', async () => {
+test('each handler gets the notifications of its channel, and a failing one does not affect others', async () => {
   const listener = await open()
   const got: string[] = []
   await listener.on('keys', () => {
@@ -51,7 +51,7 @@ test('each handler gets the notices of its channel, and a failing one harms no o
   await expect.poll(() => got).toEqual(['keys 1', 'odd 3'])
 })
 
-test('a lost connection comes back, tells its subscribers, and carries all channels again', async () => {
+test('a lost connection is restored, notifies its subscribers, and has all channels again', async () => {
   const listener = await open()
   const got: string[] = []
   const reconnected = vi.fn()
@@ -66,7 +66,7 @@ test('a lost connection comes back, tells its subscribers, and carries all chann
   await expect.poll(() => got).toEqual(['a', 'b'])
 })
 
-test('a closed one is silent and does not come back', async () => {
+test('a closed one is silent and is not restored', async () => {
   const listener = await open()
   await listener.close()
   expect(listener.isConnected()).toBe(false)
@@ -75,11 +75,11 @@ test('a closed one is silent and does not come back', async () => {
   await expect.poll(connections).toEqual([])
 })
 
-test('a first connection that fails is the caller’s to handle', async () => {
+test('the caller handles a failure of the first connection', async () => {
   await expect(openListener({ host: '/nowhere', user: 'nobody' }, log)).rejects.toThrow('ENOENT')
 })
 
-test('a connection that goes dead without a word is noticed within 5 s', async () => {
+test('a connection that dies silently is detected within 5 s', async () => {
   const { passage, connection } = await behindPassage(database.connection)
   const listener = await open(connection)
   const reconnected = vi.fn()

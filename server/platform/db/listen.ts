@@ -1,13 +1,15 @@
-// Notifications between processes, over one connection that heals itself. A notice sent while it is down is lost, which
-// is why subscribers are told of each reconnection.
+// Notifications between processes, over one connection that reconnects. Notifications are lost while it is down, so
+// subscribers
+// are called after each reconnection.
 
 import pg from 'pg'
 import type { Log } from '../log.ts'
 
 export type Listener = {
   /**
-   * Resolves once notices reach the handler; while the connection is down, at once, and they do when it is back.
-   * `onReconnect` is called after each loss, when notices flow again: drop what notices keep fresh.
+   * Resolves once notifications reach the handler; while the connection is down, immediately, and they do once it is
+   * back.
+   * `onReconnect` is called after each loss, when notifications work again: drop what they keep fresh.
    */
   on: (channel: string, handler: (payload: string) => void, onReconnect?: () => void) => Promise<void>
   isConnected: () => boolean
@@ -16,7 +18,7 @@ export type Listener = {
 
 type Subscriber = { channel: string; handler: (payload: string) => void; onReconnect: (() => void) | undefined }
 
-// A connection that died without a word is noticed after their sum.
+// A silently dead connection is detected after their sum.
 const heartbeatEveryMs = 2_000
 const heartbeatTimeoutMs = 2_500
 const closeTimeoutMs = 1_000
@@ -33,7 +35,7 @@ const within = <T>(promise: Promise<T>, timeoutMs: number): Promise<T> => {
 
 const listen = (channel: string) => `LISTEN ${pg.escapeIdentifier(channel)}`
 
-/** Rejects if the first connection fails; every later loss is healed. */
+/** Rejects if the first connection fails; every later loss is repaired. */
 export const openListener = async (connection: pg.ClientConfig, log: Log): Promise<Listener> => {
   const subscribers: Subscriber[] = []
   let client: pg.Client | undefined
@@ -61,7 +63,7 @@ export const openListener = async (connection: pg.ClientConfig, log: Log): Promi
     try {
       await within(next.connect(), heartbeatTimeoutMs)
       const listened = new Set<string>()
-      // Someone may subscribe meanwhile, so the list is read until nothing in it is new.
+      // Someone may subscribe in the meantime, so the list is read until it contains nothing new.
       for (const { channel } of subscribers) {
         if (listened.has(channel)) continue
         await within(next.query(listen(channel)), heartbeatTimeoutMs)
@@ -89,7 +91,7 @@ export const openListener = async (connection: pg.ClientConfig, log: Log): Promi
     }, heartbeatEveryMs)
   }
 
-  /** With a query under way, pg cuts the socket instead of waiting for an answer that may never come. */
+  /** During a query, pg destroys the socket instead of waiting for a response that may never come. */
   const abandon = (dead: pg.Client): void => {
     dead.query('SELECT').catch(() => {})
     dead.end().catch(() => {})
@@ -127,7 +129,7 @@ export const openListener = async (connection: pg.ClientConfig, log: Log): Promi
   return {
     on: async (channel, handler, onReconnect) => {
       subscribers.push({ channel, handler, onReconnect })
-      // A failure is a lost connection, and the next one listens to all channels.
+      // A failure means a lost connection, and the next one listens to all channels.
       await client?.query(listen(channel)).catch(() => {})
     },
     isConnected: () => client !== undefined,

@@ -5,7 +5,7 @@ import { type Db, openDatabase } from './database.ts'
 import { isPassingDatabaseError } from './errors.ts'
 import { prepared } from './prepared.ts'
 
-it('a connection on which nothing passes any more is given up, and not used again', async () => {
+it('a connection without any traffic is given up, and not used again', async () => {
   const { connection: direct, drop } = await testDatabase({ empty: true })
   const { passage, connection } = await behindPassage(direct)
   const database = openDatabase({ connection, applicationName: 'test', poolSize: 1, answerTimeoutMs: 300 })
@@ -27,7 +27,7 @@ it('a connection on which nothing passes any more is given up, and not used agai
   }
 })
 
-it('a connection that the server ends is given to nobody afterwards, and why it was is told', async () => {
+it('a connection that the server ends is not used afterwards, and its reason is reported', async () => {
   const { connection, drop } = await testDatabase({ empty: true })
   const database = openDatabase({ connection, applicationName: 'test', poolSize: 1 })
   const { db } = database
@@ -41,7 +41,7 @@ it('a connection that the server ends is given to nobody afterwards, and why it 
       await expect(ask()).rejects.toMatchObject({ code: '57P01' })
       await isUsable()
     }
-    // That nothing can be taken back on it either is what is told here.
+    // Nothing can be rolled back on it either, which is reported here.
     const transaction = db.transaction().execute((trx) => end.execute(trx))
     await expect(transaction).rejects.toSatisfy(isPassingDatabaseError)
     await isUsable()

@@ -50,7 +50,7 @@ test('files are applied in order, each once, and new ones later', async () => {
   ])
 })
 
-test('racing processes all succeed, and each file is applied once', async () => {
+test('concurrent processes all succeed, and each file is applied once', async () => {
   await write('0001_first.sql', 'CREATE TABLE a (n int); SELECT pg_sleep(0.05);')
   await write('0002_second.sql', 'INSERT INTO a VALUES (1)')
   const done = await Promise.all(Array.from({ length: 6 }, () => run()))
@@ -58,7 +58,7 @@ test('racing processes all succeed, and each file is applied once', async () => 
   expect(await query('SELECT n FROM a')).toEqual([{ n: 1 }])
 })
 
-test('a file that fails leaves nothing of itself, keeps those before it, and can be run again', async () => {
+test('a file that fails is rolled back, keeps those before it, and can be run again', async () => {
   await write('0001_first.sql', 'CREATE TABLE a (n int)')
   await write('0002_second.sql', 'CREATE TABLE b (n int); SELECT 1 / 0;')
   await expect(run()).rejects.toThrow('0002_second.sql failed: division by zero')
@@ -67,7 +67,7 @@ test('a file that fails leaves nothing of itself, keeps those before it, and can
   expect(await run()).toEqual(['0002_second.sql'])
 })
 
-test('a changed file, a newer database and a number out of turn are refused, other line ends are not', async () => {
+test('a changed file, a newer database, and a number out of order are rejected, other line ends are not', async () => {
   await write('0002_second.sql', 'CREATE TABLE a (\n  n int\n)')
   await run()
   await write('0002_second.sql', 'CREATE TABLE a (\r\n  n int\r\n)')
@@ -82,7 +82,7 @@ test('a changed file, a newer database and a number out of turn are refused, oth
   await expect(run()).rejects.toThrow('contains 0002_second.sql, which this version does not know')
 })
 
-test('names that leave the order open are refused', async () => {
+test('names with an ambiguous order are rejected', async () => {
   await write('0001_first.sql', 'SELECT 1')
   await write('0001_other.sql', 'SELECT 1')
   await expect(run()).rejects.toThrow('0001_first.sql and 0001_other.sql have the same number')
@@ -91,7 +91,7 @@ test('names that leave the order open are refused', async () => {
   await expect(run()).rejects.toThrow('2-second.sql must have a name like')
 })
 
-test('what is pending is told without applying it', async () => {
+test('pending files are listed without applying them', async () => {
   await write('0001_first.sql', 'CREATE TABLE a (n int)')
   const { db, close } = openDatabase({ connection: database.connection, applicationName: 'test' })
   try {
@@ -105,7 +105,7 @@ test('what is pending is told without applying it', async () => {
   }
 })
 
-test('a database that lacks something is refused and left as it is', async () => {
+test('an outdated database is rejected and stays unchanged', async () => {
   const require = () => requireMigrated(database.connection, folder)
   const first = 'Start the service or run bin/earshot migrate first.'
   await write('0001_first.sql', 'CREATE TABLE a (n int)')
@@ -120,7 +120,7 @@ test('a database that lacks something is refused and left as it is', async () =>
   await expect(require()).rejects.toThrow('which this version does not know')
 })
 
-test('the migrations of the product make the template that tests clone', async () => {
+test("the product's migrations create the template that tests clone", async () => {
   const clone = await testDatabase()
   try {
     expect(await migrate(clone.connection, { log })).toEqual([])

@@ -1,4 +1,4 @@
-// Brings a database to the schema of this code: the files of migrations/, in order, each once.
+// Migrates a database to the schema of this code: the files of migrations/, in order, each once.
 
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
@@ -48,7 +48,7 @@ const readMigrations = async (folder: string): Promise<Migration[]> => {
   )
 }
 
-/** Refuses where going on would make a schema that no version of the code has had. */
+/** Rejects what would create a schema that no version of the code has had. */
 const findPending = (migrations: Migration[], applied: Applied[]): Migration[] => {
   const known = new Map(migrations.map((migration) => [migration.name, migration]))
   for (const { name, checksum } of applied) {
@@ -128,7 +128,7 @@ const withClient = async <T>(connection: pg.ClientConfig, use: (client: pg.Clien
     application_name: 'earshot migrations',
     connectionTimeoutMillis: 10_000,
   })
-  // A lost connection fails the query under way; without a listener it would end the process as well.
+  // A lost connection fails the current query; without a listener, it would also end the process.
   client.on('error', () => {})
   try {
     await client.connect()
@@ -136,12 +136,12 @@ const withClient = async <T>(connection: pg.ClientConfig, use: (client: pg.Clien
     await requireVersion(client)
     return await use(client)
   } finally {
-    // Also gives a lock back.
+    // Also releases a lock.
     await client.end().catch(() => {})
   }
 }
 
-/** Returns what was applied. Processes that race wait for each other, and each file is applied once. */
+/** Returns what was applied. Concurrent processes wait for each other, and each file is applied once. */
 export const migrate = async (connection: pg.ClientConfig, options: MigrateOptions): Promise<string[]> => {
   const { log, folder = ownFolder } = options
   const migrations = await readMigrations(folder)
@@ -152,7 +152,7 @@ export const migrate = async (connection: pg.ClientConfig, options: MigrateOptio
   })
 }
 
-/** Throws where `migrate` would have something to do, or would refuse to. Changes nothing. */
+/** Throws if `migrate` would have something to do, or would fail. Changes nothing. */
 export const requireMigrated = async (connection: pg.ClientConfig, folder = ownFolder): Promise<void> => {
   const migrations = await readMigrations(folder)
   await withClient(connection, async (client) => {
@@ -167,7 +167,10 @@ export const requireMigrated = async (connection: pg.ClientConfig, folder = ownF
   })
 }
 
-/** Names of the files not applied yet. Throws as `migrate` does where the database does not fit this code. */
+/**
+ * Returns the names of the files that are not applied yet. Throws like `migrate` if the database does not match this
+ * code.
+ */
 export const pendingMigrations = async (db: Db, folder = ownFolder): Promise<string[]> => {
   const migrations = await readMigrations(folder)
   const { rows } = await sql.raw<{ exists: boolean }>(tableExists).execute(db)

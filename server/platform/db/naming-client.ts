@@ -5,18 +5,19 @@ const maxNames = 1_000
 const maxTextLength = 10_000
 
 /**
- * Marks a statement whose best plan depends on its values, or whose text on what a caller asks for: it stays unnamed,
- * is planned each time, and takes no name from the others.
+ * Marks a statement whose plan depends on its values, or whose text depends on the caller: it stays unnamed, is planned
+ * each
+ * time, and uses up no name.
  */
 export const plannedEachTime = '/* planned each time */'
 
-/** How pg words that `query_timeout` is over, and the codes of what PostgreSQL says as its last word in any language. */
+/** pg's message for `query_timeout`, and the codes of PostgreSQL's final messages in any language. */
 const answerTimedOut = 'Query read timeout'
 const lastWords = /^(57P|25P0[34])/
 
 /**
- * After these nothing can be asked on a connection: the answer to a statement that was given up may still come, or the
- * server closes it.
+ * After these, a connection cannot be used: the response to an abandoned statement may still arrive, or the server
+ * closes it.
  */
 const endsConnection = (error: Error | null): error is Error =>
   error?.message === answerTimedOut ||
@@ -33,8 +34,9 @@ const nameOf = (text: string): string | undefined => {
 }
 
 /**
- * A pg client that names each parameterised statement, so that PostgreSQL parses and plans it once per
- * connection. Measured at 1.5 times the throughput of unnamed look-ups.
+ * A pg client that names each parameterized statement, so that PostgreSQL parses and plans it once per connection.
+ * Measured at
+ * 1.5 times the throughput of unnamed lookups.
  */
 export class NamingClient extends pg.Client {
   // biome-ignore lint/suspicious/noExplicitAny: pg declares query with ten overloads; this passes all through.
@@ -46,11 +48,11 @@ export class NamingClient extends pg.Client {
     })
   }
 
-  /** A query made from text and given its name afterwards is spared the copy that pg makes of a configuration. */
+  /** Creating a query from text and naming it afterwards avoids pg's copy of a configuration. */
   #run(text: string, values: unknown[], told: (error: Error | null, result: unknown) => void): void {
     const callback = (error: Error | null, result: unknown) => {
       if (!endsConnection(error)) return told(error, result)
-      // The pool drops a connection that is cut, and gives it to nobody before that.
+      // The pool drops a closed connection, and never returns it before that.
       this.once('end', () => told(error, result))
       this.connection.stream.destroy(error)
     }

@@ -3,7 +3,9 @@ import { endSpan } from '../telemetry/span.ts'
 import { type Db, poolOf } from './database.ts'
 import { beginQuery } from './query-spans.ts'
 
-/** Stands for an argument while a query is compiled; where it turns up among the parameters, the argument goes. */
+/**
+ * A placeholder for an argument while a query is compiled; its position among the parameters is that of the argument.
+ */
 class Slot {
   readonly index: number
 
@@ -13,18 +15,19 @@ class Slot {
 }
 
 /**
- * A query that is built and compiled once and only filled in afterwards, for the few that a busy service runs
- * thousands of times a second. Its shape must not depend on its arguments.
+ * A query that is built and compiled once and then only filled in, for the few that a busy service runs thousands of
+ * times a
+ * second. Its shape must not depend on its arguments.
  */
 export const prepared = <Arguments extends unknown[], Row>(
   build: (db: Db, ...args: Arguments) => { compile: () => CompiledQuery<Row> },
 ): ((db: Db, ...args: Arguments) => Promise<Row[]>) => {
   let query: CompiledQuery<Row> | undefined
   return (db, ...args) => {
-    // The slots are passed where arguments are expected: a query builder only hands them on as parameters.
+    // The slots are passed as arguments: a query builder only passes them on as parameters.
     query ??= build(db, ...(args.map((_, index) => new Slot(index)) as unknown as Arguments)).compile()
     const parameters = query.parameters.map((value) => (value instanceof Slot ? args[value.index] : value))
-    // Outside a transaction any connection will do, and the pool's own way to one is the shortest.
+    // Outside a transaction, any connection works, and the pool's own method is the fastest.
     const pool = poolOf(db)
     if (pool) {
       const span = beginQuery(query.sql)

@@ -29,21 +29,21 @@ const whoAnswers = async (db: Db) => {
 
 const unused = 'the replica is too far behind or not responding: analytics read the primary'
 
-it('is the primary where there is none, or none may be used', async () => {
+it('is the primary if there is no replica, or none may be used', async () => {
   for (const { read, logged } of [await open(undefined), await open(databaseUrl(connection), { maxLagMs: 0 })]) {
     expect(await read(whoAnswers)).toBe('primary')
     expect(logged).toEqual([])
   }
 })
 
-it('is not a server that follows no other: how far behind it is cannot be known', async () => {
+it('is not a server that follows no other, because its lag is unknown', async () => {
   const { read, logged } = await open(databaseUrl(connection))
   expect(await read(whoAnswers)).toBe('primary')
   expect(await read(whoAnswers)).toBe('primary')
   expect(logged).toEqual([unused])
 })
 
-it('is the primary while it does not answer, which delays no more than a first read', async () => {
+it('is the primary while the replica does not respond, which only delays a first read', async () => {
   const { passage, connection: silent } = await behindPassage(connection)
   const user = silent.user ?? ''
   const { read, logged } = await open(`postgres://${user}@127.0.0.1:${silent.port}/${silent.database}`)
@@ -57,12 +57,12 @@ it('is the primary while it does not answer, which delays no more than a first r
   passage.reset()
 })
 
-it('tells what is wrong with a read itself', async () => {
+it('reports what is wrong with a read itself', async () => {
   const { read } = await open(databaseUrl(connection))
   await expect(read((db) => sql`SELECT 1 / 0`.execute(db))).rejects.toThrow('division by zero')
 })
 
-/** A server that follows no other, but says that it follows the primary and has replayed everything. */
+/** A server that follows no other, but claims to follow the primary without lag. */
 const openPretender = async () => {
   const { connection, drop } = await testDatabase({ empty: true })
   onTestFinished(drop)
@@ -75,7 +75,7 @@ const openPretender = async () => {
   url.searchParams.set('options', '-c search_path=public,pg_catalog')
   const { read } = await open(url.href, { maxLagMs: 60_000 })
   await expect.poll(() => read(whoAnswers)).toBe('test replica')
-  /** Which servers run a read that fails on the replica. */
+  /** Returns which servers run a read that fails on the replica. */
   const runWith = async (fail: (db: Db) => Promise<unknown>) => {
     const askedOf: string[] = []
     const outcome = read(async (db) => {
@@ -93,7 +93,7 @@ const openPretender = async () => {
 const failWith = (state: string) => (db: Db) =>
   sql`${sql.raw(`DO $$ BEGIN RAISE EXCEPTION 'failed on purpose' USING ERRCODE = '${state}'; END $$`)}`.execute(db)
 
-it('repeats a read on the primary if the replica is lost or cancels it to go on replaying', async () => {
+it('repeats a read on the primary if the replica is lost or cancels it because of recovery', async () => {
   const { runWith } = await openPretender()
   const endOwnSession = (db: Db) => sql`SELECT pg_terminate_backend(pg_backend_pid())`.execute(db)
   const states = ['08006', '40001', '40P01', '53300', '57P01', '57P02', '57P03']
@@ -102,7 +102,7 @@ it('repeats a read on the primary if the replica is lost or cancels it to go on 
   }
 })
 
-it('does not repeat a read that timed out or failed for a reason of its own', async () => {
+it('does not repeat a read that timed out or failed for its own reason', async () => {
   const { runWith } = await openPretender()
   for (const state of ['57014', '53200', '22012', '42P01']) {
     expect(await runWith(failWith(state))).toEqual({
@@ -130,7 +130,7 @@ it('does not repeat a read that waited too long for a connection', async () => {
   expect(askedOf).toEqual([])
 })
 
-it('tells what is wrong with the check of an answer', async () => {
+it('reports what is wrong with the check of a result', async () => {
   const { read } = await openPretender()
   const refusal = new ApiError('notFound', 'There is no such thing.')
   const refuse = () => Promise.reject(refusal)
@@ -147,7 +147,7 @@ plain.it(
     onTestFinished(drop)
     const primary = openDatabase({ connection, applicationName: 'primary' })
     onTestFinished(primary.close)
-    // What Citus adds to a database, as far as it tells that tables are distributed.
+    // The parts of Citus that show that tables are distributed.
     await sql`
     INSERT INTO pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
     VALUES (99999, 'citus', 10, 'public'::regnamespace, false, '14.0')`.execute(primary.db)

@@ -1,4 +1,4 @@
-// Reads that may be a few seconds old, on a read replica that is known to be no further behind.
+// Reads that may be a few seconds old, on a read replica with a known lag.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
@@ -10,17 +10,18 @@ import { isFaultOfStandby } from './errors.ts'
 
 export type Replica = {
   /**
-   * Runs a read on the replica if it is within the limit, otherwise on the primary. The primary also answers if the replica
-   * is lost or cancels the read to go on replaying, or if `isCurrent` rejects what the replica answered.
+   * Runs a read on the replica if its lag is within the limit, otherwise on the primary. Also uses the primary if the
+   * replica is
+   * lost or cancels the read because of recovery, or if `isCurrent` rejects the replica's result.
    */
   read: <T>(run: (db: Db) => Promise<T>, isCurrent?: (answer: T) => Promise<boolean>) => Promise<T>
   close: () => Promise<void>
 }
 
 type Options = {
-  /** Undefined if there is no replica: then the primary answers. */
+  /** Undefined without a replica: then the primary is used. */
   url: string | undefined
-  /** How old an answer may be; 0 for no replica. */
+  /** Maximum age of a result; 0 for no replica. */
   maxLagMs: number
   primary: Database
   applicationName: string
@@ -29,11 +30,11 @@ type Options = {
 }
 
 const askEveryMs = 1_000
-/** A replica without an answer until then is left alone for a while, so that a dead one delays few requests. */
+/** A replica that does not respond within this time is skipped for a while, so that a dead one delays few requests. */
 const askTimeoutMs = 1_000
 const pauseAfterFailureMs = 10_000
 
-/** Bytes of the log, which stay far below 2^53. */
+/** Bytes of the log, far below 2^53. */
 const readPosition = async (db: Db, position: 'pg_current_wal_lsn' | 'pg_last_wal_replay_lsn') => {
   const { rows } = await sql<{ position: number; isStandby: boolean }>`
     SELECT pg_wal_lsn_diff(${sql.raw(position)}(), '0/0')::bigint AS position, pg_is_in_recovery() AS "isStandby"`.execute(
@@ -56,10 +57,13 @@ const within = async <T>(promise: Promise<T>, timeoutMs: number): Promise<T> => 
 }
 
 /**
- * Returns when a replica was last known to hold all that was committed on the primary, by the clock of this process: the
- * primary tells how long its log is, and all of that was committed before a replica replayed it. Two servers' clocks say
- * nothing here, and neither does an idle primary, which the time of the last replayed transaction would call a delay.
- * A primary that is too busy to answer says nothing about the replica: what it told before still holds.
+ * Returns when a replica last had everything that was committed on the primary, by the clock of this process: the
+ * primary
+ * returns the length of its log, and everything in it was committed before a replica replayed it. The clocks of two
+ * servers
+ * are not comparable, and neither is an idle primary's last transaction, which would look like a lag. A primary that is
+ * too
+ * busy to respond says nothing about the replica: its earlier answer is still valid.
  */
 const openProgress = (primary: Db, replica: Db, maxLagMs: number) => {
   /** Everything committed before `at` is in the log before `position`. Oldest first. */
@@ -70,7 +74,7 @@ const openProgress = (primary: Db, replica: Db, maxLagMs: number) => {
       within(readPosition(primary, 'pg_current_wal_lsn'), askTimeoutMs).catch(() => undefined),
       within(readPosition(replica, 'pg_last_wal_replay_lsn'), askTimeoutMs),
     ])
-    // A server that recovered from a crash or was promoted also has a position up to which it replayed.
+    // A server that recovered from a crash or was promoted also has a replay position.
     if (!replayed?.isStandby) return Number.NEGATIVE_INFINITY
     marks = marks.filter((mark) => mark.at >= at - maxLagMs)
     if (written) marks.push({ position: written.position, at })
@@ -82,7 +86,7 @@ export const openReplica = async (options: Options): Promise<Replica> => {
   const { url, maxLagMs, primary, applicationName, traced, log } = options
   const withoutReplica: Replica = { read: (run) => run(primary.db), close: async () => {} }
   if (url === undefined || maxLagMs === 0) return withoutReplica
-  // The coordinator's log tells nothing about how far the standbys of other nodes are behind.
+  // The coordinator's log says nothing about the lag of other nodes' standbys.
   if (await withClient(primary.connection, applicationName, isDistributed)) {
     log.warn('the database is distributed, so the lag of the replica is unknown: analytics read the primary')
     return withoutReplica
@@ -93,7 +97,7 @@ export const openReplica = async (options: Options): Promise<Replica> => {
     applicationName: `${applicationName} replica`.slice(0, 63),
     traced,
   })
-  // A connection of its own, so that slow reads in all others do not look like a replica that is gone.
+  // A separate connection, so that slow reads in all others do not look like a lost replica.
   const watched = openDatabase({
     connection,
     applicationName: `${applicationName} replica lag`.slice(0, 63),

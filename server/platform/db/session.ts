@@ -1,14 +1,14 @@
-// Settings of a session are statements. PgBouncer refuses them in the packet that starts a connection.
+// Session settings are statements. PgBouncer rejects them in the startup packet.
 
 import pg from 'pg'
 
-/** Names and values of settings that any role may change. */
+/** Names and values of settings that any role can change. */
 export type SessionSettings = Record<string, string | number>
 
-/** SET takes no time, so a server that stays silent for longer is gone. */
+/** SET takes no time, so a server without a response for longer is gone. */
 const answerTimeoutMs = 5_000
 
-/** Limits of time for work that may take hours. A role or a database may have others. */
+/** Timeouts for work that can take hours. A role or a database can have others. */
 export const unhurried: SessionSettings = {
   statement_timeout: 0,
   lock_timeout: 0,
@@ -16,8 +16,9 @@ export const unhurried: SessionSettings = {
 }
 
 /**
- * How statements are planned, as on the embedded database. The defaults of PostgreSQL suit spinning disks and a few long
- * statements, and read whole tables for some lists.
+ * How statements are planned, as in the embedded database. PostgreSQL's defaults suit spinning disks and a few long
+ * statements,
+ * and scan whole tables for some lists.
  */
 export const planning: SessionSettings = { random_page_cost: 1.1, jit: 'off' }
 
@@ -25,8 +26,9 @@ export const planning: SessionSettings = { random_page_cost: 1.1, jit: 'off' }
 const timeZone: SessionSettings = { TimeZone: 'UTC' }
 
 /**
- * Makes the database give these settings to every session. On a cluster, Citus repeats this on each node: the sessions that
- * the coordinator opens there know nothing of its own.
+ * Sets these settings for every session of the database. On a cluster, Citus repeats this on each node: the sessions
+ * that the
+ * coordinator opens there do not have its own settings.
  */
 export const setDatabase = async (client: pg.Client): Promise<void> => {
   for (const [name, value] of Object.entries({ ...timeZone, ...planning })) {
@@ -36,15 +38,12 @@ export const setDatabase = async (client: pg.Client): Promise<void> => {
   }
 }
 
-/**
- * Sets up a new connection, in one round trip. If this
- * rejects, end the client.
- */
+/** Sets up a new connection in one round trip. If this rejects, close the client. */
 export const setSession = async (client: pg.ClientBase, settings: SessionSettings): Promise<void> => {
   const text = Object.entries({ ...timeZone, ...settings })
     .map(([name, value]) => `SET ${name} = ${pg.escapeLiteral(String(value))}`)
     .join('; ')
-  // pg takes the limit per query, too; its types list it for the client only.
+  // pg supports the timeout per query, too; its types only have it for the client.
   const query: pg.QueryConfig & { query_timeout: number } = { text, query_timeout: answerTimeoutMs }
   await client.query(query)
 }

@@ -29,13 +29,13 @@ const collect = () => {
   return { texts, take }
 }
 
-it('tells every tuple whole, however the bytes arrive', async () => {
+it('returns every tuple completely, however the bytes arrive', async () => {
   const snapshot = await open()
   for (const [query, expected] of [
     ["SELECT 'x' WHERE false", []],
     ["SELECT 'x'::text", ['x']],
     ['SELECT NULL::text', ['null']],
-    // Small ones by the thousand, and some that are larger than what a socket gives at a time.
+    // Thousands of small ones, and some larger than what a socket returns at once.
     ['SELECT n::text FROM generate_series(1, 50000) n', Array.from({ length: 50_000 }, (_, at) => String(at + 1))],
     [
       "SELECT repeat('ä', n * 40000) FROM generate_series(0, 9) n",
@@ -50,7 +50,7 @@ it('tells every tuple whole, however the bytes arrive', async () => {
   await snapshot.close()
 })
 
-it('sees one state of the database', async () => {
+it('reads one state of the database', async () => {
   const { db } = database
   await sql`CREATE TABLE things AS SELECT 1 AS thing`.execute(db)
   const snapshot = await open()
@@ -62,7 +62,7 @@ it('sees one state of the database', async () => {
   await snapshot.close()
 })
 
-it('fails with what the database says, with what its reader throws, and when the connection is lost', async () => {
+it('fails with errors of the database, of its reader, and when the connection is lost', async () => {
   const wrong = await open()
   const { texts, take } = collect()
   await expect(wrong.copy('SELECT (1 / (30000 - n))::text FROM generate_series(1, 50000) n', take)).rejects.toThrow(
@@ -84,7 +84,7 @@ it('fails with what the database says, with what its reader throws, and when the
   await lost.close()
 })
 
-it('waits for no server that does not follow another', async () => {
+it('does not wait for a server that follows no other', async () => {
   const position = await logPosition(connection, 'snapshot')
   expect(position).toMatch(/^[0-9A-F]+\/[0-9A-F]+$/)
   const snapshot = await openSnapshot(connection, {

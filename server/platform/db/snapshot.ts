@@ -1,4 +1,4 @@
-// One connection in one transaction that sees one state of the database, for reading millions of rows.
+// One connection in one transaction that reads one state of the database, for millions of rows.
 
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,37 +7,39 @@ import pg from 'pg'
 import { planning, type SessionSettings, setSession } from './session.ts'
 
 /**
- * Told of each tuple of a binary COPY, from its count of fields to its end. The view is of what came from the socket
- * and holds for this call alone.
+ * Called with each tuple of a binary COPY, from its field count to its end. The view is of the socket's memory and only
+ * valid
+ * during the call.
  */
 export type TakeTuple = (view: DataView, at: number, end: number) => void
 
 export type Snapshot = {
   query: <Row extends pg.QueryResultRow>(text: string, values?: unknown[]) => Promise<Row[]>
-  /** COPY takes no parameters: whoever writes the query vouches for each literal in it. */
+  /** COPY has no parameters: the author of the query has to validate each literal in it. */
   copy: (query: string, take: TakeTuple) => Promise<void>
   close: () => Promise<void>
 }
 
 const [copyOut, copyData, copyDone, errorResponse] = [0x48, 0x64, 0x63, 0x45]
-/** In front of the first tuple: a signature, flags and the length of an extension that does not exist. */
+/** Before the first tuple: a signature, flags, and the length of a nonexistent extension. */
 const headerBytes = 19
-/** As much as a socket gives at a time; larger tuples make it grow. */
+/** The size of a socket read; larger tuples make it grow. */
 const firstBufferBytes = 128 * 1024
 /** A message's type and length. */
 const frameBytes = 5
 
 /**
- * Tells each tuple in place, as the bytes come from the socket: pg and pg-copy-streams handle each row as an object of
- * its own, which at two million rows takes longer than all the rest of an export.
+ * Returns each tuple in place, as the bytes arrive from the socket: pg and pg-copy-streams create an object for each
+ * row, which
+ * takes longer for two million rows than everything else in an export.
  */
 const readMessages = (take: TakeTuple, toPg: (bytes: Buffer) => void, onEnd: () => void) => {
-  // What arrives is laid behind what is not whole yet, in memory that is used again and again.
+  // Arriving data is appended to incomplete tuples, in reused memory.
   let bytes = Buffer.allocUnsafeSlow(firstBufferBytes)
   let view = new DataView(bytes.buffer)
   let length = 0
   let isFirst = true
-  // pg keeps what it is given.
+  // pg keeps the buffers that it gets.
   const hand = (from: number, to: number) => toPg(Buffer.from(bytes.subarray(from, to)))
 
   const append = (chunk: Uint8Array) => {
@@ -54,7 +56,7 @@ const readMessages = (take: TakeTuple, toPg: (bytes: Buffer) => void, onEnd: () 
   const takeData = (at: number, end: number) => {
     const start = at + frameBytes + (isFirst ? headerBytes : 0)
     isFirst = false
-    // The last of them is no tuple: in place of a count it has -1.
+    // The last tuple has -1 instead of a count.
     if (view.getInt16(start) >= 0) take(view, start, end)
   }
 
@@ -84,9 +86,9 @@ const readMessages = (take: TakeTuple, toPg: (bytes: Buffer) => void, onEnd: () 
 type Read = (chunk: Uint8Array) => void
 
 /**
- * A socket that reads into the same memory again and again, where Node would make a buffer for each read: there are
- * tens of thousands of them in an export. `divert` has what comes read in place; all else goes to pg. (With TLS, pg
- * lays its own stream over this one and listens to that.)
+ * A socket that reuses its memory, instead of Node's buffer for each read: an export has tens of thousands. `divert`
+ * reads
+ * arriving data in place; everything else goes to pg. (With TLS, pg wraps this socket in its own stream.)
  */
 const openSocket = () => {
   let diverted: Read | undefined
@@ -96,7 +98,7 @@ const openSocket = () => {
       callback: (length, memory) => {
         const bytes = memory.subarray(0, length)
         if (diverted) diverted(bytes)
-        // pg keeps what it is given.
+        // pg keeps the buffers that it gets.
         else socket.emit('data', Buffer.from(bytes))
         return true
       },
@@ -121,7 +123,7 @@ const copy = (client: pg.Client, divert: (read: Read | undefined) => void, query
         failure = { error }
       }
     }
-    // What pg asks of a query that has the connection to itself until PostgreSQL is ready for the next one.
+    // pg's interface for a query that owns the connection until PostgreSQL is ready for the next one.
     const submittable = {
       submit: (connection: pg.Connection) => {
         const { stream } = connection
@@ -143,7 +145,7 @@ const copy = (client: pg.Client, divert: (read: Read | undefined) => void, query
     client.query(submittable)
   })
 
-/** A replica is waited for until it holds what was committed before a position of the primary's log. */
+/** Waits until a replica has what was committed before a position of the primary's log. */
 type Wait = { position: string; timeoutMs: number }
 
 const pollMs = 100
@@ -159,7 +161,7 @@ const holds = async (client: pg.Client, { position, timeoutMs }: Wait): Promise<
 
 type SnapshotOptions = { applicationName: string; settings?: SessionSettings; wait?: Wait }
 
-/** Undefined when the server was waited for in vain. */
+/** Undefined if the server did not get there in time. */
 export const openSnapshot = async (
   connection: pg.ClientConfig,
   { applicationName, settings, wait }: SnapshotOptions,
@@ -171,7 +173,7 @@ export const openSnapshot = async (
     application_name: applicationName,
     connectionTimeoutMillis: 10_000,
   })
-  // A connection lost between two statements would end the process; the next statement tells of it.
+  // A connection lost between two statements would end the process; the next statement reports it.
   client.on('error', () => {})
   try {
     await client.connect()
@@ -193,7 +195,7 @@ export const openSnapshot = async (
   }
 }
 
-/** How far the log of a primary is. */
+/** The position of a primary's log. */
 export const logPosition = async (connection: pg.ClientConfig, applicationName: string): Promise<string> => {
   const client = new pg.Client({ ...connection, application_name: applicationName, connectionTimeoutMillis: 10_000 })
   client.on('error', () => {})

@@ -28,29 +28,29 @@ const without = (part: string): RouteOptions => ({
 const withBody = (body: object): RouteOptions => ({ ...sound, schema: { ...sound.schema, body } })
 
 describe('the boot', () => {
-  it('accepts a route that declares everything', () => {
+  it('accepts a route with a complete declaration', () => {
     expect(() => assertDeclared(sound)).not.toThrow()
   })
 
-  it('stops at a route without access, and names it', () => {
+  it('rejects a route without access, with its name', () => {
     expect(() => assertDeclared({ ...sound, config: {} })).toThrow('POST /v1/things/:id declares no access')
   })
 
   it.each(['tags', 'operationId', 'summary', 'params', 'querystring', 'body', 'response'])(
-    'stops at a route without %s',
+    'rejects a route without %s',
     (part) => {
       expect(() => assertDeclared(without(part))).toThrow('The route POST /v1/things/:id declares no')
     },
   )
 
-  it('stops at a route without a default error response', () => {
+  it('rejects a route without a default error response', () => {
     const response = { 200: Closed({ id: Type.String() }) }
     expect(() =>
       assertDeclared({ ...sound, schema: { ...sound.schema, response } as NonNullable<RouteOptions['schema']> }),
     ).toThrow('no default error response')
   })
 
-  it('stops at a body that takes unknown properties, however deep', () => {
+  it('rejects a body that allows unknown properties at any depth', () => {
     expect(() => assertDeclared(withBody(Type.Object({ name: Type.String() })))).toThrow('leaves body open')
     const deep = Closed({ parts: Type.Array(Type.Object({ name: Type.String() })) })
     expect(() => assertDeclared(withBody(deep))).toThrow('leaves body.parts[] open')
@@ -58,7 +58,7 @@ describe('the boot', () => {
     expect(() => assertDeclared(withBody(choice))).toThrow('leaves body.part open')
   })
 
-  it('lets a foreign sender’s body be open', () => {
+  it('allows an open body for a foreign sender', () => {
     const foreign: RouteOptions = {
       ...withBody(Type.Object({ name: Type.String() })),
       config: { access: 'public', foreign: true },

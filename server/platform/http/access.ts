@@ -6,33 +6,34 @@ import type { BodyKind } from './body.ts'
 import type { JsonSchema } from './examples.ts'
 
 /**
- * Who may call a route, and what the organization needs for it. Every route declares one of these; the boot stops
- * at one that does not.
+ * Who can call a route, and what the organization needs for it. Every route declares one of these; the service does not
+ * start
+ * otherwise.
  */
 export type Access =
   /** Anyone: health, documents, signed links. */
   | 'public'
-  /** The service key alone. */
+  /** Only the service key. */
   | 'service'
-  /** A key or session of an organization, of this role or a higher one. */
+  /** A key or session of an organization with at least this role. */
   | { role: Role; entitlement?: Entitlement; feature?: Feature }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access
-    /** The kind of body that the route takes; JSON unless said. */
+    /** The kind of body; JSON by default. */
     takes?: BodyKind
-    /** The property of a JSON body whose list is long, and read item by item. */
+    /** The property of a JSON body with a long list, which is read item by item. */
     list?: string
-    /** The property of a JSON body, or of each item, that is handed on as text when it is long. */
+    /** The property of a JSON body, or of each item, that is passed on as text if it is long. */
     apart?: string
-    /** A header that the key may stand in besides `Authorization`: that of a client which was made for another service. */
+    /** A header other than `Authorization` that can contain the key: that of a client for another service. */
     keyHeader?: string
-    /** A foreign sender's route: its senders add properties at will, so its body is not strict. */
+    /** A route for foreign senders, who add properties at will, so its body is not strict. */
     foreign?: true
-    /** A writing request that leaves no audit event, with the reason. */
+    /** A writing request without an audit event, with the reason. */
     unaudited?: string
-    /** A reading request that leaves one all the same. */
+    /** A reading request with an audit event. */
     audited?: true
   }
   interface FastifyRequest {
@@ -49,10 +50,10 @@ const entitlementOff: Record<Entitlement, string> = {
   metrics: 'Your organization needs the Metrics entitlement.',
 }
 
-/** Without them an organization may not; others are out of service for it. */
+/** Without entitlements, a request is forbidden; without the others, it is unavailable. */
 const forbidding: ReadonlySet<Feature> = new Set(['experimentsV2'])
 
-/** The checks between 401 and the reading of the body: 403, then 503. */
+/** The checks between 401 and reading the body: 403, then 503. */
 export const checkAccess = (actor: Actor, access: Exclude<Access, string>): void => {
   if (actor.suspended) throw new ApiError('forbidden', 'The organization is suspended.')
   if (!hasRole(actor.role, access.role)) {
@@ -67,7 +68,7 @@ export const checkAccess = (actor: Actor, access: Exclude<Access, string>): void
   }
 }
 
-/** Where a schema takes properties that it does not list, without saying so. */
+/** Returns where a schema implicitly allows unlisted properties. */
 const openObject = (schema: JsonSchema | undefined, path: string): string | undefined => {
   if (schema === undefined) return undefined
   const { properties = {}, additionalProperties, items, anyOf = [] } = schema
@@ -84,7 +85,7 @@ const openObject = (schema: JsonSchema | undefined, path: string): string | unde
   return undefined
 }
 
-/** What every route must declare. Thrown at boot, before the first request. */
+/** Checks what every route must declare. Throws at start, before the first request. */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a list of checks, one after the other
 export const assertDeclared = (route: RouteOptions): void => {
   const methods = [route.method].flat()
@@ -98,7 +99,7 @@ export const assertDeclared = (route: RouteOptions): void => {
     if (!schema[part]) throw fault(`declares no ${part}`)
   }
   if (!(schema.response as Record<string, unknown>).default) throw fault('declares no default error response')
-  // Two colons are one that names no parameter.
+  // Two colons escape one that starts no parameter.
   if (route.url.replaceAll('::', '').includes(':') && !schema.params)
     throw fault('declares no schema for its path parameters')
   if (!schema.querystring) throw fault('declares no schema for its query string')

@@ -32,13 +32,13 @@ const headOf = (length: number, address: string, path = '/v1/companies') =>
 
 const open = () => openConnection(server.deps.listening.port)
 
-/** Resolves once the service has read as much as it will of what was sent. */
+/** Resolves once the service has read as much as it will of the sent data. */
 const settled = async () => {
   await server.call('GET', '/healthz')
   await server.call('GET', '/healthz')
 }
 
-it('a body that holds more than its share of memory is refused, and gives back what it held', async () => {
+it('rejects a body that exceeds its share of memory, and frees the memory', async () => {
   const body = `${headOf(700_000, '192.0.2.1', '/v1/conversations/batch')}${' '.repeat(600_000)}`
   for (let attempt = 0; attempt < 3; attempt++) {
     const connection = open()
@@ -52,7 +52,7 @@ it('a body that holds more than its share of memory is refused, and gives back w
   expect((await server.call('POST', '/v1/companies', { key, body: small })).status).toBe(400)
 })
 
-it('an address has so many unfinished bodies at most', async () => {
+it('limits the unfinished bodies of an IP address', async () => {
   const unfinished = [open(), open(), open()]
   for (const connection of unfinished) connection.exchange(`${headOf(100, '192.0.2.2')}{`).catch(() => {})
   await settled()
@@ -67,7 +67,7 @@ it('an address has so many unfinished bodies at most', async () => {
   expect(again?.status).toBe(400)
 })
 
-it('a body that comes too slowly is answered 408, and its connection ends', async () => {
+it('answers a body that arrives too slowly with 408, and closes the connection', async () => {
   const app = fastify()
   afterAll(() => app.close())
   const methods = watchMethods(app)
@@ -85,7 +85,7 @@ it('a body that comes too slowly is answered 408, and its connection ends', asyn
   expect(JSON.parse(String(answer?.body)).error).toBe('request timeout')
 })
 
-it('a body is counted until its handler has ended, though its sender hung up', async () => {
+it('counts a body until its handler has ended, even if its sender disconnected', async () => {
   const app = fastify()
   afterAll(() => app.close())
   const methods = watchMethods(app)
@@ -115,7 +115,7 @@ it('a body is counted until its handler has ended, though its sender hung up', a
   ending.resolve()
   await ended.promise
   expect(await send()).toBe(200)
-  // What never comes to a handler is not counted for good.
+  // Bodies that never reach a handler are not counted forever.
   for (let attempt = 0; attempt < 3; attempt++) {
     const [refused] = await openConnection(port).exchange(head('/') + body.replace('{', ' '))
     expect(refused?.status).toBe(400)
@@ -127,7 +127,7 @@ it('a body is counted until its handler has ended, though its sender hung up', a
   }
 })
 
-it('public addresses are refused while the service cannot keep up, but not its health', async () => {
+it('rejects public routes while the service is overloaded, but not its health', async () => {
   const overload = {
     check: () => {
       throw new ApiError('unavailable', 'Too much.', { retryAfterSeconds: 1 })
@@ -149,13 +149,13 @@ it.each([
   // A thousand times as long as what is sent.
   ['gzip', gzipSync(Buffer.alloc(50_000_000, ' ')), 413],
   ['br', Buffer.from('{}'), 415],
-])('a body with Content-Encoding %s is inflated within its limit (%#)', async (encoding, raw, status) => {
+])('inflates a body with Content-Encoding %s within its limit (%#)', async (encoding, raw, status) => {
   const headers = { 'content-type': 'application/json', 'content-encoding': encoding }
   const answer = await server.call('POST', '/v1/companies', { key, raw: new Uint8Array(raw), headers })
   expect(answer.status).toBe(status)
 })
 
-it('a stream of lines may be packed', async () => {
+it('accepts compressed NDJSON', async () => {
   const line = {
     agent: { externalId: 'leo', name: 'Leo', channel: 'voice' },
     channel: 'call',

@@ -2,11 +2,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import { ApiError } from '../errors.ts'
 import { neighbourhood } from './rate-limit.ts'
 
-/** The bodies that are arriving or in memory: how much they hold, and whether they come fast enough. */
+/** The bodies that are arriving or in memory: their size, and whether they arrive fast enough. */
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The body of this request, where it has one. */
+    /** The body of this request, if it has one. */
     arriving: Arriving | undefined
   }
 }
@@ -17,9 +17,9 @@ type Limits = { heldBytes: number; bodiesPerAddress: number }
 const patience = { graceMs: 30_000, leastBytesPerSecond: 16 * 1024, tickMs: 1_000 }
 
 export type Arriving = {
-  /** Counts bytes that stay in memory until the request is answered and its handler has ended. */
+  /** Counts bytes that stay in memory until the response is sent and the handler has ended. */
   hold: (bytes: number) => void
-  /** Called instead of answering when the body comes too slowly. */
+  /** Called instead of responding if the body arrives too slowly. */
   onTooSlow: ((error: ApiError) => void) | undefined
   onAnswer: () => void
   onHandlerStart: () => void
@@ -34,11 +34,11 @@ type Entry = Arriving & {
   startedAt: number
   readBefore: number
   isClosed: boolean
-  /** Undefined before the handler begins. A request that is refused before has been handled when it is answered. */
+  /** Undefined before the handler starts. A request that is rejected before is done when the response is sent. */
   handler: 'running' | 'ended' | undefined
 }
 
-/** A handler goes on when its sender has hung up, and has the body until its end. */
+/** A handler continues after its sender disconnected, and has the body until its end. */
 const followHandler = (route: RouteOptions): void => {
   const { handler } = route
   route.handler = function follow(request, reply) {
@@ -82,7 +82,7 @@ export const watchBodies = (
   const hold = (entry: Entry, bytes: number): void => {
     held += bytes
     entry.heldBytes += bytes
-    // One sender leaves room for others.
+    // One sender leaves capacity for others.
     if (add(heldOf, entry.address, bytes) <= heldBytes / 2 && held <= heldBytes) return
     throw new ApiError(
       'unavailable',
@@ -93,7 +93,7 @@ export const watchBodies = (
     )
   }
 
-  /** What the service itself was too slow to read is not the sender's fault. */
+  /** The sender is not responsible for the service's own delays. */
   const isHeldUp = ({ request: { raw } }: Entry): boolean => raw.readableLength >= raw.readableHighWaterMark
 
   const check = (entry: Entry, now: number): void => {
@@ -111,7 +111,7 @@ export const watchBodies = (
     if (arriving.delete(entry)) add(unfinishedOf, entry.address, -1)
   }
 
-  /** Does nothing until the response has closed and the handler has ended: only then is the body out of memory. */
+  /** Does nothing until the response is closed and the handler has ended: only then is the body out of memory. */
   const release = (entry: Entry): void => {
     if (!entry.isClosed || entry.handler !== 'ended') return
     held -= entry.heldBytes
@@ -147,7 +147,7 @@ export const watchBodies = (
       onTooSlow: undefined,
       isClosed: false,
       handler: undefined,
-      // What the service sends to itself comes over no socket.
+      // Internal requests have no socket.
       readBefore: request.raw.socket.bytesRead ?? 0,
       hold: (bytes) => hold(entry, bytes),
       onAnswer: () => {

@@ -7,21 +7,21 @@ import { readJson, readJsonList, unsoundParts } from './json/read.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Of this request's body, where its route's limit is higher. */
+    /** For this request's body, if its route's limit is higher. */
     maxBodyBytes: number
-    /** Set before the body is read, where the handler takes it as it arrives and bounds it. */
+    /** Set before the body is read, if the handler streams and limits it. */
     streamsBody: boolean
   }
 }
 
 const refused = (message: string) => new ApiError('invalid', message, { issues: [{ path: '', message }] })
 
-/** `stream`: handed to the handler as it arrives, so that its size is bounded by the handler alone. */
+/** `stream`: passed to the handler as it arrives, and only the handler limits its size. */
 const mediaTypes = {
   json: { form: /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i, name: 'application/json', as: 'json' },
   image: { form: /^image\/[\w.+-]+\s*$/i, name: 'image/*', as: 'bytes' },
   audio: { form: /^audio\/[\w.+-]+\s*(?:;.*)?$/i, name: 'audio/*', as: 'stream' },
-  /** Whatever a foreign sender says it is. */
+  /** Whatever a foreign sender claims it is. */
   bytes: { form: /^/, name: '*/*', as: 'bytes' },
   ndjson: {
     form: /^application\/x-ndjson\s*(?:;\s*charset="?utf-8"?\s*)?$/i,
@@ -32,7 +32,7 @@ const mediaTypes = {
 
 type MediaType = keyof typeof mediaTypes
 
-/** `batch`: a JSON body of many items, or a line of JSON for each. */
+/** `batch`: a JSON body with many items, or one line of JSON per item. */
 export type BodyKind = Exclude<MediaType, 'ndjson'> | 'batch'
 
 const mediaTypesOf = (kind: BodyKind): MediaType[] => (kind === 'batch' ? ['json', 'ndjson'] : [kind])
@@ -46,7 +46,7 @@ const mediaTypeOf = (request: FastifyRequest): MediaType | undefined => {
 
 const bodyless = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'])
 
-/** Refuses a body that the route does not take, before it is read. */
+/** Rejects a body that the route does not accept, before it is read. */
 export const checkMediaType = (request: FastifyRequest): void => {
   const { headers, method } = request
   const length = headers['content-length']
@@ -66,40 +66,40 @@ export const checkMediaType = (request: FastifyRequest): void => {
 const encodingOf = ({ headers }: FastifyRequest): string =>
   headers['content-encoding']?.trim().toLowerCase() || 'identity'
 
-/** Signatures of foreign senders are of the bytes as they came. */
+/** Signatures of foreign senders cover the raw bytes. */
 const signsBytes = ({ routeOptions: { config } }: FastifyRequest): boolean =>
   config.takes === 'bytes' && config.access === 'public'
 
-/** Images and recordings are packed as they are. */
+/** Images and recordings are already compressed. */
 const mayBePacked = (request: FastifyRequest): boolean => {
   const { takes = 'json' } = request.routeOptions.config
   return takes !== 'image' && takes !== 'audio' && !signsBytes(request)
 }
 
-/** What is inflated counts against the limits of the body, piece by piece. */
+/** Inflated data counts against the limits of the body, chunk by chunk. */
 const inflate = (payload: Readable): Readable => {
   const inflated = createGunzip()
-  // A body that is refused has no reader any longer who would be told that it broke off; the process must not end by it.
+  // A rejected body has no reader to handle an interruption, which must not end the process.
   inflated.on('error', () => {})
   payload.once('error', (error) => inflated.destroy(error))
   return payload.pipe(inflated)
 }
 
-/** Path and query string hold such text only when it is percent-encoded. */
+/** Path and query can only contain such text percent-encoded. */
 export const checkUrlText = (request: FastifyRequest): void => {
   if (!request.url.includes('%')) return
   const issues = [...unsoundParts(request.params), ...unsoundParts(request.query)]
   if (issues.length > 0) throw new ApiError('invalid', 'The URL contains text that cannot be stored.', { issues })
 }
 
-/** Anyone may call these, with an address, a password or a token. */
+/** Anyone can call these, with an email address, a password, or a token. */
 const signInBytes = 8 * 1024
 
 export const limitSignIn = (route: RouteOptions): void => {
   if (route.url.startsWith('/auth/')) route.bodyLimit = signInBytes
 }
 
-/** What Node has not read of a body that is refused is read and dropped, so that the connection can be used again. */
+/** The unread rest of a rejected body is read and dropped, so that the connection can be used again. */
 const drop = (request: FastifyRequest, stream: Readable): void => {
   if (stream !== request.raw) stream.destroy()
   request.raw.resume()
@@ -146,7 +146,7 @@ const readDocument = (
     : readJson(bytes, reading)
 }
 
-/** What the JSON form of every batch takes. */
+/** Accepted by the JSON form of every batch. */
 const mostListItems = 1_000
 
 export const addBodyParser = (app: FastifyInstance, { documentBytes }: { documentBytes: number }): void => {
@@ -163,7 +163,7 @@ export const addBodyParser = (app: FastifyInstance, { documentBytes }: { documen
     if (mediaTypes[mediaTypeOf(request) ?? 'json'].as === 'bytes') return bytes
     if (bytes.length === 0) return undefined
     const value = await readDocument(request, bytes, documentBytes)
-    // What Fastify would hand on as if no body had been sent.
+    // Fastify would treat these as a missing body.
     if (value === null) throw refused('The body must be a JSON object.')
     return value
   })

@@ -1,4 +1,4 @@
-// Files that a build has made, kept in memory: sent again only if they changed, and compressed to those who take that.
+// Built files, in memory: only sent again if they changed, and compressed if the client accepts that.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
@@ -24,7 +24,7 @@ export type BuiltFile = {
 
 const etagOf = (content: Buffer) => createHash('sha256').update(content).digest('base64url')
 
-/** A file that is made here, packed once for all who ask for it. */
+/** A file that is created here and compressed once for all requests. */
 export const packFile = async (type: string, text: string): Promise<BuiltFile> => {
   const [br, gzip] = await Promise.all([pack('br', text, 9), pack('gzip', text)])
   const content = Buffer.from(text)
@@ -56,7 +56,7 @@ export const sendBuiltFile = (request: FastifyRequest, reply: FastifyReply, file
   return reply.type(file.type).send(encoding ? file.packed[encoding] : file.content)
 }
 
-/** Of what a build has made, by their names in its folder; none if it has not run. */
+/** The built files by name; none without a build. */
 export const readBuiltFiles = (folder: string): Map<string, BuiltFile> => {
   if (!existsSync(folder)) return new Map()
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => extname(name) in types)

@@ -8,7 +8,7 @@ const server = await testServer()
 const { key } = await makeOrganization(server)
 for (let made = 0; made < 10; made++) await makeCompany(server, key, `Company ${made}`)
 
-/** As bytes: client libraries unpack of their own accord. */
+/** As bytes, because client libraries decompress automatically. */
 const get = async (path: string, headers: Record<string, string> = {}): Promise<RawAnswer> => {
   const connection = openConnection(server.deps.listening.port)
   try {
@@ -26,7 +26,7 @@ const get = async (path: string, headers: Record<string, string> = {}): Promise<
 const unpackers: Record<string, (bytes: Buffer) => Buffer> = { br: brotliDecompressSync, gzip: gunzipSync }
 
 it.each(['/v1/companies', '/openapi.json', '/docs', '/docs/reference/openapi.json', '/docs/guide/start'])(
-  '%s is packed for callers who take that, and says so',
+  '%s is compressed if the client accepts that',
   async (path) => {
     const plain = await get(path)
     expect(plain.status).toBe(200)
@@ -49,12 +49,12 @@ it.each(['/v1/companies', '/openapi.json', '/docs', '/docs/reference/openapi.jso
   },
 )
 
-it('a short answer is sent as it is', async () => {
+it('a short response is sent uncompressed', async () => {
   const { headers } = await get('/v1/companies?limit=1', { 'accept-encoding': 'br, gzip' })
   expect(headers.has('content-encoding')).toBe(false)
 })
 
-it.each(['/openapi.json', '/docs'])('%s is sent again only if it changed', async (path) => {
+it.each(['/openapi.json', '/docs'])('%s is only sent again if it changed', async (path) => {
   for (const accepted of ['identity', 'gzip', 'br']) {
     const { headers } = await get(path, { 'accept-encoding': accepted })
     const etag = headers.get('etag') ?? ''

@@ -26,7 +26,7 @@ const sampleProject = {
   include: ['.'],
 }
 
-it('leads to its first page, which runs nothing from elsewhere and nothing that stands in it', async () => {
+it('redirects to its first page, which runs nothing from elsewhere and no inline scripts', async () => {
   const guide = await call('GET', '/docs/guide')
   expect(guide.status).toBe(302)
   const page = await call('GET', guide.headers.get('location') ?? '')
@@ -41,12 +41,15 @@ it('leads to its first page, which runs nothing from elsewhere and nothing that 
   expect((await call('GET', '/docs/guide/assets/search.json')).body.index.documentCount).toBeGreaterThan(100)
 })
 
-it.each(['/docs/guide/nowhere', '/docs/guide/../start', '/docs/guide/start.html'])('%s is no page', async (path) => {
-  expect((await call('GET', path)).status).toBe(404)
-})
+it.each(['/docs/guide/nowhere', '/docs/guide/../start', '/docs/guide/start.html'])(
+  '%s does not exist',
+  async (path) => {
+    expect((await call('GET', path)).status).toBe(404)
+  },
+)
 
 describe('the API reference', () => {
-  it('loads everything from here, and runs nothing that stands in the page', async () => {
+  it('loads everything from here, and runs no inline scripts', async () => {
     const { status, headers, text } = await call('GET', '/docs')
     expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
     expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self';/)
@@ -59,7 +62,7 @@ describe('the API reference', () => {
     expect(targets.filter((target) => !target.startsWith('/'))).toEqual([])
   })
 
-  it('shows the document of /openapi.json, and samples of the client that compile', async () => {
+  it('shows the document of /openapi.json, and client samples that compile', async () => {
     const { body: shown } = await call<OpenApiDocument>('GET', '/docs/reference/openapi.json')
     const { body: served } = await call<OpenApiDocument>('GET', '/openapi.json')
     const samples: string[] = []

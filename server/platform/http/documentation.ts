@@ -4,7 +4,7 @@ import type { App } from './http.ts'
 
 const built = join(import.meta.dirname, '../../../dist')
 
-/** Scripts come from here and from nowhere else. */
+/** Only loads scripts from here. */
 const policyOf = (styles: string) =>
   [
     "default-src 'none'",
@@ -20,7 +20,7 @@ const policyOf = (styles: string) =>
 
 const guidePolicy = policyOf("'self'")
 
-/** The renderer of the reference adds its own style elements. */
+/** The reference's renderer adds style elements. */
 const referencePolicy = policyOf("'self' 'unsafe-inline'")
 
 const addGuide = (app: App): void => {
@@ -38,7 +38,7 @@ const addGuide = (app: App): void => {
 }
 
 const addReference = (app: App): void => {
-  // Several megabytes, which a process keeps in memory only after someone has opened the reference.
+  // Several megabytes, which a process only keeps in memory after someone has opened the reference.
   let files: Map<string, BuiltFile> | undefined
   const addFile = (url: string, name: string) =>
     addPage(app, url, (request, reply) => {
@@ -53,7 +53,7 @@ const addReference = (app: App): void => {
   }
 }
 
-/** The guide and the API reference, which `npm run build` makes of `docs/` and `openapi.json`. */
+/** The guide and the API reference, which `npm run build` creates from `docs/` and `openapi.json`. */
 export const addDocumentation = (app: App): void => {
   addGuide(app)
   addReference(app)

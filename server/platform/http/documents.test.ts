@@ -14,7 +14,7 @@ const listed = async () => {
 }
 
 describe('/openapi.json', () => {
-  it('is a valid document of OpenAPI 3.1, for anyone', async () => {
+  it('is a valid OpenAPI 3.1 document, for anyone', async () => {
     const { status, headers, body } = await call('GET', '/openapi.json')
     expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8'])
     const validator = new Validator()
@@ -22,7 +22,7 @@ describe('/openapi.json', () => {
     expect(validator.version).toBe('3.1')
   })
 
-  it('refers to nothing that it does not hold', async () => {
+  it('refers to nothing that it does not contain', async () => {
     const { text, body } = await call<OpenApiDocument>('GET', '/openapi.json')
     const names = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref]) => String(ref))
     expect(names.length).toBeGreaterThan(10)
@@ -32,7 +32,7 @@ describe('/openapi.json', () => {
     }
   })
 
-  it('has nothing that Redocly’s recommended rules object to', async () => {
+  it('satisfies Redocly’s recommended rules', async () => {
     const { text } = await call('GET', '/openapi.json')
     const config = await createConfig({
       extends: ['recommended'],
@@ -40,9 +40,9 @@ describe('/openapi.json', () => {
         // Cekura’s clients send this path, and the published paths of experiments share a prefix.
         'no-path-trailing-slash': 'off',
         'no-ambiguous-paths': 'off',
-        // Reading the ways to sign in, and health, cannot go wrong by the caller’s fault; `default` covers the rest.
+        // Callers cannot cause errors of these reads; `default` covers the rest.
         'operation-4xx-response': 'off',
-        // It reports properties beside if and then as unknown; test/contract.test.ts checks every example.
+        // It reports properties next to if and then as unknown; test/contract.test.ts checks every example.
         'no-invalid-media-type-examples': 'off',
       },
     })
@@ -56,14 +56,14 @@ describe('/openapi.json', () => {
     expect(body.info.license).toEqual({ name: 'Apache License 2.0', identifier: 'Apache-2.0' })
   })
 
-  it('describes every operation in words that its summary does not hold', async () => {
+  it('describes every operation in other words than its summary', async () => {
     for (const { name, operation } of await listed()) {
       expect(operation.description, name).toMatch(/^[\w`].{15,}\.$/s)
       expect(operation.description, name).not.toContain(operation.summary)
     }
   })
 
-  it('lets a body that need not be sent be absent, and never null', async () => {
+  it('makes optional bodies optional, and never null', async () => {
     const optional: string[] = []
     for (const { name, operation } of await listed()) {
       if (operation.requestBody?.required === false) optional.push(name)
@@ -76,7 +76,7 @@ describe('/openapi.json', () => {
     expect(optional).toContain('POST /v1/experiments/{id}/finish')
   })
 
-  it('says what every list holds, and has no keyword of ours in a schema', async () => {
+  it('describes the items of every list, and contains no keyword of ours', async () => {
     const { body } = await call<OpenApiDocument>('GET', '/openapi.json')
     const check = (node: unknown, at: string): void => {
       if (typeof node !== 'object' || node === null) return
@@ -88,7 +88,7 @@ describe('/openapi.json', () => {
     check(body, '')
   })
 
-  it('names the headers of answers, and gives a redirect no content', async () => {
+  it('lists the headers of responses, and no content for redirects', async () => {
     const operations = await listed()
     const headersOf = (id: string, status: string) =>
       Object.keys(

@@ -1,4 +1,4 @@
-/** The parts of JSON Schema that our schemas are made of. */
+/** The parts of JSON Schema that our schemas use. */
 export type JsonSchema = {
   $ref?: string
   type?: string | string[]
@@ -23,7 +23,7 @@ export type JsonSchema = {
   minProperties?: number
 }
 
-/** An example of a schema, made of the examples, defaults and choices of its parts. */
+/** Returns an example of a schema, from the examples, defaults, and choices of its parts. */
 export const exampleOf = (schema: JsonSchema): unknown => {
   if (schema.examples?.length) return schema.examples[0]
   if (schema.default !== undefined) return schema.default

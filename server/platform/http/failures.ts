@@ -11,7 +11,7 @@ import { validationError } from './validation.ts'
 
 const unknownAddress = 'No endpoint has this path. See /docs for the API reference.'
 
-/** Fastify's own refusals, by status. */
+/** Fastify's own errors, by status. */
 const foreign: Record<number, [ErrorKind, string]> = {
   404: ['notFound', unknownAddress],
   413: ['tooLarge', 'The body exceeds the size limit of this operation.'],
@@ -53,7 +53,7 @@ const send = (error: FastifyError | ApiError, request: FastifyRequest, reply: Fa
   return reply.code(failure.status).type('application/json; charset=utf-8').send(failure.body)
 }
 
-/** One place where anything thrown becomes the published Error body. */
+/** The one place that converts everything thrown into the published Error body. */
 export const addFailures = (app: FastifyInstance, methods: Methods): void => {
   app.setErrorHandler<FastifyError>(send)
   const pathOf = ({ url }: FastifyRequest) => url.replace(/[?#].*$/s, '')
@@ -66,21 +66,22 @@ export const addFailures = (app: FastifyInstance, methods: Methods): void => {
   app.setNotFoundHandler(answerNoRoute)
   app.addHook('onRequest', (request, reply, done) => {
     const byParameter = request.routeOptions.url?.includes(':')
-    // The router takes an address that ends with a slash for one with an empty id.
+    // The router treats a trailing slash as an empty ID.
     const isEmpty = byParameter && pathOf(request).endsWith('/')
     if (isEmpty || (byParameter && methods.isMistaken(request.method, pathOf(request)))) answerNoRoute(request, reply)
     else done()
   })
-  // Node would answer an expectation that it does not know with a bare 417; HTTP allows to pass over it.
+  // Node would answer an unknown expectation with a bare 417; HTTP allows ignoring it.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
-  // No other protocol is spoken here. Node now and then loses what follows a request that asks for one and has a body,
-  // so nothing may follow it.
+  // No other protocol is supported. Node sometimes loses what follows a request with a body that asks for one, so the
+  // connection
+  // is closed.
   app.server.prependListener('request', (request, response) => {
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
   })
 }
 
-/** A path that cannot be read has no route and runs no hook; Fastify asks here for all of its answer. */
+/** A malformed path has no route and runs no hooks; Fastify expects the whole response here. */
 export const answerMalformedUrl = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
   reply.headers({ ...securityHeaders, 'x-request-id': request.id })
   const message =
@@ -90,7 +91,7 @@ export const answerMalformedUrl = (error: FastifyError, request: FastifyRequest,
   return send(new ApiError('invalid', message), request, reply)
 }
 
-/** How long the rest of a broken request is read and dropped, so that its sender gets to read the answer. */
+/** How long the rest of a broken request is read and dropped, so that its sender can read the response. */
 const lingerMs = 2_000
 
 const brokenSockets = new WeakSet<Socket>()
@@ -116,16 +117,16 @@ const writeAnswer = (failure: ApiError): string => {
   return `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}\r\n${lines.join('')}\r\n${body}`
 }
 
-/** What Node's HTTP parser refuses never becomes a request; the answer is written to the socket itself. */
+/** What Node's HTTP parser rejects never becomes a request; the response is written to the socket. */
 export const answerBrokenRequest = (error: NodeJS.ErrnoException, socket: Socket): void => {
-  // The parser complains of each further piece. Hanging up on it would take the answer back with a reset.
+  // The parser reports each further chunk. Closing the connection would reset it and lose the response.
   if (brokenSockets.has(socket)) return
   brokenSockets.add(socket)
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
-  // Node keeps the answer under way here; that of an earlier, whole request is not to be taken for this one's.
+  // Node keeps the current response here, so that one to an earlier request is not confused with this one.
   const { _httpMessage: underway } = socket as Socket & { _httpMessage?: ServerResponse | null }
   const end = (answer = '') => {
     socket.end(answer)

@@ -10,12 +10,12 @@ import { ApiError, notFound } from '../errors.ts'
 import type { App } from './http.ts'
 import { answers, Closed, NoQuery, withHeaders } from './schemas.ts'
 
-/** Types that a browser plays or draws without running anything; all others are saved. */
+/** Types that a browser plays or shows without running anything; all others are downloaded. */
 const shownInPlace = /^(audio\/[\w.+-]+|image\/(png|jpeg|gif|webp))$/
 
 type Span = { start: number; end: number }
 
-/** One range of the file; several at once are answered with the whole, as HTTP allows. */
+/** One range of the file; for several, the whole file is returned, as HTTP allows. */
 const readSpan = (header: string | undefined, totalBytes: number): Span | 'unsatisfiable' | undefined => {
   if (header === undefined) return undefined
   const ranges = parseRange(totalBytes, header)
@@ -23,10 +23,10 @@ const readSpan = (header: string | undefined, totalBytes: number): Span | 'unsat
   return ranges !== -2 && ranges.type === 'bytes' && ranges.length === 1 ? ranges[0] : undefined
 }
 
-/** Stored files never change under their key, so the key tells them apart. Hashed, since it names the organization. */
+/** Stored files never change under their key, so the key is the ETag. Hashed, because it contains the organization. */
 const tagOf = (key: string): string => `"${createHash('sha256').update(key).digest('base64url').slice(0, 22)}"`
 
-/** A range counts only if it is one of this very file. */
+/** A range only applies to this version of the file. */
 const rangeOf = (headers: IncomingHttpHeaders, tag: string): string | undefined => {
   const ifRange = headers['if-range']
   return ifRange === undefined || ifRange === tag ? headers.range : undefined
@@ -56,14 +56,14 @@ const headersOf = ({ contentType, disposition, fileName }: LinkPayload, storedTy
 
 type FileOptions = {
   blobs: Blobs
-  /** Whether the organization's files may be read now. */
+  /** Whether the organization's files can be read now. */
   isOpen: (org: OrgId) => Promise<boolean>
 }
 
-/** Stored files behind sealed links. The link is the credential: no key is read here, and none is logged. */
+/** Serves stored files with sealed links. The link is the credential: no key is read or logged here. */
 export const addFiles = (app: App, { blobs, isOpen }: FileOptions): void => {
   const requireOpen = async (key: string): Promise<void> => {
-    // A key begins with the organization that has the file.
+    // A key starts with the organization that owns the file.
     const isReadable = await isOpen(key.split('/')[0] as OrgId)
     if (!isReadable) throw new ApiError('forbidden', 'The organization is suspended.')
   }

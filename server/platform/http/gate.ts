@@ -16,10 +16,10 @@ type Options = OwnAddress & {
   sessionCookie: SessionCookie
 }
 
-/** Whoever watches the process must hear of it most of all while it cannot keep up. */
+/** Monitoring needs to know most of all when the process is overloaded. */
 const alwaysAnswered = new Set(['/healthz', '/readyz', '/metrics'])
 
-/** Who sent a request, once it is known that anyone did. */
+/** The sender of a request, once authenticated. */
 type Caller = Exclude<KnownKey | KnownSession, { kind: 'unknown' }>
 
 const unauthorized = () =>
@@ -28,11 +28,11 @@ const unauthorized = () =>
     'Send a valid API key as `Authorization: Bearer <API_KEY>`, or sign in. Create keys under Settings.',
   )
 
-/** The key of a request, by the Authorization header's own grammar. */
+/** Returns the key of a request, with the grammar of the Authorization header. */
 const bearerToken = (header: string | undefined): string | undefined =>
   /^Bearer +([\x21-\x7e]{1,256})$/i.exec(header ?? '')?.[1]
 
-/** What stands in the header that the route's own clients send their key in. */
+/** Returns the key in the header that the route's own clients use. */
 const ownHeader = ({ routeOptions, headers }: FastifyRequest) => {
   const { keyHeader } = routeOptions.config
   return keyHeader === undefined ? undefined : headers[keyHeader]
@@ -41,7 +41,7 @@ const ownHeader = ({ routeOptions, headers }: FastifyRequest) => {
 const plainToken = (header: string | string[] | undefined): string | undefined =>
   typeof header === 'string' && /^[\x21-\x7e]{1,256}$/.test(header) ? header : undefined
 
-/** Of two, Node shows the first, and a proxy may have gone by the other. Names and values stand by turns. */
+/** Node returns the first of two, but a proxy may have used the other. Names and values alternate. */
 const countHosts = (rawHeaders: string[]): number => {
   let hosts = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -52,8 +52,9 @@ const countHosts = (rawHeaders: string[]): number => {
 }
 
 /**
- * What stands between the socket and a handler: overload, then in the order of the contract 401, 403, 503, the rate
- * limit, the form of the request. Nothing of the body is read before it is passed.
+ * The checks between socket and handler: overload, then in the order of the contract 401, 403, 503, the rate limit, and
+ * the form
+ * of the request. Nothing of the body is read before.
  */
 export const addGate = (app: FastifyInstance, options: Options): void => {
   const { identity, rateLimits, overload, sessionCookie } = options
@@ -65,7 +66,7 @@ export const addGate = (app: FastifyInstance, options: Options): void => {
     throw unauthorized()
   }
 
-  /** A browser adds the cookie to requests that other sites begin, so a session writes from this origin alone. */
+  /** A browser adds the cookie to requests of other sites, so a session only writes with this origin. */
   const identifySession = async (request: FastifyRequest) => {
     const token = sessionCookie.read(request.headers.cookie)
     if (token === undefined) throw unauthorized()
@@ -75,11 +76,11 @@ export const addGate = (app: FastifyInstance, options: Options): void => {
     return known
   }
 
-  /** What is known of a caller already is answered without a promise: most requests come by a key used just before. */
+  /** Known callers need no promise: most requests come from a recently used key. */
   const identify = (request: FastifyRequest): Caller | Promise<Caller> => {
     const { authorization } = request.headers
     const own = ownHeader(request)
-    // A header always wins: a bad key is never made good by a cookie.
+    // A header always has priority: a session never replaces an invalid key.
     if (authorization === undefined && own === undefined) return identifySession(request)
     const token = authorization === undefined ? plainToken(own) : bearerToken(authorization)
     if (token === undefined) throw unauthorized()
@@ -103,7 +104,7 @@ export const addGate = (app: FastifyInstance, options: Options): void => {
 
   const enter = (request: FastifyRequest, reply: FastifyReply): undefined | Promise<void> => {
     const access = request.routeOptions.config.access
-    // An unknown address has no route and no access; its handler answers 404.
+    // An unknown path has no route and no access; its handler returns 404.
     if (access === undefined) return undefined
     if (!alwaysAnswered.has(request.routeOptions.url ?? '')) overload.check()
     if (access === 'public') return undefined

@@ -6,7 +6,7 @@ import { openGather } from './gather.ts'
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
-it('gives back what came in, however it was cut, and begins anew', () => {
+it('returns the input however it was chunked, and starts again', () => {
   const gather = openGather()
   const text = Array.from({ length: 5_000 }, (_, at) => `${at},`).join('')
   for (const char of text) gather.add(Buffer.from(char))
@@ -17,7 +17,7 @@ it('gives back what came in, however it was cut, and begins anew', () => {
   expect(gather.take()).toHaveLength(0)
 })
 
-it('a million single bytes take little more than their room', () => {
+it('a million single bytes need little more than their size', () => {
   const gather = openGather()
   const block = Buffer.alloc(1_000_000, 'x')
   collectGarbage()

@@ -1,9 +1,10 @@
-/** How many pieces wait side by side. */
+/** How many chunks are kept separately. */
 const mostPieces = 1_024
 
 /**
- * Bytes that arrive in pieces. A sender may chop a body into single bytes, and as many Buffers would take some hundred
- * times its size, so they are joined before they are many.
+ * Collects bytes in chunks. A sender can split a body into single bytes, and as many Buffers would take hundreds of
+ * times its
+ * size, so they are merged before there are many.
  */
 export const openGather = () => {
   let joined: Buffer[] = []
@@ -11,7 +12,7 @@ export const openGather = () => {
   let bytes = 0
 
   return {
-    /** Tells how many bytes there are now. */
+    /** Returns the current number of bytes. */
     add: (piece: Buffer): number => {
       bytes += piece.length
       if (pieces.push(piece) === mostPieces) {
@@ -20,7 +21,7 @@ export const openGather = () => {
       }
       return bytes
     },
-    /** All of it; what comes next begins anew. */
+    /** Returns all bytes and starts again. */
     take: (): Buffer => {
       const whole = Buffer.concat([...joined, ...pieces], bytes)
       joined = []

@@ -18,7 +18,7 @@ const plain = await testServer()
 const guarded = await testServer({ EARSHOT_METRICS_TOKEN: token, EARSHOT_TRUST_PROXY: '1' })
 
 describe('/metrics', () => {
-  it('is open to this machine, and tells of requests, jobs, connections and the event loop', async () => {
+  it('is open to this machine, and has requests, jobs, connections, and the event loop', async () => {
     await plain.call('GET', '/v1/companies')
     const { status, headers, text } = await plain.call('GET', '/metrics')
     expect([status, headers.get('content-type')]).toEqual([200, expect.stringContaining('text/plain')])
@@ -30,7 +30,7 @@ describe('/metrics', () => {
     }
   })
 
-  it('follows the naming rules of Prometheus: of all types, counters alone end in _total', async () => {
+  it('follows the naming rules of Prometheus: only counters end in _total', async () => {
     const { text } = await plain.call('GET', '/metrics')
     const typed = [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name = '', type = '']) => ({ name, type }))
     expect(typed.length).toBeGreaterThan(20)
@@ -39,20 +39,20 @@ describe('/metrics', () => {
   })
 
   it.each([{ 'x-forwarded-for': '127.0.0.1' }, { 'x-forwarded-for': '203.0.113.9' }, { forwarded: 'for=203.0.113.9' }])(
-    'is closed to who comes by a proxy on this machine: %j',
+    'is closed for requests through a proxy on this machine: %j',
     async (headers: Record<string, string>) => {
       expect((await plain.call('GET', '/metrics', { headers })).status).toBe(401)
     },
   )
 
   it.each(['attacker.example', 'localhost.attacker.example', '127.0.0.1.attacker.example:80'])(
-    'is closed to a page whose name was pointed here: %s',
+    'is closed for a page with a host name that points here: %s',
     async (host) => {
       expect((await plain.call('GET', '/metrics', { headers: { host } })).status).toBe(401)
     },
   )
 
-  it('behind a proxy that is believed, is open by the address that the proxy tells, or with the token', async () => {
+  it("behind a trusted proxy, is open by the client's address, or with the token", async () => {
     const ask = async (headers: Record<string, string>) => (await guarded.call('GET', '/metrics', { headers })).status
     expect(await ask({ 'x-forwarded-for': '203.0.113.9' })).toBe(401)
     expect(await ask({ 'x-forwarded-for': '127.0.0.1, 203.0.113.9' })).toBe(401)
@@ -60,7 +60,7 @@ describe('/metrics', () => {
     expect(await ask({ 'x-forwarded-for': '203.0.113.9', authorization: `Bearer ${token}` })).toBe(200)
   })
 
-  it('counts unknown addresses as one, so that callers cannot make it grow', async () => {
+  it('counts unknown paths as one, so that callers cannot make it grow', async () => {
     for (let i = 0; i < 50; i++) await plain.call('GET', `/nowhere/${i}`)
     const { text } = await plain.call('GET', '/metrics')
     expect(text).not.toContain('nowhere')
@@ -68,7 +68,7 @@ describe('/metrics', () => {
   })
 })
 
-/** The service on a database that can be cut off. */
+/** The service with a database that can be cut off. */
 const openBehindDoor = async () => {
   const { connection: direct, drop } = await testDatabase()
   const { passage, connection } = await behindPassage(direct)
@@ -104,14 +104,14 @@ const openBehindDoor = async () => {
   }
 }
 
-it('a process that is about to end is well and answers, but is not ready', async () => {
+it('a stopping process is healthy and responds, but is not ready', async () => {
   const { listening } = plain.deps
   expect((await plain.call('GET', '/readyz')).status).toBe(200)
   listening.draining = true
   onTestFinished(() => {
     listening.draining = false
   })
-  // At once, though an answer otherwise holds for a second.
+  // Immediately, although a response is otherwise cached for a second.
   expect(await plain.call('GET', '/readyz')).toMatchObject({
     status: 503,
     body: { message: 'Not ready: the process is shutting down.' },
@@ -120,14 +120,14 @@ it('a process that is about to end is well and answers, but is not ready', async
 })
 
 describe('without its database', () => {
-  it('the process is well, not ready, and answers 503 instead of waiting; it recovers by itself', async () => {
+  it('the process is healthy, not ready, and returns 503 instead of waiting; it recovers automatically', async () => {
     const { ask, shut, reopen } = await openBehindDoor()
     expect(await ask('/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } })
     expect((await ask('/v1/organizations')).status).toBe(200)
     shut()
-    // Connections are taken and never answered, so the pool gives up after its five seconds.
+    // Connections are accepted without a response, so the pool gives up after its five seconds.
     const [healthy, request] = await Promise.all([ask('/healthz'), ask('/v1/organizations')])
-    // An answer from before holds for a second.
+    // An earlier response is cached for a second.
     await expect.poll(async () => (await ask('/readyz')).status, { timeout: 15_000 }).toBe(503)
     expect(await ask('/readyz')).toMatchObject({
       status: 503,
@@ -141,7 +141,7 @@ describe('without its database', () => {
     expect((await ask('/v1/organizations')).status).toBe(200)
   })
 
-  it('a connection that is cut in the middle of a statement is answered 503', async () => {
+  it('a connection that is cut during a statement returns 503', async () => {
     const lock = new pg.Client(plain.deps.database.connection)
     await lock.connect()
     onTestFinished(() => lock.end())
@@ -149,7 +149,7 @@ describe('without its database', () => {
     const answer = plain.call('GET', '/v1/organizations', { key: serviceKey })
     const waiting = "FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
     const countWaiting = async () => {
-      // A transaction otherwise keeps the first picture of activity that it took.
+      // Otherwise the transaction keeps its first snapshot of activity.
       await lock.query('SELECT pg_stat_clear_snapshot()')
       return (await lock.query(`SELECT ${waiting}`)).rowCount
     }
@@ -162,7 +162,7 @@ describe('without its database', () => {
 })
 
 describe('overload', () => {
-  it('is refused with 503 and when to come again while too many wait for the database', () => {
+  it('is rejected with 503 and a time to retry while too many requests wait for the database', () => {
     let waiting = 1_000
     const overload = watchOverload({ waiting: () => waiting })
     onTestFinished(overload.close)
@@ -173,7 +173,7 @@ describe('overload', () => {
     expect(overload.check).not.toThrow()
   })
 
-  it('is refused while the event loop lags, and no longer', async () => {
+  it('is rejected while the event loop lags, and no longer', async () => {
     const overload = watchOverload({ waiting: () => 0 })
     onTestFinished(overload.close)
     const refuses = () => {
@@ -191,7 +191,7 @@ describe('overload', () => {
       await nextTurn()
     }
     await turnSlowly()
-    // One long pause is no overload; a loop that comes around every 1.6 seconds is.
+    // One long pause is no overload; a loop that takes 1.6 seconds each time is.
     expect(refuses()).toBe(false)
     for (let turn = 0; turn < 3 && !refuses(); turn++) await turnSlowly()
     expect(refuses()).toBe(true)

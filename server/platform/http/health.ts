@@ -9,7 +9,7 @@ import type { App } from './http.ts'
 import type { Metrics } from './metrics.ts'
 import { answers, Closed, NoQuery } from './schemas.ts'
 
-/** What must work before this process takes traffic; each throws where it does not. */
+/** What must work before this process gets traffic; each check throws otherwise. */
 export type ReadinessChecks = Record<'database' | 'migrations' | 'storage', () => Promise<void>> & {
   jobs?: () => Promise<void>
 }
@@ -26,17 +26,18 @@ const tags = ['Operations']
 
 const loopback = /^(::1|127\.\d+\.\d+\.\d+|::ffff:127\.\d+\.\d+\.\d+)$/
 
-/** A page of another name that was pointed here sends that name. */
+/** A page with a host name that was pointed here sends that name. */
 const loopbackHost = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/i
 
 const relayHeaders = ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip']
 
-/** A check that takes longer has failed: a frozen database does not answer at all. */
+/** A check that takes longer has failed: a frozen database does not respond. */
 const checkTimeoutMs = 4_000
 
 /**
- * Wraps a check so that it fails after a deadline. One that hangs is waited for again rather than asked again: each would
- * hold a connection.
+ * Wraps a check so that it fails after a deadline. A hanging one is awaited again rather than repeated, because each
+ * would
+ * occupy a connection.
  */
 const withDeadline = (check: () => Promise<void>) => {
   let running: Promise<void> | undefined
@@ -57,11 +58,11 @@ const withDeadline = (check: () => Promise<void>) => {
   }
 }
 
-/** Readiness is asked by anyone and costs a write to storage, so one answer serves all that ask within a second. */
+/** Anyone can request readiness and it costs a write to storage, so one result is used for a second. */
 const answerMs = 1_000
 
 export const addHealth = (app: App, { config, metrics, checks, sweeps, listening }: Options): void => {
-  // Compared by hashes, whose time tells nothing of the token.
+  // Compares hashes, so that timing reveals nothing about the token.
   const metricsHash = config.metricsToken && hashKey(`Bearer ${config.metricsToken}`)
   const bounded = Object.entries(checks).map(([name, check]) => ({ name, check: withDeadline(check) }))
   let asked: { failed: Promise<string[]>; until: number } | undefined

@@ -1,15 +1,18 @@
 /**
- * What one evaluation may put together, counted as it does. A thread that runs out of memory can take the whole process
- * with it, so that none may come near: no limit of the engine is relied on.
+ * Limits the memory of one evaluation by counting. A thread that runs out of memory can kill the whole process, so none
+ * may
+ * come close; no limit of the engine is relied on.
  */
 
-/** In entries of lists; a text counts as a quarter of its characters, and bytes do. Each is at most some fifty bytes. */
+/**
+ * In list entries; a text counts as a quarter of its characters, and so do bytes. Each is at most about fifty bytes.
+ */
 const mostMade = 3_000_000
 
 export class Overspent extends Error {}
 
 let left = mostMade
-/** Above 0 while something is evaluated whose values are all kept, as those of `map` are. */
+/** Above 0 while all evaluated values are kept, as in `map`. */
 let keeping = 0
 
 export const refill = (): void => {
@@ -23,8 +26,9 @@ export const spend = (amount: number): void => {
 }
 
 /**
- * A text may be compared at each place of another with nearly all of it. This is one call of the engine, which nothing
- * can end: it takes some 0.3 s at most.
+ * A text can be compared at each position of another with nearly all of it. This is one call of the engine, which
+ * nothing can
+ * stop: it takes about 0.3 s at most.
  */
 const mostCompared = 1_000_000_000
 
@@ -32,7 +36,7 @@ export const checkSearch = (length: number, soughtLength: number): void => {
   if (length * soughtLength > mostCompared) throw new Overspent('this searches for too long a text in too long a text')
 }
 
-/** Lists that are made and let go again cost nothing but time. */
+/** Temporary lists only cost time. */
 export const spendIfKept = <T>(list: T[]): T[] => {
   if (keeping > 0) spend(list.length)
   return list

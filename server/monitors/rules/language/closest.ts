@@ -1,6 +1,6 @@
-/** Finds what somebody meant who misspelled a name. */
+/** Finds the intended name for a misspelled one. */
 
-/** How many letters are to be changed, added or left out, two that changed places counting as one. */
+/** Returns the edit distance, with a transposition as one edit. */
 const distance = (a: string, b: string): number => {
   let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, at) => at)
@@ -18,7 +18,7 @@ const distance = (a: string, b: string): number => {
   return row[b.length] ?? 0
 }
 
-/** `; did you mean …?`, or nothing when no name is near. */
+/** `; did you mean …?`, or nothing without a similar name. */
 export const closest = (name: string, known: readonly string[]): string => {
   const [nearest] = known
     .map((one) => ({ one, far: distance(name.slice(0, 40).toLowerCase(), one.toLowerCase()) }))

@@ -4,16 +4,16 @@ import { language } from './language.ts'
 import { checkTyped, prepare } from './restrictions.ts'
 import type { Node } from './syntax.ts'
 
-/** Makes an expression one that can be evaluated, or says what is wrong with it. */
+/** Compiles an expression, or returns what is wrong with it. */
 
 export type Compiled = {
-  /** Throws what the language says is unknown. */
+  /** Throws for unknown values. */
   evaluate: (context: object) => unknown
-  /** That it holds at most, roughly. */
+  /** Its approximate maximum memory. */
   bytes: number
 }
 
-/** Of what is made of an expression beside its patterns. */
+/** For the compiled expression without its patterns. */
 const bytesPerCharacter = 100
 
 const kinds = {
@@ -25,7 +25,7 @@ export const compile = (expression: string, kind: keyof typeof kinds): Compiled 
   takePatterns()
   try {
     const parsed = language.parse(expression)
-    // Of the library's nodes more is used than it declares.
+    // Uses more of the library's nodes than it declares.
     const node = parsed.ast as unknown as Node
     prepare(node)
     const { error, type = '' } = parsed.check()

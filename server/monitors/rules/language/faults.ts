@@ -2,9 +2,9 @@ import { closest } from './closest.ts'
 import { type CelType, type Node, sourceOf } from './syntax.ts'
 import { type TypeName, types, variables } from './values.ts'
 
-/** What is wrong with an expression, in words and with its place. */
+/** Errors of an expression, in words and with their position. */
 
-/** One that is found here, not by the library. */
+/** An error from this folder, not from the library. */
 export class Fault extends Error {
   readonly node: Node
   constructor(message: string, node: Node) {
@@ -13,7 +13,7 @@ export class Fault extends Error {
   }
 }
 
-/** What the library throws, as far as it is used. */
+/** The properties of the library's errors that are used. */
 type Thrown = { code?: string; summary?: string; message: string; node?: Node; range?: { start: number } }
 
 const placeOf = (expression: string, at: number): string => {
@@ -26,7 +26,7 @@ const typeWords: Record<string, string> = {
   'google.protobuf.Duration': 'duration',
 }
 
-/** A type as the documentation calls it. */
+/** Returns a type's name in the documentation. */
 export const wordOf = (type: string): string =>
   type.replace(/dyn<([^<>]+)>/g, '$1').replace(/google\.protobuf\.\w+/g, (name) => typeWords[name] ?? name)
 
@@ -83,7 +83,7 @@ const limitWords: Record<string, string> = {
   maxCallArguments: 'the expression passes too many arguments to a function',
 }
 
-/** `rest` is the expression from the fault on. */
+/** `rest` is the expression from the error on. */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a list of error codes, each with its message
 const messageOf = ({ code, summary, message, node }: Thrown, rest: string): string => {
   const said = summary ?? message
@@ -128,7 +128,7 @@ const messageOf = ({ code, summary, message, node }: Thrown, rest: string): stri
 export const describeFault = (expression: string, error: unknown): string => {
   if (error instanceof RangeError) return 'line 1, column 1: the expression is nested too deeply'
   if (error instanceof Fault) return `${placeOf(expression, error.node.start)}: ${error.message}`
-  // Whatever else the library throws has a message.
+  // All other errors of the library have a message.
   const thrown = error as Thrown
   const at = (thrown.code === 'rule' ? thrown.node?.start : thrown.range?.start) ?? 0
   return `${placeOf(expression, at)}: ${messageOf(thrown, expression.slice(at))}`

@@ -18,16 +18,16 @@ import { type CelType, type Checker, type Evaluator, type Macro, type Node, sour
 import { Unknown } from './unknown.ts'
 import { choices, shapes } from './values.ts'
 
-/** The functions that the language has beyond those of CEL. What must be written out is checked when a rule is saved. */
+/** The functions beyond those of CEL. Literals are checked when a rule is saved. */
 
 const turnsType = 'list<Turn>'
 
-/** Of all patterns of an expression together. It bounds the time that it takes to save a rule. */
+/** For all patterns of an expression together. Limits the time to save a rule. */
 const mostSteps = 5_000
 
 const patterns: Pattern[] = []
 
-/** Those of the expression that was checked last. */
+/** Those of the last checked expression. */
 export const takePatterns = (): Pattern[] => patterns.splice(0)
 
 const fault = (checker: Checker, message: string, node: Node) => checker.createError('rule', message, node)
@@ -53,8 +53,9 @@ const patternOf = (checker: Checker, node: Node, ignoreCase: boolean): Pattern =
 type Call = { receiver: Node; args: [Node] }
 
 /**
- * A method of one argument, which is looked at when the rule is saved. It takes all calls of its name and number of
- * arguments, whatever they are called on, so it stands in the place of one that the library has.
+ * A method with one argument that is checked when the rule is saved. It takes all calls with its name and number of
+ * arguments,
+ * on any type, so it replaces one of the library.
  */
 const method = (
   env: Environment,
@@ -85,7 +86,7 @@ const requireTurns = (checker: Checker, on: CelType, name: string, node: Node): 
   if (on.name !== turnsType) throw fault(checker, `${name} is a function of turns, not of ${on.name}`, node)
 }
 
-/** The text of a turn, when this is what is searched, so that it can be quoted. */
+/** The text of a turn, if that is searched, so that it can be quoted. */
 const searchText = (receiver: Node, pattern: Pattern) => {
   const turn = receiver.op === '.' && receiver.args[1] === 'text' ? receiver.args[0] : undefined
   return (evaluator: Evaluator, scope: unknown): boolean => {
@@ -155,7 +156,7 @@ const registerTurns = (env: Environment): void => {
       evaluate: (evaluator, scope) => spendIfKept(by(evaluator.run(receiver, scope) as TurnList, role)),
     }
   })
-  // A list of whose entries nothing is known when it is checked is given here too.
+  // Also called with a list of entries with unknown type.
   const requireTurnValues = (list: unknown) => {
     if (Array.isArray(list) && list.some((one) => !(one instanceof shapes.Turn)))
       throw new Unknown('these are not turns')
@@ -187,7 +188,7 @@ const registerTurns = (env: Environment): void => {
   list(`calls(string): ${turnsType}`, (turns, tool: string) => callsOf(turns, tool))
 }
 
-/** The library makes a calendar anew for each of these, which takes far longer than all else in a rule. */
+/** The library creates a calendar for each of these, which takes far longer than everything else in a rule. */
 const registerTimes = (env: Environment): void => {
   for (const part of Object.keys(timeParts) as TimePart[]) {
     method(env, part, ({ receiver, args: [node] }, checker, on) => {

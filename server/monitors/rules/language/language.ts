@@ -2,11 +2,11 @@ import { Environment } from '@marcbachmann/cel-js'
 import { registerFunctions } from './functions.ts'
 import { shapes, type TypeName, types, variables } from './values.ts'
 
-/** CEL as rules are written in it: declared variables, numbers that mix, and the functions of this folder. */
+/** CEL for rules: declared variables, mixed numbers, and the functions of this folder. */
 
 const limits = { maxAstNodes: 3_000, maxDepth: 100, maxListElements: 1_000, maxMapEntries: 100, maxCallArguments: 10 }
 
-/** All that may be called. What the library has beyond (bytes, JSON, joining) would only add to what can go wrong. */
+/** The allowed functions. Others of the library (bytes, JSON, joining) would only add risks. */
 export const functions = {
   plain: ['has', 'size', 'int', 'double', 'string', 'bool', 'timestamp', 'duration'],
   macros: ['all', 'exists', 'exists_one', 'filter', 'map'],
@@ -53,7 +53,7 @@ const registerNumbers = (env: Environment): void => {
     env.registerOperator(`int ${sign} double: double`, (a, b) => compute(Number(a), b))
     env.registerOperator(`double ${sign} int: double`, (a, b) => compute(a, Number(b)))
   }
-  // Of a bigint and a number, `==` compares what they are worth.
+  // `==` compares a bigint and a number by value.
   // biome-ignore lint/suspicious/noDoubleEquals: as said above.
   env.registerOperator('double == int', (a, b) => a == b)
 }

@@ -1,11 +1,11 @@
-/** What calendar and clock show somewhere, as a time in UTC that shows the same there. */
+/** Returns the local time in a zone, as the UTC time with the same fields. */
 
 type LocalTime = (instant: Date) => Date
 
-/** By time zone: a calendar takes tens of kilobytes, and each rule may name a zone hundreds of times. */
+/** By time zone: a calendar takes tens of kilobytes, and each rule can contain a zone hundreds of times. */
 const kept = new Map<string, LocalTime>()
 
-/** Undefined when it is no time zone of IANA. An offset such as +02:00 is none. */
+/** Undefined unless it is an IANA time zone. An offset such as +02:00 is not. */
 export const localTime = (timeZone: string): LocalTime | undefined => {
   if (!/^[A-Za-z]/.test(timeZone)) return undefined
   let format: Intl.DateTimeFormat
@@ -23,7 +23,7 @@ export const localTime = (timeZone: string): LocalTime | undefined => {
   } catch {
     return undefined
   }
-  // There are some hundreds of them, each of which may be written in many ways.
+  // There are some hundreds of them, each with many spellings.
   const { timeZone: name } = format.resolvedOptions()
   const known = kept.get(name)
   if (known) return known
@@ -37,7 +37,7 @@ export const localTime = (timeZone: string): LocalTime | undefined => {
   return read
 }
 
-/** By the names and rules of CEL: months and days of the month count from 0, and so do weekdays, from Sunday. */
+/** With CEL's names and rules: months, days of the month, and weekdays, from Sunday, count from 0. */
 export const timeParts = {
   getFullYear: (date: Date) => BigInt(date.getUTCFullYear()),
   getMonth: (date: Date) => BigInt(date.getUTCMonth()),

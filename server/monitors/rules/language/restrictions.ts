@@ -5,18 +5,18 @@ import { functions } from './language.ts'
 import { type CelType, childrenOf, type Evaluator, type Node, redefine, sourceOf, surround } from './syntax.ts'
 import { choices, fieldOf, types } from './values.ts'
 
-/** What holds in rules beyond what the library checks, and where they mean something else. */
+/** Restrictions beyond the library's checks, and nodes with another meaning in rules. */
 
-/** How deep a rule may go over lists within lists: each level multiplies its time by the number of turns. */
+/** Maximum depth of loops over lists: each level multiplies the time by the number of turns. */
 const deepestLoop = 3
-/** Of nodes within nodes. It bounds the stack that evaluating takes. */
+/** Maximum depth of nodes. Limits the stack of evaluation. */
 const deepestNode = 500
 
 const isNull = (node: Node) => node.op === 'value' && node.args === null
 
 const isAccess = (node: Node) => node.op === '.' || node.op === '[]'
 
-/** What an access gives, or undefined where it or a part of its way is missing. */
+/** Returns the value of an access, or undefined if any part of its path is missing. */
 const peek = (evaluator: Evaluator, node: Node, scope: unknown): unknown => {
   if (node.op !== '.' && node.op !== '[]') return evaluator.run(node, scope)
   const of = peek(evaluator, node.args[0], scope)
@@ -27,7 +27,7 @@ const peek = (evaluator: Evaluator, node: Node, scope: unknown): unknown => {
   return fieldOf(of, String(key))
 }
 
-/** `has(x.y)`, `x.y == null`, `x.y != null`: questions about what is missing, which is an error everywhere else. */
+/** `has(x.y)`, `x.y == null`, `x.y != null`: tests for missing values, which are errors everywhere else. */
 const redefineAsQuestion = (node: Node, access: Node, isKnown: boolean): void =>
   redefine(node, {
     typeCheck: (checker, _macro, scope) => {
@@ -54,7 +54,7 @@ const redefineQuestions = (node: Node): void => {
 
 const numbers = ['int', 'double']
 
-/** A number is among others by what it is worth, whichever kind they are of. */
+/** `in` compares numbers by value, whatever their type. */
 const mixNumbers = (node: Node): void => {
   if (node.op !== 'in') return
   const [left, right] = node.args
@@ -76,7 +76,7 @@ const mixNumbers = (node: Node): void => {
   })
 }
 
-/** These make texts and lists as long as they like. */
+/** These create texts and lists of any length. */
 const makers = ['lowerAscii', 'upperAscii']
 
 const countMade = (node: Node): void => {
@@ -90,7 +90,7 @@ const countMade = (node: Node): void => {
 
 const sizeOf = (node: Node): number => childrenOf(node).reduce((size, child) => size + sizeOf(child), 1)
 
-/** `filter` keeps an entry each time it goes round, `map` all that its body makes. */
+/** `filter` keeps an entry per iteration, `map` everything that its body creates. */
 const countKept = (node: Node): void => {
   if (node.op !== 'rcall') return
   const [name, , [, ...bodies]] = node.args
@@ -105,7 +105,7 @@ const countKept = (node: Node): void => {
 }
 
 const searches = ['contains', 'indexOf']
-/** A text that is written out and no longer needs no look: it is found soon enough in all that there is. */
+/** A short literal needs no check: searching for it is fast in any text. */
 const shortText = 200
 
 const boundSearch = (node: Node): void => {
@@ -113,7 +113,7 @@ const boundSearch = (node: Node): void => {
   const [, text, [sought]] = node.args
   if (!sought) return
   if (sought.op === 'value' && typeof sought.args === 'string' && sought.args.length <= shortText) return
-  // Arguments are evaluated before the text that is searched.
+  // Arguments are evaluated before the searched text.
   let length = 0
   surround(sought, (evaluate) => {
     const value = evaluate()
@@ -135,7 +135,7 @@ const checkName = (node: Node): void => {
   throw new Fault(`there is no function ${name}${closest(name, known)}`, node)
 }
 
-/** Before the types are checked. Recursion is bounded by the depth that it checks. */
+/** Runs before the types are checked. The depth that it checks limits recursion. */
 export const prepare = (node: Node, depth = 0, loops = 0): void => {
   if (depth > deepestNode) throw new Fault('the expression is nested too deeply', node)
   checkName(node)
@@ -150,7 +150,7 @@ export const prepare = (node: Node, depth = 0, loops = 0): void => {
     const isBody = isLoop && child !== node.args[1]
     prepare(child, depth + 1, isBody ? loops + 1 : loops)
   }
-  // Last, around what the children have become.
+  // Runs last, around the converted children.
   boundSearch(node)
   countKept(node)
 }
@@ -169,7 +169,7 @@ const checkChoice = (node: Node, known: readonly string[]): void => {
   }
 }
 
-/** After the types are checked: what the library lets pass, and what would never hold. */
+/** Runs after the types are checked: rejects what the library accepts, and what would never match. */
 export const checkTyped = (node: Node): void => {
   if (node.op === '.' || node.op === '[]') {
     const [owner] = node.args

@@ -1,6 +1,7 @@
 /**
- * What is used of the library's nodes and passes, some of it beyond its declared types. Its version is pinned, and the
- * tests of this folder hold it to this.
+ * The parts of the library's nodes and passes in use, some beyond its declared types. Its version is pinned, and the
+ * tests in
+ * this folder verify this.
  */
 
 export type CelType = { kind: string; name: string; valueType?: CelType }
@@ -13,7 +14,7 @@ export type Checker = {
 
 export type Evaluator = { run: (node: Node, scope: unknown) => unknown }
 
-/** Takes the place of what a node would do by itself. */
+/** Replaces what a node does. */
 export type Macro = {
   typeCheck: (checker: Checker, macro: unknown, scope: unknown) => CelType
   evaluate: (evaluator: Evaluator, macro: unknown, scope: unknown) => unknown
@@ -31,7 +32,7 @@ interface Of<Op extends string, Args> {
   meta: {
     check: (checker: Checker, node: Node, scope: unknown) => CelType
     evaluate: (evaluator: Evaluator, node: Node, scope: unknown) => unknown
-    /** Set of a call that is a macro: what is done in its place. */
+    /** Set for a macro call: its replacement. */
     alternate?: Node
     macro?: Macro
   }
@@ -71,13 +72,13 @@ export const childrenOf = (node: Node): Node[] => {
   }
 }
 
-/** Gives a node another meaning, before it is checked. */
+/** Gives a node another meaning before it is checked. */
 export const redefine = (node: Node, macro: Omit<Macro, 'async'>): void => {
   node.setMeta('macro', { ...macro, async: false })
   node.setMeta('async', false)
 }
 
-/** Does what a node does, and something around it. */
+/** Wraps what a node does. */
 export const surround = (node: Node, around: (evaluate: () => unknown) => unknown): void => {
   const { check, evaluate, alternate, macro } = node.meta
   node.setMeta('alternate', undefined)
@@ -96,7 +97,7 @@ export const surround = (node: Node, around: (evaluate: () => unknown) => unknow
 
 const longestSource = 100
 
-/** The words of a node as they were written, in one line. */
+/** The source of a node, in one line. */
 export const sourceOf = (node: Node): string => {
   const source = node.input.slice(node.start, node.end).replace(/\s+/g, ' ')
   return source.length > longestSource ? `${source.slice(0, longestSource)}…` : source

@@ -1,2 +1,2 @@
-/** There is nothing to go by: the rule is unscored, for this reason. */
+/** A value is unknown: the rule is unscored, for this reason. */
 export class Unknown extends Error {}

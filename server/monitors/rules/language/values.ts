@@ -1,11 +1,11 @@
 import type { Signals } from '../../../transcripts/signals/signals.ts'
 import type { Turn } from '../../../transcripts/turn.ts'
 
-/** The types that rules are checked against, and their values. Every field may be missing in a conversation. */
+/** The types of rules, and their values. Every field can be missing in a conversation. */
 
 const timestamp = 'google.protobuf.Timestamp'
 
-/** Numbers are doubles, because most of what is measured is no whole number; a place in a list is an int. */
+/** Numbers are doubles, because most measurements are not whole; list indexes are ints. */
 export const types = {
   Conversation: {
     id: 'string',
@@ -75,7 +75,7 @@ export const variables: Record<string, string> = {
   metrics: 'map<string, dyn>',
 }
 
-/** Fields that hold one of a few words. */
+/** Fields with one of a few words. */
 export const choices: Record<string, readonly string[]> = {
   'Conversation.channel': ['call', 'chat', 'voicemail'],
   'Conversation.direction': ['inbound', 'outbound'],
@@ -84,11 +84,11 @@ export const choices: Record<string, readonly string[]> = {
   'Turn.kind': ['message', 'tool_call', 'tool_result', 'event'] satisfies Turn['kind'][],
 }
 
-/** A value of one of the types. Its fields read what was given; one that is null has no value. */
+/** A value of one of the types. Its fields read the input; a null field has no value. */
 export type Value<Given extends object = object> = { readonly given: Given }
 type Shape = new (given: object) => Value
 
-/** JSON as the language reads it. Maps have no names but their own; an entry that is null is none. */
+/** JSON in the language. Maps only have their own names; a null entry is missing. */
 export const jsonOf = (given: unknown): unknown => {
   if (typeof given !== 'object' || given === null) return given
   if (Array.isArray(given)) return given.map(jsonOf)
@@ -100,7 +100,7 @@ export const jsonOf = (given: unknown): unknown => {
   return map
 }
 
-/** What was given is read once: it may be large, and asked for in a loop. */
+/** The input is parsed once: it can be large, and read in a loop. */
 const read = new WeakMap<object, unknown>()
 
 const jsonOnce = (given: unknown): unknown => {
@@ -121,7 +121,7 @@ const readers: Record<string, (given: unknown) => unknown> = {
   [timestamp]: (given) => new Date(given as string),
 }
 
-/** The library knows the type of a value by its constructor. */
+/** The library identifies the type of a value by its constructor. */
 const shapeOf = (fields: Record<string, string>): Shape => {
   class Fields {
     readonly given: Record<string, unknown>
@@ -141,7 +141,7 @@ const shapeOf = (fields: Record<string, string>): Shape => {
   return Fields
 }
 
-/** Filled in below, for each type. */
+/** Filled in below for each type. */
 export const shapes = {} as Record<TypeName, Shape>
 const fieldsByShape = new Map<unknown, Record<string, string>>()
 for (const name of Object.keys(types) as TypeName[]) {
@@ -151,7 +151,7 @@ for (const name of Object.keys(types) as TypeName[]) {
   readers[name] = (given) => new shape(given as object)
 }
 
-/** Of a value of a type: its fields, and nothing else that an object has. */
+/** For a value of a type: its fields, and none of an object's other properties. */
 export const fieldOf = (value: object, name: string): unknown =>
-  // The fields were defined by these names.
+  // The fields were defined with these names.
   Object.hasOwn(fieldsByShape.get(value.constructor) ?? {}, name) ? (value as Record<string, unknown>)[name] : undefined

@@ -1,6 +1,6 @@
-/** Text without case, so that a plain search compares as an engine does that is told to ignore case. */
+/** Folds case, so that a plain search matches like a case-insensitive engine. */
 
-/** Letters that have more than two forms, and are not brought together by being made small. */
+/** Letters with more than two forms that lower case does not unify. */
 const rareForms: Record<string, string> = {
   ſ: 's',
   ẛ: 'ṡ',
@@ -31,7 +31,7 @@ const rareForms: Record<string, string> = {
 
 const rareForm = new RegExp(`[${Object.keys(rareForms).join('')}]`, 'g')
 
-/** Each letter becomes one that all its forms share. The length stays, so that places in it are places in the text. */
+/** Each letter becomes one that all its forms share. The length stays, so that positions match the text. */
 export const fold = (text: string): string => {
   // The only letter that would become two; it has no other form.
   const small = text.includes('İ') ? text.split('İ').map(toSmall).join('İ') : text.toLowerCase()

@@ -16,7 +16,7 @@ describe('folding', () => {
     }
   }
 
-  it('makes letters one exactly where the engine takes them for one, and keeps the length', () => {
+  it('unifies letters exactly as the engine does, and keeps the length', () => {
     expect(letters.length).toBeGreaterThan(2_500)
     const all = letters.join('')
     const sharing = Map.groupBy(letters, fold)
@@ -28,7 +28,7 @@ describe('folding', () => {
     }
   })
 
-  it('does not depend on what stands beside a letter', () => {
+  it('does not depend on neighboring letters', () => {
     for (const text of ['ΌΔΟΣ ΌΔΟΣ', 'İSTANBUL Σ', 'ſS Kk', 'ΐ\u{345}']) {
       expect(fold(text)).toBe([...text].map(fold).join(''))
       expect(fold(text)).toHaveLength(text.length)
@@ -36,7 +36,7 @@ describe('folding', () => {
   })
 })
 
-// Built of parts that are patterns, so that nearly all of them are patterns too.
+// Built from valid patterns, so that nearly all are valid too.
 const letter = fc.constantFrom('a', 'b', 'B', 'k', 'K', 's', 'ſ', 'S', 'é', 'É', 'σ', 'ς', 'İ', 'i', 'ß', 'ẞ', ' ', '1')
 const word = fc.string({ unit: letter, minLength: 1, maxLength: 3 })
 const atom = fc.oneof(
@@ -62,14 +62,14 @@ const { pattern } = fc.letrec<{ pattern: string; branch: string; piece: string }
   branch: fc.array(tie('piece'), { minLength: 1, maxLength: 3 }).map((pieces) => pieces.join('')),
   pattern: fc.array(tie('branch'), { minLength: 1, maxLength: 3 }).map((branches) => branches.join('|')),
 }))
-/** A name may be given once. */
+/** A name can only be used once. */
 const named = pattern.map((source) => {
   let names = 0
   return source.replace(/Name\d*/g, () => `Name${names++}`)
 })
 const said = fc.string({ unit: fc.oneof(letter, fc.constantFrom('A', 'c', '.', '\n', '😀')), maxLength: 12 })
 
-/** Of those that the engine takes, what is large is refused. */
+/** Of the valid ones, large ones are rejected. */
 const openUnlessLarge = (source: string) => {
   try {
     return openPattern(source, { ignoreCase: true })
@@ -91,7 +91,7 @@ const expectAsEngine = (opened: ReturnType<typeof openPattern>, engine: RE2JS, t
 }
 
 describe('a pattern', () => {
-  it('is found exactly where the engine alone finds it', () => {
+  it('matches exactly where the engine matches', () => {
     let compiled = 0
     let found = 0
     let tried = 0
@@ -113,7 +113,7 @@ describe('a pattern', () => {
       }),
       { numRuns: 1_500 },
     )
-    // The property says little unless nearly all are patterns, and both answers are given often.
+    // The property says little unless nearly all are valid, and both results are frequent.
     expect(compiled / tried).toBeGreaterThan(0.95)
     expect(found).toBeGreaterThan(compiled * 0.4)
     expect(found).toBeLessThan(compiled * 3.6)
@@ -126,14 +126,14 @@ describe('a pattern', () => {
     [String.raw`\d{4} dollars`, '1000 Dollars', 'ten euros'],
     ['(?:i want|give me) (?:a|the) refund', 'Give me the refund', 'I want it'],
     ['stra(ss|ß)e', 'STRAẞE', 'way'],
-  ])('%s is looked for only where its words are', (source, text, without) => {
+  ])('%s is only run where its words are', (source, text, without) => {
     const { mayOccurIn, occursIn } = openPattern(source, { ignoreCase: true })
     expect(occursIn(text)).toBe(true)
     expect(mayOccurIn(fold(text))).toBe(true)
     expect(mayOccurIn(fold(without))).toBe(false)
   })
 
-  it('minds case when it is told to', () => {
+  it('is case-sensitive if it says so', () => {
     const { occursIn, find } = openPattern('Re(f)und', { ignoreCase: false })
     expect([occursIn('a Refund'), occursIn('a refund')]).toEqual([true, false])
     expect(find('a Refund')).toEqual({ start: 2, end: 8 })
@@ -153,15 +153,15 @@ describe('a pattern', () => {
     ['(?<=a)b', 'is invalid: invalid'],
     [String.raw`(a)\1`, 'is invalid: invalid escape'],
     ['', 'is empty'],
-  ])('that is wrong is refused with a reason: %#', (source, reason) => {
+  ])('that is invalid is rejected with a reason: %#', (source, reason) => {
     expect(() => openPattern(source, { ignoreCase: true })).toThrow(reason)
   })
 
   it.each(['(a+)+$', '(.*)*x', '(a|aa)+$', '(.*)(.*)(.*)(.*)[^a]$', '(?:a?){300}a{300}$'])(
-    '%s takes time in proportion to the text',
+    '%s takes linear time',
     (source) => {
       const { occursIn } = openPattern(source, { ignoreCase: true })
-      // An engine that tries one way after the other would not come back from the shortest of these.
+      // A backtracking engine would not return from the shortest of these.
       for (const length of [40, 400, 20_000]) expect(typeof occursIn(`${'a'.repeat(length)}!`)).toBe('boolean')
     },
   )

@@ -1,39 +1,39 @@
 import { RE2JS, RE2JSException } from 're2js'
 import { fold } from './fold.ts'
 
-/** Patterns in the syntax of RE2, whose time grows with the text and never explodes. */
+/** Patterns in RE2 syntax, with time linear in the text. */
 
 export type Pattern = {
-  /** False when it cannot occur: a cheap look at a longer text, folded, before its parts are searched. */
+  /** False if it cannot match: a fast check of a longer folded text before its parts are searched. */
   mayOccurIn: (folded: string) => boolean
   occursIn: (text: string, folded?: string) => boolean
-  /** Where it occurs first. */
+  /** The first match. */
   find: (text: string, folded?: string) => { start: number; end: number } | undefined
-  /** How large it is: what the time grows with that it takes to make it, and that a character of text takes. */
+  /** Its size, which determines the time to compile it, and per character of text. */
   steps: number
-  /** That it holds at most. */
+  /** Its maximum memory. */
   bytes: number
 }
 
 const maxPatternLength = 1_000
-/** In one pattern, by all its counts together: each makes the pattern so many times as long. */
+/** For all counts of a pattern together: each multiplies its length. */
 const maxCounted = 1_000
-/** Of one pattern. */
+/** For one pattern. */
 const maxSteps = 3_000
-/** That the states of one pattern may take, beyond which they are made anew. */
+/** For the states of one pattern, beyond which they are computed again. */
 const stateBytes = 100_000
-/** More than any step takes. */
+/** More than any step needs. */
 const stepBytes = 200
 
 export class PatternFault extends Error {}
 
-/** What must stand in a text, folded, for a pattern to occur in it. */
+/** The required words of a pattern in folded text. */
 type Needed = (folded: string) => boolean
 
 /** A part of the engine's own analysis, which its types do not describe. */
 type Required = { type: 0 | 1 | 2 | 3; str: string; subs: Required[] }
 
-/** Undefined where nothing is needed. A literal that folding would change is none that folded text can be asked for. */
+/** Undefined if nothing is required. A literal that folding would change cannot be searched in folded text. */
 const neededOf = ({ type, str, subs }: Required): Needed | undefined => {
   if (type === 1) return fold(str) === str ? (folded) => folded.includes(str) : undefined
   const needed = subs.map(neededOf)
@@ -43,7 +43,7 @@ const neededOf = ({ type, str, subs }: Required): Needed | undefined => {
   return undefined
 }
 
-/** What stands for itself wherever it is, and the rest, which is left as it is: escapes, names, flags, classes. */
+/** Letters that stand for themselves, and the unchanged rest: escapes, names, flags, classes. */
 const tokens =
   /\\[pP]\{[^}]*\}|\\[pP].|\\x\{[^}]*\}|\\x..|\\Q[\s\S]*?(?:\\E|$)|\\[\s\S]|\(\?[^:)]*[:)>]|\[:\^?\w+:\]|[^\\([]+|[\s\S]/g
 
@@ -58,19 +58,19 @@ const compile = (source: string, flags: number): RE2JS => {
   return engine
 }
 
-/** From the literals of the pattern without case, which the engine finds by itself when case is not to be ignored. */
+/** From the literals of the pattern without its case flag, which the engine finds itself if case matters. */
 const neededBy = (source: string): Needed | undefined => {
   try {
     const required: Required | null = RE2JS.compile(foldPattern(source)).re2().prefilter
     return required ? neededOf(required) : undefined
   } catch (error) {
-    // Folding can turn a range around. The pattern itself is good.
+    // Folding can reverse a range, although the pattern itself is valid.
     if (error instanceof RE2JSException) return undefined
     throw error
   }
 }
 
-/** A class of letters may be made of a thousand ranges; copies of it are one. */
+/** A class of letters can have a thousand ranges; copies of it are shared. */
 const rangesPerStep = 50
 
 const stepsOf = (engine: RE2JS): number => {
@@ -90,7 +90,7 @@ const checkSize = (source: string): void => {
 
 const onlyWords = /^[^\\^$.*+?()[\]{}|]+(?:\|[^\\^$.*+?()[\]{}|]+)*$/
 
-/** Alternatives that are nothing but words need no engine. */
+/** Alternatives of plain words need no engine. */
 const searchWords = (source: string): Pattern => {
   const words = source.split('|').map(fold)
   const occurs: Needed = (folded) => words.some((word) => folded.includes(word))
@@ -121,7 +121,7 @@ const searchBy = (engine: RE2JS, needed: Needed | undefined): Pattern => ({
   bytes: stateBytes + stepsOf(engine) * stepBytes,
 })
 
-/** Throws a PatternFault that says what is wrong with it, as the end of a sentence. */
+/** Throws a PatternFault with a message that completes a sentence. */
 export const openPattern = (source: string, { ignoreCase }: { ignoreCase: boolean }): Pattern => {
   checkSize(source)
   try {

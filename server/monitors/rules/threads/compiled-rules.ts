@@ -1,11 +1,11 @@
 import { bytesOf, type CompiledRule, compileRule } from '../evaluate.ts'
 
-/** Rules are asked again and again, so they are kept; the one that was not asked for longest goes. */
+/** Rules run repeatedly, so they are cached; the least recently used one is dropped. */
 
 type Source = { expression: string; score?: string | undefined }
 export type KeyedRule = Source & { key: string }
 
-/** Made once for many uses of a rule, because the texts may be long. */
+/** Created once for many uses of a rule, because the texts can be long. */
 export const keyed = ({ expression, score }: Source): KeyedRule => ({
   expression,
   score,

@@ -4,11 +4,11 @@ import type { Pool } from './pool.ts'
 import type { End } from './start-thread.ts'
 import type { Answers, Work } from './thread.ts'
 
-/** Parts of a batch, each done by one thread; when that is ended, another does the part without what ended it. */
+/** Parts of a batch, each on one thread. If that is terminated, another continues without what caused it. */
 
-/** A part is done again when its thread is ended, so it is kept small. */
+/** A part is repeated when its thread is terminated, so it is kept small. */
 const mostSubjects = 100
-/** A rule that ended so many threads in a batch is not asked any further in it: each time costs a deadline. */
+/** A rule that terminated this many threads of a batch is skipped in the rest of it: each time costs a timeout. */
 const mostEnds = 3
 
 export type Part = Work & {
@@ -35,20 +35,20 @@ export const partsOf = ({ rules, subjects, asked }: RuleBatch, threads: number):
 
 const mentionsTurns = ({ expression, score = '' }: Work['rules'][number]) => /\bturns\b/.test(`${expression} ${score}`)
 
-/** Which pairs are not asked any more, and why. */
+/** Pairs to skip, and why. */
 type Failures = Map<number, string>
 
-/** Whoever comes while a long turn goes on waits no longer than until the next look. */
+/** Others wait at most until the next check while a long turn continues. */
 const looksInTurn = 5
 
-/** How often each rule of a batch ended a thread. */
+/** How often each rule of a batch terminated a thread. */
 export type Ends = number[]
 
 export type PartOptions = {
   pool: Pool
   owner: string
   deadlineMs: number
-  /** After so long, a part makes way for another owner's. */
+  /** After this time, a part yields to another owner. */
   turnMs: number
   ends: Ends
   signal: AbortSignal | undefined
@@ -56,7 +56,7 @@ export type PartOptions = {
 
 const elsewhere = 'this took too long or too much memory in other conversations'
 
-/** Of a rule: all that comes after a pair. */
+/** For a rule: everything after a pair. */
 const failAfter = (failures: Failures, { rules, subjects }: Part, rule: number, pair: number): void => {
   subjects.forEach(({ unreadable }, row) => {
     const at = row * rules.length + rule
@@ -72,7 +72,7 @@ const reasonOf = ({ why, isReading }: End, deadlineMs: number): string => {
     : `this takes longer than ${deadlineMs / 1_000} seconds`
 }
 
-/** Takes out of a part what ended its thread. */
+/** Removes from a part what terminated its thread. */
 const learn = (part: Part, end: End, failures: Failures, { deadlineMs, ends }: PartOptions): void => {
   const { pair, isReading } = end
   const reason = reasonOf(end, deadlineMs)
@@ -89,7 +89,7 @@ const learn = (part: Part, end: End, failures: Failures, { deadlineMs, ends }: P
 
 type PartAnswers = Omit<Answers, 'notes' | 'next'> & { notes: [number, Note][] }
 
-/** Adds what a thread found of the pairs from `base` on. */
+/** Adds a thread's results for the pairs from `base` on. */
 const add = (known: PartAnswers, { results, scores, notes }: Answers, base: number): void => {
   for (const [at, result] of results.entries()) {
     if (result === outcomes.notAsked) continue
@@ -109,19 +109,19 @@ const addFailures = (known: PartAnswers, failures: Failures, asked: Uint8Array):
   return known
 }
 
-/** What is left to do of a part, and what is known of it. */
+/** The rest of a part, and its state. */
 type Progress = {
   /** The first pair that was not evaluated. */
   from: number
-  /** Where a thread was ended last. */
+  /** Where a thread was terminated last. */
   reached: number
   failures: Failures
-  /** What fills a thread may be what was left by others before. Only in a fresh one is it this pair. */
+  /** The memory may have been filled by earlier pairs. Only in a new thread is it this pair. */
   triedAgain: Set<number>
   known: PartAnswers
 }
 
-/** Takes in what came of a turn that began with the pair `base`. */
+/** Adds the results of a turn that started with the pair `base`. */
 const advance = (
   part: Part,
   progress: Progress,
@@ -141,7 +141,7 @@ const advance = (
   else learn(part, { ...ended, pair }, failures, options)
 }
 
-/** One turn at a thread. When others wait for theirs, it ends before all is done. */
+/** One turn at a thread. If others wait, it ends before everything is done. */
 const takeTurn = async (part: Part, progress: Progress, options: PartOptions): Promise<void> => {
   const { pool, owner, turnMs, ends, signal } = options
   const thread = await pool.take(owner, signal)
@@ -155,7 +155,7 @@ const takeTurn = async (part: Part, progress: Progress, options: PartOptions): P
   try {
     signal?.throwIfAborted()
     const { from, reached, failures } = progress
-    // Other parts of the batch end threads too.
+    // Other parts of the batch terminate threads too.
     ends.forEach((count, rule) => {
       if (count >= mostEnds) failAfter(failures, part, rule, reached)
     })

@@ -1,17 +1,14 @@
 import { openTurns } from '../../../platform/turns.ts'
 import { type Limits, startThread, type Thread } from './start-thread.ts'
 
-/**
- * As many threads as are needed, up to a number; each ends when it was not needed for a while. Owners of work take turns
- * at them.
- */
+/** As many threads as needed, up to a maximum; each ends when idle for a while. Owners take turns. */
 
 export type Pool = {
   /** Waits until it is the owner's turn. */
   take: (owner: string, signal?: AbortSignal) => Promise<Thread>
   /** Whether another owner waits for a turn. */
   isWanted: (owner: string) => boolean
-  /** One that came to its end does not come back. */
+  /** A terminated thread does not return. */
   giveBack: (thread: Thread, isSound: boolean) => Promise<void>
   close: () => Promise<void>
 }
@@ -22,7 +19,7 @@ export const openPool = ({ threads, idleMs, ...limits }: PoolOptions): Pool => {
   const turns = openTurns(threads)
   const open = new Set<Thread>()
   const idle = new Map<Thread, NodeJS.Timeout>()
-  /** Of each thread that works. */
+  /** Per running thread. */
   const leaves = new Map<Thread, () => void>()
   let isClosed = false
 

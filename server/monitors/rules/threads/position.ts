@@ -1,13 +1,13 @@
-/** Where a thread stands, in memory that it shares with whoever watches it. */
+/** The progress of a thread, in memory that it shares with its watcher. */
 
 export const cells = {
-  /** Counts on with everything that is done. */
+  /** Incremented with every step. */
   steps: 0,
-  /** Which pair of conversation and rule is evaluated: subject * rules + rule. */
+  /** The pair of conversation and rule in progress: subject * rules + rule. */
   pair: 1,
   /** 1 while a transcript is read. */
   isReading: 2,
-  /** Set to 1 by the watcher, when the thread is to stop after the pair in hand. */
+  /** Set to 1 by the watcher if the thread should stop after the current pair. */
   isGivenUp: 3,
 } as const
 

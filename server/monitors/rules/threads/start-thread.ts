@@ -2,9 +2,9 @@ import { Worker } from 'node:worker_threads'
 import { cells, openPosition } from './position.ts'
 import type { Answers, Work } from './thread.ts'
 
-/** Threads that evaluate rules, and an eye on each: one that stands still is ended. */
+/** Runs and watches threads that evaluate rules: a stuck thread is terminated. */
 
-/** How a thread came to its end with work in hand, and where it stood. */
+/** How a thread ended with work in progress, and where. */
 export type End = {
   why: 'deadline' | 'memory' | 'error'
   hasBegun: boolean
@@ -14,23 +14,23 @@ export type End = {
 }
 
 export type Thread = {
-  /** A thread that came to its end takes no other work. */
+  /** A terminated thread accepts no more work. */
   run: (work: Work) => Promise<Answers | End>
-  /** The answers come soon, and are not whole: others wait for the thread, or nobody for the answers. */
+  /** Returns partial results soon: others wait for the thread, or nobody for the results. */
   giveUp: () => void
   close: () => Promise<void>
 }
 
 export type Limits = {
-  /** For one rule of one conversation. */
+  /** For one rule on one conversation. */
   deadlineMs: number
-  /** Of each thread. Nothing is meant to come near it, because the engine may end the whole process there. */
+  /** Per thread. Nothing should come close to it, because the engine may end the whole process there. */
   memoryMb: number
 }
 
 /** Reading a long transcript takes longer than a rule may. */
 const readingDeadlines = 10
-/** In a deadline. A machine that is busy elsewhere misses beats too, so that it is not taken for a rule that never ends. */
+/** Per timeout. A busy machine misses beats too, so that it is not taken for an endless rule. */
 const beats = 4
 
 const isOutOfMemory = (error: unknown) =>
@@ -40,7 +40,7 @@ export const startThread = ({ deadlineMs, memoryMb }: Limits): Thread => {
   const position = openPosition()
   const worker = new Worker(new URL('./thread.ts', import.meta.url), {
     workerData: position,
-    // Those of the process may be for what it was started with, which the thread is not.
+    // The process's arguments can be for its own start, not for the thread.
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 24 },
   })
@@ -61,7 +61,7 @@ export const startThread = ({ deadlineMs, memoryMb }: Limits): Thread => {
     settle?.(over)
   })
 
-  /** Ends the thread when the count of its steps stays the same for a deadline. */
+  /** Terminates the thread if its step counter does not change for the timeout. */
   const watch = (): NodeJS.Timeout => {
     let last = -1
     let still = 0
@@ -79,7 +79,7 @@ export const startThread = ({ deadlineMs, memoryMb }: Limits): Thread => {
   return {
     run: async (work) => {
       for (const cell of Object.values(cells)) Atomics.store(position, cell, 0)
-      // Who waits for answers wants the process to live; an idle thread does not.
+      // Pending results keep the process alive; an idle thread does not.
       worker.ref()
       const timer = watch()
       try {

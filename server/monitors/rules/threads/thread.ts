@@ -6,7 +6,7 @@ import { type Context, openSubject } from '../subject.ts'
 import { compiledRule, type KeyedRule, keyed } from './compiled-rules.ts'
 import { cells, type Position } from './position.ts'
 
-/** The thread in which rules are evaluated: it may be ended at any point. */
+/** The thread that evaluates rules. It can be terminated at any point. */
 
 export type Work = {
   rules: { expression: string; score?: string | undefined }[]
@@ -18,13 +18,13 @@ export type Work = {
 export type Answers = {
   results: Int8Array<ArrayBuffer>
   scores: Float64Array<ArrayBuffer>
-  /** JSON text of [at, note] pairs: many small objects go faster so. */
+  /** JSON of [at, note] pairs: faster than many small objects. */
   notes: string
-  /** The first pair that was not evaluated, because the thread was given up; the number of pairs when all were. */
+  /** The first pair that was not evaluated, because the thread stopped early; the number of pairs if all were. */
   next: number
 }
 
-// Errors are how the language says that something is not known; where they come from is not asked.
+// Errors are how the language reports unknown values; their stack traces are not needed.
 Error.stackTraceLimit = 0
 
 const position: Position = workerData
@@ -53,7 +53,7 @@ const evaluate = ({ rules, subjects, asked }: Work): Answers => {
   const asking = rules.map(keyed)
   let next = asked.length
   let hasEvaluated = false
-  // Whoever is given up again and again must come to an end all the same.
+  // Guarantees progress, even if every turn is stopped early.
   const stops = (at: number) => {
     if (hasEvaluated && Atomics.load(position, cells.isGivenUp) === 1) next = at
     return next < asked.length

@@ -1,4 +1,4 @@
-// Tells where everything lies on a cluster, how evenly, and what is left to be placed. Changes nothing.
+// Reports where tables are on a cluster, how balanced it is, and what is not placed yet. Changes nothing.
 
 import type pg from 'pg'
 import { requireCitus, withClient } from './connection.ts'
@@ -9,19 +9,19 @@ import { isRightKind, listPlaced, listReferences, tenantColumn } from './tables.
 
 export type NodeState = { node: string; shardGroups: number; bytes: number; isReachable: boolean }
 
-/** The shards of all tables that hold the same organizations, which lie and move together. */
+/** The shards of all tables with the same organizations, which are colocated and move together. */
 export type ShardGroup = { node: string; bytes: number; organizations: { slug: string; id: string }[] }
 
 export type Check = {
-  /** Tables that lie otherwise than they should, each with what it is and what it should be. */
+  /** Tables with another placement than they should have, with both. */
   misplaced: { table: string; is: string; shouldBe: string }[]
-  /** What `db distribute` would run, such as for the tables of a new release. */
+  /** What `db distribute` would run, for example for the tables of a new release. */
   left: Statement[]
   counts: { distributed: number; reference: number; local: number }
   nodes: NodeState[]
-  /** The largest first. */
+  /** Largest first. */
   largest: ShardGroup[]
-  /** The fullest node against the mean of all: 1 when even. */
+  /** The fullest node relative to the average: 1 if balanced. */
   skew: number
 }
 

@@ -1,9 +1,9 @@
-// What every command about a Citus cluster begins with.
+// Shared by all commands about a Citus cluster.
 
 import pg from 'pg'
 import { setSession, unhurried } from '../session.ts'
 
-/** Told to the operator as it stands. */
+/** Shown to the operator as it is. */
 export class ClusterError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -12,8 +12,9 @@ export class ClusterError extends Error {
 }
 
 /**
- * With the first setting on, Citus takes every table that refers to a reference table under its own management, and then
- * refuses to distribute any of them. The second keeps statements about tables of both kinds on one connection to a node.
+ * With the first setting on, Citus manages every table that refers to a reference table, and then cannot distribute any
+ * of
+ * them. The second keeps statements about both kinds of tables on one connection per node.
  */
 export const placingSettings = [
   'SET citus.enable_local_reference_table_foreign_keys = off',
@@ -30,15 +31,15 @@ export const withClient = async <T>(
     application_name: applicationName,
     connectionTimeoutMillis: 10_000,
   })
-  // A lost connection fails the query under way; without a listener it would end the process as well.
+  // A lost connection fails the current query; without a listener, it would also end the process.
   client.on('error', () => {})
   try {
     await client.connect()
-    // Where the migrations put the tables, and Citus some of its views.
+    // The schemas of the migrations, and of some Citus views.
     await setSession(client, { ...unhurried, search_path: 'public' })
     return await use(client)
   } finally {
-    // Also gives a lock back.
+    // Also releases a lock.
     await client.end().catch(() => {})
   }
 }
@@ -54,7 +55,7 @@ export const requireCitus = async (client: pg.ClientBase): Promise<void> => {
   )
 }
 
-/** One command at a time changes where tables and shards lie: the next one waits, and finds what this one left. */
+/** One command at a time changes where tables and shards are: the next one waits, and sees the result. */
 export const lockPlacement = async (client: pg.ClientBase): Promise<void> => {
   await client.query("SELECT pg_advisory_lock(hashtextextended('earshot.db.distribute', 0))")
 }

@@ -6,9 +6,9 @@ import { migrate } from '../migrate.ts'
 import { distribute, type Statement } from './distribute.ts'
 import { placement } from './placement.ts'
 
-// What it does to a cluster is in test/cluster.
+// Tests on a cluster are in test/cluster.
 
-// Migrated here, because on a cluster the template is distributed already.
+// Migrated here, because on a cluster the template is already distributed.
 const { connection, drop } = await testDatabase({ empty: true })
 beforeAll(() => migrate(connection, { log: openLog({ write: () => {} }) }))
 afterAll(drop)
@@ -22,7 +22,7 @@ const plan = async () => {
 
 const tablesOf = (kind: string) => Object.keys(placement).filter((table) => placement[table] === kind)
 
-it('plans each table once, those on every node first, and all others beside the first of them', async () => {
+it('plans each table once, reference tables first, and all others colocated with the first of them', async () => {
   const statements = await plan()
   const [reference, distributed] = [tablesOf('reference'), tablesOf('distributed')]
   expect(

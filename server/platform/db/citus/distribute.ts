@@ -1,6 +1,7 @@
-// Spreads the tables over the nodes of a Citus cluster, as placement.ts says. Safe to run again: what lies where it should
-// is left as it is, and after a failure the rest follows. A table is placed whole, its rows compared before and after, or
-// not at all.
+// Distributes the tables over the nodes of a Citus cluster, as in placement.ts. Safe to run again: tables that are
+// placed
+// correctly stay, and after a failure the rest follow. A table is placed completely, with its rows verified, or not at
+// all.
 
 import type pg from 'pg'
 import { setDatabase } from '../session.ts'
@@ -21,17 +22,17 @@ import {
 
 export type Statement = { table: string; text: string }
 
-/** How far it is, in bytes of the tables that were to be placed. */
+/** The progress, in bytes of the tables to place. */
 export type Progress = { table: string; doneBytes: number; totalBytes: number }
 
 type Options = {
-  /** Only tells the statements; Citus need not be there. */
+  /** Only returns the statements; Citus is not required. */
   dryRun: boolean
-  /** To be added first, where they are not there yet. */
+  /** Nodes to add first, unless they are part of the cluster. */
   nodes?: Node[]
-  /** Into how many shards the tables are divided. Citus says 32 unless its settings say otherwise. */
+  /** The number of shards per table. Citus's default is 32 unless its settings differ. */
   shards?: number | undefined
-  /** Told of each statement before it runs. */
+  /** Called with each statement before it runs. */
   onStatement: (statement: Statement) => void
   onProgress?: (progress: Progress) => void
 }
@@ -51,7 +52,7 @@ const inOrder = (tables: string[], references: Reference[]): string[] => {
   return ordered
 }
 
-/** Refuses where somebody has placed a table otherwise: only they know why. */
+/** Rejects tables that someone has placed differently, because only they know why. */
 const requireFit = (placed: Placed[]): void => {
   for (const table of placed) {
     const { name, kind, column } = table
@@ -72,7 +73,10 @@ const requireFit = (placed: Placed[]): void => {
   }
 }
 
-/** Of tables that Citus took over by itself, which it would not distribute as they stand. All that refer to it come along. */
+/**
+ * Tables that Citus manages automatically, which it would not distribute as they are. All that refer to them are
+ * included.
+ */
 const releasing = (placed: Placed[]): Statement[] => {
   const taken = placed.find((table) => table.kind === 'coordinator' && table.name in placement && !isRightKind(table))
   if (!taken) return []
@@ -84,7 +88,7 @@ const releasing = (placed: Placed[]): Statement[] => {
   ]
 }
 
-/** What is left to do: reference tables first, then the distributed ones side by side, then those of the coordinator. */
+/** The remaining steps: reference tables first, then the colocated distributed ones, then those of the coordinator. */
 export const planPlacing = (placed: Placed[], references: Reference[], shards?: number): Statement[] => {
   const done = new Set(placed.map(({ name }) => name))
   const distributed = inOrder(tablesOfKind('distributed'), references)
@@ -96,7 +100,7 @@ export const planPlacing = (placed: Placed[], references: Reference[], shards?: 
   })
 }
 
-/** A service that goes on beside would wait for each table, and its statements for other nodes. */
+/** A running service would wait for each table, and its statements for other nodes. */
 const requireNobody = async (client: pg.ClientBase): Promise<void> => {
   const { rows } = await client.query<{ name: string; count: string }>(
     `SELECT application_name AS name, count(*) AS count FROM pg_stat_activity
@@ -120,7 +124,7 @@ const sizesOf = async (client: pg.ClientBase, tables: string[]): Promise<Map<str
 
 const askEveryMs = 1_000
 
-/** Tells how many bytes have come to the nodes, while a statement on another connection moves a table. */
+/** Reports how many bytes have been copied to the nodes, while a statement on another connection moves a table. */
 const watchCopying = (watcher: pg.ClientBase, tell: (bytes: number) => void) => {
   let asking: Promise<void> | undefined
   const ask = async () => {
@@ -132,7 +136,7 @@ const watchCopying = (watcher: pg.ClientBase, tell: (bytes: number) => void) => 
     tell(Number(rows[0]?.bytes ?? 0))
   }
   const timer = setInterval(() => {
-    // A table is placed whether or not its progress can be shown.
+    // A table is placed even if its progress cannot be shown.
     asking ??= ask()
       .catch(() => {})
       .finally(() => {
@@ -145,7 +149,7 @@ const watchCopying = (watcher: pg.ClientBase, tell: (bytes: number) => void) => 
   }
 }
 
-/** In one transaction, so that the table is where it was, with all it held, unless every row arrived. */
+/** In one transaction, so that the table stays unchanged unless every row is copied. */
 const placeTable = async (client: pg.ClientBase, { table, text }: Statement): Promise<void> => {
   await client.query('BEGIN')
   try {
@@ -197,7 +201,7 @@ const placeAll = async (
   }
 }
 
-/** Citus leaves what it copied on the coordinator, hidden behind the placed table. */
+/** Citus leaves the copied rows on the coordinator, hidden behind the placed table. */
 const clearCopied = async (client: pg.ClientBase): Promise<void> => {
   const { rows } = await client.query<{ name: string }>(
     `SELECT c.relname AS name FROM pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid
@@ -220,7 +224,7 @@ const dryRunOf = async (client: pg.Client, { shards, onStatement }: Options): Pr
   return statements.length
 }
 
-/** How many statements were run, or would be. */
+/** Returns how many statements were run, or would be. */
 export const distribute = (connection: pg.ClientConfig, options: Options): Promise<number> =>
   withClient(connection, 'earshot db distribute', async (client) => {
     const { dryRun, nodes = [], shards, onStatement } = options

@@ -1,4 +1,4 @@
-// Gives one organization shards of its own, on the node where they are best.
+// Moves one organization to its own shards, on the best node.
 
 import type pg from 'pg'
 import { ClusterError, lockPlacement, requireCitus, withClient } from './connection.ts'
@@ -6,9 +6,9 @@ import { type Node, nodeName, requireLogicalWal, requireOutputPlugin, type Trans
 import { listPlaced } from './tables.ts'
 
 type Options = Transfer & {
-  /** Its slug or id. */
+  /** Its slug or ID. */
   organization: string
-  /** Where it is to lie; the node with least on it unless said. */
+  /** The target node; by default the emptiest one. */
   node?: Node | undefined
   onStep: (step: string) => void
 }
@@ -27,7 +27,7 @@ const findOrganization = async (client: pg.ClientBase, named: string): Promise<{
 
 type Home = Node & { shardid: string; isAlone: boolean }
 
-/** A shard of one hash value alone holds one organization, now and later. */
+/** A shard with a single hash value only contains one organization, now and later. */
 const findHome = async (client: pg.ClientBase, anchor: string, id: string): Promise<Home> => {
   const { rows } = await client.query<Home>(
     `SELECT shardid, nodename AS host, nodeport AS port, shardminvalue = shardmaxvalue AS "isAlone"
@@ -77,7 +77,7 @@ export const isolate = (connection: pg.ClientConfig, options: Options): Promise<
       ])
     }
     const home = await findHome(client, anchor, id)
-    // Called again, it stays where it was put.
+    // Repeating it keeps the node.
     const target = wanted ?? (before.isAlone ? home : await emptiestNode(client))
     const wasThere = nodeName(target) === nodeName(home)
     if (!wasThere) {

@@ -16,7 +16,7 @@ export const nodeName = ({ host, port }: Node): string => `${host}:${port}`
 
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
 
-/** As the first node is added: how the others reach the coordinator. */
+/** Before the first node is added: how the others reach the coordinator. */
 const nameCoordinator = async (client: pg.Client, nodes: Node[]): Promise<void> => {
   const { rowCount } = await client.query('SELECT FROM pg_dist_node WHERE groupid = 0')
   if (rowCount !== 0) return
@@ -28,7 +28,7 @@ const nameCoordinator = async (client: pg.Client, nodes: Node[]): Promise<void> 
   await client.query('SELECT citus_set_coordinator_host($1, $2)', [client.host, client.port])
 }
 
-/** Where this database is missing there, it is created. */
+/** Creates this database on nodes that lack it. */
 const prepareNode = async (client: pg.Client, node: Node): Promise<void> => {
   const { user, password, database, ssl } = client
   const there = { ...node, user, ssl, ...(typeof password === 'string' && { password }) }
@@ -47,7 +47,7 @@ const prepareNode = async (client: pg.Client, node: Node): Promise<void> => {
   }
 }
 
-/** Those that belong to the cluster already stay as they are. Returns the others, which now do. */
+/** Adds nodes that are not part of the cluster yet, and returns them. */
 export const addNodes = async (client: pg.Client, nodes: Node[]): Promise<Node[]> => {
   if (nodes.length === 0) return []
   await client.query('CREATE EXTENSION IF NOT EXISTS citus')
@@ -63,7 +63,7 @@ export const addNodes = async (client: pg.Client, nodes: Node[]): Promise<Node[]
   return added
 }
 
-/** The nodes where the answer to a statement is not as it should be. */
+/** Returns the nodes with an unexpected answer to a statement. */
 const listNodesWhere = async (
   client: pg.ClientBase,
   statement: string,
@@ -79,7 +79,7 @@ const listNodesWhere = async (
   return rows.filter(({ result }) => isWrong(result)).map(({ node }) => node)
 }
 
-/** Shards can be moved beside writes where the nodes keep a log for it. */
+/** Moving shards without blocking writes needs logical decoding on the nodes. */
 export const requireLogicalWal = async (client: pg.ClientBase): Promise<void> => {
   const without = await listNodesWhere(client, 'SHOW wal_level', (level) => level !== 'logical')
   if (without.length === 0) return
@@ -90,7 +90,7 @@ export const requireLogicalWal = async (client: pg.ClientBase): Promise<void> =>
   )
 }
 
-/** Shards are split beside writes by what Citus reads from the log. Newer PostgreSQL wants it to be allowed. */
+/** Splitting shards without blocking writes reads the log, which newer PostgreSQL has to allow. */
 export const requireOutputPlugin = async (client: pg.ClientBase): Promise<void> => {
   const without = await listNodesWhere(
     client,

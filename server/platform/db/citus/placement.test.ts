@@ -19,7 +19,7 @@ const select = async <T extends pg.QueryResultRow>(text: string): Promise<T[]> =
 
 const distributed = Object.keys(placement).filter((table) => placement[table] === 'distributed')
 
-it('names every table of the migrations, and no other', async () => {
+it('lists every table of the migrations, and no other', async () => {
   const tables = await select<{ name: string }>(
     `SELECT relname AS name FROM pg_class
      WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition`,
@@ -27,7 +27,7 @@ it('names every table of the migrations, and no other', async () => {
   expect(tables.map(({ name }) => name).sort()).toEqual(Object.keys(placement).sort())
 })
 
-it('begins each key of a distributed table with organization_id', async () => {
+it('starts each key of a distributed table with organization_id', async () => {
   const keys = await select<{ table: string; name: string; kind: string; first: string; target: string | null }>(
     `SELECT c.conrelid::regclass::text AS table, conname AS name, contype AS kind, a.attname AS first,
             CASE WHEN confrelid <> 0 THEN confrelid::regclass::text END AS target
@@ -46,7 +46,7 @@ it('begins each key of a distributed table with organization_id', async () => {
   expect(withPrimaryKey.sort()).toEqual(Object.keys(placement).sort())
 })
 
-it('has the tenant in each distributed table, never null and of one type, so that all lie side by side', async () => {
+it('has a tenant in each distributed table, never null and of one type, so that all are colocated', async () => {
   const columns = await select<{ table: string; type: string; required: boolean }>(
     `SELECT attrelid::regclass::text AS table, atttypid::regtype::text AS type, attnotnull AS required
      FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid AND c.relkind IN ('r', 'p') AND NOT c.relispartition
@@ -72,7 +72,7 @@ it('pairs tenant with tenant in each key between distributed tables', async () =
   expect(between.filter(({ own, theirs }) => own !== 'organization_id' || theirs !== own)).toEqual([])
 })
 
-it('keeps the queue apart, on the coordinator', async () => {
+it('keeps the queue separate, on the coordinator', async () => {
   const across = await select(
     `SELECT conname FROM pg_constraint c JOIN pg_class t ON t.oid = c.confrelid
      WHERE contype = 'f' AND ('jobs'::regclass IN (c.conrelid, c.confrelid))`,
@@ -80,7 +80,7 @@ it('keeps the queue apart, on the coordinator', async () => {
   expect(across).toEqual([])
 })
 
-it('refers from a distributed table only to its like and to reference tables', async () => {
+it('refers from a distributed table only to distributed and reference tables', async () => {
   const references = await select<{ table: string; target: string; onDelete: string }>(
     `SELECT conrelid::regclass::text AS table, confrelid::regclass::text AS target, confdeltype AS "onDelete"
      FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND contype = 'f'`,
@@ -88,12 +88,12 @@ it('refers from a distributed table only to its like and to reference tables', a
   for (const { table, target, onDelete } of references) {
     const allowed = placement[table] === 'distributed' ? ['distributed', 'reference'] : [placement[table]]
     expect(allowed, `${table} refers to ${target}`).toContain(placement[target])
-    // Neither "set null" nor "set default" works on a key that holds the tenant.
+    // Neither "set null" nor "set default" works on a key with the tenant.
     expect(['a', 'r', 'c'], `on delete of ${table} to ${target}`).toContain(onDelete)
   }
 })
 
-it('has unique indexes of distributed tables begin with organization_id', async () => {
+it('has unique indexes of distributed tables start with organization_id', async () => {
   const indexes = await select<{ table: string; name: string; first: string }>(
     `SELECT i.indrelid::regclass::text AS table, i.indexrelid::regclass::text AS name, a.attname AS first
      FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid AND t.relnamespace = 'public'::regnamespace
@@ -111,8 +111,8 @@ it('has no trigger and no unnamed constraint', async () => {
   for (const { name } of constraints) expect(name).toMatch(/_(pkey|key|fkey|check)$/)
 })
 
-it('knows a constraint by its name, whichever shard tells of it', async () => {
-  // As the shard 102060 has it.
+it('recognizes a constraint by its name, whichever shard reports it', async () => {
+  // As in shard 102060.
   await client.query('CREATE TEMP TABLE shard (name text CONSTRAINT shard_name_key_102060 UNIQUE)')
   await client.query(`INSERT INTO shard VALUES ('a')`)
   const error = await client.query(`INSERT INTO shard VALUES ('a')`).catch((thrown: unknown) => thrown)

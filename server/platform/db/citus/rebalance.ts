@@ -1,4 +1,4 @@
-// Moves shards so that each node holds as much as the others, in the background of the cluster.
+// Moves shards in the background of the cluster until its nodes are balanced.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
@@ -9,7 +9,7 @@ import { addNodes, type Node, requireLogicalWal, type Transfer, transferMode } f
 export type Moves = { done: number; total: number }
 
 type Options = Transfer & {
-  /** To be added first, where they are not there yet. */
+  /** Nodes to add first, unless they are part of the cluster. */
   nodes: Node[]
   onProgress: (moves: Moves) => void
 }
@@ -27,7 +27,7 @@ const readJob = async (client: pg.ClientBase, id: string): Promise<Job | undefin
   return rows[0]
 }
 
-/** Of a rebalance that an earlier call began and that goes on. */
+/** For a rebalance that an earlier call started. */
 const findRunning = async (client: pg.ClientBase): Promise<string | undefined> => {
   const { rows } = await client.query<{ id: string }>(
     `SELECT job_id AS id FROM citus_rebalance_status(raw => true)
@@ -66,7 +66,9 @@ const endedError = ({ state, details }: Job): ClusterError => {
   )
 }
 
-/** How many moves it took. It goes on in the cluster when this process ends; called again, it follows what goes on. */
+/**
+ * Returns the number of moves. The cluster continues when this process ends; repeating it shows the current progress.
+ */
 export const rebalance = (connection: pg.ClientConfig, options: Options): Promise<number> =>
   withClient(connection, 'earshot db rebalance', async (client) => {
     await requireCitus(client)

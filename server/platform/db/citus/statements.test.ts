@@ -8,7 +8,7 @@ import { dumpSchema } from '../dump.ts'
 import { migrate } from '../migrate.ts'
 import { readNewTable, splitChanges, splitStatements } from './statements.ts'
 
-it('finds the end of a statement beside quotes, comments, and bodies that hold semicolons', () => {
+it('finds the end of a statement next to quotes, comments, and bodies with semicolons', () => {
   const text = `-- One; of these.
     INSERT INTO a VALUES ('it''s; fine', E'\\';', "b;c"); /* and; this */
     DO $$ BEGIN PERFORM 1; END $$;
@@ -23,7 +23,7 @@ it('finds the end of a statement beside quotes, comments, and bodies that hold s
   expect(splitStatements(' -- nothing\n ; ')).toEqual([])
 })
 
-it('keeps keys that lead to other tables apart from a new table', () => {
+it('separates foreign keys from a new table', () => {
   const statement = `CREATE TABLE agents (
     organization_id uuid NOT NULL, -- whose, of all
     id uuid NOT NULL,
@@ -42,7 +42,7 @@ it('keeps keys that lead to other tables apart from a new table', () => {
   expect(readNewTable('CREATE INDEX a ON agents (id)')).toBeUndefined()
 })
 
-it('makes one change of a table at a time', () => {
+it('changes one thing of a table at a time', () => {
   expect(splitChanges('ALTER TABLE a\n ADD COLUMN b numeric(3, 1), -- one\n DROP CONSTRAINT c')).toEqual([
     'ALTER TABLE a\nADD COLUMN b numeric(3, 1)',
     'ALTER TABLE a\nDROP CONSTRAINT c',
@@ -50,7 +50,7 @@ it('makes one change of a table at a time', () => {
   expect(splitChanges('UPDATE a SET b = 1, c = 2')).toEqual(['UPDATE a SET b = 1, c = 2'])
 })
 
-it('makes the same schema of all migrations, taken apart', async () => {
+it('creates the same schema from all migrations after splitting them', async () => {
   const root = join(import.meta.dirname, '../../../../migrations')
   const [whole, apart] = await Promise.all([testDatabase({ empty: true }), testDatabase({ empty: true })])
   const client = new pg.Client(apart.connection)

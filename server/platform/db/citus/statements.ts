@@ -1,15 +1,15 @@
-// A migration, taken apart: on a cluster a table is created, placed, and only then refers to others.
+// Splits a migration: on a cluster, a table is created, placed, and only then refers to others.
 
 import type pg from 'pg'
 import { placingSettings } from './connection.ts'
 import { placement } from './placement.ts'
 import { listPlaced, placingStatement } from './tables.ts'
 
-/** Quotes and comments, which may hold any sign; and whole words, so that the last letter of one begins no quote. */
+/** Quotes and comments, which can contain any character; and whole words, so that a trailing letter starts no quote. */
 const skipped =
   /--[^\n]*|\/\*[\s\S]*?\*\/|[eE]'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|(\$(?:[A-Za-z_]\w*)?\$)[\s\S]*?\1|\w+/y
 
-/** Parts between separators that stand in no quote, comment or parenthesis. */
+/** Splits at separators outside of quotes, comments, and parentheses. */
 const splitAt = (text: string, separator: ';' | ','): string[] => {
   const parts: string[] = []
   let from = 0
@@ -39,7 +39,7 @@ export const splitStatements = (text: string): string[] =>
 
 export type NewTable = { table: string; create: string; foreignKeys: string[] }
 
-/** Of a statement that creates a table which does not stay on the coordinator. */
+/** For a statement that creates a table which does not stay on the coordinator. */
 export const readNewTable = (statement: string): NewTable | undefined => {
   const [head, table] = /^CREATE TABLE (?:IF NOT EXISTS )?(?:public\.)?(\w+)\s*\(/i.exec(statement) ?? []
   if (head === undefined || table === undefined || (placement[table] ?? 'local') === 'local') return undefined
@@ -53,14 +53,14 @@ export const readNewTable = (statement: string): NewTable | undefined => {
   }
 }
 
-/** Citus adds a constraint in no statement that does something else as well. */
+/** Citus only adds a constraint in a statement of its own. */
 export const splitChanges = (statement: string): string[] => {
   const [head] = /^ALTER TABLE (?:ONLY )?[\w.]+\s/i.exec(statement) ?? []
   if (head === undefined) return [statement]
   return splitAt(statement.slice(head.length), ',').map((change) => `${head}${change.replace(leadingComments, '')}`)
 }
 
-/** In the transaction of the caller, on a database whose tables are placed. */
+/** In the caller's transaction, on a database with placed tables. */
 export const runOnCluster = async (client: pg.ClientBase, text: string): Promise<void> => {
   for (const setting of placingSettings) await client.query(setting)
   const anchor = (await listPlaced(client)).find(({ kind }) => kind === 'distributed')?.name
