@@ -8,7 +8,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { worstValues } from '../test/worst-bodies.ts'
-import { type Body, specialCases } from './event-loop/cases.ts'
+import { type BodyCase, specialCases } from './event-loop/cases.ts'
 import { failedCount, judge, print } from './report.ts'
 import { median, openBenchDatabase, type Server, startServer } from './servers.ts'
 
@@ -24,7 +24,7 @@ type Route = {
   method: string
   path: string
   contentType: string
-  bodies: Body[]
+  bodies: BodyCase[]
   key: string | undefined
 }
 
@@ -42,7 +42,7 @@ const database = await openBenchDatabase()
 const monitorPort = await freePort()
 let server: Server | undefined
 
-const send = (route: Omit<Route, 'bodies' | 'name'>, { bytes, headers = {}, path }: Body): Promise<number> =>
+const send = (route: Omit<Route, 'bodies' | 'name'>, { bytes, headers = {}, path }: BodyCase): Promise<number> =>
   new Promise((resolve) => {
     let status = 0
     const sending = httpRequest(`${server?.origin}${path ?? route.path}`, {
@@ -73,7 +73,7 @@ const readMonitor = (): Promise<Block> =>
     asking.end()
   })
 
-const measure = async (route: Route, body: Body): Promise<Block & { status: number }> => {
+const measure = async (route: Route, body: BodyCase): Promise<Block & { status: number }> => {
   await readMonitor()
   const status = await send(route, body)
   return { ...(await readMonitor()), status }
@@ -83,7 +83,7 @@ type Schema = { properties?: Record<string, unknown> }
 type Operation = { requestBody?: { content: Record<string, { schema: Schema }> }; 'x-access': unknown }
 
 /** Every value as the whole body, and in the place of a property that the route knows. */
-const genericBodies = ({ properties = {} }: Schema, contentType: string, bytes: number): Body[] => {
+const genericBodies = ({ properties = {} }: Schema, contentType: string, bytes: number): BodyCase[] => {
   const lines = contentType === 'application/x-ndjson'
   return Object.entries(worstValues).flatMap(([name, write]) => {
     const inside = Object.keys(properties)
@@ -115,7 +115,7 @@ const limitOf = (path: string): number => {
 const cell = (value: string | number) => String(value).padStart(8)
 
 const report = async (route: Route) => {
-  const first: (Block & { body: Body; status: number })[] = []
+  const first: (Block & { body: BodyCase; status: number })[] = []
   for (const body of route.bodies) first.push({ body, ...(await measure(route, body)) })
   const [worst] = first.toSorted((a, b) => b.cpuMs - a.cpuMs)
   if (!worst) return

@@ -11,9 +11,9 @@ import { join } from 'node:path'
 import { unpackChromium } from '../e2e/chromium.ts'
 import { startDemo } from '../e2e/demo.ts'
 import { sessionOf } from '../e2e/people.ts'
-import type { Done, Task } from './mixed/beside.ts'
+import type { BackgroundResult, BackgroundTask } from './mixed/background-load.ts'
 import { readLimits } from './mixed/limits.ts'
-import { percentile, runStreams } from './mixed/steady.ts'
+import { percentile, runStreams } from './mixed/steady-load.ts'
 import { openTraffic, prepare } from './mixed/traffic.ts'
 import { growthOf, untilIdle, watch } from './mixed/watch.ts'
 import { failedCount, judge, print } from './report.ts'
@@ -23,8 +23,8 @@ const [calls = 1_000_000, minutes = 10] = process.argv.slice(2).map(Number)
 const warmUpMs = 30_000
 
 /** Exports and the console, by a process of its own. */
-const runBeside = async (task: Task): Promise<Done> => {
-  const child = fork(join(import.meta.dirname, 'mixed/beside.ts'), {
+const runBeside = async (task: BackgroundTask): Promise<BackgroundResult> => {
+  const child = fork(join(import.meta.dirname, 'mixed/background-load.ts'), {
     execArgv: ['--disable-warning=ExperimentalWarning'],
   })
   child.send(task)
@@ -34,7 +34,7 @@ const runBeside = async (task: Task): Promise<Done> => {
   const [done] = await Promise.race([once(child, 'message'), ended])
   ended.catch(() => {})
   // What it sends is what its file says.
-  return done as Done
+  return done as BackgroundResult
 }
 
 const limits = await readLimits()

@@ -3,7 +3,13 @@
 
 import { type Detector, newDetector, observe, withoutSpike } from '../server/spikes/detector.ts'
 import { type Estimate, share } from '../server/statistics/agreement.ts'
-import { normal, type Random, type Stream, seeded, streamHours } from '../test/support/spikes/random-hours.ts'
+import {
+  type HourStream,
+  normal,
+  seeded,
+  streamHours,
+  type UniformRandom,
+} from '../test/support/spikes/random-hours.ts'
 
 const monitors = 1_000
 const year = 365 * 24
@@ -20,10 +26,10 @@ const table = (rows: string[][]) => {
 }
 
 /** Spread over a range so that each power of ten has as many. */
-const between = (random: Random, from: number, to: number): number => from * (to / from) ** random()
+const between = (random: UniformRandom, from: number, to: number): number => from * (to / from) ** random()
 
 /** A new one for each day, or each hour. */
-const wander = (random: Random, hours: number, deviation: number) => {
+const wander = (random: UniformRandom, hours: number, deviation: number) => {
   let at = -1
   let value = 0
   return (hour: number) => {
@@ -37,7 +43,7 @@ const wander = (random: Random, hours: number, deviation: number) => {
 }
 
 /** How the log odds of a rate that stays as it is sway all the same. 0.2 is about a fifth of the rate. */
-const sways: Record<string, (random: Random) => (hour: number) => number> = {
+const sways: Record<string, (random: UniformRandom) => (hour: number) => number> = {
   'nothing but chance': () => () => 0,
   'hours differ by 0.2': (random) => wander(random, 1, 0.2),
   'hours differ by 0.4': (random) => wander(random, 1, 0.4),
@@ -49,7 +55,7 @@ const sways: Record<string, (random: Random) => (hour: number) => number> = {
 }
 
 /** Somebody resolves each a day later, if it is not over by then. */
-const countAlarms = (stream: Stream): { alarms: number; hours: number } => {
+const countAlarms = (stream: HourStream): { alarms: number; hours: number } => {
   let detector = newDetector
   let [alarms, hours, resolvedAt] = [0, 0, 0]
   for (const hour of streamHours(stream, 0, year)) {
@@ -99,10 +105,10 @@ const falseAlarms = () => {
   print(`${microseconds.toFixed(1)} µs an hour with calls, the making of the calls included.\n`)
 }
 
-type Found = { hours: number; calls: number }
+type Detection = { hours: number; calls: number }
 
 /** How long it takes until a rise that comes after the history is seen, or never within the patience. */
-const findRise = (seed: number, volume: number, rate: number, times: number): Found => {
+const findRise = (seed: number, volume: number, rate: number, times: number): Detection => {
   const random = seeded(seed)
   // It does not wait for Monday.
   const from = historyHours + Math.floor(random() * 7 * 24)

@@ -1,7 +1,7 @@
 // Commands one after the other in one process, each through main.ts as bin/earshot calls it.
 
-export type Asked = { args: string[]; env: NodeJS.ProcessEnv }
-export type Told = { code: number | null; stdout: string; stderr: string }
+export type CommandInput = { args: string[]; env: NodeJS.ProcessEnv }
+export type CommandOutput = { code: number | null; stdout: string; stderr: string }
 
 let stdout = ''
 let stderr = ''
@@ -18,7 +18,7 @@ process.stdout.setMaxListeners(0)
 process.stderr.setMaxListeners(0)
 
 let count = 0
-process.on('message', async ({ args, env }: Asked) => {
+process.on('message', async ({ args, env }: CommandInput) => {
   stdout = ''
   stderr = ''
   process.exitCode = 0

@@ -8,7 +8,7 @@ import { openApiDocument } from '../server/platform/http/openapi.ts'
 import { makeKey, makeOrganization } from './make.ts'
 import { hasId, listOperations, makeIds, type Org, pathWith, preparedCall, type SweptOperation } from './operations.ts'
 import { openConnection } from './raw-http.ts'
-import { type Call, serviceKey, testServer } from './server.ts'
+import { serviceKey, type TestCall, testServer } from './server.ts'
 
 /** What holds for every operation, asked of every operation that openapi.json names; who may call is asked in security/. */
 
@@ -155,7 +155,7 @@ describe.each(operations)('$name', (swept) => {
   let key: string
   let ids: string[]
   let filled: string
-  let accepted: Partial<Call>
+  let accepted: Partial<TestCall>
 
   beforeAll(async () => {
     org = await makeOrganization(server)
@@ -166,7 +166,7 @@ describe.each(operations)('$name', (swept) => {
   })
 
   it('names what is wrong in a request, and changes nothing', async () => {
-    const send = (target: string, parts: Partial<Call> = {}) => call(method, target, { key, ...accepted, ...parts })
+    const send = (target: string, parts: Partial<TestCall> = {}) => call(method, target, { key, ...accepted, ...parts })
     const state = await stateOf(org.id)
     if (hasId(swept)) {
       const answer = await send(pathWith(swept, ids.with(0, 'not-a-uuid')))

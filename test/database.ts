@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
 import { coordinatorUrl, onEachNode } from './citus.ts'
-import { inDatabase, type TestServer } from './global-setup.ts'
+import { inDatabase, type TestDatabaseServer } from './global-setup.ts'
 import { openPassage } from './passage.ts'
 
 export type TestDatabase = { connection: pg.PoolConfig; drop: () => Promise<void> }
@@ -10,7 +10,7 @@ export type TestDatabase = { connection: pg.PoolConfig; drop: () => Promise<void
 let maintenance: pg.Pool | undefined
 
 /** One connection for all files of a process, which keeps no process from ending. */
-const connectForMaintenance = ({ connection }: TestServer): pg.Pool => {
+const connectForMaintenance = ({ connection }: TestDatabaseServer): pg.Pool => {
   const target = 'connectionString' in connection ? connection : inDatabase(connection, 'postgres')
   const pool = new pg.Pool({ ...target, max: 1, idleTimeoutMillis: 0, allowExitOnIdle: true })
   // The server may end before this process does.

@@ -14,7 +14,7 @@ import { openEmbedded } from '../server/platform/db/embedded.ts'
 import { signal } from '../server/platform/db/embedded-process.ts'
 import { openJobs } from '../server/platform/jobs/queue.ts'
 import { openLog } from '../server/platform/log.ts'
-import type { Asked, Told } from './commands-process.ts'
+import type { CommandInput, CommandOutput } from './commands-process.ts'
 import { databaseUrl, testDatabase } from './database.ts'
 import { inheritedEnvironment } from './inherited.ts'
 import { afterwards, serviceKey } from './server.ts'
@@ -86,7 +86,7 @@ export const takeFreePort = async (): Promise<number> => {
 
 export type Ended = { code: number | null; signal: NodeJS.Signals | null }
 
-export type Running = {
+export type RunningEarshot = {
   child: ChildProcess
   /** Empty for a process that only works. */
   origin: string
@@ -110,7 +110,7 @@ const readyLine = /^Earshot (?:is ready at (\S+)|is running jobs\.(?: Health che
 type Start = { file?: string; args?: string[]; cwd?: string; detached?: boolean }
 
 /** Starts a process and waits until it says that it is ready. It is killed after the test if it still runs. */
-export const startEarshot = async (switches: Record<string, string>, start: Start = {}): Promise<Running> => {
+export const startEarshot = async (switches: Record<string, string>, start: Start = {}): Promise<RunningEarshot> => {
   const { file = command, args = ['serve'], cwd = tmpdir(), detached = false } = start
   const child = spawn(file, args, { cwd, detached, stdio: ['ignore', 'pipe', 'pipe'], env: environment(switches) })
   let stdout = ''
@@ -121,7 +121,7 @@ export const startEarshot = async (switches: Record<string, string>, start: Star
     child.kill('SIGKILL')
     await ended
   })
-  const ready = new Promise<Pick<Running, 'origin' | 'healthOrigin'>>((resolve) => {
+  const ready = new Promise<Pick<RunningEarshot, 'origin' | 'healthOrigin'>>((resolve) => {
     child.stdout.on('data', (text) => {
       stdout += text
       const says = readyLine.exec(stdout)
@@ -145,7 +145,7 @@ export const killGroup = (child: ChildProcess, name: NodeJS.Signals): void => {
 
 /** Runs a command to its end. */
 export const runEarshot = (args: string[], switches: Record<string, string>, timeout = limitMs) =>
-  new Promise<Told>((resolve) => {
+  new Promise<CommandOutput>((resolve) => {
     const options = { cwd: tmpdir(), env: environment(switches), timeout, killSignal: 'SIGKILL' } as const
     const child = execFile(command, args, options, (_error, stdout, stderr) =>
       resolve({ code: child.exitCode, stdout, stderr }),
@@ -176,8 +176,8 @@ const startCommands = () => {
 export const runInOne: typeof runEarshot = async (args, switches) => {
   commands ??= startCommands()
   const { child, ended } = commands
-  const told = once(child, 'message').then(([answer]) => answer as Told)
-  child.send({ args, env: environment(switches) } satisfies Asked)
+  const told = once(child, 'message').then(([answer]) => answer as CommandOutput)
+  child.send({ args, env: environment(switches) } satisfies CommandInput)
   return Promise.race([told, ended, late(() => `earshot ${args.join(' ')} did not end`)])
 }
 

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeCompany, makeOrganization } from './make.ts'
-import { type Malformed, malform, type Random, type Sound, seededRandom } from './malformed.ts'
+import { type Malformed, malform, type SeededRandom, type Sound, seededRandom } from './malformed.ts'
 import { acceptedCall, fillPath, listOperations, pathWith, type SweptOperation, sharedIds } from './operations.ts'
 import { openConnection, type RawAnswer, type RawConnection } from './raw-http.ts'
 import { serviceKey, testServer } from './server.ts'
@@ -102,7 +102,7 @@ const filePath = async ({ key }: { key: string }) => {
   return new URL(answer.body.logoUrl).pathname
 }
 
-function* repeat(times: number, random: Random, sound: Sound): Generator<Malformed> {
+function* repeat(times: number, random: SeededRandom, sound: Sound): Generator<Malformed> {
   for (let i = 0; i < times; i++) yield malform(random, sound)
 }
 

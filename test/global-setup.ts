@@ -13,7 +13,7 @@ import { coordinatorUrl, onEachNode, spreadTemplate } from './citus.ts'
 import { noteSegments, sharedMemory } from './shared-memory.ts'
 
 /** A server, and the database on it that `testDatabase()` clones. */
-export type TestServer = {
+export type TestDatabaseServer = {
   connection: { connectionString: string } | { host: string; port: number; user: string; ssl: false }
   template: string
   /** Functions that may answer differently for the same arguments, in all of their forms. */
@@ -22,7 +22,7 @@ export type TestServer = {
 
 declare module 'vitest' {
   interface ProvidedContext {
-    testServer: TestServer
+    testServer: TestDatabaseServer
     /** How many processes answer in place of the test's own, where there are several (test/scale). */
     processes?: number
   }
@@ -59,7 +59,7 @@ const sweepKilledRuns = async () => {
   }
 }
 
-const openServer = async (): Promise<{ connection: TestServer['connection']; close: () => Promise<void> }> => {
+const openServer = async (): Promise<{ connection: TestDatabaseServer['connection']; close: () => Promise<void> }> => {
   const connectionString = coordinatorUrl ?? process.env.DATABASE_URL
   if (connectionString) return { connection: { connectionString }, close: async () => {} }
   await sweepKilledRuns()
@@ -101,7 +101,7 @@ const listChangingFunctions = async (client: pg.Client): Promise<string[]> => {
 const template = `earshot_template_${process.pid}`
 
 /** pg reads the database from a URL in preference to the option beside it. */
-export const inDatabase = (connection: TestServer['connection'], database: string): pg.PoolConfig => {
+export const inDatabase = (connection: TestDatabaseServer['connection'], database: string): pg.PoolConfig => {
   if (!('connectionString' in connection)) return { ...connection, database }
   const url = new URL(connection.connectionString)
   url.pathname = `/${database}`

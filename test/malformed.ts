@@ -16,14 +16,14 @@ import {
   oddValues,
 } from './odd-values.ts'
 
-export type Random = {
+export type SeededRandom = {
   below: (n: number) => number
   chance: (p: number) => boolean
   pick: <T>(from: readonly T[]) => T
 }
 
 /** Mulberry32: small, fast and even enough to choose faults. */
-export const seededRandom = (seed: number): Random => {
+export const seededRandom = (seed: number): SeededRandom => {
   let state = seed >>> 0
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0
@@ -57,11 +57,11 @@ export type Malformed = {
 
 type Draft = { method: string; target: string; headers: [string, string][]; body: Buffer; last: boolean }
 
-type Place = { value: unknown; replace: (replacement: unknown) => unknown }
+type ValueSlot = { value: unknown; replace: (replacement: unknown) => unknown }
 
 /** Every place of a value that can be replaced; `replace` makes the whole value anew. */
-const placesOf = (value: unknown): Place[] => {
-  const here: Place = { value, replace: (replacement) => replacement }
+const placesOf = (value: unknown): ValueSlot[] => {
+  const here: ValueSlot = { value, replace: (replacement) => replacement }
   if (typeof value !== 'object' || value === null) return [here]
   const inside = Object.entries(value).flatMap(([name, item]) =>
     placesOf(item).map((place) => ({
@@ -80,7 +80,7 @@ const textOf = (body: unknown): string => JSON.stringify(body ?? {})
 const marker = '@@here@@'
 
 /** JSON of the body with a literal, which need not be JSON, at a random place of it. */
-const withLiteral = (random: Random, body: unknown, literal: string): string =>
+const withLiteral = (random: SeededRandom, body: unknown, literal: string): string =>
   textOf(random.pick(placesOf(body)).replace(marker)).replace(`"${marker}"`, () => literal)
 
 const insertFirst = (body: unknown, property: string): string => {
@@ -88,7 +88,7 @@ const insertFirst = (body: unknown, property: string): string => {
   return text.startsWith('{') ? `{${property}${text === '{}' ? '' : ','}${text.slice(1)}` : text
 }
 
-const deep = (random: Random): string => {
+const deep = (random: SeededRandom): string => {
   const levels = random.pick([63, 65, 1_000, 100_000])
   const [before, after] = random.pick([
     ['[', ']'],
@@ -98,7 +98,7 @@ const deep = (random: Random): string => {
   return `${before.repeat(levels)}0${random.chance(0.7) ? after.repeat(levels) : ''}`
 }
 
-type BodyFault = [weight: number, name: string, make: (random: Random, body: unknown) => string | Buffer]
+type BodyFault = [weight: number, name: string, make: (random: SeededRandom, body: unknown) => string | Buffer]
 
 // Some of these are big, so each kind says how often it is taken.
 const bodyFaults: BodyFault[] = [
@@ -176,7 +176,7 @@ const setBody = (draft: Draft, body: string | Buffer) => {
   setHeader(draft, 'content-length', String(draft.body.length))
 }
 
-type RequestFault = [weight: number, name: string, change: (random: Random, draft: Draft) => void]
+type RequestFault = [weight: number, name: string, change: (random: SeededRandom, draft: Draft) => void]
 
 // What is one operation's own, its path and query, comes most often: all else is answered alike by every one.
 const requestFaults: RequestFault[] = [
@@ -265,7 +265,7 @@ const requestFaults: RequestFault[] = [
   ],
 ]
 
-const pickWeighted = <T extends [weight: number, ...rest: unknown[]]>(random: Random, from: readonly T[]): T => {
+const pickWeighted = <T extends [weight: number, ...rest: unknown[]]>(random: SeededRandom, from: readonly T[]): T => {
   let at = random.below(from.reduce((sum, [weight]) => sum + weight, 0))
   for (const choice of from) {
     at -= choice[0]
@@ -280,7 +280,7 @@ const bytesOf = ({ method, target, headers, body }: Draft): Buffer => {
 }
 
 /** A request that is wrong in one to three ways; now and then the faults make one that is right. */
-export const malform = (random: Random, sound: Sound): Malformed => {
+export const malform = (random: SeededRandom, sound: Sound): Malformed => {
   const faults: string[] = []
   const takesJson = sound.bodies.length > 0
   const content = takesJson ? random.pick(sound.bodies) : undefined

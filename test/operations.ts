@@ -52,7 +52,7 @@ import {
   webhookHeaders,
 } from './make.ts'
 import { sampleBytes } from './samples/ingest/sample.ts'
-import type { Call, TestServer } from './server.ts'
+import type { TestCall, TestServer } from './server.ts'
 
 /** What other operations asked for, and nobody of theirs waits for: files take time, and addresses that lead nowhere. */
 const forget = ({ deps }: TestServer, { name }: { name: string }) =>
@@ -166,7 +166,7 @@ const unique = () => Math.random().toString(36).slice(2)
 const png = Buffer.from('89504e470d0a1a0a0000', 'hex')
 
 /** A body that the operation accepts, where the document's example is not one. */
-const bodies: Record<string, () => Partial<Call>> = {
+const bodies: Record<string, () => Partial<TestCall>> = {
   createAgent: () => ({ body: { name: 'Leo', channel: 'voice' } }),
   updateAgent: () => ({ body: { name: 'Leo' } }),
   updateConversation: () => ({ body: { customerId: unique() } }),
@@ -258,14 +258,14 @@ export const fillPath = async (server: TestServer, swept: SweptOperation, org: O
 }
 
 /** A call that the operation accepts. */
-export const acceptedCall = ({ operation }: SweptOperation): Partial<Call> => {
+export const acceptedCall = ({ operation }: SweptOperation): Partial<TestCall> => {
   const special = bodies[operation.operationId]
   if (special) return special()
   const content = operation.requestBody?.content['application/json']
   return content ? { body: content.example } : {}
 }
 
-const bySession = async (server: TestServer, { key }: Org, body?: unknown): Promise<Partial<Call>> => {
+const bySession = async (server: TestServer, { key }: Org, body?: unknown): Promise<Partial<TestCall>> => {
   const { headers } = await makePerson(server, key)
   return { headers, body }
 }
@@ -276,7 +276,7 @@ const withInvitation = async (server: TestServer, { key }: Org) => {
 }
 
 /** A person for whose address an issuer vouches, and whom another organization has invited. */
-const withOwnInvitation = async (server: TestServer, { key }: Org): Promise<Partial<Call>> => {
+const withOwnInvitation = async (server: TestServer, { key }: Org): Promise<Partial<TestCall>> => {
   const { email, userId, headers } = await makePerson(server, key)
   const other = await makeOrganization(server)
   await server.call('POST', '/v1/members', { key: other.key, body: { email, name: 'Ada', role: 'viewer' } })
@@ -285,7 +285,7 @@ const withOwnInvitation = async (server: TestServer, { key }: Org): Promise<Part
 }
 
 /** What operations need that the document cannot tell: someone who is signed in or invited, a monitor of one's own. */
-const preparations: Record<string, (server: TestServer, org: Org) => Promise<Partial<Call>>> = {
+const preparations: Record<string, (server: TestServer, org: Org) => Promise<Partial<TestCall>>> = {
   signIn: async (server, { key }) => {
     const { email } = await makePerson(server, key)
     return { headers: elsewhere(), body: { email, password } }
@@ -337,5 +337,5 @@ const preparations: Record<string, (server: TestServer, org: Org) => Promise<Par
 }
 
 /** A call that the operation accepts, with all that it needs made. */
-export const preparedCall = async (server: TestServer, swept: SweptOperation, org: Org): Promise<Partial<Call>> =>
+export const preparedCall = async (server: TestServer, swept: SweptOperation, org: Org): Promise<Partial<TestCall>> =>
   (await preparations[swept.operation.operationId]?.(server, org)) ?? acceptedCall(swept)

@@ -9,16 +9,16 @@ import { planning, type SessionSettings, setSession } from '../server/platform/d
 import type { DB } from '../server/platform/db/tables.ts'
 import { testDatabase } from './database.ts'
 
-export type Plan = {
+export type QueryPlan = {
   'Node Type': string
   'Relation Name'?: string
   'Index Name'?: string
   'Shared Hit Blocks': number
   'Shared Read Blocks': number
-  Plans?: Plan[]
+  Plans?: QueryPlan[]
 }
 
-const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
+const nodesOf = (plan: QueryPlan): QueryPlan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
 
 export const openPlans = async (settings: SessionSettings = {}) => {
   const { connection, drop } = await testDatabase()
@@ -41,7 +41,7 @@ export const openPlans = async (settings: SessionSettings = {}) => {
   const explain = async <T>(run: () => Promise<T>) => {
     executed.length = 0
     const answer = await run()
-    const plans: Plan[] = []
+    const plans: QueryPlan[] = []
     for (const { sql, parameters } of [...executed]) {
       const { rows } = await pool.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${sql}`, [...parameters])
       plans.push(rows[0]['QUERY PLAN'][0].Plan)

@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { vi } from 'vitest'
-import { type Credentials, faultOfSignature } from './s3-signature.ts'
+import { faultOfSignature, type S3Credentials } from './s3-signature.ts'
 
 type StoredObject = { body: Buffer; contentType: string; modifiedAt: Date }
 type OpenUpload = { key: string; contentType: string; startedAt: Date; parts: Map<number, Buffer> }
@@ -36,7 +36,7 @@ const etag = (body: Buffer) => `"${createHash('md5').update(body).digest('hex')}
 const minPartBytes = 5 * 1024 * 1024
 
 /** By which the client of a service finds its credentials, and nothing of this machine's. */
-export const environmentOf = ({ accessKeyId, secretAccessKey, region }: Credentials): Record<string, string> => ({
+export const environmentOf = ({ accessKeyId, secretAccessKey, region }: S3Credentials): Record<string, string> => ({
   AWS_ACCESS_KEY_ID: accessKeyId,
   AWS_SECRET_ACCESS_KEY: secretAccessKey,
   AWS_REGION: region,
@@ -45,7 +45,7 @@ export const environmentOf = ({ accessKeyId, secretAccessKey, region }: Credenti
 })
 
 export const startS3Server = async ({ bucket = 'earshot-test', pageSize = 3 } = {}) => {
-  const credentials: Credentials = {
+  const credentials: S3Credentials = {
     accessKeyId: 'AKIATEST',
     secretAccessKey: randomUUID(),
     region: 'us-east-1',

@@ -2,7 +2,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 
-export type Credentials = { accessKeyId: string; secretAccessKey: string; region: string }
+export type S3Credentials = { accessKeyId: string; secretAccessKey: string; region: string }
 
 const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest('hex')
 const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest()
@@ -52,7 +52,7 @@ export const faultOfSignature = (
   request: IncomingMessage,
   url: URL,
   body: Buffer,
-  { accessKeyId, secretAccessKey, region }: Credentials,
+  { accessKeyId, secretAccessKey, region }: S3Credentials,
 ): string | undefined => {
   const claim = readClaim(request, url.searchParams)
   if (!claim) return 'AccessDenied'

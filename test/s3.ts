@@ -4,12 +4,12 @@
 import { ListMultipartUploadsCommand, paginateListObjectsV2, S3Client } from '@aws-sdk/client-s3'
 import { environmentOf, startS3Server } from './s3-server.ts'
 
-type Bucket = Pick<Awaited<ReturnType<typeof startS3Server>>, 'endpoint' | 'bucket' | 'environment' | 'close'> & {
+type TestS3Bucket = Pick<Awaited<ReturnType<typeof startS3Server>>, 'endpoint' | 'bucket' | 'environment' | 'close'> & {
   listKeys: () => Promise<string[]>
   countUploads: () => Promise<number>
 }
 
-const openRealBucket = (text: string): Bucket => {
+const openRealBucket = (text: string): TestS3Bucket => {
   const { origin, username, password, pathname } = new URL(text)
   const credentials = { accessKeyId: decodeURIComponent(username), secretAccessKey: decodeURIComponent(password) }
   const region = 'us-east-1'
@@ -34,7 +34,7 @@ const openRealBucket = (text: string): Bucket => {
   }
 }
 
-export const openStoreBucket = async (): Promise<Bucket> => {
+export const openStoreBucket = async (): Promise<TestS3Bucket> => {
   const { EARSHOT_TEST_S3 } = process.env
   if (EARSHOT_TEST_S3) return openRealBucket(EARSHOT_TEST_S3)
   const { objects, uploads, ...server } = await startS3Server()

@@ -16,9 +16,9 @@ import { testDatabase } from './database.ts'
 /** The key of the instance that every test server knows. */
 export const serviceKey = 'service-key-of-the-tests-0123456789'
 
-export type Answer<T = unknown> = { status: number; headers: Headers; text: string; body: T }
+export type TestAnswer<T = unknown> = { status: number; headers: Headers; text: string; body: T }
 
-export type Call = {
+export type TestCall = {
   key?: string | undefined
   body?: unknown
   headers?: Record<string, string>
@@ -46,12 +46,12 @@ export type TestServer = {
   logged: string[]
   // Tests say which body they expect; what arrives is checked by their assertions.
   // biome-ignore lint/suspicious/noExplicitAny: an answer's body is whatever the test says it is.
-  call: <T = any>(method: string, path: string, call?: Call) => Promise<Answer<T>>
+  call: <T = any>(method: string, path: string, call?: TestCall) => Promise<TestAnswer<T>>
   /** Runs all jobs that are due, and has experiments counted, in this process. */
   drain: () => Promise<unknown>
 }
 
-const request = async (origin: string, method: string, path: string, { key, body, headers, raw }: Call) => {
+const request = async (origin: string, method: string, path: string, { key, body, headers, raw }: TestCall) => {
   const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body))
   const response = await send(new URL(path, origin), {
     method: method as Dispatcher.HttpMethod,

@@ -83,7 +83,7 @@ const equationsOf = (level: Level): [Side, Side][] =>
     return left && right ? [[left, right]] : []
   })
 
-type Found = { isOfOrganization: boolean; unbound: string[]; locks: string[] }
+type StatementFaults = { isOfOrganization: boolean; unbound: string[]; locks: string[] }
 
 /** The tables that a lock names; without any it locks the rows of all. */
 const lockedNames = ({ lockedRels }: Tree): string[] =>
@@ -91,7 +91,7 @@ const lockedNames = ({ lockedRels }: Tree): string[] =>
     isTree(each) && isTree(each.RangeVar) ? [String(each.RangeVar.relname)] : [],
   )
 
-const judgeLevel = (level: Level, locking: Tree[], found: Found): void => {
+const judgeLevel = (level: Level, locking: Tree[], found: StatementFaults): void => {
   const valued = valuedColumns(level)
   const distributed = [...level.tables].filter(([, name]) => placement[name] === 'distributed')
   const [bound = [], unbound = []] = [true, false].map((isBound) =>
@@ -111,7 +111,7 @@ const lists = (tree: Tree, names: string[]): Tree[] =>
   names.flatMap((name) => (Array.isArray(tree[name]) ? (tree[name] as unknown[]).filter(isTree) : []))
 
 /** Judges each SELECT, UPDATE and DELETE as a level of its own, which sees the names of the WITH around it. */
-const visit = (tree: Tree, hidden: Set<string>, found: Found): void => {
+const visit = (tree: Tree, hidden: Set<string>, found: StatementFaults): void => {
   for (const [kind, node] of Object.entries(tree)) {
     if (!isTree(node)) continue
     const isStatement = /^(Select|Update|Delete|Insert)Stmt$/.test(kind) || kind === 'larg' || kind === 'rarg'
@@ -120,7 +120,7 @@ const visit = (tree: Tree, hidden: Set<string>, found: Found): void => {
   }
 }
 
-const visitStatement = (kind: string, node: Tree, hidden: Set<string>, found: Found): void => {
+const visitStatement = (kind: string, node: Tree, hidden: Set<string>, found: StatementFaults): void => {
   const inner = new Set(hidden)
   for (const { ctename } of find(node.withClause, 'CommonTableExpr', ['SelectStmt'])) inner.add(String(ctename))
   const level: Level = { tables: new Map(), conditions: [] }
@@ -159,7 +159,7 @@ const judgeChange = (change: Tree, isImmutable: (name: string) => boolean): stri
 /** Returns the rules that a statement breaks. One about no particular organization may ask every shard. */
 export const brokenRules = (text: string, isImmutable: (name: string) => boolean): string[] => {
   const tree = parseSync(text) as unknown as Tree
-  const found: Found = { isOfOrganization: false, unbound: [], locks: [] }
+  const found: StatementFaults = { isOfOrganization: false, unbound: [], locks: [] }
   visit(tree, new Set(), found)
   const changes = ['InsertStmt', 'UpdateStmt', 'DeleteStmt'].flatMap((kind) => find(tree, kind))
   return [

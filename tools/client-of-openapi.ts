@@ -20,7 +20,7 @@ const upserts = new Set(['createMonitorResults', 'createCustomerMetrics'])
 /** POSTs that can be repeated safely if items have an external ID. */
 const upsertsByExternalId = new Set(['createConversation', 'createConversations'])
 
-type Told = Operation & { path: string; method: string }
+type RoutedOperation = Operation & { path: string; method: string }
 
 const pascalOf = (words: string): string =>
   words.replaceAll(/(?:^|-)([a-z])/g, (_match, letter: string) => letter.toUpperCase())
@@ -35,7 +35,7 @@ const singularOf = (word: string): string => word.replace(/ies$/, 'y').replace(/
 const folderOf = (path: string): string => path.split('/')[2] ?? ''
 
 /** `listFindingComments` of `/v1/findings/…` becomes `findings.listComments`: the folder's noun is omitted. */
-const nameOf = ({ operationId, path }: Told): string => {
+const nameOf = ({ operationId, path }: RoutedOperation): string => {
   const folder = folderOf(path)
   const [verb = ''] = /^[a-z]+/.exec(operationId) ?? []
   const rest = operationId.slice(verb.length)
@@ -56,7 +56,7 @@ const isPaged = (operation: Operation): boolean => {
 }
 
 /** Whether to repeat a POST after a lost response: always, or only with an external ID. */
-const repeatOf = (operation: Told): string | undefined => {
+const repeatOf = (operation: RoutedOperation): string | undefined => {
   const { method, operationId, responses, requestBody, 'x-access': access } = operation
   if (method !== 'post') return undefined
   if (upsertsByExternalId.has(operationId)) return "'externalId'"
@@ -69,9 +69,10 @@ const repeatOf = (operation: Told): string | undefined => {
 const namesInPath = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
 
 /** How the library returns a response: as a list, as a Response, or as JSON. */
-const callOf = (operation: Told) => (isPaged(operation) ? 'list' : '302' in operation.responses ? 'open' : 'json')
+const callOf = (operation: RoutedOperation) =>
+  isPaged(operation) ? 'list' : '302' in operation.responses ? 'open' : 'json'
 
-const methodOf = (operation: Told): string => {
+const methodOf = (operation: RoutedOperation): string => {
   const { method, path, parameters = [], requestBody, summary } = operation
   const at = `'${path}', '${method}'`
   const names = namesInPath(path)
@@ -107,7 +108,8 @@ const methodOf = (operation: Told): string => {
 }
 
 /** Operations for API keys. The others are for browsers, providers, and probes. */
-const isForClients = ({ path, security }: Told): boolean => path.startsWith('/v1/') && (security?.length ?? 0) > 0
+const isForClients = ({ path, security }: RoutedOperation): boolean =>
+  path.startsWith('/v1/') && (security?.length ?? 0) > 0
 
 const propertyOf = (path: string): string => shorter[folderOf(path)] ?? camelOf(folderOf(path))
 
@@ -122,7 +124,7 @@ const placeholderOf = (path: string, name: string): string => {
 }
 
 /** Returns a code sample that calls the operation with the client library. */
-const sampleOf = (operation: Told): string => {
+const sampleOf = (operation: RoutedOperation): string => {
   const { path, parameters = [], requestBody } = operation
   const given = namesInPath(path).map((name) => placeholderOf(path, name))
   const json = requestBody?.content?.['application/json']

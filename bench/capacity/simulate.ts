@@ -27,7 +27,7 @@ export type Load = {
 
 export type Machines = { coresPerNode: number; diskBytes: number; shards: number; seed: number }
 
-export type Verdict = {
+export type CapacityVerdict = {
   nodes: number
   /** Of the fullest node: cores in use, disk in use, and how long a request waits for a core. */
   utilization: number
@@ -108,7 +108,11 @@ const waitAt = (utilization: number, cores: number, meanMs: number, random: () =
   return waits[Math.floor(waits.length * 0.99)] ?? 0
 }
 
-export const findNodes = (costs: Costs, load: Load, { coresPerNode, diskBytes, shards, seed }: Machines): Verdict => {
+export const findNodes = (
+  costs: Costs,
+  load: Load,
+  { coresPerNode, diskBytes, shards, seed }: Machines,
+): CapacityVerdict => {
   const random = openRandom(seed)
   const perSecond = load.conversationsPerSecond
   const kinds: [Cost, number][] = [

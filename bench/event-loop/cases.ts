@@ -1,14 +1,14 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { worstValues } from '../../test/worst-bodies.ts'
 
-export type Body = { name: string; bytes: Buffer; headers?: Record<string, string>; path?: string }
+export type BodyCase = { name: string; bytes: Buffer; headers?: Record<string, string>; path?: string }
 export type SpecialCase = {
   name: string
   method: string
   path: string
   contentType: string
   key: string | undefined
-  bodies: () => Body[]
+  bodies: () => BodyCase[]
 }
 
 type Call = (method: string, path: string, key: string, body?: object) => Promise<Record<string, never>>
@@ -20,7 +20,7 @@ const conversation = () =>
 
 /** Every worst value of a size, in a text around it. */
 const around = (bytes: number, write: (value: string) => string, headers?: (body: Buffer) => Record<string, string>) =>
-  Object.entries(worstValues).map(([name, value]): Body => {
+  Object.entries(worstValues).map(([name, value]): BodyCase => {
     const body = Buffer.from(write(value(bytes)))
     return { name, bytes: body, ...(headers && { headers: headers(body) }) }
   })
@@ -80,7 +80,7 @@ export const specialCases = async ({ call, key }: { call: Call; key: string }): 
   const filter = (condition: (index: number) => object, count: number) => ({
     metadata: Array.from({ length: count }, (_, index) => condition(index)),
   })
-  const post = (name: string, path: string, bodies: () => Body[], contentType = json): SpecialCase => ({
+  const post = (name: string, path: string, bodies: () => BodyCase[], contentType = json): SpecialCase => ({
     name: `POST ${name}`,
     method: 'POST',
     path,

@@ -12,7 +12,7 @@ if (isMainThread && port > 0) {
   }
   let [wallBefore, cpuBefore] = [performance.now(), cpuMs()]
   let longest = { wallMs: 0, cpuMs: 0 }
-  const look = () => {
+  const measure = () => {
     const [wall, cpu] = [performance.now(), cpuMs()]
     longest = {
       wallMs: Math.max(longest.wallMs, wall - wallBefore),
@@ -22,9 +22,9 @@ if (isMainThread && port > 0) {
     cpuBefore = cpu
   }
   // Both run in each turn of the loop, so that one measures no more than a turn.
-  setInterval(look, 1).unref()
+  setInterval(measure, 1).unref()
   createServer((_request, response) => {
-    look()
+    measure()
     response.end(JSON.stringify(longest))
     longest = { wallMs: 0, cpuMs: 0 }
   })

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { judge, print } from '../report.ts'
-import type { Answer, Stored } from './stored.ts'
+import type { ResponseBody, Stored } from './stored.ts'
 
 const batch = 50
 const everyMs = 500
@@ -29,11 +29,11 @@ const openFeed = () => {
   }
 }
 
-const totalsOf = ({ outcomes, health }: Answer, told: string[]) => {
-  const ofTold = outcomes.filter(({ metricId }: Answer) => told.includes(metricId))
+const totalsOf = ({ outcomes, health }: ResponseBody, told: string[]) => {
+  const ofTold = outcomes.filter(({ metricId }: ResponseBody) => told.includes(metricId))
   return {
     conversations: health.conversations.a + health.conversations.b,
-    results: ofTold.reduce((sum: number, { arms }: Answer) => sum + arms.a.observed + arms.b.observed, 0),
+    results: ofTold.reduce((sum: number, { arms }: ResponseBody) => sum + arms.a.observed + arms.b.observed, 0),
   }
 }
 
@@ -75,7 +75,7 @@ export const measureArrivals = async (stored: Stored): Promise<void> => {
       feeds.results.add(results.length)
     }
     const looks: { conversations: number; results: number; countedAt: number }[] = []
-    const look = async () => {
+    const analyze = async () => {
       const [at, now] = [performance.now(), Date.now()]
       const shown = await stored.read()
       const totals = totalsOf(shown, toldIds)
@@ -95,7 +95,7 @@ export const measureArrivals = async (stored: Stored): Promise<void> => {
       }
       await Promise.all(under)
     }
-    await Promise.all([steadily(everyMs, send), steadily(lookEveryMs, look)])
+    await Promise.all([steadily(everyMs, send), steadily(lookEveryMs, analyze)])
 
     const total = feeds.conversations.total()
     const rate = total / ((performance.now() - startedAt) / 1_000)

@@ -9,7 +9,7 @@ const days = 30
 /** Conversations in one statement. */
 const batch = 50_000
 
-export type Range = { from: number; to: number; of: number }
+export type ConversationRange = { from: number; to: number; of: number }
 
 /** A few customers call often, most once or twice; one in a thousand is routed anew with each call. */
 const insertConversations = `
@@ -56,7 +56,7 @@ const insertChanges = `
   WHERE e.organization_id = $1
   ORDER BY n`
 
-export type Arms = { agentId: string; armAVersionId: string; armBVersionId: string }
+export type AgentArms = { agentId: string; armAVersionId: string; armBVersionId: string }
 
 export const insertCompanies = (client: pg.Client, org: string) =>
   client.query(
@@ -75,8 +75,8 @@ export const beginEarlier = (client: pg.Client, org: string) =>
 export const insertRange = async (
   client: pg.Client,
   org: string,
-  arms: Arms,
-  { from, to, of }: Range,
+  arms: AgentArms,
+  { from, to, of }: ConversationRange,
 ): Promise<void> => {
   const { agentId, armAVersionId, armBVersionId } = arms
   for (let at = from; at < to; at += batch) {

@@ -2,8 +2,8 @@
 
 import { anytimeEvidence } from '../../server/statistics/anytime.ts'
 import type { Design } from '../../server/statistics/design.ts'
-import { armsSoFar, type Observation, observe, startReplay } from '../../test/support/experiments/replay.ts'
-import { fixedExcludesZero } from './looks.ts'
+import { armsSoFar, observe, type ReplayedObservation, startReplay } from '../../test/support/experiments/replay.ts'
+import { fixedExcludesZero } from './exclusions.ts'
 import {
   affected,
   type Callers,
@@ -14,7 +14,7 @@ import {
   score,
   strangers,
 } from './streams.ts'
-import { defineStudy, type Judged, percent, shareOf } from './study.ts'
+import { defineStudy, percent, type StudyLimit, shareOf } from './study.ts'
 
 const firstLook = 4
 const inEachArm = 5_000
@@ -44,7 +44,7 @@ const claimsOf = (conversations: Conversations, design: Design): Claims => {
   return claims
 }
 
-const judgedOf = (name: string, outcomes: readonly Claims[]): Judged[] => [
+const judgedOf = (name: string, outcomes: readonly Claims[]): StudyLimit[] => [
   { name, share: shareOf(outcomes, ({ anytime }) => anytime), runs: outcomes.length, atMost: 0.05 },
   // Who looks this often errs, or this does not look.
   {
@@ -127,7 +127,7 @@ export const falseAlarmsOfCallers = defineStudy({
     })
     const design = designOf('boolean')
     const held = { a: 0, b: 0 }
-    const made: Observation[] = []
+    const made: ReplayedObservation[] = []
     for (const conversation of conversations) {
       made.push(conversation)
       held[conversation.arm] += 1

@@ -4,7 +4,7 @@
 import { sql } from 'kysely'
 import { healthOf } from '../../server/experiments/health.ts'
 import { designOf } from '../../server/experiments/observations/interim-analysis.ts'
-import { type Arm, listSplits } from '../../server/experiments/observations/queries.ts'
+import { listSplits } from '../../server/experiments/observations/queries.ts'
 import { getExperiment, listOutcomes, type StoredOutcome } from '../../server/experiments/queries.ts'
 import { estimateArms } from '../../server/statistics/arm.ts'
 import { correctSecondaries } from '../../server/statistics/families.ts'
@@ -13,10 +13,10 @@ import {
   addOutcomeUnit,
   noOutcomeSums,
   nothingInOutcome,
-  type OutcomeHeld,
   type OutcomeSums,
+  type OutcomeTotals,
 } from '../../server/statistics/outcome-sums.ts'
-import { holdMore } from '../../server/statistics/sums.ts'
+import { type Arm, addValue } from '../../server/statistics/sums.ts'
 import type { Stored } from './stored.ts'
 
 const pageSize = 10_000
@@ -50,8 +50,8 @@ async function* rowsByUnit({ deps: { db }, org, experimentId }: Stored): AsyncGe
 
 const [observed, pending, missing, failed] = [1, 2, 3, 4]
 
-const hold = (held: OutcomeHeld, status: number | undefined, value: number, shift: number): OutcomeHeld => {
-  if (status === observed) return { ...held, observed: holdMore(held.observed, value - shift) }
+const hold = (held: OutcomeTotals, status: number | undefined, value: number, shift: number): OutcomeTotals => {
+  if (status === observed) return { ...held, observed: addValue(held.observed, value - shift) }
   if (status === pending) return { ...held, pending: held.pending + 1 }
   if (status === missing) return { ...held, missing: held.missing + 1 }
   return status === failed ? { ...held, failed: held.failed + 1 } : held
@@ -63,7 +63,7 @@ const openSums = ({ kind }: StoredOutcome, position: number) => {
   let sums: OutcomeSums = noOutcomeSums()
   return {
     add: (rows: Row[], inBothArms: boolean) => {
-      const held: Record<Arm, OutcomeHeld> = { a: nothingInOutcome, b: nothingInOutcome }
+      const held: Record<Arm, OutcomeTotals> = { a: nothingInOutcome, b: nothingInOutcome }
       for (const { arm, statuses, observed: values } of rows) {
         const value = values[position] ?? 0
         if (statuses[position] === observed && shifts[arm] === undefined) {

@@ -3,8 +3,8 @@
 import { estimateArms } from '../../server/statistics/arm.ts'
 import { fixedDifference } from '../../server/statistics/fixed.ts'
 import { correctedDifference, type ReviewedArm, type ReviewedUnit } from '../../server/statistics/judge-correction.ts'
-import { addUnit, holdMore, noSums, nothingHeld, noUnit } from '../../server/statistics/sums.ts'
-import type { Random } from '../../test/support/spikes/random-hours.ts'
+import { addUnit, addValue, noSums, noUnit, noValueSums } from '../../server/statistics/sums.ts'
+import type { UniformRandom } from '../../test/support/spikes/random-hours.ts'
 import { affected, designOf } from './streams.ts'
 import { defineStudy, percent, shareOf, whole } from './study.ts'
 
@@ -12,13 +12,13 @@ const conversations = 1_200
 
 type Truth = { rate: number; sensitivity: number; specificity: number }
 
-const converse = (random: Random, { rate, sensitivity, specificity }: Truth) => {
+const converse = (random: UniformRandom, { rate, sensitivity, specificity }: Truth) => {
   const human = affected(random, rate)
   return { human, judge: affected(random, human === 1 ? sensitivity : 1 - specificity) }
 }
 
 /** What the judge said of all, and what the people said of the first. */
-const judgedArm = (random: Random, truth: Truth, reviewed: number) => {
+const judgedArm = (random: UniformRandom, truth: Truth, reviewed: number) => {
   const units: ReviewedUnit[] = []
   let others = noSums()
   let all = 0
@@ -26,7 +26,7 @@ const judgedArm = (random: Random, truth: Truth, reviewed: number) => {
     const { human, judge } = converse(random, truth)
     all += judge
     if (count >= reviewed) {
-      others = addUnit(others, { ...noUnit, a: holdMore(nothingHeld, judge) })
+      others = addUnit(others, { ...noUnit, a: addValue(noValueSums, judge) })
       continue
     }
     const unreviewed = { unreviewed: 0, unreviewedJudge: 0, unreviewedJudgeSquares: 0 }

@@ -6,13 +6,13 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { judge, print } from '../report.ts'
-import { seed, studies, type Task } from './studies.ts'
-import type { Judged, Study } from './study.ts'
+import { type StudyTask, seed, studies } from './studies.ts'
+import type { Study, StudyLimit } from './study.ts'
 
 const runsOfTask = 25
 const threads = availableParallelism()
 
-const tasksOf = ({ runs, settings }: Study, study: number): Task[] =>
+const tasksOf = ({ runs, settings }: Study, study: number): StudyTask[] =>
   Array.from({ length: settings }, (_, setting) =>
     Array.from({ length: Math.ceil(runs / runsOfTask) }, (_, at) => {
       const from = at * runsOfTask
@@ -21,8 +21,8 @@ const tasksOf = ({ runs, settings }: Study, study: number): Task[] =>
   ).flat()
 
 /** The outcomes of each run of each setting, the same on any number of threads. */
-const simulateAll = async (tasks: readonly Task[]): Promise<Map<Task, unknown[]>> => {
-  const results = new Map<Task, unknown[]>()
+const simulateAll = async (tasks: readonly StudyTask[]): Promise<Map<StudyTask, unknown[]>> => {
+  const results = new Map<StudyTask, unknown[]>()
   const waiting = [...tasks]
   await Promise.all(
     Array.from({ length: threads }, async () => {
@@ -41,7 +41,7 @@ const simulateAll = async (tasks: readonly Task[]): Promise<Map<Task, unknown[]>
 /** By so much chance moves a share of so many runs, 19 times out of 20. */
 const twoErrors = (share: number, runs: number) => 2 * Math.sqrt((share * (1 - share)) / runs)
 
-const judgeShare = ({ name, share, runs, ...bound }: Judged): void => {
+const judgeShare = ({ name, share, runs, ...bound }: StudyLimit): void => {
   const inPercent = (limit: number) => Number((100 * limit).toFixed(2))
   const limit =
     'atMost' in bound

@@ -9,7 +9,7 @@ import { type OrgId, openDatabase } from '../../server/platform/db/database.ts'
 import { openJobs } from '../../server/platform/jobs/queue.ts'
 import { openLog } from '../../server/platform/log.ts'
 import { openBenchDatabase, startServer } from '../servers.ts'
-import { type Arms, beginEarlier, insertCompanies, insertRange, type Range } from './data.ts'
+import { type AgentArms, beginEarlier, type ConversationRange, insertCompanies, insertRange } from './data.ts'
 
 const serviceKey = 'service-key-of-the-bench-0123456789'
 const told = 15
@@ -17,7 +17,7 @@ const scored = 5
 
 /** What the service answers; its document says how it looks. */
 // biome-ignore lint/suspicious/noExplicitAny: answers of many kinds, whose fields the bench knows.
-export type Answer = any
+export type ResponseBody = any
 
 export const openStored = async () => {
   const database = await openBenchDatabase()
@@ -49,7 +49,11 @@ export const openStored = async () => {
     await database.close()
   }
 
-  const send = async (method: string, path: string, { body, key }: { body?: object; key: string }): Promise<Answer> => {
+  const send = async (
+    method: string,
+    path: string,
+    { body, key }: { body?: object; key: string },
+  ): Promise<ResponseBody> => {
     const response = await fetch(new URL(path, server.origin), {
       method,
       headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
@@ -73,7 +77,7 @@ export const openStored = async () => {
     for (const systemPrompt of prompts)
       versions.push((await post(`/v1/agents/${agent.id}/versions`, { systemPrompt })).id)
     const [armAVersionId = '', armBVersionId = ''] = versions
-    const arms: Arms = { agentId: agent.id, armAVersionId, armBVersionId }
+    const arms: AgentArms = { agentId: agent.id, armAVersionId, armBVersionId }
     const makeMonitors = async (count: number, fields: object) => {
       const ids: string[] = []
       for (let at = 0; at < count; at++) {
@@ -107,7 +111,7 @@ export const openStored = async () => {
       post,
       close,
       startService,
-      insert: (range: Range) => insertRange(client, org, arms, range),
+      insert: (range: ConversationRange) => insertRange(client, org, arms, range),
       read: () => send('GET', `/v1/experiments/${experimentId}`, { key }),
     }
   } catch (error) {

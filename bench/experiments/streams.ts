@@ -2,8 +2,8 @@
 
 import type { Design } from '../../server/statistics/design.ts'
 import type { Arm } from '../../server/statistics/sums.ts'
-import type { Observation } from '../../test/support/experiments/replay.ts'
-import { normal, type Random } from '../../test/support/spikes/random-hours.ts'
+import type { ReplayedObservation } from '../../test/support/experiments/replay.ts'
+import { normal, type UniformRandom } from '../../test/support/spikes/random-hours.ts'
 
 export const designOf = (kind: Design['kind'], range: Design['range'] = null): Design => ({
   kind,
@@ -13,14 +13,14 @@ export const designOf = (kind: Design['kind'], range: Design['range'] = null): D
 })
 
 /** Without an end. */
-export type Conversations = Iterable<Observation>
+export type Conversations = Iterable<ReplayedObservation>
 
 /** Each caller calls once. */
 export const strangers = function* (
-  random: Random,
+  random: UniformRandom,
   shareOfA: number,
   valueIn: (arm: Arm) => number,
-): Generator<Observation> {
+): Generator<ReplayedObservation> {
   for (;;) {
     const arm = random() < shareOfA ? 'a' : 'b'
     yield { unit: null, arm, value: valueIn(arm) }
@@ -29,14 +29,14 @@ export const strangers = function* (
 
 export type Rates = Record<Arm, number>
 
-export const affected = (random: Random, rate: number): number => (random() < rate ? 1 : 0)
+export const affected = (random: UniformRandom, rate: number): number => (random() < rate ? 1 : 0)
 
 export type Scores = 'normal' | 'from 1 to 5, skewed'
 
 /** Most give a 5. */
 const skewed = [0.05, 0.1, 0.2, 0.4]
 
-export const score = (random: Random, scores: Scores): number => {
+export const score = (random: UniformRandom, scores: Scores): number => {
   if (scores === 'normal') return normal(random)
   const at = random()
   return 1 + skewed.filter((below) => at >= below).length
@@ -53,11 +53,11 @@ export type Callers = {
 }
 
 export const callers = function* (
-  random: Random,
+  random: UniformRandom,
   { newShare, correlation, returning, routed }: Callers,
   shareOfA: number,
   rates: Rates,
-): Generator<Observation> {
+): Generator<ReplayedObservation> {
   // Two conversations are sure to be alike when both are as the caller always is.
   const asAlways = Math.sqrt(correlation)
   const drawArm = (): Arm => (random() < shareOfA ? 'a' : 'b')

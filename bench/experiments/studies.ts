@@ -1,4 +1,4 @@
-import { type Random, seeded } from '../../test/support/spikes/random-hours.ts'
+import { seeded, type UniformRandom } from '../../test/support/spikes/random-hours.ts'
 import { coverage } from './coverage.ts'
 import { detection } from './detection.ts'
 import { falseAlarmsOfCallers, falseAlarmsOfRates, falseAlarmsOfScores } from './false-alarms.ts'
@@ -20,12 +20,12 @@ export const studies: readonly Study[] = [
 export const seed = 6_000_000
 
 /** Some runs of one setting. */
-export type Task = { study: number; setting: number; from: number; to: number }
+export type StudyTask = { study: number; setting: number; from: number; to: number }
 
-const chanceOf = ({ study, setting }: Task, run: number): Random =>
+const chanceOf = ({ study, setting }: StudyTask, run: number): UniformRandom =>
   seeded(seed + study * 100_000_000 + setting * 1_000_000 + run)
 
-export const runTask = (task: Task): unknown[] => {
+export const runTask = (task: StudyTask): unknown[] => {
   const { study, setting, from, to } = task
   return Array.from({ length: to - from }, (_, at) => studies[study]?.run(setting, chanceOf(task, from + at)))
 }

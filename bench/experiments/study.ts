@@ -1,7 +1,7 @@
-import type { Random } from '../../test/support/spikes/random-hours.ts'
+import type { UniformRandom } from '../../test/support/spikes/random-hours.ts'
 
 /** A share of the runs, and what it may be. It is judged less what chance does to so many runs: two standard errors. */
-export type Judged = { name: string; share: number; runs: number } & ({ atMost: number } | { atLeast: number })
+export type StudyLimit = { name: string; share: number; runs: number } & ({ atMost: number } | { atLeast: number })
 
 type Definition<Setting, Outcome> = {
   title: string
@@ -10,9 +10,9 @@ type Definition<Setting, Outcome> = {
   runs: number
   settings: readonly Setting[]
   /** One experiment, the same from the same source of chance. */
-  run: (setting: Setting, random: Random) => Outcome
+  run: (setting: Setting, random: UniformRandom) => Outcome
   head: readonly string[]
-  row: (setting: Setting, outcomes: readonly Outcome[]) => { cells: readonly string[]; judged: readonly Judged[] }
+  row: (setting: Setting, outcomes: readonly Outcome[]) => { cells: readonly string[]; judged: readonly StudyLimit[] }
 }
 
 /** One table of the answer, whatever its settings and outcomes are. */
@@ -22,8 +22,8 @@ export type Study = {
   runs: number
   settings: number
   head: readonly string[]
-  run: (setting: number, random: Random) => unknown
-  row: (setting: number, outcomes: readonly unknown[]) => { cells: readonly string[]; judged: readonly Judged[] }
+  run: (setting: number, random: UniformRandom) => unknown
+  row: (setting: number, outcomes: readonly unknown[]) => { cells: readonly string[]; judged: readonly StudyLimit[] }
 }
 
 export const defineStudy = <Setting, Outcome>(definition: Definition<Setting, Outcome>): Study => {

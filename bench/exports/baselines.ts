@@ -10,9 +10,9 @@ import type { Layout } from '../../server/exports/layout.ts'
 import { columnNames } from '../../server/exports/layout.ts'
 import { callColumns, instantAt, resultWords, type Slice, uuidAt } from '../../server/exports/slice.ts'
 
-export type Wanted = { org: string; monitorIds: string[]; since: string; until: string; folder: string }
+export type BaselineExport = { org: string; monitorIds: string[]; since: string; until: string; folder: string }
 
-const calls = ({ org, since, until }: Wanted): string => `
+const calls = ({ org, since, until }: BaselineExport): string => `
   SELECT c.id, c.external_id, c.started_at, c.ended_at, c.duration_seconds, c.channel, c.direction, c.agent_id,
     a.name AS agent_name, v.number, c.company_id, k.name AS company_name, c.customer_id, c.metadata::text AS metadata
   FROM conversations c
@@ -24,7 +24,7 @@ const calls = ({ org, since, until }: Wanted): string => `
 const inOrder = 'ORDER BY c.started_at, c.id'
 
 /** PostgreSQL alone, in no order but that of its plan: what it takes to find the rows and bring them into one form. */
-export const copyToNowhere = async (client: pg.Client, wanted: Wanted, reasoning: boolean): Promise<void> => {
+export const copyToNowhere = async (client: pg.Client, wanted: BaselineExport, reasoning: boolean): Promise<void> => {
   const { org, monitorIds, since, until } = wanted
   await client.query(`COPY (${calls(wanted)}) TO '/dev/null' (FORMAT binary)`)
   await client.query(`COPY (
@@ -60,13 +60,13 @@ const lineOf = (values: unknown[]): string => `${values.map(cell).join(',')}\r\n
 /** How the newest result of a monitor is joined to each call as columns. */
 const pivots = {
   /** As it is written without knowing how it will be planned. */
-  lateral: ({ org }: Wanted, monitorId: string) => `LEFT JOIN LATERAL (
+  lateral: ({ org }: BaselineExport, monitorId: string) => `LEFT JOIN LATERAL (
     SELECT * FROM monitor_results r
     WHERE r.organization_id = '${org}' AND r.monitor_id = '${monitorId}'
       AND r.call_started_at = c.started_at AND r.conversation_id = c.id
     ORDER BY monitor_version DESC LIMIT 1)`,
   /** As it is written after that: each monitor's results are read in the order of the calls. */
-  merged: ({ org, since, until }: Wanted, monitorId: string) => `LEFT JOIN (
+  merged: ({ org, since, until }: BaselineExport, monitorId: string) => `LEFT JOIN (
     SELECT DISTINCT ON (call_started_at, conversation_id) * FROM monitor_results
     WHERE organization_id = '${org}' AND monitor_id = '${monitorId}'
       AND call_started_at >= '${since}' AND call_started_at < '${until}'
@@ -78,7 +78,7 @@ export type Pivot = keyof typeof pivots
  * A cursor over the query that joins the results of each monitor as columns, each call's newest, in words: it writes
  * the very file that an export does. Rows are what pg makes of them.
  */
-export const throughCursor = async (client: pg.Client, wanted: Wanted, pivot: Pivot): Promise<void> => {
+export const throughCursor = async (client: pg.Client, wanted: BaselineExport, pivot: Pivot): Promise<void> => {
   const { monitorIds, folder } = wanted
   const columns = monitorIds.map(
     (_, at) => `, CASE r${at}.status WHEN 0 THEN CASE r${at}.result WHEN 1 THEN 'affected' ELSE 'not_affected' END
@@ -111,7 +111,7 @@ export const throughCursor = async (client: pg.Client, wanted: Wanted, pivot: Pi
 }
 
 /** A query for the results of each call. */
-export const callByCall = async (client: pg.Client, wanted: Wanted): Promise<number> => {
+export const callByCall = async (client: pg.Client, wanted: BaselineExport): Promise<number> => {
   const { org, monitorIds, folder } = wanted
   const file = openFile(folder)
   const { rows } = await client.query({ text: `${calls(wanted)} ${inOrder}`, rowMode: 'array' })

@@ -4,11 +4,11 @@ import pg from 'pg'
 import { connect } from '../../server/exports/generation/connect.ts'
 import type { Plan } from '../../server/exports/generation/plan.ts'
 import { openReading } from '../../server/exports/generation/read.ts'
-import { callByCall, throughCursor, throughExceljs, type Wanted } from './baselines.ts'
+import { type BaselineExport, callByCall, throughCursor, throughExceljs } from './baselines.ts'
 
 export type OtherWay = {
   way: 'cursor' | 'tuned cursor' | 'call by call' | 'exceljs'
-  wanted: Wanted
+  wanted: BaselineExport
   plan: Plan
   connection: { connectionString: string }
 }
@@ -27,7 +27,7 @@ const ways: Record<OtherWay['way'], (asked: OtherWay) => Promise<void>> = {
 
 const withClient = async (
   { connection, wanted }: OtherWay,
-  write: (client: pg.Client, wanted: Wanted) => Promise<unknown>,
+  write: (client: pg.Client, wanted: BaselineExport) => Promise<unknown>,
 ) => {
   const client = new pg.Client({ ...connection, options: '-c jit=off -c TimeZone=UTC' })
   await client.connect()

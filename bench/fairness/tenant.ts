@@ -8,7 +8,7 @@ import { provisionOrganization } from '../../server/organizations/provision.ts'
 import { newId } from '../../server/platform/ids.ts'
 import { sendEvent } from '../../server/webhooks/send.ts'
 
-export type App = Awaited<ReturnType<typeof buildApp>>
+export type TenantApp = Awaited<ReturnType<typeof buildApp>>
 export type Tenant = Awaited<ReturnType<typeof makeTenant>>
 
 /** In one request. */
@@ -17,7 +17,7 @@ const batch = 250
 type Size = { conversations: number; turns: number; endpoints: number; schedules: number }
 
 /** An organization with conversations, their results, webhook endpoints, and schedules that write into a bucket. */
-export const makeTenant = async (deps: ServiceDeps, app: App, slug: string, outside: string, size: Size) => {
+export const makeTenant = async (deps: ServiceDeps, app: TenantApp, slug: string, outside: string, size: Size) => {
   const { db } = deps
   const owner = { email: `${slug}@example.com`, name: 'Owner' }
   const { org, apiKey } = await db

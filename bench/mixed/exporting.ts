@@ -1,5 +1,5 @@
 import { Earshot } from '../../client/src/earshot.ts'
-import type { World } from './traffic.ts'
+import type { MixedWorld } from './traffic.ts'
 
 export type Exported = { format: string; seconds: number; rows: number; bytes: number }
 
@@ -7,7 +7,7 @@ export type Exported = { format: string; seconds: number; rows: number; bytes: n
 const mostRows = 100_000
 
 /** One export after the other, each downloaded to its end, in turn in the three formats. */
-export const exportOnAndOn = async (world: World, until: number): Promise<Exported[]> => {
+export const exportOnAndOn = async (world: MixedWorld, until: number): Promise<Exported[]> => {
   const earshot = new Earshot({ url: world.origin, key: world.key })
   const done: Exported[] = []
   const since = await findSince(earshot)

@@ -49,7 +49,7 @@ export const prepare = async (origin: string, key: string) => {
   return { origin, key, monitors, experiment, integration }
 }
 
-export type World = Awaited<ReturnType<typeof prepare>>
+export type MixedWorld = Awaited<ReturnType<typeof prepare>>
 
 /** Read to its end, as a caller would. */
 const readBody = async (response: Response): Promise<number> => {
@@ -59,7 +59,7 @@ const readBody = async (response: Response): Promise<number> => {
   return response.status
 }
 
-export const openTraffic = ({ origin, key, monitors, experiment, integration }: World) => {
+export const openTraffic = ({ origin, key, monitors, experiment, integration }: MixedWorld) => {
   const headers = { authorization: `Bearer ${key}` }
   const get = (path: string) => fetch(origin + path, { headers })
   const post = (path: string, body: unknown) =>

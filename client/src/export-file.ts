@@ -56,10 +56,10 @@ const newId = (): string => {
   )
 }
 
-type Part = { response: Response; digest: string | null }
+type FilePart = { response: Response; digest: string | null }
 
 /** Requests the rest of the file. The key is only sent to the server, if the runtime reveals the file's location. */
-const openPart = async (send: Send, path: string, from: number, options: RequestOptions): Promise<Part> => {
+const openPart = async (send: Send, path: string, from: number, options: RequestOptions): Promise<FilePart> => {
   const headers: Record<string, string> = from > 0 ? { range: `bytes=${from}-` } : {}
   const link = await send.raw('GET', path, {}, options)
   const location = link.headers.get('location')
@@ -116,10 +116,10 @@ const isFinal = (error: unknown): boolean => {
 const damaged = (what: string): EarshotError =>
   new EarshotError(`The downloaded file is damaged: ${what}. Download it again.`, { code: 'damaged' })
 
-type OpenPart = (from: number) => Promise<Part>
+type OpenFilePart = (from: number) => Promise<FilePart>
 
 /** Retries if the server or the storage is busy. */
-const openFirst = async (open: OpenPart, signal: AbortSignal | undefined): Promise<Part> => {
+const openFirst = async (open: OpenFilePart, signal: AbortSignal | undefined): Promise<FilePart> => {
   for (let failures = 1; ; failures++) {
     try {
       return await open(0)
@@ -132,7 +132,7 @@ const openFirst = async (open: OpenPart, signal: AbortSignal | undefined): Promi
 }
 
 /** The bytes of a part from `at` to the end of the file. A server that doesn't know ranges starts from the beginning. */
-async function* freshChunks({ response }: Part, at: number, end: number): AsyncGenerator<Bytes> {
+async function* freshChunks({ response }: FilePart, at: number, end: number): AsyncGenerator<Bytes> {
   let skip = response.status === 200 ? at : 0
   let left = end - at
   for await (const chunk of chunksOf(response)) {
@@ -146,13 +146,13 @@ async function* freshChunks({ response }: Part, at: number, end: number): AsyncG
 
 /** Downloads the file over as many connections as necessary. */
 async function* download(
-  open: OpenPart,
-  first: Part,
+  open: OpenFilePart,
+  first: FilePart,
   bytes: number,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Bytes> {
   const hash = openSha256()
-  let part: Part | undefined = first
+  let part: FilePart | undefined = first
   let [at, failures] = [0, 0]
   let { digest } = first
   while (at < bytes) {

@@ -2,12 +2,12 @@
 // and
 // the number of such units.
 
-export type Unit = { counts: number[]; times: number }
+export type RatedUnit = { counts: number[]; times: number }
 
 const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0)
 
 /** Returns the total of each answer. */
-const totals = (units: Unit[]): number[] => {
+const totals = (units: RatedUnit[]): number[] => {
   const answers = Math.max(0, ...units.map(({ counts }) => counts.length))
   return Array.from({ length: answers }, (_, at) => sum(units.map(({ counts, times }) => (counts[at] ?? 0) * times)))
 }
@@ -16,11 +16,11 @@ const totals = (units: Unit[]): number[] => {
  * Fleiss' kappa (1971). All units have the same number of answers, at least two. Null if there is only one kind of
  * answer.
  */
-export const fleissKappa = (units: Unit[]): number | null => {
+export const fleissKappa = (units: RatedUnit[]): number | null => {
   const all = sum(units.map(({ times }) => times))
   const each = sum(units[0]?.counts ?? [])
   if (all === 0 || each < 2) return null
-  const alike = ({ counts }: Unit) => (sum(counts.map((count) => count ** 2)) - each) / (each * (each - 1))
+  const alike = ({ counts }: RatedUnit) => (sum(counts.map((count) => count ** 2)) - each) / (each * (each - 1))
   const observed = sum(units.map((unit) => alike(unit) * unit.times)) / all
   const byChance = sum(totals(units).map((total) => (total / (all * each)) ** 2))
   return byChance === 1 ? null : (observed - byChance) / (1 - byChance)
@@ -30,10 +30,10 @@ export const fleissKappa = (units: Unit[]): number | null => {
  * Krippendorff's alpha for nominal data (2011). Units can have different numbers of answers; those with one are
  * ignored.
  */
-export const krippendorffsAlpha = (given: Unit[]): number | null => {
+export const krippendorffsAlpha = (given: RatedUnit[]): number | null => {
   const units = given.filter(({ counts }) => sum(counts) > 1)
   const all = sum(totals(units))
-  const alike = ({ counts }: Unit) => sum(counts.map((count) => count * (count - 1))) / (sum(counts) - 1)
+  const alike = ({ counts }: RatedUnit) => sum(counts.map((count) => count * (count - 1))) / (sum(counts) - 1)
   const differing = all - sum(units.map((unit) => alike(unit) * unit.times))
   const differingByChance = all ** 2 - sum(totals(units).map((total) => total ** 2))
   return differingByChance === 0 ? null : 1 - ((all - 1) * differing) / differingByChance
@@ -47,7 +47,7 @@ const z = 1.959963984540054
  * bounds
  * if leaving one out leaves nothing to estimate.
  */
-export const withInterval = (units: Unit[], figure: (units: Unit[]) => number | null) => {
+export const withInterval = (units: RatedUnit[], figure: (units: RatedUnit[]) => number | null) => {
   const value = figure(units)
   if (value === null) return null
   const all = sum(units.map(({ times }) => times))
@@ -63,7 +63,7 @@ export const withInterval = (units: Unit[], figure: (units: Unit[]) => number | 
 }
 
 /** Returns the units with the most common number of answers, or with the higher of two equally common ones. */
-export const commonest = (units: Unit[]): Unit[] => {
+export const commonest = (units: RatedUnit[]): RatedUnit[] => {
   const byAnswers = Map.groupBy(units, ({ counts }) => sum(counts))
   const ranked = [...byAnswers].sort(([a, some], [b, others]) => {
     const more = sum(others.map(({ times }) => times)) - sum(some.map(({ times }) => times))

@@ -3,13 +3,13 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import { codes } from '../platform/db/result-codes.ts'
 import type { Page } from '../platform/http/paging.ts'
 
-export type Judged = { since?: string; until?: string; version?: number }
+export type JudgedPeriod = { since?: string; until?: string; version?: number }
 
 /**
  * Compares the results of each monitor version with the judgments of completed reviews, newest version first. Ignores
  * replaced judgments. A page consists of versions and only reads their judgments.
  */
-export const listAgreements = async (db: Db, org: OrgId, monitorId: string, judged: Judged, page: Page) => {
+export const listAgreements = async (db: Db, org: OrgId, monitorId: string, judged: JudgedPeriod, page: Page) => {
   const { since = '-infinity', until = 'infinity', version = null } = judged
   const { rows } = await sql<{
     version: number
@@ -48,10 +48,10 @@ export const listAgreements = async (db: Db, org: OrgId, monitorId: string, judg
   return rows
 }
 
-type Between = Judged & { monitorId: string; versions: number[] }
+type Between = JudgedPeriod & { monitorId: string; versions: number[] }
 
 /** The latest judgment of each person for a conversation and a version, without unsure ones and adjudications. */
-const said = (org: OrgId, { monitorId, versions, since = '-infinity', until = 'infinity' }: Between) => sql`
+const selectJudgments = (org: OrgId, { monitorId, versions, since = '-infinity', until = 'infinity' }: Between) => sql`
   SELECT * FROM (
     SELECT DISTINCT ON (j.monitor_version, r.conversation_id, r.reviewer_user_id) j.monitor_version AS version,
       r.conversation_id, r.reviewer_user_id, j.correct_result
@@ -69,7 +69,7 @@ export const listPatterns = async (db: Db, org: OrgId, between: Between) => {
     WITH patterns AS (
       SELECT version, count(*) FILTER (WHERE correct_result = 'affected') AS affected,
         count(*) FILTER (WHERE correct_result = 'not_affected') AS not_affected
-      FROM (${said(org, between)}) s GROUP BY version, conversation_id HAVING count(*) > 1)
+      FROM (${selectJudgments(org, between)}) s GROUP BY version, conversation_id HAVING count(*) > 1)
     SELECT version, affected, not_affected AS "notAffected", count(*) AS conversations
     FROM patterns GROUP BY version, affected, not_affected ORDER BY version, affected, not_affected`.execute(db)
   return rows
@@ -87,7 +87,7 @@ export const listPairs = async (db: Db, org: OrgId, between: Between, limit: num
     secondAffected: number
     neitherAffected: number
   }>`
-    WITH said AS (${said(org, between)}), pairs AS (
+    WITH said AS (${selectJudgments(org, between)}), pairs AS (
       SELECT a.version, a.reviewer_user_id AS first, b.reviewer_user_id AS second, count(*) AS conversations,
         count(*) FILTER (WHERE a.correct_result = 'affected' AND b.correct_result = 'affected') AS "bothAffected",
         count(*) FILTER (WHERE a.correct_result = 'affected' AND b.correct_result <> 'affected') AS "firstAffected",

@@ -18,11 +18,15 @@ beforeEach(async () => {
   monitorId = (await makeMonitor(server, key)).id
 })
 
-type Found = 'affected' | 'not_affected' | 'unscored' | undefined
-type Said = 'affected' | 'not_affected' | 'unsure'
+type MonitorAnswer = 'affected' | 'not_affected' | 'unscored' | undefined
+type HumanAnswer = 'affected' | 'not_affected' | 'unsure'
 
 /** A conversation with a result of the current version and a person's judgment of it. */
-const judge = async (found: Found, said: Said, { version = 1, startedAt = '2026-11-20T09:00:00Z' } = {}) => {
+const judge = async (
+  found: MonitorAnswer,
+  said: HumanAnswer,
+  { version = 1, startedAt = '2026-11-20T09:00:00Z' } = {},
+) => {
   const { id: conversationId } = await makeConversation(server, key, { startedAt })
   if (found) {
     const results = [{ monitorId, conversationId, result: found }]
@@ -45,7 +49,7 @@ const agreement = async (query = '') => {
 
 describe('the agreement of a monitor with people', () => {
   it('is a matrix with its figures, and counts unsure judgments separately', async () => {
-    const judged: [Found, Said, number][] = [
+    const judged: [MonitorAnswer, HumanAnswer, number][] = [
       ['affected', 'affected', 4],
       ['affected', 'not_affected', 1],
       ['not_affected', 'affected', 2],

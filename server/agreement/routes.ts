@@ -4,12 +4,12 @@ import { invalid } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, IdParams, Page } from '../platform/http/schemas.ts'
 import { kappa, share } from '../statistics/agreement.ts'
-import { commonest, fleissKappa, krippendorffsAlpha, type Unit, withInterval } from './between-people.ts'
-import { type Judged, listAgreements, listPairs, listPatterns } from './queries.ts'
+import { commonest, fleissKappa, krippendorffsAlpha, type RatedUnit, withInterval } from './between-people.ts'
+import { type JudgedPeriod, listAgreements, listPairs, listPatterns } from './queries.ts'
 import { AgreementQuery, VersionAgreement } from './schema.ts'
 
 /** A canonical spelling, because cursors are bound to it. */
-const parseWindow = ({ since, until, ...rest }: Judged): Judged => {
+const parseWindow = ({ since, until, ...rest }: JudgedPeriod): JudgedPeriod => {
   if (since !== undefined && until !== undefined && Date.parse(until) <= Date.parse(since)) {
     throw invalid('until', 'must be later than since')
   }
@@ -52,11 +52,11 @@ const pairOf = ({ first, second, conversations, ...pair }: Pairs[number]) => ({
   }),
 })
 
-const answersOf = ({ counts }: Unit): number => counts.reduce((total, count) => total + count, 0)
-const timesOf = (units: Unit[]): number => units.reduce((total, { times }) => total + times, 0)
+const answersOf = ({ counts }: RatedUnit): number => counts.reduce((total, count) => total + count, 0)
+const timesOf = (units: RatedUnit[]): number => units.reduce((total, { times }) => total + times, 0)
 
 const betweenPeople = (patterns: Patterns, pairs: Pairs) => {
-  const units: Unit[] = patterns.map(({ affected, notAffected, conversations }) => ({
+  const units: RatedUnit[] = patterns.map(({ affected, notAffected, conversations }) => ({
     counts: [affected, notAffected],
     times: conversations,
   }))

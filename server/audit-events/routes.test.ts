@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { makeCompany, makeKey, makeMember, makeOrganization } from '../../test/make.ts'
-import { type Answer, serviceKey, testServer } from '../../test/server.ts'
+import { serviceKey, type TestAnswer, testServer } from '../../test/server.ts'
 
 const server = await testServer()
 const { call } = server
@@ -85,7 +85,7 @@ it('events are listed for admins, in pages', async () => {
   expect(all).toHaveLength(10)
   const paged: Event[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
-    const { body }: Answer<{ data: Event[]; nextCursor: string | null }> = await call(
+    const { body }: TestAnswer<{ data: Event[]; nextCursor: string | null }> = await call(
       'GET',
       `/v1/audit-events?limit=3${cursor && `&cursor=${cursor}`}`,
       { key },

@@ -3,17 +3,17 @@
 import { parseArgs } from 'node:util'
 
 /** An option with `value` has a value with this name in the help. Without it, the option is a flag. */
-export type Option = { about: string; value?: string; many?: true; choices?: readonly string[] }
+export type CommandOption = { about: string; value?: string; many?: true; choices?: readonly string[] }
 
 export type Arguments = { name: string; count: 'one' | 'some' | 'any' }
 
-export type Shape = { about: string; takes?: Arguments; options?: Record<string, Option> }
+export type Shape = { about: string; takes?: Arguments; options?: Record<string, CommandOption> }
 
 /** Runs a command and returns the exit code. Each command is loaded only when it is called. */
-export type Run = (called: Called) => Promise<number>
+export type RunCommand = (called: Called) => Promise<number>
 
 export type Spec = Shape & {
-  load: () => Promise<{ run: Run }>
+  load: () => Promise<{ run: RunCommand }>
   /** Shown at the end of the help. */
   notes?: string
   /** Subcommands, each with its own options. */
@@ -61,7 +61,7 @@ const requireCount = (args: string[], takes: Arguments | undefined): void => {
     throw new WronglyCalled(`Missing argument: ${name}.`, true)
 }
 
-export const optionsOf = (spec: Spec, action: string): Record<string, Option> => ({
+export const optionsOf = (spec: Spec, action: string): Record<string, CommandOption> => ({
   ...spec.options,
   ...spec.actions?.[action]?.options,
 })
@@ -78,7 +78,7 @@ export const readCall = (spec: Spec, given: string[]): Called | undefined => {
     args: given,
     allowPositionals: spec.takes !== undefined || spec.actions !== undefined,
     options: Object.fromEntries(
-      Object.entries(every as Record<string, Option>).map(([name, { value, many }]) => [
+      Object.entries(every as Record<string, CommandOption>).map(([name, { value, many }]) => [
         name,
         { type: value === undefined ? 'boolean' : 'string', multiple: many === true } as const,
       ]),

@@ -1,4 +1,4 @@
-import { type Option, optionsOf, type Run, type Spec } from './call.ts'
+import { type CommandOption, optionsOf, type RunCommand, type Spec } from './call.ts'
 import { print } from './columns.ts'
 
 /**
@@ -7,15 +7,15 @@ import { print } from './columns.ts'
 
 type Commands = Record<string, Spec>
 
-type Place = { words: string; candidates: { word: string; about: string }[] }
+type CompletionPoint = { words: string; candidates: { word: string; about: string }[] }
 
-const optionWords = (options: Record<string, Option>) =>
+const optionWords = (options: Record<string, CommandOption>) =>
   [...Object.entries(options), ['help', { about: 'show the options' }] as const].map(([name, { about }]) => ({
     word: `--${name}`,
     about,
   }))
 
-const placesOf = ([name, spec]: [string, Spec]): Place[] => {
+const placesOf = ([name, spec]: [string, Spec]): CompletionPoint[] => {
   const actions = Object.entries(spec.actions ?? {})
   const first = actions.map(([word, { about }]) => ({ word, about }))
   const own = { words: name, candidates: [...first, ...(first.length > 0 ? [] : optionWords(optionsOf(spec, '')))] }
@@ -34,7 +34,7 @@ const choicesOf = (commands: Commands): [string, readonly string[]][] => {
   return [...found].map(([name, known]) => [name, [...known]])
 }
 
-const places = (commands: Commands): Place[] => [
+const places = (commands: Commands): CompletionPoint[] => [
   { words: '', candidates: Object.entries(commands).map(([word, { about }]) => ({ word, about })) },
   ...Object.entries(commands).flatMap(placesOf),
 ]
@@ -94,7 +94,7 @@ const fish = (commands: Commands): string => {
 }
 
 /** The command, from the table that it completes. */
-export const completionOf = (commands: Commands): { run: Run } => ({
+export const completionOf = (commands: Commands): { run: RunCommand } => ({
   // One of its subcommands.
   run: async ({ action }) => print({ bash, zsh, fish }[action as 'bash' | 'zsh' | 'fish'](commands)),
 })

@@ -1,14 +1,14 @@
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { loadConfig } from '../platform/config.ts'
-import { type Called, type Run, WronglyCalled } from './call.ts'
+import { type Called, type RunCommand, WronglyCalled } from './call.ts'
 import { print } from './columns.ts'
 import { connect } from './connect.ts'
 import type { CallSource } from './import/bodies.ts'
 import { openRejects } from './import/rejects.ts'
 import { runImport } from './import/run.ts'
-import { openSources, type Source } from './import/sources.ts'
-import { type Counts, openState } from './import/state.ts'
+import { type ImportSource, openSources } from './import/sources.ts'
+import { type ImportCounts, openState } from './import/state.ts'
 import { openProgress } from './progress.ts'
 
 /** Next to the first file by default. Standard input cannot be read again. */
@@ -24,7 +24,7 @@ const realPathOf = async (path: string): Promise<string> =>
   realpath(path).catch(async () => join(await realpath(dirname(path)).catch(() => dirname(path)), basename(path)))
 
 /** Output files must differ from input files. */
-const requireApart = async (sources: Source[], written: Record<string, string | undefined>): Promise<void> => {
+const requireApart = async (sources: ImportSource[], written: Record<string, string | undefined>): Promise<void> => {
   const taken = new Set(await Promise.all(sources.map(({ name }) => realPathOf(name))))
   for (const [option, path] of Object.entries(written)) {
     const real = path === undefined ? undefined : await realPathOf(path)
@@ -120,7 +120,7 @@ const sayHowToGoOn = (statePath: string | undefined): void => {
   process.stderr.write(`earshot: interrupted. ${how}\n`)
 }
 
-const printCounts = (counts: Counts, asJson: boolean): void => {
+const printCounts = (counts: ImportCounts, asJson: boolean): void => {
   if (asJson) {
     print(`${JSON.stringify(counts)}\n`)
     return
@@ -132,4 +132,4 @@ const printCounts = (counts: Counts, asJson: boolean): void => {
   print(`${parts.join(', ')}\n`)
 }
 
-export const run: Run = importAll
+export const run: RunCommand = importAll

@@ -3,7 +3,7 @@ import { loadConfig } from '../platform/config.ts'
 import { connectDatabase } from '../platform/db/connect.ts'
 import { requireMigrated } from '../platform/db/migrate.ts'
 import { openLog } from '../platform/log.ts'
-import type { Called, Run } from './call.ts'
+import type { Called, RunCommand } from './call.ts'
 import { showCheck } from './db/check.ts'
 import { runDistribute } from './db/distribute.ts'
 import { runIsolate, runRebalance } from './db/move.ts'
@@ -12,7 +12,7 @@ type Action = (called: Called, connection: pg.ClientConfig) => Promise<number>
 
 const actions: Record<string, Action> = { distribute: runDistribute, rebalance: runRebalance, isolate: runIsolate }
 
-export const run: Run = async (called) => {
+export const run: RunCommand = async (called) => {
   const { databaseUrl, dataDir } = loadConfig()
   if (!databaseUrl)
     throw new Error('Set DATABASE_URL to a database with Citus. The embedded database cannot be distributed.')

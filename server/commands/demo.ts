@@ -7,7 +7,7 @@ import type { ServiceDeps } from '../deps.ts'
 import { provisionOrganization } from '../organizations/provision.ts'
 import { findOrganizationBySlug, getOrganization } from '../organizations/queries.ts'
 import { placeholderAddress } from '../sign-in/address/placeholder.ts'
-import { type Run, WronglyCalled } from './call.ts'
+import { type RunCommand, WronglyCalled } from './call.ts'
 import { handOver } from './credentials.ts'
 import { makeOwnerKey } from './owner-key.ts'
 import { serve } from './serve.ts'
@@ -83,7 +83,7 @@ Demo
   print(`The demo is loaded (${seconds.toFixed(1)} s). Press Ctrl-C to stop; the data is kept.\n`)
 }
 
-export const run: Run = async ({ text, flag }) => {
+export const run: RunCommand = async ({ text, flag }) => {
   const amount = readAmount({ calls: text('calls') ?? defaultCalls, seed: text('seed') ?? '1' })
   const printCredentials = flag('print-credentials')
   return serve({

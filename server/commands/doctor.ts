@@ -1,9 +1,9 @@
-import type { Called, Run } from './call.ts'
+import type { Called, RunCommand } from './call.ts'
 import { connect } from './connect.ts'
-import { type Check, openReport } from './doctor/report.ts'
+import { type DoctorCheck, openReport } from './doctor/report.ts'
 
 /** Checks what a key of an organization can see of a remote service. */
-const checksFrom = (called: Called): Check[] => {
+const checksFrom = (called: Called): DoctorCheck[] => {
   const { earshot } = connect(called)
   const once = { retries: 0, timeoutMs: 10_000 }
   return [
@@ -33,7 +33,7 @@ const checksFrom = (called: Called): Check[] => {
   ]
 }
 
-export const run: Run = async (called) => {
+export const run: RunCommand = async (called) => {
   const report = openReport(called.flag('json'))
   if (called.text('url') === undefined) {
     // Importing it loads the whole service, which a remote check does not need.

@@ -1,8 +1,8 @@
-import type { Called, Run } from './call.ts'
+import type { Called, RunCommand } from './call.ts'
 import { colour } from './colour.ts'
 import { columns, day, plain, print, printJson } from './columns.ts'
 import { connect, findNamed } from './connect.ts'
-import { tellExperiment } from './experiments/tell.ts'
+import { tellExperiment } from './experiments/render.ts'
 
 const list = async (called: Called): Promise<number> => {
   const experiments = await connect(called).earshot.experiments.list().all()
@@ -19,4 +19,4 @@ const show = async (called: Called): Promise<number> => {
   return called.flag('json') ? printJson(experiment) : print(tellExperiment(experiment, colour(process.stdout)))
 }
 
-export const run: Run = (called) => (called.action === 'list' ? list(called) : show(called))
+export const run: RunCommand = (called) => (called.action === 'list' ? list(called) : show(called))

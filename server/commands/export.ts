@@ -7,13 +7,13 @@ import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Schemas } from '../../client/src/earshot.ts'
 import { fileNameOf } from '../exports/file-name.ts'
-import { type Run, WronglyCalled } from './call.ts'
+import { type RunCommand, WronglyCalled } from './call.ts'
 import { plainLines } from './columns.ts'
 import { makeConfiguration } from './export/configuration.ts'
 import { Damaged, downloadFile } from './export/download.ts'
 import { type Options, readOptions } from './export/options.ts'
 import { openRemote, type Remote, strangeAnswer } from './export/remote.ts'
-import { openProgress, type Progress } from './progress.ts'
+import { openProgress, type ProgressLine } from './progress.ts'
 
 const pollMs = 1_000
 /** Polls after a while, as the API recommends. */
@@ -71,7 +71,7 @@ const waitFor = async (
   remote: Remote,
   first: Manifest,
   rows: number | undefined,
-  progress: Progress,
+  progress: ProgressLine,
   signal: AbortSignal,
 ) => {
   let manifest = first
@@ -88,7 +88,13 @@ const waitFor = async (
   return manifest
 }
 
-const fetchTo = async (remote: Remote, manifest: Manifest, output: string, progress: Progress, signal: AbortSignal) => {
+const fetchTo = async (
+  remote: Remote,
+  manifest: Manifest,
+  output: string,
+  progress: ProgressLine,
+  signal: AbortSignal,
+) => {
   const { downloadPath, bytes } = manifest
   if (downloadPath === null || bytes === null) throw new ExportFailed('This export has no file.')
   const onProgress = (done: number) => progress.show('Downloading', done, bytes)
@@ -151,7 +157,7 @@ const say = (error: unknown): void => {
   process.stderr.write(`earshot: ${plainLines(error instanceof Error ? error.message : String(error))}\n`)
 }
 
-export const run: Run = async (called) => {
+export const run: RunCommand = async (called) => {
   const options = readOptions(called, new Date())
   const interrupted = new AbortController()
   const interrupt = () => interrupted.abort(new Error('Interrupted.'))

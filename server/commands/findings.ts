@@ -1,5 +1,5 @@
 import type { Schemas } from '../../client/src/earshot.ts'
-import { type Called, type Run, WronglyCalled } from './call.ts'
+import { type Called, type RunCommand, WronglyCalled } from './call.ts'
 import { columns, day, plain, print, printJson } from './columns.ts'
 import { connect } from './connect.ts'
 
@@ -61,4 +61,4 @@ const triage = async (called: Called): Promise<number> => {
   return flag('json') ? printJson(finding) : print(columns([rowOf(finding)]))
 }
 
-export const run: Run = (called) => ({ list, show, triage })[called.action as 'list' | 'show' | 'triage'](called)
+export const run: RunCommand = (called) => ({ list, show, triage })[called.action as 'list' | 'show' | 'triage'](called)

@@ -1,6 +1,6 @@
 import type { DeadJob } from '../platform/jobs/queries.ts'
 import type { Jobs } from '../platform/jobs/queue.ts'
-import { type Run, WronglyCalled } from './call.ts'
+import { type RunCommand, WronglyCalled } from './call.ts'
 import { plainLines, print, printJson } from './columns.ts'
 import { openAsItIs } from './open.ts'
 
@@ -24,7 +24,7 @@ const tell = (dead: DeadJob[]): string => {
     .join('')
 }
 
-export const run: Run = async ({ action, args: ids, flag }) => {
+export const run: RunCommand = async ({ action, args: ids, flag }) => {
   const asksAll = action === 'retry' && flag('all')
   if (action === 'retry' && asksAll !== (ids.length === 0)) throw new WronglyCalled('Pass job IDs or --all.', true)
   const { deps, close } = await openAsItIs({ command: 'jobs' })

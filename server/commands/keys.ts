@@ -1,4 +1,4 @@
-import type { Called, Run } from './call.ts'
+import type { Called, RunCommand } from './call.ts'
 import { columns, day, plain, print, printJson } from './columns.ts'
 import { connect } from './connect.ts'
 
@@ -24,7 +24,7 @@ const create = async (called: Called): Promise<number> => {
   return flag('json') ? printJson(made) : print(`${made.key}\n`)
 }
 
-export const run: Run = async (called) => {
+export const run: RunCommand = async (called) => {
   if (called.action === 'list') return list(called)
   if (called.action === 'create') return create(called)
   // Importing it loads the whole service, which a remote command does not need.

@@ -8,13 +8,13 @@ import { newId } from '../platform/ids.ts'
 import { strict } from '../platform/json-schema.ts'
 import { makeAddressLink } from '../sign-in/address/link.ts'
 import { findUserIdByEmail } from '../sign-in/attempts/queries.ts'
-import type { Run } from './call.ts'
+import type { RunCommand } from './call.ts'
 import { print, printJson } from './columns.ts'
 import { openAsItIs } from './open.ts'
 
 const lifetimeMs = 7 * 24 * 60 * 60 * 1_000
 
-export const run: Run = async ({ args, text, flag }) => {
+export const run: RunCommand = async ({ args, text, flag }) => {
   const [email, newEmail] = [text('email'), text('new-email')?.toLowerCase()]
   if (newEmail !== undefined && !strict.validate(Email, newEmail))
     throw new Error(`${newEmail} is not an email address.`)

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Earshot, Schemas } from '../../client/src/earshot.ts'
-import { type Called, type Run, WronglyCalled } from './call.ts'
+import { type Called, type RunCommand, WronglyCalled } from './call.ts'
 import { columns, plain, print, printJson } from './columns.ts'
 import { connect, findNamed } from './connect.ts'
 import { openProgress } from './progress.ts'
@@ -108,4 +108,5 @@ const backfill = async (called: Called): Promise<number> => {
   return status === 'completed' ? 0 : 3
 }
 
-export const run: Run = (called) => ({ list, test, backfill })[called.action as 'list' | 'test' | 'backfill'](called)
+export const run: RunCommand = (called) =>
+  ({ list, test, backfill })[called.action as 'list' | 'test' | 'backfill'](called)

@@ -7,7 +7,7 @@ const bar = (share: number): string => {
   return `${'█'.repeat(full)}${'░'.repeat(width - full)} ${String(Math.floor(Math.min(1, share) * 100)).padStart(3)} %`
 }
 
-export type Progress = {
+export type ProgressLine = {
   /** Without a total, it only counts. `told` replaces the count. */
   show: (label: string, done: number, total: number | undefined, told?: string) => void
   /** Ends the line for further output. */
@@ -20,7 +20,7 @@ type Options = {
 }
 
 /** On a terminal, a line that updates itself. */
-export const openProgress = (quiet: boolean, { lines = false }: Options = {}): Progress => {
+export const openProgress = (quiet: boolean, { lines = false }: Options = {}): ProgressLine => {
   const { stderr } = process
   const isTerminal = stderr.isTTY
   if (quiet || !(isTerminal || lines)) return { show: () => {}, end: () => {} }

@@ -11,7 +11,7 @@ import {
   makeDataDir,
   openQueue,
   provision,
-  type Running,
+  type RunningEarshot,
   runEarshot,
   startEarshot,
   switchesOnTestDatabase,
@@ -32,7 +32,7 @@ const png = Buffer.from('89504e470d0a1a0a0000', 'hex')
 // The second test continues with the data of the first, or starts empty if it runs alone.
 const dataDir = await makeDataDir()
 
-const isDraining = ({ stderr }: Running) => stderr().includes('"draining"')
+const isDraining = ({ stderr }: RunningEarshot) => stderr().includes('"draining"')
 
 const uploadLogo = async (origin: string, key: string, id: string): Promise<string> => {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'image/png' }

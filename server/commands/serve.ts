@@ -6,7 +6,7 @@ import type { EmbeddedState } from '../platform/db/embedded.ts'
 import type { App } from '../platform/http/http.ts'
 import { openLog } from '../platform/log.ts'
 import { startWorker, type Worker } from '../worker.ts'
-import type { Run } from './call.ts'
+import type { RunCommand } from './call.ts'
 import { firstStart } from './first-start.ts'
 import { type Accepted, openAndMigrate } from './open.ts'
 
@@ -136,7 +136,7 @@ export const serve = async ({ command, printCredentials, accepted, meanwhile }: 
   return reason instanceof Error ? 1 : 0
 }
 
-export const run: Run = ({ flag }) =>
+export const run: RunCommand = ({ flag }) =>
   serve({
     command: 'serve',
     printCredentials: flag('print-credentials'),

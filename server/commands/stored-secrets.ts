@@ -1,19 +1,19 @@
-import { secretPlace as destinationPlace } from '../destinations/settings.ts'
-import { secretPlace as schedulePlace } from '../export-schedules/secret.ts'
-import { payloadPlace } from '../integrations/payload.ts'
-import { secretPlace as integrationPlace } from '../integrations/secret.ts'
-import { keyPlace } from '../integrations/sync/key.ts'
+import { secretContext as destinationPlace } from '../destinations/settings.ts'
+import { secretContext as schedulePlace } from '../export-schedules/secret.ts'
+import { payloadContext } from '../integrations/payload.ts'
+import { secretContext as integrationPlace } from '../integrations/secret.ts'
+import { keyContext } from '../integrations/sync/key.ts'
 import type { Db } from '../platform/db/database.ts'
-import { sealedPlace as mailPlace } from '../platform/mail/jobs.ts'
+import { mailContext as mailPlace } from '../platform/mail/jobs.ts'
 import type { SealedText } from '../platform/secrets/key-check.ts'
 import { listNewestSealedAllOrgs } from '../platform/secrets/queries.ts'
-import { secretPlace as endpointPlace } from '../webhooks/secret.ts'
+import { secretContext as endpointPlace } from '../webhooks/secret.ts'
 
 /** All columns with sealed texts, with the contexts that they were sealed with. */
 const columns = [
   { table: 'integrations', id: 'id', column: 'secret', since: 'updated_at', place: integrationPlace },
-  { table: 'integration_syncs', id: 'integration_id', column: 'api_key', since: 'updated_at', place: keyPlace },
-  { table: 'integration_deliveries', id: 'id', column: 'payload', since: 'received_at', place: payloadPlace },
+  { table: 'integration_syncs', id: 'integration_id', column: 'api_key', since: 'updated_at', place: keyContext },
+  { table: 'integration_deliveries', id: 'id', column: 'payload', since: 'received_at', place: payloadContext },
   { table: 'webhook_endpoints', id: 'id', column: 'secret', since: 'updated_at', place: endpointPlace },
   { table: 'destinations', id: 'id', column: 'secret', since: 'updated_at', place: destinationPlace },
   { table: 'export_schedules', id: 'id', column: 'secret', since: 'updated_at', place: schedulePlace },

@@ -1,28 +1,28 @@
-import type { Option, Spec } from './call.ts'
+import type { CommandOption, Spec } from './call.ts'
 
 /** All commands. Help texts, shell completion, and argument parsing use this table. */
 
-const json: Option = { about: 'print JSON' }
+const json: CommandOption = { about: 'print JSON' }
 
 /** Options of commands that call a service. */
 const service = {
   url: { value: 'URL', about: 'URL of the service; by default EARSHOT_URL, or the service configured on this machine' },
   key: { value: 'KEY', about: 'API key; prefer EARSHOT_KEY, which process lists do not show' },
   json,
-} satisfies Record<string, Option>
+} satisfies Record<string, CommandOption>
 
-const printCredentials: Option = {
+const printCredentials: CommandOption = {
   about: 'on first start, print the sign-in link and API key even if the output is not a terminal',
 }
-const quiet: Option = { about: 'hide progress' }
-const addNode: Record<string, Option> = {
+const quiet: CommandOption = { about: 'hide progress' }
+const addNode: Record<string, CommandOption> = {
   'add-node': {
     value: 'HOST:PORT',
     many: true,
     about: 'add this node to the cluster first, unless it is already part of it',
   },
 }
-const blockWrites: Record<string, Option> = {
+const blockWrites: Record<string, CommandOption> = {
   'block-writes': { about: 'block writes to a shard while it moves; does not require wal_level = logical' },
 }
 const period = {
@@ -32,7 +32,7 @@ const period = {
   },
   until: { value: 'WHEN', about: 'end, exclusive; default now' },
   timezone: { value: 'ZONE', about: 'time zone of dates; default the time zone of this machine' },
-} satisfies Record<string, Option>
+} satisfies Record<string, CommandOption>
 
 const priorities = ['none', 'low', 'medium', 'high', 'urgent']
 const states = ['open', 'acknowledged', 'resolved', 'ignored']
@@ -184,7 +184,7 @@ sent by email. First verify that the address belongs to the member.`,
       json,
     },
     notes: 'A restore needs the secret key. Keep secret.key or EARSHOT_SECRET_KEY separate from the backups.',
-    load: () => import('./backup/make.ts'),
+    load: () => import('./backup/make-backup.ts'),
   },
   restore: {
     about: 'restore a backup to the data directory, which must be empty except for secret.key',

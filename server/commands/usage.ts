@@ -1,10 +1,11 @@
-import type { Arguments, Option, Shape, Spec } from './call.ts'
+import type { Arguments, CommandOption, Shape, Spec } from './call.ts'
 
 /** The help of all commands, generated from their table. */
 
 const column = 30
 
-const flagOf = ([name, { value }]: [string, Option]): string => `--${name}${value === undefined ? '' : ` ${value}`}`
+const flagOf = ([name, { value }]: [string, CommandOption]): string =>
+  `--${name}${value === undefined ? '' : ` ${value}`}`
 
 const argumentsOf = (takes: Arguments | undefined): string => {
   if (!takes) return ''
@@ -14,7 +15,7 @@ const argumentsOf = (takes: Arguments | undefined): string => {
 const lineOf = (left: string, about: string): string =>
   left.length < column ? `  ${left.padEnd(column)} ${about}` : `  ${left}\n  ${' '.repeat(column)} ${about}`
 
-const optionLines = (options: Record<string, Option> = {}): string[] =>
+const optionLines = (options: Record<string, CommandOption> = {}): string[] =>
   Object.entries(options).map((entry) => {
     const [, { about, choices, many }] = entry
     const known = choices ? ` (${choices.join(', ')})` : ''

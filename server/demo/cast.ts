@@ -2,7 +2,7 @@ import { booking, collections, type Script, support } from './scripts.ts'
 
 /** The cast of the demo: agents with their prompt versions, and the companies that they work for. */
 
-export type Prompt = {
+export type AgentPrompt = {
   label: string
   systemPrompt: string
   /** Its performance: the share of conversations that go badly, and the response latency. */
@@ -18,12 +18,12 @@ export type Cast = {
   outbound: boolean
   /** The share of all conversations. */
   share: number
-  prompts: readonly [Prompt, ...Prompt[]]
+  prompts: readonly [AgentPrompt, ...AgentPrompt[]]
   /** The last two prompts run in parallel at the end, as in an experiment. */
   splits: boolean
 }
 
-const prompt = (label: string, systemPrompt: string, sourShare: number, latencyMs: number): Prompt => ({
+const prompt = (label: string, systemPrompt: string, sourShare: number, latencyMs: number): AgentPrompt => ({
   label,
   systemPrompt,
   sourShare,

@@ -1,8 +1,8 @@
 import type { Incoming } from '../conversations/ingest/incoming.ts'
 import { dayMs } from '../platform/durations.ts'
-import { type Cast, cast, type Prompt } from './cast.ts'
+import { type AgentPrompt, type Cast, cast } from './cast.ts'
 import { openRandom, type Random } from './random.ts'
-import { type Line, type Script, slots, voicemail } from './scripts.ts'
+import { type Script, type ScriptLine, slots, voicemail } from './scripts.ts'
 
 /** Realistic conversations, the same for the same seed, number, and anchor. Used by the demo, tests, and benchmarks. */
 
@@ -29,7 +29,7 @@ const midnightBefore = (anchor: Date, days: number): number => (Math.floor(ancho
 export const splitSince = (anchor: Date, calls: number): Date =>
   new Date(midnightBefore(anchor, Math.floor((1 - splitFrom) * daysFor(calls)) - 1))
 
-export type Turn = {
+export type DemoTurn = {
   role: 'agent' | 'customer' | 'tool'
   kind: 'message' | 'tool_call' | 'tool_result'
   text?: string
@@ -50,7 +50,7 @@ const choose = (random: Random): Cast => {
 }
 
 /** Prompts replace each other. Of two compared prompts, a customer always gets the same one. */
-const promptAt = ({ prompts, splits }: Cast, when: number, customer: number): Prompt => {
+const promptAt = ({ prompts, splits }: Cast, when: number, customer: number): AgentPrompt => {
   const split = splits && when > splitFrom
   const current = prompts.length - (splits ? 1 : 0)
   const at = split ? prompts.length - 2 + (customer % 2) : Math.min(Math.floor(when * current * 1.2), current - 1)
@@ -90,15 +90,15 @@ const filler = (random: Random, company: string) => {
 
 type Scene = { random: Random; fill: (text: string) => string; latencyMs: number; timed: boolean; chat: boolean }
 
-type ToolLine = Extract<Line, { by: 't' }>
-type SpokenLine = Exclude<Line, { by: 't' }>
+type ToolLine = Extract<ScriptLine, { by: 't' }>
+type SpokenLine = Exclude<ScriptLine, { by: 't' }>
 
 /** Speaks the lines one after the other, with pauses, interruptions, and the durations of tools. */
-const perform = (lines: readonly Line[], scene: Scene): Turn[] => {
+const perform = (lines: readonly ScriptLine[], scene: Scene): DemoTurn[] => {
   const { random, fill, timed } = scene
-  const turns: Turn[] = []
+  const turns: DemoTurn[] = []
   let now = random.int(200, 900)
-  let before: Line['by'] | undefined
+  let before: ScriptLine['by'] | undefined
 
   const callTool = (line: ToolLine, callId: string): void => {
     const took = Math.round(random.spread(400, 0.5))
@@ -151,13 +151,13 @@ const drawGap = ({ by }: SpokenLine, { random, latencyMs, chat }: Scene): number
   return random.spread(chat ? 6_000 : 700, 0.5)
 }
 
-const voicemailTurns = (random: Random, fill: (text: string) => string): Turn[] => {
+const voicemailTurns = (random: Random, fill: (text: string) => string): DemoTurn[] => {
   const text = fill(random.pick(voicemail))
   return [{ role: 'agent', kind: 'message', text, startMs: 1_200, endMs: 1_200 + text.length * 65 }]
 }
 
 /** A conversation that goes badly leaves its script somewhere in the second half. */
-const linesOf = (random: Random, { lines, sour }: Script, isSour: boolean): readonly Line[] =>
+const linesOf = (random: Random, { lines, sour }: Script, isSour: boolean): readonly ScriptLine[] =>
   isSour ? [...lines.slice(0, random.int(Math.ceil(lines.length / 3), lines.length - 3)), ...sour] : lines
 
 const channelOf = ({ isVoicemail, chat }: { isVoicemail: boolean; chat: boolean }) => {

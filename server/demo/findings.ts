@@ -8,7 +8,7 @@ import { getFirstOwner } from '../members/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { newId } from '../platform/ids.ts'
 
-type Told = Parameters<typeof moveFinding>[2]['to'] & {
+type ScriptedFinding = Parameters<typeof moveFinding>[2]['to'] & {
   title: string
   says: string
   tags: string[]
@@ -19,7 +19,7 @@ type Told = Parameters<typeof moveFinding>[2]['to'] & {
   comments?: string[]
 }
 
-const findings: Told[] = [
+const findings: ScriptedFinding[] = [
   {
     title: 'Callers are left waiting while an order is looked up',
     says: 'The agent is silent during the lookup. Callers ask whether anyone is still there.',

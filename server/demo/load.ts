@@ -1,11 +1,11 @@
 import { findCompaniesByName, insertCompany } from '../companies/queries.ts'
-import type { Incoming, Outcome } from '../conversations/ingest/incoming.ts'
+import type { Incoming, IngestOutcome } from '../conversations/ingest/incoming.ts'
 import { ingestConversations } from '../conversations/ingest/ingest.ts'
 import type { ServiceDeps } from '../deps.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { newId } from '../platform/ids.ts'
 import { companyNames } from './cast.ts'
-import { daysFor, type Maker, makeConversation, type Turn } from './conversation.ts'
+import { type DemoTurn, daysFor, type Maker, makeConversation } from './conversation.ts'
 import { type Sounding, storeSound } from './recording.ts'
 
 const batchSize = 500
@@ -32,11 +32,11 @@ const findOrMakeCompanies = async (db: Db, org: OrgId) => {
 type Call = Sounding & { startedAt: Date }
 
 /** Conversations of a batch that could have a recording: calls with times. */
-const callsOf = (items: Incoming[], outcomes: Outcome[]): Call[] =>
+const callsOf = (items: Incoming[], outcomes: IngestOutcome[]): Call[] =>
   items.flatMap(({ channel, transcript, startedAt, endedAt }, at) => {
     const outcome = outcomes[at]
     // Created here in our own format.
-    const turns = transcript as Turn[]
+    const turns = transcript as DemoTurn[]
     if (channel !== 'call' || !outcome || !('id' in outcome) || turns[0]?.startMs === undefined || !endedAt) return []
     const durationMs = endedAt.getTime() - startedAt.getTime()
     return [{ conversationId: outcome.id, turns, durationMs, startedAt }]

@@ -3,7 +3,7 @@ import { findRecording, lockRecordedConversation, storeUploaded } from '../conve
 import type { ServiceDeps } from '../deps.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import { newId } from '../platform/ids.ts'
-import type { Turn } from './conversation.ts'
+import type { DemoTurn } from './conversation.ts'
 
 /**
  * Recordings for some of the demo's calls: a soft tone per syllable, the agent on the left and the customer on the
@@ -41,7 +41,7 @@ const loudnessOf = (text: string, syllable: number): number => {
 }
 
 /** Returns a 16-bit WAV with two channels. */
-export const soundOf = (turns: readonly Turn[], durationMs: number): Buffer => {
+export const soundOf = (turns: readonly DemoTurn[], durationMs: number): Buffer => {
   const frames = Math.ceil((durationMs / 1_000) * rate)
   const samples = new Int16Array(frames * 2)
   for (const { role, text, startMs, endMs } of turns) {
@@ -59,7 +59,7 @@ export const soundOf = (turns: readonly Turn[], durationMs: number): Buffer => {
   return Buffer.concat([header(samples.byteLength), Buffer.from(samples.buffer)])
 }
 
-export type Sounding = { conversationId: string; turns: readonly Turn[]; durationMs: number }
+export type Sounding = { conversationId: string; turns: readonly DemoTurn[]; durationMs: number }
 
 /** Stores the recording like an upload. An existing recording stays. */
 export const storeSound = async (

@@ -4,19 +4,23 @@
  * (`t`) with its result. Words in braces are replaced; one of the alternatives is chosen.
  */
 
-export type Line =
+export type ScriptLine =
   | { by: 'a' | 'c'; say: readonly string[] }
   | { by: 't'; tool: string; arguments: Record<string, string>; result: Record<string, string | number | boolean> }
 
 export type Script = {
   topic: string
-  lines: readonly Line[] /** The ending if things go wrong. */
-  sour: readonly Line[]
+  lines: readonly ScriptLine[] /** The ending if things go wrong. */
+  sour: readonly ScriptLine[]
 }
 
-const a = (...say: string[]): Line => ({ by: 'a', say })
-const c = (...say: string[]): Line => ({ by: 'c', say })
-const t = (tool: string, args: Record<string, string>, result: Record<string, string | number | boolean>): Line => ({
+const a = (...say: string[]): ScriptLine => ({ by: 'a', say })
+const c = (...say: string[]): ScriptLine => ({ by: 'c', say })
+const t = (
+  tool: string,
+  args: Record<string, string>,
+  result: Record<string, string | number | boolean>,
+): ScriptLine => ({
   by: 't',
   tool,
   arguments: args,

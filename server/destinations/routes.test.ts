@@ -3,7 +3,7 @@ import { makeKey, makeMember, makeOrganization, makeWebhookEndpoint } from '../.
 import { testServer } from '../../test/server.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import { findSealedDestination } from './queries.ts'
-import { secretPlace } from './settings.ts'
+import { secretContext } from './settings.ts'
 
 const server = await testServer()
 const { call } = server
@@ -48,7 +48,7 @@ describe('a destination', () => {
     const { db, secrets } = server.deps
     const open = async () => {
       const stored = await findSealedDestination(db, org, body.id)
-      return secrets.open(stored?.secret ?? '', secretPlace(org, body.id))
+      return secrets.open(stored?.secret ?? '', secretContext(org, body.id))
     }
     expect((await update(body.id, { settings: body.settings })).body.settings).toEqual(body.settings)
     expect((await update(body.id, { settings: { region: 'eu' } })).body.settings).toEqual({

@@ -104,20 +104,20 @@ export const checkSettings = (
 }
 
 /** Returns the context that the secret of a destination is sealed in. */
-export const secretPlace = (org: string, id: string) => `${org}/destination/${id}/secret`
+export const secretContext = (org: string, id: string) => `${org}/destination/${id}/secret`
 
 export const sealDestinationSecret = (secrets: Secrets, org: string, id: string, secret: string | undefined) =>
-  secret === undefined ? null : secrets.seal(secret, secretPlace(org, id))
+  secret === undefined ? null : secrets.seal(secret, secretContext(org, id))
 
 type Sealed = { id: string; kind: Kind; settings: Settings; secret: string | null }
 
 /** Returns what `checkSettings` compares with when settings are replaced. */
 export const openStored = (secrets: Secrets, org: string, { id, settings, secret }: Sealed): Stored | undefined =>
-  secret === null ? undefined : { settings, secret: secrets.open(secret, secretPlace(org, id)) }
+  secret === null ? undefined : { settings, secret: secrets.open(secret, secretContext(org, id)) }
 
 /** Returns the settings with the secret in plain text, for sending. */
 export const openSettings = (secrets: Secrets, org: string, { id, kind, settings, secret }: Sealed): Settings => {
   const name = secretNameOf(kind)
   if (name === undefined || secret === null) return settings
-  return { ...settings, [name]: secrets.open(secret, secretPlace(org, id)) }
+  return { ...settings, [name]: secrets.open(secret, secretContext(org, id)) }
 }

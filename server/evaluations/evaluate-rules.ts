@@ -58,10 +58,10 @@ type Row = Evaluation['rows'][number]
 
 const nothing = { result: null, score: null, reasoning: null, evidence: [], tokens: null, cost: null }
 
-type Outcome = Omit<Row, 'conversationId' | 'monitorId' | 'monitorVersion'>
+type RuleOutcome = Omit<Row, 'conversationId' | 'monitorId' | 'monitorVersion'>
 
 /** Reads a result from the thread; undefined if the rule was not evaluated on the conversation. */
-const outcomeAt = ({ results, scores, notes }: RuleAnswers, at: number): Outcome | undefined => {
+const outcomeAt = ({ results, scores, notes }: RuleAnswers, at: number): RuleOutcome | undefined => {
   const result = results[at] ?? -1
   if (result < 0) return undefined
   const note = notes.get(at)

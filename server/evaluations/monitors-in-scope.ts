@@ -8,14 +8,19 @@ import { listAnswered, listSelectedAmong, listSubjects } from './queries.ts'
 
 export type Subject = Awaited<ReturnType<typeof listSubjects>>[number]
 
-type Asked = (subject: Subject, monitor: StoredMonitor) => boolean
+type IsInScope = (subject: Subject, monitor: StoredMonitor) => boolean
 
 /**
  * Finds the monitors that evaluate each conversation: those with the conversation in their scope and sample. Others
  * create
  * no result. Equal scopes are checked once, and empty ones never.
  */
-export const findAsked = async (db: Db, org: OrgId, subjects: Subject[], monitors: StoredMonitor[]): Promise<Asked> => {
+export const findMonitorsInScope = async (
+  db: Db,
+  org: OrgId,
+  subjects: Subject[],
+  monitors: StoredMonitor[],
+): Promise<IsInScope> => {
   const scopes: Selection[] = []
   const scopeAt = new Map<string, number>()
   for (const { id, scope } of monitors) {
@@ -71,7 +76,7 @@ export const findQuestions = async (
   if (active.length + lists.length === 0) return { subjects: [], questions: [] }
   const subjects = await listSubjects(db, org, conversationIds)
   const isAnswered = lacks === 'pinned' ? await findAnswered(db, org, subjects, pinned.monitors) : () => false
-  const askedByThemselves = await findAsked(db, org, subjects, active)
+  const askedByThemselves = await findMonitorsInScope(db, org, subjects, active)
   const questions = [
     {
       monitors: active,

@@ -4,22 +4,22 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { makeMonitor } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
-import { type Arm, openExperiments } from '../../test/support/experiments/experiments.ts'
+import { type ArmLabel, openExperiments } from '../../test/support/experiments/experiments.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import { type Design, standardDesign } from '../statistics/design.ts'
 import { outcomeResult } from '../statistics/outcome.ts'
-import { type Answer, outcomeSumsOf, type UnitAnswers } from '../statistics/outcome-sums.ts'
+import { type OutcomeValue, outcomeSumsOf, type UnitAnswers } from '../statistics/outcome-sums.ts'
 import { countChanges } from './observations/apply-changes.ts'
 import { countAll, startCounting } from './observations/counter-loop.ts'
 import { changeOutcome, noExactOutcome, outcomeSums } from './observations/exact-sums.ts'
-import { holdChanged, missing, nothingHeld, observed } from './observations/unit-totals.ts'
+import { changeTotals, missing, noUnitTotals, observed } from './observations/unit-totals.ts'
 
 const server = await testServer()
 const { call } = server
 
 type Stored = {
   id: string
-  arm: Arm
+  arm: ArmLabel
   customer: string | undefined
   affected: boolean | undefined
   score: number | undefined
@@ -31,15 +31,15 @@ const similar = [0, 1, 2.5, 3.25, 0.1, 0.2]
 const scores = [...similar, -3.25, 1e-7, 1_000_000_000.1, 1_000_000_000.2, 1e15, 3e20]
 
 type Operation =
-  | { do: 'converse'; arm: Arm; customer: string | undefined }
+  | { do: 'converse'; arm: ArmLabel; customer: string | undefined }
   | { do: 'tell'; which: number; affected: boolean }
   | { do: 'measure'; which: number; score: number }
   | { do: 'rename'; which: number; customer: string | undefined }
-  | { do: 'move'; which: number; arm: Arm }
+  | { do: 'move'; which: number; arm: ArmLabel }
   | { do: 'erase'; which: number }
   | { do: 'count' }
 
-const arm = fc.constantFrom<Arm>('A', 'B')
+const arm = fc.constantFrom<ArmLabel>('A', 'B')
 const which = fc.nat(1_000)
 const customer = fc.constantFrom(...customers)
 const operationWith = (score: fc.Arbitrary<number>) =>
@@ -62,22 +62,22 @@ const wishes = { target: null, conversationsPerDay: null }
 
 /** Computes everything at once from the final data: with sums of floats, and with exact sums. */
 const expected = (stored: Stored[], kind: Design['kind']) => {
-  const units = new Map<string, { a: Answer[]; b: Answer[] }>()
+  const units = new Map<string, { a: OutcomeValue[]; b: OutcomeValue[] }>()
   for (const { id, arm: ofArm, customer: name, affected, score } of stored) {
     const unit = units.get(name ?? id) ?? { a: [], b: [] }
     units.set(name ?? id, unit)
     const value = kind === 'numeric' ? score : affected === undefined ? undefined : Number(affected)
-    const without: Answer = { status: 'missing' }
+    const without: OutcomeValue = { status: 'missing' }
     unit[ofArm === 'A' ? 'a' : 'b'].push(value === undefined ? without : { status: 'observed', value })
   }
   const answers = [...units.values()].map(
     (unit): UnitAnswers => ({ ...unit, inBothArms: unit.a.length > 0 && unit.b.length > 0 }),
   )
-  const hold = (ofArm: readonly Answer[]) =>
+  const hold = (ofArm: readonly OutcomeValue[]) =>
     ofArm.reduce(
       (sum, answer) =>
-        answer.status === 'observed' ? holdChanged(sum, observed, answer.value, 1) : holdChanged(sum, missing, 0, 1),
-      nothingHeld,
+        answer.status === 'observed' ? changeTotals(sum, observed, answer.value, 1) : changeTotals(sum, missing, 0, 1),
+      noUnitTotals,
     )
   const exact = answers.reduce(
     (sums, { a, b, inBothArms }) => changeOutcome(sums, { a: hold(a), b: hold(b) }, { inBothArms, sign: 1 }),
@@ -211,7 +211,7 @@ describe('counting', () => {
           const isSimilar = stored.every(({ score }) => score === undefined || similar.includes(score))
           if (kind === 'boolean' || isSimilar) expectSame(outcomes[at], byFloats, kind, 1e-9)
         }
-        const inArm = (wanted: Arm) => stored.filter(({ arm }) => arm === wanted).length
+        const inArm = (wanted: ArmLabel) => stored.filter(({ arm }) => arm === wanted).length
         expect(health.conversations).toMatchObject({ a: inArm('A'), b: inArm('B') })
         expect(health.routing.units).toBe(new Set(stored.map(({ id, customer }) => customer ?? id)).size)
       }),

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { testServer } from '../../test/server.ts'
-import { type Arm, type Experiments, openExperiments } from '../../test/support/experiments/experiments.ts'
+import { type ArmLabel, type Experiments, openExperiments } from '../../test/support/experiments/experiments.ts'
 
 const server = await testServer()
 
@@ -17,7 +17,7 @@ describe('an experiment', () => {
       A: ['affected', 'not_affected', 'not_affected'],
       B: ['affected', 'affected'],
     })) {
-      for (const result of results) await own.tell(monitorId, await own.converse(arm as Arm), result)
+      for (const result of results) await own.tell(monitorId, await own.converse(arm as ArmLabel), result)
     }
     await own.converse('B')
     const shown = await own.read(experiment)

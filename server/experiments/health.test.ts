@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { makeCompany, makeConversations } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
-import { type Arm, type Experiments, openExperiments } from '../../test/support/experiments/experiments.ts'
+import { type ArmLabel, type Experiments, openExperiments } from '../../test/support/experiments/experiments.ts'
 import { openMailServer } from '../../test/support/mail-server.ts'
 import { dayMs } from '../platform/durations.ts'
 
@@ -13,7 +13,7 @@ beforeEach(async () => {
 })
 
 /** Creates calls, with the arm and properties for each number. */
-const converse = async (count: number, of: (number: number) => { arm: Arm } & Record<string, unknown>) => {
+const converse = async (count: number, of: (number: number) => { arm: ArmLabel } & Record<string, unknown>) => {
   const { key, arms } = own
   const startedAt = server.clock.now().toISOString()
   const each = Array.from({ length: count }, (_, number) => {
@@ -24,7 +24,7 @@ const converse = async (count: number, of: (number: number) => { arm: Arm } & Re
   await makeConversations(server, key, each)
 }
 
-const alternating = (number: number): Arm => (number % 2 === 0 ? 'A' : 'B')
+const alternating = (number: number): ArmLabel => (number % 2 === 0 ? 'A' : 'B')
 const healthOf = async (experiment: { id: string }) => (await own.read(experiment)).health
 
 describe('health', () => {

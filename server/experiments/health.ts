@@ -5,7 +5,7 @@ import { concurrency, sameSplit } from '../statistics/concurrency.ts'
 import { routing } from '../statistics/routing.ts'
 import { type Split as ArmSplit, sampleRatio } from '../statistics/sample-ratio.ts'
 import { concernsOf } from '../statistics/verdict.ts'
-import type { Split } from './observations/queries.ts'
+import type { DimensionSplit } from './observations/queries.ts'
 import type { StoredExperiment } from './queries.ts'
 
 const rateDays = 7
@@ -18,7 +18,7 @@ const totalOf = (splits: ArmSplit[]): ArmSplit =>
   splits.reduce((sum, { a, b }) => ({ a: sum.a + a, b: sum.b + b }), { a: 0, b: 0 })
 
 /** How equally the arms share a property. Rare values are combined. */
-const evenness = (splits: Split[], all: ArmSplit) => {
+const evenness = (splits: DimensionSplit[], all: ArmSplit) => {
   const large = splits.filter(({ a, b }) => a + b >= 20)
   const ofLarge = totalOf(large)
   const rare = { a: all.a - ofLarge.a, b: all.b - ofLarge.b }
@@ -34,7 +34,7 @@ const evenness = (splits: Split[], all: ArmSplit) => {
   }
 }
 
-export const healthOf = (experiment: StoredExperiment, splits: Split[], now: Date) => {
+export const healthOf = (experiment: StoredExperiment, splits: DimensionSplit[], now: Date) => {
   const { expectedArmAPercent, alpha, leastSplitP, startedAt, finishedAt } = experiment
   const of = (dimension: string) => splits.filter((split) => split.dimension === dimension)
   const unitDays = of('unit-day')

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { Choice, Closed, Email, Id, Nullable, PageQuery, Timestamp } from '../platform/http/schemas.ts'
 import { AssignmentUnit } from './assignment-unit.ts'
 import { CohortFilter } from './cohort.ts'
-import { experimentStatuses } from './moves.ts'
+import { experimentStatuses } from './experiment-status.ts'
 
 const Title = Type.String({ minLength: 1, maxLength: 255, pattern: '\\S' })
 const ExperimentName = { ...Title, examples: ['Shorter greeting'] }

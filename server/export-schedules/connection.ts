@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Deps } from '../platform/deps.ts'
 import { BucketError, openBucket } from '../platform/outbound/bucket.ts'
-import type { Bucket } from './queries.ts'
+import type { S3Bucket } from './queries.ts'
 
 const testName = 'earshot-connection-test.txt'
 const content = Buffer.from('Earshot wrote this file to test the connection and deletes it immediately.\n')
@@ -13,7 +13,7 @@ export type Tested = { ok: boolean; message: string }
 /** Writes a small object to the destination of the schedule, and deletes it. */
 export const testBucket = async (
   { outbound }: Pick<Deps, 'outbound'>,
-  destination: Bucket,
+  destination: S3Bucket,
   secretAccessKey: string,
 ): Promise<Tested> => {
   const bucket = await openBucket(outbound, { ...destination, secretAccessKey, quick: true })

@@ -8,13 +8,13 @@ import { type Attempt, defineJob } from '../platform/jobs/define-job.ts'
 import { BucketError, openBucket, type TenantBucket } from '../platform/outbound/bucket.ts'
 import { endRun } from './end-run.ts'
 import { getSchedule, lockSchedule } from './queries.ts'
-import { findRun, hasDelivered, type StoredRun, updateRun } from './runs/queries.ts'
+import { findRun, hasDelivered, type ScheduleRun, updateRun } from './runs/queries.ts'
 import { openSecret } from './secret.ts'
 
-type Task = { org: OrgId; run: StoredRun; attempt: Attempt }
+type Task = { org: OrgId; run: ScheduleRun; attempt: Attempt }
 
 /** Where an attempt may have written the file before it ended without knowing or deleting it. */
-const mayLie = ({ attempts, objectKey }: StoredRun): string =>
+const mayLie = ({ attempts, objectKey }: ScheduleRun): string =>
   attempts > 0 && objectKey ? ` A previous attempt may have left ${objectKey} in the bucket.` : ''
 
 const expired = 'The export was deleted before it was delivered, or one of its conversations was erased.'

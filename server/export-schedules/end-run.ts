@@ -2,13 +2,13 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { publishEvent } from '../webhooks/send.ts'
 import { type PauseReason, type StoredSchedule, updateSchedule } from './queries.ts'
-import { type StoredRun, updateRun } from './runs/queries.ts'
-import { show } from './shown.ts'
+import { type ScheduleRun, updateRun } from './runs/queries.ts'
+import { show } from './show-schedules.ts'
 
 /** This many failed runs in a row pause a schedule. */
 const mostFailures = 5
 
-type Window = Pick<StoredRun, 'since' | 'until'>
+type Window = Pick<ScheduleRun, 'since' | 'until'>
 type RunEnd = { status: 'succeeded' } | { status: 'failed'; error: string; pause?: PauseReason }
 
 /** Where the next period since the last run starts, including a new start that was set during the run. */
@@ -26,7 +26,7 @@ export const endRun = async (
   deps: Pick<Deps, 'jobs' | 'clock'>,
   trx: Db,
   org: OrgId,
-  { schedule, run, end }: { schedule: StoredSchedule; run: Window & Pick<StoredRun, 'id'>; end: RunEnd },
+  { schedule, run, end }: { schedule: StoredSchedule; run: Window & Pick<ScheduleRun, 'id'>; end: RunEnd },
 ): Promise<void> => {
   const now = deps.clock.now()
   const error = end.status === 'failed' ? end.error : null

@@ -6,7 +6,7 @@ import type { Events } from '../platform/reactions.ts'
 import { deliverRun } from './deliver.ts'
 import { endRun } from './end-run.ts'
 import { objectKeyOf } from './file-name.ts'
-import { configOf } from './parse.ts'
+import { configOf } from './parse-schedule.ts'
 import { lockSchedule } from './queries.ts'
 import { findRunOfExport, updateRun } from './runs/queries.ts'
 

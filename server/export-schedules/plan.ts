@@ -1,6 +1,6 @@
 // Creates a run together with its export.
 import { createHash } from 'node:crypto'
-import { isLineFull, placeInLine } from '../exports/lifecycle.ts'
+import { createInLine, isLineFull } from '../exports/lifecycle.ts'
 import { requireSelected } from '../exports/requirements.ts'
 import { isMember } from '../members/queries.ts'
 import { getOrganization } from '../organizations/queries.ts'
@@ -9,9 +9,9 @@ import type { Deps } from '../platform/deps.ts'
 import { ApiError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import { endRun } from './end-run.ts'
-import { configOf, type ScheduledConfig } from './parse.ts'
+import { configOf, type ScheduledConfig } from './parse-schedule.ts'
 import type { PauseReason, StoredSchedule } from './queries.ts'
-import { findRun, hasRunAt, hasUnfinishedRun, insertRun, type StoredRun } from './runs/queries.ts'
+import { findRun, hasRunAt, hasUnfinishedRun, insertRun, type ScheduleRun } from './runs/queries.ts'
 import { windowOf } from './window.ts'
 
 /** The same for the same time of a schedule, so that a run has one export however often it is created. */
@@ -69,7 +69,7 @@ export const makeRun = async (
   trx: Db,
   org: OrgId,
   { schedule, plannedFor, isManual }: { schedule: StoredSchedule; plannedFor: Date; isManual: boolean },
-): Promise<StoredRun> => {
+): Promise<ScheduleRun> => {
   const window = windowOf(schedule, plannedFor)
   if (!window) throw new Error('The run has no period.')
   const { destination } = schedule
@@ -79,7 +79,7 @@ export const makeRun = async (
   const fault = await faultOf(trx, org, schedule, config)
   const exported = fault
     ? undefined
-    : await placeInLine(deps, trx, org, {
+    : await createInLine(deps, trx, org, {
         ...window,
         ...endpoint,
         experimentId: null,

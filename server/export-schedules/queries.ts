@@ -15,7 +15,7 @@ export type Weekday = 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday'
 /** Days are calendar days of 23 to 25 hours; hours are hours. */
 export type WindowRule = { kind: 'last'; hours: number } | { kind: 'last'; days: number } | { kind: 'since_last_run' }
 
-export type Bucket = {
+export type S3Bucket = {
   type: 's3'
   bucket: string
   region: string
@@ -25,7 +25,7 @@ export type Bucket = {
   fileName: string
   encryption: 'AES256' | 'aws:kms' | null
 }
-export type Destination = Bucket | { type: 'webhook'; webhookEndpointId: string }
+export type ScheduleDestination = S3Bucket | { type: 'webhook'; webhookEndpointId: string }
 
 type Status = 'active' | 'paused'
 export type PauseReason = 'by_hand' | 'failing' | 'owner_left'
@@ -39,7 +39,7 @@ const columns = [
   sql<Recurrence>`recurrence`.as('recurrence'),
   sql<WindowRule>`window_rule`.as('windowRule'),
   'settle_minutes as settleMinutes',
-  sql<Destination>`destination`.as('destination'),
+  sql<ScheduleDestination>`destination`.as('destination'),
   sql<Status>`status`.as('status'),
   sql<PauseReason | null>`pause_reason`.as('pauseReason'),
   'failures',
@@ -85,7 +85,7 @@ export type ScheduleContent = {
   recurrence: Recurrence
   windowRule: WindowRule
   settleMinutes: number
-  destination: Destination
+  destination: ScheduleDestination
   /** Sealed; null for webhooks. */
   secret: string | null
 }

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { makeExportSchedule, makeOrganization, makeScheduleBody, makeWebhookEndpoint } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
 import { openTestBucket } from '../../test/support/exports/customer-bucket.ts'
-import { parseSchedule } from './parse.ts'
+import { parseSchedule } from './parse-schedule.ts'
 
 const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.0/8' })
 const { call, clock, deps } = server

@@ -12,16 +12,16 @@ import { newId } from '../platform/ids.ts'
 import { findEndpoint } from '../webhooks/queries.ts'
 import { sendEvent } from '../webhooks/send.ts'
 import { type Tested, testBucket } from './connection.ts'
-import { configOf, parseSchedule, type ScheduledConfig } from './parse.ts'
+import { configOf, parseSchedule, type ScheduledConfig } from './parse-schedule.ts'
 import {
-  type Bucket,
-  type Destination,
   deleteSchedule,
   getSchedule,
   insertSchedule,
   listSchedules,
   lockSchedule,
   lockScheduleCount,
+  type S3Bucket,
+  type ScheduleDestination,
   type StoredSchedule,
   updateSchedule,
 } from './queries.ts'
@@ -29,7 +29,7 @@ import { plannedAfter } from './recurrence.ts'
 import { markMoved } from './runs/queries.ts'
 import { ExportSchedule, ExportScheduleCreate, ExportScheduleTest, ExportScheduleUpdate } from './schema.ts'
 import { openSecret, sealSecret } from './secret.ts'
-import { show, showAll } from './shown.ts'
+import { show, showAll } from './show-schedules.ts'
 
 const tags = ['Monitors']
 const needs = { entitlement: 'monitors', feature: 'monitorExports' } as const
@@ -37,7 +37,7 @@ const mostSchedules = 50
 
 const target = (id: string) => ({ type: 'export-schedule', id })
 
-const hasSameKey = (a: Destination, b: Destination): b is Bucket =>
+const hasSameKey = (a: ScheduleDestination, b: ScheduleDestination): b is S3Bucket =>
   a.type === 's3' &&
   b.type === 's3' &&
   a.bucket === b.bucket &&
@@ -45,7 +45,7 @@ const hasSameKey = (a: Destination, b: Destination): b is Bucket =>
   a.accessKeyId === b.accessKeyId
 
 /** Some stores have equal bucket names for different accounts and regions. */
-const isSameBucket = (a: Destination, b: Destination): boolean =>
+const isSameBucket = (a: ScheduleDestination, b: ScheduleDestination): boolean =>
   a.type === 's3' && hasSameKey(a, b) && a.region === b.region
 
 /** Whether it runs at other times than before. */
@@ -65,13 +65,13 @@ const statusChange = (before: StoredSchedule, status: StoredSchedule['status'] |
 export const exportSchedules = (app: App, deps: Deps): void => {
   const { db, clock, secrets, config: environment } = deps
 
-  const requireNamed = (trx: Db, actor: Actor, config: ScheduledConfig, destination: Destination) => {
+  const requireNamed = (trx: Db, actor: Actor, config: ScheduledConfig, destination: ScheduleDestination) => {
     const endpoint = destination.type === 'webhook' ? { notificationEndpointId: destination.webhookEndpointId } : {}
     return requireSelected(trx, actor, { ...config, ...endpoint }, 'destination.webhookEndpointId')
   }
 
   /** A bucket without write access is rejected. */
-  const requireBucket = async (destination: Bucket, secret: string): Promise<void> => {
+  const requireBucket = async (destination: S3Bucket, secret: string): Promise<void> => {
     const { ok, message } = await testBucket(deps, destination, secret)
     if (!ok) throw invalid('destination', `is not reachable: ${message}`)
   }
@@ -177,7 +177,7 @@ export const exportSchedules = (app: App, deps: Deps): void => {
   )
 
   /** The current secret, if a change of the destination can keep it. */
-  const secretFor = (org: Actor['org'], before: StoredSchedule, destination: Bucket, given: string | undefined) => {
+  const secretFor = (org: Actor['org'], before: StoredSchedule, destination: S3Bucket, given: string | undefined) => {
     if (given !== undefined) return given
     if (before.secret === null || !hasSameKey(destination, before.destination)) {
       throw invalid('destination.secretAccessKey', 'is required to change the bucket, endpoint, or access key ID')
@@ -193,7 +193,7 @@ export const exportSchedules = (app: App, deps: Deps): void => {
   const sealedFor = (
     org: Actor['org'],
     before: StoredSchedule,
-    destination: Destination,
+    destination: ScheduleDestination,
     given: string | undefined,
   ) => {
     if (destination.type !== 's3') return null

@@ -1,4 +1,4 @@
-import { type CallType, type Column, callColumns } from './slice.ts'
+import { type CallColumn, type CallType, callColumns } from './slice.ts'
 
 /** The columns of an export. */
 
@@ -13,9 +13,9 @@ export type ExportedMonitor = {
 /** The cells of a call in the order of a slice: the shared ones, then those of each monitor. */
 type CallCells = {
   /** Before all monitors. */
-  columns: readonly Column[]
+  columns: readonly CallColumn[]
   /** Before each monitor's result, after its slug. */
-  monitorColumns: readonly Column[]
+  monitorColumns: readonly CallColumn[]
 }
 
 export const cellsOfCalls: CallCells = { columns: callColumns, monitorColumns: [] }

@@ -85,7 +85,7 @@ export const isLineFull = async (trx: Db, org: OrgId): Promise<boolean> =>
   (await countUnfinished(trx, org)).all >= mostUnfinished
 
 /** The caller has locked the queue and checked its length. */
-export const placeInLine = async (
+export const createInLine = async (
   deps: Pick<Deps, 'jobs' | 'clock'>,
   trx: Db,
   org: OrgId,
@@ -117,7 +117,7 @@ export const createExport = async (
         retryAfterSeconds: pollSeconds,
       })
     }
-    const stored = await placeInLine(deps, trx, org, { ...request, createdByUserId: userId })
+    const stored = await createInLine(deps, trx, org, { ...request, createdByUserId: userId })
     const kind = auditedKind(request)
     await recordAudit(trx, actor, `${kind}.create`, { type: kind, id: stored.id })
     return { stored, isReplay: false }

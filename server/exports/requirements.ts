@@ -54,7 +54,7 @@ export const requireSelected = async (
 ): Promise<void> => {
   const { org } = asking
   const missing: string[] = []
-  const look = async (id: string | undefined, path: string, find: (id: string) => Promise<unknown>) => {
+  const requireExisting = async (id: string | undefined, path: string, find: (id: string) => Promise<unknown>) => {
     if (id !== undefined && !(await find(id))) missing.push(path)
   }
   const found = new Set(
@@ -69,9 +69,9 @@ export const requireSelected = async (
   monitors.forEach(({ id }, index) => {
     if (!found.has(id)) missing.push(`config.monitors[${index}].id`)
   })
-  await look(companyId, 'config.companyId', async (id) => (await findCompanyIds(trx, org, [id])).length > 0)
-  await look(agentId, 'config.agentId', (id) => findAgent(trx, org, id))
-  await look(groupId, 'config.groupId', (id) => findAgentGroup(trx, org, id))
-  await look(notificationEndpointId, endpointPath, (id) => requireEndpoint(trx, asking, id, endpointPath))
+  await requireExisting(companyId, 'config.companyId', async (id) => (await findCompanyIds(trx, org, [id])).length > 0)
+  await requireExisting(agentId, 'config.agentId', (id) => findAgent(trx, org, id))
+  await requireExisting(groupId, 'config.groupId', (id) => findAgentGroup(trx, org, id))
+  await requireExisting(notificationEndpointId, endpointPath, (id) => requireEndpoint(trx, asking, id, endpointPath))
   if (missing.length > 0) throw notFoundAt(missing)
 }

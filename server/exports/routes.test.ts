@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { makeAgentGroup, makeCompany, makeKey, makeMonitor, makeOrganization } from '../../test/make.ts'
-import { type Answer, serviceKey, testServer } from '../../test/server.ts'
+import { serviceKey, type TestAnswer, testServer } from '../../test/server.ts'
 import { exportsOf } from '../../test/support/exports/exports.ts'
 
 const server = await testServer()
@@ -128,7 +128,7 @@ describe('creating an export', () => {
     const stranger = await makeCalls(0)
     const group = await makeAgentGroup(server, stranger.key)
     const company = await makeCompany(server, stranger.key)
-    const answers: Answer<Refusal>[] = []
+    const answers: TestAnswer<Refusal>[] = []
     for (const id of [randomUUID(), stranger.config.monitors[0]?.id]) {
       answers.push(await ask(key, { ...config, monitors: [...config.monitors, { id }] }))
     }
@@ -140,7 +140,7 @@ describe('creating an export', () => {
     await call('DELETE', `/v1/monitors/${deleted.id}`, { key })
     answers.push(await ask(key, { ...config, monitors: [{ id: deleted.id }] }))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([404]))
-    const pathsOf = ({ body }: Answer<Refusal>) => body.details.issues.map(({ path }) => path).join()
+    const pathsOf = ({ body }: TestAnswer<Refusal>) => body.details.issues.map(({ path }) => path).join()
     const selectors = ['companyId', 'companyId', 'groupId', 'groupId', 'agentId', 'notificationEndpointId']
     expect(answers.map(pathsOf)).toEqual([
       'config.monitors[1].id',

@@ -46,7 +46,7 @@ export const resultWords = ['affected', 'not_affected', 'unscored', 'failed'] as
  */
 export type CallType = 'uuid' | 'text' | 'timestamp' | 'integer' | 'number' | 'word' | 'name' | 'json'
 
-export type Column = { name: string; type: CallType }
+export type CallColumn = { name: string; type: CallType }
 
 /** The call columns of every export, in this order. */
 export const callColumns = [
@@ -64,7 +64,7 @@ export const callColumns = [
   { name: 'company_name', type: 'name' },
   { name: 'customer_id', type: 'text' },
   { name: 'metadata', type: 'json' },
-] as const satisfies Column[]
+] as const satisfies CallColumn[]
 
 /** Milliseconds from 1970 to PostgreSQL's epoch. */
 export const millennium = 946_684_800_000

@@ -3,7 +3,7 @@ import { onPlainPostgres } from '../../test/citus.ts'
 import { openPlans } from '../../test/plans.ts'
 import { listInOrder } from '../conversations/search/queries.ts'
 import type { OrgId } from '../platform/db/database.ts'
-import { countSelected, isFoundInOrder, listSelected, type Selection } from './queries.ts'
+import { countSelected, isReadInIndexOrder, listSelected, type Selection } from './queries.ts'
 
 const { describe } = onPlainPostgres('reads plans of one node')
 
@@ -292,7 +292,7 @@ describe.each([
     expect(pages).toBeLessThan(maxPages)
   })
 
-  it.each(ordered.filter(([, selection]) => isFoundInOrder(org, selection)))(
+  it.each(ordered.filter(([, selection]) => isReadInIndexOrder(org, selection)))(
     '%s is read with all its columns by one statement',
     async (_name, selection, includes, _, maxPages) => {
       const { answer, statements, pages } = await watch(() =>
@@ -306,7 +306,7 @@ describe.each([
 
   it('conversations without a suitable index are read in two steps', () => {
     const passedOver: Selection[] = [{ directions: ['outbound'] }, { text: 'hello' }, { minDurationSeconds: 60 }]
-    expect(passedOver.filter((selection) => isFoundInOrder(org, selection))).toEqual([])
+    expect(passedOver.filter((selection) => isReadInIndexOrder(org, selection))).toEqual([])
   })
 
   it.each(sought)('%s scans no whole table', async (_name, selection, includes, index, maxPages) => {

@@ -1,5 +1,5 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
-import { type Calendar, listPeriodBounds, type Window } from '../platform/db/calendar.ts'
+import { type Calendar, type CalendarWindow, listPeriodBounds } from '../platform/db/calendar.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { plannedEachTime } from '../platform/db/naming-client.ts'
 import { codes } from '../platform/db/result-codes.ts'
@@ -311,7 +311,7 @@ export const whereAmong = <T extends keyof DB, O>(
   ]).modifyEnd(eachTime)
 
 /** Whether an index in list order finds exactly the selection, so that no row is read for nothing. */
-export const isFoundInOrder = (org: OrgId, selection: Listed): boolean =>
+export const isReadInIndexOrder = (org: OrgId, selection: Listed): boolean =>
   soughtClauses(org, selection, 'each').length + otherClauses(selection).length === 0
 
 /**
@@ -418,7 +418,7 @@ export const countSelected = async (db: Db, org: OrgId, selection: Selection, sc
   return count
 }
 
-type Periods = Calendar & Window & { mostPeriods: number }
+type Periods = Calendar & CalendarWindow & { mostPeriods: number }
 
 /** Counts the selected conversations by the interval in which they started, oldest first, including empty intervals. */
 export const countSelectedByPeriod = async (db: Db, org: OrgId, selection: Selection, periods: Periods) => {

@@ -4,8 +4,8 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import { newId } from '../platform/ids.ts'
 import { type AnnounceDeps, announceFinding } from './announce.ts'
 import { attachConversations, countAttached, countGathered } from './attachments/queries.ts'
-import { followFinding, type HeldFinding } from './hold.ts'
 import { mostAttached } from './limits.ts'
+import { followFinding, type HeldFinding } from './lock.ts'
 import { findFindingOfMonitor, insertFinding, moveFinding } from './queries.ts'
 
 /** The content of a finding, by its type. */

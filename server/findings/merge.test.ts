@@ -5,7 +5,7 @@ import { testServer } from '../../test/server.ts'
 import { countWaiting } from '../../test/support/count-waiting.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import { fileSpike } from './file.ts'
-import { followFinding } from './hold.ts'
+import { followFinding } from './lock.ts'
 import { lockFinding, redirectMerged } from './queries.ts'
 
 const server = await testServer()

@@ -3,8 +3,8 @@ import { ApiError } from '../platform/errors.ts'
 import type { Actor } from '../platform/identity/actor.ts'
 import { newId } from '../platform/ids.ts'
 import { copyAttached, countAttached } from './attachments/queries.ts'
-import { holdFinding } from './hold.ts'
 import { mostAttached, mostMerged } from './limits.ts'
+import { holdFinding } from './lock.ts'
 import { listIdsWithMerged, moveFinding, redirectMerged, updateFinding } from './queries.ts'
 
 type Merge = { intoId: string; now: Date }

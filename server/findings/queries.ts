@@ -203,7 +203,7 @@ export const updateFinding = (trx: Db, org: OrgId, id: string, { title, descript
     .where('id', '=', id)
     .execute()
 
-type Place = { status: FindingStatus; priority: Priority }
+type BoardColumn = { status: FindingStatus; priority: Priority }
 
 export type Move = {
   id: string
@@ -211,8 +211,8 @@ export type Move = {
   kind: 'triage' | 'merge' | 'recurrence'
   /** Null if the service moves it. */
   byUserId?: string
-  from: Place
-  to: Place
+  from: BoardColumn
+  to: BoardColumn
   reason?: string | undefined
   mergedIntoId?: string
   now: Date

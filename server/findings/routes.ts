@@ -10,7 +10,7 @@ import { newId } from '../platform/ids.ts'
 import { requireOwnAnswer } from '../reviews/blind.ts'
 import { announceFinding, shown } from './announce.ts'
 import { parseFilter } from './filter.ts'
-import { holdFinding } from './hold.ts'
+import { holdFinding } from './lock.ts'
 import { mergeFinding } from './merge.ts'
 import {
   type FindingFilter,

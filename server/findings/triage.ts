@@ -2,10 +2,10 @@ import type { Db } from '../platform/db/database.ts'
 import { ApiError, invalid } from '../platform/errors.ts'
 import type { Actor } from '../platform/identity/actor.ts'
 import { newId } from '../platform/ids.ts'
-import { holdFinding } from './hold.ts'
-import { movesFrom } from './moves.ts'
+import { holdFinding } from './lock.ts'
 import { moveFinding } from './queries.ts'
 import type { FindingTriage } from './schema.ts'
+import { movesFrom } from './status-changes.ts'
 
 type Triage = FindingTriage & { now: Date }
 

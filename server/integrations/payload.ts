@@ -43,7 +43,7 @@ export const parsePayload = (bytes: Buffer, contentType: string | null): Parsed 
   return parsed
 }
 
-export const payloadPlace = (org: string, deliveryId: string) => `${org}/delivery/${deliveryId}`
+export const payloadContext = (org: string, deliveryId: string) => `${org}/delivery/${deliveryId}`
 
 /** Compressed before it is sealed, because sealed data does not compress. */
 export const sealPayload = async (
@@ -53,8 +53,8 @@ export const sealPayload = async (
   bytes: Buffer,
 ): Promise<string> => {
   const packed = await promisify(gzip)(bytes)
-  return secrets.seal(packed.toString('base64'), payloadPlace(org, deliveryId))
+  return secrets.seal(packed.toString('base64'), payloadContext(org, deliveryId))
 }
 
 export const openPayload = (secrets: Secrets, org: string, deliveryId: string, sealed: string): Promise<Buffer> =>
-  promisify(gunzip)(Buffer.from(secrets.open(sealed, payloadPlace(org, deliveryId)), 'base64'))
+  promisify(gunzip)(Buffer.from(secrets.open(sealed, payloadContext(org, deliveryId)), 'base64'))

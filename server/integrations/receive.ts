@@ -1,15 +1,15 @@
 import type { Deps } from '../platform/deps.ts'
 import { newId } from '../platform/ids.ts'
-import { applyPayload, type Integration, type Settle } from './apply.ts'
+import { applyPayload, type Integration, type Settle } from './apply-payload.ts'
 import { insertDelivery } from './deliveries/queries.ts'
-import type { Settled } from './deliveries/status.ts'
+import type { SettledDelivery } from './deliveries/status.ts'
 import { sealPayload } from './payload.ts'
 import { holdIntegration } from './queries.ts'
 import { readPayload } from './read-payload.ts'
 import { enqueuePull } from './twilio/enqueue.ts'
 
 /** An event without a finished call has nothing to replay, and data of an erased one must not stay. */
-const isWorthKeeping = (status: Settled['status']): boolean => status !== 'erased' && status !== 'ignored'
+const isWorthKeeping = (status: SettledDelivery['status']): boolean => status !== 'erased' && status !== 'ignored'
 
 type Received = { body: Buffer; contentType: string | null }
 
@@ -18,7 +18,7 @@ export const receiveDelivery = async (
   deps: Deps,
   integration: Integration,
   { body, contentType }: Received,
-): Promise<Settled & { deliveryId: string }> => {
+): Promise<SettledDelivery & { deliveryId: string }> => {
   const { org } = integration
   const { event, announced, redacted, reading } = await readPayload(deps, integration, body, contentType)
   const id = newId()
@@ -44,7 +44,7 @@ export const receiveDelivery = async (
   if (announced === undefined) {
     return { ...(await applyPayload(deps, integration, reading, settle)), deliveryId: id }
   }
-  const pending: Settled = { status: 'pending', reason: null, conversationId: null }
+  const pending: SettledDelivery = { status: 'pending', reason: null, conversationId: null }
   await deps.db.transaction().execute(async (trx) => {
     await settle(trx, pending)
     await enqueuePull(deps, trx, announced, { organizationId: org, deliveryId: id })

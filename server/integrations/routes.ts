@@ -20,7 +20,7 @@ import {
 import { defaultPreviousSecretValidSeconds, Integration, IntegrationCreate, IntegrationUpdate } from './schema.ts'
 import { openSecret, sealPreviousSecret, sealSecret } from './secret.ts'
 import { addressIssues, type Settings, settingsIssues } from './settings.ts'
-import { findShownSyncs } from './sync/shown.ts'
+import { findShownSyncs } from './sync/show-syncs.ts'
 
 const tags = ['Integrations']
 

@@ -1,7 +1,7 @@
 import type { Secrets } from '../platform/secrets/secrets.ts'
 
 /** The context of a sealed secret, which cannot be decrypted elsewhere. */
-export const secretPlace = (org: string, id: string) => `${org}/integration/${id}/secret`
+export const secretContext = (org: string, id: string) => `${org}/integration/${id}/secret`
 const previousPlace = (org: string, id: string) => `${org}/integration/${id}/previous-secret`
 
 type Row = {
@@ -13,13 +13,13 @@ type Row = {
 }
 
 export const sealSecret = (secrets: Secrets, org: string, id: string, secret: string): string =>
-  secrets.seal(secret, secretPlace(org, id))
+  secrets.seal(secret, secretContext(org, id))
 
 export const sealPreviousSecret = (secrets: Secrets, org: string, id: string, secret: string): string =>
   secrets.seal(secret, previousPlace(org, id))
 
 export const openSecret = (secrets: Secrets, { org, id, secret }: Pick<Row, 'org' | 'id' | 'secret'>): string =>
-  secrets.open(secret, secretPlace(org, id))
+  secrets.open(secret, secretContext(org, id))
 
 /** All valid secrets: during a rotation, the new and the old one. */
 export const openValidSecrets = (secrets: Secrets, row: Row, now: Date): string[] => {

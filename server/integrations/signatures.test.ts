@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { sample, sampleBytes } from '../../test/samples/ingest/sample.ts'
 import {
   checkElevenlabs,
+  type SignatureVerdict,
   type SignedRequest,
-  type Verdict,
   verifyLivekit,
   verifyRetell,
   verifyTwilio,
@@ -38,12 +38,12 @@ const standardWebhooks: VapiScheme = {
   secretIsBase64: true,
 }
 
-type Signer = { verify: (request: SignedRequest) => Verdict; signedAtMs: number; toleranceMs: number | null }
+type Signer = { verify: (request: SignedRequest) => SignatureVerdict; signedAtMs: number; toleranceMs: number | null }
 
 const minute = 60_000
 
 /** In two chunks, as it may arrive. */
-const verifyElevenlabs = ({ body, ...head }: SignedRequest): Verdict => {
+const verifyElevenlabs = ({ body, ...head }: SignedRequest): SignatureVerdict => {
   const check = checkElevenlabs(head)
   check.update(body.subarray(0, body.length / 2))
   check.update(body.subarray(body.length / 2))

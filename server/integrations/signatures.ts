@@ -6,7 +6,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
  * valid signature can be stale.
  */
 
-export type Verdict = 'valid' | 'stale' | 'invalid'
+export type SignatureVerdict = 'valid' | 'stale' | 'invalid'
 
 /** The request before its body is read. */
 export type RequestHead = {
@@ -38,10 +38,10 @@ export const isSame = (given: string, expected: string): boolean => {
 }
 
 /** Anyone could sign with an empty secret, so it is skipped. */
-export const signedByOne = (secrets: readonly string[], isSigned: (secret: string) => boolean): boolean =>
+export const isSignedByAny = (secrets: readonly string[], isSigned: (secret: string) => boolean): boolean =>
   secrets.filter((secret) => secret !== '' && isSigned(secret)).length > 0
 
-export const verdict = (isSigned: boolean, isFresh: boolean): Verdict => {
+export const verdict = (isSigned: boolean, isFresh: boolean): SignatureVerdict => {
   if (!isSigned) return 'invalid'
   return isFresh ? 'valid' : 'stale'
 }
@@ -61,10 +61,10 @@ export const hasRetellSignature = (head: RequestHead): boolean =>
   retellSignature.test(header(head, 'x-retell-signature'))
 
 /** `x-retell-signature: v=<ms>,d=<hex>`, over the body and then the time. */
-export const verifyRetell = (request: SignedRequest): Verdict => {
+export const verifyRetell = (request: SignedRequest): SignatureVerdict => {
   const [, ms, digest] = retellSignature.exec(header(request, 'x-retell-signature')) ?? []
   if (ms === undefined || digest === undefined) return 'invalid'
-  const isSigned = signedByOne(request.secrets, (secret) => isSame(digest, hmacHex(secret, request.body, ms)))
+  const isSigned = isSignedByAny(request.secrets, (secret) => isSame(digest, hmacHex(secret, request.body, ms)))
   return verdict(isSigned, isWithin(request.now, Number(ms), retellToleranceMs))
 }
 
@@ -81,7 +81,7 @@ const elevenlabsSignature = (head: RequestHead): { seconds: string; digests: str
 export const hasElevenlabsSignature = (head: RequestHead): boolean => elevenlabsSignature(head) !== undefined
 
 /** Verifies a body that is never in memory as a whole. */
-export type StreamCheck = { update: (piece: Uint8Array) => void; verdict: () => Verdict }
+export type StreamCheck = { update: (piece: Uint8Array) => void; verdict: () => SignatureVerdict }
 
 /** `elevenlabs-signature: t=<s>,v0=<hex>`, over the time, a dot, and the body; with several `v0` during a rotation. */
 export const checkElevenlabs = (head: RequestHead): StreamCheck => {
@@ -94,7 +94,7 @@ export const checkElevenlabs = (head: RequestHead): StreamCheck => {
       for (const hmac of hmacs.values()) hmac.update(piece)
     },
     verdict: () => {
-      const isSigned = signedByOne([...hmacs.keys()], (secret) => {
+      const isSigned = isSignedByAny([...hmacs.keys()], (secret) => {
         const expected = `v0=${hmacs.get(secret)?.digest('hex')}`
         return digests.filter((digest) => isSame(digest, expected)).length > 0
       })
@@ -141,12 +141,12 @@ export const hasTwilioSignature = (head: RequestHead): boolean =>
  * body. It
  * has no time: repeated webhooks are recognized by their ID.
  */
-export const verifyTwilio = (request: SignedRequest): Verdict => {
+export const verifyTwilio = (request: SignedRequest): SignatureVerdict => {
   const { body, url, secrets } = request
   const digest = bodyDigestIn(url)
   const text = digest === null ? formText(body) : ''
   const given = header(request, 'x-twilio-signature')
-  const isSigned = signedByOne(secrets, (secret) => {
+  const isSigned = isSignedByAny(secrets, (secret) => {
     const expected = spellingsOf(url).map((spelled) =>
       createHmac('sha1', secret)
         .update(spelled + text)
@@ -172,7 +172,7 @@ const livekitClaims = (request: RequestHead): Record<string, unknown> | undefine
   const [head = '', claims = '', signature = '', ...more] = header(request, 'authorization')
     .replace(/^Bearer /i, '')
     .split('.')
-  const isSigned = signedByOne(request.secrets, (secret) =>
+  const isSigned = isSignedByAny(request.secrets, (secret) =>
     isSame(signature, createHmac('sha256', secret).update(`${head}.${claims}`).digest('base64url')),
   )
   // Nothing is read from an unsigned token, because anyone can write it.
@@ -182,7 +182,7 @@ const livekitClaims = (request: RequestHead): Record<string, unknown> | undefine
 export const hasLivekitToken = (head: RequestHead): boolean => livekitClaims(head) !== undefined
 
 /** `authorization: <JWT>`, with the digest of the body and an expiry. */
-export const verifyLivekit = (request: SignedRequest, apiKey?: string): Verdict => {
+export const verifyLivekit = (request: SignedRequest, apiKey?: string): SignatureVerdict => {
   const claims = livekitClaims(request)
   if (!claims) return 'invalid'
   const { iss, sha256, exp, nbf = 0 } = claims

@@ -2,11 +2,11 @@ import { createHmac } from 'node:crypto'
 import {
   header,
   isSame,
+  isSignedByAny,
   isWithin,
   type RequestHead,
+  type SignatureVerdict,
   type SignedRequest,
-  signedByOne,
-  type Verdict,
   verdict,
 } from './signatures.ts'
 
@@ -44,7 +44,7 @@ const instantMs = (timestamp: string): number => {
 const keyOf = (secret: string, isBase64: boolean): Buffer =>
   isBase64 ? Buffer.from(secret.replace(/^whsec_/, ''), 'base64') : Buffer.from(secret)
 
-const verifyHmac = (request: SignedRequest, knobs: VapiHmac): Verdict => {
+const verifyHmac = (request: SignedRequest, knobs: VapiHmac): SignatureVerdict => {
   const {
     algorithm = 'sha256',
     signatureHeader = defaultSignatureHeader,
@@ -69,7 +69,7 @@ const verifyHmac = (request: SignedRequest, knobs: VapiHmac): Verdict => {
   if (!format.includes('{body}')) return 'invalid'
   // The header can have several signatures, separated by spaces, while the sender rotates a secret.
   const given = header(request, signatureHeader).split(' ').slice(0, 5)
-  const isSigned = signedByOne(request.secrets, (secret) => {
+  const isSigned = isSignedByAny(request.secrets, (secret) => {
     const key = keyOf(secret, secretIsBase64)
     if (key.length === 0) return false
     const hmac = createHmac(algorithm, key)
@@ -82,14 +82,14 @@ const verifyHmac = (request: SignedRequest, knobs: VapiHmac): Verdict => {
   return verdict(isSigned, isFresh)
 }
 
-const verifySecret = (request: RequestHead, given: string): Verdict =>
+const verifySecret = (request: RequestHead, given: string): SignatureVerdict =>
   verdict(
-    signedByOne(request.secrets, (secret) => isSame(given, secret)),
+    isSignedByAny(request.secrets, (secret) => isSame(given, secret)),
     true,
   )
 
 /** Only the header counts, because the body is not signed. */
-const verifyPlain = (request: RequestHead, scheme: Exclude<VapiScheme, { scheme: 'hmac' }>): Verdict => {
+const verifyPlain = (request: RequestHead, scheme: Exclude<VapiScheme, { scheme: 'hmac' }>): SignatureVerdict => {
   if (scheme.scheme === 'secret') return verifySecret(request, header(request, scheme.header ?? 'x-vapi-secret'))
   const given = header(request, scheme.header ?? 'authorization')
   if (scheme.prefix === false) return verifySecret(request, given)
@@ -102,5 +102,5 @@ export const hasVapiSignature = (head: RequestHead, scheme: VapiScheme): boolean
     ? header(head, scheme.signatureHeader ?? defaultSignatureHeader) !== ''
     : verifyPlain(head, scheme) === 'valid'
 
-export const verifyVapi = (request: SignedRequest, scheme: VapiScheme): Verdict =>
+export const verifyVapi = (request: SignedRequest, scheme: VapiScheme): SignatureVerdict =>
   scheme.scheme === 'hmac' ? verifyHmac(request, scheme) : verifyPlain(request, scheme)

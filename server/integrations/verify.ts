@@ -6,9 +6,9 @@ import {
   hasRetellSignature,
   hasTwilioSignature,
   type RequestHead,
+  type SignatureVerdict,
   type SignedRequest,
   signsForm,
-  type Verdict,
   verifyLivekit,
   verifyRetell,
   verifyTwilio,
@@ -54,7 +54,7 @@ export const verifyWebhook = (
   provider: Exclude<Provider, StreamingProvider>,
   settings: Settings,
   request: SignedRequest,
-): Verdict => {
+): SignatureVerdict => {
   switch (provider) {
     case 'vapi':
       return verifyVapi(request, vapiScheme(settings))

@@ -7,7 +7,7 @@ import { toIssues } from '../platform/http/validation.ts'
 import { compileStrict } from '../platform/json-schema.ts'
 import { type Tool, tools } from './tools.ts'
 
-type Place = 'path' | 'query' | 'body'
+type ParameterLocation = 'path' | 'query' | 'body'
 
 export type Callable = {
   tool: Tool
@@ -22,7 +22,7 @@ export type Callable = {
     additionalProperties: false
   }
   outputSchema: JsonSchema
-  placeOf: Map<string, Place>
+  placeOf: Map<string, ParameterLocation>
   /**
    * Checks what the operation does not: arguments that only shape the response, and path arguments, which could address
    * another operation if they contained dots.
@@ -58,13 +58,13 @@ const argumentsOf = ({ parameters = [], requestBody }: Operation, { components }
   const plain = withoutReferences(body ?? {}, components.schemas) as JsonSchema
   const given = parameters.map(({ name, in: place, required = false, schema, description }) => ({
     name,
-    place: place as Place,
+    place: place as ParameterLocation,
     required,
     schema: withoutReferences({ ...schema, ...(description && { description }) }, components.schemas) as JsonSchema,
   }))
   const inBody = Object.entries(plain.properties ?? {}).map(([name, schema]) => ({
     name,
-    place: 'body' as Place,
+    place: 'body' as ParameterLocation,
     schema,
     required: plain.required?.includes(name) ?? false,
   }))

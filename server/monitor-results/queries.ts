@@ -27,7 +27,7 @@ export type ResultRow = {
   cost: number | null
 }
 
-type Outcome = 'created' | 'updated' | 'unchanged' | 'absent'
+type StoreOutcome = 'created' | 'updated' | 'unchanged' | 'absent'
 
 const columnOf = (
   rows: ResultRow[],
@@ -64,7 +64,7 @@ const placeOf = ({ monitorId, conversationId, monitorVersion }: ResultRow) =>
  * key wins. IDs are lower case. The conversations and monitors are locked against deletion until the transaction ends;
  * `absent` lists those that do not exist. A row equal to the stored one is not written.
  */
-export const upsertResults = async (trx: Db, org: OrgId, given: ResultRow[], now: Date): Promise<Outcome[]> => {
+export const upsertResults = async (trx: Db, org: OrgId, given: ResultRow[], now: Date): Promise<StoreOutcome[]> => {
   if (given.length === 0) return []
   const rows = lastOfEach(given)
   const conversationIds = [...new Set(rows.map(({ conversationId }) => conversationId))]
@@ -121,7 +121,7 @@ export const upsertResults = async (trx: Db, org: OrgId, given: ResultRow[], now
       ARRAY(SELECT monitor_id || ' ' || conversation_id || ' ' || monitor_version FROM written WHERE NOT created)
         AS updated ${sql.raw(plannedEachTime)}`.execute(trx)
   const { sound = [], created = [], updated = [] } = told[0] ?? {}
-  const outcomes = new Map<string, Outcome>(sound.map((at) => [placeOf(rows[at - 1] as ResultRow), 'unchanged']))
+  const outcomes = new Map<string, StoreOutcome>(sound.map((at) => [placeOf(rows[at - 1] as ResultRow), 'unchanged']))
   for (const place of created) outcomes.set(place, 'created')
   for (const place of updated) outcomes.set(place, 'updated')
   return given.map((row) => outcomes.get(placeOf(row)) ?? 'absent')
@@ -330,16 +330,16 @@ export const listConversationResults = (db: Db, org: OrgId, of: OfConversation, 
 }
 
 /** The position of a row among those of its monitor. */
-type Place = { callStartedAt: Date; conversationId: string; version: number }
+type ResultPosition = { callStartedAt: Date; conversationId: string; version: number }
 
-type Batch = { monitorId: string; limit: number; after: Place | undefined }
+type Batch = { monitorId: string; limit: number; after: ResultPosition | undefined }
 
 /**
  * Deletes the next rows of a monitor and returns the position of the last. `after` skips rows that were just deleted,
  * because their index entries still exist.
  */
 export const deleteResultsOfMonitor = async (trx: Db, org: OrgId, { monitorId, limit, after }: Batch) => {
-  const { rows } = await sql<Place>`
+  const { rows } = await sql<ResultPosition>`
     DELETE FROM monitor_results r
     USING (
       SELECT call_started_at, conversation_id, monitor_version FROM monitor_results

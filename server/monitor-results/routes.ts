@@ -6,7 +6,7 @@ import { answers, IdParams, NoQuery, Page } from '../platform/http/schemas.ts'
 import type { ResultDeps } from './deps.ts'
 import { getCallStart, listConversationResults, listMonitorResults, type ResultFilter } from './queries.ts'
 import { ConversationResultQuery, MonitorResultQuery, Result, ResultBatch, ResultBatchAnswer } from './schema.ts'
-import { writeBatch } from './write.ts'
+import { writeBatch } from './write-results.ts'
 
 const tags = ['Monitors']
 const entitlement = 'monitors'

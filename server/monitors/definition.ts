@@ -68,10 +68,10 @@ const schemas: Record<MonitorKind, object> = {
   external: ExternalDefinition,
 }
 
-export type Definition = Static<typeof RuleDefinition> | Static<typeof JudgeDefinition> | Record<string, never>
+export type MonitorDefinition = Static<typeof RuleDefinition> | Static<typeof JudgeDefinition> | Record<string, never>
 
 /** The definition in requests and responses, whatever the kind. */
-export const AnyDefinition = Type.Unsafe<Definition>({
+export const AnyDefinition = Type.Unsafe<MonitorDefinition>({
   type: 'object',
   additionalProperties: true,
   description:

@@ -5,7 +5,7 @@ import { ApiError, invalid, invalidAll } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
 import { newId } from '../platform/ids.ts'
-import { checkDefinition, type Definition, type MonitorKind } from './definition.ts'
+import { checkDefinition, type MonitorDefinition, type MonitorKind } from './definition.ts'
 import { requireJudgeProvider } from './judge-provider.ts'
 import {
   countMonitors,
@@ -30,11 +30,11 @@ const entitlement = 'monitors'
 const shown = ({ number, definition, versionCreatedAt, ...monitor }: Awaited<ReturnType<typeof getMonitor>>) => ({
   ...monitor,
   // Stored definitions were validated for their kind.
-  currentVersion: { number, definition: definition as Definition, createdAt: versionCreatedAt },
+  currentVersion: { number, definition: definition as MonitorDefinition, createdAt: versionCreatedAt },
 })
 
 export const monitors = (app: App, { db, config, reactions }: Deps): void => {
-  const requireSound = (kind: MonitorKind, definition: Definition): void => {
+  const requireSound = (kind: MonitorKind, definition: MonitorDefinition): void => {
     const issues = checkDefinition(kind, definition)
     if (issues.length > 0) throw invalidAll(issues)
     if (kind === 'judge') requireJudgeProvider(config.judge, 'model' in definition ? definition.model : undefined)
@@ -199,7 +199,10 @@ export const monitors = (app: App, { db, config, reactions }: Deps): void => {
         (page) => listMonitorVersions(db, actor.org, id, page),
         ({ number }) => String(number),
       )
-      return { data: data.map((version) => ({ ...version, definition: version.definition as Definition })), nextCursor }
+      return {
+        data: data.map((version) => ({ ...version, definition: version.definition as MonitorDefinition })),
+        nextCursor,
+      }
     },
   )
 }

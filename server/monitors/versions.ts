@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Db, OrgId } from '../platform/db/database.ts'
-import type { Definition } from './definition.ts'
+import type { MonitorDefinition } from './definition.ts'
 import { insertMonitorVersion } from './queries.ts'
 
 /** As it is stored: JSON has a single zero. */
@@ -12,7 +12,7 @@ type Current = { id: string; number: number; definition: object }
  * Makes a definition current: inserts the next version, or none if the current one is equal. The caller has locked the
  * monitor.
  */
-export const nextVersion = async (trx: Db, org: OrgId, monitor: Current, definition: Definition) => {
+export const nextVersion = async (trx: Db, org: OrgId, monitor: Current, definition: MonitorDefinition) => {
   if (isDeepStrictEqual(stored(definition), monitor.definition)) return undefined
   const number = monitor.number + 1
   await insertMonitorVersion(trx, org, monitor.id, number, definition)

@@ -28,19 +28,19 @@ export type Turns = {
 }
 
 type Waiting = { give: () => void; reject: (reason: unknown) => void }
-type Line = { first: Set<Waiting>; last: Set<Waiting> }
+type WaitingLine = { first: Set<Waiting>; last: Set<Waiting> }
 
 const lineIsFull = () =>
   new ApiError('unavailable', 'Too many requests of this kind are waiting. Try again in a moment.', {
     retryAfterSeconds: 2,
   })
 
-const firstOf = ({ first, last }: Line): Waiting | undefined => {
+const firstOf = ({ first, last }: WaitingLine): Waiting | undefined => {
   const [waiting] = first.size > 0 ? first : last
   return waiting
 }
 
-const countWaiting = (line: Line | undefined): number => (line ? line.first.size + line.last.size : 0)
+const countWaiting = (line: WaitingLine | undefined): number => (line ? line.first.size + line.last.size : 0)
 
 /** The next place is for the owner who has the fewest, and among equals for the one who was served longest ago. */
 export const openTurns = (
@@ -50,7 +50,7 @@ export const openTurns = (
   let free = places
   const held = new Map<string, number>()
   /** In the order of turns: who is served goes to the end. */
-  const lines = new Map<string, Line>()
+  const lines = new Map<string, WaitingLine>()
   const heldBy = (owner: string) => held.get(owner) ?? 0
 
   const change = (owner: string, by: 1 | -1) => {

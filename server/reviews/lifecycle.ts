@@ -48,10 +48,10 @@ export const canMove = (from: ReviewStatus, to: ReviewStatus): boolean => moves[
 
 // Holding
 
-export type Held = { review: StoredReview; bucket: StoredBucket | undefined }
+export type LockedReview = { review: StoredReview; bucket: StoredBucket | undefined }
 
 /** A review with its bucket, as they stand; held against changes until the transaction ends. */
-export const lockReview = async (trx: Db, org: OrgId, id: string, now: Date): Promise<Held> => {
+export const lockReview = async (trx: Db, org: OrgId, id: string, now: Date): Promise<LockedReview> => {
   const { bucketId, conversationId } = await getReview(trx, org, id, now)
   const bucket = bucketId === null ? undefined : await holdBucket(trx, org, bucketId)
   await lockConversations(trx, org, [conversationId])
@@ -59,7 +59,7 @@ export const lockReview = async (trx: Db, org: OrgId, id: string, now: Date): Pr
 }
 
 /** One's own. */
-export const lockOwnReview = async (trx: Db, actor: Actor, id: string, now: Date): Promise<Held> => {
+export const lockOwnReview = async (trx: Db, actor: Actor, id: string, now: Date): Promise<LockedReview> => {
   const held = await lockReview(trx, actor.org, id, now)
   if (held.review.reviewerUserId !== actor.userId)
     throw new ApiError('forbidden', 'This review belongs to another reviewer.')
@@ -88,7 +88,7 @@ export const requireReviewer = ({ reviewerUserIds }: StoredBucket, { userId }: A
 }
 
 /** Goes on with a review: extends its lease, or takes its place again if nobody has it, which is a claim. */
-const takeUp = async (trx: Db, actor: Actor, { review, bucket }: Held, now: Date): Promise<void> => {
+const takeUp = async (trx: Db, actor: Actor, { review, bucket }: LockedReview, now: Date): Promise<void> => {
   requireMove(review, 'in_progress')
   const { id, conversationId, status } = review
   if (status === 'pending' && bucket) {
@@ -207,7 +207,7 @@ export const complete = async (deps: ChangeDeps, trx: Db, org: OrgId, id: string
 type Change = Static<typeof ReviewUpdate>
 
 /** Changes a review that is held, and completes or skips it where that is asked for. */
-export const changeReview = async (deps: ChangeDeps, trx: Db, actor: Actor, held: Held, change: Change) => {
+export const changeReview = async (deps: ChangeDeps, trx: Db, actor: Actor, held: LockedReview, change: Change) => {
   const { org } = actor
   const { review, bucket } = held
   const { id, conversationId } = review

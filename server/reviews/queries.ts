@@ -47,7 +47,7 @@ const blindReviewOf = (org: OrgId, userId: string, conversationId: RawBuilder<st
     AND own.reviewer_user_id = ${userId}::uuid AND own.status IN ('pending', 'in_progress'))`
 
 /** Whether what others and the monitors say of a conversation is kept from the person, who is to answer first. */
-export const isKeptBlind = async (db: Db, org: OrgId, userId: string, conversationId: string): Promise<boolean> => {
+export const isBlind = async (db: Db, org: OrgId, userId: string, conversationId: string): Promise<boolean> => {
   const { rows } = await sql<{ blind: boolean }>`
     SELECT ${blindReviewOf(org, userId, sql`${conversationId}::uuid`)} AS blind`.execute(db)
   return rows[0]?.blind === true

@@ -5,20 +5,20 @@ import { share } from '../statistics/agreement.ts'
 import {
   addGroup,
   addSpreads,
-  type Counts,
   correlation,
   emptySpread,
   type Group,
   independent,
+  type SpikeCounts,
   type Spread,
   scaleSpread,
 } from './spread.ts'
 
 /** Scored results of calls that began in one hour, which is counted from 1970 in UTC. At least one. */
-export type Hour = Counts & { hour: number }
+export type Hour = SpikeCounts & { hour: number }
 
 /** What ordinary hours said. */
-type Tally = Counts & {
+type Tally = SpikeCounts & {
   /** What the calls are worth when it is known how days differ. */
   independentCalls: number
   hours: Spread
@@ -31,7 +31,7 @@ type Suspicion = {
   /** The logarithm of an e-value, of the days before the present one. */
   evidence: number
   /** Of the present day. */
-  today: Counts
+  today: SpikeCounts
   /** The hour with which it began; null when there is none. */
   since: number | null
 }
@@ -118,13 +118,13 @@ const forgetDay = (tally: Tally): Tally => {
   }
 }
 
-const addCounts = <T extends Counts>(counts: T, more: Counts): T => ({
+const addCounts = <T extends SpikeCounts>(counts: T, more: SpikeCounts): T => ({
   ...counts,
   affected: counts.affected + more.affected,
   calls: counts.calls + more.calls,
 })
 
-const worth = ({ affected, calls }: Counts, correlated: number): Counts => {
+const worth = ({ affected, calls }: SpikeCounts, correlated: number): SpikeCounts => {
   const factor = calls === 0 ? 0 : independent(calls, correlated) / calls
   return { affected: affected * factor, calls: calls * factor }
 }

@@ -7,7 +7,7 @@ import { countWaiting } from '../../test/support/count-waiting.ts'
 import { affectedIn, days, hourMs, makeTimeline } from '../../test/support/spikes/timeline.ts'
 import { newId } from '../platform/ids.ts'
 import { jobList } from '../worker.ts'
-import { detectInMonitor } from './step.ts'
+import { detectInMonitor } from './detection-step.ts'
 
 const { it: itWithTriggers } = onPlainPostgres('fails a write by a trigger')
 

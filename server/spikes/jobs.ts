@@ -1,8 +1,8 @@
 import type { Deps } from '../platform/deps.ts'
 import { eachOfPages } from '../platform/jobs/attempt-each.ts'
 import { currentTime, defineSweep } from '../platform/jobs/define-sweep.ts'
+import { detectInMonitor, rangeAt } from './detection-step.ts'
 import { listDueMonitors, listDueOrganizationsAllOrgs } from './queries.ts'
-import { detectInMonitor, rangeAt } from './step.ts'
 
 const monitorsAtOnce = 100
 

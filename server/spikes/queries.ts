@@ -4,13 +4,13 @@ import { codes } from '../platform/db/result-codes.ts'
 import type { Page } from '../platform/http/paging.ts'
 
 /** From the earliest call that is looked at to the end of the last hour that is closed. */
-export type Range = { since: Date; until: Date }
+export type HourRange = { since: Date; until: Date }
 
 /**
  * Whether monitor `m` of that organization, with its state `s`, has results that are not counted yet. A new version waits
  * for its backfill, because the history is what it is compared with. One index lookup per monitor.
  */
-const isDue = (org: OrgId | RawBuilder<OrgId>, { since, until }: Range): RawBuilder<boolean> => sql`
+const isDue = (org: OrgId | RawBuilder<OrgId>, { since, until }: HourRange): RawBuilder<boolean> => sql`
   m.enabled AND m.deleted_at IS NULL
   AND coalesce((
     SELECT true FROM monitor_results r
@@ -27,7 +27,7 @@ const monitorsWithState = sql`
   monitors m LEFT JOIN monitor_spike_states s ON s.organization_id = m.organization_id AND s.monitor_id = m.id
     AND s.monitor_version = m.current_version`
 
-export const listDueOrganizationsAllOrgs = async (db: Db, range: Range): Promise<{ id: OrgId }[]> => {
+export const listDueOrganizationsAllOrgs = async (db: Db, range: HourRange): Promise<{ id: OrgId }[]> => {
   const { rows } = await sql<{ id: OrgId }>`
     SELECT o.id FROM organizations o JOIN ${monitorsWithState} ON m.organization_id = o.id
     WHERE o.monitors AND o.suspended_at IS NULL AND ${isDue(sql`m.organization_id`, range)}
@@ -35,7 +35,7 @@ export const listDueOrganizationsAllOrgs = async (db: Db, range: Range): Promise
   return rows
 }
 
-export const listDueMonitors = async (db: Db, org: OrgId, range: Range, { limit, after }: Page) => {
+export const listDueMonitors = async (db: Db, org: OrgId, range: HourRange, { limit, after }: Page) => {
   const { rows } = await sql<{ id: string }>`
     SELECT m.id FROM ${monitorsWithState}
     WHERE m.organization_id = ${org} AND (${after ?? null}::uuid IS NULL OR m.id > ${after ?? null}::uuid)

@@ -1,13 +1,13 @@
 // How much the rates of groups of calls, such as hours or days, differ beyond what chance explains.
 
 /** Counts that may be parts of a whole: calls that resemble each other count as fewer. */
-export type Counts = { affected: number; calls: number }
+export type SpikeCounts = { affected: number; calls: number }
 
 /** Of one group: its counts, and the sum of the squares of the calls in each of its parts. */
-export type Group = Counts & { squares: number }
+export type Group = SpikeCounts & { squares: number }
 
 /** Sums over groups, from which the spread around any rate can be told. */
-export type Spread = Counts & {
+export type Spread = SpikeCounts & {
   groups: number
   /** Of the affected, squared, for each call. */
   affectedSquares: number

@@ -1,8 +1,8 @@
 // The difference b − a at any look: however often one looks, a difference that is not there is claimed with
 // probability alpha at most. The headline number.
 
-import { type Arms, degreesOfFreedom, mendedVariance } from './arm.ts'
-import { type Design, differenceBoundsOf, tPart } from './design.ts'
+import { type ArmEstimates, degreesOfFreedom, mendedVariance } from './arm.ts'
+import { type Design, differenceBoundsOf, tShare } from './design.ts'
 import { exactInterval, exactLogE } from './exact-binomial.ts'
 import type { NoInterval } from './fixed.ts'
 import { around, clampInterval, type Interval } from './interval.ts'
@@ -18,9 +18,9 @@ export type Precision = {
   x: number
 }
 
-export type Evidence = { logE: number; eValue: number; p: number }
+export type SequentialEvidence = { logE: number; eValue: number; p: number }
 
-export type AnytimeDifference = Omit<Evidence, 'logE'> & {
+export type AnytimeDifference = Omit<SequentialEvidence, 'logE'> & {
   interval: Interval | null
   /** Why there is no interval. */
   reason: NoInterval | null
@@ -31,10 +31,10 @@ export type AnytimeDifference = Omit<Evidence, 'logE'> & {
   multiplier: number | null
 }
 
-const noEvidence: Evidence = { logE: 0, eValue: 1, p: 1 }
+const noEvidence: SequentialEvidence = { logE: 0, eValue: 1, p: 1 }
 
 /** Null as long as an arm has fewer than two units. */
-export const precisionOf = ({ a, b, covariance }: Arms, design: Design): Precision | null => {
+export const precisionOf = ({ a, b, covariance }: ArmEstimates, design: Design): Precision | null => {
   if (a.units < 2 || b.units < 2) return null
   const observed = a.observed + b.observed
   // The variance is never below what it would be if both arms were alike: that keeps uneven splits and arms in which
@@ -55,7 +55,11 @@ export const precisionOf = ({ a, b, covariance }: Arms, design: Design): Precisi
 }
 
 /** The variance of one observation if both arms are alike: were all independent, and by what they are worth. */
-const pooledOf = (a: Arms['a'], b: Arms['a'], { kind }: Design): { independent: number; worth: number } => {
+const pooledOf = (
+  a: ArmEstimates['a'],
+  b: ArmEstimates['a'],
+  { kind }: Design,
+): { independent: number; worth: number } => {
   const observed = a.observed + b.observed
   if (kind === 'numeric') {
     const both = (a.deviations + b.deviations) / (observed - 2)
@@ -68,24 +72,28 @@ const pooledOf = (a: Arms['a'], b: Arms['a'], { kind }: Design): { independent: 
 }
 
 /** Cheap enough to ask after every conversation. */
-export const anytimeEvidence = (arms: Arms, design: Design, precision = precisionOf(arms, design)): Evidence => {
+export const anytimeEvidence = (
+  arms: ArmEstimates,
+  design: Design,
+  precision = precisionOf(arms, design),
+): SequentialEvidence => {
   if (arms.difference === null || precision === null || precision.variance === 0) return noEvidence
   const byT = tLogE(arms.difference ** 2 / precision.variance, precision.degrees, precision.x)
   const logE = design.kind === 'boolean' ? hybridLogE(byT, arms) : byT
   return { logE, eValue: eValueOf(logE), p: pValueOf(logE) }
 }
 
-const hybridLogE = (byT: number, arms: Arms): number => {
-  const part = Math.log(tPart) + byT
-  return arms.single ? Math.max(part, Math.log(1 - tPart) + exactLogE(shareOf(arms.a), shareOf(arms.b), 0)) : part
+const hybridLogE = (byT: number, arms: ArmEstimates): number => {
+  const part = Math.log(tShare) + byT
+  return arms.single ? Math.max(part, Math.log(1 - tShare) + exactLogE(shareOf(arms.a), shareOf(arms.b), 0)) : part
 }
 
-const shareOf = ({ sum, observed }: Arms['a']) => ({ affected: sum, all: observed })
+const shareOf = ({ sum, observed }: ArmEstimates['a']) => ({ affected: sum, all: observed })
 
 /** The level at which the t part is asked. */
-export const tLevel = ({ kind }: Design, alpha: number): number => (kind === 'boolean' ? tPart * alpha : alpha)
+export const tLevel = ({ kind }: Design, alpha: number): number => (kind === 'boolean' ? tShare * alpha : alpha)
 
-export const anytimeDifference = (arms: Arms, design: Design, alpha = design.alpha): AnytimeDifference => {
+export const anytimeDifference = (arms: ArmEstimates, design: Design, alpha = design.alpha): AnytimeDifference => {
   const precision = precisionOf(arms, design)
   const { eValue, p } = anytimeEvidence(arms, design, precision)
   const without = (reason: NoInterval): AnytimeDifference => ({
@@ -116,7 +124,7 @@ export const anytimeDifference = (arms: Arms, design: Design, alpha = design.alp
 }
 
 const anytimeInterval = (
-  arms: Arms,
+  arms: ArmEstimates,
   difference: number,
   half: number,
   design: Design,
@@ -127,6 +135,6 @@ const anytimeInterval = (
   const byT = bounds ? clampInterval(around(difference, half), bounds) : around(difference, half)
   if (design.kind === 'numeric' || !arms.single) return byT
   // Neither part excludes what lies outside both, so only what both leave remains.
-  const exact = exactInterval(shareOf(arms.a), shareOf(arms.b), (1 - tPart) * alpha)
+  const exact = exactInterval(shareOf(arms.a), shareOf(arms.b), (1 - tShare) * alpha)
   return { low: Math.max(byT.low, exact.low), high: Math.min(byT.high, exact.high) }
 }

@@ -27,7 +27,7 @@ export type ArmEstimate = {
   single: boolean
 }
 
-export type Arms = {
+export type ArmEstimates = {
   a: ArmEstimate
   b: ArmEstimate
   /** Between the two means: of units that are in both arms. */
@@ -38,7 +38,7 @@ export type Arms = {
   single: boolean
 }
 
-export const estimateArms = (sums: Sums, kind: Design['kind']): Arms => {
+export const estimateArms = (sums: Sums, kind: Design['kind']): ArmEstimates => {
   const [measuredA, measuredB] = [measure(sums.a), measure(sums.b)]
   const a = estimate(measuredA, designEffectOf(measuredA, measuredB), kind)
   const b = estimate(measuredB, designEffectOf(measuredB, measuredA), kind)

@@ -12,7 +12,7 @@ export type Design = {
 }
 
 /** Of always-valid boolean intervals this share of alpha goes to the t part, the rest to the exact one. */
-export const tPart = 0.9
+export const tShare = 0.9
 
 export const standardDesign = { alpha: 0.05, tuningConversations: 1000, power: 0.8 }
 

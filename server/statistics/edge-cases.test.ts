@@ -6,7 +6,7 @@ import { fixedDifference } from './fixed.ts'
 import type { Interval } from './interval.ts'
 import { liftOf } from './lift.ts'
 import { differenceOf, outcomeResult } from './outcome.ts'
-import { type Answer, isValue, outcomeSumsOf } from './outcome-sums.ts'
+import { isValue, type OutcomeValue, outcomeSumsOf } from './outcome-sums.ts'
 import { fisher } from './proportions.ts'
 import { sumsOf } from './sums.ts'
 
@@ -87,8 +87,8 @@ describe('two rates', () => {
 
 const nothing = { target: null, conversationsPerDay: null }
 
-const outcomeOf = (a: readonly Answer[], b: readonly Answer[], design = numeric) => {
-  const each = (answers: readonly Answer[], arm: 'a' | 'b') =>
+const outcomeOf = (a: readonly OutcomeValue[], b: readonly OutcomeValue[], design = numeric) => {
+  const each = (answers: readonly OutcomeValue[], arm: 'a' | 'b') =>
     answers.map((answer) => ({ a: [], b: [], [arm]: [answer], inBothArms: false }))
   return outcomeResult(outcomeSumsOf([...each(a, 'a'), ...each(b, 'b')], design), design, nothing)
 }
@@ -116,7 +116,12 @@ describe('too little', () => {
   })
 
   it('what is pending, missing or failed is not observed, but told', () => {
-    const all: Answer[] = [{ status: 'pending' }, { status: 'missing' }, { status: 'failed' }, { status: 'missing' }]
+    const all: OutcomeValue[] = [
+      { status: 'pending' },
+      { status: 'missing' },
+      { status: 'failed' },
+      { status: 'missing' },
+    ]
     const { arms, missingness, difference } = outcomeOf(all, all, boolean)
     expect(arms.a).toMatchObject({ conversations: 4, observed: 0, pending: 1, missing: 2, failed: 1, mean: null })
     expect(difference.estimate).toBeNull()
@@ -156,7 +161,7 @@ describe('scores', () => {
     const good = [1, 5, 3, 2].map(observed)
     const one = outcomeOf([...good, ...strange], good, ranged)
     expect(one.arms.a).toMatchObject({ observed: 4, failed: 5, mean: 2.75 })
-    const other = outcomeOf([...good, ...strange.map((): Answer => ({ status: 'failed' }))], good, ranged)
+    const other = outcomeOf([...good, ...strange.map((): OutcomeValue => ({ status: 'failed' }))], good, ranged)
     expect(other).toEqual(one)
   })
 
@@ -253,7 +258,7 @@ describe('units in both arms', () => {
 })
 
 describe('what was never observed', () => {
-  const times = (count: number, answer: Answer) => Array.from({ length: count }, () => answer)
+  const times = (count: number, answer: OutcomeValue) => Array.from({ length: count }, () => answer)
   const arm = (affected: number, not: number, missing: number, failed: number) => [
     ...times(affected, observed(1)),
     ...times(not, observed(0)),

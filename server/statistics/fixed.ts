@@ -1,6 +1,6 @@
 // The difference b − a if this were the only look. It errs more often when one looks again.
 
-import { type Arms, degreesOfFreedom } from './arm.ts'
+import { type ArmEstimates, degreesOfFreedom } from './arm.ts'
 import { type Design, differenceBoundsOf } from './design.ts'
 import { tQuantile, tTwoSided } from './distributions.ts'
 import { around, clampInterval, type Interval } from './interval.ts'
@@ -33,19 +33,19 @@ const unknown = (method: FixedDifference['method'], reason: NoInterval): FixedDi
   newcombe: null,
 })
 
-const usesScores = ({ covariance }: Arms, { kind }: Design) => kind === 'boolean' && covariance === 0
+const usesScores = ({ covariance }: ArmEstimates, { kind }: Design) => kind === 'boolean' && covariance === 0
 
-export const fixedDifference = (arms: Arms, design: Design, alpha = design.alpha): FixedDifference =>
+export const fixedDifference = (arms: ArmEstimates, design: Design, alpha = design.alpha): FixedDifference =>
   usesScores(arms, design) ? byScore(arms, alpha) : byWelch(arms, design, alpha)
 
 /** Cheap enough to ask after every conversation. */
-export const fixedP = (arms: Arms, design: Design): number => {
+export const fixedP = (arms: ArmEstimates, design: Design): number => {
   if (usesScores(arms, design)) return scoreP(arms)?.p ?? 1
   const test = welch(arms)
   return typeof test === 'string' ? 1 : test.p
 }
 
-const welch = ({ a, b, covariance, difference }: Arms) => {
+const welch = ({ a, b, covariance, difference }: ArmEstimates) => {
   if (difference === null || a.unitVariance === null || b.unitVariance === null) return 'too_few_units'
   const variance = a.unitVariance + b.unitVariance - 2 * covariance
   // What is left of a larger sum by rounding is nothing.
@@ -55,7 +55,7 @@ const welch = ({ a, b, covariance, difference }: Arms) => {
   return { difference, standardError, degrees, p: tTwoSided(difference / standardError, degrees) }
 }
 
-const byWelch = (arms: Arms, design: Design, alpha: number): FixedDifference => {
+const byWelch = (arms: ArmEstimates, design: Design, alpha: number): FixedDifference => {
   const test = welch(arms)
   if (typeof test === 'string') return unknown('welch', test)
   const { difference, standardError, degrees, p } = test
@@ -75,19 +75,19 @@ const byWelch = (arms: Arms, design: Design, alpha: number): FixedDifference => 
 }
 
 /** Observations that resemble each other count as fewer (Rao and Scott 1992). */
-const effectiveShare = ({ sum, observed, designEffect }: Arms['a']): Share => ({
+const effectiveShare = ({ sum, observed, designEffect }: ArmEstimates['a']): Share => ({
   affected: sum / designEffect,
   all: observed / designEffect,
 })
 
-const scoreP = ({ a, b }: Arms): { p: number; exact: boolean } | null => {
+const scoreP = ({ a, b }: ArmEstimates): { p: number; exact: boolean } | null => {
   if (a.unitVariance === null || b.unitVariance === null) return null
   const [shareA, shareB] = [effectiveShare(a), effectiveShare(b)]
   const exact = a.designEffect === 1 && b.designEffect === 1 && leastExpected(shareA, shareB) < 5
   return { p: exact ? fisher(shareA, shareB) : scoreTest(shareA, shareB).p, exact }
 }
 
-const byScore = (arms: Arms, alpha: number): FixedDifference => {
+const byScore = (arms: ArmEstimates, alpha: number): FixedDifference => {
   const { a, b } = arms
   const test = scoreP(arms)
   if (test === null || a.unitVariance === null || b.unitVariance === null) return unknown('score', 'too_few_units')

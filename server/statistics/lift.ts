@@ -2,7 +2,7 @@
 // on whether there is a difference.
 
 import type { AnytimeDifference } from './anytime.ts'
-import type { Arms } from './arm.ts'
+import type { ArmEstimates } from './arm.ts'
 import type { Design } from './design.ts'
 import type { FixedDifference } from './fixed.ts'
 import type { Interval } from './interval.ts'
@@ -44,7 +44,7 @@ export const fieller = (ratio: Ratio, multiplier: number): Interval | null => {
 type Known = { interval: Interval | null; standardError: number | null; multiplier: number | null }
 
 export const liftOf = (
-  arms: Arms,
+  arms: ArmEstimates,
   design: Design,
   { fixed, anytime }: { fixed: FixedDifference; anytime: AnytimeDifference },
 ): Lift => {
@@ -72,7 +72,7 @@ const excludesZero = ({ low, high }: Interval) => low > 0 || high < 0
  * A score interval comes from no standard error. Where counts are so small that Fieller's would differ from it on
  * whether there is a difference, the error is the one that the interval has on the side of 0.
  */
-const agreeing = (arms: Arms, design: Design, fixed: FixedDifference): Interval | null => {
+const agreeing = (arms: ArmEstimates, design: Design, fixed: FixedDifference): Interval | null => {
   const { interval, multiplier } = fixed
   const lift = liftInterval(arms, design, fixed)
   if (fixed.method === 'welch' || !interval || !multiplier || arms.difference === null) return lift
@@ -81,7 +81,7 @@ const agreeing = (arms: Arms, design: Design, fixed: FixedDifference): Interval 
   return liftInterval(arms, design, { interval, multiplier, standardError: half / multiplier })
 }
 
-const liftInterval = ({ a, b, covariance }: Arms, design: Design, known: Known): Interval | null => {
+const liftInterval = ({ a, b, covariance }: ArmEstimates, design: Design, known: Known): Interval | null => {
   const { standardError, multiplier } = known
   const variance = a.variance + b.variance - 2 * covariance
   if (a.mean === null || b.mean === null || !standardError || multiplier === null || variance <= 0) return null

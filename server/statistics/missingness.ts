@@ -1,7 +1,7 @@
 // Conversations whose outcome was never observed: whether one arm has more of them, and what they could hide.
 
 import { type AnytimeDifference, anytimeDifference, precisionOf, tLevel } from './anytime.ts'
-import { type ArmEstimate, type Arms, estimateArms, variancesOf } from './arm.ts'
+import { type ArmEstimate, type ArmEstimates, estimateArms, variancesOf } from './arm.ts'
 import { boundsOf, type Design, differenceBoundsOf } from './design.ts'
 import { type FixedDifference, fixedDifference } from './fixed.ts'
 import { clamp, clampInterval, type Interval } from './interval.ts'
@@ -33,7 +33,7 @@ export type WorstCase = {
   differenceAtAnyLook: Interval | null
 }
 
-export const missingness = (sums: OutcomeSums, arms: Arms, design: Design): Missingness => {
+export const missingness = (sums: OutcomeSums, arms: ArmEstimates, design: Design): Missingness => {
   const asOutcome: Design = { ...design, kind: 'boolean', range: null }
   const settled = estimateArms(sums.unobserved, 'boolean')
   const anytime = anytimeDifference(settled, asOutcome)
@@ -50,7 +50,7 @@ export const missingness = (sums: OutcomeSums, arms: Arms, design: Design): Miss
   }
 }
 
-const worstCase = (arms: Arms, settled: Arms, design: Design): WorstCase | null => {
+const worstCase = (arms: ArmEstimates, settled: ArmEstimates, design: Design): WorstCase | null => {
   const bounds = boundsOf(design)
   if (!bounds || settled.a.observed === 0 || settled.b.observed === 0) return null
   const meanBetween = (observed: ArmEstimate, { observed: all, sum: unobserved }: ArmEstimate): Interval => ({
@@ -70,12 +70,12 @@ const worstCase = (arms: Arms, settled: Arms, design: Design): WorstCase | null 
 
 const widened = (
   difference: Interval,
-  arms: Arms,
-  settled: Arms,
+  arms: ArmEstimates,
+  settled: ArmEstimates,
   design: Design,
   bounds: Interval,
 ): Interval | null => {
-  const completed: Arms = {
+  const completed: ArmEstimates = {
     a: completedArm(arms.a, settled.a, design, bounds),
     b: completedArm(arms.b, settled.b, design, bounds),
     // One that would narrow the interval is not relied upon.

@@ -1,19 +1,29 @@
 // All that one outcome's results are computed from, of all its units: each observation is counted once.
 
 import type { Design } from './design.ts'
-import { type Arm, addUnit, type Held, holdAll, meanOf, noSums, nothingHeld, type Sums, subtractUnit } from './sums.ts'
+import {
+  type Arm,
+  addUnit,
+  holdAll,
+  meanOf,
+  noSums,
+  noValueSums,
+  type Sums,
+  subtractUnit,
+  type ValueSums,
+} from './sums.ts'
 
 /** Pending: an evaluation is queued or running. Missing: never produced. Failed: tried, or out of range. */
-export type Status = 'observed' | 'pending' | 'missing' | 'failed'
+export type ValueStatus = 'observed' | 'pending' | 'missing' | 'failed'
 
-export type Counts = Record<Status, number>
+export type StatusCounts = Record<ValueStatus, number>
 
 /** What a unit has in one arm: values less the arm's shift, and how many are without one. */
-export type OutcomeHeld = { observed: Held; pending: number; missing: number; failed: number }
+export type OutcomeTotals = { observed: ValueSums; pending: number; missing: number; failed: number }
 
 export type OutcomeUnit = {
-  a: OutcomeHeld
-  b: OutcomeHeld
+  a: OutcomeTotals
+  b: OutcomeTotals
   /** It has conversations in both arms, whether or not this outcome applies to them. */
   inBothArms: boolean
 }
@@ -24,12 +34,12 @@ export type OutcomeSums = {
   inOneArm: Sums
   /** Of all that are settled, so not pending: 1 is not observed, 0 is observed. */
   unobserved: Sums
-  counts: Record<Arm, Counts>
+  counts: Record<Arm, StatusCounts>
 }
 
-export const nothingInOutcome: OutcomeHeld = { observed: nothingHeld, pending: 0, missing: 0, failed: 0 }
+export const nothingInOutcome: OutcomeTotals = { observed: noValueSums, pending: 0, missing: 0, failed: 0 }
 
-const noCounts: Counts = { observed: 0, pending: 0, missing: 0, failed: 0 }
+const noCounts: StatusCounts = { observed: 0, pending: 0, missing: 0, failed: 0 }
 
 export const noOutcomeSums = (shiftA = 0, shiftB = 0): OutcomeSums => ({
   observed: noSums(shiftA, shiftB),
@@ -38,13 +48,13 @@ export const noOutcomeSums = (shiftA = 0, shiftB = 0): OutcomeSums => ({
   counts: { a: noCounts, b: noCounts },
 })
 
-const unobservedOf = ({ observed, missing, failed }: OutcomeHeld): Held => ({
+const unobservedOf = ({ observed, missing, failed }: OutcomeTotals): ValueSums => ({
   count: observed.count + missing + failed,
   sum: missing + failed,
   squares: missing + failed,
 })
 
-const changeCounts = (counts: Counts, held: OutcomeHeld, sign: 1 | -1): Counts => ({
+const changeCounts = (counts: StatusCounts, held: OutcomeTotals, sign: 1 | -1): StatusCounts => ({
   observed: counts.observed + sign * held.observed.count,
   pending: counts.pending + sign * held.pending,
   missing: counts.missing + sign * held.missing,
@@ -79,16 +89,16 @@ export const isValue = (value: unknown, design: Pick<Design, 'kind' | 'range'>):
 }
 
 /** Of one conversation. */
-export type Answer = { status: 'observed'; value: number } | { status: Exclude<Status, 'observed'> }
+export type OutcomeValue = { status: 'observed'; value: number } | { status: Exclude<ValueStatus, 'observed'> }
 
-export type UnitAnswers = { a: readonly Answer[]; b: readonly Answer[]; inBothArms: boolean }
+export type UnitAnswers = { a: readonly OutcomeValue[]; b: readonly OutcomeValue[]; inBothArms: boolean }
 
-const valuesOf = (answers: readonly Answer[], design: Design): number[] =>
+const valuesOf = (answers: readonly OutcomeValue[], design: Design): number[] =>
   answers.flatMap((answer) => (answer.status === 'observed' && isValue(answer.value, design) ? [answer.value] : []))
 
-const holdAnswers = (answers: readonly Answer[], shift: number, design: Design): OutcomeHeld => {
+const holdAnswers = (answers: readonly OutcomeValue[], shift: number, design: Design): OutcomeTotals => {
   const observed = holdAll(valuesOf(answers, design), shift)
-  const count = (status: Status) => answers.filter((answer) => answer.status === status).length
+  const count = (status: ValueStatus) => answers.filter((answer) => answer.status === status).length
   // What was observed and is no value has failed.
   const failed = count('failed') + count('observed') - observed.count
   return { observed, pending: count('pending'), missing: count('missing'), failed }

@@ -1,16 +1,16 @@
 // The results of one outcome, from its sums.
 
 import { type AnytimeDifference, anytimeDifference } from './anytime.ts'
-import { type ArmEstimate, type Arms, anytimeArmInterval, estimateArms, fixedArmInterval } from './arm.ts'
+import { type ArmEstimate, type ArmEstimates, anytimeArmInterval, estimateArms, fixedArmInterval } from './arm.ts'
 import type { Design } from './design.ts'
 import { type FixedDifference, fixedDifference } from './fixed.ts'
 import type { Interval } from './interval.ts'
 import { type Lift, liftOf } from './lift.ts'
 import { type Missingness, missingness } from './missingness.ts'
-import type { Counts, OutcomeSums } from './outcome-sums.ts'
+import type { OutcomeSums, StatusCounts } from './outcome-sums.ts'
 import { defaultTarget, type ExpectedPrecision, expectedPrecision } from './precision.ts'
 
-export type ArmResult = Counts & {
+export type ArmResult = StatusCounts & {
   conversations: number
   units: number
   sum: number
@@ -61,13 +61,13 @@ export const outcomeResult = (sums: OutcomeSums, design: Design, wishes: Wishes)
 }
 
 /** At alpha over the number of secondary outcomes it gives intervals that hold for all of them together. */
-export const differenceOf = (arms: Arms, design: Design, alpha = design.alpha): Difference => ({
+export const differenceOf = (arms: ArmEstimates, design: Design, alpha = design.alpha): Difference => ({
   estimate: arms.difference,
   fixed: fixedDifference(arms, design, alpha),
   anytime: anytimeDifference(arms, design, alpha),
 })
 
-const armResult = (arm: ArmEstimate, counts: Counts, design: Design): ArmResult => ({
+const armResult = (arm: ArmEstimate, counts: StatusCounts, design: Design): ArmResult => ({
   ...counts,
   conversations: counts.observed + counts.pending + counts.missing + counts.failed,
   units: arm.units,

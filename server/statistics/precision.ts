@@ -2,7 +2,7 @@
 // power at the difference that was seen: it says nothing that p does not.
 
 import { type AnytimeDifference, tLevel } from './anytime.ts'
-import type { Arms } from './arm.ts'
+import type { ArmEstimates } from './arm.ts'
 import { type Design, standardDesign } from './design.ts'
 import { normalQuantile, normalTail } from './distributions.ts'
 import type { FixedDifference } from './fixed.ts'
@@ -10,7 +10,7 @@ import { edge } from './interval.ts'
 import { informationRate, normalMultiplier } from './mixtures.ts'
 import { twoSidedZ } from './proportions.ts'
 
-export type Look = {
+export type AnalysisPoint = {
   variance: number
   /** Effective conversations; unimportant for a fixed look. */
   conversations: number
@@ -20,7 +20,7 @@ export type Look = {
 }
 
 /** The chance to see a difference after so many times more conversations (0: now). */
-export const powerAt = (difference: number, look: Look, more: number): number => {
+export const powerAt = (difference: number, look: AnalysisPoint, more: number): number => {
   const { variance, conversations, mode, alpha } = look
   const z = difference / Math.sqrt(variance / (1 + more))
   const needed =
@@ -31,7 +31,7 @@ export const powerAt = (difference: number, look: Look, more: number): number =>
 const mostTimes = 2 ** 27
 
 /** How many times more conversations it takes to see it reliably; null beyond all reason. */
-export const timesMore = (difference: number, look: Look, power: number): number | null => {
+export const timesMore = (difference: number, look: AnalysisPoint, power: number): number | null => {
   const tooFew = (more: number) => powerAt(difference, look, more) < power
   if (!tooFew(0)) return 0
   if (tooFew(mostTimes)) return null
@@ -49,14 +49,14 @@ export type ExpectedPrecision = {
 }
 
 /** A difference that most would want to see: a fifth of arm a's rate, or of a standard deviation of its scores. */
-export const defaultTarget = ({ a }: Arms, { kind }: Design): number | null => {
+export const defaultTarget = ({ a }: ArmEstimates, { kind }: Design): number | null => {
   if (a.mean === null || a.observed < 2) return null
   const target = 0.2 * (kind === 'boolean' ? a.mean : Math.sqrt(a.deviations / (a.observed - 1)))
   return target > 0 ? target : null
 }
 
 export const expectedPrecision = (
-  arms: Arms,
+  arms: ArmEstimates,
   design: Design,
   { fixed, anytime }: { fixed: FixedDifference; anytime: AnytimeDifference },
   { target, conversationsPerDay }: { target: number | null; conversationsPerDay: number | null },

@@ -17,7 +17,7 @@ import { fixedDifference, fixedP } from './fixed.ts'
 import type { Interval } from './interval.ts'
 import { liftOf } from './lift.ts'
 import { differenceOf, outcomeResult } from './outcome.ts'
-import { type Answer, outcomeSumsOf } from './outcome-sums.ts'
+import { type OutcomeValue, outcomeSumsOf } from './outcome-sums.ts'
 import { type Sums, sumsOf, type UnitValues } from './sums.ts'
 
 const designs = [boolean, numeric]
@@ -200,10 +200,10 @@ describe('the always-valid interval', () => {
 })
 
 describe('whatever there is', () => {
-  const answer = (values: fc.Arbitrary<number>): fc.Arbitrary<Answer> =>
+  const answer = (values: fc.Arbitrary<number>): fc.Arbitrary<OutcomeValue> =>
     fc.oneof(
-      values.map((value): Answer => ({ status: 'observed', value })),
-      fc.constantFrom<Answer>({ status: 'pending' }, { status: 'missing' }, { status: 'failed' }),
+      values.map((value): OutcomeValue => ({ status: 'observed', value })),
+      fc.constantFrom<OutcomeValue>({ status: 'pending' }, { status: 'missing' }, { status: 'failed' }),
     )
   const answers = (values: fc.Arbitrary<number>) => fc.array(answer(values), { maxLength: 4 })
   const units = (values: fc.Arbitrary<number>) =>

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { armsSoFar, type Observation, observe, startReplay } from '../../test/support/experiments/replay.ts'
+import { armsSoFar, observe, type ReplayedObservation, startReplay } from '../../test/support/experiments/replay.ts'
 import { answersOf, boolean, numeric, seeded, unitsOf } from '../../test/support/statistics.ts'
 import { estimateArms } from './arm.ts'
 import { differenceOf, outcomeResult } from './outcome.ts'
@@ -12,7 +12,7 @@ import {
   outcomeSumsOf,
   subtractOutcomeUnit,
 } from './outcome-sums.ts'
-import { holdMore, sumsOf, type UnitValues } from './sums.ts'
+import { addValue, sumsOf, type UnitValues } from './sums.ts'
 
 /** Sums kept up to date one observation at a time give what all rows give at once. */
 
@@ -30,7 +30,7 @@ const near = (found: unknown, expected: unknown, path = 'result'): void => {
 const shifted = (units: UnitValues[], by: number): UnitValues[] =>
   units.map(({ a, b }) => ({ a: a.map((value) => value + by), b: b.map((value) => value - by) }))
 
-const observationsOf = (units: UnitValues[]): Observation[] =>
+const observationsOf = (units: UnitValues[]): ReplayedObservation[] =>
   units.flatMap(({ a, b }, at) => [
     ...a.map((value) => ({ unit: `unit ${at}`, arm: 'a' as const, value })),
     ...b.map((value) => ({ unit: `unit ${at}`, arm: 'b' as const, value })),
@@ -80,7 +80,7 @@ describe('sums', () => {
     const { uniform } = seeded(11)
     const value = () => (uniform() < 0.3 ? 1 : 0)
     const held = (values: number[], pending = 0, missing = 0, failed = 0) => ({
-      observed: values.reduce(holdMore, nothingInOutcome.observed),
+      observed: values.reduce(addValue, nothingInOutcome.observed),
       pending,
       missing,
       failed,

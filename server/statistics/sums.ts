@@ -6,9 +6,9 @@ export type Arm = 'a' | 'b'
 /**
  * What a unit has in one arm: how many observations, their sum and the sum of their squares, each less the arm's shift.
  */
-export type Held = { count: number; sum: number; squares: number }
+export type ValueSums = { count: number; sum: number; squares: number }
 
-export type Unit = { a: Held; b: Held }
+export type UnitSums = { a: ValueSums; b: ValueSums }
 
 export type ArmSums = {
   /** Taken off each value beforehand, so that large values lose no digits. 0 for booleans. */
@@ -29,9 +29,9 @@ export type SharedSums = { units: number; sumSum: number; sumCount: number; coun
 
 export type Sums = { a: ArmSums; b: ArmSums; shared: SharedSums }
 
-export const nothingHeld: Held = { count: 0, sum: 0, squares: 0 }
+export const noValueSums: ValueSums = { count: 0, sum: 0, squares: 0 }
 
-export const noUnit: Unit = { a: nothingHeld, b: nothingHeld }
+export const noUnit: UnitSums = { a: noValueSums, b: noValueSums }
 
 const noArmSums = (shift: number): ArmSums => ({
   shift,
@@ -52,13 +52,13 @@ export const noSums = (shiftA = 0, shiftB = 0): Sums => ({
 })
 
 /** With one more value, of which the shift has been taken off. */
-export const holdMore = ({ count, sum, squares }: Held, shifted: number): Held => ({
+export const addValue = ({ count, sum, squares }: ValueSums, shifted: number): ValueSums => ({
   count: count + 1,
   sum: sum + shifted,
   squares: squares + shifted * shifted,
 })
 
-const changeArm = (sums: ArmSums, held: Held, sign: 1 | -1): ArmSums => {
+const changeArm = (sums: ArmSums, held: ValueSums, sign: 1 | -1): ArmSums => {
   const { count, sum, squares } = held
   if (count === 0) return sums
   return {
@@ -73,7 +73,7 @@ const changeArm = (sums: ArmSums, held: Held, sign: 1 | -1): ArmSums => {
   }
 }
 
-const changeShared = (sums: SharedSums, { a, b }: Unit, sign: 1 | -1): SharedSums => {
+const changeShared = (sums: SharedSums, { a, b }: UnitSums, sign: 1 | -1): SharedSums => {
   if (a.count === 0 || b.count === 0) return sums
   return {
     units: sums.units + sign,
@@ -84,15 +84,15 @@ const changeShared = (sums: SharedSums, { a, b }: Unit, sign: 1 | -1): SharedSum
   }
 }
 
-const changeUnit = ({ a, b, shared }: Sums, unit: Unit, sign: 1 | -1): Sums => ({
+const changeUnit = ({ a, b, shared }: Sums, unit: UnitSums, sign: 1 | -1): Sums => ({
   a: changeArm(a, unit.a, sign),
   b: changeArm(b, unit.b, sign),
   shared: changeShared(shared, unit, sign),
 })
 
-export const addUnit = (sums: Sums, unit: Unit): Sums => changeUnit(sums, unit, 1)
+export const addUnit = (sums: Sums, unit: UnitSums): Sums => changeUnit(sums, unit, 1)
 
-export const subtractUnit = (sums: Sums, unit: Unit): Sums => changeUnit(sums, unit, -1)
+export const subtractUnit = (sums: Sums, unit: UnitSums): Sums => changeUnit(sums, unit, -1)
 
 /** The values of one unit in each arm. */
 export type UnitValues = Record<Arm, readonly number[]>
@@ -108,9 +108,9 @@ export const meanOf = (values: Iterable<number>): number => {
   return mean
 }
 
-export const holdAll = (values: readonly number[], shift: number): Held => {
-  let held = nothingHeld
-  for (const value of values) held = holdMore(held, value - shift)
+export const holdAll = (values: readonly number[], shift: number): ValueSums => {
+  let held = noValueSums
+  for (const value of values) held = addValue(held, value - shift)
   return held
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type ArmEstimate, type Arms, estimateArms } from './arm.ts'
+import { type ArmEstimate, type ArmEstimates, estimateArms } from './arm.ts'
 import { adjustForBefore } from './before-launch.ts'
 import { sameSplit } from './concurrency.ts'
 import { chiSquareTail, normalQuantile, normalTail, tQuantile, tTwoSided } from './distributions.ts'
@@ -22,7 +22,7 @@ import { powerAt, timesMore } from './precision.ts'
 import { fisher, newcombe, scoreInterval, scoreTest, twoSidedZ, wilson } from './proportions.ts'
 import { dirichletLogE, splitChiSquare } from './sample-ratio.ts'
 import { logBeta, logGamma } from './special-functions.ts'
-import { addUnit, type Held, noSums, noUnit, sumsOf } from './sums.ts'
+import { addUnit, noSums, noUnit, sumsOf, type ValueSums } from './sums.ts'
 
 /** Published numbers, and ones that other software gave. STATS_VECTORS names another file of the same shape. */
 
@@ -56,7 +56,7 @@ const armOf = ({ n, sum, sumSquares }: Moments): ArmEstimate => {
   }
 }
 
-const armsOf = (a: Moments, b: Moments): Arms => ({
+const armsOf = (a: Moments, b: Moments): ArmEstimates => ({
   a: armOf(a),
   b: armOf(b),
   covariance: 0,
@@ -64,7 +64,7 @@ const armsOf = (a: Moments, b: Moments): Arms => ({
   single: true,
 })
 
-const fixedOf = (arms: Arms, alpha = 0.05) => {
+const fixedOf = (arms: ArmEstimates, alpha = 0.05) => {
   const fixed = fixedDifference(arms, numeric, alpha)
   return {
     rateA: arms.a.mean,
@@ -88,7 +88,7 @@ const sharesOf = ({ xA, nA, xB, nB }: Pair) =>
     { affected: xB, all: nB },
   ] as const
 
-const held = ([sum, count]: [number, number]): Held => ({ count, sum, squares: 0 })
+const held = ([sum, count]: [number, number]): ValueSums => ({ count, sum, squares: 0 })
 
 type Power = { se2: number; n: number; mde: number; power: number; alpha: number; tuningN?: number; scale?: number }
 

@@ -1,7 +1,7 @@
 // The result of an outcome in words. It never recommends what to do.
 
 import type { AnytimeDifference } from './anytime.ts'
-import type { Arms } from './arm.ts'
+import type { ArmEstimates } from './arm.ts'
 import type { Concurrency } from './concurrency.ts'
 import type { Design } from './design.ts'
 import type { Interval } from './interval.ts'
@@ -37,7 +37,7 @@ export const concernsOf = (health: {
 }
 
 export type Shown = {
-  arms: Arms
+  arms: ArmEstimates
   anytime: Pick<AnytimeDifference, 'interval' | 'reason'>
   worstCase: Pick<WorstCase, 'signSurvives'> | null
   concerns: readonly Concern[]

@@ -5,7 +5,7 @@ import { boolean, observed } from '../../test/support/statistics.ts'
 import { estimateArms } from './arm.ts'
 import type { Interval } from './interval.ts'
 import { outcomeResult } from './outcome.ts'
-import { type Answer, outcomeSumsOf, type UnitAnswers } from './outcome-sums.ts'
+import { type OutcomeValue, outcomeSumsOf, type UnitAnswers } from './outcome-sums.ts'
 import type { Arm } from './sums.ts'
 import { verdictOf } from './verdict.ts'
 
@@ -36,7 +36,7 @@ const resultOf = (units: readonly UnitAnswers[], target: number | null = null) =
   return { ...result, verdict: verdictOf(shown, boolean).text }
 }
 
-const callers = (arm: Arm, count: number, values: readonly Answer[]): UnitAnswers[] =>
+const callers = (arm: Arm, count: number, values: readonly OutcomeValue[]): UnitAnswers[] =>
   Array.from({ length: count }, () => ({ a: [], b: [], [arm]: values, inBothArms: false }))
 
 const once = (arm: Arm, affected: number, all: number): UnitAnswers[] => [

@@ -1,7 +1,7 @@
 import type { Turn, TurnRole } from './turn.ts'
 
 /** What a reader of one format finds in one entry. Whatever it leaves out is unset in the turn. */
-export type Draft = {
+export type TurnDraft = {
   role: TurnRole
   kind: Turn['kind']
   text?: string | null
@@ -29,7 +29,7 @@ export type Hints = {
 }
 
 /** Reads one format; undefined when the content does not have its shape. */
-export type Reader = (content: unknown, hints: Hints) => Iterable<Draft> | undefined
+export type Reader = (content: unknown, hints: Hints) => Iterable<TurnDraft> | undefined
 
 /** The content has the shape of a format, and then something in it cannot be read. */
 export class Unreadable extends Error {}

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sample } from '../../test/samples/ingest/sample.ts'
-import { placesIn } from '../../test/samples/places.ts'
+import { placesIn } from '../../test/samples/sample-slots.ts'
 import { expectTurns, expectUnreadable, tool } from '../../test/support/turns.ts'
 import { strict } from '../platform/json-schema.ts'
 import { readTranscript } from './read.ts'

@@ -1,4 +1,4 @@
-import { type Draft, type Hints, type Reader, Unreadable } from './draft.ts'
+import { type Hints, type Reader, type TurnDraft, Unreadable } from './draft.ts'
 import { readCoval } from './formats/coval.ts'
 import { readElevenlabs } from './formats/elevenlabs.ts'
 import { readLivekit } from './formats/livekit.ts'
@@ -11,8 +11,8 @@ import { readRetell } from './formats/retell.ts'
 import { readRoark } from './formats/roark.ts'
 import { readTwilio } from './formats/twilio.ts'
 import { readVapi } from './formats/vapi.ts'
-import { gatherTurns } from './gather.ts'
 import { isDeeperThan, nestedJson } from './json.ts'
+import { gatherTurns } from './normalize-turns.ts'
 import type { Turn } from './turn.ts'
 
 /** In the order of asking: what only one source writes comes before what many do. */
@@ -35,7 +35,7 @@ export type TranscriptReading = { turns: Turn[]; format: string } | { unreadable
 
 const deepest = 200
 
-const readerFor = (content: unknown, hints: Hints): { format: string; drafts: Iterable<Draft> } | undefined => {
+const readerFor = (content: unknown, hints: Hints): { format: string; drafts: Iterable<TurnDraft> } | undefined => {
   const hinted = hints.provider !== undefined && Object.hasOwn(readers, hints.provider) ? [hints.provider] : []
   for (const format of [...hinted, ...Object.keys(readers)]) {
     const drafts = readers[format]?.(content, hints)

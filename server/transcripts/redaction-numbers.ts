@@ -144,10 +144,10 @@ const phone: Kind = {
   },
 }
 
-type Found = { start: number; end: number; marker: string }
+type NumberMatch = { start: number; end: number; marker: string }
 
 /** Takes the longest number of the kind at the first place where one begins, and goes on after it. */
-const findKind = (text: string, run: Group[], kind: Kind, found: Found[]): Group[][] => {
+const findKind = (text: string, run: Group[], kind: Kind, found: NumberMatch[]): Group[][] => {
   const left: Group[][] = [[]]
   for (let at = 0; at < run.length; ) {
     const first = run[at] as Group // at is within the run
@@ -181,7 +181,7 @@ const findKind = (text: string, run: Group[], kind: Kind, found: Found[]): Group
 const kinds = [card, ssn, phone]
 
 export const redactNumbers = (text: string): string => {
-  const found: Found[] = []
+  const found: NumberMatch[] = []
   let runs = findRuns(text)
   for (const kind of kinds) runs = runs.flatMap((run) => findKind(text, run, kind, found))
   if (found.length === 0) return text

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { isFairlySampled } from '../buckets/queries.ts'
-import { type Calendar, listPeriodBounds, type Window } from '../platform/db/calendar.ts'
+import { type Calendar, type CalendarWindow, listPeriodBounds } from '../platform/db/calendar.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { codes } from '../platform/db/result-codes.ts'
 
@@ -16,13 +16,13 @@ type Counts = {
 const nothing: Counts = { affected: 0, notAffected: 0, unscored: 0, failed: 0, meanScore: null, cost: null }
 
 /** Costs are no part of the primary key: only judges have some, and only theirs are read from the rows. */
-type Asked = Calendar & Window & { version: number | undefined; mostBuckets: number; withCost: boolean }
+type TrendQuery = Calendar & CalendarWindow & { version: number | undefined; mostBuckets: number; withCost: boolean }
 
 /**
  * What a monitor found, by the start of the calls, oldest first, also where it found nothing. The primary key holds all
  * of it, and read backwards it has the newest version of each conversation first.
  */
-export const countByTime = async (db: Db, org: OrgId, monitorId: string, wanted: Asked) => {
+export const countByTime = async (db: Db, org: OrgId, monitorId: string, wanted: TrendQuery) => {
   const { version, mostBuckets, withCost, ...asked } = wanted
   const bounds = await listPeriodBounds(db, asked, asked, mostBuckets)
   const ofMonitor = sql`

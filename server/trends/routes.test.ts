@@ -19,12 +19,12 @@ beforeEach(async () => {
   monitorId = (await makeMonitor(server, key)).id
 })
 
-type Found = 'affected' | 'not_affected' | 'unscored' | 'failed'
+type ResultWord = 'affected' | 'not_affected' | 'unscored' | 'failed'
 
 /** A call with what a version of the monitor found. */
 const give = async (
   startedAt: string,
-  found: Found,
+  found: ResultWord,
   { version = 1, score = null as number | null, cost = null as number | null, id = '' } = {},
 ) => {
   const conversationId = id || (await makeConversation(server, key, { startedAt })).id

@@ -164,9 +164,9 @@ export const listSubscribedEndpoints = async (trx: Db, org: OrgId, eventType: st
 }
 
 /** Of the address that was just asked: the endpoint may have another one by now. */
-type Asked = { id: string; url: string }
+type EndpointAddress = { id: string; url: string }
 
-export const updateHealth = (trx: Db, org: OrgId, { id, url }: Asked, accepted: boolean, now: Date) =>
+export const updateHealth = (trx: Db, org: OrgId, { id, url }: EndpointAddress, accepted: boolean, now: Date) =>
   trx
     .updateTable('webhook_endpoints')
     .set({ failing_since: accepted ? null : now })
@@ -185,7 +185,7 @@ type Disabling = {
 }
 
 /** Whether it was active until now. */
-export const disableEndpoint = async (trx: Db, org: OrgId, { id, url }: Asked, disabling: Disabling) => {
+export const disableEndpoint = async (trx: Db, org: OrgId, { id, url }: EndpointAddress, disabling: Disabling) => {
   const { reason, now, failingSince } = disabling
   const disabled = await trx
     .updateTable('webhook_endpoints')

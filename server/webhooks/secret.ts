@@ -5,10 +5,10 @@ import type { Secrets } from '../platform/secrets/secrets.ts'
 export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 
 /** Where a sealed secret stands: it opens at no other place, but keeps its place when it becomes the previous one. */
-export const secretPlace = (org: string, id: string) => `${org}/webhook-endpoint/${id}/secret`
+export const secretContext = (org: string, id: string) => `${org}/webhook-endpoint/${id}/secret`
 
 export const sealSecret = (secrets: Secrets, org: string, id: string, secret: string): string =>
-  secrets.seal(secret, secretPlace(org, id))
+  secrets.seal(secret, secretContext(org, id))
 
 type Sealed = { id: string; secret: string; previousSecret: string | null; previousSecretUntil: Date | null }
 
@@ -16,5 +16,5 @@ type Sealed = { id: string; secret: string; previousSecret: string | null; previ
 export const openSigningSecrets = (secrets: Secrets, org: string, sealed: Sealed, now: Date): string[] => {
   const { id, secret, previousSecret, previousSecretUntil } = sealed
   const isRotating = previousSecret !== null && previousSecretUntil !== null && previousSecretUntil > now
-  return [secret, ...(isRotating ? [previousSecret] : [])].map((each) => secrets.open(each, secretPlace(org, id)))
+  return [secret, ...(isRotating ? [previousSecret] : [])].map((each) => secrets.open(each, secretContext(org, id)))
 }

@@ -1,14 +1,14 @@
 // Whoever sends to the service, and knows what it acknowledged.
 import { setTimeout as pause } from 'node:timers/promises'
 
-export type Answer = {
+export type TrafficAnswer = {
   status: number
   headers: Headers
   // biome-ignore lint/suspicious/noExplicitAny: whatever the interface answers, as its sender knows it.
   body: any
 }
 
-export type Sent = {
+export type TrafficRequest = {
   key?: string
   body?: unknown
   raw?: { bytes: Buffer | Uint8Array<ArrayBuffer>; headers: Record<string, string> }
@@ -21,7 +21,7 @@ export type Sent = {
 const answerWithinMs = 4_000
 const acknowledgedWithinMs = 60_000
 
-const contentOf = ({ key, body, raw }: Sent) => ({
+const contentOf = ({ key, body, raw }: TrafficRequest) => ({
   headers: {
     ...(key !== undefined && { authorization: `Bearer ${key}` }),
     ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -34,7 +34,7 @@ const contentOf = ({ key, body, raw }: Sent) => ({
 const isOfConnection = (error: unknown): boolean =>
   error instanceof TypeError || (error instanceof DOMException && error.name === 'TimeoutError')
 
-const inWords = (answer: Answer | undefined): string =>
+const inWords = (answer: TrafficAnswer | undefined): string =>
   answer ? `${answer.status} ${JSON.stringify(answer.body)}` : 'nothing'
 
 /** It takes the origins by turns, and another one after each failure. */
@@ -43,7 +43,11 @@ export const openClient = (origins: string[]) => {
   let turn = 0
 
   /** Undefined where the answer says nothing about whether it was done: none came, or 503. */
-  const attempt = async (method: string, path: string, sent: Sent = {}): Promise<Answer | undefined> => {
+  const attempt = async (
+    method: string,
+    path: string,
+    sent: TrafficRequest = {},
+  ): Promise<TrafficAnswer | undefined> => {
     const origin = origins[turn++ % origins.length] ?? ''
     const signal = AbortSignal.timeout(answerWithinMs)
     try {
@@ -60,7 +64,12 @@ export const openClient = (origins: string[]) => {
   }
 
   /** Sends the same until it is acknowledged by one of these statuses. */
-  const send = async (method: string, path: string, statuses: number[], sent: Sent = {}): Promise<Answer> => {
+  const send = async (
+    method: string,
+    path: string,
+    statuses: number[],
+    sent: TrafficRequest = {},
+  ): Promise<TrafficAnswer> => {
     const deadline = performance.now() + acknowledgedWithinMs
     for (let attempts = 1; ; attempts++) {
       const answer = await attempt(method, path, sent)

@@ -1,9 +1,9 @@
 // What can go wrong, and how it is put right again.
-import type { Random } from '../malformed.ts'
+import type { SeededRandom } from '../malformed.ts'
 import { type Network, type Passage, sound } from '../passage.ts'
-import { canFakeTime, type Member, type World } from './world.ts'
+import { canFakeTime, type TrafficMember, type World } from './world.ts'
 
-export type Fault = {
+export type InjectedFault = {
   name: string
   afterMs: number
   /** How long it lasts. */
@@ -12,14 +12,14 @@ export type Fault = {
   end: () => Promise<unknown> | unknown
 }
 
-type Choice = Omit<Fault, 'afterMs'>
-type Maker = (world: World, random: Random) => Choice | undefined
+type Choice = Omit<InjectedFault, 'afterMs'>
+type Maker = (world: World, random: SeededRandom) => Choice | undefined
 
 /** Longer than an attempt at a job is believed to be alive without a word of its worker. */
 const beyondLeaseMs = 11_500
 const hour = 3_600
 
-const moment = (random: Random) => 300 + random.below(1_300)
+const moment = (random: SeededRandom) => 300 + random.below(1_300)
 
 const kill: Maker = ({ members }, random) => {
   const member = random.pick(members)
@@ -76,14 +76,14 @@ const refusingStorage: Maker = ({ storage }, random) => {
   }
 }
 
-const networks = (random: Random): Network[] => [
+const networks = (random: SeededRandom): Network[] => [
   { kind: 'slow', delayMs: 20 + random.below(200), bytesPerSecond: 20_000 + random.below(200_000) },
   { kind: 'silent' },
   { kind: 'cutting', answerBytes: random.below(4_000) },
   { kind: 'resetting' },
 ]
 
-const failNetwork = (name: string, proxy: Passage, random: Random): Choice => {
+const failNetwork = (name: string, proxy: Passage, random: SeededRandom): Choice => {
   const network = random.pick(networks(random))
   const resets = random.chance(0.5)
   const end = () => {
@@ -113,7 +113,7 @@ const outsideNetwork: Maker = ({ receiver, recordings }, random) =>
 /** An endpoint that failed several times in a row is left alone for a while; a worker that is new knows nothing of it. */
 const judgeNetwork: Maker = ({ judge, members }, random) => {
   const fault = failNetwork('to the judge', judge.network, random)
-  const anew = async ({ kill, start }: Member) => {
+  const anew = async ({ kill, start }: TrafficMember) => {
     await kill()
     await start()
   }
@@ -142,9 +142,9 @@ const makers: Maker[] = [
 ]
 
 /** One to three faults, of which no two are the same, each after some time of sound traffic. */
-export const chooseFaults = (world: World, random: Random): Fault[] => {
+export const chooseFaults = (world: World, random: SeededRandom): InjectedFault[] => {
   const wanted = 1 + random.below(3)
-  const chosen = new Map<string, Fault>()
+  const chosen = new Map<string, InjectedFault>()
   while (chosen.size < wanted) {
     const maker = random.pick(makers)
     const fault = maker(world, random)

@@ -26,7 +26,7 @@ const unfinishedSql = `
   UNION ALL SELECT 'a conversation of an experiment is pending' FROM experiment_conversations WHERE is_pending`
 
 /** Resolves with what does not come to its end, and with nothing when all has. */
-export const comeToRest = async ({ database }: World): Promise<string[]> => {
+export const waitForRest = async ({ database }: World): Promise<string[]> => {
   const deadline = performance.now() + restWithinMs
   for (let hurriedAt = 0; ; ) {
     const rows: { what: string }[] = await database.query(unfinishedSql)

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, inject, it } from 'vitest'
-import { type Random, seededRandom } from '../malformed.ts'
-import { chooseFaults, type Fault } from './faults.ts'
-import { comeToRest } from './rest.ts'
+import { type SeededRandom, seededRandom } from '../malformed.ts'
+import { chooseFaults, type InjectedFault } from './faults.ts'
+import { waitForRest } from './rest.ts'
 import { openStage, type Stage, type Traffic } from './stage.ts'
 import { openConversations } from './traffic/conversations.ts'
 import { openErasures } from './traffic/erasures.ts'
@@ -55,7 +55,7 @@ const compareAll = async (traffic: Traffic[]) => {
 /** What follows from a round: what was sent, and what is wrong. */
 type Played = { traffic: Traffic[]; found: string[] }
 
-const playRound = async (world: World, random: Random, faults: Fault[]): Promise<Played> => {
+const playRound = async (world: World, random: SeededRandom, faults: InjectedFault[]): Promise<Played> => {
   const beganAt = performance.now()
   const traffic = await openTraffic(await openStage(world, random))
   let isOver = false
@@ -86,11 +86,11 @@ const playRound = async (world: World, random: Random, faults: Fault[]): Promise
   await sending
   const seconds = () => ((performance.now() - beganAt) / 1_000).toFixed(1)
   process.stdout.write(`  ${seconds()} s of traffic`)
-  const hanging = await comeToRest(world)
+  const hanging = await waitForRest(world)
   if (hanging.length > 0) return { traffic, found: hanging }
   process.stdout.write(`, at rest after ${seconds()} s`)
   for (const { finish } of traffic) await finish?.()
-  const found = [...(await comeToRest(world)), ...(await compareAll(traffic)), ...world.deaths()]
+  const found = [...(await waitForRest(world)), ...(await compareAll(traffic)), ...world.deaths()]
   process.stdout.write(`, compared after ${seconds()} s\n`)
   return { traffic, found }
 }

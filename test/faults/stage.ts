@@ -1,5 +1,5 @@
 // An organization of its own for a round, with all that its traffic needs, made before anything goes wrong.
-import type { Random } from '../malformed.ts'
+import type { SeededRandom } from '../malformed.ts'
 import { serviceKey } from '../server.ts'
 import { insertReviewers } from './database.ts'
 import type { World } from './world.ts'
@@ -8,7 +8,7 @@ const reviewers = 3
 
 export const providerSecret = 'provider-secret-0123456789'
 
-export const openStage = async (world: World, random: Random) => {
+export const openStage = async (world: World, random: SeededRandom) => {
   const { client, database, receiver } = world
   const slug = `o-${crypto.randomUUID()}`
   const owner = { email: `${slug}@example.com`, name: 'Olga Owner' }

@@ -11,7 +11,7 @@ import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 import { type Embedded, openEmbedded } from '../../server/platform/db/embedded.ts'
 import { signal } from '../../server/platform/db/embedded-process.ts'
-import { findPostmaster, makeDataDir, type Running, startEarshot, takeFreePort } from '../earshot.ts'
+import { findPostmaster, makeDataDir, type RunningEarshot, startEarshot, takeFreePort } from '../earshot.ts'
 import { serve } from '../outside.ts'
 import { openPassage, type Passage } from '../passage.ts'
 import { startS3Server } from '../s3-server.ts'
@@ -109,7 +109,7 @@ const openDatabaseServer = async (dataDir: string) => {
   }
 }
 
-type Place = {
+type ServiceProcess = {
   name: string
   role: 'http' | 'worker'
   switches: Record<string, string>
@@ -118,8 +118,8 @@ type Place = {
 }
 
 /** A process that is started again when it was killed. */
-const openMember = async ({ name, role, switches, network, clock }: Place) => {
-  let running: Running | undefined
+const openMember = async ({ name, role, switches, network, clock }: ServiceProcess) => {
+  let running: RunningEarshot | undefined
   let starting: Promise<void> | undefined
   /** What it said before it ended of its own accord. */
   const deaths: string[] = []
@@ -178,7 +178,7 @@ const openMember = async ({ name, role, switches, network, clock }: Place) => {
   }
 }
 
-export type Member = Awaited<ReturnType<typeof openMember>>
+export type TrafficMember = Awaited<ReturnType<typeof openMember>>
 
 const openStorage = async (kind: StorageKind, folder: string) => {
   if (kind === 'files') {
@@ -237,7 +237,7 @@ export const openWorld = async (kind: StorageKind) => {
   const origins = httpNetworks.map(({ port }) => `http://127.0.0.1:${port}`)
   await mkdir(join(folder, 'clocks'))
 
-  const place = async (role: Place['role'], index: number): Promise<Place> => {
+  const startProcess = async (role: ServiceProcess['role'], index: number): Promise<ServiceProcess> => {
     const clock = join(folder, 'clocks', `${role}-${index + 1}`)
     const network = await openPassage(database.target)
     const switches = {
@@ -256,8 +256,8 @@ export const openWorld = async (kind: StorageKind) => {
     return { name: `${role} ${index + 1}`, role, switches, network, clock }
   }
   // The first makes the tables; the others would wait for it.
-  const first = await openMember(await place('http', 0))
-  const places = [await place('http', 1), await place('worker', 0), await place('worker', 1)]
+  const first = await openMember(await startProcess('http', 0))
+  const places = [await startProcess('http', 1), await startProcess('worker', 0), await startProcess('worker', 1)]
   const members = [first, ...(await Promise.all(places.map(openMember)))]
 
   return {

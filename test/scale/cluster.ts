@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { expect, vi } from 'vitest'
 import { databaseUrl } from '../database.ts'
-import { type Running, startEarshot } from '../earshot.ts'
+import { type RunningEarshot, startEarshot } from '../earshot.ts'
 import { startS3Server } from '../s3-server.ts'
-import { type Answer, afterwards } from '../server.ts'
+import { afterwards, type TestAnswer } from '../server.ts'
 import { openBalancer } from './balancer.ts'
 
-export type Process = Running & { url: string }
+export type Process = RunningEarshot & { url: string }
 
 /** A store of files, in memory, and the switches that lead to it. */
 export const openStore = async () => {
@@ -23,7 +23,7 @@ export const openStore = async () => {
 }
 
 /** Where a process listens, on a port that the system chose; it says itself where the balancer does. */
-const addressOf = ({ stderr }: Running): string => {
+const addressOf = ({ stderr }: RunningEarshot): string => {
   const [, url] = /listening at (http:[^"]+)"/.exec(stderr()) ?? []
   if (!url) throw new Error(`it does not say where it listens:\n${stderr()}`)
   return url
@@ -83,7 +83,7 @@ export const openSpread = async (connection: pg.PoolConfig, env: Record<string, 
     switches: { EARSHOT_STORAGE, EARSHOT_S3_ENDPOINT, EARSHOT_SECRET_KEY, EARSHOT_BASE_URL },
     /** A suspension holds in the other processes within a second: what tests ask next may come to any of them. */
     // biome-ignore lint/suspicious/noExplicitAny: an answer's body is whatever the test says it is.
-    settle: async (path: string, { status, body }: Answer<any>): Promise<void> => {
+    settle: async (path: string, { status, body }: TestAnswer<any>): Promise<void> => {
       if (status === 201 && path === '/v1/organizations') keys.set(body.organization.id, body.apiKey.key)
       const [, suspended = ''] = /^\/v1\/organizations\/([^/]+)\/suspend$/.exec(path) ?? []
       const key = keys.get(suspended)

@@ -12,10 +12,10 @@ import {
   type SweptOperation,
   sharedIds,
 } from '../operations.ts'
-import { type Call, testServer } from '../server.ts'
+import { type TestCall, testServer } from '../server.ts'
 import { changedRows, storedRows } from '../stored.ts'
 import { ruleOf } from './access-rules.ts'
-import { type Asked, type Caller, makeCallers, type Outcome } from './callers.ts'
+import { type AccessCase, type AccessOutcome, type Caller, makeCallers } from './callers.ts'
 
 /** Every operation, asked by everyone: what the contract says is what is answered, and what docs/security.md shows. */
 
@@ -31,13 +31,13 @@ const callers = await makeCallers(server, home)
 const columns = [...new Set(callers.map(({ column }) => column))]
 const page = join(import.meta.dirname, '../../docs/security.md')
 
-type Target = { swept: SweptOperation; asked: Asked; path: string; accepted: Partial<Call> }
+type Target = { swept: SweptOperation; asked: AccessCase; path: string; accepted: Partial<TestCall> }
 
 /** Exports that tell an endpoint; also where only the body asks for it. */
 const namesEndpoint = ({ name }: SweptOperation) =>
   /^POST \/v1\/(monitor-exports(\/preview)?|export-schedules)$/.test(name)
 
-const withEndpoint = ({ body, ...call }: Partial<Call>): Partial<Call> => {
+const withEndpoint = ({ body, ...call }: Partial<TestCall>): Partial<TestCall> => {
   const { config, ...rest } = body as { config: object; destination?: object }
   return {
     ...call,
@@ -108,7 +108,7 @@ const isLetIn = async (target: Target, caller: Caller): Promise<number | 'pass'>
   return status === 400 && text.includes('surprise') ? 'pass' : status
 }
 
-const measure = async (target: Target, caller: Caller): Promise<Outcome | number | string> => {
+const measure = async (target: Target, caller: Caller): Promise<AccessOutcome | number | string> => {
   const expected = caller.expected(target.asked)
   if (expected === 'pass') return isLetIn(target, caller)
   if (expected === 'own' && !target.asked.reads) {
@@ -126,10 +126,10 @@ for (const swept of operations) targets.push(await makeTarget(swept))
 const before = await storedRows(server)
 
 /** By the name of the operation, in the order of the callers. */
-const answered = new Map<string, (Outcome | number | string)[]>()
+const answered = new Map<string, (AccessOutcome | number | string)[]>()
 afterAll(() => answered.clear())
 
-const cellOf = (outcomes: (Outcome | number | string)[], byRole: string): string => {
+const cellOf = (outcomes: (AccessOutcome | number | string)[], byRole: string): string => {
   const distinct = [...new Set(outcomes.map((each) => (each === 'pass' ? '✓' : String(each))))]
   if (distinct.length > 1 && outcomes.slice(0, 4).join() === byRole) return 'by role'
   return distinct.join(', ')

@@ -15,7 +15,7 @@ import {
 } from '../make.ts'
 import { serve } from '../outside.ts'
 import { openConnection } from '../raw-http.ts'
-import { type Answer, testServer } from '../server.ts'
+import { type TestAnswer, testServer } from '../server.ts'
 import { changedRows, storedRows } from '../stored.ts'
 
 /** Attempts to reach what nobody may reach: inner addresses, other files, what a token does not open. */
@@ -212,7 +212,7 @@ const openers: Record<string, () => Promise<Opener>> = {
     }
   },
 }
-type Opener = { genuine: string; other: string; open: (text: string) => Promise<Answer>; refused: number[] }
+type Opener = { genuine: string; other: string; open: (text: string) => Promise<TestAnswer>; refused: number[] }
 
 it.each(Object.entries(openers))('%s opens as it was made, and no forgery of it', async (_name, make) => {
   const { genuine, other, open, refused } = await make()

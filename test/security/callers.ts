@@ -7,21 +7,21 @@ import { serviceKey, type TestServer } from '../server.ts'
 import type { Rule } from './access-rules.ts'
 
 /** `pass` is let in; `own` is let in to what is the caller's own, and finds nothing else. */
-export type Outcome = 'pass' | 'own' | 401 | 403 | 404 | 503
+export type AccessOutcome = 'pass' | 'own' | 401 | 403 | 404 | 503
 
-export type Asked = { rule: Rule; reads: boolean; hasId: boolean; namesEndpoint: boolean }
+export type AccessCase = { rule: Rule; reads: boolean; hasId: boolean; namesEndpoint: boolean }
 
 export type Caller = {
   column: string
   headers: Record<string, string>
-  expected: (asked: Asked) => Outcome
+  expected: (asked: AccessCase) => AccessOutcome
 }
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
 
 /** Whom no right is known of. `byRight` is the answer of operations that ask for one. */
 const withoutRight =
-  (byRight: { service: Outcome; role: Outcome }): Caller['expected'] =>
+  (byRight: { service: AccessOutcome; role: AccessOutcome }): Caller['expected'] =>
   ({ rule }) => {
     if (rule === 'anyone' || rule === 'visitor') return 'pass'
     if (rule === 'session' || rule === 'signature') return 401
@@ -31,7 +31,7 @@ const withoutRight =
 const nobody = withoutRight({ service: 401, role: 401 })
 
 const withRole =
-  (role: Role, found: (asked: Asked) => Outcome = () => 'pass'): Caller['expected'] =>
+  (role: Role, found: (asked: AccessCase) => AccessOutcome = () => 'pass'): Caller['expected'] =>
   (asked) => {
     const { rule } = asked
     if (typeof rule === 'string') return nobody(asked)
@@ -112,7 +112,8 @@ export const makeCallers = async (server: TestServer, home: Org): Promise<Caller
 
   for (const entitlement of entitlementNames) {
     const { key } = await makeOrganization(server, { entitlements: { [entitlement]: false } })
-    const found = ({ rule }: Asked) => (typeof rule === 'object' && rule.entitlement === entitlement ? 403 : 'pass')
+    const found = ({ rule }: AccessCase) =>
+      typeof rule === 'object' && rule.entitlement === entitlement ? 403 : 'pass'
     add(`no ${entitlement}`, bearer(key), withRole('owner', found))
   }
   for (const feature of featureNames) {
@@ -120,7 +121,7 @@ export const makeCallers = async (server: TestServer, home: Org): Promise<Caller
     if (feature === 'phiMode') continue
     const { key } = await makeOrganization(server, { features: { [feature]: false } })
     const refusal = feature === 'experimentsV2' ? 403 : 503
-    const found = ({ rule, namesEndpoint }: Asked) => {
+    const found = ({ rule, namesEndpoint }: AccessCase) => {
       if (feature === 'exportWebhooks') return namesEndpoint ? 403 : 'pass'
       return typeof rule === 'object' && rule.feature === feature ? refusal : 'pass'
     }

@@ -27,7 +27,7 @@ import {
   type SweptOperation,
   sharedIds,
 } from '../operations.ts'
-import { type Call, serviceKey, testServer } from '../server.ts'
+import { serviceKey, type TestCall, testServer } from '../server.ts'
 import { changedRows, storedRows } from '../stored.ts'
 
 /** Another organization's id, wherever one may stand, is answered as one that nobody has: nothing tells them apart. */
@@ -45,7 +45,7 @@ const stranger = await makeOrganization(server)
 const isUuid = (text: string | undefined) => text !== undefined && /^[0-9a-f]{8}-/.test(text)
 
 /** Only the one id differs between two requests, and it is not to be seen in the answers. */
-const ask = async (key: string, { method }: SweptOperation, path: string, prepared: Partial<Call>, id: string) => {
+const ask = async (key: string, { method }: SweptOperation, path: string, prepared: Partial<TestCall>, id: string) => {
   const headers = { ...prepared.headers, 'x-request-id': 'the-same' }
   const { status, text } = await server.call(method, path, { key, ...prepared, headers })
   return { status, text: text.replaceAll(id, 'the id') }
@@ -105,10 +105,10 @@ const kindOf = (place: string): Kind | undefined => {
 const resolved = (schema: JsonSchema): JsonSchema =>
   schema.$ref ? (schemas[schema.$ref.replace('#/components/schemas/', '')] ?? {}) : schema
 
-type Place = { steps: string[]; parents: JsonSchema[] }
+type IdLocation = { steps: string[]; parents: JsonSchema[] }
 
 /** Every place of a body that holds an id, with the schemas on the way there. */
-const placesOf = (given: JsonSchema, steps: string[] = [], parents: JsonSchema[] = []): Place[] => {
+const placesOf = (given: JsonSchema, steps: string[] = [], parents: JsonSchema[] = []): IdLocation[] => {
   const schema = resolved(given)
   if (schema.format === 'uuid') return [{ steps, parents }]
   const inside = (part: JsonSchema, step: string) => placesOf(part, [...steps, step], [...parents, schema])
@@ -122,7 +122,7 @@ const placesOf = (given: JsonSchema, steps: string[] = [], parents: JsonSchema[]
 /** The value with `id` at the place, and what must stand around it there. */
 const withId = (
   value: unknown,
-  { steps: [step, ...steps], parents: [parent, ...parents] }: Place,
+  { steps: [step, ...steps], parents: [parent, ...parents] }: IdLocation,
   id: string,
 ): unknown => {
   if (step === undefined) return id
@@ -150,7 +150,7 @@ const around = async ({ operation: { operationId } }: SweptOperation, at: string
   return given
 }
 
-type Sought = { swept: SweptOperation; theirIds: string[]; places: { at: string; place: Place; kind: Kind }[] }
+type Sought = { swept: SweptOperation; theirIds: string[]; places: { at: string; place: IdLocation; kind: Kind }[] }
 
 const placesIn = ({ operation, foreign }: SweptOperation): Sought['places'] => {
   const schema = operation.requestBody?.content['application/json']?.schema

@@ -17,7 +17,7 @@ import {
   makeScheduleBody,
 } from '../make.ts'
 import { serve } from '../outside.ts'
-import { type Call, testServer } from '../server.ts'
+import { type TestCall, testServer } from '../server.ts'
 import { storedRows } from '../stored.ts'
 import { openTestBucket } from '../support/exports/customer-bucket.ts'
 import { openReceiver } from '../support/webhooks/receiver.ts'
@@ -59,7 +59,7 @@ const server = await testServer({
 
 /** All that was answered, but for the one answer in which a secret is to be shown. */
 const answered: string[] = []
-const ask = async (method: string, path: string, given: Call = {}) => {
+const ask = async (method: string, path: string, given: TestCall = {}) => {
   const answer = await server.call(method, path, given)
   answered.push(
     `${method} ${path.replace(/\?.*/, '')} ${answer.status} ${JSON.stringify([...answer.headers])} ${answer.text}`,

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import type { Design } from '../../server/statistics/design.ts'
-import type { Answer, UnitAnswers } from '../../server/statistics/outcome-sums.ts'
+import type { OutcomeValue, UnitAnswers } from '../../server/statistics/outcome-sums.ts'
 import type { ArmSums, Sums, UnitValues } from '../../server/statistics/sums.ts'
 import { noSums } from '../../server/statistics/sums.ts'
 
@@ -27,7 +27,7 @@ export const tableSums = (affectedA: number, allA: number, affectedB: number, al
   b: singles(affectedB, allB),
 })
 
-export const observed = (value: number): Answer => ({ status: 'observed', value })
+export const observed = (value: number): OutcomeValue => ({ status: 'observed', value })
 
 export const answersOf = ({ a, b }: UnitValues): UnitAnswers => ({
   a: a.map(observed),

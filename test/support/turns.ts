@@ -27,13 +27,13 @@ export const tool = (tool: Partial<Turn['tool']>): Turn['tool'] => ({
 
 export const latency = (figures: Partial<Turn['latency']>): Turn['latency'] => ({ ...noFigures, ...figures })
 
-export type Said = Partial<Turn> & Pick<Turn, 'role'>
+export type PartialTurn = Partial<Turn> & Pick<Turn, 'role'>
 
 /** Whole turns from what matters about each. */
-export const turnsOf = (said: Said[]): Turn[] => said.map((turn, index) => ({ index, ...unset, ...turn }))
+export const turnsOf = (said: PartialTurn[]): Turn[] => said.map((turn, index) => ({ index, ...unset, ...turn }))
 
 /** Reads the content and compares every field of every turn. */
-export const expectTurns = (content: unknown, hints: Hints, format: string, said: Said[]): void => {
+export const expectTurns = (content: unknown, hints: Hints, format: string, said: PartialTurn[]): void => {
   expect(readTranscript(content, hints)).toEqual({ format, turns: turnsOf(said) })
 }
 

@@ -4,7 +4,7 @@ import { pageNames } from './contents.ts'
 
 export type Section = { page: string; title: string; anchor: string; heading: string; text: string }
 
-export type Page = { name: string; title: string; html: string; headings: Heading[]; sections: Section[] }
+export type GuidePage = { name: string; title: string; html: string; headings: Heading[]; sections: Section[] }
 
 export type Heading = { level: number; text: string; anchor: string }
 
@@ -39,7 +39,7 @@ const setLinks = (tokens: Token[], page: string): void => {
   }
 }
 
-export const readPage = (name: string, markdown: string): Page => {
+export const readPage = (name: string, markdown: string): GuidePage => {
   const reader = new MarkdownIt({ html: false, linkify: false })
   const tokens = reader.parse(markdown, {})
   setLinks(tokens, name)

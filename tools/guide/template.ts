@@ -1,10 +1,10 @@
 import type { contents as Contents } from './contents.ts'
-import type { Page } from './read.ts'
+import type { GuidePage } from './read.ts'
 
 const encode = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
-const listOf = (pages: Page[], contents: typeof Contents, current: string): string =>
+const listOf = (pages: GuidePage[], contents: typeof Contents, current: string): string =>
   contents
     .map(({ title, pages: names }) => {
       const links = names.map((name) => {
@@ -16,15 +16,15 @@ const listOf = (pages: Page[], contents: typeof Contents, current: string): stri
     })
     .join('')
 
-const outlineOf = ({ headings }: Page): string => {
+const outlineOf = ({ headings }: GuidePage): string => {
   const second = headings.filter(({ level }) => level === 2)
   if (second.length < 2) return ''
   const links = second.map(({ text, anchor }) => `<li><a href="#${anchor}">${encode(text)}</a></li>`)
   return `<aside class="side" aria-label="On this page"><p>On this page</p><ul>${links.join('')}</ul></aside>`
 }
 
-const neighboursOf = (pages: Page[], at: number): string => {
-  const link = (page: Page | undefined, rel: string, word: string) =>
+const neighboursOf = (pages: GuidePage[], at: number): string => {
+  const link = (page: GuidePage | undefined, rel: string, word: string) =>
     page
       ? `<a rel="${rel}" href="/docs/guide/${page.name}"><small>${word}</small>${encode(page.title)}</a>`
       : '<span></span>'
@@ -32,7 +32,7 @@ const neighboursOf = (pages: Page[], at: number): string => {
 }
 
 /** Nothing is inline, so that the content security policy can forbid inline scripts and styles. */
-export const pageOf = (pages: Page[], at: number, contents: typeof Contents): string => {
+export const pageOf = (pages: GuidePage[], at: number, contents: typeof Contents): string => {
   const page = pages[at]
   if (!page) throw new Error('no such page')
   return `<!doctype html>

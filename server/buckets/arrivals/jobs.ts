@@ -6,7 +6,7 @@ import { ApiError } from '../../platform/errors.ts'
 import { attemptEach, eachOfPages } from '../../platform/jobs/attempt-each.ts'
 import { defineJob } from '../../platform/jobs/define-job.ts'
 import { currentTime, defineSweep } from '../../platform/jobs/define-sweep.ts'
-import { putIn } from '../conversations/put-in.ts'
+import { putIn } from '../conversations/add-conversations.ts'
 import { holdBucket } from '../queries.ts'
 import { weekOf } from '../week.ts'
 import {

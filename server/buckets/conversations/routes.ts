@@ -5,7 +5,7 @@ import type { App } from '../../platform/http/http.ts'
 import { answers, Closed, Empty, Id, IdParams, NoQuery, Page } from '../../platform/http/schemas.ts'
 import { getBucket, holdBucket, type StoredBucket } from '../queries.ts'
 import { lockConversations, settleConversations } from '../review-status/queries.ts'
-import { putIn } from './put-in.ts'
+import { putIn } from './add-conversations.ts'
 import { deleteItem, listItems } from './queries.ts'
 import {
   BucketConversation,

@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 
-type Asked = { bucketId: string; now: Date; timezone: string }
+type ProgressQuery = { bucketId: string; now: Date; timezone: string }
 
-const today = ({ now, timezone }: Asked) => sql`(date_trunc('day', ${now}::timestamptz, ${timezone}::text))`
+const today = ({ now, timezone }: ProgressQuery) => sql`(date_trunc('day', ${now}::timestamptz, ${timezone}::text))`
 
 type Items = { total: number; waiting: number; adjudication: number; completed: number; wanted: number }
 
-export const countItems = async (db: Db, org: OrgId, { bucketId }: Asked): Promise<Items> => {
+export const countItems = async (db: Db, org: OrgId, { bucketId }: ProgressQuery): Promise<Items> => {
   const { rows } = await sql<Items>`
     SELECT count(*) AS total,
       count(*) FILTER (WHERE status = 'waiting') AS waiting,
@@ -23,7 +23,7 @@ type Counted = 'claimed' | 'completed' | 'skipped' | 'adjudicated' | 'completedT
 type Reviews = { reviewerUserId: string } & Record<Counted, number>
 
 /** Returns the totals and at most `limit` reviewers, those with the most completed reviews first. */
-export const countReviews = async (db: Db, org: OrgId, asked: Asked, limit: number) => {
+export const countReviews = async (db: Db, org: OrgId, asked: ProgressQuery, limit: number) => {
   const { rows } = await sql<Reviews>`
     SELECT reviewer_user_id AS "reviewerUserId",
       count(*) FILTER (WHERE lease_expires_at > ${asked.now}::timestamptz) AS claimed,

@@ -12,7 +12,7 @@ const summaryName = 'backup.json'
 const sumsName = 'SHA256SUMS'
 
 /** `format`: 1, or 2 for an encrypted backup, which versions without decryption reject. */
-export type Summary = {
+export type BackupSummary = {
   format: 1 | 2
   version: string
   madeAt: string
@@ -79,10 +79,10 @@ export const openContents = (folder: string, encrypt?: Cipher) => {
       await copy(written, path)
       await rm(written)
     },
-    seal: async (said: Pick<Summary, 'version' | 'madeAt' | 'storage'>): Promise<Summary> => {
+    seal: async (said: Pick<BackupSummary, 'version' | 'madeAt' | 'storage'>): Promise<BackupSummary> => {
       const lines = [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([path, sum]) => `${sum}  ${path}\n`)
       await writeFile(join(folder, sumsName), lines.join(''), { mode: 0o600 })
-      const summary: Summary = { format: encrypt ? 2 : 1, ...said, files: sums.size, bytes }
+      const summary: BackupSummary = { format: encrypt ? 2 : 1, ...said, files: sums.size, bytes }
       await writeFile(join(folder, summaryName), `${JSON.stringify(summary, null, 2)}\n`, { mode: 0o600, flush: true })
       const handle = await open(folder)
       await handle.sync()
@@ -93,10 +93,10 @@ export const openContents = (folder: string, encrypt?: Cipher) => {
 }
 
 /** Undefined if there is no backup. */
-export const readSummary = async (folder: string): Promise<Summary | undefined> => {
+export const readSummary = async (folder: string): Promise<BackupSummary | undefined> => {
   const text = await readFile(join(folder, summaryName), 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
-  const summary = JSON.parse(text) as Summary
+  const summary = JSON.parse(text) as BackupSummary
   if (summary.format !== 1 && summary.format !== 2)
     throw new Error(
       `This version cannot read the format of the backup in ${folder}. Use the version that created it, or a newer one.`,

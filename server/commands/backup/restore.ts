@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { countStoredAllOrgs } from '../../organizations/queries.ts'
 import { type Config, loadConfig } from '../../platform/config.ts'
 import { statOrUndefined } from '../../platform/db/embedded-folders.ts'
-import type { Run } from '../call.ts'
+import type { RunCommand } from '../call.ts'
 import { printJson } from '../columns.ts'
 import { openAndMigrate } from '../open.ts'
 import { copyFile, readSummary, readSums } from './contents.ts'
@@ -22,10 +22,19 @@ const placesOf = ({ dataDir, storage }: Config) => [
   { part: 'postgres', place: join(dataDir, 'postgres') },
 ]
 
-type Part = { backup: string; part: string; place: string; sums: Map<string, string>; decrypt: Cipher | undefined }
+type BackupPart = {
+  backup: string
+  part: string
+  place: string
+  sums: Map<string, string>
+  decrypt: Cipher | undefined
+}
 
 /** Copies a part to a temporary name, and renames it once all of it matches the backup's digests. */
-const restorePart = async ({ backup, part, place, sums, decrypt }: Part, isBesideBucket: boolean): Promise<void> => {
+const restorePart = async (
+  { backup, part, place, sums, decrypt }: BackupPart,
+  isBesideBucket: boolean,
+): Promise<void> => {
   const partial = `${place}.partial-${process.pid}-00000000`
   const ending = decrypt ? encryptedEnding : ''
   const paths = [...sums.keys()].filter((path) => path === part + ending || path.startsWith(`${part}/`))
@@ -65,7 +74,7 @@ const requireKey = async (config: Config, sums: Map<string, string>): Promise<vo
   )
 }
 
-export const run: Run = async ({ args, flag, text }) => {
+export const run: RunCommand = async ({ args, flag, text }) => {
   const config = loadConfig()
   if (config.databaseUrl) throw new Error('A backup can only be restored to the embedded database. Unset DATABASE_URL.')
   // The argument is required.

@@ -1,10 +1,10 @@
 import type pg from 'pg'
-import { type Check, checkPlacement } from '../../platform/db/citus/check.ts'
+import { checkPlacement, type PlacementCheck } from '../../platform/db/citus/check.ts'
 import type { Called } from '../call.ts'
 import { columns, plain, print, printJson } from '../columns.ts'
 import { bytes } from './figures.ts'
 
-const describeTables = ({ counts, misplaced, left }: Check): string => {
+const describeTables = ({ counts, misplaced, left }: PlacementCheck): string => {
   const lines = [
     `${counts.distributed} tables are distributed, ${counts.reference} are on every node, ${counts.local} on the coordinator.`,
     ...misplaced.map(({ table, is, shouldBe }) => `${table} is ${is} and should be ${shouldBe}.`),
@@ -14,7 +14,7 @@ const describeTables = ({ counts, misplaced, left }: Check): string => {
   return `${lines.join('\n')}\n`
 }
 
-const describeNodes = ({ nodes, skew }: Check): string => {
+const describeNodes = ({ nodes, skew }: PlacementCheck): string => {
   const rows = nodes.map(({ node, shardGroups, bytes: held, isReachable }) => [
     node,
     `${shardGroups} shards`,
@@ -24,7 +24,7 @@ const describeNodes = ({ nodes, skew }: Check): string => {
   return `\n${columns(rows, [1, 2])}The fullest node stores ${skew.toFixed(2)} times the average.\n`
 }
 
-const describeLargest = ({ largest }: Check): string => {
+const describeLargest = ({ largest }: PlacementCheck): string => {
   const rows = largest.map(({ node, bytes: held, organizations }) => [
     bytes(held),
     node,

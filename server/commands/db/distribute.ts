@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { distribute, type Progress } from '../../platform/db/citus/distribute.ts'
+import { type DistributionProgress, distribute } from '../../platform/db/citus/distribute.ts'
 import { readNode } from '../../platform/db/citus/nodes.ts'
 import { type Called, WronglyCalled } from '../call.ts'
 import { print } from '../columns.ts'
@@ -17,7 +17,7 @@ export const runDistribute = async (called: Called, connection: pg.ClientConfig)
   const dryRun = called.flag('dry-run')
   const progress = openProgress(called.flag('quiet') || dryRun, { lines: true })
   const startedAt = performance.now()
-  const show = ({ table, doneBytes, totalBytes }: Progress) => {
+  const show = ({ table, doneBytes, totalBytes }: DistributionProgress) => {
     const left = timeLeft(performance.now() - startedAt, doneBytes, totalBytes)
     progress.show('placing', doneBytes, totalBytes, `${table}, ${bytes(doneBytes)} of ${bytes(totalBytes)}${left}`)
   }

@@ -9,11 +9,11 @@ import { openLog } from '../../platform/log.ts'
 import { checkSecretKey } from '../../platform/secrets/key-check.ts'
 import { type Opened, openUnchecked } from '../open.ts'
 import { listStoredSecrets } from '../stored-secrets.ts'
-import type { Check, Report } from './report.ts'
+import type { DoctorCheck, Report } from './report.ts'
 
 const mebibytes = (bytes: number) => `${Math.round(bytes / 1024 / 1024)} MiB`
 
-const checksOf = ({ deps, alone }: Opened): Check[] => [
+const checksOf = ({ deps, alone }: Opened): DoctorCheck[] => [
   {
     name: 'answer',
     run: async () => {

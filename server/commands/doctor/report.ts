@@ -1,6 +1,6 @@
 import { plainLines, printJson } from '../columns.ts'
 
-export type Check = { name: string; run: () => Promise<string> }
+export type DoctorCheck = { name: string; run: () => Promise<string> }
 
 type Finding = { name: string; ok: boolean; told: string }
 
@@ -13,7 +13,7 @@ export const openReport = (json: boolean) => {
     if (!json) process.stdout.write(`${ok ? 'ok   ' : 'FAIL '} ${name.padEnd(14)} ${plainLines(told)}\n`)
   }
   return {
-    check: async (checks: Check[]): Promise<void> => {
+    check: async (checks: DoctorCheck[]): Promise<void> => {
       for (const { name, run } of checks) {
         try {
           tell({ name, ok: true, told: await run() })

@@ -17,7 +17,7 @@ export type WantedVersion = {
   version: { label: string } | { systemPrompt: string; label: string }
 }
 
-export type Body = { body: NewConversation; wants?: WantedVersion } | { ignored: string } | { fault: string }
+export type ImportBody = { body: NewConversation; wants?: WantedVersion } | { ignored: string } | { fault: string }
 
 type Options = { from: CallSource | undefined; agent: string | undefined; metadataBytes: number; takesMetrics: boolean }
 
@@ -25,7 +25,7 @@ type Options = { from: CallSource | undefined; agent: string | undefined; metada
 const idOfContent = (value: unknown): string =>
   `content:${createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 32)}`
 
-const own = (value: unknown): Body => {
+const own = (value: unknown): ImportBody => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return { fault: 'Not a JSON object.' }
   const { externalId } = value as { externalId?: unknown }
   const given = externalId === undefined || externalId === null ? { ...value, externalId: idOfContent(value) } : value
@@ -46,7 +46,7 @@ const readers = {
 const filled = (fields: object): object =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))
 
-const bodyOf = (incoming: Incoming, takesMetrics: boolean): Body => {
+const bodyOf = (incoming: Incoming, takesMetrics: boolean): ImportBody => {
   const { agent, version, metrics, startedAt, endedAt, provider: _, ...rest } = incoming
   // Calls without an agent were assigned one.
   const { externalId, make } = agent as { externalId: string; make: { name: string; channel: 'voice' | 'text' } }
@@ -65,7 +65,7 @@ const bodyOf = (incoming: Incoming, takesMetrics: boolean): Body => {
   return { body, wants: { agent: named, version: systemPrompt === undefined ? { label } : { systemPrompt, label } } }
 }
 
-export const readBody = (value: unknown, { from, agent, metadataBytes, takesMetrics }: Options): Body => {
+export const readBody = (value: unknown, { from, agent, metadataBytes, takesMetrics }: Options): ImportBody => {
   if (from === undefined) return own(value)
   const reading = readers[from](value)
   if ('ignored' in reading) return { ignored: reading.ignored }

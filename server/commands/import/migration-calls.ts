@@ -3,7 +3,7 @@ import { readBluejay } from '../../integrations/migration/bluejay.ts'
 import { readCekura } from '../../integrations/migration/cekura.ts'
 import { readCoval } from '../../integrations/migration/coval.ts'
 import { readRoark } from '../../integrations/migration/roark.ts'
-import { filledList, instantIn, nothingTold, type SentCall } from '../../integrations/migration/sent-call.ts'
+import { emptySentCall, filledList, instantIn, type SentCall } from '../../integrations/migration/sent-call.ts'
 import { ApiError } from '../../platform/errors.ts'
 import { at, idOf, type JsonObject, objectOf, textOf } from '../../transcripts/json.ts'
 import { bounded, type CallReading } from '../../transcripts/provider-calls/call.ts'
@@ -11,7 +11,7 @@ import { bounded, type CallReading } from '../../transcripts/provider-calls/call
 /** Calls in the format of other platforms, and Pipecat sessions, which have no webhook. */
 
 const readPipecat = (session: JsonObject): SentCall => ({
-  ...nothingTold,
+  ...emptySentCall,
   externalId: idOf(session.conversation_id),
   agentExternalId: idOf(at(session, 'agent', 'externalId')),
   agentName: textOf(at(session, 'agent', 'name')),

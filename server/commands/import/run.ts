@@ -1,10 +1,10 @@
 import type { Earshot, ImportResult, NewConversation } from '../../../client/src/earshot.ts'
-import type { Progress } from '../progress.ts'
-import { type Body, type CallSource, readBody } from './bodies.ts'
+import type { ProgressLine } from '../progress.ts'
+import { type CallSource, type ImportBody, readBody } from './bodies.ts'
 import type { Rejects } from './rejects.ts'
-import type { Source } from './sources.ts'
+import type { ImportSource } from './sources.ts'
 import type { openState } from './state.ts'
-import { type Read as Value, valuesOf } from './values.ts'
+import { type ReadValue as Value, valuesOf } from './values.ts'
 import { openVersions } from './versions.ts'
 
 /** Reads, converts, sends, and records values in order, with several requests in flight. */
@@ -21,21 +21,21 @@ const collectEvery = 2_000
 /** About two minutes, as long as a restart of the service can take. */
 const retries = 10
 
-type Place = { file: string; number: number }
+type ValuePosition = { file: string; number: number }
 
 /**
  * The outcome of a value before it was sent, or that it was sent. Ignored values in a row are one, with the last
  * position.
  */
-type Read = Place & ({ sent: true } | { ignored: number } | { fault: string })
+type HandledValue = ValuePosition & ({ sent: true } | { ignored: number } | { fault: string })
 
 type Import = {
   earshot: Earshot
-  sources: Source[]
+  sources: ImportSource[]
   options: { from: CallSource | undefined; agent: string | undefined; metadataBytes: number; takesMetrics: boolean }
   state: Awaited<ReturnType<typeof openState>>
   rejects: Rejects
-  progress: Progress
+  progress: ProgressLine
   /** Stops reading and waits for pending requests. */
   isInterrupted: () => boolean
   signal: AbortSignal
@@ -56,7 +56,7 @@ export const runImport = async ({
   const totalBytes = sources.reduce((sum, { bytes }) => sum + bytes, 0)
   let readBytes = 0
   /** In the order of reading, which is also the order of responses. */
-  const under: Read[] = []
+  const under: HandledValue[] = []
   let unanswered = 0
   let answered = 0
   /** A reading error. Values before it are sent and recorded first. */
@@ -88,8 +88,8 @@ export const runImport = async ({
   }
 
   /** Returns the conversation to send. If the value is not one, records that instead. */
-  const prepare = async (place: Place, read: Value): Promise<NewConversation | undefined> => {
-    const body: Body = 'fault' in read ? read : readBody(read.value, options)
+  const prepare = async (place: ValuePosition, read: Value): Promise<NewConversation | undefined> => {
+    const body: ImportBody = 'fault' in read ? read : readBody(read.value, options)
     if (!('body' in body)) {
       noteUnsent(place, body)
       // Otherwise a response stores the progress, but a file without conversations gets none.
@@ -103,7 +103,7 @@ export const runImport = async ({
     return conversation
   }
 
-  const noteUnsent = (place: Place, body: Exclude<Body, { body: unknown }>): void => {
+  const noteUnsent = (place: ValuePosition, body: Exclude<ImportBody, { body: unknown }>): void => {
     const last = under.at(-1)
     if ('fault' in body) under.push({ ...place, fault: body.fault })
     else if (last && 'ignored' in last && last.file === place.file) {
@@ -111,7 +111,7 @@ export const runImport = async ({
     } else under.push({ ...place, ignored: 1 })
   }
 
-  const note = async ({ file, number }: Place): Promise<void> => {
+  const note = async ({ file, number }: ValuePosition): Promise<void> => {
     const handled = counts.created + counts.updated + counts.unchanged + counts.ignored + counts.rejected
     const told = `${handled.toLocaleString('en')} conversations, ${counts.rejected.toLocaleString('en')} rejected`
     progress.show('Importing', Math.min(readBytes, totalBytes), totalBytes || undefined, told)

@@ -8,7 +8,7 @@ import { WronglyCalled } from '../call.ts'
 
 /** The inputs of an import: files, the files of folders, standard input. */
 
-export type Source = {
+export type ImportSource = {
   /** The path, or `-`. */
   name: string
   bytes: number
@@ -47,7 +47,7 @@ const readHead = async (path: string): Promise<Buffer> => {
   }
 }
 
-const sourceOf = async (path: string): Promise<Source> => {
+const sourceOf = async (path: string): Promise<ImportSource> => {
   const { size, mtimeMs } = await stat(path)
   const head = await readHead(path)
   const isPacked = head[0] === 0x1f && head[1] === 0x8b
@@ -59,14 +59,14 @@ const sourceOf = async (path: string): Promise<Source> => {
   }
 }
 
-const standardInput: Source = {
+const standardInput: ImportSource = {
   name: '-',
   bytes: 0,
   fingerprint: '',
   open: (onBytes) => counted(process.stdin, onBytes, false),
 }
 
-const sourcesAt = async (given: string): Promise<Source[]> => {
+const sourcesAt = async (given: string): Promise<ImportSource[]> => {
   if (given === '-') return [standardInput]
   const path = resolve(given)
   const found = await stat(path).catch(() => undefined)
@@ -79,7 +79,7 @@ const sourcesAt = async (given: string): Promise<Source[]> => {
   return Promise.all(names.map((name) => sourceOf(join(path, name))))
 }
 
-export const openSources = async (given: string[]): Promise<Source[]> => {
+export const openSources = async (given: string[]): Promise<ImportSource[]> => {
   const sources = (await Promise.all(given.map(sourcesAt))).flat()
   const names = sources.map(({ name }) => name)
   const twice = names.find((name, at) => names.indexOf(name) !== at)

@@ -1,28 +1,28 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { WronglyCalled } from '../call.ts'
-import type { Source } from './sources.ts'
+import type { ImportSource } from './sources.ts'
 
 /** The progress of an import, stored in a file, so that an interrupted import can resume. */
 
-export type Counts = { created: number; updated: number; unchanged: number; ignored: number; rejected: number }
+export type ImportCounts = { created: number; updated: number; unchanged: number; ignored: number; rejected: number }
 
 type Done = { fingerprint: string; values: number }
 
-export type State = {
+export type ImportState = {
   /** What identifies the import: the organization, and the format of the files. */
   of: string
   files: Record<string, Done>
-  counts: Counts
+  counts: ImportCounts
   /** The file of rejects and its length: the rest was written by an attempt that did not continue. */
   rejects: string | null
   rejectsBytes: number
 }
 
-const noCounts = (): Counts => ({ created: 0, updated: 0, unchanged: 0, ignored: 0, rejected: 0 })
+const noCounts = (): ImportCounts => ({ created: 0, updated: 0, unchanged: 0, ignored: 0, rejected: 0 })
 
 const saveEveryMs = 500
 
-const parse = (text: string): Partial<State> | null => {
+const parse = (text: string): Partial<ImportState> | null => {
   try {
     return JSON.parse(text)
   } catch {
@@ -31,29 +31,29 @@ const parse = (text: string): Partial<State> | null => {
 }
 
 /** An existing file that no import wrote may be someone's data. */
-const read = async (path: string): Promise<State | undefined> => {
+const read = async (path: string): Promise<ImportState | undefined> => {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return ''
     throw new WronglyCalled(`${error.message}. Use --resume to choose where the import saves its progress.`)
   })
   if (text === '') return undefined
   const state = parse(text)
-  if (typeof state?.of === 'string' && state.files && state.counts) return state as State
+  if (typeof state?.of === 'string' && state.files && state.counts) return state as ImportState
   throw new WronglyCalled(`${JSON.stringify(path)} is not a progress file. Choose another file for --resume.`)
 }
 
 /** A different import, or one of changed files, starts over: nothing is stored twice. */
-const fits = (state: State, of: string, sources: Source[]): boolean =>
+const fits = (state: ImportState, of: string, sources: ImportSource[]): boolean =>
   state.of === of &&
   sources.every(({ name, fingerprint }) => (state.files[name]?.fingerprint ?? fingerprint) === fingerprint)
 
-type Opening = { path: string | undefined; of: string; sources: Source[]; rejects: string | undefined }
+type Opening = { path: string | undefined; of: string; sources: ImportSource[]; rejects: string | undefined }
 
 /** Without a path, it is only kept in memory. */
 export const openState = async ({ path, of, sources, rejects }: Opening) => {
   const present = path === undefined ? undefined : await read(path)
   const resumes = present !== undefined && fits(present, of, sources)
-  const state: State = resumes ? present : { of, files: {}, counts: noCounts(), rejects: null, rejectsBytes: 0 }
+  const state: ImportState = resumes ? present : { of, files: {}, counts: noCounts(), rejects: null, rejectsBytes: 0 }
   if (state.rejects !== (rejects ?? null)) Object.assign(state, { rejects: rejects ?? null, rejectsBytes: 0 })
   let savedAt = 0
   const save = async (): Promise<void> => {

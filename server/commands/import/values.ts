@@ -4,7 +4,7 @@
 
 import { isUtf8 } from 'node:buffer'
 
-export type Read = { value: unknown } | { fault: string }
+export type ReadValue = { value: unknown } | { fault: string }
 
 /** The maximum length of a line in the service. */
 const longestBytes = 32 * 1024 * 1024
@@ -14,7 +14,7 @@ const isOpening = (byte: number) => byte === 0x7b || byte === 0x5b
 const isClosing = (byte: number) => byte === 0x7d || byte === 0x5d
 const isSpace = (byte: number) => byte === 0x20 || byte === newline || byte === 0x0d || byte === 0x09
 
-const parse = (bytes: Buffer): Read => {
+const parse = (bytes: Buffer): ReadValue => {
   if (!isUtf8(bytes)) return { fault: 'Not valid UTF-8.' }
   try {
     return { value: JSON.parse(bytes.toString('utf8')) }
@@ -32,7 +32,7 @@ const openGather = () => {
       bytes += part.length
       if (bytes <= longestBytes) parts.push(part)
     },
-    take: (): Read | undefined => {
+    take: (): ReadValue | undefined => {
       const whole = Buffer.concat(parts)
       const isTooLong = bytes > longestBytes
       parts = []
@@ -43,7 +43,7 @@ const openGather = () => {
   }
 }
 
-async function* valuesOfLines(source: AsyncIterable<Buffer>): AsyncGenerator<Read> {
+async function* valuesOfLines(source: AsyncIterable<Buffer>): AsyncGenerator<ReadValue> {
   const gather = openGather()
   for await (const block of source) {
     let start = 0
@@ -123,7 +123,7 @@ function* piecesOf(block: Buffer, boundaries: ReturnType<typeof openBoundaries>)
 }
 
 /** Reads the values of one array, or values that span several lines. */
-async function* valuesOfText(source: AsyncIterable<Buffer>, isArray: boolean): AsyncGenerator<Read> {
+async function* valuesOfText(source: AsyncIterable<Buffer>, isArray: boolean): AsyncGenerator<ReadValue> {
   const gather = openGather()
   const boundaries = openBoundaries(isArray)
   for await (const block of source) {
@@ -183,7 +183,7 @@ async function* withoutMark(source: AsyncIterable<Buffer>): AsyncGenerator<Buffe
   if (head !== undefined) yield head
 }
 
-export async function* valuesOf(source: AsyncIterable<Buffer>): AsyncGenerator<Read> {
+export async function* valuesOf(source: AsyncIterable<Buffer>): AsyncGenerator<ReadValue> {
   const { head, all } = await peek(withoutMark(source))
   const start = head.findIndex((byte) => !isSpace(byte))
   if (start < 0) return

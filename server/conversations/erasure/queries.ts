@@ -54,10 +54,16 @@ export const findRetentionDays = async (db: Db, org: OrgId): Promise<number | nu
   return found?.days ?? null
 }
 
-type Place = { startedAt: Date; id: string }
+type ErasurePosition = { startedAt: Date; id: string }
 
 /** Oldest first. `after` skips what was just erased, because its index entries still exist. */
-export const listOutdatedConversations = (db: Db, org: OrgId, before: Date, limit: number, after: Place | undefined) =>
+export const listOutdatedConversations = (
+  db: Db,
+  org: OrgId,
+  before: Date,
+  limit: number,
+  after: ErasurePosition | undefined,
+) =>
   db
     .selectFrom('conversations')
     .select(['id', 'started_at as startedAt'])

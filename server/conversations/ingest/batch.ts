@@ -7,7 +7,7 @@ import type { Actor } from '../../platform/identity/actor.ts'
 import { mapWithPauses } from '../../platform/map-with-pauses.ts'
 import { type BatchAnswer, ConversationCreate } from '../schema.ts'
 import { readBody } from './from-body.ts'
-import type { Incoming, Outcome } from './incoming.ts'
+import type { Incoming, IngestOutcome } from './incoming.ts'
 import { ingestConversations } from './ingest.ts'
 import { chunksOfLines } from './lines.ts'
 import { openSpool } from './spool.ts'
@@ -18,11 +18,11 @@ const chunkItems = 500
 /** Bytes of a stream that one transaction can keep in memory. */
 const chunkBytes = 4 * 1024 * 1024
 
-type Answer = Static<typeof BatchAnswer>['data'][number]
+type ItemAnswer = Static<typeof BatchAnswer>['data'][number]
 
 const readItem = itemReader(ConversationCreate)
 
-const answerTo = (outcome: Outcome): Omit<Answer, 'index'> => {
+const answerTo = (outcome: IngestOutcome): Omit<ItemAnswer, 'index'> => {
   if (outcome.status === 'rejected') return { status: 'rejected', error: outcome.error.body }
   if (outcome.status !== 'erased') return outcome
   return { status: 'rejected', error: erasedError().body }
@@ -47,7 +47,7 @@ const openBatch = (deps: IngestDeps, actor: Actor) => {
     const read = body instanceof ApiError ? body : readBody(body, bounds)
     return read instanceof ApiError ? read : (metricsRefusal(actor, read) ?? read)
   }
-  return async (items: unknown[]): Promise<Answer[]> => {
+  return async (items: unknown[]): Promise<ItemAnswer[]> => {
     const first = next
     next += items.length
     const checked = await mapWithPauses(items, check)
@@ -57,7 +57,7 @@ const openBatch = (deps: IngestDeps, actor: Actor) => {
     })
     const told = outcomes.values()
     return checked.map((item, at) => {
-      const outcome: Outcome = item instanceof ApiError ? { status: 'rejected', error: item } : nextOf(told)
+      const outcome: IngestOutcome = item instanceof ApiError ? { status: 'rejected', error: item } : nextOf(told)
       return { index: first + at, ...answerTo(outcome) }
     })
   }
@@ -69,9 +69,9 @@ const nextOf = <T>(values: Iterator<T>): T => {
   return value
 }
 
-export const ingestList = async (deps: IngestDeps, actor: Actor, items: unknown[]): Promise<{ data: Answer[] }> => {
+export const ingestList = async (deps: IngestDeps, actor: Actor, items: unknown[]): Promise<{ data: ItemAnswer[] }> => {
   const store = openBatch(deps, actor)
-  const data: Answer[] = []
+  const data: ItemAnswer[] = []
   for (let at = 0; at < items.length; at += chunkItems) data.push(...(await store(items.slice(at, at + chunkItems))))
   return { data }
 }

@@ -38,7 +38,7 @@ export type Incoming = {
   metrics: { key: string; value: MetricValue; comment?: string | null }[]
 }
 
-export type Outcome =
+export type IngestOutcome =
   | { status: 'created' | 'updated' | 'unchanged'; id: string }
   | { status: 'rejected'; error: ApiError }
   /** It was erased before and stays erased. */

@@ -9,8 +9,16 @@ import { maxKeys } from '../metrics/metric.ts'
 import { listMetricKeys } from '../metrics/queries.ts'
 import { tryTransaction } from './attempts.ts'
 import { metadataIssues } from './from-body.ts'
-import type { Incoming, Outcome } from './incoming.ts'
-import { begin, contradiction, contradictionOf, isSame, merge, type Part, type State } from './merge.ts'
+import type { Incoming, IngestOutcome } from './incoming.ts'
+import {
+  begin,
+  type ConversationPart,
+  type ConversationState,
+  contradiction,
+  contradictionOf,
+  isSame,
+  merge,
+} from './merge.ts'
 import { findTombstones, getIngestSettings, listTranscriptStates, lockConversationsByExternalId } from './queries.ts'
 import { type References, resolveReferences } from './references.ts'
 import { type IngestDeps, type Slot, storeSlots } from './store.ts'
@@ -66,7 +74,7 @@ const findPresent = async (trx: Db, org: OrgId, externalIds: string[]) => {
   )
   const slots = new Map<string, Slot>()
   for (const row of rows) {
-    const state: State = { ...row, transcript: transcripts.get(row.id) ?? null }
+    const state: ConversationState = { ...row, transcript: transcripts.get(row.id) ?? null }
     if (row.externalId !== null) slots.set(row.externalId, { before: state, state, metrics: [], recordingUrl: null })
   }
   const hashes = new Map(externalIds.map((externalId) => [tombstoneHash(org, externalId), externalId]))
@@ -74,7 +82,7 @@ const findPresent = async (trx: Db, org: OrgId, externalIds: string[]) => {
   return { slots, erased: new Set(found.flatMap(({ hash }) => hashes.get(hash) ?? [])) }
 }
 
-const partOf = (item: PreparedItem, references: References): Part => {
+const partOf = (item: PreparedItem, references: References): ConversationPart => {
   return {
     ...references,
     externalId: item.externalId,
@@ -93,7 +101,7 @@ const partOf = (item: PreparedItem, references: References): Part => {
 }
 
 /** Merges a part into its slot. Returns an error if the part is invalid. */
-const applyPart = (slot: Slot | undefined, part: Part, metadataBytes: number): Slot | ApiError => {
+const applyPart = (slot: Slot | undefined, part: ConversationPart, metadataBytes: number): Slot | ApiError => {
   const contradicted = slot && contradiction(slot.state, part)
   if (contradicted) return contradicted
   const state = slot ? merge(slot.state, part) : begin(newId(), part)
@@ -151,7 +159,7 @@ const bringsMore = (slot: Slot, { metrics, recordingUrl }: PreparedItem): boolea
   (recordingUrl !== null && recordingUrl !== slot.recordingUrl) ||
   metrics.some((metric) => !slot.metrics.some((known) => isDeepStrictEqual(known, metric)))
 
-type Also = (trx: Db, outcomes: Outcome[]) => Promise<void>
+type AfterIngest = (trx: Db, outcomes: IngestOutcome[]) => Promise<void>
 
 const ingestOnce = async (
   deps: IngestDeps,
@@ -159,8 +167,8 @@ const ingestOnce = async (
   org: OrgId,
   given: Incoming[],
   prepared: PreparedBatch,
-  also?: Also,
-): Promise<Outcome[]> => {
+  also?: AfterIngest,
+): Promise<IngestOutcome[]> => {
   const settings = await getIngestSettings(trx, org)
   const isCurrent = settings.redacts === prepared.redacts
   const { items } = isCurrent ? prepared : await prepareAll(deps, org, given, settings.redacts)
@@ -179,8 +187,8 @@ const ingestOnce = async (
 
   const metricKeys = await findMetricKeys(trx, org, kept, slots)
   const touched = new Set<Slot>()
-  const mayBeNews = new Set<Outcome>()
-  const changeSlot = (slot: Slot | undefined, next: Slot, item: PreparedItem): Outcome => {
+  const mayBeNews = new Set<IngestOutcome>()
+  const changeSlot = (slot: Slot | undefined, next: Slot, item: PreparedItem): IngestOutcome => {
     const status = statusOf(slot, next)
     const target = slot ?? next
     const more = bringsMore(target, item)
@@ -189,11 +197,11 @@ const ingestOnce = async (
     target.recordingUrl = item.recordingUrl ?? target.recordingUrl
     if (item.externalId !== null) slots.set(item.externalId, target)
     touched.add(target)
-    const outcome: Outcome = { status, id: target.state.id }
+    const outcome: IngestOutcome = { status, id: target.state.id }
     if (more && status === 'unchanged') mayBeNews.add(outcome)
     return outcome
   }
-  const take = (item: PreparedItem): Outcome => {
+  const take = (item: PreparedItem): IngestOutcome => {
     if (item.fault) return { status: 'rejected', error: item.fault }
     const found = references.get(item)
     if (found === undefined) return { status: 'erased' }
@@ -224,8 +232,8 @@ export const ingestConversations = async (
   deps: IngestDeps,
   org: OrgId,
   given: Incoming[],
-  also?: Also,
-): Promise<Outcome[]> => {
+  also?: AfterIngest,
+): Promise<IngestOutcome[]> => {
   // Before the transaction, so that waiting for a thread does not occupy a connection.
   const { redacts } = await getIngestSettings(deps.db, org)
   const prepared = await prepareAll(deps, org, given, redacts)

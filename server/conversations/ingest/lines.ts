@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { ApiError } from '../../platform/errors.ts'
-import { openGather } from '../../platform/http/gather.ts'
+import { openGather } from '../../platform/http/byte-collector.ts'
 import { readJson } from '../../platform/http/json/read.ts'
 
 /** Reads newline-delimited JSON as it arrives, with memory for one chunk. */

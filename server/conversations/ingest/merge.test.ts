@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { begin, contradiction, isSame, merge, type Part, type State } from './merge.ts'
+import { begin, type ConversationPart, type ConversationState, contradiction, isSame, merge } from './merge.ts'
 import { giveTranscript } from './transcript.ts'
 
 const startedAt = new Date('2026-11-21T09:00:00.000Z')
@@ -12,7 +12,7 @@ const say = (...texts: string[]) =>
     { startedAt },
   )
 
-const part = (told: Partial<Part> = {}): Part => ({
+const part = (told: Partial<ConversationPart> = {}): ConversationPart => ({
   externalId: 'call-1',
   agentId: 'a',
   agentVersionId: null,
@@ -31,7 +31,7 @@ const part = (told: Partial<Part> = {}): Part => ({
   ...told,
 })
 
-const join = (...parts: Part[]): State => {
+const join = (...parts: ConversationPart[]): ConversationState => {
   const [first = part(), ...more] = parts
   return more.reduce(merge, begin('id', first))
 }
@@ -42,7 +42,7 @@ const permutations = <T>(list: T[]): T[][] =>
     : list.flatMap((one, at) => permutations(list.toSpliced(at, 1)).map((rest) => [one, ...rest]))
 
 /** Without intermediate values, which are not part of the state. */
-const settled = ({ transcript, ...state }: State) => ({
+const settled = ({ transcript, ...state }: ConversationState) => ({
   ...state,
   hash: transcript?.hash,
   turns: transcript?.turnCount,

@@ -16,13 +16,13 @@ export type TranscriptState = Omit<ReadTranscript, 'content' | 'text' | 'measure
   fresh?: ReadTranscript
 }
 
-type Told = Pick<
+type ReportedFields = Pick<
   Incoming,
   'externalId' | 'companyId' | 'channel' | 'direction' | 'startedAt' | 'endedAt' | 'durationSeconds' | 'endReason'
 > &
   Pick<Incoming, 'customerId' | 'metadata'> & { agentId: string; agentVersionId: string | null }
 
-export type State = Told & {
+export type ConversationState = ReportedFields & {
   id: string
   status: 'in_progress' | 'completed' | 'failed'
   transcript: TranscriptState | null
@@ -31,7 +31,7 @@ export type State = Told & {
 }
 
 /** An incoming conversation with resolved references. */
-export type Part = Told & {
+export type ConversationPart = ReportedFields & {
   status: Incoming['status']
   /** That of the agent, for a conversation without one. */
   agentCompanyId: string | null
@@ -52,7 +52,10 @@ export const readState = (given: GivenTranscript): TranscriptState => {
 }
 
 /** Returns the row of a first part. */
-export const begin = (id: string, { agentCompanyId, transcript, status, ...told }: Part): State => ({
+export const begin = (
+  id: string,
+  { agentCompanyId, transcript, status, ...told }: ConversationPart,
+): ConversationState => ({
   ...told,
   id,
   companyId: told.companyId ?? agentCompanyId,
@@ -63,17 +66,22 @@ export const begin = (id: string, { agentCompanyId, transcript, status, ...told 
 })
 
 /** A finished conversation does not restart. */
-const statusAfter = (present: State['status'], told: Part['status']): State['status'] => {
+const statusAfter = (
+  present: ConversationState['status'],
+  told: ConversationPart['status'],
+): ConversationState['status'] => {
   if (told === null) return present === 'in_progress' ? 'completed' : present
   return told === 'in_progress' ? present : told
 }
 
 /** A call answered by a machine was a voicemail from its start. */
-const channelAfter = (present: State['channel'], told: State['channel']): State['channel'] =>
-  present === 'voicemail' && told === 'call' ? present : told
+const channelAfter = (
+  present: ConversationState['channel'],
+  told: ConversationState['channel'],
+): ConversationState['channel'] => (present === 'voicemail' && told === 'call' ? present : told)
 
 /** An explicit duration has priority over a computed one. */
-const durationAfter = (present: State, part: Part, endedAt: Date | null): number | null => {
+const durationAfter = (present: ConversationState, part: ConversationPart, endedAt: Date | null): number | null => {
   if (part.durationSeconds !== null) return part.durationSeconds
   const moved = part.endedAt !== null && present.endedAt !== null && !isDeepStrictEqual(part.endedAt, present.endedAt)
   return moved || present.durationSeconds === null
@@ -81,7 +89,10 @@ const durationAfter = (present: State, part: Part, endedAt: Date | null): number
     : present.durationSeconds
 }
 
-const metadataAfter = (present: State['metadata'], told: State['metadata']): State['metadata'] => {
+const metadataAfter = (
+  present: ConversationState['metadata'],
+  told: ConversationState['metadata'],
+): ConversationState['metadata'] => {
   const news = Object.entries(told).filter(([key, value]) => value !== null || !Object.hasOwn(present, key))
   return Object.fromEntries([...Object.entries(present), ...news])
 }
@@ -101,13 +112,13 @@ const transcriptAfter = (present: TranscriptState | null, given: GivenTranscript
   return present === null || isFuller(read, present) ? read : present
 }
 
-export const contradictionOf = ({ id }: State, facts: string[]): ApiError =>
+export const contradictionOf = ({ id }: ConversationState, facts: string[]): ApiError =>
   new ApiError('conflict', `The stored conversation with this externalId has a different ${facts.join(' and ')}.`, {
     conversationId: id,
   })
 
 /** Facts that a later part cannot change. */
-export const contradiction = (present: State, part: Part): ApiError | undefined => {
+export const contradiction = (present: ConversationState, part: ConversationPart): ApiError | undefined => {
   const facts = [
     ...(part.agentId === present.agentId ? [] : ['agent']),
     ...(part.startedAt.getTime() === present.startedAt.getTime() ? [] : ['startedAt']),
@@ -115,7 +126,7 @@ export const contradiction = (present: State, part: Part): ApiError | undefined 
   return facts.length === 0 ? undefined : contradictionOf(present, facts)
 }
 
-export const merge = (present: State, part: Part): State => {
+export const merge = (present: ConversationState, part: ConversationPart): ConversationState => {
   const endedAt = part.endedAt ?? present.endedAt
   return {
     ...present,
@@ -133,7 +144,7 @@ export const merge = (present: State, part: Part): State => {
   }
 }
 
-export const isSame = (a: State, b: State): boolean => {
+export const isSame = (a: ConversationState, b: ConversationState): boolean => {
   const { transcript: mine, ...told } = a
   const { transcript: others, ...toldOther } = b
   return mine?.hash === others?.hash && isDeepStrictEqual(told, toldOther)

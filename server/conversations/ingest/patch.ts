@@ -5,7 +5,7 @@ import { getConversation } from '../queries.ts'
 import type { ConversationUpdate } from '../schema.ts'
 import { tryTransaction } from './attempts.ts'
 import { metadataIssues, recordingUrlIssue, timeIssues } from './from-body.ts'
-import { readState, type State, secondsBetween } from './merge.ts'
+import { type ConversationState, readState, secondsBetween } from './merge.ts'
 import { getIngestSettings, listTranscriptStates, lockConversation } from './queries.ts'
 import { resolveReferences } from './references.ts'
 import { type IngestDeps, type Slot, storeSlots } from './store.ts'
@@ -14,7 +14,7 @@ import type { GivenTranscript } from './transcript.ts'
 
 type Change = Static<typeof ConversationUpdate>
 
-const load = async (trx: Db, org: OrgId, id: string): Promise<State> => {
+const load = async (trx: Db, org: OrgId, id: string): Promise<ConversationState> => {
   const row = await lockConversation(trx, org, id)
   if (!row) throw notFound()
   const [transcript] = await listTranscriptStates(trx, org, [row.id])
@@ -24,15 +24,18 @@ const load = async (trx: Db, org: OrgId, id: string): Promise<State> => {
 const instantOr = (told: string | null | undefined, present: Date | null): Date | null =>
   told === undefined ? present : told === null ? null : new Date(told)
 
-const metadataOf = (present: State['metadata'], told: State['metadata'] = {}): State['metadata'] =>
+const metadataOf = (
+  present: ConversationState['metadata'],
+  told: ConversationState['metadata'] = {},
+): ConversationState['metadata'] =>
   Object.fromEntries(Object.entries({ ...present, ...told }).filter(([, value]) => value !== null))
 
-const durationOf = (state: State, change: Change, endedAt: Date | null): number | null => {
+const durationOf = (state: ConversationState, change: Change, endedAt: Date | null): number | null => {
   if (change.durationSeconds !== undefined) return change.durationSeconds
   return change.endedAt === undefined ? state.durationSeconds : secondsBetween(state.startedAt, endedAt)
 }
 
-const changed = (state: State, change: Change, transcript: GivenTranscript | null): State => {
+const changed = (state: ConversationState, change: Change, transcript: GivenTranscript | null): ConversationState => {
   const { agentVersionId, companyId, channel, direction, status, endReason, customerId } = change
   const endedAt = instantOr(change.endedAt, state.endedAt)
   return {

@@ -1,6 +1,6 @@
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { type Measured, signalsOf } from '../../transcripts/signals/compute.ts'
+import { type MeasuredSignals, signalsOf } from '../../transcripts/signals/compute.ts'
 import { noSignals } from '../../transcripts/signals/signals.ts'
 import { tombstoneHash } from '../erasure/tombstone.ts'
 import { upsertMetrics } from '../metrics/queries.ts'
@@ -8,7 +8,7 @@ import { fetchRecording } from '../recordings/jobs.ts'
 import { insertPendingRecordings, updateRecordingStates } from '../recordings/queries.ts'
 import { Overtaken } from './attempts.ts'
 import type { Incoming } from './incoming.ts'
-import { isSame, type State } from './merge.ts'
+import { type ConversationState, isSame } from './merge.ts'
 import {
   type ConversationRow,
   findTombstones,
@@ -24,8 +24,8 @@ export type IngestDeps = Pick<Deps, 'db' | 'jobs' | 'clock' | 'config' | 'thread
 
 /** A locked conversation before and after the change. */
 export type Slot = {
-  before: State | null
-  state: State
+  before: ConversationState | null
+  state: ConversationState
   metrics: Incoming['metrics']
   recordingUrl: string | null
 }
@@ -38,7 +38,7 @@ const needsSignals = (slot: Slot): boolean =>
 
 /** The measurements of stored transcripts, which are read again. */
 const measureStored = async ({ threads }: IngestDeps, trx: Db, org: OrgId, slots: Slot[]) => {
-  const measured = new Map<string, Measured | null>()
+  const measured = new Map<string, MeasuredSignals | null>()
   const stored = slots.filter(({ state }) => state.transcript?.format && !state.transcript.fresh)
   if (stored.length === 0) return measured
   const startedAt = new Map(stored.map(({ state }) => [state.id, state.startedAt]))

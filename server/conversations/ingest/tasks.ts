@@ -1,13 +1,13 @@
 import type { OrgId } from '../../platform/db/database.ts'
 import { ApiError } from '../../platform/errors.ts'
-import { type Counts, JsonText, parseCounted } from '../../platform/http/json/read.ts'
+import { type JsonCounts, JsonText, parseCounted } from '../../platform/http/json/read.ts'
 import { defineTask } from '../../platform/threads/define-task.ts'
 import type { Threads } from '../../platform/threads/threads.ts'
 import { readTranscript } from '../../transcripts/read.ts'
 import { redact } from '../../transcripts/redaction.ts'
-import { type Measured, measure } from '../../transcripts/signals/compute.ts'
+import { type MeasuredSignals, measure } from '../../transcripts/signals/compute.ts'
 import type { Incoming } from './incoming.ts'
-import { type GivenTranscript, giveTranscript, type Hints, type ReadTranscript } from './transcript.ts'
+import { type GivenTranscript, giveTranscript, type IngestHints, type ReadTranscript } from './transcript.ts'
 
 /** Reads incoming content: short content directly, long content in a thread. */
 
@@ -19,7 +19,7 @@ const shortRedacted = 2 * 1024
 type Given = Pick<Incoming, 'transcript' | 'metadata' | 'metrics' | 'startedAt' | 'provider'>
 export type Prepared = Pick<Incoming, 'metadata' | 'metrics'> & { transcript: GivenTranscript | null }
 
-type Text = { json: string | Uint8Array<ArrayBuffer>; counts: Counts | undefined }
+type Text = { json: string | Uint8Array<ArrayBuffer>; counts: JsonCounts | undefined }
 
 const parseText = ({ json, counts }: Text): unknown => {
   const text = typeof json === 'string' ? json : Buffer.from(json).toString('utf8')
@@ -38,7 +38,7 @@ const parseText = ({ json, counts }: Text): unknown => {
 
 const readLong = defineTask({
   name: 'conversations.read',
-  run: ({ text, hints, redacts }: { text: Text; hints: Hints; redacts: boolean }): ReadTranscript => {
+  run: ({ text, hints, redacts }: { text: Text; hints: IngestHints; redacts: boolean }): ReadTranscript => {
     const value = parseText(text)
     return giveTranscript(redacts ? redact(value) : value, hints).read()
   },
@@ -51,12 +51,12 @@ const redactLong = defineTask({
 
 const measureLong = defineTask({
   name: 'conversations.measure',
-  run: ({ content, hints }: { content: string; hints: Partial<Hints> }) => measureNow(content, hints),
+  run: ({ content, hints }: { content: string; hints: Partial<IngestHints> }) => measureNow(content, hints),
 })
 
 const turnsOfLong = defineTask({
   name: 'conversations.turns',
-  run: ({ content, hints }: { content: string; hints: Partial<Hints> }): string => {
+  run: ({ content, hints }: { content: string; hints: Partial<IngestHints> }): string => {
     const reading = readTranscript(JSON.parse(content), hints)
     return JSON.stringify('turns' in reading ? reading.turns : [])
   },
@@ -64,17 +64,17 @@ const turnsOfLong = defineTask({
 
 export const conversationTasks = [readLong, redactLong, measureLong, turnsOfLong]
 
-const measureNow = (content: string, hints: Partial<Hints>): Measured | null => {
+const measureNow = (content: string, hints: Partial<IngestHints>): MeasuredSignals | null => {
   const reading = readTranscript(JSON.parse(content), hints)
   return 'turns' in reading ? measure(reading.turns) : null
 }
 
 /** Measures a stored transcript; null without turns. */
-export const measureContent = (threads: Threads, org: OrgId, content: string, hints: Partial<Hints>) =>
+export const measureContent = (threads: Threads, org: OrgId, content: string, hints: Partial<IngestHints>) =>
   content.length <= shortLength ? measureNow(content, hints) : threads.run(org, measureLong, { content, hints })
 
 /** Returns the turns of a long stored transcript as JSON; undefined if it is short enough to be read directly. */
-export const turnsOfLongContent = (threads: Threads, org: OrgId, content: string, hints: Partial<Hints>) =>
+export const turnsOfLongContent = (threads: Threads, org: OrgId, content: string, hints: Partial<IngestHints>) =>
   content.length <= shortLength ? undefined : threads.run(org, turnsOfLong, { content, hints })
 
 /** Redacts a JSON value, which keeps its shape. */
@@ -83,7 +83,7 @@ export const redactValue = async <T>(threads: Threads, org: OrgId, value: T): Pr
   return (json.length <= shortRedacted ? redact(value) : JSON.parse(await threads.run(org, redactLong, json))) as T
 }
 
-const readGiven = (threads: Threads, org: OrgId, value: unknown, hints: Hints, redacts: boolean) => {
+const readGiven = (threads: Threads, org: OrgId, value: unknown, hints: IngestHints, redacts: boolean) => {
   const short = redacts ? shortRedacted : shortLength
   const long = async (text: Text): Promise<GivenTranscript> => {
     const read = await threads.run(org, readLong, { text, hints, redacts })

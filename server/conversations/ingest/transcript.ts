@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { readTranscript } from '../../transcripts/read.ts'
-import { type Measured, measure } from '../../transcripts/signals/compute.ts'
+import { type MeasuredSignals, measure } from '../../transcripts/signals/compute.ts'
 import type { Turn } from '../../transcripts/turn.ts'
 
 /** An incoming transcript: as it was given, and its parsed form. */
@@ -15,15 +15,15 @@ export type ReadTranscript = {
   /** The searchable text. */
   text: string
   /** Null without turns. */
-  measured: Measured | null
+  measured: MeasuredSignals | null
 }
 
 /** Only read if it is new: repeating stored content costs no reading. */
 export type GivenTranscript = Pick<ReadTranscript, 'content' | 'hash' | 'length'> & { read: () => ReadTranscript }
 
-export type Hints = { provider?: string; startedAt: Date }
+export type IngestHints = { provider?: string; startedAt: Date }
 
-export const giveTranscript = (value: unknown, hints: Hints): GivenTranscript => {
+export const giveTranscript = (value: unknown, hints: IngestHints): GivenTranscript => {
   const content = JSON.stringify(value)
   const given = { content, hash: hash('sha256', content, 'base64'), length: content.length }
   return {

@@ -5,7 +5,7 @@ import type { App } from '../../platform/http/http.ts'
 import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../../platform/http/schemas.ts'
 import { conversationExists, deleteMetric, getMetric, listMetrics } from './queries.ts'
 import { Metric, MetricBatch, MetricBatchAnswer, MetricParams, MetricUpdate } from './schema.ts'
-import { writeBatch, writeMetric } from './write.ts'
+import { writeBatch, writeMetric } from './write-metrics.ts'
 
 const tags = ['Customer Metrics']
 

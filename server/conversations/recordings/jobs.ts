@@ -40,7 +40,7 @@ const reasons: Record<OutboundError['reason'], string> = {
 /** A retry would fail the same way. */
 const final = new Set<OutboundError['reason']>(['forbidden_address', 'too_large', 'too_many_redirects'])
 
-const told = (error: unknown): unknown => {
+const readableFault = (error: unknown): unknown => {
   if (!(error instanceof OutboundError)) return error
   const message = reasons[error.reason]
   return final.has(error.reason) ? new ApiError('invalid', message) : new FetchFailure(message)
@@ -92,7 +92,7 @@ const fetchFile = async ({ outbound, blobs, config }: FetchDeps, org: OrgId, sou
 /** Stores the audio from a URL. The sender of the URL can read the errors. */
 export const storeFetchedFile = (deps: FetchDeps, org: OrgId, source: Source, signal: AbortSignal) =>
   fetchFile(deps, org, source, signal).catch((error: unknown) => {
-    throw told(error)
+    throw readableFault(error)
   })
 
 /**

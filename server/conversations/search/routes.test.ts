@@ -9,7 +9,7 @@ import {
   makeConversation,
   makeOrganization,
 } from '../../../test/make.ts'
-import { type Answer, testServer } from '../../../test/server.ts'
+import { type TestAnswer, testServer } from '../../../test/server.ts'
 import { listSelected } from '../../filters/queries.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 
@@ -24,7 +24,7 @@ const search = (key: string, filter: object, more: object = {}) =>
 const get = (key: string, query: Record<string, string>) =>
   call<Page>('GET', `/v1/conversations?${new URLSearchParams(query)}`, { key })
 
-const idsOf = ({ status, text, body }: Answer<Page>) => {
+const idsOf = ({ status, text, body }: TestAnswer<Page>) => {
   if (status !== 200) throw new Error(text)
   return body.data.map(({ id }) => id)
 }
@@ -258,7 +258,7 @@ describe('faults', () => {
 })
 
 describe('pages', () => {
-  const readAll = async (page: (cursor?: string) => Promise<Answer<Page>>) => {
+  const readAll = async (page: (cursor?: string) => Promise<TestAnswer<Page>>) => {
     const pages: string[][] = []
     for (let cursor: string | undefined; ; ) {
       const answer = await page(cursor)

@@ -5,7 +5,7 @@ import { findNames } from '../../filters/names/queries.ts'
 import {
   countSelected,
   countSelectedByPeriod,
-  isFoundInOrder,
+  isReadInIndexOrder,
   listSelected,
   type Selection,
 } from '../../filters/queries.ts'
@@ -43,7 +43,7 @@ export const conversationSearch = (app: App, { db, replica, clock }: Deps): void
   const answerPage = async (list: string, org: OrgId, selection: Selection, request: PageRequest) => {
     const read = <Row extends { id: string; startedAt: Date }>(rows: (page: Position) => Promise<Row[]>) =>
       app.paging.page(request, [list, org, selection], rows, ({ startedAt, id }) => `${startedAt.toISOString()} ${id}`)
-    if (isFoundInOrder(org, selection)) return read((page) => listInOrder(db, org, selection, page))
+    if (isReadInIndexOrder(org, selection)) return read((page) => listInOrder(db, org, selection, page))
     const { data, nextCursor } = await read((page) => listSelected(db, org, selection, page))
     const ids = data.map(({ id }) => id)
     return { data: await listConversationsByIds(db, org, ids), nextCursor }

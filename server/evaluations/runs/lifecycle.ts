@@ -10,7 +10,6 @@ import { newId } from '../../platform/ids.ts'
 import { type Attempt, defineJob } from '../../platform/jobs/define-job.ts'
 import type { EvaluationDeps } from '../deps.ts'
 import { evaluatePage, type Stop, secondsToWait } from './evaluate-page.ts'
-import { canMove, type RunStatus } from './moves.ts'
 import { findNextPage } from './next-page.ts'
 import {
   advanceRun,
@@ -23,6 +22,7 @@ import {
   type Run,
   updateRun,
 } from './queries.ts'
+import { canMove, type RunStatus } from './run-status.ts'
 
 /** After this time, the job yields to other runs and is queued again. */
 const turnMs = 10_000

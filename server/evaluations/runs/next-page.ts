@@ -1,6 +1,6 @@
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { listSelectedAmong } from '../queries.ts'
-import { listStretch, type Place, type Population } from './queries.ts'
+import { listStretch, type Population, type RunPosition } from './queries.ts'
 
 const longestStretch = 4_000
 
@@ -8,7 +8,12 @@ const longestStretch = 4_000
  * Returns the conversations of an interval that match the filter and the scope of a run. Only checks results in that
  * interval.
  */
-const listTaken = async (db: Db, org: OrgId, { filter, scope }: Population, stretch: Place[]): Promise<Place[]> => {
+const listTaken = async (
+  db: Db,
+  org: OrgId,
+  { filter, scope }: Population,
+  stretch: RunPosition[],
+): Promise<RunPosition[]> => {
   const [first, last] = [stretch[0], stretch.at(-1)]
   if (!first || !last) return []
   const since = first.startedAt.toISOString()
@@ -18,7 +23,7 @@ const listTaken = async (db: Db, org: OrgId, { filter, scope }: Population, stre
   return stretch.filter(({ id }) => taken.every((ofOne) => ofOne.has(id)))
 }
 
-type PageAfter = { size: number; after: Place | undefined }
+type PageAfter = { size: number; after: RunPosition | undefined }
 
 /**
  * Returns the next conversations of a run in time order. An index on words, metadata, or results would find all of a
@@ -26,7 +31,7 @@ type PageAfter = { size: number; after: Place | undefined }
  * conversations for each page, so intervals of time are checked instead, longer ones if they contain little.
  */
 export const findNextPage = async (db: Db, org: OrgId, of: Population, { size, after }: PageAfter) => {
-  const found: Place[] = []
+  const found: RunPosition[] = []
   let place = after
   for (let length = size; ; length = Math.min(longestStretch, length * 2)) {
     const stretch = await listStretch(db, org, of, length, place)

@@ -143,10 +143,10 @@ const selectStored = (db: Db, org: OrgId, filter: Selection, { samplePercent, st
   return samplePercent < 100 ? selected.where(sql<boolean>`${samplePosition} < ${samplePercent}`) : selected
 }
 
-export type Place = { startedAt: Date; id: string }
+export type RunPosition = { startedAt: Date; id: string }
 
 /** The next candidates in time order, from an index in this order. */
-export const listStretch = (db: Db, org: OrgId, of: Population, length: number, after: Place | undefined) => {
+export const listStretch = (db: Db, org: OrgId, of: Population, length: number, after: RunPosition | undefined) => {
   const { agentGroupIds: _, text: __, metadata: ___, monitors: ____, match: _____, ...inOrder } = of.filter
   return selectStored(db, org, inOrder, of)
     .select(['conversations.id', 'conversations.started_at as startedAt'])
@@ -160,7 +160,7 @@ export const listStretch = (db: Db, org: OrgId, of: Population, length: number, 
     .execute()
 }
 
-type Asked = { id: string; version: number; isPaidByLength: boolean }
+type EstimatedVersion = { id: string; version: number; isPaidByLength: boolean }
 
 export type Extent = { conversations: number; characters: number; answered: number }
 
@@ -169,7 +169,12 @@ export type Extent = { conversations: number; characters: number; answered: numb
  * otherwise
  * PostgreSQL skips the transcripts.
  */
-export const measurePopulation = async (db: Db, org: OrgId, of: Population, monitor: Asked): Promise<Extent> => {
+export const measurePopulation = async (
+  db: Db,
+  org: OrgId,
+  of: Population,
+  monitor: EstimatedVersion,
+): Promise<Extent> => {
   const population = whereSelected(selectStored(db, org, of.filter, of), org, of.scope)
     .leftJoin('transcripts as t', (join) =>
       join
@@ -221,7 +226,7 @@ export const countOutcomes = async (trx: Db, org: OrgId, run: Run, ids: string[]
   return rows[0] ?? { scored: 0, unscored: 0, failed: 0 }
 }
 
-type Progress = { scored: number; unscored: number; failed: number; after: Place }
+type Progress = { scored: number; unscored: number; failed: number; after: RunPosition }
 
 /** The caller has locked the run. Progress resets its pauses. */
 export const advanceRun = (trx: Db, org: OrgId, id: string, { scored, unscored, failed, after }: Progress) =>

@@ -3,7 +3,7 @@ import { makeConversation, makeConversations, makeMonitor, makeOrganization } fr
 import { impolite, serverWithModel, turns } from '../../../test/support/evaluations/evaluations.ts'
 import { Refusal } from '../../../test/support/monitors/model-server.ts'
 import { jobList } from '../../worker.ts'
-import { canMove, runMoves, runStatuses } from './moves.ts'
+import { canMove, runMoves, runStatuses } from './run-status.ts'
 
 const { server, resultsOf, asked, answerBy, makeRule, makeJudge } = await serverWithModel()
 

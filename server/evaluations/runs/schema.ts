@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { Filter } from '../../filters/filter.ts'
 import { Choice, Closed, Id, Nullable, Timestamp, TimestampInput } from '../../platform/http/schemas.ts'
-import { runStatuses } from './moves.ts'
+import { runStatuses } from './run-status.ts'
 
 const Count = Type.Integer({ minimum: 0 })
 

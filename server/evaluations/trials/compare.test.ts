@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { makeOrganization } from '../../../test/make.ts'
-import { affectedBy, definition, type Judged, serverOfTrials } from '../../../test/support/evaluations/trials.ts'
+import { affectedBy, definition, type HumanJudgment, serverOfTrials } from '../../../test/support/evaluations/trials.ts'
 import { answer, Refusal } from '../../../test/support/monitors/model-server.ts'
 
 const trials = await serverOfTrials()
@@ -90,8 +90,11 @@ describe('a monitor', () => {
     ]
     answerBy(affectedBy('alpha', 'delta'))
     await server.drain()
-    const judge = (conversationId: string, correctResult: Judged['correctResult'], other: Partial<Judged> = {}) =>
-      makeReview(org, conversationId, { monitorId: id, correctResult, ...other })
+    const judge = (
+      conversationId: string,
+      correctResult: HumanJudgment['correctResult'],
+      other: Partial<HumanJudgment> = {},
+    ) => makeReview(org, conversationId, { monitorId: id, correctResult, ...other })
     await judge(alpha, 'affected')
     await judge(alpha, 'not_affected')
     await judge(alpha, 'unsure')

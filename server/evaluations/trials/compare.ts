@@ -1,18 +1,18 @@
 // Compares the results of a test with the stored ones, per conversation and in total.
-import type { Answer } from './ask.ts'
 import type { listLastJudgments, listNewestResults } from './queries.ts'
+import type { TrialResult } from './run-trial.ts'
 import type { TrialAnswer } from './schema.ts'
 
 type Stored = Awaited<ReturnType<typeof listNewestResults>>[number]
 type Judgment = Awaited<ReturnType<typeof listLastJudgments>>[number]
 type Tried = TrialAnswer['data'][number]
 
-type Found = Pick<Answer, 'status' | 'result'>
+type ComparedResult = Pick<TrialResult, 'status' | 'result'>
 
 /** Undefined for a failure, which says nothing about the conversation. */
-const sayingOf = ({ status, result }: Found) => (status === 'failed' ? undefined : (result ?? 'unscored'))
+const sayingOf = ({ status, result }: ComparedResult) => (status === 'failed' ? undefined : (result ?? 'unscored'))
 
-const hasFlipped = (now: Found, before: Found): boolean => {
+const hasFlipped = (now: ComparedResult, before: ComparedResult): boolean => {
   const [is, was] = [sayingOf(now), sayingOf(before)]
   return is !== undefined && was !== undefined && is !== was
 }
@@ -23,7 +23,7 @@ const total = (values: number[]): number => values.reduce((sum, value) => sum + 
 
 const isJudged = ({ asked, judgment }: Tried): boolean => asked && judgment !== null
 
-const summarize = (data: Tried[], answers: Answer[]): TrialAnswer['summary'] => {
+const summarize = (data: Tried[], answers: TrialResult[]): TrialAnswer['summary'] => {
   const count = (holds: (one: Tried) => boolean) => data.filter(holds).length
   const tokens = answers.flatMap((answer) => answer.tokens ?? [])
   const costs = answers.flatMap(({ cost }) => cost ?? [])
@@ -51,7 +51,7 @@ const summarize = (data: Tried[], answers: Answer[]): TrialAnswer['summary'] => 
   }
 }
 
-type Known = { answers: Answer[]; stored: Stored[]; judgments: Judgment[] }
+type Known = { answers: TrialResult[]; stored: Stored[]; judgments: Judgment[] }
 
 const byConversation = <T extends { conversationId: string }>(list: T[]) =>
   new Map(list.map((one) => [one.conversationId, one]))

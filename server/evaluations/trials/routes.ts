@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { parseFilter } from '../../filters/filter.ts'
-import { checkDefinition, type Definition } from '../../monitors/definition.ts'
+import { checkDefinition, type MonitorDefinition } from '../../monitors/definition.ts'
 import { requireJudgeProvider } from '../../monitors/judge-provider.ts'
 import { getMonitor, type StoredMonitor } from '../../monitors/queries.ts'
 import { type AuditTarget, recordAudit } from '../../platform/audit/record.ts'
@@ -10,11 +10,11 @@ import { answers, IdParams, NoQuery } from '../../platform/http/schemas.ts'
 import type { Actor } from '../../platform/identity/actor.ts'
 import { newId } from '../../platform/ids.ts'
 import type { EvaluationDeps } from '../deps.ts'
-import { findAsked } from '../monitors-in-scope.ts'
-import { askMonitor, longestTrialSeconds } from './ask.ts'
+import { findMonitorsInScope } from '../monitors-in-scope.ts'
 import { faultsOf, listChosen } from './choose.ts'
 import { compare } from './compare.ts'
 import { listLastJudgments, listNewestResults } from './queries.ts'
+import { askMonitor, longestTrialSeconds } from './run-trial.ts'
 import { type Chosen, DraftTrial, MonitorTrial, TrialAnswer } from './schema.ts'
 
 const tags = ['Monitors']
@@ -35,7 +35,7 @@ const untilOver = (response: ServerResponse): AbortSignal => {
 type Trial = {
   monitor: StoredMonitor
   /** The caller sent it, so it can be invalid. */
-  given: Definition | undefined
+  given: MonitorDefinition | undefined
   chosen: Chosen
   targets: AuditTarget[]
   signal: AbortSignal
@@ -59,7 +59,7 @@ export const monitorTrials = (app: App, deps: EvaluationDeps): void => {
     if (kind === 'judge') {
       requireJudgeProvider(config.judge, typeof definition.model === 'string' ? definition.model : undefined)
     }
-    const isAsked = await findAsked(db, actor.org, subjects, [monitor])
+    const isAsked = await findMonitorsInScope(db, actor.org, subjects, [monitor])
     await recordAudit(db, actor, 'monitor.test', ...targets)
     const asked = subjects.filter((subject) => isAsked(subject, monitor))
     const found = await askMonitor(deps, actor.org, { monitor, subjects: asked, readAt, signal })

@@ -7,23 +7,22 @@ import {
   type ReviewedArm,
   type ReviewedUnit,
 } from '../../statistics/judge-correction.ts'
+import type { Arm } from '../../statistics/sums.ts'
 import { numberOf } from '../observations/exact.ts'
-import { changeOutcome, type ExactOutcome, type HeldByArm, outcomeSums } from '../observations/exact-sums.ts'
+import { changeOutcome, type ExactOutcome, outcomeSums, type TotalsByArm } from '../observations/exact-sums.ts'
 import type { StoredUnit } from '../observations/queries.ts'
-import { asExact, nothingHeld, readHeld } from '../observations/unit-totals.ts'
+import { asExact, noUnitTotals, readTotals } from '../observations/unit-totals.ts'
 import type { Reviewed } from './queries.ts'
-
-type Arm = 'a' | 'b'
 
 const nothing = { reviewed: 0, human: 0, judge: 0, judgeSquares: 0, products: 0 }
 
-const heldOf = ({ held }: StoredUnit, position: number): HeldByArm => {
+const totalsOf = ({ held }: StoredUnit, position: number): TotalsByArm => {
   const [a = [], b = []] = held[position] ?? []
-  return { a: readHeld(a), b: readHeld(b) }
+  return { a: readTotals(a), b: readTotals(b) }
 }
 
 /** The reviewed units of one arm. */
-const unitsOf = (reviews: Reviewed[], arm: Arm, held: ReadonlyMap<string, HeldByArm>): ReviewedUnit[] => {
+const unitsOf = (reviews: Reviewed[], arm: Arm, held: ReadonlyMap<string, TotalsByArm>): ReviewedUnit[] => {
   const sums = new Map<string, typeof nothing>()
   for (const { unitId, arm: ofArm, judge, human } of reviews) {
     if (ofArm !== arm) continue
@@ -37,7 +36,7 @@ const unitsOf = (reviews: Reviewed[], arm: Arm, held: ReadonlyMap<string, HeldBy
     })
   }
   return [...sums].map(([unitId, sum]) => {
-    const { count, sum: all, squares } = held.get(unitId)?.[arm] ?? nothingHeld
+    const { count, sum: all, squares } = held.get(unitId)?.[arm] ?? noUnitTotals
     return {
       ...sum,
       unreviewed: count - sum.reviewed,
@@ -66,18 +65,18 @@ type Given = {
 export const correctionOf = ({ reviews, units, sums, position, design }: Given): Correction | null => {
   if (design.kind !== 'boolean') return null
   const ofOutcome = reviews.filter((review) => review.position === position)
-  const held = new Map<string, HeldByArm>()
+  const held = new Map<string, TotalsByArm>()
   for (const { unitId } of ofOutcome) {
     const unit = units.get(unitId)
-    if (unit) held.set(unitId, heldOf(unit, position))
+    if (unit) held.set(unitId, totalsOf(unit, position))
   }
   // All other units stay in the sums. If a unit has no review in an arm, its values in that arm stay too.
   const armOf = (arm: Arm): ReviewedArm => {
     const reviewed = new Set(ofOutcome.filter((review) => review.arm === arm).map(({ unitId }) => unitId))
     let others = sums
     for (const unitId of reviewed) {
-      const own = held.get(unitId)?.[arm] ?? nothingHeld
-      const inArm = arm === 'a' ? { a: own, b: nothingHeld } : { a: nothingHeld, b: own }
+      const own = held.get(unitId)?.[arm] ?? noUnitTotals
+      const inArm = arm === 'a' ? { a: own, b: noUnitTotals } : { a: noUnitTotals, b: own }
       others = changeOutcome(others, inArm, { inBothArms: true, sign: -1 })
     }
     return { units: unitsOf(ofOutcome, arm, held), others: outcomeSums(others, 'boolean').observed[arm] }

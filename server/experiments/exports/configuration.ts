@@ -2,9 +2,9 @@ import type { FormatName } from '../../exports/formats/formats.ts'
 import { readTimeZone } from '../../platform/time-zone.ts'
 
 /** With its defaults. */
-export type Configuration = { format: FormatName; reasoning: boolean; timezone: string }
+export type ExperimentExportConfiguration = { format: FormatName; reasoning: boolean; timezone: string }
 
-export const parseConfiguration = (given: Partial<Configuration>): Configuration => {
+export const parseConfiguration = (given: Partial<ExperimentExportConfiguration>): ExperimentExportConfiguration => {
   const { format = 'csv', reasoning = false, timezone = 'UTC' } = given
   return { format, reasoning, timezone: readTimeZone(timezone, 'config.timezone') }
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { serviceKey, testServer } from '../../../test/server.ts'
-import { type Study, studiesOf } from '../../../test/support/experiments/studies.ts'
+import { type ExperimentStudy, studiesOf } from '../../../test/support/experiments/studies.ts'
 import {
   cellsOfSheet,
   duckdb,
@@ -25,10 +25,11 @@ type Row = Record<string, Table['rows'][number][number]>
 const rowsOf = ({ names, rows }: Table): Row[] =>
   rows.map((cells) => Object.fromEntries(names.map((name, at) => [name, cells[at] ?? null])))
 
-const outcomesOf = async ({ key, id }: Study) => (await call('GET', `/v1/experiments/${id}`, { key })).body.outcomes
+const outcomesOf = async ({ key, id }: ExperimentStudy) =>
+  (await call('GET', `/v1/experiments/${id}`, { key })).body.outcomes
 
 /** Compares the results of each outcome and arm with the rows. */
-const expectCounts = async (study: Study, rows: Row[], slugs: string[]) => {
+const expectCounts = async (study: ExperimentStudy, rows: Row[], slugs: string[]) => {
   const outcomes = await outcomesOf(study)
   for (const [at, slug] of slugs.entries()) {
     for (const arm of ['a', 'b']) {

@@ -7,7 +7,7 @@ import type { Deps } from '../../platform/deps.ts'
 import type { AssignmentUnit } from '../assignment-unit.ts'
 import { parseCohort } from '../cohort.ts'
 import { getExperiment, listOutcomes, type StoredExperiment, type StoredOutcome } from '../queries.ts'
-import type { Configuration } from './configuration.ts'
+import type { ExperimentExportConfiguration } from './configuration.ts'
 
 type Ordered = { id: string; experimentId: string; createdAt: Date; config: object }
 
@@ -26,7 +26,7 @@ const outcomeInWords = ({ monitorName, monitorVersion, kind }: StoredOutcome): s
 
 type Described = {
   stored: Ordered
-  config: Configuration
+  config: ExperimentExportConfiguration
   experiment: StoredExperiment
   outcomes: StoredOutcome[]
   cohort: ReturnType<typeof parseCohort>
@@ -78,7 +78,7 @@ export const makeObservationOrder = async (
   key: string,
 ): Promise<ObservationOrder> => {
   // Written by the endpoint that creates exports, in this format.
-  const config = stored.config as Configuration
+  const config = stored.config as ExperimentExportConfiguration
   const experiment = await getExperiment(db, org, stored.experimentId)
   const outcomes = await listOutcomes(db, org, experiment.id)
   const cohort = parseCohort(experiment.cohortFilters)

@@ -9,7 +9,7 @@ import type { Deps } from '../../platform/deps.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, Empty, IdParams, NoQuery, Page, withHeaders } from '../../platform/http/schemas.ts'
 import { getExperiment } from '../queries.ts'
-import { type Configuration, parseConfiguration } from './configuration.ts'
+import { type ExperimentExportConfiguration, parseConfiguration } from './configuration.ts'
 import { ExperimentExport, ExperimentExportCreate, ExportParams, ExportQuery } from './schema.ts'
 
 const tags = ['Experiments']
@@ -20,7 +20,7 @@ const shown = (stored: StoredExport, now: Date): Static<typeof ExperimentExport>
   const { experimentId, config } = stored
   if (experimentId === null) throw new Error('An export of an experiment has an experiment')
   // The cast: only written here, in this format.
-  return { ...manifestOf(stored, now), experimentId, config: config as Configuration }
+  return { ...manifestOf(stored, now), experimentId, config: config as ExperimentExportConfiguration }
 }
 
 /** IDs in paths can have any case. */

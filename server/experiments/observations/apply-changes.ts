@@ -17,12 +17,12 @@ import {
   type StoredUnit,
   takeChanges,
   tryLock,
-  updateLook,
+  updateInterimAnalysis,
   updateOutcomes,
   upsertCounted,
   upsertUnits,
 } from './queries.ts'
-import { type Reading, readTurns } from './read-turns.ts'
+import { type ExperimentReading, readTurns } from './read-turns.ts'
 import { pending } from './unit-totals.ts'
 import { changeUnits, openSplits, type Splits, storedUnit } from './units.ts'
 
@@ -60,7 +60,7 @@ export const countChanges = async (deps: CountDeps, org: OrgId, experimentId: st
     const experiment = await getExperiment(trx, org, experimentId)
     const outcomes = await listOutcomes(trx, org, experimentId)
     const runs = await listRunTimes(trx, org, experimentId)
-    const reading: Reading = {
+    const reading: ExperimentReading = {
       experiment,
       outcomes,
       runs,
@@ -124,7 +124,7 @@ export const countChanges = async (deps: CountDeps, org: OrgId, experimentId: st
       experimentId,
       seen.outcomes.map(({ sums: ofOutcome, ...outcome }) => ({ ...outcome, sums: storeOutcome(ofOutcome) })),
     )
-    await updateLook(trx, org, experimentId, { ...seen.experiment, countedAt: now })
+    await updateInterimAnalysis(trx, org, experimentId, { ...seen.experiment, countedAt: now })
     await endLaunchRun(trx, org, experiment, now)
     return changes.length === batchSize
   })

@@ -2,18 +2,18 @@
 // them
 // as numbers, relative to each arm's mean.
 
-import type { Counts, OutcomeSums } from '../../statistics/outcome-sums.ts'
+import type { OutcomeSums, StatusCounts } from '../../statistics/outcome-sums.ts'
 import { type ArmSums, addUnit, noSums, type SharedSums, type Sums, subtractUnit } from '../../statistics/sums.ts'
 import { type Exact, exactOf, minus, numberOf, plus, times } from './exact.ts'
 import {
   type Amount,
   asExact,
   changeAmount,
-  type Held,
-  nothingHeld,
+  noUnitTotals,
   product,
   readAmount,
   storeAmount,
+  type UnitTotals,
 } from './unit-totals.ts'
 
 type ExactArm = {
@@ -38,7 +38,7 @@ export type ExactOutcome = {
   counts: OutcomeSums['counts']
 }
 
-export type HeldByArm = { a: Held; b: Held }
+export type TotalsByArm = { a: UnitTotals; b: UnitTotals }
 
 const noArm: ExactArm = {
   units: 0,
@@ -51,7 +51,7 @@ const noArm: ExactArm = {
 }
 const noShared: ExactShared = { units: 0, sumSum: 0, sumCount: 0, countSum: 0, countCount: 0 }
 const noExactSums: ExactSums = { a: noArm, b: noArm, shared: noShared }
-const noCounts: Counts = { observed: 0, pending: 0, missing: 0, failed: 0 }
+const noCounts: StatusCounts = { observed: 0, pending: 0, missing: 0, failed: 0 }
 
 export const noExactOutcome: ExactOutcome = {
   observed: noExactSums,
@@ -62,7 +62,7 @@ export const noExactOutcome: ExactOutcome = {
 
 type Sign = 1 | -1
 
-const changeArm = (sums: ExactArm, { count, sum, squares }: Held, sign: Sign): ExactArm => {
+const changeArm = (sums: ExactArm, { count, sum, squares }: UnitTotals, sign: Sign): ExactArm => {
   if (count === 0) return sums
   return {
     units: sums.units + sign,
@@ -75,7 +75,7 @@ const changeArm = (sums: ExactArm, { count, sum, squares }: Held, sign: Sign): E
   }
 }
 
-const changeShared = (sums: ExactShared, { a, b }: HeldByArm, sign: Sign): ExactShared => {
+const changeShared = (sums: ExactShared, { a, b }: TotalsByArm, sign: Sign): ExactShared => {
   if (a.count === 0 || b.count === 0) return sums
   return {
     units: sums.units + sign,
@@ -86,18 +86,22 @@ const changeShared = (sums: ExactShared, { a, b }: HeldByArm, sign: Sign): Exact
   }
 }
 
-const changeSums = ({ a, b, shared }: ExactSums, held: HeldByArm, sign: Sign): ExactSums => ({
+const changeSums = ({ a, b, shared }: ExactSums, held: TotalsByArm, sign: Sign): ExactSums => ({
   a: changeArm(a, held.a, sign),
   b: changeArm(b, held.b, sign),
   shared: changeShared(shared, held, sign),
 })
 
-const unobservedOf = ({ count, missing, failed }: Held) => {
+const unobservedOf = ({ count, missing, failed }: UnitTotals) => {
   const sum = missing + failed
   return { count: count + sum, sum, squares: sum }
 }
 
-const changeCounts = (counts: Counts, { count, pending, missing, failed }: Held, sign: Sign): Counts => ({
+const changeCounts = (
+  counts: StatusCounts,
+  { count, pending, missing, failed }: UnitTotals,
+  sign: Sign,
+): StatusCounts => ({
   observed: counts.observed + sign * count,
   pending: counts.pending + sign * pending,
   missing: counts.missing + sign * missing,
@@ -107,10 +111,10 @@ const changeCounts = (counts: Counts, { count, pending, missing, failed }: Held,
 /** Adds (1) or removes (-1) a unit. To change a unit, remove its former values and add its current ones. */
 export const changeOutcome = (
   sums: ExactOutcome,
-  held: HeldByArm,
+  held: TotalsByArm,
   { inBothArms, sign }: { inBothArms: boolean; sign: Sign },
 ): ExactOutcome => {
-  if (held.a === nothingHeld && held.b === nothingHeld) return sums
+  if (held.a === noUnitTotals && held.b === noUnitTotals) return sums
   return {
     observed: changeSums(sums.observed, held, sign),
     inOneArm: inBothArms ? sums.inOneArm : changeSums(sums.inOneArm, held, sign),

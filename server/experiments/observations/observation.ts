@@ -13,7 +13,7 @@ type Outcome = {
   monitorKind: 'rule' | 'judge' | 'external'
 }
 
-type Asked = {
+type EvaluationTimes = {
   /** When the conversation was first counted, and last retried. */
   addedAt: Date
   retriedAt: Date | null
@@ -29,7 +29,11 @@ const without = (status: number): Observation => ({ status, value: 0 })
 const [scored, unscored] = [0, 1]
 
 /** For an outcome that applies to the conversation. */
-export const observationOf = (outcome: Outcome, found: FoundResult | undefined, asked: Asked): Observation => {
+export const observationOf = (
+  outcome: Outcome,
+  found: FoundResult | undefined,
+  asked: EvaluationTimes,
+): Observation => {
   const { addedAt, retriedAt, now, isRetrying } = asked
   const isAskedAgain = (since: Date) =>
     isRetrying && retriedAt !== null && since < retriedAt && outcome.monitorKind !== 'external'

@@ -6,7 +6,7 @@ import { findMonitorsAtVersions } from '../../monitors/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { getExperiment, listPinned } from '../queries.ts'
-import { placeConversations } from './population.ts'
+import { assignToArms } from './population.ts'
 import { listPresent, listRunningOf } from './queries.ts'
 
 const nothing: Pinned = { monitors: [], asks: () => false }
@@ -20,7 +20,7 @@ export const findPinned = async (db: Db, org: OrgId, ids: string[]): Promise<Pin
     const experiment = await getExperiment(db, org, experimentId)
     const outcomes = (await listPinned(db, org, experimentId)).filter(({ monitorKind }) => monitorKind !== 'external')
     const present = await listPresent(db, org, ids, experiment.assignmentUnit)
-    const places = await placeConversations(db, org, { ...experiment, outcomes }, present)
+    const places = await assignToArms(db, org, { ...experiment, outcomes }, present)
     for (const [id, { arm, applies }] of places) {
       if (arm === null) continue
       for (const [at, { monitorId, monitorVersion }] of outcomes.entries()) {

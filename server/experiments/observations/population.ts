@@ -4,8 +4,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { listSelectedAmong } from '../../evaluations/queries.ts'
 import type { Selection } from '../../filters/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import type { Arm } from '../../statistics/sums.ts'
 import { type CohortFilter, parseCohort } from '../cohort.ts'
-import type { Arm } from './queries.ts'
 
 /** The experiment's properties for this. */
 export type Measuring = {
@@ -26,7 +26,7 @@ type Candidate = {
   companyId: string | null
 }
 
-export type Place = {
+export type ArmPlacement = {
   /** Null for a version in neither arm. */
   arm: Arm | null
   /** By position of the outcomes. */
@@ -37,12 +37,12 @@ const armOf = ({ armAVersionId, armBVersionId }: Measuring, { agentVersionId }: 
   agentVersionId === armAVersionId ? 'a' : agentVersionId === armBVersionId ? 'b' : null
 
 /** Returns the conversations that belong: completed ones of the agent, started after the launch, within the cohort. */
-export const placeConversations = async (
+export const assignToArms = async (
   db: Db,
   org: OrgId,
   experiment: Measuring,
   candidates: Candidate[],
-): Promise<Map<string, Place>> => {
+): Promise<Map<string, ArmPlacement>> => {
   const { agentId, startedAt, cohortFilters, outcomes } = experiment
   const inTime = candidates.filter(
     (one) => one.agentId === agentId && one.status === 'completed' && one.startedAt >= startedAt,
@@ -65,7 +65,7 @@ export const placeConversations = async (
     !leaves.some((_, at) => isIn(id, takes.length + at)) &&
     !(needsCompany && companyId === null)
   return new Map(
-    inTime.filter(belongs).map((one): [string, Place] => {
+    inTime.filter(belongs).map((one): [string, ArmPlacement] => {
       const applies = scopeAt.map((at) => at === undefined || isIn(one.id, at))
       return [one.id, { arm: armOf(experiment, one), applies }]
     }),

@@ -1,10 +1,9 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { plannedEachTime } from '../../platform/db/naming-client.ts'
+import type { Arm } from '../../statistics/sums.ts'
 import type { AssignmentUnit } from '../assignment-unit.ts'
 import type { StoredPoint } from '../queries.ts'
-
-export type Arm = 'a' | 'b'
 
 type Concerned = { experimentId: string; conversationId: string }
 
@@ -254,7 +253,7 @@ export const deleteCounted = async (trx: Db, org: OrgId, experimentId: string, i
 }
 
 /** Numbers in order, without trailing zeros. Most units have one of a few short texts. */
-export type StoredHeld = (number | string)[]
+export type StoredTotals = (number | string)[]
 
 export type StoredUnit = {
   id: string
@@ -263,7 +262,7 @@ export type StoredUnit = {
   firstArm: Arm
   firstAt: Date
   /** By position and arm. */
-  held: [a: StoredHeld, b: StoredHeld][]
+  held: [a: StoredTotals, b: StoredTotals][]
 }
 
 export const listUnits = (trx: Db, org: OrgId, experimentId: string, ids: string[]): Promise<StoredUnit[]> =>
@@ -325,10 +324,10 @@ export const deleteUnits = async (trx: Db, org: OrgId, experimentId: string, ids
     .execute()
 }
 
-export type Split = { dimension: string; value: string; a: number; b: number }
+export type DimensionSplit = { dimension: string; value: string; a: number; b: number }
 
 /** Adds to the counts, and deletes those that become zero. */
-export const addToSplits = async (trx: Db, org: OrgId, experimentId: string, changes: Split[]) => {
+export const addToSplits = async (trx: Db, org: OrgId, experimentId: string, changes: DimensionSplit[]) => {
   if (changes.length === 0) return
   await sql`
     INSERT INTO experiment_splits AS s (organization_id, experiment_id, dimension, value, a, b)
@@ -349,8 +348,8 @@ const manifold = ['company', 'other-version']
 const mostOfEach = 200
 
 /** The largest companies and other versions, and the total of the rest. */
-export const listSplits = async (db: Db, org: OrgId, experimentId: string): Promise<Split[]> => {
-  const { rows } = await sql<Split>`
+export const listSplits = async (db: Db, org: OrgId, experimentId: string): Promise<DimensionSplit[]> => {
+  const { rows } = await sql<DimensionSplit>`
     (SELECT dimension, value, a, b FROM experiment_splits
       WHERE organization_id = ${org} AND experiment_id = ${experimentId} AND dimension <> ALL(${manifold}::text[])
       ORDER BY dimension, value)
@@ -388,7 +387,12 @@ export const updateOutcomes = async (trx: Db, org: OrgId, experimentId: string, 
 
 type ExperimentChange = { leastSplitP: number; countedAt: Date; alarmedAt: Date | null }
 
-export const updateLook = (trx: Db, org: OrgId, id: string, { leastSplitP, countedAt, alarmedAt }: ExperimentChange) =>
+export const updateInterimAnalysis = (
+  trx: Db,
+  org: OrgId,
+  id: string,
+  { leastSplitP, countedAt, alarmedAt }: ExperimentChange,
+) =>
   trx
     .updateTable('experiments')
     .set({ least_split_p: leastSplitP, counted_at: countedAt, alarmed_at: alarmedAt })

@@ -5,12 +5,12 @@ import { unitOf } from '../assignment-unit.ts'
 import type { StoredExperiment, StoredOutcome } from '../queries.ts'
 import type { listRunTimes } from '../runs/queries.ts'
 import { observationOf } from './observation.ts'
-import { placeConversations } from './population.ts'
+import { assignToArms } from './population.ts'
 import { type Counted, type FoundResult, listCounted, listPinnedResults, listPresent, type Present } from './queries.ts'
 import { notApplicable, observed } from './unit-totals.ts'
-import type { Turn } from './units.ts'
+import type { CountedChange } from './units.ts'
 
-export type Reading = {
+export type ExperimentReading = {
   experiment: StoredExperiment
   outcomes: StoredOutcome[]
   /** While a run continues, results of counted conversations still count. */
@@ -23,14 +23,14 @@ export type Reading = {
 export const readTurns = async (
   trx: Db,
   org: OrgId,
-  { experiment, outcomes, runs, isRetrying, now }: Reading,
+  { experiment, outcomes, runs, isRetrying, now }: ExperimentReading,
   changes: { conversationId: string; at: Date }[],
-): Promise<Turn[]> => {
+): Promise<CountedChange[]> => {
   const { finishedAt, assignmentUnit } = experiment
   const ids = [...new Set(changes.map(({ conversationId }) => conversationId))].sort()
   const counted = new Map((await listCounted(trx, org, experiment.id, ids)).map((one) => [one.conversationId, one]))
   const present = await listPresent(trx, org, ids, assignmentUnit)
-  const places = await placeConversations(trx, org, { ...experiment, outcomes }, present)
+  const places = await assignToArms(trx, org, { ...experiment, outcomes }, present)
   // After the end, nothing new is counted and no conversation moves. Earlier changes are still applied.
   const inTime = new Set(
     changes.flatMap(({ conversationId, at }) => (finishedAt === null || at < finishedAt ? conversationId : [])),
@@ -38,7 +38,8 @@ export const readTurns = async (
   const landed = new Set(
     changes.flatMap(({ conversationId, at }) => {
       // No change precedes the launch: one that seems to comes from a process with a slow clock.
-      const hasBegun = ({ trigger, createdAt }: Reading['runs'][number]) => trigger === 'launch' || createdAt <= at
+      const hasBegun = ({ trigger, createdAt }: ExperimentReading['runs'][number]) =>
+        trigger === 'launch' || createdAt <= at
       const isOpen = runs.some((run) => hasBegun(run) && (run.finishedAt === null || at <= run.finishedAt))
       return isOpen ? conversationId : []
     }),
@@ -73,7 +74,7 @@ export const readTurns = async (
     if (ofConversation) ofConversation[result.position] = result
   }
   // A result is only deleted with its monitor; its value stays.
-  const kept = ({ conversationId }: Counted, position: number, result: unknown) => {
+  const keptObservation = ({ conversationId }: Counted, position: number, result: unknown) => {
     const was = counted.get(conversationId)
     return result === undefined && was?.statuses[position] === observed
       ? { status: observed, value: was.observed[position] ?? 0 }
@@ -86,7 +87,7 @@ export const readTurns = async (
     const observations = outcomes.map((outcome, position) =>
       one.statuses[position] === notApplicable
         ? { status: notApplicable, value: 0 }
-        : (kept(one, position, results?.[outcome.position]) ??
+        : (keptObservation(one, position, results?.[outcome.position]) ??
           observationOf(outcome, results?.[outcome.position], asked)),
     )
     return {

@@ -1,7 +1,7 @@
 // The values of a unit for an outcome in one arm, and how they are stored.
 
 import { type Exact, exactOf, minus, numberOf, parseExact, plus, textOf, times } from './exact.ts'
-import type { StoredHeld } from './queries.ts'
+import type { StoredTotals } from './queries.ts'
 
 /** By the stored status of a conversation. */
 const statuses = ['not_applicable', 'observed', 'pending', 'missing', 'failed'] as const
@@ -47,12 +47,19 @@ export const storeAmount = (amount: Amount): number | string => (typeof amount =
 export const readAmount = (stored: number | string): Amount =>
   typeof stored === 'number' ? stored : amountFrom(parseExact(stored))
 
-export type Held = { count: number; sum: Amount; squares: Amount; pending: number; missing: number; failed: number }
+export type UnitTotals = {
+  count: number
+  sum: Amount
+  squares: Amount
+  pending: number
+  missing: number
+  failed: number
+}
 
-export const nothingHeld: Held = { count: 0, sum: 0, squares: 0, pending: 0, missing: 0, failed: 0 }
+export const noUnitTotals: UnitTotals = { count: 0, sum: 0, squares: 0, pending: 0, missing: 0, failed: 0 }
 
 /** With one conversation more (1) or less (-1). */
-export const holdChanged = (held: Held, status: number, value: number, sign: 1 | -1): Held => {
+export const changeTotals = (held: UnitTotals, status: number, value: number, sign: 1 | -1): UnitTotals => {
   switch (status) {
     case observed: {
       const amount = amountOf(value)
@@ -74,13 +81,13 @@ export const holdChanged = (held: Held, status: number, value: number, sign: 1 |
   }
 }
 
-export const storeHeld = ({ count, sum, squares, pending, missing, failed }: Held): StoredHeld => {
+export const storeTotals = ({ count, sum, squares, pending, missing, failed }: UnitTotals): StoredTotals => {
   const stored = [count, storeAmount(sum), storeAmount(squares), pending, missing, failed]
   while (stored.at(-1) === 0) stored.pop()
   return stored
 }
 
-export const readHeld = ([count = 0, sum = 0, squares = 0, ...others]: StoredHeld): Held => ({
+export const readTotals = ([count = 0, sum = 0, squares = 0, ...others]: StoredTotals): UnitTotals => ({
   count: Number(count),
   sum: readAmount(sum),
   squares: readAmount(squares),

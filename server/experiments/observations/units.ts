@@ -1,22 +1,23 @@
 // The units with changed conversations, and the changes of all sums.
 
-import { changeOutcome, type ExactOutcome, type HeldByArm } from './exact-sums.ts'
-import type { Arm, Counted, First, Split, StoredUnit } from './queries.ts'
-import { holdChanged, nothingHeld, readHeld, storeHeld } from './unit-totals.ts'
+import type { Arm } from '../../statistics/sums.ts'
+import { changeOutcome, type ExactOutcome, type TotalsByArm } from './exact-sums.ts'
+import type { Counted, DimensionSplit, First, StoredUnit } from './queries.ts'
+import { changeTotals, noUnitTotals, readTotals, storeTotals } from './unit-totals.ts'
 
 type Unit = {
   conversations: Record<Arm, number>
   /** By position; unchanged outcomes stay the same object. */
-  held: readonly HeldByArm[]
+  held: readonly TotalsByArm[]
 }
 
-const noHeld: HeldByArm = { a: nothingHeld, b: nothingHeld }
+const noTotals: TotalsByArm = { a: noUnitTotals, b: noUnitTotals }
 
 const unitFrom = (stored: StoredUnit | undefined, outcomes: number): Unit => ({
   conversations: { a: stored?.conversationsA ?? 0, b: stored?.conversationsB ?? 0 },
   held: Array.from({ length: outcomes }, (_, position) => {
     const [a, b] = stored?.held[position] ?? [[], []]
-    return a.length + b.length === 0 ? noHeld : { a: readHeld(a), b: readHeld(b) }
+    return a.length + b.length === 0 ? noTotals : { a: readTotals(a), b: readTotals(b) }
   }),
 })
 
@@ -34,7 +35,7 @@ const changeUnit = (unit: Unit, { arm, statuses, observed }: InArm, sign: 1 | -1
   conversations: { ...unit.conversations, [arm]: unit.conversations[arm] + sign },
   held: unit.held.map((held, position) => {
     const status = statuses[position] ?? 0
-    return status === 0 ? held : { ...held, [arm]: holdChanged(held[arm], status, observed[position] ?? 0, sign) }
+    return status === 0 ? held : { ...held, [arm]: changeTotals(held[arm], status, observed[position] ?? 0, sign) }
   }),
 })
 
@@ -45,16 +46,16 @@ const changeAnswers = (unit: Unit, was: InArm, { arm, statuses, observed }: InAr
     const [status = 0, value = 0] = [statuses[position], observed[position]]
     const [statusBefore = 0, valueBefore = 0] = [was.statuses[position], was.observed[position]]
     if (status === statusBefore && value === valueBefore) return held
-    return { ...held, [arm]: holdChanged(holdChanged(held[arm], statusBefore, valueBefore, -1), status, value, 1) }
+    return { ...held, [arm]: changeTotals(changeTotals(held[arm], statusBefore, valueBefore, -1), status, value, 1) }
   }),
 })
 
 /** A conversation before and after; null if it does not count. */
-export type Turn = { before: Counted | null; after: Counted | null }
+export type CountedChange = { before: Counted | null; after: Counted | null }
 
 /** The changes of counts, by their key. */
 export const openSplits = () => {
-  const changes = new Map<string, Split>()
+  const changes = new Map<string, DimensionSplit>()
   return {
     add: (dimension: string, value: string, side: 'a' | 'b', by: number) => {
       const key = `${dimension} ${value}`
@@ -114,7 +115,7 @@ export type ChangedUnits = {
 export const changeUnits = (
   stored: StoredUnit[],
   sums: ExactOutcome[],
-  turns: Turn[],
+  turns: CountedChange[],
   splits: Splits,
 ): ChangedUnits => {
   const found = new Map(stored.map((unit) => [unit.id, unit]))
@@ -155,7 +156,7 @@ export const changeUnits = (
     countSize(splits, after, 1)
     const [wasInBoth, isInBoth] = [isInBothArms(before), isInBothArms(after)]
     for (const [position, ofOutcome] of next.entries()) {
-      const [heldBefore = noHeld, held = noHeld] = [before.held[position], after.held[position]]
+      const [heldBefore = noTotals, held = noTotals] = [before.held[position], after.held[position]]
       if (wasInBoth === isInBoth && heldBefore === held) continue
       const without = changeOutcome(ofOutcome, heldBefore, { inBothArms: wasInBoth, sign: -1 })
       next[position] = changeOutcome(without, held, { inBothArms: isInBoth, sign: 1 })
@@ -172,5 +173,5 @@ export const storedUnit = (id: string, unit: Unit, first: Omit<First, 'id'>): St
   conversationsB: unit.conversations.b,
   firstArm: first.arm,
   firstAt: first.startedAt,
-  held: unit.held.map(({ a, b }) => [storeHeld(a), storeHeld(b)]),
+  held: unit.held.map(({ a, b }) => [storeTotals(a), storeTotals(b)]),
 })

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import type { EvaluationDeps } from '../../evaluations/deps.ts'
 import { evaluatePage, type Stop, secondsToWait } from '../../evaluations/runs/evaluate-page.ts'
-import { canMove, type RunStatus } from '../../evaluations/runs/moves.ts'
+import { canMove, type RunStatus } from '../../evaluations/runs/run-status.ts'
 import { findMonitorsAtVersions, type StoredMonitor } from '../../monitors/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { eachOfPages } from '../../platform/jobs/attempt-each.ts'
@@ -21,7 +21,7 @@ import {
   listOrganizationsWithOpenAllOrgs,
   lockRun,
   markRetried,
-  type StoredRun,
+  type RetryRun,
   updateRun,
 } from './queries.ts'
 
@@ -31,13 +31,13 @@ const turnMs = 10_000
 
 const notThere = 'The monitors were deleted or disabled, or the organization was suspended.'
 
-type Place = { org: OrgId; experimentId: string; runId: string }
+type RetryRunKey = { org: OrgId; experimentId: string; runId: string }
 
 const begin = async (
   { clock }: EvaluationDeps,
   trx: Db,
-  { org, experimentId, runId }: Place,
-): Promise<StoredRun | undefined> => {
+  { org, experimentId, runId }: RetryRunKey,
+): Promise<RetryRun | undefined> => {
   const run = await lockRun(trx, org, experimentId, runId)
   if (run?.status !== 'queued') return run?.status === 'running' ? run : undefined
   const startedAt = clock.now()
@@ -46,7 +46,12 @@ const begin = async (
 }
 
 /** A retry without a result is missing again. */
-const release = async (deps: EvaluationDeps, trx: Db, { org, experimentId }: Place, since: Date): Promise<void> => {
+const release = async (
+  deps: EvaluationDeps,
+  trx: Db,
+  { org, experimentId }: RetryRunKey,
+  since: Date,
+): Promise<void> => {
   const awaited = await listAwaited(trx, org, experimentId, { retriedSince: since })
   await noteChanges(deps, trx, org, { conversationIds: awaited.map(({ id }) => id) })
 }
@@ -54,7 +59,7 @@ const release = async (deps: EvaluationDeps, trx: Db, { org, experimentId }: Pla
 const end = async (
   deps: EvaluationDeps,
   trx: Db,
-  place: Place,
+  place: RetryRunKey,
   to: RunStatus,
   failure: string | null,
 ): Promise<void> => {
@@ -68,7 +73,7 @@ const end = async (
   await updateRun(trx, org, experimentId, runId, { status: to, failure, total, finishedAt })
 }
 
-const goOn = ({ jobs }: EvaluationDeps, attempt: Attempt, place: Place, run: StoredRun, afterSeconds = 0) =>
+const goOn = ({ jobs }: EvaluationDeps, attempt: Attempt, place: RetryRunKey, run: RetryRun, afterSeconds = 0) =>
   attempt.finish(async (trx) => {
     const { org, experimentId, runId } = place
     if (afterSeconds > 0) await updateRun(trx, org, experimentId, runId, { waits: run.waits + 1 })
@@ -78,7 +83,7 @@ const goOn = ({ jobs }: EvaluationDeps, attempt: Attempt, place: Place, run: Sto
 
 type Lacking = Awaited<ReturnType<typeof listLacking>>
 
-type Asked = { outcome: PinnedOutcome; monitor: StoredMonitor; conversations: Lacking }
+type LackedOutcome = { outcome: PinnedOutcome; monitor: StoredMonitor; conversations: Lacking }
 
 /** Outcomes that can be retried: a finished experiment does not protect its monitors from deletion. */
 export const findAskable = async <O extends PinnedOutcome>(db: Db, org: OrgId, outcomes: O[]) => {
@@ -94,9 +99,9 @@ export const findAskable = async <O extends PinnedOutcome>(db: Db, org: OrgId, o
 const askPage = (
   deps: EvaluationDeps,
   attempt: Attempt,
-  place: Place,
-  run: StoredRun,
-  { monitor, conversations }: Asked,
+  place: RetryRunKey,
+  run: RetryRun,
+  { monitor, conversations }: LackedOutcome,
 ): Promise<Stop | undefined> => {
   const { org, experimentId, runId } = place
   const ids = conversations.map(({ id }) => id)
@@ -104,7 +109,7 @@ const askPage = (
   return evaluatePage(deps, org, { monitor, since: run.createdAt, isEnded, ids, attempt })
 }
 
-const countAnswers = async (trx: Db, org: OrgId, asked: Asked[]) => {
+const countAnswers = async (trx: Db, org: OrgId, asked: LackedOutcome[]) => {
   const counts = { scored: 0, unscored: 0, failed: 0 }
   const names = ['scored', 'unscored', 'failed'] as const
   for (const { outcome, conversations } of asked) {
@@ -117,7 +122,7 @@ const countAnswers = async (trx: Db, org: OrgId, asked: Asked[]) => {
 }
 
 /** For each outcome, the conversations of the page without it. */
-const lackedIn = (page: Lacking, askable: Omit<Asked, 'conversations'>[], since: Date): Asked[] => {
+const lackedIn = (page: Lacking, askable: Omit<LackedOutcome, 'conversations'>[], since: Date): LackedOutcome[] => {
   // Another job evaluates what is pending, unless this run made it pending.
   const isLacking = (status: number | undefined, retriedAt: Date | null) =>
     status === missing || status === failed || (status === pending && retriedAt !== null && retriedAt >= since)
@@ -133,9 +138,9 @@ const lackedIn = (page: Lacking, askable: Omit<Asked, 'conversations'>[], since:
 const askUntilStopped = async (
   deps: EvaluationDeps,
   attempt: Attempt,
-  place: Place,
-  run: StoredRun,
-  asked: Asked[],
+  place: RetryRunKey,
+  run: RetryRun,
+  asked: LackedOutcome[],
 ): Promise<Stop | undefined> => {
   for (const one of asked) {
     const stop = await askPage(deps, attempt, place, run, one)
@@ -147,7 +152,7 @@ const askUntilStopped = async (
 /**
  * Evaluates and counts what the next page is missing. Returns whether there may be more; if not, it has ended the job.
  */
-const advance = async (deps: EvaluationDeps, attempt: Attempt, place: Place, run: StoredRun): Promise<boolean> => {
+const advance = async (deps: EvaluationDeps, attempt: Attempt, place: RetryRunKey, run: RetryRun): Promise<boolean> => {
   const { org, experimentId, runId } = place
   const finished = async (effect: (trx: Db) => Promise<void> = async () => {}) => {
     await attempt.finish(effect)
@@ -199,7 +204,7 @@ export const retryLacking = defineJob({
   timeoutSeconds: 60 * 60,
   run: async (deps: EvaluationDeps, { organizationId, experimentId, runId }, attempt) => {
     // The payload contains a validated organization ID.
-    const place: Place = { org: organizationId as OrgId, experimentId, runId }
+    const place: RetryRunKey = { org: organizationId as OrgId, experimentId, runId }
     const endsAt = performance.now() + turnMs
     for (;;) {
       attempt.signal.throwIfAborted()

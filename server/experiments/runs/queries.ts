@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { RunStatus } from '../../evaluations/runs/moves.ts'
+import type { RunStatus } from '../../evaluations/runs/run-status.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { newestFirst, nextRows } from '../../platform/db/pages.ts'
 import type { Page } from '../../platform/http/paging.ts'
@@ -30,7 +30,7 @@ const selectRuns = (db: Db, org: OrgId, experimentId: string) =>
     .where('organization_id', '=', org)
     .where('experiment_id', '=', experimentId)
 
-export type StoredRun = Awaited<ReturnType<typeof listRuns>>[number]
+export type RetryRun = Awaited<ReturnType<typeof listRuns>>[number]
 
 export const listRuns = (db: Db, org: OrgId, experimentId: string, page: Page) =>
   selectRuns(db, org, experimentId).$call(newestFirst('id', page)).execute()

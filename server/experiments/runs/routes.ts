@@ -7,7 +7,7 @@ import { newId } from '../../platform/ids.ts'
 import { readOutcome } from '../observations/exact-sums.ts'
 import { getExperiment, listOutcomes, lockExperiment, type StoredOutcome } from '../queries.ts'
 import { findAskable, retryLacking } from './jobs.ts'
-import { insertRun, listRuns, listUnfinishedRuns, type StoredRun } from './queries.ts'
+import { insertRun, listRuns, listUnfinishedRuns, type RetryRun } from './queries.ts'
 import { ExperimentRun } from './schema.ts'
 
 const tags = ['Experiments']
@@ -24,7 +24,7 @@ const countsOf = (outcomes: StoredOutcome[]) =>
 const sum = (numbers: number[]): number => numbers.reduce((all, one) => all + one, 0)
 
 /** Arrivals are counted with the outcomes. */
-const shown = (outcomes: StoredOutcome[]) => (run: StoredRun) => {
+const shown = (outcomes: StoredOutcome[]) => (run: RetryRun) => {
   const { afterId: _, waits: __, ...rest } = run
   if (run.trigger === 'retry') return { kind: 'experiment' as const, ...rest }
   const counts = countsOf(outcomes)

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { runStatuses } from '../../evaluations/runs/moves.ts'
+import { runStatuses } from '../../evaluations/runs/run-status.ts'
 import { Choice, Closed, Id, Nullable, Timestamp } from '../../platform/http/schemas.ts'
 
 const Count = Type.Integer({ minimum: 0 })

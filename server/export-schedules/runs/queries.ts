@@ -25,7 +25,7 @@ const runColumns = [
 const selectRuns = (db: Db, org: OrgId) =>
   db.selectFrom('export_schedule_runs').select(runColumns).where('organization_id', '=', org)
 
-export type StoredRun = NonNullable<Awaited<ReturnType<typeof findRun>>>
+export type ScheduleRun = NonNullable<Awaited<ReturnType<typeof findRun>>>
 
 export const findRun = (db: Db, org: OrgId, id: string) => selectRuns(db, org).where('id', '=', id).executeTakeFirst()
 

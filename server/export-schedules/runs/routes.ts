@@ -7,7 +7,7 @@ import { answers, IdParams, NoBody, NoQuery, Page, PageQuery } from '../../platf
 import { makeRun, type Obstacle, obstacleOf } from '../plan.ts'
 import { getSchedule, lockSchedule } from '../queries.ts'
 import { ExportScheduleRun } from '../schema.ts'
-import { shownRun } from '../shown.ts'
+import { shownRun } from '../show-schedules.ts'
 import { listRuns } from './queries.ts'
 
 const tags = ['Monitors']

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { type Cell, cellsOf, collect, layoutOf, type Row, slicesOf } from '../../../test/support/exports/slices.ts'
+import { type Cell, cellsOf, collect, layoutOf, type SliceRow, slicesOf } from '../../../test/support/exports/slices.ts'
 import { anyText } from '../../../test/text.ts'
 import { columnNames, type Layout } from '../layout.ts'
 import { callColumns } from '../slice.ts'
 import { csv } from './csv.ts'
 
 /** A writer that is as simple as possible. */
-const plainly = (rows: Row[], layout: Layout): string => {
+const plainly = (rows: SliceRow[], layout: Layout): string => {
   const write = (cell: Cell): string => {
     if (cell === null) return ''
     if (cell instanceof Date) return cell.toISOString()
@@ -19,7 +19,7 @@ const plainly = (rows: Row[], layout: Layout): string => {
   return lines.map((line) => `${line.join(',')}\r\n`).join('')
 }
 
-const call: Row['call'] = {
+const call: SliceRow['call'] = {
   conversation_id: '0198f000-abcd-7000-8000-0123456789ef',
   external_id: 'call-1',
   started_at: Date.UTC(2026, 10, 21, 9, 14, 5, 7),
@@ -36,7 +36,7 @@ const call: Row['call'] = {
   metadata: '{}',
 }
 
-const expectCsv = async (rows: Row[], layout: Layout, rowsPerSlice = 3) => {
+const expectCsv = async (rows: SliceRow[], layout: Layout, rowsPerSlice = 3) => {
   const bytes = await collect(csv.write(layout, slicesOf(rows, layout, rowsPerSlice)))
   expect(bytes.toString()).toBe(plainly(rows, layout))
 }
@@ -149,7 +149,7 @@ it('writes any texts and times like a simple writer', async () => {
   })
   const property = fc.asyncProperty(fc.array(row, { maxLength: 6 }), fc.boolean(), async (drawn, reasoning) => {
     // The generated columns replace the others.
-    const rows = drawn.map(({ call: some, results }) => ({ call: { ...call, ...some }, results }) as Row)
+    const rows = drawn.map(({ call: some, results }) => ({ call: { ...call, ...some }, results }) as SliceRow)
     await expectCsv(rows, layoutOf(3, reasoning))
   })
   await fc.assert(property, { numRuns: 200 })

@@ -13,7 +13,7 @@ import {
   cellsOf,
   collect,
   layoutOf,
-  type Row,
+  type SliceRow,
   slicesOf,
 } from '../../../test/support/exports/slices.ts'
 import { anyText } from '../../../test/text.ts'
@@ -99,11 +99,11 @@ const result = fc.record({
 
 const times = (count: number) => ({ minLength: count, maxLength: count })
 
-const rowOf = (monitors: number): fc.Arbitrary<Row> =>
+const rowOf = (monitors: number): fc.Arbitrary<SliceRow> =>
   fc.record({ call, results: fc.array(optional(result), times(monitors)) })
 
 /** The values of an experiment for a conversation. */
-const observedRowOf = (outcomes: number): fc.Arbitrary<Row> => {
+const observedRowOf = (outcomes: number): fc.Arbitrary<SliceRow> => {
   const place = fc.tuple(fc.constantFrom('a', 'b'), optional(text), text)
   const word = fc.constantFrom('observed', 'pending', 'missing', 'failed')
   const observation = fc.oneof(fc.tuple(word, optional(score)), fc.constant([null, null]))
@@ -125,7 +125,7 @@ const exportOf = fc
     }),
   )
 
-const fileOf = async (format: FormatName, rows: Row[], layout: Layout, rowsPerSlice?: number) =>
+const fileOf = async (format: FormatName, rows: SliceRow[], layout: Layout, rowsPerSlice?: number) =>
   collect((await loadFormat(format)).write(layout, slicesOf(rows, layout, rowsPerSlice)))
 
 /** CSV and XLSX have a single zero. */
@@ -153,7 +153,7 @@ const inXlsx = (cell: Cell) => {
   return cell instanceof Date && cell < new Date('1900-03-01') ? cell.toISOString() : plain(cell)
 }
 
-const expectAlike = async (rows: Row[], layout: Layout, rowsPerSlice?: number) => {
+const expectAlike = async (rows: SliceRow[], layout: Layout, rowsPerSlice?: number) => {
   const names = columnNames(layout)
   const expected = rows.map((row) => cellsOf(row, layout))
   const expectTable = (table: Table, cells: (cell: Cell, column: number) => Cell) =>
@@ -183,7 +183,7 @@ describe('formats', () => {
     const layout = layoutOf(1, true)
     const [template] = fc.sample(rowOf(1), { seed: 1, numRuns: 1 })
     if (!template) throw new Error('There is no row.')
-    const rows = nasty.map((value): Row => {
+    const rows = nasty.map((value): SliceRow => {
       const hard = { external_id: value, agent_name: value, company_name: value, customer_id: value }
       const results = [{ version: 1, result: 'affected' as const, score: 0.1, evaluatedAt: 0, reasoning: value }]
       return { call: { ...template.call, ...hard, metadata: JSON.stringify({ [value]: value }) }, results }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { duckdb } from '../../../test/support/exports/file-readers.ts'
-import { collect, layoutOf, type Row, slicesOf } from '../../../test/support/exports/slices.ts'
+import { collect, layoutOf, type SliceRow, slicesOf } from '../../../test/support/exports/slices.ts'
 import { columnNames } from '../layout.ts'
 import { parquet } from './parquet.ts'
 
 const layout = layoutOf(2, true)
 
 /** The call has no other data, and only the first monitor has a result. */
-const bareRow = (number: number): Row => ({
+const bareRow = (number: number): SliceRow => ({
   call: {
     conversation_id: '0198f000-0000-7000-8000-0123456789ab',
     external_id: null,
@@ -27,7 +27,7 @@ const bareRow = (number: number): Row => ({
   results: [{ version: 1, result: 'affected', score: null, evaluatedAt: 0, reasoning: null }, null],
 })
 
-const fileOf = (rows: Row[]) => collect(parquet.write(layout, slicesOf(rows, layout, 2)))
+const fileOf = (rows: SliceRow[]) => collect(parquet.write(layout, slicesOf(rows, layout, 2)))
 
 const monitorTypes = ['VARCHAR', 'DOUBLE', 'INTEGER', 'TIMESTAMP WITH TIME ZONE', 'VARCHAR']
 const types: Record<string, string> = {

@@ -1,12 +1,12 @@
 import exceljs from 'exceljs'
 import { describe, expect, it } from 'vitest'
 import { cellsOfSheet, readXlsx, sheetOf } from '../../../test/support/exports/file-readers.ts'
-import { collect, layoutOf, type ResultValues, type Row, slicesOf } from '../../../test/support/exports/slices.ts'
+import { collect, layoutOf, type ResultValues, type SliceRow, slicesOf } from '../../../test/support/exports/slices.ts'
 import type { Layout } from '../layout.ts'
 import { xlsx } from './xlsx.ts'
 import { columnLetters } from './xlsx-bytes.ts'
 
-const rowOf = (reasoning: string, call: Partial<Row['call']> = {}): Row => {
+const rowOf = (reasoning: string, call: Partial<SliceRow['call']> = {}): SliceRow => {
   const result: ResultValues = { version: 2, result: 'affected', score: 0.25, evaluatedAt: 86_400_000, reasoning }
   return {
     call: {
@@ -30,7 +30,7 @@ const rowOf = (reasoning: string, call: Partial<Row['call']> = {}): Row => {
   }
 }
 
-const fileOf = (rows: Row[], layout: Layout) => collect(xlsx.write(layout, slicesOf(rows, layout)))
+const fileOf = (rows: SliceRow[], layout: Layout) => collect(xlsx.write(layout, slicesOf(rows, layout)))
 
 /** With exceljs, which has a strict XML parser. */
 const workbookOf = async (file: Buffer) => {

@@ -16,7 +16,7 @@ import { parseFilter } from '../../filters/filter.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import { newId } from '../../platform/ids.ts'
 import { generate, type Order } from './generate.ts'
-import type { Reply, Task } from './messages.ts'
+import type { GeneratorMessage, GeneratorTask } from './messages.ts'
 import { makePlan } from './plan.ts'
 
 const server = await testServer()
@@ -151,7 +151,7 @@ describe('a generation that ends early leaves no file and no reader', () => {
   it('when the process that requested it is gone', async () => {
     const order = many.order()
     const { storage, dataDir, s3Endpoint } = deps.config
-    const task: Task = {
+    const task: GeneratorTask = {
       plan: makePlan(deps.db, order),
       connections: { primary: deps.database.connection },
       storage: { storage, dataDir, s3Endpoint },
@@ -159,7 +159,7 @@ describe('a generation that ends early leaves no file and no reader', () => {
     }
     const child = fork(join(import.meta.dirname, 'process.ts'), { execArgv: [] })
     child.send(task)
-    const [reply] = (await once(child, 'message')) as [Reply]
+    const [reply] = (await once(child, 'message')) as [GeneratorMessage]
     expect(reply.type).toBe('progress')
     child.disconnect()
     expect(await once(child, 'exit')).toEqual([1, null])

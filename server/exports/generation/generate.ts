@@ -4,7 +4,7 @@ import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Deps } from '../../platform/deps.ts'
-import { errorOf, type Reply, type Task } from './messages.ts'
+import { errorOf, type GeneratorMessage, type GeneratorTask } from './messages.ts'
 import { type Generated, type ObservationOrder, type Order, TooManyCalls } from './order.ts'
 import { makePlan } from './plan.ts'
 import type { ReadLimits } from './read.ts'
@@ -43,7 +43,7 @@ export const generate = async (
 ): Promise<Generated> => {
   signal.throwIfAborted()
   const { storage, dataDir, s3Endpoint, readDatabaseUrl } = config
-  const task: Task = {
+  const task: GeneratorTask = {
     plan: makePlan(db, order),
     connections: {
       primary: database.connection,
@@ -57,8 +57,8 @@ export const generate = async (
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
   lowerPriority(child)
-  let last: Exclude<Reply, { type: 'progress' | 'note' }> | undefined
-  child.on('message', (reply: Reply) => {
+  let last: Exclude<GeneratorMessage, { type: 'progress' | 'note' }> | undefined
+  child.on('message', (reply: GeneratorMessage) => {
     if (reply.type === 'progress') onProgress(reply.rows)
     else if (reply.type === 'note') log.info({ key: order.key }, reply.text)
     else last = reply

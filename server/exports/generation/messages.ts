@@ -7,14 +7,14 @@ import { type Generated, TooManyCalls } from './order.ts'
 import type { Plan } from './plan.ts'
 import type { ReadLimits } from './read.ts'
 
-export type Task = {
+export type GeneratorTask = {
   plan: Plan
   connections: Connections
   storage: BlobOptions['config']
   limits: Partial<ReadLimits>
 }
 
-export type Reply =
+export type GeneratorMessage =
   | { type: 'progress'; rows: number }
   /** For the log. */
   | { type: 'note'; text: string }

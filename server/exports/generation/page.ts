@@ -2,12 +2,12 @@
 
 import type { TakeTuple } from '../../platform/db/snapshot.ts'
 import { type Calls, instantAt, uuidAt } from '../slice.ts'
-import type { Position } from './queries.ts'
+import type { CallPosition } from './queries.ts'
 
 const idColumn = 0
 const startedAtColumn = 2
 
-export type Page = {
+export type CallPage = {
   rows: number
   calls: Calls
   /** Four words per call ID. */
@@ -66,12 +66,12 @@ export const collectCalls = ({ width, rows: maxRows, bytes: maxBytes }: Room) =>
   return {
     take,
     isFull: () => isFull,
-    page: (): Page => partOf({ calls: { width, bytes: bytes.subarray(0, length), starts, lengths }, ids }, 0, rows),
+    page: (): CallPage => partOf({ calls: { width, bytes: bytes.subarray(0, length), starts, lengths }, ids }, 0, rows),
   }
 }
 
 /** Some rows of a page, in its memory. */
-const partOf = ({ calls, ids }: Omit<Page, 'rows'>, from: number, to: number): Page => ({
+const partOf = ({ calls, ids }: Omit<CallPage, 'rows'>, from: number, to: number): CallPage => ({
   rows: to - from,
   calls: {
     width: calls.width,
@@ -83,7 +83,7 @@ const partOf = ({ calls, ids }: Omit<Page, 'rows'>, from: number, to: number): P
 })
 
 /** Some rows of a page, in separate memory. */
-export const copyRows = ({ rows, calls, ids }: Page, from: number, to: number): Page => {
+export const copyRows = ({ rows, calls, ids }: CallPage, from: number, to: number): CallPage => {
   const { width, bytes, starts, lengths } = calls
   // Rows are stored one after the other, starting with the ID.
   const begin = starts[from * width + idColumn] ?? 0
@@ -101,7 +101,7 @@ export const copyRows = ({ rows, calls, ids }: Page, from: number, to: number): 
   }
 }
 
-export const positionOf = ({ calls: { width, bytes, starts } }: Page, row: number): Position => {
+export const positionOf = ({ calls: { width, bytes, starts } }: CallPage, row: number): CallPosition => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const startedAt = starts[row * width + startedAtColumn] ?? 0
   return {
@@ -111,7 +111,7 @@ export const positionOf = ({ calls: { width, bytes, starts } }: Page, row: numbe
 }
 
 /** Removes dropped rows in place. */
-export const keepRows = ({ calls, ids }: Page, kept: Int32Array): Page => {
+export const keepRows = ({ calls, ids }: CallPage, kept: Int32Array): CallPage => {
   const { width } = calls
   for (const [to, from] of kept.entries()) {
     calls.starts.copyWithin(to * width, from * width, (from + 1) * width)

@@ -4,7 +4,7 @@
 
 import { rowsPerSlice } from '../formats/formats.ts'
 import { connect } from './connect.ts'
-import { failureOf, type Reply, type Task } from './messages.ts'
+import { failureOf, type GeneratorMessage, type GeneratorTask } from './messages.ts'
 import type { Generated } from './order.ts'
 import { openReading } from './read.ts'
 import { openWriting } from './writing.ts'
@@ -12,10 +12,10 @@ import { openWriting } from './writing.ts'
 /** If the parent process is gone, nobody needs the file. */
 const end = () => process.exit(1)
 
-const reply = (message: Reply): Promise<void> =>
+const reply = (message: GeneratorMessage): Promise<void> =>
   new Promise((resolve) => process.send?.(message, (error: Error | null) => (error ? end() : resolve())))
 
-const generate = async ({ plan, connections, storage, limits }: Task): Promise<Generated> => {
+const generate = async ({ plan, connections, storage, limits }: GeneratorTask): Promise<Generated> => {
   const note = (text: string) => void reply({ type: 'note', text })
   let rows = 0
   const writing = openWriting({ format: plan.format, key: plan.key, storage }, (count) => {
@@ -41,10 +41,10 @@ const generate = async ({ plan, connections, storage, limits }: Task): Promise<G
 }
 
 process.on('disconnect', end)
-process.once('message', async (task: Task) => {
+process.once('message', async (task: GeneratorTask) => {
   const answer = await generate(task).then(
-    (generated): Reply => ({ type: 'generated', generated }),
-    (error: unknown): Reply => ({ type: 'failed', failure: failureOf(error) }),
+    (generated): GeneratorMessage => ({ type: 'generated', generated }),
+    (error: unknown): GeneratorMessage => ({ type: 'failed', failure: failureOf(error) }),
   )
   await reply(answer)
   process.exit(0)

@@ -5,7 +5,7 @@ import type { OrgId } from '../../platform/db/database.ts'
 import type { Snapshot as Db, TakeTuple } from '../../platform/db/snapshot.ts'
 
 /** The position of a call: they are read in this order. */
-export type Position = { startedAt: string; id: string }
+export type CallPosition = { startedAt: string; id: string }
 
 const idForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const instantForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -20,7 +20,7 @@ const uuids = (ids: string[]): string => `'{${ids.map((id) => checked(idForm, id
 const instant = (text: string): string => `'${checked(instantForm, text)}'::timestamptz`
 const instants = (texts: string[]): string =>
   `'{${texts.map((text) => checked(instantForm, text)).join()}}'::timestamptz[]`
-const position = ({ startedAt, id }: Position): string => `(${instant(startedAt)}, ${uuid(id)})`
+const position = ({ startedAt, id }: CallPosition): string => `(${instant(startedAt)}, ${uuid(id)})`
 
 export type FoundMonitor = { id: string; name: string; version: number }
 
@@ -43,7 +43,7 @@ const callsWithNames = (org: OrgId, page: string, { columns, joins }: More = { c
   LEFT JOIN companies k ON k.organization_id = ${uuid(org)} AND k.id = c.company_id
   ORDER BY c.started_at, c.id`
 
-type Window = { since: string; until: string; after: Position | undefined; limit: number }
+type Window = { since: string; until: string; after: CallPosition | undefined; limit: number }
 
 export const copyCallsOfWindow = (db: Db, org: OrgId, { since, until, after, limit }: Window, take: TakeTuple) => {
   const from = after ? `(c.started_at, c.id) > ${position(after)}` : `c.started_at >= ${instant(since)}`
@@ -88,7 +88,7 @@ const inOrder = 'ORDER BY r.monitor_id, r.call_started_at, r.conversation_id'
 const resultsOf = (org: OrgId, { monitorIds }: Columns): string =>
   `r.organization_id = ${uuid(org)} AND r.monitor_id = ANY(${uuids(monitorIds)})`
 
-type Stretch = { first: Position; last: Position }
+type Stretch = { first: CallPosition; last: CallPosition }
 type PageStretch = Stretch & { isTied: boolean }
 
 const within = ({ first, last }: Stretch): string =>
@@ -112,7 +112,7 @@ export const copyResultsBetween = (db: Db, org: OrgId, columns: Columns, stretch
 }
 
 /** For many calls of a range: reads all its results, and the database drops the others. */
-export const copyResultsAmong = (db: Db, org: OrgId, columns: Columns, calls: Position[], take: TakeTuple) => {
+export const copyResultsAmong = (db: Db, org: OrgId, columns: Columns, calls: CallPosition[], take: TakeTuple) => {
   const [first, last] = [calls[0], calls.at(-1)]
   if (!first || !last) return Promise.resolve()
   return db.copy(
@@ -124,7 +124,7 @@ export const copyResultsAmong = (db: Db, org: OrgId, columns: Columns, calls: Po
 }
 
 /** For few calls of a range: looks up the results of each. */
-export const copyResultsOfEach = (db: Db, org: OrgId, columns: Columns, calls: Position[], take: TakeTuple) => {
+export const copyResultsOfEach = (db: Db, org: OrgId, columns: Columns, calls: CallPosition[], take: TakeTuple) => {
   const times = instants(calls.map(({ startedAt }) => startedAt))
   return db.copy(
     `SELECT ${resultColumns(columns)}
@@ -163,7 +163,7 @@ export const openCursorOfObserved = (db: Db, org: OrgId, experimentId: string): 
     values: [org, experimentId],
   })
 
-export const fetchCalls = async (db: Db, _org: OrgId, count: number): Promise<Position[]> => {
+export const fetchCalls = async (db: Db, _org: OrgId, count: number): Promise<CallPosition[]> => {
   const found = await db.query<{ id: string; startedAt: Date }>(`FETCH ${count} FROM calls`)
   return found.map(({ id, startedAt }) => ({ id, startedAt: startedAt.toISOString() }))
 }

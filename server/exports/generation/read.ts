@@ -2,9 +2,15 @@ import type { Snapshot } from '../../platform/db/snapshot.ts'
 import type { Layout } from '../layout.ts'
 import type { Slice } from '../slice.ts'
 import { TooManyCalls } from './order.ts'
-import { copyRows, type Page, positionOf } from './page.ts'
+import { type CallPage, copyRows, positionOf } from './page.ts'
 import type { Plan } from './plan.ts'
-import { copyResultsAmong, copyResultsBetween, copyResultsOfEach, countCallsBetween, type Position } from './queries.ts'
+import {
+  type CallPosition,
+  copyResultsAmong,
+  copyResultsBetween,
+  copyResultsOfEach,
+  countCallsBetween,
+} from './queries.ts'
 import { collectResults } from './results.ts'
 import { openSource, type Size } from './sources.ts'
 
@@ -24,29 +30,30 @@ export type ReadLimits = {
   maxBytes?: number
 }
 
-export type Reading = {
+export type ExportReading = {
   layout: Layout
   /** Slices with at least one row each. */
   slices: (limits: ReadLimits) => AsyncGenerator<Slice>
 }
 
 /** Whether the calls at one of its ends start at the same time, as calls outside of it may too. */
-const isTied = (page: Page): boolean => {
+const isTied = (page: CallPage): boolean => {
   const last = page.rows - 1
   const startedAt = (row: number) => positionOf(page, row).startedAt
   return last < 2 || startedAt(0) === startedAt(1) || startedAt(last - 1) === startedAt(last)
 }
 
-const positionsOf = (page: Page): Position[] => Array.from({ length: page.rows }, (_, row) => positionOf(page, row))
+const positionsOf = (page: CallPage): CallPosition[] =>
+  Array.from({ length: page.rows }, (_, row) => positionOf(page, row))
 
 /** Reads the contents of an export. Slices are read one by one, on demand. */
-export const openReading = async (snapshot: Snapshot, plan: Plan): Promise<Reading> => {
+export const openReading = async (snapshot: Snapshot, plan: Plan): Promise<ExportReading> => {
   const { org, reasoning } = plan
   const { layout, measured, keepsAll, isWhole, maxRows: mostRows, pages } = await openSource(snapshot, plan)
   const columns = { monitorIds: measured.map(({ id }) => id), reasoning }
 
   /** A page becomes several slices if its texts are too large. */
-  const slicesOf = async function* (page: Page, size: Size): AsyncGenerator<Slice> {
+  const slicesOf = async function* (page: CallPage, size: Size): AsyncGenerator<Slice> {
     const collected = collectResults(page, measured, {
       keepsAll,
       reasoning,

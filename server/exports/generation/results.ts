@@ -4,14 +4,14 @@
 
 import type { TakeTuple } from '../../platform/db/snapshot.ts'
 import { instantAt, type Results, type Slice } from '../slice.ts'
-import { keepRows, type Page } from './page.ts'
+import { type CallPage, keepRows } from './page.ts'
 
 /** Offsets of the fields that are never null, after each length. */
 const fields = { monitorId: 6, conversationId: 26, version: 46, status: 54, evaluatedAt: 60, result: 68 }
 const scored = 0
 
 /** The monitor and its version; 0 is the newest with a result. */
-export type Measured = { id: string; version: number }
+export type MeasuredMonitor = { id: string; version: number }
 
 type Options = {
   /** Whether a call without a result is included. */
@@ -49,7 +49,7 @@ const collectReasons = (cells: number, maxBytes: number) => {
   }
 }
 
-export const collectResults = (page: Page, monitors: Measured[], options: Options) => {
+export const collectResults = (page: CallPage, monitors: MeasuredMonitor[], options: Options) => {
   const { rows, ids } = page
   const cells = monitors.length * rows
   const versions = new Int32Array(cells)
@@ -132,7 +132,7 @@ export const collectResults = (page: Page, monitors: Measured[], options: Option
   }
 }
 
-const withoutEmptyRows = (page: Page, results: Results, monitors: number): Slice => {
+const withoutEmptyRows = (page: CallPage, results: Results, monitors: number): Slice => {
   const { rows } = page
   const isKept = (row: number): boolean => {
     for (let cell = row; cell < results.versions.length; cell += rows) if (results.versions[cell] !== 0) return true

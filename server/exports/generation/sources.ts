@@ -3,9 +3,10 @@
 import type { Snapshot, TakeTuple } from '../../platform/db/snapshot.ts'
 import { cellsOfCalls, cellsOfObservations, type Layout, slugsOf, tupleTypes } from '../layout.ts'
 import { maxCalls, maxObserved, type ObservationOrder } from './order.ts'
-import { collectCalls, type Page, positionOf } from './page.ts'
+import { type CallPage, collectCalls, positionOf } from './page.ts'
 import type { CallPlan, Plan } from './plan.ts'
 import {
+  type CallPosition,
   copyCalls,
   copyCallsOfWindow,
   copyObserved,
@@ -14,23 +15,22 @@ import {
   listMonitors,
   openCursor,
   openCursorOfObserved,
-  type Position,
 } from './queries.ts'
-import type { Measured } from './results.ts'
+import type { MeasuredMonitor } from './results.ts'
 
 export type Size = { rows: number; bytes: number }
 
-export type Source = {
+export type ExportSource = {
   layout: Layout
   /** In the order of the layout. */
-  measured: Measured[]
+  measured: MeasuredMonitor[]
   /** Whether a call without a result is a row. */
   keepsAll: boolean
   /** Whether a page contains all calls between its first and last. */
   isWhole: boolean
   maxRows: number
   /** The calls, oldest first. */
-  pages: (size: Size) => AsyncGenerator<Page>
+  pages: (size: Size) => AsyncGenerator<CallPage>
 }
 
 const findMonitors = async (snapshot: Snapshot, { org, monitors }: CallPlan): Promise<FoundMonitor[]> => {
@@ -49,10 +49,10 @@ const pagesOfWindow = async function* (
   { org, selection }: CallPlan,
   width: number,
   size: Size,
-): AsyncGenerator<Page> {
+): AsyncGenerator<CallPage> {
   const { since, until } = selection
   if (since === undefined || until === undefined) throw new Error('An export has a window')
-  for (let after: Position | undefined; ; ) {
+  for (let after: CallPosition | undefined; ; ) {
     const limit = size.rows
     const collected = collectCalls({ width, rows: limit, bytes: size.bytes })
     await copyCallsOfWindow(snapshot, org, { since, until, after, limit }, collected.take)
@@ -65,7 +65,7 @@ const pagesOfWindow = async function* (
   }
 }
 
-type Found = {
+type CallCursor = {
   openCursor: () => Promise<void>
   /** Reads all calls of the cursor's rows. */
   copy: (ids: string[], take: TakeTuple) => Promise<void>
@@ -76,11 +76,11 @@ type Found = {
 const pagesOfCursor = async function* (
   snapshot: Snapshot,
   { org }: Plan,
-  found: Found,
+  found: CallCursor,
   size: Size,
-): AsyncGenerator<Page> {
+): AsyncGenerator<CallPage> {
   await found.openCursor()
-  for (let waiting: Position[] = []; ; ) {
+  for (let waiting: CallPosition[] = []; ; ) {
     if (waiting.length === 0) waiting = await fetchCalls(snapshot, org, size.rows)
     if (waiting.length === 0) return
     const ids = waiting.slice(0, size.rows).map(({ id }) => id)
@@ -97,7 +97,7 @@ const withSlugs = <M extends { name: string }>(monitors: M[]) => {
   return monitors.map((monitor, at) => ({ ...monitor, slug: slugs[at] ?? '' }))
 }
 
-const sourceOfCalls = async (snapshot: Snapshot, plan: CallPlan): Promise<Source> => {
+const sourceOfCalls = async (snapshot: Snapshot, plan: CallPlan): Promise<ExportSource> => {
   const { org, statement, versionScope, reasoning, about } = plan
   const monitors = await findMonitors(snapshot, plan)
   const layout: Layout = {
@@ -123,7 +123,7 @@ const sourceOfCalls = async (snapshot: Snapshot, plan: CallPlan): Promise<Source
   }
 }
 
-const sourceOfObserved = (snapshot: Snapshot, order: ObservationOrder): Source => {
+const sourceOfObserved = (snapshot: Snapshot, order: ObservationOrder): ExportSource => {
   const { org, experimentId, outcomes, reasoning, about } = order
   const layout: Layout = {
     ...cellsOfObservations,
@@ -132,7 +132,7 @@ const sourceOfObserved = (snapshot: Snapshot, order: ObservationOrder): Source =
     reasoning,
     about,
   }
-  const found: Found = {
+  const found: CallCursor = {
     openCursor: () => openCursorOfObserved(snapshot, org, experimentId),
     copy: (ids, take) => copyObserved(snapshot, org, { experimentId, outcomes: outcomes.length, ids }, take),
     width: tupleTypes(layout).length,
@@ -147,5 +147,5 @@ const sourceOfObserved = (snapshot: Snapshot, order: ObservationOrder): Source =
   }
 }
 
-export const openSource = async (snapshot: Snapshot, plan: Plan): Promise<Source> =>
+export const openSource = async (snapshot: Snapshot, plan: Plan): Promise<ExportSource> =>
   'experimentId' in plan ? sourceOfObserved(snapshot, plan) : sourceOfCalls(snapshot, plan)

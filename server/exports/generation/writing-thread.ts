@@ -7,14 +7,14 @@ import { systemClock } from '../../platform/clock.ts'
 import { loadFormat } from '../formats/formats.ts'
 import type { Cells, Slice } from '../slice.ts'
 import { failureOf } from './messages.ts'
-import type { Destination, Given, Told } from './writing.ts'
+import type { FileDestination, Given, WriterMessage } from './writing.ts'
 
 const port = parentPort
 if (!port) throw new Error('This runs in a thread')
 
 // Passed by the thread that started it.
-const { format: name, key, storage } = workerData as Destination
-const tell = (message: Told) => port.postMessage(message)
+const { format: name, key, storage } = workerData as FileDestination
+const tell = (message: WriterMessage) => port.postMessage(message)
 
 /** Buffers arrive as plain byte arrays. */
 const withBuffer = <C extends Cells>(cells: C): C => {

@@ -12,13 +12,13 @@ import type { Generated } from './order.ts'
 
 type Stored = Omit<Generated, 'rows'>
 
-export type Destination = { format: FormatName; key: string; storage: BlobOptions['config'] }
+export type FileDestination = { format: FormatName; key: string; storage: BlobOptions['config'] }
 
 /** The messages to the thread, one after the other. */
 export type Given = { type: 'begin'; layout: Layout } | { type: 'slice'; slice: Slice } | { type: 'end' | 'abandon' }
 
 /** The messages from the thread. */
-export type Told =
+export type WriterMessage =
   | { type: 'written'; rows: number }
   | { type: 'stored'; stored: Stored }
   | { type: 'failed'; failure: Failure }
@@ -34,7 +34,7 @@ const memoryOf = ({ calls, results }: Slice): ArrayBufferLike[] => {
   return arrays.map(({ buffer }) => buffer)
 }
 
-export const openWriting = (destination: Destination, onWritten: (rows: number) => void) => {
+export const openWriting = (destination: FileDestination, onWritten: (rows: number) => void) => {
   const worker = new Worker(join(import.meta.dirname, 'writing-thread.ts'), { workerData: destination })
   const exited = once(worker, 'exit')
   const result = Promise.withResolvers<Stored>()
@@ -48,7 +48,7 @@ export const openWriting = (destination: Destination, onWritten: (rows: number) 
     result.reject(failure)
     onChange()
   }
-  worker.on('message', (told: Told) => {
+  worker.on('message', (told: WriterMessage) => {
     if (told.type === 'stored') result.resolve(told.stored)
     else if (told.type === 'failed') fail(errorOf(told.failure))
     else {

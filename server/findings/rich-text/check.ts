@@ -4,7 +4,7 @@
 
 import { type Issue, invalidAll } from '../../platform/errors.ts'
 import { isObject } from '../../platform/is-object.ts'
-import { type Kind, markKinds, nodeKinds } from './kinds.ts'
+import { markKinds, type NodeKind, nodeKinds } from './kinds.ts'
 
 export type RichText = { type: 'doc'; content?: RichNode[] }
 export type RichNode = { type: string; text?: string; attrs?: Record<string, unknown>; content?: RichNode[] }
@@ -17,11 +17,11 @@ const mostBytes = 256 * 1_024
 const mostIssues = 20
 const deepestValue = 5
 
-type Part = Record<string, unknown>
+type RawNode = Record<string, unknown>
 
 type Tell = (path: string, message: string) => void
 
-const checkNames = (part: Part, known: readonly string[], path: string, tell: Tell): void => {
+const checkNames = (part: RawNode, known: readonly string[], path: string, tell: Tell): void => {
   for (const name of Object.keys(part)) {
     if (!known.includes(name)) tell(`${path}.${name.slice(0, 50)}`, 'is not supported in rich text')
   }
@@ -50,13 +50,13 @@ const valueFault = (value: unknown, depth = 1): string | undefined => {
   return undefined
 }
 
-const attributeFault = (name: string, value: unknown, { attributes = {} }: Kind): string | undefined => {
+const attributeFault = (name: string, value: unknown, { attributes = {} }: NodeKind): string | undefined => {
   if (!isName(name) || isActive(name)) return 'is not allowed in rich text'
   const known = Object.hasOwn(attributes, name) ? attributes[name] : undefined
   return known ? known(value) : valueFault(value)
 }
 
-const checkAttributes = (part: Part, kind: Kind, path: string, tell: Tell): void => {
+const checkAttributes = (part: RawNode, kind: NodeKind, path: string, tell: Tell): void => {
   const given = part.attrs ?? {}
   if (!isObject(given)) {
     tell(path, 'must be an object')
@@ -94,10 +94,10 @@ const checkText = (text: unknown, isText: boolean, path: string, tell: Tell): vo
   if (!isText && text !== undefined) tell(path, 'is not allowed here')
 }
 
-type Place = { node: unknown; path: string; depth: number }
+type NodePosition = { node: unknown; path: string; depth: number }
 
 /** Checks a node itself, and returns its content. */
-const checkNode = ({ node, path, depth }: Place, tell: Tell): Place[] => {
+const checkNode = ({ node, path, depth }: NodePosition, tell: Tell): NodePosition[] => {
   if (!isObject(node)) {
     tell(path, 'must be an object')
     return []
@@ -135,7 +135,7 @@ export const checkRichText = (value: unknown, path: string): RichText => {
   const tell: Tell = (at, message) => {
     if (issues.length < mostIssues) issues.push({ path: at, message })
   }
-  const places: Place[] = [{ node: value, path, depth: 1 }]
+  const places: NodePosition[] = [{ node: value, path, depth: 1 }]
   let nodes = 1
   for (let place = places.pop(); place && issues.length < mostIssues; place = places.pop()) {
     const { content } = isObject(place.node) ? place.node : {}

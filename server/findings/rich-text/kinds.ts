@@ -24,10 +24,10 @@ const whole = (value: unknown, least: number, most: number): boolean =>
 const mostItems = 1_000_000_000
 
 /** Rules for attributes, and the required one. */
-export type Kind = { attributes?: Attributes; required?: string }
+export type NodeKind = { attributes?: Attributes; required?: string }
 
 // Maps, because an object would find JavaScript's own names, such as `constructor`.
-export const nodeKinds = new Map<string, Kind>(
+export const nodeKinds = new Map<string, NodeKind>(
   Object.entries({
     heading: { attributes: { level: rule((level) => whole(level, 1, 6), 'must be a whole number from 1 to 6') } },
     orderedList: {
@@ -41,10 +41,10 @@ export const nodeKinds = new Map<string, Kind>(
     },
     codeBlock: { attributes: { language: textOrNull(100) } },
     mention: { attributes: { id: textOrNull(255), label: textOrNull(255), mentionSuggestionChar: textOrNull(10) } },
-  } satisfies Record<string, Kind>),
+  } satisfies Record<string, NodeKind>),
 )
 
-export const markKinds = new Map<string, Kind>(
+export const markKinds = new Map<string, NodeKind>(
   Object.entries({
     link: {
       required: 'href',
@@ -63,5 +63,5 @@ export const markKinds = new Map<string, Kind>(
         title: textOrNull(1_000),
       },
     },
-  } satisfies Record<string, Kind>),
+  } satisfies Record<string, NodeKind>),
 )

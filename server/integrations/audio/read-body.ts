@@ -6,12 +6,12 @@ import { mostBuffered } from '../../platform/blobs/store.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { ApiError } from '../../platform/errors.ts'
-import { openGather } from '../../platform/http/gather.ts'
+import { openGather } from '../../platform/http/byte-collector.ts'
 import { newId } from '../../platform/ids.ts'
 import { at, idOf } from '../../transcripts/json.ts'
 import { longestText } from '../limits.ts'
 import { parsePayload } from '../payload.ts'
-import type { StreamCheck, Verdict } from '../signatures.ts'
+import type { SignatureVerdict, StreamCheck } from '../signatures.ts'
 import { openSplit } from './split.ts'
 
 /**
@@ -31,7 +31,7 @@ type Reading = {
   /** The Content-Length; NaN if missing. */
   announcedBytes: number
   check: StreamCheck
-  refuse: (verdict: Exclude<Verdict, 'valid'>) => ApiError
+  refuse: (verdict: Exclude<SignatureVerdict, 'valid'>) => ApiError
   /** Counts bytes that stay in memory. */
   hold: (bytes: number) => void
 }

@@ -1,9 +1,9 @@
 import type { Deps } from '../../platform/deps.ts'
 import { ApiError } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
-import type { Integration } from '../apply.ts'
+import type { Integration } from '../apply-payload.ts'
 import { insertDelivery } from '../deliveries/queries.ts'
-import type { Settled } from '../deliveries/status.ts'
+import type { SettledDelivery } from '../deliveries/status.ts'
 import { audioEvent, type StreamedBody } from './read-body.ts'
 import { attachOrWait, dropFile } from './waiting.ts'
 
@@ -18,10 +18,10 @@ export const receiveAudio = async (
   { org, id: integrationId }: Integration,
   { audio, bytes }: ReadAudio,
   contentType: string | null,
-): Promise<Settled & { deliveryId: string }> => {
+): Promise<SettledDelivery & { deliveryId: string }> => {
   const deliveryId = newId()
   const receive = deps.db.transaction().execute(async (trx) => {
-    const settled: Settled =
+    const settled: SettledDelivery =
       'unreadable' in audio
         ? { status: 'unreadable', reason: audio.unreadable, conversationId: null }
         : await attachOrWait(deps, trx, org, { ...audio, integrationId, deliveryId })

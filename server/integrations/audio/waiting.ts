@@ -5,7 +5,7 @@ import { lockRecording, type StoredFile, storeUploaded } from '../../conversatio
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { updateDelivery } from '../deliveries/queries.ts'
-import type { Settled } from '../deliveries/status.ts'
+import type { SettledDelivery } from '../deliveries/status.ts'
 import { deleteDeliveriesById } from '../erasure/queries.ts'
 import { findWaiting, insertWaiting, takeWaiting } from './queries.ts'
 
@@ -16,7 +16,7 @@ type JobDeps = Pick<Deps, 'jobs'>
 /** Per organization. Concurrent requests can exceed it by their number. */
 const mostWaiting = { count: 1_000, bytes: 8 * 1024 ** 3 }
 
-const unfound = (status: Settled['status'], reason: string | null = null): Settled => ({
+const unfound = (status: SettledDelivery['status'], reason: string | null = null): SettledDelivery => ({
   status,
   reason,
   conversationId: null,
@@ -31,14 +31,14 @@ const attach = async (deps: JobDeps, trx: Db, org: OrgId, conversationId: string
   const isNew = stored?.status !== 'stored'
   if (isNew) await storeUploaded(trx, org, conversationId, file)
   else await dropFile(deps, trx, org, file)
-  return { status: isNew ? 'applied' : 'unchanged', reason: null, conversationId } satisfies Settled
+  return { status: isNew ? 'applied' : 'unchanged', reason: null, conversationId } satisfies SettledDelivery
 }
 
 const wait = async (
   trx: Db,
   org: OrgId,
   { externalId, file, ...delivery }: Parameters<typeof insertWaiting>[2],
-): Promise<Settled> => {
+): Promise<SettledDelivery> => {
   const [isErased] = await findTombstones(trx, org, [tombstoneHash(org, externalId)])
   if (isErased) return unfound('erased')
   const { count, bytes, isWaiting } = await findWaiting(trx, org, externalId)
@@ -55,7 +55,7 @@ export const attachOrWait = async (
   trx: Db,
   org: OrgId,
   audio: Parameters<typeof insertWaiting>[2],
-): Promise<Settled> => {
+): Promise<SettledDelivery> => {
   const [conversation] = await lockConversationsByExternalId(trx, org, [audio.externalId])
   if (conversation) return attach(deps, trx, org, conversation.id, audio.file)
   const settled = await wait(trx, org, audio)

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { makeConversation } from '../../../test/make.ts'
 import { sample } from '../../../test/samples/ingest/sample.ts'
 import { serviceKey, testServer } from '../../../test/server.ts'
-import { type Called, makeCalled, post, secret } from '../../../test/support/integrations/signed-webhooks.ts'
+import { makeCalled, post, secret, type WebhookProvider } from '../../../test/support/integrations/signed-webhooks.ts'
 import { deleteRecording, sweepRecordings } from '../../conversations/recordings/jobs.ts'
 import { dayMs } from '../../platform/durations.ts'
 import { deleteDeliveries } from '../deliveries/jobs.ts'
@@ -39,7 +39,11 @@ const transcriptEvent = (callId: string) => {
 type Sent = { chunk?: number; key?: string; breakOffAt?: number }
 
 /** Like ElevenLabs: chunked, without a length. */
-const sendChunked = ({ webhookPath }: Called, body: Buffer, { chunk = 8_191, key = secret, breakOffAt }: Sent = {}) => {
+const sendChunked = (
+  { webhookPath }: WebhookProvider,
+  body: Buffer,
+  { chunk = 8_191, key = secret, breakOffAt }: Sent = {},
+) => {
   const seconds = Math.floor(server.clock.now().getTime() / 1_000)
   const digest = createHmac('sha256', key).update(`${seconds}.`).update(body).digest('hex')
   const headers = { 'content-type': 'application/json', 'elevenlabs-signature': `t=${seconds},v0=${digest}` }
@@ -77,7 +81,7 @@ const recordingOf = async (key: string, conversationId: string): Promise<Buffer 
   return recordingUrl && Buffer.from(await (await fetch(recordingUrl)).arrayBuffer())
 }
 
-const findDelivery = async (key: string, { id }: Called, deliveryId: unknown) =>
+const findDelivery = async (key: string, { id }: WebhookProvider, deliveryId: unknown) =>
   (await call('GET', `/v1/integrations/${id}/deliveries/${deliveryId}`, { key })).body
 
 const sweep = async () => {

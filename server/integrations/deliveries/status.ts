@@ -18,4 +18,4 @@ export const deliveryStatuses = [
 
 export type DeliveryStatus = (typeof deliveryStatuses)[number]
 
-export type Settled = { status: DeliveryStatus; reason: string | null; conversationId: string | null }
+export type SettledDelivery = { status: DeliveryStatus; reason: string | null; conversationId: string | null }

@@ -1,9 +1,9 @@
 import { at, idOf, type JsonObject, objectOf, textOf } from '../../transcripts/json.ts'
 import {
   directionIn,
+  emptySentCall,
   filledList,
   instantIn,
-  nothingTold,
   objectsIn,
   recordingIn,
   refuseOnly,
@@ -56,7 +56,7 @@ export const readBluejay = (body: JsonObject): SentCall => {
   const customer = objectsIn(body.participants).find(({ role }) => role === 'USER')
   const endedBy = textOf(body.conversation_ended_by)
   return {
-    ...nothingTold,
+    ...emptySentCall,
     agentExternalId: idOf(body.agent_id) ?? idOf(body.external_agent_id),
     direction: directionIn(body.call_direction),
     startedAt: instantIn(body, 'start_time_utc'),

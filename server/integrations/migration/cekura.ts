@@ -1,6 +1,6 @@
 import { isObject } from '../../platform/is-object.ts'
 import { idOf, type JsonObject, nestedJson, objectOf, textOf } from '../../transcripts/json.ts'
-import { channelOf, filledList, instantIn, nothingTold, objectsIn, recordingIn, type SentCall } from './sent-call.ts'
+import { channelOf, emptySentCall, filledList, instantIn, objectsIn, recordingIn, type SentCall } from './sent-call.ts'
 
 /** Cekura: `observe`. Times of turns are seconds from the start; its name for the caller is `Testing Agent`. */
 
@@ -40,7 +40,7 @@ export const readCekura = (body: JsonObject): SentCall => {
   const { transcript, format } = transcriptOf(body)
   const traceId = textOf(body.trace_id)
   return {
-    ...nothingTold,
+    ...emptySentCall,
     externalId: idOf(body.call_id),
     agentExternalId: idOf(body.agent) ?? idOf(body.agent_id) ?? idOf(body.assistant_id),
     channel: /voice[-_ ]?mail/i.test(endReason ?? '') ? 'voicemail' : channelOf(objectsIn(transcript), recordingUrl),

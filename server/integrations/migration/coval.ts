@@ -1,9 +1,9 @@
 import { idOf, type JsonObject, objectOf, textOf } from '../../transcripts/json.ts'
 import {
   channelOf,
+  emptySentCall,
   filledList,
   instantIn,
-  nothingTold,
   objectsIn,
   recordingIn,
   refuseOnly,
@@ -29,7 +29,7 @@ export const readCoval = (body: JsonObject): SentCall => {
   refuseOnly(body, ['upload_id', 'audio'], transcript !== null || recordingUrl !== null, '`transcript` or `audio_url`')
   const tags = filledList(body.tags)
   return {
-    ...nothingTold,
+    ...emptySentCall,
     externalId: textOf(body.external_conversation_id),
     agentExternalId: idOf(body.agent_id),
     channel: channelOf(objectsIn(transcript), recordingUrl),

@@ -1,6 +1,14 @@
 import { isObject } from '../../platform/is-object.ts'
 import { at, idOf, type JsonObject, objectOf, textOf } from '../../transcripts/json.ts'
-import { directionIn, filledList, instantIn, nothingTold, objectsIn, recordingIn, type SentCall } from './sent-call.ts'
+import {
+  directionIn,
+  emptySentCall,
+  filledList,
+  instantIn,
+  objectsIn,
+  recordingIn,
+  type SentCall,
+} from './sent-call.ts'
 
 /** Roark: `call.create` of its SDK. */
 
@@ -38,7 +46,7 @@ export const readRoark = (body: JsonObject): SentCall => {
   const endReason = textOf(body.endedStatus)
   const name = textOf(at(agent, 'name'))
   return {
-    ...nothingTold,
+    ...emptySentCall,
     externalId: textOf(body.externalId),
     agentExternalId: idOf(at(agent, 'customId')) ?? idOf(at(agent, 'roarkId')) ?? name,
     agentName: name,

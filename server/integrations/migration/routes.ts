@@ -6,6 +6,7 @@ import { idOf, objectOf, textOf } from '../../transcripts/json.ts'
 import { readBluejay } from './bluejay.ts'
 import { readCekura } from './cekura.ts'
 import { readCoval } from './coval.ts'
+import { takeIn } from './ingest-sent-call.ts'
 import { readRoark } from './roark.ts'
 import {
   BluejayAnswer,
@@ -19,7 +20,6 @@ import {
 } from './schema.ts'
 import { objectsIn } from './sent-call.ts'
 import { shortIdOf } from './short-id.ts'
-import { takeIn } from './take-in.ts'
 
 /** The endpoints for clients of other platforms after their base URL is changed: each path is that of the client. */
 

@@ -11,7 +11,7 @@ export type SentCall = Omit<ProviderCall, 'externalId' | 'startedAt'> & {
   format: string
 }
 
-export const nothingTold: SentCall = {
+export const emptySentCall: SentCall = {
   externalId: null,
   agentExternalId: null,
   agentName: null,

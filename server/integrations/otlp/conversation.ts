@@ -2,7 +2,7 @@ import type { AgentReference, Incoming } from '../../conversations/ingest/incomi
 import { isObject } from '../../platform/is-object.ts'
 import { Unreadable } from '../../transcripts/draft.ts'
 import { instructionsOf } from '../../transcripts/formats/otel-messages.ts'
-import { attributesOf, type Span, spanOf } from '../../transcripts/formats/otel-spans.ts'
+import { attributesOf, type OtelSpan, spanOf } from '../../transcripts/formats/otel-spans.ts'
 import { idOf, type JsonObject, textOf } from '../../transcripts/json.ts'
 import { metricsOf } from '../../transcripts/provider-calls/call.ts'
 import { readTranscript } from '../../transcripts/read.ts'
@@ -13,7 +13,7 @@ import type { StoredSpan } from './spans.ts'
 
 export type OwnedSpan = { traceId: string; spanId: string; conversationKey: string | null; text: string }
 
-type Read = { stored: StoredSpan; span: Span; resource: JsonObject }
+type Read = { stored: StoredSpan; span: OtelSpan; resource: JsonObject }
 
 const parse = (text: string): StoredSpan => JSON.parse(text)
 

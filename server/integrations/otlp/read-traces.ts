@@ -5,7 +5,7 @@ import { defineTask } from '../../platform/threads/define-task.ts'
 import type { Threads } from '../../platform/threads/threads.ts'
 import { isDeeperThan } from '../../transcripts/json.ts'
 import { decodeTraces, TooManyMessages } from './proto.ts'
-import { type Reading, readSpans } from './spans.ts'
+import { readSpans, type SpanReading } from './spans.ts'
 
 /** Reads trace requests: short ones directly, long ones in a thread. */
 
@@ -36,7 +36,7 @@ const parseProtobuf = (bytes: Buffer): unknown => {
 
 type Order = { bytes: Uint8Array; encoding: 'json' | 'protobuf'; redacts: boolean; now: Date }
 
-const readNow = ({ bytes, encoding, redacts, now }: Order): Reading => {
+const readNow = ({ bytes, encoding, redacts, now }: Order): SpanReading => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   const given = encoding === 'json' ? parseJson(buffer) : parseProtobuf(buffer)
   if (isDeeperThan(given, deepest)) throw refused(`The body is nested more than ${deepest} levels deep.`)
@@ -48,5 +48,5 @@ const readNow = ({ bytes, encoding, redacts, now }: Order): Reading => {
 
 export const readLongTraces = defineTask({ name: 'integrations.read-traces', run: readNow })
 
-export const readTraces = async (threads: Threads, org: OrgId, order: Order): Promise<Reading> =>
+export const readTraces = async (threads: Threads, org: OrgId, order: Order): Promise<SpanReading> =>
   order.bytes.length <= shortLength ? readNow(order) : threads.run(org, readLongTraces, order)

@@ -1,7 +1,7 @@
 import { ApiError } from '../../platform/errors.ts'
 import { isObject } from '../../platform/is-object.ts'
 import { Unreadable } from '../../transcripts/draft.ts'
-import { attributesOf, type Span, spanOf } from '../../transcripts/formats/otel-spans.ts'
+import { attributesOf, type OtelSpan, spanOf } from '../../transcripts/formats/otel-spans.ts'
 import { idOf, instantOfMs, type JsonObject, objectOf } from '../../transcripts/json.ts'
 import { redact } from '../../transcripts/redaction.ts'
 import { holdsUnsoundText } from '../payload.ts'
@@ -13,7 +13,7 @@ export type StoredSpan = { resource: JsonObject; scope: JsonObject; span: JsonOb
 /** `conversationKey`: the conversation's own ID, if this span has it. */
 export type NewSpan = { traceId: string; spanId: string; conversationKey: string | null; text: string }
 
-export type Reading = { spans: NewSpan[]; rejected: number; reason: string | undefined }
+export type SpanReading = { spans: NewSpan[]; rejected: number; reason: string | undefined }
 
 /** Exporters send far less at once by default. */
 const mostSpans = 10_000
@@ -32,7 +32,7 @@ const keyNames = [
   'ai.telemetry.metadata.sessionId',
 ]
 
-const keyOf = ({ attributes }: Span): string | null => {
+const keyOf = ({ attributes }: OtelSpan): string | null => {
   const named = keyNames.map((name) => idOf(attributes[name])).find((key) => key !== null)
   return named ?? null
 }
@@ -117,7 +117,7 @@ const tooMany = (what: string) => new ApiError('tooLarge', `${what} Send smaller
  * Returns the valid spans of a request, with limited depth; the others are counted, because their sender would not
  * resend them.
  */
-export const readSpans = (request: unknown, options: Options): Reading => {
+export const readSpans = (request: unknown, options: Options): SpanReading => {
   if (!isObject(request)) throw new ApiError('invalid', 'The body must be an object.', { issues: [] })
   const spans: NewSpan[] = []
   let characters = 0

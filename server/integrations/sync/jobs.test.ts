@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { makeConversation, makeOrganization } from '../../../test/make.ts'
 import { serviceKey, testServer } from '../../../test/server.ts'
-import { type Call, serveCalls, syncKey } from '../../../test/support/integrations/call-apis.ts'
+import { type PlatformCall, serveCalls, syncKey } from '../../../test/support/integrations/call-apis.ts'
 import { makeProvider, post } from '../../../test/support/integrations/signed-webhooks.ts'
 import { startSyncs, sweepSyncs, syncCalls } from './jobs.ts'
 
@@ -12,13 +12,13 @@ const { call, clock, deps } = server
 
 const minutes = (count: number) => count * 60_000
 const ago = (count: number) => new Date(Math.floor((clock.now().getTime() - minutes(count)) / 1_000) * 1_000)
-const madeCall = (minutesAgo: number, fields: Partial<Call> = {}): Call => ({
+const madeCall = (minutesAgo: number, fields: Partial<PlatformCall> = {}): PlatformCall => ({
   id: `call-${randomUUID()}`,
   beganAt: ago(minutesAgo),
   ...fields,
 })
 
-const begin = async (provider: string, calls: Call[], fields: object = {}) => {
+const begin = async (provider: string, calls: PlatformCall[], fields: object = {}) => {
   const there = await serveCalls(provider, calls)
   const org = await makeOrganization(server)
   const integration = await makeProvider(server, org.key, provider)

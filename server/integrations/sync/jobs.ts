@@ -6,6 +6,7 @@ import { eachOfPages } from '../../platform/jobs/attempt-each.ts'
 import { defineCleanup } from '../../platform/jobs/define-cleanup.ts'
 import { type Attempt, defineJob } from '../../platform/jobs/define-job.ts'
 import { currentTime, defineSweep } from '../../platform/jobs/define-sweep.ts'
+import { findKnown } from './classify-calls.ts'
 import { deleteGap, listDueGaps, oldGaps, storedGaps } from './gaps/queries.ts'
 import {
   mostTroubles,
@@ -19,8 +20,7 @@ import {
 } from './limits.ts'
 import { listDueSyncs, listOrganizationsWithDueSyncsAllOrgs, lockSync, updateSync } from './queries.ts'
 import { endRun, findRunningRun, insertRun, oldRuns, updateRun } from './runs/queries.ts'
-import { findKnown } from './sort-out.ts'
-import { fetchCall, findState, finishWindow, isSuperseded, listPage, type Outcome } from './step.ts'
+import { fetchCall, findState, finishWindow, isSuperseded, listPage, type StepOutcome } from './sync-step.ts'
 
 /** A failure of the provider may be temporary: the job is retried. The tenant can see its message. */
 class ProviderTrouble extends Error {}
@@ -57,7 +57,13 @@ const goOn = (deps: Deps, attempt: Attempt, org: OrgId, runId: string, afterSeco
   })
 
 /** Whether the job is over: the run was ended or postponed. */
-const isEnded = async (deps: Deps, attempt: Attempt, org: OrgId, runId: string, outcome: Outcome): Promise<boolean> => {
+const isEnded = async (
+  deps: Deps,
+  attempt: Attempt,
+  org: OrgId,
+  runId: string,
+  outcome: StepOutcome,
+): Promise<boolean> => {
   if (outcome === 'done') return false
   if (outcome === 'over') return true
   if ('trouble' in outcome) throw new ProviderTrouble(outcome.trouble)
@@ -69,10 +75,10 @@ const isEnded = async (deps: Deps, attempt: Attempt, org: OrgId, runId: string, 
   return true
 }
 
-type State = NonNullable<Awaited<ReturnType<typeof findState>>>
+type CurrentState = NonNullable<Awaited<ReturnType<typeof findState>>>
 type Step = { kind: 'finish window' } | { kind: 'list page' } | { kind: 'fetch call'; externalId: string }
 
-const nextStep = ({ run }: State): Step => {
+const nextStep = ({ run }: CurrentState): Step => {
   const [externalId] = run.pending
   if (externalId !== undefined) return { kind: 'fetch call', externalId }
   return { kind: run.windowListed ? 'finish window' : 'list page' }
@@ -81,9 +87,9 @@ const nextStep = ({ run }: State): Step => {
 const takeStep = async (
   deps: Deps,
   attempt: Attempt,
-  state: State,
+  state: CurrentState,
   { step, mayFail }: { step: Step; mayFail: boolean },
-): Promise<Outcome> => {
+): Promise<StepOutcome> => {
   if (state.run.suspendedAt) return { failed: 'The organization was suspended.' }
   if (step.kind === 'finish window') return finishWindow(deps, attempt, state)
   if (step.kind === 'list page') return listPage(deps, attempt, state)
@@ -95,7 +101,7 @@ const takeStep = async (
   }
 }
 
-const isTrouble = (outcome: Outcome): boolean => typeof outcome === 'object' && 'trouble' in outcome
+const isTrouble = (outcome: StepOutcome): boolean => typeof outcome === 'object' && 'trouble' in outcome
 
 /**
  * Reads the provider's list page by page, and fetches missing calls one by one. Each page and each call is stored in

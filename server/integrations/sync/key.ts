@@ -1,13 +1,13 @@
 import type { Secrets } from '../../platform/secrets/secrets.ts'
 
 /** The context of a sealed API key, which cannot be decrypted elsewhere. */
-export const keyPlace = (org: string, integrationId: string) => `${org}/integration/${integrationId}/sync-key`
+export const keyContext = (org: string, integrationId: string) => `${org}/integration/${integrationId}/sync-key`
 
 export const sealKey = (secrets: Secrets, org: string, integrationId: string, apiKey: string): string =>
-  secrets.seal(apiKey, keyPlace(org, integrationId))
+  secrets.seal(apiKey, keyContext(org, integrationId))
 
 export const openKey = (secrets: Secrets, org: string, integrationId: string, sealed: string): string =>
-  secrets.open(sealed, keyPlace(org, integrationId))
+  secrets.open(sealed, keyContext(org, integrationId))
 
 /** A key that cannot be decrypted, because the service has another key now, counts as missing. */
 export const isStoredKey = (

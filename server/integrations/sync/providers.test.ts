@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type CallSource, callSourceOf } from './providers.ts'
+import { type CallApi, callSourceOf } from './providers.ts'
 
-const sourceOf = (provider: 'elevenlabs' | 'retell' | 'vapi'): CallSource => {
+const sourceOf = (provider: 'elevenlabs' | 'retell' | 'vapi'): CallApi => {
   const source = callSourceOf(provider)
   if (!source) throw new Error(`${provider} lists its calls`)
   return source

@@ -15,19 +15,19 @@ import { mostOnAPage } from './limits.ts'
 
 /** How each provider lists its calls and returns one of them. Pure: what to request, and how to read the response. */
 
-export type Ask = { method: 'GET' | 'POST'; path: string; body?: object }
-export type Window = { from: Date; until: Date }
+export type ProviderRequest = { method: 'GET' | 'POST'; path: string; body?: object }
+export type SyncWindow = { from: Date; until: Date }
 export type Listed = { externalId: string; beganAt: Date | null; endedAt: Date | null; isOver: boolean }
 /** `next`: the cursor of the next page, null on the last one. */
 export type ListedPage = { calls: Listed[]; next: string | null }
 
-export type CallSource = {
+export type CallApi = {
   baseUrl: string
   headers: (apiKey: string) => Record<string, string>
-  list: (window: Window, cursor: string | null) => Ask
+  list: (window: SyncWindow, cursor: string | null) => ProviderRequest
   /** Undefined if the response is no list of calls, or does not say where the rest is. */
   readPage: (answer: unknown, cursor: string | null) => ListedPage | undefined
-  detail: (externalId: string) => Ask
+  detail: (externalId: string) => ProviderRequest
   /** The call as in the provider's own webhook. */
   payloadOf: (detail: JsonObject) => JsonObject
 }
@@ -59,7 +59,7 @@ const callsOf = (list: unknown[], read: (entry: JsonObject) => Omit<Listed, 'ext
 
 const bearer = (apiKey: string) => ({ authorization: `Bearer ${apiKey}` })
 
-const elevenlabs: CallSource = {
+const elevenlabs: CallApi = {
   baseUrl: 'https://api.elevenlabs.io',
   headers: (apiKey) => ({ 'xi-api-key': apiKey }),
   list: ({ from, until }, cursor) => {
@@ -84,7 +84,7 @@ const elevenlabs: CallSource = {
   payloadOf: (data) => ({ type: 'post_call_transcription', data }),
 }
 
-const retell: CallSource = {
+const retell: CallApi = {
   baseUrl: 'https://api.retellai.com',
   headers: bearer,
   list: ({ from, until }, cursor) => ({
@@ -126,7 +126,7 @@ const openCursor = (cursor: string | null) => {
   return { instant, listed }
 }
 
-const vapi: CallSource = {
+const vapi: CallApi = {
   baseUrl: 'https://api.vapi.ai',
   headers: bearer,
   // Newest first, without a cursor: the next page ends at the time where this one started.
@@ -172,7 +172,7 @@ const vapi: CallSource = {
   },
 }
 
-const sources: Partial<Record<Provider, CallSource>> = { elevenlabs, retell, vapi }
+const sources: Partial<Record<Provider, CallApi>> = { elevenlabs, retell, vapi }
 
 /** Undefined for a provider without a list of calls. */
-export const callSourceOf = (provider: Provider): CallSource | undefined => sources[provider]
+export const callSourceOf = (provider: Provider): CallApi | undefined => sources[provider]

@@ -16,7 +16,7 @@ import { callSourceOf } from './providers.ts'
 import { deleteSync, getSync, lockSync, upsertSync } from './queries.ts'
 import { cancelRunOf, listRuns, sumRuns } from './runs/queries.ts'
 import { Sync, SyncGap, SyncGapQuery, SyncPut, SyncRun } from './schema.ts'
-import { findShownSyncs } from './shown.ts'
+import { findShownSyncs } from './show-syncs.ts'
 
 const tags = ['Integrations']
 

@@ -3,7 +3,12 @@ import { expect, it } from 'vitest'
 import { makeConversation, makeOrganization, wav } from '../../../test/make.ts'
 import { serve } from '../../../test/outside.ts'
 import { testServer } from '../../../test/server.ts'
-import { accountSid, type Called, makeProvider, secret } from '../../../test/support/integrations/signed-webhooks.ts'
+import {
+  accountSid,
+  makeProvider,
+  secret,
+  type WebhookProvider,
+} from '../../../test/support/integrations/signed-webhooks.ts'
 import { pullRecording } from './recording.ts'
 
 const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1/32' })
@@ -12,7 +17,7 @@ const { call } = server
 const callSid = 'CA00000000000000000000000000000007'
 
 /** Posted by Twilio as a form, with a signature of the URL and the sorted fields. */
-const postForm = ({ webhookPath }: Called, fields: Record<string, string>, key = secret) => {
+const postForm = ({ webhookPath }: WebhookProvider, fields: Record<string, string>, key = secret) => {
   const text = Object.keys(fields)
     .sort()
     .map((name) => name + fields[name])

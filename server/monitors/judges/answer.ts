@@ -9,7 +9,7 @@ export const longestReasoning = 1_500
 const longestReason = 300
 
 /** The result of one monitor for one window of a transcript. */
-export type Verdict =
+export type JudgeVerdict =
   | {
       status: 'scored'
       result: 'affected' | 'not_affected'
@@ -19,7 +19,7 @@ export type Verdict =
     }
   | { status: 'unscored'; reason: string; reasoning: string | null; evidence: Evidence[] }
 
-type Answer = {
+type JudgeAnswer = {
   result: 'affected' | 'not_affected' | 'unscored'
   score: number | null
   reasoning: string
@@ -68,7 +68,7 @@ export const requestSchema = (definitions: readonly JudgeDefinition[]): object =
   return object(Object.fromEntries(definitions.map(({ output }, at) => [nameInRequest(at), answerSchema(output)])))
 }
 
-const isAnswer = compileStrict<Answer>(
+const isAnswer = compileStrict<JudgeAnswer>(
   object({
     evidence: { type: 'array', items: object({ turn: { type: 'integer' }, quote: { type: 'string' } }) },
     reasoning: { type: 'string' },
@@ -93,14 +93,14 @@ const separate = (text: string, count: number): unknown[] | undefined => {
   }
 }
 
-type Reading = { verdict: Verdict } | { fault: string }
+type Reading = { verdict: JudgeVerdict } | { fault: string }
 
 const fault = (text: string): Reading => ({
   fault: `the model's response is invalid: ${storable(text, longestReason)}`,
 })
 
 /** The threshold of the score decides, not the model; and without evidence, nothing is affected. */
-const judge = ({ output }: JudgeDefinition, answer: Answer, turns: readonly Turn[]): Reading => {
+const judge = ({ output }: JudgeDefinition, answer: JudgeAnswer, turns: readonly Turn[]): Reading => {
   const reasoning = storable(answer.reasoning, longestReasoning)
   const evidence = validEvidence(answer.evidence, turns)
   const unscored = (reason: string): Reading => ({ verdict: { status: 'unscored', reason, reasoning, evidence } })

@@ -1,4 +1,4 @@
-import { below, type Dialect, type Reply, readTokens } from './provider.ts'
+import { below, type Dialect, type ModelReply, readTokens } from './provider.ts'
 
 /** The properties of a message that are read. */
 type Message = {
@@ -7,7 +7,7 @@ type Message = {
   usage?: Record<string, unknown>
 } | null
 
-const ends: Record<string, Reply['end']> = {
+const ends: Record<string, ModelReply['end']> = {
   max_tokens: 'cut',
   model_context_window_exceeded: 'cut',
   refusal: 'refused',
@@ -19,7 +19,7 @@ const inputTokens = (usage: Record<string, unknown>): unknown => {
   return Number(input_tokens) + Number(cache_creation_input_tokens ?? 0) + Number(cache_read_input_tokens ?? 0)
 }
 
-const read = (body: unknown): Reply | undefined => {
+const read = (body: unknown): ModelReply | undefined => {
   const message = body as Message
   if (!Array.isArray(message?.content)) return undefined
   const text = message.content.map((block) =>

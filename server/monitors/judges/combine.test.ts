@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import { polite, rudeness } from '../../../test/support/monitors/model-server.ts'
-import type { Verdict } from './answer.ts'
-import { combine, isSettled, type Judged } from './combine.ts'
+import type { JudgeVerdict } from './answer.ts'
+import { combine, isSettled, type JudgedDefinition } from './combine.ts'
 import type { JudgeDefinition } from './definition.ts'
 
-const scored = (result: 'affected' | 'not_affected', score: number | null = null): Verdict => ({
+const scored = (result: 'affected' | 'not_affected', score: number | null = null): JudgeVerdict => ({
   status: 'scored',
   result,
   score,
   reasoning: `${result} ${score}`,
   evidence: [{ turn: score ?? 0, quote: 'said' }],
 })
-const unscored: Verdict = { status: 'unscored', reason: 'no telling', reasoning: 'Hm.', evidence: [] }
+const unscored: JudgeVerdict = { status: 'unscored', reason: 'no telling', reasoning: 'Hm.', evidence: [] }
 const failed = { status: 'failed', reason: 'down', retryAfterSeconds: 60 } as const
 
-const of = (definition: JudgeDefinition, ...verdicts: Judged['verdicts']): Judged => ({
+const of = (definition: JudgeDefinition, ...verdicts: JudgedDefinition['verdicts']): JudgedDefinition => ({
   definition,
   verdicts,
   tokens: null,

@@ -1,25 +1,29 @@
-import { longestReasoning, type Verdict } from './answer.ts'
+import { type JudgeVerdict, longestReasoning } from './answer.ts'
 import { type JudgeDefinition, type JudgeResult, mostAffected, type Tokens } from './definition.ts'
 import { storable } from './text.ts'
 
 type Failed = { status: 'failed'; reason: string; retryAfterSeconds?: number }
 
 /** A monitor during a judgment: a result for each window so far, and the cost. */
-export type Judged = { definition: JudgeDefinition; verdicts: (Verdict | Failed)[]; tokens: Tokens | null }
+export type JudgedDefinition = {
+  definition: JudgeDefinition
+  verdicts: (JudgeVerdict | Failed)[]
+  tokens: Tokens | null
+}
 
-type Scored = Extract<Verdict, { status: 'scored' }>
+type Scored = Extract<JudgeVerdict, { status: 'scored' }>
 
-const isScored = (verdict: Verdict | Failed): verdict is Scored => verdict.status === 'scored'
-const isFailed = (verdict: Verdict | Failed): verdict is Failed => verdict.status === 'failed'
+const isScored = (verdict: JudgeVerdict | Failed): verdict is Scored => verdict.status === 'scored'
+const isFailed = (verdict: JudgeVerdict | Failed): verdict is Failed => verdict.status === 'failed'
 
 /** No other window can change it, so they are not paid for. */
-export const isSettled = ({ definition, verdicts }: Judged): boolean =>
+export const isSettled = ({ definition, verdicts }: JudgedDefinition): boolean =>
   verdicts.some(isFailed) || (definition.output.type === 'boolean' && isAnyAffected(verdicts))
 
-const isAnyAffected = (verdicts: (Verdict | Failed)[]): boolean =>
+const isAnyAffected = (verdicts: (JudgeVerdict | Failed)[]): boolean =>
   verdicts.some((verdict) => isScored(verdict) && verdict.result === 'affected')
 
-type Outcome = Pick<
+type CombinedVerdict = Pick<
   JudgeResult,
   'status' | 'result' | 'score' | 'reasoning' | 'evidence' | 'reason' | 'retryAfterSeconds'
 >
@@ -38,7 +42,7 @@ const joinReasonings = (scored: Scored[]): string => {
  * One affected window is sufficient, and all are needed for not affected. Of several scores, the one closest to
  * affected counts.
  */
-export const combine = ({ definition: { output }, verdicts }: Judged): Outcome => {
+export const combine = ({ definition: { output }, verdicts }: JudgedDefinition): CombinedVerdict => {
   const scored = verdicts.filter(isScored)
   const scores = scored.flatMap(({ score }) => (score === null ? [] : [score]))
   const extreme = output.type === 'score' && scores.length > 0 ? mostAffected(output.affectedWhen, scores) : null

@@ -6,8 +6,8 @@ import { readRetryAfter } from '../../platform/outbound/retry-after.ts'
 import { anthropic } from './anthropic.ts'
 import { EndpointError, kindOfStatus } from './endpoint-error.ts'
 import { openaiCompatible } from './openai-compatible.ts'
-import type { Prompt } from './prompt.ts'
-import type { Dialect, Reply } from './provider.ts'
+import type { JudgePrompt } from './prompt.ts'
+import type { Dialect, ModelReply } from './provider.ts'
 
 export type EndpointOptions = {
   provider: 'openai-compatible' | 'anthropic'
@@ -70,7 +70,7 @@ export const openEndpoint = (
   }
 
   /** Undefined if the response is not from a model. */
-  const ask = async (model: string, prompt: Prompt, signal: AbortSignal): Promise<Reply | undefined> => {
+  const ask = async (model: string, prompt: JudgePrompt, signal: AbortSignal): Promise<ModelReply | undefined> => {
     if (baseUrl === undefined) throw new EndpointError('refused', 'no URL is configured')
     const { status, headers, body } = await post(baseUrl, dialect.body(model, prompt), signal)
     if (status === 200) return dialect.read(parse(body))

@@ -18,7 +18,7 @@ type GateOptions = Timing & {
   attempts: number
 }
 
-export type Passage = {
+export type RequestTerms = {
   signal: AbortSignal
   /** In the clock's time; no wait beyond it is started. */
   deadline: number
@@ -35,9 +35,9 @@ export const openGate = ({ concurrency, attempts, clock, random, wait }: GateOpt
   const circuit = openCircuit(clock)
   const turns = openTurns(concurrency)
   const pause = openRest(clock)
-  const patienceMs = ({ deadline }: Passage) => deadline - clock.now().getTime()
+  const patienceMs = ({ deadline }: RequestTerms) => deadline - clock.now().getTime()
 
-  const sitOut = async (ms: number, passage: Passage) => {
+  const sitOut = async (ms: number, passage: RequestTerms) => {
     if (ms > patienceMs(passage)) {
       throw new EndpointError('busy', 'the endpoint asks to wait longer than the timeout of this request', ms)
     }
@@ -45,7 +45,7 @@ export const openGate = ({ concurrency, attempts, clock, random, wait }: GateOpt
   }
 
   /** Sends once, when the endpoint is neither paused nor full. */
-  const pass = async <T>(send: (signal: AbortSignal) => Promise<T>, passage: Passage): Promise<T> => {
+  const pass = async <T>(send: (signal: AbortSignal) => Promise<T>, passage: RequestTerms): Promise<T> => {
     for (;;) {
       while (pause.leftMs() > 0) await sitOut(pause.leftMs(), passage)
       const leave = await turns.enter(passage.owner, passage)
@@ -63,7 +63,11 @@ export const openGate = ({ concurrency, attempts, clock, random, wait }: GateOpt
     Math.min(longestBackoffMs, firstBackoffMs * 2 ** (attempt - 1)) * (0.5 + random() / 2)
 
   /** Returns how long to wait before the next attempt; undefined if there is none. */
-  const waitAfter = ({ kind, retryAfterMs }: EndpointError, attempt: number, passage: Passage): number | undefined => {
+  const waitAfter = (
+    { kind, retryAfterMs }: EndpointError,
+    attempt: number,
+    passage: RequestTerms,
+  ): number | undefined => {
     if (kind !== 'busy' && kind !== 'down') return undefined
     // Applies to all requests to this endpoint.
     pause.extend(retryAfterMs)
@@ -72,7 +76,7 @@ export const openGate = ({ concurrency, attempts, clock, random, wait }: GateOpt
     return mayHelp ? waitMs : undefined
   }
 
-  const run = async <T>(send: (signal: AbortSignal) => Promise<T>, passage: Passage): Promise<T> => {
+  const run = async <T>(send: (signal: AbortSignal) => Promise<T>, passage: RequestTerms): Promise<T> => {
     for (let attempt = 1; ; attempt++) {
       try {
         return await pass(send, passage)

@@ -5,8 +5,8 @@ import type { Config } from '../../platform/config.ts'
 import { ApiError } from '../../platform/errors.ts'
 import type { Turn } from '../../transcripts/turn.ts'
 import { requireJudgeProvider } from '../judge-provider.ts'
-import { type Ask, askAboutWindow } from './ask.ts'
-import { combine, isSettled, type Judged } from './combine.ts'
+import { type AskModel, askAboutWindow } from './ask-about-window.ts'
+import { combine, isSettled, type JudgedDefinition } from './combine.ts'
 import type { JudgeDefinition, JudgeResult, Tokens } from './definition.ts'
 import { openEndpoint } from './endpoint.ts'
 import { EndpointError } from './endpoint-error.ts'
@@ -129,8 +129,8 @@ export const openJudge = (config: Config['judge'], timing: Partial<Timing> & { c
     if (!first) return []
     const model = modelOf(first)
     const evaluator = `${config.provider}:${model}`
-    const judged: Judged[] = definitions.map((definition) => ({ definition, verdicts: [], tokens: null }))
-    const paidFor = ({ tokens }: Judged): Paid => ({ tokens, cost: costOf(model, tokens) })
+    const judged: JudgedDefinition[] = definitions.map((definition) => ({ definition, verdicts: [], tokens: null }))
+    const paidFor = ({ tokens }: JudgedDefinition): Paid => ({ tokens, cost: costOf(model, tokens) })
     const conclude = () => judged.map((one) => ({ ...combine(one), evaluator, ...paidFor(one) }))
 
     const windows = prepare(definitions, turns)
@@ -141,7 +141,7 @@ export const openJudge = (config: Config['judge'], timing: Partial<Timing> & { c
 
     const ended = AbortSignal.any([closing.signal, ...(signal ? [signal] : [])])
     const passage = { signal: ended, deadline: clock.now().getTime() + patienceMs, owner, background }
-    const ask: Ask = (prompt) => gate.run((signal) => endpoint.ask(model, prompt, signal), passage)
+    const ask: AskModel = (prompt) => gate.run((signal) => endpoint.ask(model, prompt, signal), passage)
     try {
       await askAboutWindows(ask, judged, windows, turns)
     } catch (error) {
@@ -170,8 +170,8 @@ export const openJudge = (config: Config['judge'], timing: Partial<Timing> & { c
 
 /** Asks about one window after the other, until nothing is open. Where the endpoint fails, so do the verdicts. */
 const askAboutWindows = async (
-  ask: Ask,
-  judged: Judged[],
+  ask: AskModel,
+  judged: JudgedDefinition[],
   windows: string[],
   turns: readonly Turn[],
 ): Promise<void> => {
@@ -188,7 +188,7 @@ const askAboutWindows = async (
 }
 
 /** Those without a result for this window fail with the endpoint. */
-const failWindow = (open: Judged[], at: number, { kind, message, retryAfterMs }: EndpointError): void => {
+const failWindow = (open: JudgedDefinition[], at: number, { kind, message, retryAfterMs }: EndpointError): void => {
   const retryAfterSeconds = Math.ceil((retryAfterMs || againAfterMs) / 1_000)
   const failed = { status: 'failed', reason: message } as const
   for (const { verdicts } of open) {

@@ -1,4 +1,4 @@
-import { below, type Dialect, type Reply, readTokens } from './provider.ts'
+import { below, type Dialect, type ModelReply, readTokens } from './provider.ts'
 
 /** The properties of a chat completion that are read. Other software may omit any of them. */
 type Completion = {
@@ -6,7 +6,7 @@ type Completion = {
   usage?: { prompt_tokens?: unknown; completion_tokens?: unknown }
 } | null
 
-const read = (body: unknown): Reply | undefined => {
+const read = (body: unknown): ModelReply | undefined => {
   const completion = body as Completion
   const choice = completion?.choices?.[0]
   const tokens = readTokens(completion?.usage?.prompt_tokens, completion?.usage?.completion_tokens)

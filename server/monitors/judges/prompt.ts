@@ -2,7 +2,7 @@ import { longestReasoning, nameInRequest, requestSchema } from './answer.ts'
 import type { JudgeDefinition } from './definition.ts'
 
 /** The model's input: instructions and criteria in `system`, and text from others only in `user`. */
-export type Prompt = { system: string; user: string; schema: object }
+export type JudgePrompt = { system: string; user: string; schema: object }
 
 export type TranscriptWindow = { text: string; number: number; of: number }
 
@@ -42,7 +42,7 @@ export const systemText = (definitions: readonly JudgeDefinition[], isPart: bool
 export const buildPrompt = (
   definitions: readonly JudgeDefinition[],
   { text, number, of }: TranscriptWindow,
-): Prompt => ({
+): JudgePrompt => ({
   system: systemText(definitions, of > 1),
   user: [
     ...(of > 1 ? [`Part ${number} of ${of} of the transcript:`] : []),

@@ -1,17 +1,17 @@
 import type { Tokens } from './definition.ts'
-import type { Prompt } from './prompt.ts'
+import type { JudgePrompt } from './prompt.ts'
 
 /** How to send requests to one kind of endpoint, and read its responses. */
 export type Dialect = {
   url: (base: string) => URL
   headers: (apiKey: string | undefined) => Record<string, string>
-  body: (model: string, prompt: Prompt) => object
+  body: (model: string, prompt: JudgePrompt) => object
   /** Undefined if the response has another format than this kind of endpoint. */
-  read: (body: unknown) => Reply | undefined
+  read: (body: unknown) => ModelReply | undefined
 }
 
 /** `cut`: the endpoint ended the text before the model did. */
-export type Reply = { text: string; end: 'whole' | 'cut' | 'refused'; tokens: Tokens | null }
+export type ModelReply = { text: string; end: 'whole' | 'cut' | 'refused'; tokens: Tokens | null }
 
 /** The maximum error text: the size of its column. */
 const mostTokens = 2 ** 31 - 1

@@ -29,9 +29,9 @@ const escapeUnits = (character: string): string =>
     (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
   ).join('')
 
-type Part = { number: number; of: number }
+type LinePart = { number: number; of: number }
 
-const quoteLine = ({ index, role, kind, startMs, interrupted }: Turn, text: string, part?: Part): string =>
+const quoteLine = ({ index, role, kind, startMs, interrupted }: Turn, text: string, part?: LinePart): string =>
   JSON.stringify({
     turn: index,
     ...(part && { part: `${part.number} of ${part.of}` }),

@@ -7,7 +7,7 @@ import type { Context } from './subject.ts'
 
 /** Evaluates one rule on one conversation. */
 
-export type Answer = { result: number; score: number; note?: Note }
+export type RuleAnswer = { result: number; score: number; note?: Note }
 
 export type CompiledRule = { isAffected: Compiled; score: Compiled | undefined } | { fault: string }
 
@@ -25,7 +25,7 @@ export const compileRule = (expression: string, score: string | undefined): Comp
 const longestMessage = 200
 
 /** The database cannot store NUL, which names in rules can contain. */
-const without = (result: number, reason: string): Answer => ({
+const without = (result: number, reason: string): RuleAnswer => ({
   result,
   score: Number.NaN,
   note: { reason: reason.replaceAll('\0', '\ufffd') },
@@ -46,7 +46,7 @@ const scoreOf = (score: Compiled, context: Context): number => {
 const kindOf = (value: unknown): string =>
   value === null ? 'null' : typeof value === 'object' ? 'a list or map' : `a ${typeof value}`
 
-const answer = ({ isAffected, score }: Exclude<CompiledRule, { fault: string }>, context: Context): Answer => {
+const answer = ({ isAffected, score }: Exclude<CompiledRule, { fault: string }>, context: Context): RuleAnswer => {
   forget()
   refill()
   const value = isAffected.evaluate(context)
@@ -59,7 +59,7 @@ const answer = ({ isAffected, score }: Exclude<CompiledRule, { fault: string }>,
   }
 }
 
-export const ask = (rule: CompiledRule, context: Context): Answer => {
+export const ask = (rule: CompiledRule, context: Context): RuleAnswer => {
   if ('fault' in rule) return without(outcomes.failed, rule.fault)
   try {
     return answer(rule, context)

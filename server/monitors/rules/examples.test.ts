@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { answersOf, subjectOf, type Told } from '../../../test/support/monitors/rule-subjects.ts'
+import { answersOf, type SubjectFields, subjectOf } from '../../../test/support/monitors/rule-subjects.ts'
 import { openRules } from './rules.ts'
 
 /** The examples in the guide do what they say. */
@@ -24,11 +24,11 @@ const result = (name: string, isError?: boolean) => ({
   tool: { name, callId: name, isError },
 })
 const message = (role: string, text: string, fields: object) => ({ role, text, ...fields })
-const at = (startedAt: string): Told => ({ conversation: { startedAt } })
+const at = (startedAt: string): SubjectFields => ({ conversation: { startedAt } })
 
-type Cases = { affected: Told[]; notAffected: Told[]; unscored?: Told[] }
+type Cases = { affected: SubjectFields[]; notAffected: SubjectFields[]; unscored?: SubjectFields[] }
 
-const noTranscript: Told = {}
+const noTranscript: SubjectFields = {}
 
 const cases: Record<number, Cases> = {
   1: {

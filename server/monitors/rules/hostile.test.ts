@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { promisify } from 'node:util'
 import type { Worker } from 'node:worker_threads'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { answersOf, askOne, subjectOf } from '../../../test/support/monitors/rule-subjects.ts'
+import { answersOf, evaluateRule, subjectOf } from '../../../test/support/monitors/rule-subjects.ts'
 import { openRules, type RuleSubject } from './rules.ts'
 
 // Longer than anything but an endless rule takes, however busy the machine.
@@ -73,12 +73,12 @@ describe('an endless rule', () => {
   it('can be a function of the library, and its score', async () => {
     const told = { metadata: { digits: '1'.repeat(60_000) } }
     const expression = 'duration(metadata.digits) > duration("1s")'
-    expect(await askOne(hasty, expression, told)).toMatchObject({
+    expect(await evaluateRule(hasty, expression, told)).toMatchObject({
       is: 'failed',
       reason: 'this takes longer than 0.3 seconds',
     })
     const score = `${expression} ? 1 : 0`
-    expect(await askOne(hasty, 'true', told, score)).toMatchObject({ is: 'failed', score: Number.NaN })
+    expect(await evaluateRule(hasty, 'true', told, score)).toMatchObject({ is: 'failed', score: Number.NaN })
   })
 })
 
@@ -139,7 +139,7 @@ describe('searching a text', () => {
     'turns[0].text.indexOf(metadata.long, 1) > 0',
     'turns[0].text.contains(metadata.short + metadata.long)',
   ])('fails if it could take far too long: %s', async (expression) => {
-    expect(await askOne(rules, expression, told)).toMatchObject({
+    expect(await evaluateRule(rules, expression, told)).toMatchObject({
       is: 'failed',
       reason: 'this searches for too long a text in too long a text',
     })
@@ -147,7 +147,7 @@ describe('searching a text', () => {
 
   it('succeeds within the limit', async () => {
     const expression = 'metadata.long.contains(metadata.short) && metadata.long.indexOf("b" + metadata.short) == 30000'
-    expect(await askOne(rules, expression, told)).toMatchObject({ is: 'affected' })
+    expect(await evaluateRule(rules, expression, told)).toMatchObject({ is: 'affected' })
   })
 })
 
@@ -200,7 +200,7 @@ describe('a batch', () => {
     await expect.poll(() => workers.length).toBe(1)
     controller.abort(new Error('not any more'))
     await expect(answers).rejects.toThrow('not any more')
-    expect(await askOne(slow, 'turns.size() == 1', { turns: ['agent: a'] })).toMatchObject({ is: 'affected' })
+    expect(await evaluateRule(slow, 'turns.size() == 1', { turns: ['agent: a'] })).toMatchObject({ is: 'affected' })
     await slow.close()
   })
 
@@ -244,7 +244,7 @@ describe('a batch', () => {
   it('runs on a thread that ends when idle, and on another one later', async () => {
     const brief = openRules({ threads: 1, idleMs: 1 })
     for (let at = 0; at < 2; at++) {
-      expect(await askOne(brief, 'turns.size() == 1', { turns: ['agent: a'] })).toMatchObject({ is: 'affected' })
+      expect(await evaluateRule(brief, 'turns.size() == 1', { turns: ['agent: a'] })).toMatchObject({ is: 'affected' })
       expect(workers).toHaveLength(at + 1)
       const worker = workers[at]
       if (worker && worker.threadId !== -1) await once(worker, 'exit')

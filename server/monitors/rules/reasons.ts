@@ -1,6 +1,6 @@
 import { EvaluationError } from '@marcbachmann/cel-js'
 import { wordOf } from './language/faults.ts'
-import { type Node, sourceOf } from './language/syntax.ts'
+import { type SyntaxNode, sourceOf } from './language/syntax.ts'
 import { Unknown } from './language/unknown.ts'
 
 /** Why an expression has no value in a conversation, in plain words. */
@@ -8,7 +8,7 @@ import { Unknown } from './language/unknown.ts'
 const longestReason = 300
 
 /** Returns what is missing: an entry of a map, or an unknown field of this conversation. */
-const missing = (node: Node, summary: string): string => {
+const missing = (node: SyntaxNode, summary: string): string => {
   if (node.op !== '.' && node.op !== '[]') return summary
   const [owner, key] = node.args
   const kind = owner.checkedType?.kind
@@ -17,7 +17,7 @@ const missing = (node: Node, summary: string): string => {
   return `${sourceOf(owner)} has no ${name}`
 }
 
-const reasonFor = ({ code, summary }: EvaluationError, node: Node | undefined): string => {
+const reasonFor = ({ code, summary }: EvaluationError, node: SyntaxNode | undefined): string => {
   if (!node) return summary
   switch (code) {
     case 'no_such_key':
@@ -37,5 +37,5 @@ export const reasonOf = (error: unknown): string | undefined => {
   if (error instanceof Unknown) return error.message.slice(0, longestReason)
   if (!(error instanceof EvaluationError)) return undefined
   // The node is one of the library's, of which more is used than it declares.
-  return reasonFor(error, error.node as Node | undefined).slice(0, longestReason)
+  return reasonFor(error, error.node as SyntaxNode | undefined).slice(0, longestReason)
 }

@@ -1,17 +1,18 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { answersOf, askOne, subjectOf, type Told } from '../../../test/support/monitors/rule-subjects.ts'
+import { answersOf, evaluateRule, type SubjectFields, subjectOf } from '../../../test/support/monitors/rule-subjects.ts'
 import { checkRule } from './check.ts'
 import { openRules } from './rules.ts'
 
 const rules = openRules({ threads: 2 })
 afterAll(rules.close)
 
-const ask = (expression: string, told: Told = {}, score?: string) => askOne(rules, expression, told, score)
+const ask = (expression: string, told: SubjectFields = {}, score?: string) =>
+  evaluateRule(rules, expression, told, score)
 const unscored = (reason: string) => ({ is: 'unscored', reason })
 const turns = ['agent: Hello, Acme here', 'customer: I want a Refund', 'agent: One moment', 'customer: Thanks']
 
 describe('an unknown value', () => {
-  it.each<[string, Told, string]>([
+  it.each<[string, SubjectFields, string]>([
     ['signals.overlapMs > 5', {}, 'signals.overlapMs is not known'],
     ['5 < signals.responseLatencyMs.p95', {}, 'signals.responseLatencyMs.p95 is not known'],
     ['signals.overlapMs in [1, 2]', {}, 'signals.overlapMs is not known'],
@@ -44,7 +45,7 @@ describe('an unknown value', () => {
     expect(answer).toMatchObject({ is: 'unscored', reason: expect.stringContaining(reason), score: Number.NaN })
   })
 
-  it.each<[string, Told, boolean]>([
+  it.each<[string, SubjectFields, boolean]>([
     ['false && signals.overlapMs > 5', {}, false],
     ['signals.overlapMs > 5 && false', {}, false],
     ['true || turns.size() > 5', {}, true],
@@ -249,7 +250,7 @@ describe('evidence', () => {
 })
 
 describe('a score', () => {
-  it.each<[string, Told, number]>([
+  it.each<[string, SubjectFields, number]>([
     ['turns.by("agent").size()', { turns }, 2],
     ['signals.overlapMs / 2', { signals: { overlapMs: 5 } }, 2.5],
     ['signals.overlapMs', {}, Number.NaN],

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { type Note, outcomes } from './outcome.ts'
-import { type Ends, evaluatePart, partsOf } from './threads/parts.ts'
 import { openPool, type PoolOptions } from './threads/pool.ts'
+import { type Ends, evaluatePart, partsOf } from './threads/work-parts.ts'
 
 /** Runs rules on many conversations at once, in separate threads. */
 

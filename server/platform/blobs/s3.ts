@@ -100,7 +100,7 @@ const ask = async <T>(sent: Promise<T>): Promise<T | undefined> => {
 export const openS3Store = async ({ bucket, prefix, endpoint, clock, sweeps }: S3Options): Promise<LinkingStore> => {
   const client = await openClient(endpoint)
   const root = prefix === '' ? '' : `${prefix}/`
-  const place = (key: string) => ({ Bucket: bucket, Key: root + checkKey(key).join('/') })
+  const objectOf = (key: string) => ({ Bucket: bucket, Key: root + checkKey(key).join('/') })
   const probe = { Bucket: bucket, Key: `${root}.check` }
   let writable = false
 
@@ -110,7 +110,11 @@ export const openS3Store = async ({ bucket, prefix, endpoint, clock, sweeps }: S
       // A single request if the file fits in one part, otherwise a multipart upload, which is aborted on failure.
       const upload = new Upload({
         client,
-        params: { ...place(key), ContentType: checkContentType(contentType), Body: Readable.from(measured.chunks()) },
+        params: {
+          ...objectOf(key),
+          ContentType: checkContentType(contentType),
+          Body: Readable.from(measured.chunks()),
+        },
         partSize: partBytes,
         queueSize: partsAtOnce,
       })
@@ -123,7 +127,7 @@ export const openS3Store = async ({ bucket, prefix, endpoint, clock, sweeps }: S
   }
 
   const head: LinkingStore['head'] = async (key) => {
-    const found = await ask(client.send(new HeadObjectCommand(place(key))))
+    const found = await ask(client.send(new HeadObjectCommand(objectOf(key))))
     return (
       found && {
         bytes: found.ContentLength ?? 0,
@@ -144,7 +148,7 @@ export const openS3Store = async ({ bucket, prefix, endpoint, clock, sweeps }: S
   const get: LinkingStore['get'] = async (key, range) => {
     // Stores ignore an invalid range instead of rejecting it.
     if (range && !isOrdered(range)) return refuseRange(key, range)
-    const request = { ...place(key), ...(range && { Range: `bytes=${range.start}-${range.end ?? ''}` }) }
+    const request = { ...objectOf(key), ...(range && { Range: `bytes=${range.start}-${range.end ?? ''}` }) }
     const sent = client.send(new GetObjectCommand(request)).catch((error: unknown) => {
       if (range && hasStatus(error, 416)) return 'unsatisfiable' as const
       throw error
@@ -208,12 +212,12 @@ export const openS3Store = async ({ bucket, prefix, endpoint, clock, sweeps }: S
     list,
     check,
     delete: async (key) => {
-      await ask(client.send(new DeleteObjectCommand(place(key))))
+      await ask(client.send(new DeleteObjectCommand(objectOf(key))))
     },
     signedUrl: (key, { expiresAt, fileName, contentType, disposition }) => {
       const seconds = Math.floor((expiresAt.getTime() - clock.now().getTime()) / 1000)
       const command = new GetObjectCommand({
-        ...place(key),
+        ...objectOf(key),
         ResponseContentType: contentType,
         ResponseContentDisposition: contentDisposition(disposition, fileName),
         ResponseCacheControl: 'private, no-store',

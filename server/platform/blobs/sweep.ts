@@ -43,12 +43,12 @@ type FileSweep = {
   listNamed: (db: Db, org: OrgId, keys: string[]) => Promise<string[]>
 }
 
-type Place = { org: OrgId; now: Date; signal: AbortSignal }
+type SweepScope = { org: OrgId; now: Date; signal: AbortSignal }
 
 const sweepFiles = async (
   { db, blobs, log }: SweptStore,
   { kind, listNamed }: FileSweep,
-  { org, now, signal }: Place,
+  { org, now, signal }: SweepScope,
 ): Promise<void> => {
   // Newer files may be about to be referenced.
   const before = now.getTime() - dayMs

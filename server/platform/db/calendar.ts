@@ -6,7 +6,7 @@ import type { Db } from './database.ts'
 
 export type Calendar = { interval: 'hour' | 'day' | 'week'; timezone: string }
 
-export type Window = { since: Date | undefined; until: Date }
+export type CalendarWindow = { since: Date | undefined; until: Date }
 
 /** PostgreSQL has its own list of time zones. */
 const explainTimeZone = (error: unknown): never => {
@@ -23,7 +23,7 @@ const explainTimeZone = (error: unknown): never => {
 export const listPeriodBounds = async (
   db: Db,
   { interval, timezone }: Calendar,
-  { since, until }: Window,
+  { since, until }: CalendarWindow,
   limit: number,
 ): Promise<Date[]> => {
   const last = sql`${until}::timestamptz - interval '1 ms'`

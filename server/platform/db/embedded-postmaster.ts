@@ -23,7 +23,7 @@ export type Cluster = {
 }
 
 /** A connection to the maintenance database of a running server. */
-export type Running = { client: pg.Client; pid: number; socketFolder: string; gone: Promise<void> }
+export type RunningPostmaster = { client: pg.Client; pid: number; socketFolder: string; gone: Promise<void> }
 
 const lockConflictTimeoutMs = 30_000
 const unreachableTimeoutMs = 10_000
@@ -73,10 +73,10 @@ const readPidFile = async (path: string) => {
   return pid > 0 ? { pid, socketFolder: lines[4] ?? '', lines } : undefined
 }
 
-type Answer = Running | 'busy' | 'silent'
+type ServerState = RunningPostmaster | 'busy' | 'silent'
 
 /** `busy` is a server that responds but is starting, recovering, or stopping. */
-const ask = async ({ folder, socketFolder, applicationName }: Cluster): Promise<Answer> => {
+const ask = async ({ folder, socketFolder, applicationName }: Cluster): Promise<ServerState> => {
   const file = await readPidFile(pidFileOf(folder))
   if (!file || !(await isAlive(file.pid))) return 'silent'
   const host = file.socketFolder || socketFolder
@@ -106,7 +106,7 @@ const ask = async ({ folder, socketFolder, applicationName }: Cluster): Promise<
   }
 }
 
-type Attempt = { pid: number; ended: boolean; killed: boolean; report: () => Promise<string> }
+type StartAttempt = { pid: number; ended: boolean; killed: boolean; report: () => Promise<string> }
 
 const logFileOf = (folder: string): string => `${folder}.log`
 
@@ -119,7 +119,7 @@ export const rotateLog = async (folder: string, maxBytes = maxLogBytes): Promise
   await truncate(path)
 }
 
-const start = async ({ folder, socketFolder, launcher, settings }: Cluster): Promise<Attempt> => {
+const start = async ({ folder, socketFolder, launcher, settings }: Cluster): Promise<StartAttempt> => {
   await giveTree(folder, launcher.owner)
   const path = logFileOf(folder)
   await rotateLog(folder)
@@ -138,7 +138,7 @@ const start = async ({ folder, socketFolder, launcher, settings }: Cluster): Pro
       stdio: ['ignore', output.fd, output.fd],
     })
     child.unref()
-    const attempt: Attempt = {
+    const attempt: StartAttempt = {
       pid: child.pid ?? deadPid,
       ended: false,
       killed: false,
@@ -184,15 +184,15 @@ const isLockConflict = (report: string): boolean =>
     report,
   )
 
-export const bringUp = async (cluster: Cluster, stop: AbortSignal): Promise<Running> => {
+export const bringUp = async (cluster: Cluster, stop: AbortSignal): Promise<RunningPostmaster> => {
   const { folder, log } = cluster
   const conflictDeadline = Date.now() + lockConflictTimeoutMs
-  let attempt: Attempt | undefined
+  let attempt: StartAttempt | undefined
   let silentSince = Date.now()
   let told = false
 
   /** The process may have met a stopping server: another attempt may succeed. */
-  const forgetEnded = async ({ report: readReport, killed }: Attempt): Promise<undefined> => {
+  const forgetEnded = async ({ report: readReport, killed }: StartAttempt): Promise<undefined> => {
     const report = await readReport()
     const passing = killed || isLockConflict(report)
     if (!passing || Date.now() > conflictDeadline) {
@@ -203,7 +203,7 @@ export const bringUp = async (cluster: Cluster, stop: AbortSignal): Promise<Runn
   }
 
   /** Starts a server unless one uses the folder already; stops that one if it stays unreachable. */
-  const startUnlessRunning = async (): Promise<Attempt | undefined> => {
+  const startUnlessRunning = async (): Promise<StartAttempt | undefined> => {
     const holder = await readPidFile(pidFileOf(folder))
     if (!holder || !(await isPostmasterOf(holder.pid, folder))) return start(cluster)
     if (Date.now() - silentSince > unreachableTimeoutMs) {

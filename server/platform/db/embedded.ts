@@ -5,7 +5,14 @@ import pg from 'pg'
 import type { Log } from '../log.ts'
 import { prepareCluster, prepareDataDir, prepareSocketFolder } from './embedded-cluster.ts'
 import { chooseLauncher, findBinaries, type WayName } from './embedded-launcher.ts'
-import { bringUp, type Cluster, clientConfig, type Running, rotateLog, stopPostmaster } from './embedded-postmaster.ts'
+import {
+  bringUp,
+  type Cluster,
+  clientConfig,
+  type RunningPostmaster,
+  rotateLog,
+  stopPostmaster,
+} from './embedded-postmaster.ts'
 import { isAlive, pause } from './embedded-process.ts'
 
 export type EmbeddedState = 'lost' | 'restored' | 'failed'
@@ -99,7 +106,7 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Embedded> 
   }
 
   const closing = new AbortController()
-  const open = async (): Promise<{ running: Running; holder: string | undefined }> => {
+  const open = async (): Promise<{ running: RunningPostmaster; holder: string | undefined }> => {
     for (let tries = 1; ; tries++) {
       const running = await bringUp(cluster, closing.signal)
       try {

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import { ApiError } from '../errors.ts'
-import { openGather } from './gather.ts'
+import { openGather } from './byte-collector.ts'
 import { readJson, readJsonList, unsoundParts } from './json/read.ts'
 
 declare module 'fastify' {

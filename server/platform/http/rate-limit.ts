@@ -3,16 +3,16 @@ import ipaddr from 'ipaddr.js'
 import { ApiError } from '../errors.ts'
 
 type Rate = { perSecond: number; burst: number }
-type Bucket = { tokens: number; filledAt: number }
+type TokenBucket = { tokens: number; filledAt: number }
 
 /** Beyond this many callers the full buckets are forgotten, which loses nothing: an unknown one is full. */
 const maxBuckets = 10_000
 
 /** Token buckets by caller, in this process. `now` counts in milliseconds and never runs back. */
 export const tokenBuckets = ({ perSecond, burst }: Rate, now: () => number = () => performance.now()) => {
-  const buckets = new Map<string, Bucket>()
+  const buckets = new Map<string, TokenBucket>()
 
-  const refill = (bucket: Bucket, time: number): void => {
+  const refill = (bucket: TokenBucket, time: number): void => {
     bucket.tokens = Math.min(burst, bucket.tokens + ((time - bucket.filledAt) / 1_000) * perSecond)
     bucket.filledAt = time
   }

@@ -11,7 +11,7 @@ import { quietLog } from '../../../test/support/jobs/quiet-log.ts'
 import { openDatabase } from '../db/database.ts'
 import { type Attempt, defineJob } from './define-job.ts'
 import { openJobs } from './queue.ts'
-import type { Settled } from './work.ts'
+import type { SettledAttempt } from './work.ts'
 
 type Deps = { run: (attempt: Attempt) => Promise<void> }
 
@@ -153,7 +153,7 @@ test('what a job writes down when it is told to stop is waited for', async () =>
     await note(queue.db, 'last words')
   }
   const results: string[] = []
-  const onSettled = ({ result }: Settled) => results.push(result)
+  const onSettled = ({ result }: SettledAttempt) => results.push(result)
   await jobs.start([job], { run }, { workerId: 'one', assumeSoleWorker: false, onSettled })
   await jobs.enqueue(queue.db, job, {})
   await running.promise

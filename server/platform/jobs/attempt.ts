@@ -18,7 +18,7 @@ export type TakenJob = Claim & { number: number; payload: unknown }
 
 /** `returned`: the worker was told to stop. `stale`: the job had been taken over, nothing was changed. */
 export type JobResult = 'completed' | 'retried' | 'dead' | 'returned' | 'stale'
-export type Outcome = { name: string; jobId: string; number: number; result: JobResult; error?: unknown }
+export type AttemptOutcome = { name: string; jobId: string; number: number; result: JobResult; error?: unknown }
 
 /** Thrown by a transaction of an attempt that no longer owns its job. */
 export class StaleAttempt extends Error {
@@ -78,7 +78,7 @@ export const runAttempt = async <D>(
   deps: D,
   taken: TakenJob,
   end: AbortController,
-): Promise<Outcome> => {
+): Promise<AttemptOutcome> => {
   const outcome = { name: taken.name, jobId: taken.id, number: taken.number }
   let finished = false
 
@@ -130,7 +130,7 @@ export const runAttempt = async <D>(
     finish,
   }
 
-  const settled = (owned: boolean, result: JobResult, error?: unknown): Outcome => ({
+  const settled = (owned: boolean, result: JobResult, error?: unknown): AttemptOutcome => ({
     ...outcome,
     result: owned ? result : 'stale',
     ...(error === undefined ? {} : { error }),
@@ -141,7 +141,7 @@ export const runAttempt = async <D>(
     return settled(await persist(() => retryAttempt(db, taken, delay, messageOf(error))), 'retried', error)
   }
 
-  const bury = async (error: unknown, payloadFits = true): Promise<Outcome> => {
+  const bury = async (error: unknown, payloadFits = true): Promise<AttemptOutcome> => {
     try {
       await db.transaction().execute(async (trx) => {
         if (!(await buryAttempt(trx, taken, messageOf(error)))) throw new StaleAttempt()
@@ -158,7 +158,7 @@ export const runAttempt = async <D>(
   if (!acceptsPayload(job, taken.payload)) return await bury(new Error('The payload of the job is invalid'), false)
   if (taken.number > lastNumber) return await bury(new Error('The last attempt was lost with its worker'))
 
-  const settleFailed = async (error: unknown): Promise<Outcome> => {
+  const settleFailed = async (error: unknown): Promise<AttemptOutcome> => {
     if (finished) return settled(true, 'completed', error)
     if (error instanceof StaleAttempt) return settled(false, 'completed')
     const because = end.signal.aborted ? reasonOf(end).because : undefined

@@ -160,7 +160,7 @@ export const openPresence = async (options: PresenceOptions): Promise<Presence> 
     return current
   }
 
-  const look = async () => {
+  const refresh = async () => {
     const current = await attach()
     await renew(current)
     await current.query(releaseSql)
@@ -180,7 +180,7 @@ export const openPresence = async (options: PresenceOptions): Promise<Presence> 
   const lookAndSchedule = async () => {
     const startedAt = performance.now()
     try {
-      await look()
+      await refresh()
       if (lostAlready) log.info('a worker reconnected to the database')
       lostAlready = false
     } catch (error) {

@@ -97,7 +97,7 @@ export const listOrganizationsAllOrgs = (db: Db) =>
 /** Of one kind of job. `waiting` is counted up to a number. */
 export type Backlog = { org: OrgId; waiting: number }
 
-type Turn = { after: string; organizations: number; jobsEach: number }
+type OrganizationTurn = { after: string; organizations: number; jobsEach: number }
 
 /**
  * The organizations that have jobs of that name waiting, those that follow `after`: so many of them, and so many jobs of
@@ -106,7 +106,7 @@ type Turn = { after: string; organizations: number; jobsEach: number }
 export const listBacklogs = async (
   db: Db,
   name: string,
-  { after, organizations, jobsEach }: Turn,
+  { after, organizations, jobsEach }: OrganizationTurn,
 ): Promise<Backlog[]> => {
   const next = (last: RawBuilder<unknown>) => sql`
     SELECT j.organization_id FROM jobs j WHERE j.name = ${name} AND j.state = 'waiting' AND j.organization_id > ${last}
@@ -129,7 +129,7 @@ export const listBacklogs = async (
   return rows
 }
 
-export type Taken = Claim & { payload: unknown; uncounted: number; priority: number; dueAt: Date }
+export type TakenRow = Claim & { payload: unknown; uncounted: number; priority: number; dueAt: Date }
 
 /** Takes up to so many jobs of each organization, those of the highest priority and then the oldest. */
 export const takeJobs = async (
@@ -137,8 +137,8 @@ export const takeJobs = async (
   name: string,
   shares: ReadonlyMap<OrgId, number>,
   workerKey: number | null,
-): Promise<Taken[]> => {
-  const { rows } = await sql<Taken>`
+): Promise<TakenRow[]> => {
+  const { rows } = await sql<TakenRow>`
     WITH chosen AS (
       SELECT j.organization_id, j.id
       FROM unnest(${[...shares.keys()]}::uuid[], ${[...shares.values()]}::integer[]) AS share (organization_id, count)

@@ -2,7 +2,7 @@
 import type { Database, Db, OrgId } from '../db/database.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
-import { type Outcome, runAttempt } from './attempt.ts'
+import { type AttemptOutcome, runAttempt } from './attempt.ts'
 import type { Job } from './define-job.ts'
 import { openPresence } from './presence.ts'
 import {
@@ -20,8 +20,8 @@ import {
   systemOrganization,
 } from './queries.ts'
 import { openSchedules } from './schedules.ts'
-import { openTaker } from './take.ts'
-import { logOutcome, openWork, type Settled } from './work.ts'
+import { openTaker } from './take-jobs.ts'
+import { logOutcome, openWork, type SettledAttempt } from './work.ts'
 
 /**
  * Whose job it is: workers take turns between organizations. Where it is not given, it is the payload's `organizationId`;
@@ -41,7 +41,7 @@ export type WorkerOptions = {
   workerId: string
   /** No other process works on this database: what is active was left by a dead one, and is returned at once. */
   assumeSoleWorker?: boolean
-  onSettled?: (settled: Settled) => void
+  onSettled?: (settled: SettledAttempt) => void
 }
 
 export type DrainOptions = {
@@ -71,7 +71,7 @@ export type Jobs = {
   /** Whether this process has started to work, and has the connection that it takes jobs by. */
   isWorking: () => boolean
   /** Runs what is due, in this process and one after the other, until nothing is left. For tests and commands. */
-  drain: <D>(jobs: Job<D>[], deps: D, options?: DrainOptions) => Promise<Outcome[]>
+  drain: <D>(jobs: Job<D>[], deps: D, options?: DrainOptions) => Promise<AttemptOutcome[]>
   listDead: (options: { limit: number; after?: { diedAt: Date; id: string } }) => Promise<DeadJob[]>
   retryDead: (ids: string[] | 'all') => Promise<string[]>
   counts: () => Promise<{ name: string; state: JobState; count: number }[]>
@@ -149,7 +149,7 @@ export const openJobs = ({ database, log }: { database: Database; log: Log }): J
   }
 
   const drain: Jobs['drain'] = async (jobs, deps, { delayed = false, allowFailures = false } = {}) => {
-    const outcomes: Outcome[] = []
+    const outcomes: AttemptOutcome[] = []
     const names = jobs.map(({ name }) => name)
     const listWaiting = async () => {
       await releaseDelayed(db)

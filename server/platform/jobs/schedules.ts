@@ -66,7 +66,7 @@ export const openSchedules = <D>({ db, log, jobs, enqueue }: SchedulesOptions<D>
     }
   }
 
-  const look = async () => {
+  const check = async () => {
     try {
       await enqueueDue()
       if (performance.now() - deletedAt < deleteEveryMs) return
@@ -78,7 +78,7 @@ export const openSchedules = <D>({ db, log, jobs, enqueue }: SchedulesOptions<D>
   }
 
   const goOn = () => {
-    working = look().then(() => {
+    working = check().then(() => {
       if (!closed) timer = setTimeout(goOn, lookEveryMs)
     })
   }

@@ -12,11 +12,11 @@ export const shareOut = (
   free: number,
 ): Map<OrgId, number> => {
   const shares = new Map<OrgId, number>()
-  const held = (org: OrgId) => (running.get(org) ?? 0) + (shares.get(org) ?? 0)
+  const countHeld = (org: OrgId) => (running.get(org) ?? 0) + (shares.get(org) ?? 0)
   for (let left = free; left > 0; left--) {
     let next: OrgId | undefined
     for (const { org, waiting } of backlogs) {
-      if ((shares.get(org) ?? 0) < waiting && held(org) < (next === undefined ? left : held(next))) next = org
+      if ((shares.get(org) ?? 0) < waiting && countHeld(org) < (next === undefined ? left : countHeld(next))) next = org
     }
     if (next === undefined) break
     shares.set(next, (shares.get(next) ?? 0) + 1)

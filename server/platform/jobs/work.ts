@@ -2,25 +2,25 @@
 import type { Db, OrgId } from '../db/database.ts'
 import type { Log } from '../log.ts'
 import { beginSpan, endSpan, within } from '../telemetry/span.ts'
-import { AttemptEnded, type Outcome, runAttempt, type TakenJob } from './attempt.ts'
+import { AttemptEnded, type AttemptOutcome, runAttempt, type TakenJob } from './attempt.ts'
 import type { Job } from './define-job.ts'
 import type { Claim } from './queries.ts'
-import type { Room, Taken } from './take.ts'
+import type { Room, TakenJobs } from './take-jobs.ts'
 
-export type Settled = Outcome & { durationSeconds: number }
+export type SettledAttempt = AttemptOutcome & { durationSeconds: number }
 
 export type WorkOptions<D> = {
   db: Db
   log: Log
   jobs: Job<D>[]
   deps: D
-  take: (name: string, room: Room) => Promise<Taken>
-  onSettled: (settled: Settled) => void
+  take: (name: string, room: Room) => Promise<TakenJobs>
+  onSettled: (settled: SettledAttempt) => void
 }
 
 type Run = { claim: TakenJob; end: AbortController; done: Promise<void> }
 
-export type Work = {
+export type RunningJobs = {
   wake: (name: string) => void
   running: () => Claim[]
   lose: (claim: Claim) => void
@@ -33,14 +33,14 @@ const countByOrganization = (runs: Iterable<Run>): Map<OrgId, number> => {
   return counts
 }
 
-export const logOutcome = (log: Log, { name, jobId, number, result, error }: Outcome) => {
+export const logOutcome = (log: Log, { name, jobId, number, result, error }: AttemptOutcome) => {
   const fields = { job: name, jobId, number, result, ...(error === undefined ? {} : { err: error }) }
   if (result === 'dead') log.error(fields, 'a job is dead')
   else if (error !== undefined || result === 'stale') log.warn(fields, 'an attempt of a job failed')
   else log.debug(fields, 'an attempt of a job ended')
 }
 
-export const openWork = <D>({ db, log, jobs, deps, take, onSettled }: WorkOptions<D>): Work => {
+export const openWork = <D>({ db, log, jobs, deps, take, onSettled }: WorkOptions<D>): RunningJobs => {
   const newQueue = (job: Job<D>) => {
     // `isEmpty`: all that waited are taken, and no notice of others has come.
     return { job, runs: new Set<Run>(), filling: false, again: false, isEmpty: false }

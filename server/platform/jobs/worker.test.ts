@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { type Deps, deadlyJob, heedlessJob, lastingJob, quickJob } from '../../../test/support/jobs/jobs.ts'
+import { deadlyJob, heedlessJob, lastingJob, quickJob, type TestJobDeps } from '../../../test/support/jobs/jobs.ts'
 import { notes } from '../../../test/support/jobs/notes.ts'
 import { eventually, openTestQueue } from '../../../test/support/jobs/queue.ts'
 import type { Jobs } from './queue.ts'
-import type { Settled } from './work.ts'
+import type { SettledAttempt } from './work.ts'
 
 let queue: Awaited<ReturnType<typeof openTestQueue>>
 const started: Jobs[] = []
@@ -23,14 +23,14 @@ afterEach(async () => {
 })
 afterAll(() => queue.close())
 
-type StartOptions = Omit<Deps, 'db' | 'worker'> & { assumeSoleWorker?: boolean }
+type StartOptions = Omit<TestJobDeps, 'db' | 'worker'> & { assumeSoleWorker?: boolean }
 
 const startWorker = async (
   worker: string,
-  jobs: Parameters<typeof queue.jobs.start<Deps>>[0],
+  jobs: Parameters<typeof queue.jobs.start<TestJobDeps>>[0],
   { assumeSoleWorker = false, ...rest }: StartOptions = {},
 ) => {
-  const settled: Settled[] = []
+  const settled: SettledAttempt[] = []
   const opened = await queue.open()
   started.push(opened)
   await opened.start(

@@ -20,7 +20,7 @@ type DeliveryDeps = {
 }
 
 /** Where a sealed text belongs. */
-export const sealedPlace = (org: OrgId, mailId: string): string => `${org}/mail/${mailId}`
+export const mailContext = (org: OrgId, mailId: string): string => `${org}/mail/${mailId}`
 
 /** At the host of the service; one that is but a number has no mailbox. */
 const defaultSender = (baseUrl: string): Sender => {
@@ -47,7 +47,7 @@ export const deliverMail = defineJob({
     if (!mail || mail.status === 'sent') return
     if (!smtp) return void (await attempt.finish((trx) => endMail(trx, org, mailId, 'kept')))
     const { recipient, subject, createdAt: date } = mail
-    const text = mail.sealed ? secrets.open(mail.text, sealedPlace(org, mailId)) : mail.text
+    const text = mail.sealed ? secrets.open(mail.text, mailContext(org, mailId)) : mail.text
     const from = smtp.from ?? defaultSender(baseUrl())
     const { send, readFault } = await import('./smtp.ts')
     try {

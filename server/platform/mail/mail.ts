@@ -5,7 +5,7 @@ import { invalid } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { Jobs } from '../jobs/queue.ts'
 import type { Secrets } from '../secrets/secrets.ts'
-import { deliverMail, sealedPlace } from './jobs.ts'
+import { deliverMail, mailContext } from './jobs.ts'
 import { insertMails } from './queries.ts'
 import { isAddress } from './smtp-url.ts'
 
@@ -52,7 +52,7 @@ export const sendMail = async (
   const status = config.smtp ? 'queued' : 'kept'
   const mails = [...recipients.values()].map((recipient) => {
     const id = newId()
-    const stored = sealWith ? sealWith.seal(text, sealedPlace(org, id)) : text
+    const stored = sealWith ? sealWith.seal(text, mailContext(org, id)) : text
     const { subject } = mail
     return {
       id,

@@ -42,10 +42,10 @@ export const findMail = (db: Db, org: OrgId, id: string) =>
     .where('id', '=', id)
     .executeTakeFirst()
 
-type Outcome = { status: Status; error: string | null; sentAt?: Date }
+type MailOutcome = { status: Status; error: string | null; sentAt?: Date }
 
 /** What came of an attempt. */
-export const updateMail = (trx: Db, org: OrgId, id: string, { status, error, sentAt }: Outcome) =>
+export const updateMail = (trx: Db, org: OrgId, id: string, { status, error, sentAt }: MailOutcome) =>
   trx
     .updateTable('mails')
     .set({ status, error, sent_at: sentAt ?? null, attempts: sql`attempts + 1` })

@@ -22,7 +22,7 @@ const openTransport = ({ host, port, tls, auth }: Smtp) =>
     disableUrlAccess: true,
   })
 
-export type Message = {
+export type MailMessage = {
   from: Sender
   recipient: string
   subject: string
@@ -34,7 +34,7 @@ export type Message = {
 }
 
 /** Resolves once the server has taken the message over. */
-export const send = async (smtp: Smtp, message: Message): Promise<void> => {
+export const send = async (smtp: Smtp, message: MailMessage): Promise<void> => {
   const { from, recipient, subject, text, id, date, signal } = message
   await openTransport(smtp).sendMail({
     from,
@@ -56,10 +56,10 @@ export const check = async (smtp: Smtp): Promise<void> => {
   await openTransport(smtp).verify()
 }
 
-export type Fault = { text: string; isFinal: boolean }
+export type MailFault = { text: string; isFinal: boolean }
 
 /** Of whatever `send` threw: at which step what was said, and whether the server would say the same again. */
-export const readFault = (error: unknown): Fault => {
+export const readFault = (error: unknown): MailFault => {
   const { message, permanent = false, code, responseCode = 0 } = error as NodemailerError
   const text = message.replace(/\p{Cc}+/gu, ' ').slice(0, longestFault)
   // Of the mail or its recipient. What is said of signing in (53x) is about the configuration, which can be mended.

@@ -242,7 +242,7 @@ export const openBucket = async (outbound: Outbound, options: BucketOptions): Pr
     }
   }
 
-  const told = async (work: Promise<unknown>): Promise<void> => {
+  const asBucketFault = async (work: Promise<unknown>): Promise<void> => {
     try {
       await work
     } catch (error) {
@@ -251,8 +251,8 @@ export const openBucket = async (outbound: Outbound, options: BucketOptions): Pr
   }
 
   return {
-    put: (key, file, signal) => told(putParts({ Bucket: bucket, Key: key }, file, signal)),
-    delete: (key) => told(client.send(new s3.DeleteObjectCommand({ Bucket: bucket, Key: key }))),
+    put: (key, file, signal) => asBucketFault(putParts({ Bucket: bucket, Key: key }, file, signal)),
+    delete: (key) => asBucketFault(client.send(new s3.DeleteObjectCommand({ Bucket: bucket, Key: key }))),
     close: () => client.destroy(),
   }
 }

@@ -1,11 +1,11 @@
 /** Work that takes too long for the event loop: a pure function of what can be copied to a thread and back. */
-export type Task<Input, Output> = {
+export type ThreadTask<Input, Output> = {
   name: string
   run: (input: Input) => Output
 }
 
-export const defineTask = <Input, Output>(task: Task<Input, Output>): Task<Input, Output> => task
+export const defineTask = <Input, Output>(task: ThreadTask<Input, Output>): ThreadTask<Input, Output> => task
 
 // Each task has types of its own; a thread passes on what it was given.
 // biome-ignore lint/suspicious/noExplicitAny: see above
-export type AnyTask = Task<any, any>
+export type AnyTask = ThreadTask<any, any>

@@ -3,15 +3,15 @@ import { ApiError, type ErrorDetails, type ErrorKind } from '../errors.ts'
 import type { AnyTask } from './define-task.ts'
 
 /** What a thread is given, and what it answers. */
-export type Order = { name: string; input: unknown }
-export type Done =
+export type TaskOrder = { name: string; input: unknown }
+export type TaskReply =
   | { output: unknown }
   | { refused: { kind: ErrorKind; message: string; details?: ErrorDetails | undefined } }
 
 /** Runs tasks by their names, in a thread. */
 export const serveTasks = (tasks: AnyTask[]): void => {
   const byName = new Map(tasks.map((task) => [task.name, task]))
-  const run = ({ name, input }: Order): Done => {
+  const run = ({ name, input }: TaskOrder): TaskReply => {
     try {
       const task = byName.get(name)
       if (!task) throw new Error(`No thread knows the task ${name}`)
@@ -22,5 +22,5 @@ export const serveTasks = (tasks: AnyTask[]): void => {
       return { refused: { kind, message, details } }
     }
   }
-  parentPort?.on('message', (order: Order) => parentPort?.postMessage(run(order)))
+  parentPort?.on('message', (order: TaskOrder) => parentPort?.postMessage(run(order)))
 }

@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { ApiError } from '../errors.ts'
 import { openTurns } from '../turns.ts'
-import type { Task } from './define-task.ts'
-import type { Done, Order } from './serve-tasks.ts'
+import type { ThreadTask } from './define-task.ts'
+import type { TaskOrder, TaskReply } from './serve-tasks.ts'
 
 /**
  * Threads that run tasks one after the other. They start when they are needed, and end when they are not. Owners of tasks
@@ -12,7 +12,7 @@ import type { Done, Order } from './serve-tasks.ts'
 
 export type Threads = {
   /** Rejects with 503 when too many tasks wait already. */
-  run: <Input, Output>(owner: string, task: Task<Input, Output>, input: Input) => Promise<Output>
+  run: <Input, Output>(owner: string, task: ThreadTask<Input, Output>, input: Input) => Promise<Output>
   close: () => Promise<void>
 }
 
@@ -79,7 +79,7 @@ export const openThreads = (
     idle.set(worker, setTimeout(() => end(worker), idleMs).unref())
   }
 
-  const work = (worker: Worker, order: Order): Promise<unknown> =>
+  const work = (worker: Worker, order: TaskOrder): Promise<unknown> =>
     new Promise((resolve, reject) => {
       worker.ref()
       const settle = (): void => {
@@ -92,7 +92,7 @@ export const openThreads = (
         end(worker)
         reject(error)
       }
-      const onMessage = (done: Done) => {
+      const onMessage = (done: TaskReply) => {
         settle()
         giveBack(worker)
         if ('output' in done) resolve(done.output)

@@ -1,10 +1,14 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 
-type Place = { bucketId: string; conversationId: string }
+type BucketConversationKey = { bucketId: string; conversationId: string }
 
 /** Whether people differ there and nobody has decided yet. */
-export const isInAdjudication = async (db: Db, org: OrgId, { bucketId, conversationId }: Place): Promise<boolean> => {
+export const isInAdjudication = async (
+  db: Db,
+  org: OrgId,
+  { bucketId, conversationId }: BucketConversationKey,
+): Promise<boolean> => {
   const item = await db
     .selectFrom('bucket_conversations')
     .select('bucket_id')
@@ -17,7 +21,7 @@ export const isInAdjudication = async (db: Db, org: OrgId, { bucketId, conversat
 }
 
 /** The versions of monitors that people judged differently, the newest of each first. */
-export const listDisputed = async (db: Db, org: OrgId, { bucketId, conversationId }: Place) => {
+export const listDisputed = async (db: Db, org: OrgId, { bucketId, conversationId }: BucketConversationKey) => {
   const { rows } = await sql<{ monitorId: string; monitorVersion: number }>`
     SELECT j.monitor_id AS "monitorId", j.monitor_version AS "monitorVersion"
     FROM reviews r JOIN review_judgments j ON j.organization_id = ${org} AND j.review_id = r.id
@@ -28,7 +32,12 @@ export const listDisputed = async (db: Db, org: OrgId, { bucketId, conversationI
   return rows
 }
 
-export const hasReviewed = async (db: Db, org: OrgId, place: Place, userId: string): Promise<boolean> => {
+export const hasReviewed = async (
+  db: Db,
+  org: OrgId,
+  place: BucketConversationKey,
+  userId: string,
+): Promise<boolean> => {
   const own = await db
     .selectFrom('reviews')
     .select('id')
@@ -42,7 +51,7 @@ export const hasReviewed = async (db: Db, org: OrgId, place: Place, userId: stri
   return own !== undefined
 }
 
-export const markDecided = (trx: Db, org: OrgId, { bucketId, conversationId }: Place) =>
+export const markDecided = (trx: Db, org: OrgId, { bucketId, conversationId }: BucketConversationKey) =>
   trx
     .updateTable('bucket_conversations')
     .set({ status: 'completed' })

@@ -4,7 +4,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import { type Issue, invalidAll } from '../../platform/errors.ts'
 import type { Judgment, StoredReview } from '../queries.ts'
 import type { JudgmentInput } from '../schema.ts'
-import { listFound } from './queries.ts'
+import { listMonitorResults } from './queries.ts'
 
 const nameOf = ({ monitorId, monitorVersion }: Judgment): string => `${monitorId} ${monitorVersion}`
 
@@ -22,7 +22,7 @@ export const readJudgments = async (
   judged: Version[] = [],
 ): Promise<Judgment[]> => {
   const named = given.map((judgment) => ({ ...judgment, monitorId: judgment.monitorId.toLowerCase() }))
-  const found = await listFound(db, org, conversationId, [...new Set(named.map(({ monitorId }) => monitorId))])
+  const found = await listMonitorResults(db, org, conversationId, [...new Set(named.map(({ monitorId }) => monitorId))])
   const versions = [...found.map(({ monitorId, version }) => ({ monitorId, monitorVersion: version })), ...judged]
   const issues: Issue[] = []
   const known = new Set<string>()
@@ -50,7 +50,7 @@ const isBlank = (text: string | null): boolean => text === null || text.trim() =
 export const requireWhole = async (db: Db, org: OrgId, bucket: StoredBucket, review: StoredReview): Promise<void> => {
   const { conversationId, judgments, notes } = review
   const monitorIds = [...new Set([...bucket.monitorIds, ...judgments.map(({ monitorId }) => monitorId)])]
-  const found = await listFound(db, org, conversationId, monitorIds)
+  const found = await listMonitorResults(db, org, conversationId, monitorIds)
   const issues: Issue[] = bucket.monitorIds
     .filter((id) => found.some(({ monitorId }) => monitorId === id))
     .filter((id) => !judgments.some(({ monitorId }) => monitorId === id))

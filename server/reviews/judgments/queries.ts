@@ -5,7 +5,7 @@ type Verdict = 'affected' | 'not_affected'
 type Judgment = { monitorId: string; monitorVersion: number; correctResult: Verdict | 'unsure'; comment: string | null }
 
 /** What monitors found in a conversation, the newest version of each first. Deleted monitors found nothing. */
-export const listFound = async (db: Db, org: OrgId, conversationId: string, monitorIds: string[]) => {
+export const listMonitorResults = async (db: Db, org: OrgId, conversationId: string, monitorIds: string[]) => {
   const { rows } = await sql<{ monitorId: string; version: number; result: Verdict | null }>`
     SELECT m.monitor_id AS "monitorId", m.monitor_version AS version,
       (ARRAY['not_affected', 'affected'])[m.result + 1] AS result

@@ -13,7 +13,7 @@ const cookieName = 'device'
 /** Counted from its last sign-in. After them, a device that was lost or sold is a stranger. */
 const deviceSeconds = 90 * 24 * 60 * 60
 
-export type Attempt = {
+export type SignInAttempt = {
   /** Writes down that the password was wrong, or that nobody has the address. */
   fail: (requestId: string) => void
   /** Forgets the failures. Returns the cookie by which this device is known from now on. */
@@ -27,7 +27,7 @@ export type Attempts = {
    * Counts an attempt at the password of an address, and refuses it if there were too many. A device that has signed in
    * to the account before is counted by itself: what strangers do does not keep its person out.
    */
-  begin: (request: Request, email: string) => Promise<Attempt>
+  begin: (request: Request, email: string) => Promise<SignInAttempt>
   /** A person who proved who they are without a password: by the issuer, or by a link to a new one. */
   succeed: (request: Request, email: string) => Promise<string>
 }

@@ -26,7 +26,7 @@ export type Refusal =
 export type Visit = { state: string; nonce: string; verifier: string; to: string }
 
 /** A person as the issuer knows them. `email` is an address that it vouches for, or the reason for having none. */
-export type Identity = {
+export type OidcIdentity = {
   issuer: string
   subject: string
   email: { address: string } | { refused: Refusal }
@@ -74,7 +74,7 @@ const refusalOf = (error: unknown): Refusal => {
 }
 
 /** The address that a source vouches for. Only `true` says so: an issuer that writes "false" has said no. */
-const vouchedFor = ({ email, email_verified: verified }: Claims, trustEmail: boolean): Identity['email'] => {
+const vouchedFor = ({ email, email_verified: verified }: Claims, trustEmail: boolean): OidcIdentity['email'] => {
   if (typeof email !== 'string' || email === '') return { refused: 'no_email' }
   if (verified === true || (verified === undefined && trustEmail)) return { address: email }
   if (verified === undefined) return { refused: 'verification_missing' }
@@ -159,7 +159,7 @@ export const openIssuer = (oidc: Oidc, onError: (error: unknown, message: string
     },
 
     /** Who has returned to `url`. */
-    end: async (url: URL, visit: Visit): Promise<Identity | { refused: Refusal }> => {
+    end: async (url: URL, visit: Visit): Promise<OidcIdentity | { refused: Refusal }> => {
       // Another tab, or another site, has begun anew since.
       if (url.searchParams.get('state') !== visit.state) return { refused: 'expired' }
       const configuration = await reach()

@@ -4,8 +4,8 @@ import type { App } from '../../platform/http/http.ts'
 import { limitByAddress } from '../../platform/http/rate-limit.ts'
 import { answers, Closed, NoQuery } from '../../platform/http/schemas.ts'
 import type { SignInDeps } from '../deps.ts'
-import { enterByOidc } from './enter.ts'
 import { openIssuer, type Refusal, type Visit } from './issuer.ts'
+import { enterByOidc } from './sign-in-by-oidc.ts'
 
 const tags = ['Sign-in']
 

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { invalid } from '../../platform/errors.ts'
-import type { Question, Verdict } from './thread.ts'
+import type { Question, StrengthScore } from './thread.ts'
 
 /** Of 4. Guessing one of 3 takes ten billion tries or so, offline, against a slow hash. */
 const leastScore = 3
@@ -36,7 +36,7 @@ const start = (): Thread => {
         worker.postMessage({ id, password, known } satisfies Question)
       }),
   }
-  worker.on('message', ({ id, score }: Verdict) => {
+  worker.on('message', ({ id, score }: StrengthScore) => {
     waiting.get(id)?.resolve(score)
     waiting.delete(id)
     if (waiting.size > 0) return

@@ -6,7 +6,7 @@ import * as common from '@zxcvbn-ts/language-common'
 import * as english from '@zxcvbn-ts/language-en'
 
 export type Question = { id: number; password: string; known: string[] }
-export type Verdict = { id: number; score: number }
+export type StrengthScore = { id: number; score: number }
 
 // The words of Wikipedia are most of the memory, and few of them are used in passwords.
 const { 'wikipedia-en': _words, ...dictionaries } = english.dictionary
@@ -20,5 +20,5 @@ const zxcvbn = new ZxcvbnFactory({
 })
 
 parentPort?.on('message', ({ id, password, known }: Question) => {
-  parentPort?.postMessage({ id, score: zxcvbn.check(password, known).score } satisfies Verdict)
+  parentPort?.postMessage({ id, score: zxcvbn.check(password, known).score } satisfies StrengthScore)
 })

@@ -1,11 +1,11 @@
-import type { Draft, Reader } from '../draft.ts'
+import type { Reader, TurnDraft } from '../draft.ts'
 import { type JsonObject, listAt, secondsToMs, someEntry } from '../json.ts'
 import { spokenEntries } from '../roles.ts'
 import { draftsOfMessage } from './openai.ts'
 
 /** Coval: OpenAI chat messages with `start_time` and `end_time` in seconds. */
 
-function* read(messages: unknown[]): Generator<Draft> {
+function* read(messages: unknown[]): Generator<TurnDraft> {
   for (const spoken of spokenEntries(messages)) {
     const { start_time, end_time } = spoken.entry
     for (const draft of draftsOfMessage(spoken)) {

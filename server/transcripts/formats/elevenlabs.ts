@@ -1,4 +1,4 @@
-import type { Draft, Reader } from '../draft.ts'
+import type { Reader, TurnDraft } from '../draft.ts'
 import { at, booleanOf, entriesOf, idOf, type JsonObject, listAt, secondsToMs, someEntry, textOf } from '../json.ts'
 import { type SpokenEntry, spokenEntries } from '../roles.ts'
 
@@ -12,7 +12,7 @@ const listIn = (entry: JsonObject, name: string, what: string) => {
   return entriesOf(Array.isArray(list) ? list : [], what)
 }
 
-function* draftsOf({ entry, role }: SpokenEntry): Generator<Draft> {
+function* draftsOf({ entry, role }: SpokenEntry): Generator<TurnDraft> {
   const startMs = secondsToMs(entry.time_in_call_secs)
   const text = textOf(entry.message)
   if (text !== null) {
@@ -44,7 +44,7 @@ function* draftsOf({ entry, role }: SpokenEntry): Generator<Draft> {
   }
 }
 
-function* read(entries: unknown[]): Generator<Draft> {
+function* read(entries: unknown[]): Generator<TurnDraft> {
   for (const spoken of spokenEntries(entries)) yield* draftsOf(spoken)
 }
 

@@ -1,11 +1,11 @@
 import { describe, test } from 'vitest'
 import { sample } from '../../../test/samples/ingest/sample.ts'
-import { expectTurns, expectUnreadable, latency, type Said, tool } from '../../../test/support/turns.ts'
+import { expectTurns, expectUnreadable, latency, type PartialTurn, tool } from '../../../test/support/turns.ts'
 
 const report = sample('livekit_session_report.json')
 const startedAt = new Date(report.started_at * 1_000)
 
-const said: Said[] = [
+const said: PartialTurn[] = [
   { role: 'system', text: 'You are a parcel support agent.', startMs: 50 },
   {
     role: 'agent',

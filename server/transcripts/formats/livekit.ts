@@ -1,5 +1,5 @@
 import { textOfContent } from '../content.ts'
-import { type Draft, type Hints, type Reader, Unreadable } from '../draft.ts'
+import { type Hints, type Reader, type TurnDraft, Unreadable } from '../draft.ts'
 import {
   at,
   booleanOf,
@@ -27,7 +27,7 @@ const spokenText = (text: string): string =>
     })
     .trim()
 
-const message = (item: JsonObject, when: (seconds: unknown) => number | null): Draft => {
+const message = (item: JsonObject, when: (seconds: unknown) => number | null): TurnDraft => {
   if (typeof item.role !== 'string') throw new Unreadable('a message has no role')
   const role = roleOf(item.role)
   const metrics = objectOf(item.metrics)
@@ -50,7 +50,7 @@ const message = (item: JsonObject, when: (seconds: unknown) => number | null): D
   }
 }
 
-const draftOf = (item: JsonObject, when: (seconds: unknown) => number | null): Draft => {
+const draftOf = (item: JsonObject, when: (seconds: unknown) => number | null): TurnDraft => {
   const startMs = when(item.created_at)
   const callId = idOf(item.call_id)
   const name = textOf(item.name)
@@ -81,7 +81,7 @@ const draftOf = (item: JsonObject, when: (seconds: unknown) => number | null): D
   }
 }
 
-function* read(items: unknown[], start: Date | null | undefined): Generator<Draft> {
+function* read(items: unknown[], start: Date | null | undefined): Generator<TurnDraft> {
   const when = (seconds: unknown) => msSince(start, instantOfMs(secondsToMs(seconds)))
   for (const item of entriesOf(items, 'item')) yield draftOf(item, when)
 }

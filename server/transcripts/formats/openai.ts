@@ -1,17 +1,17 @@
 import { isObject } from '../../platform/is-object.ts'
 import { textOfContent } from '../content.ts'
-import type { Draft, Reader } from '../draft.ts'
+import type { Reader, TurnDraft } from '../draft.ts'
 import { booleanOf, entriesOf, idOf, type JsonObject, listAt, objectOf, someEntry, textOf } from '../json.ts'
 import { type SpokenEntry, spokenEntries } from '../roles.ts'
 
 /** OpenAI chat messages, the form that most text agents keep, also with tools used in the parts of a message. No times. */
 
-const toolCall = (callId: string | null, called: unknown): Draft => {
+const toolCall = (callId: string | null, called: unknown): TurnDraft => {
   const { name, arguments: given, input } = objectOf(called)
   return { role: 'agent', kind: 'tool_call', tool: { callId, name: textOf(name), arguments: given ?? input } }
 }
 
-function* toolParts(content: unknown): Generator<Draft> {
+function* toolParts(content: unknown): Generator<TurnDraft> {
   for (const part of Array.isArray(content) ? content.filter(isObject) : []) {
     if (part.type === 'tool_use') yield toolCall(idOf(part.id), part)
     if (part.type !== 'tool_result') continue
@@ -21,7 +21,7 @@ function* toolParts(content: unknown): Generator<Draft> {
 }
 
 /** What one message holds: what was said, then what was called. */
-export function* draftsOfMessage({ entry, role }: SpokenEntry): Generator<Draft> {
+export function* draftsOfMessage({ entry, role }: SpokenEntry): Generator<TurnDraft> {
   if (role === 'tool') {
     const tool = { callId: idOf(entry.tool_call_id), name: textOf(entry.name), result: textOfContent(entry.content) }
     yield { role, kind: 'tool_result', tool }
@@ -37,7 +37,7 @@ export function* draftsOfMessage({ entry, role }: SpokenEntry): Generator<Draft>
   yield* inParts
 }
 
-function* read(messages: unknown[]): Generator<Draft> {
+function* read(messages: unknown[]): Generator<TurnDraft> {
   for (const spoken of spokenEntries(messages)) yield* draftsOfMessage(spoken)
 }
 

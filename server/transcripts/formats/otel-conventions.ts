@@ -139,10 +139,10 @@ const holdsGenAi = (attributes: Attributes): boolean =>
   'gen_ai.output.messages' in attributes ||
   attributes['gen_ai.operation.name'] === 'execute_tool'
 
-type Told = { id: string; parentId: string | null; startMs: number; endMs: number; attributes: Attributes }
+type ReportedSpan = { id: string; parentId: string | null; startMs: number; endMs: number; attributes: Attributes }
 
 /** The calls of tools that a model asked for in this span. */
-const toolCallsOf = ({ endMs, attributes }: Told) =>
+const toolCallsOf = ({ endMs, attributes }: ReportedSpan) =>
   listOf(attributes['gen_ai.output.messages'])
     .flatMap(({ parts }) => listOf(parts))
     .flatMap(({ type, id, name }) => {
@@ -151,7 +151,7 @@ const toolCallsOf = ({ endMs, attributes }: Told) =>
     })
 
 /** Tools of OpenInference run without the id of their call: each takes the first call of its name that none ran yet. */
-const giveCallIds = (spans: Told[]): void => {
+const giveCallIds = (spans: ReportedSpan[]): void => {
   const inOrder = spans.toSorted((a, b) => a.startMs - b.startMs)
   const calls = Map.groupBy(inOrder.flatMap(toolCallsOf), ({ tool }) => tool)
   const used = new Map<string, number>()
@@ -167,7 +167,7 @@ const giveCallIds = (spans: Told[]): void => {
 }
 
 /** The same spans in the words of the GenAI conventions. */
-export const asGenAi = <S extends Told>(spans: S[]): S[] => {
+export const asGenAi = <S extends ReportedSpan>(spans: S[]): S[] => {
   const detailed = new Set(
     spans.filter(({ attributes }) => 'ai.prompt.messages' in attributes).map(({ parentId }) => parentId),
   )

@@ -1,4 +1,4 @@
-import type { Draft } from '../draft.ts'
+import type { TurnDraft } from '../draft.ts'
 import { nestedJson } from '../json.ts'
 
 /**
@@ -8,7 +8,7 @@ import { nestedJson } from '../json.ts'
 
 const plain = (value: unknown) => (typeof value === 'string' ? (nestedJson(value) ?? value) : value)
 
-const keyOf = ({ role, kind, text, tool }: Draft): string =>
+const keyOf = ({ role, kind, text, tool }: TurnDraft): string =>
   JSON.stringify([role, kind, text, tool?.name, plain(tool?.arguments), plain(tool?.result)])
 
 /** How long the longest end of `known` is with which `keys` begins (Knuth, Morris and Pratt: linear). */
@@ -30,16 +30,16 @@ const countKnown = (known: string[], keys: string[]): number => {
   return differs === known.length ? differs : overlap(known, keys)
 }
 
-const isTool = ({ tool }: Draft) => typeof tool?.callId === 'string'
-const isInstruction = ({ role }: Draft) => role === 'system'
+const isTool = ({ tool }: TurnDraft) => typeof tool?.callId === 'string'
+const isInstruction = ({ role }: TurnDraft) => role === 'system'
 
 export const conversation = () => {
-  const drafts: Draft[] = []
+  const drafts: TurnDraft[] = []
   const known: string[] = []
   const instructions = new Set<string>()
-  const tools = new Map<string, Draft>()
+  const tools = new Map<string, TurnDraft>()
 
-  const isNewTool = (draft: Draft): boolean => {
+  const isNewTool = (draft: TurnDraft): boolean => {
     const id = `${draft.kind} ${draft.tool?.callId}`
     const before = tools.get(id)
     // The model asks for a tool before the tool runs, and only the run says when.
@@ -48,17 +48,17 @@ export const conversation = () => {
     return !before
   }
 
-  const isNewInstruction = ({ text }: Draft): boolean => {
+  const isNewInstruction = ({ text }: TurnDraft): boolean => {
     const isNew = !instructions.has(text ?? '')
     instructions.add(text ?? '')
     return isNew
   }
 
-  const add = (history: Draft[]): void => {
+  const add = (history: TurnDraft[]): void => {
     const keys = history.filter((draft) => !isTool(draft) && !isInstruction(draft)).map(keyOf)
     let repeated = countKnown(known, keys)
     known.push(...keys.slice(repeated))
-    const isNew = (draft: Draft): boolean => {
+    const isNew = (draft: TurnDraft): boolean => {
       if (isTool(draft)) return isNewTool(draft)
       if (isInstruction(draft)) return isNewInstruction(draft)
       repeated -= 1

@@ -1,5 +1,5 @@
 import { textOfContent } from '../content.ts'
-import { type Draft, Unreadable } from '../draft.ts'
+import { type TurnDraft, Unreadable } from '../draft.ts'
 import { entriesOf, idOf, type JsonObject, nestedJson, textOf } from '../json.ts'
 import { type SpokenEntry, spokenEntries } from '../roles.ts'
 
@@ -12,7 +12,7 @@ const listOf = (value: unknown, what: string): unknown[] => {
   return list
 }
 
-const partDraft = (part: JsonObject): Draft | undefined => {
+const partDraft = (part: JsonObject): TurnDraft | undefined => {
   const callId = idOf(part.id)
   if (part.type === 'tool_call') {
     return { role: 'agent', kind: 'tool_call', tool: { callId, name: textOf(part.name), arguments: part.arguments } }
@@ -21,7 +21,7 @@ const partDraft = (part: JsonObject): Draft | undefined => {
   return { role: 'tool', kind: 'tool_result', tool: { callId, result: part.response ?? part.result } }
 }
 
-const draftsOfMessage = ({ entry, role }: SpokenEntry): Draft[] => {
+const draftsOfMessage = ({ entry, role }: SpokenEntry): TurnDraft[] => {
   const parts = Array.isArray(entry.parts) ? [...entriesOf(entry.parts, 'part')] : []
   const tools = parts.map(partDraft).filter((draft) => draft !== undefined)
   const text = textOfContent(entry.parts ?? entry.content)
@@ -30,10 +30,10 @@ const draftsOfMessage = ({ entry, role }: SpokenEntry): Draft[] => {
   return [{ role, kind: 'message', text }, ...tools]
 }
 
-export const draftsOfMessages = (messages: unknown): Draft[] =>
+export const draftsOfMessages = (messages: unknown): TurnDraft[] =>
   [...spokenEntries(listOf(messages, 'the list of messages'))].flatMap(draftsOfMessage)
 
-export const instructionsOf = (instructions: unknown): Draft[] => {
+export const instructionsOf = (instructions: unknown): TurnDraft[] => {
   const isPlain = typeof instructions === 'string' && !nestedJson(instructions)
   const text = isPlain ? textOf(instructions) : textOfContent(listOf(instructions, 'the system instructions'))
   return text === null ? [] : [{ role: 'system', kind: 'message', text }]

@@ -3,7 +3,7 @@ import { entriesOf, idOf, type JsonObject, numberOf, objectOf, textOf } from '..
 
 /** Spans of OTLP in JSON, their attributes as plain values. */
 
-export type Span = {
+export type OtelSpan = {
   id: string
   parentId: string | null
   /** Milliseconds since 1970; Infinity when the span does not say. */
@@ -52,7 +52,7 @@ const isVoice = (scope: unknown, attributes: JsonObject): boolean =>
   /^(pipecat|livekit)/i.test(textOf(objectOf(scope).name) ?? '') ||
   Object.keys(attributes).some((name) => name.startsWith('lk.'))
 
-export const spanOf = (span: JsonObject, scope?: unknown): Span => {
+export const spanOf = (span: JsonObject, scope?: unknown): OtelSpan => {
   const attributes = attributesOf(span.attributes)
   const startMs = nanosecondsToMs(span.startTimeUnixNano)
   const endMs = nanosecondsToMs(span.endTimeUnixNano)
@@ -67,8 +67,8 @@ export const spanOf = (span: JsonObject, scope?: unknown): Span => {
   }
 }
 
-export const spansOf = (resourceSpans: unknown[]): Span[] => {
-  const spans: Span[] = []
+export const spansOf = (resourceSpans: unknown[]): OtelSpan[] => {
+  const spans: OtelSpan[] = []
   for (const resource of entriesOf(resourceSpans, 'resourceSpans')) {
     for (const scope of entriesOf(listOf(resource.scopeSpans), 'scopeSpans')) {
       for (const span of entriesOf(listOf(scope.spans), 'span')) spans.push(spanOf(span, scope.scope))

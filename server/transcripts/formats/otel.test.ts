@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sample } from '../../../test/samples/ingest/sample.ts'
-import { expectTurns, expectUnreadable, latency, type Said, tool } from '../../../test/support/turns.ts'
+import { expectTurns, expectUnreadable, latency, type PartialTurn, tool } from '../../../test/support/turns.ts'
 import { readTranscript } from '../read.ts'
 
 const traces = sample('otel_genai_traces.json')
@@ -17,7 +17,7 @@ const texts = (content: unknown) => {
   return 'turns' in reading ? reading.turns.map(({ text }) => text) : reading.unreadable
 }
 
-const said: Said[] = [
+const said: PartialTurn[] = [
   { role: 'system', text: 'You change airline seats.' },
   { role: 'customer', text: 'Can I change my seat?' },
   {
@@ -169,7 +169,7 @@ describe('spans of other conventions', () => {
     attributes: Object.entries(attributes).map(([key, value]) => ({ key, value: { stringValue: value } })),
   })
   const tracesOf = (...spans: object[]) => ({ resourceSpans: [{ scopeSpans: [{ spans }] }] })
-  const told: Said[] = [
+  const told: PartialTurn[] = [
     { role: 'system', text: 'Sell seats.' },
     { role: 'customer', text: 'Is 14A free?', startMs: 100 },
     { role: 'agent', text: 'I look.', startMs: 900 },

@@ -1,10 +1,10 @@
 import { isObject } from '../../platform/is-object.ts'
-import { type Draft, type Hints, type Reader, Unreadable } from '../draft.ts'
+import { type Hints, type Reader, type TurnDraft, Unreadable } from '../draft.ts'
 import { at, idOf, type JsonObject, listAt, secondsToMs, someEntry, textOf } from '../json.ts'
 import { asGenAi } from './otel-conventions.ts'
 import { conversation } from './otel-history.ts'
 import { draftsOfMessages, instructionsOf } from './otel-messages.ts'
-import { type Span, spansOf } from './otel-spans.ts'
+import { type OtelSpan, spansOf } from './otel-spans.ts'
 
 /**
  * OpenTelemetry GenAI: a list of messages, the attributes of one operation, or the traces of a whole conversation.
@@ -14,14 +14,14 @@ import { type Span, spansOf } from './otel-spans.ts'
 
 type Since = (time: number) => number | null
 
-const operationOf = (span: Span) => textOf(span.attributes['gen_ai.operation.name'])
+const operationOf = (span: OtelSpan) => textOf(span.attributes['gen_ai.operation.name'])
 
-const latencyOf = ({ attributes }: Span, turn: Span | undefined): NonNullable<Draft['latency']> => ({
+const latencyOf = ({ attributes }: OtelSpan, turn: OtelSpan | undefined): NonNullable<TurnDraft['latency']> => ({
   modelMs: secondsToMs(attributes['gen_ai.response.time_to_first_chunk']),
   totalMs: secondsToMs(turn?.attributes['turn.user_bot_latency_seconds']),
 })
 
-const outputOf = (span: Span, turn: Span | undefined, since: Since): Draft[] => {
+const outputOf = (span: OtelSpan, turn: OtelSpan | undefined, since: Since): TurnDraft[] => {
   const interrupted = turn?.attributes['turn.was_interrupted'] === true
   return draftsOfMessages(span.attributes['gen_ai.output.messages']).map((draft, index) => ({
     ...draft,
@@ -32,20 +32,20 @@ const outputOf = (span: Span, turn: Span | undefined, since: Since): Draft[] => 
 }
 
 /** The moments at which a span adds to the conversation: what goes in when it starts, what comes out when it ends. */
-type Moment = { time: number; rank: number; drafts: () => Draft[] }
+type Moment = { time: number; rank: number; drafts: () => TurnDraft[] }
 
-const toolMoments = (span: Span, since: Since): Moment[] => {
+const toolMoments = (span: OtelSpan, since: Since): Moment[] => {
   const { attributes } = span
   const tool = { callId: idOf(attributes['gen_ai.tool.call.id']), name: textOf(attributes['gen_ai.tool.name']) }
   const given = attributes['gen_ai.tool.call.arguments']
   const result = attributes['gen_ai.tool.call.result']
-  const call: Draft = {
+  const call: TurnDraft = {
     role: 'agent',
     kind: 'tool_call',
     startMs: since(span.startMs),
     tool: { ...tool, arguments: given },
   }
-  const answer: Draft = {
+  const answer: TurnDraft = {
     role: 'tool',
     kind: 'tool_result',
     startMs: since(span.endMs),
@@ -58,13 +58,13 @@ const toolMoments = (span: Span, since: Since): Moment[] => {
 }
 
 /** Only what follows the last answer is sent when the span starts; the rest is history. */
-const inputOf = (span: Span, since: Since): Draft[] => {
+const inputOf = (span: OtelSpan, since: Since): TurnDraft[] => {
   const drafts = draftsOfMessages(span.attributes['gen_ai.input.messages'])
   const answered = drafts.findLastIndex(({ role }) => role !== 'customer')
   return drafts.map((draft, index) => (index > answered ? { ...draft, startMs: since(span.startMs) } : draft))
 }
 
-const messageMoments = (span: Span, turn: Span | undefined, since: Since): Moment[] => [
+const messageMoments = (span: OtelSpan, turn: OtelSpan | undefined, since: Since): Moment[] => [
   {
     time: span.startMs,
     rank: 1,
@@ -74,7 +74,7 @@ const messageMoments = (span: Span, turn: Span | undefined, since: Since): Momen
   { time: span.endMs, rank: span.endMs > span.startMs ? 0 : 2, drafts: () => outputOf(span, turn, since) },
 ]
 
-const readSpans = (given: Span[], since: Since): Draft[] => {
+const readSpans = (given: OtelSpan[], since: Since): TurnDraft[] => {
   const spans = asGenAi(given)
   const sinceMessage: Since = spans.some(({ isVoice }) => isVoice) ? () => null : since
   const byId = new Map(spans.map((span) => [span.id, span]))
@@ -92,14 +92,14 @@ const readSpans = (given: Span[], since: Since): Draft[] => {
 const holdsMessages = (entry: JsonObject) =>
   'gen_ai.input.messages' in entry || 'gen_ai.output.messages' in entry || 'gen_ai.system_instructions' in entry
 
-const sinceStart = (spans: Span[], hints: Hints): Since => {
+const sinceStart = (spans: OtelSpan[], hints: Hints): Since => {
   const start = hints.startedAt?.getTime() ?? spans.reduce((time, { startMs }) => Math.min(time, startMs), Infinity)
   return (time) => (Number.isFinite(time) ? time - start : null)
 }
 
 /** Operations without spans: the order of the list is the order of things, and nothing has a time. */
-const readOperations = (operations: unknown[]): Draft[] => {
-  const spans = operations.map((operation, index): Span => {
+const readOperations = (operations: unknown[]): TurnDraft[] => {
+  const spans = operations.map((operation, index): OtelSpan => {
     if (!isObject(operation)) throw new Unreadable(`operation ${index} is not an object`)
     const times = { startMs: index, endMs: index + 0.5 }
     return { id: String(index), parentId: null, ...times, failed: null, isVoice: false, attributes: operation }

@@ -1,5 +1,5 @@
 import { isObject } from '../../platform/is-object.ts'
-import { type Draft, type Reader, Unreadable } from '../draft.ts'
+import { type Reader, type TurnDraft, Unreadable } from '../draft.ts'
 import { entriesOf, type JsonObject, listAt, someEntry } from '../json.ts'
 import { knownRole } from '../roles.ts'
 import { type Turn, turnKinds, turnRoles } from '../turn.ts'
@@ -32,7 +32,7 @@ const timesOf = (entry: JsonObject, index: number, where = '') => {
   return { startMs, endMs }
 }
 
-const wordsOf = (entry: JsonObject, index: number): NonNullable<Draft['words']> => {
+const wordsOf = (entry: JsonObject, index: number): NonNullable<TurnDraft['words']> => {
   const words = optional(entry.words, isList, () => fault(index, 'words', 'a list')) ?? []
   return words.map((word, at) => {
     if (!isObject(word) || !isText(word.text)) throw fault(index, `words[${at}]`, 'an object with a text')
@@ -40,7 +40,7 @@ const wordsOf = (entry: JsonObject, index: number): NonNullable<Draft['words']> 
   })
 }
 
-const toolOf = (entry: JsonObject, index: number): NonNullable<Draft['tool']> => {
+const toolOf = (entry: JsonObject, index: number): NonNullable<TurnDraft['tool']> => {
   const tool = entry.tool
   if (!isObject(tool)) throw fault(index, 'tool', 'an object with the name of the tool')
   const name = optional(tool.name, isText, () => fault(index, 'tool.name', 'text'))
@@ -50,7 +50,7 @@ const toolOf = (entry: JsonObject, index: number): NonNullable<Draft['tool']> =>
   return { name, callId, isError, arguments: tool.arguments, result: tool.result }
 }
 
-const latencyOf = (entry: JsonObject, index: number): NonNullable<Draft['latency']> => {
+const latencyOf = (entry: JsonObject, index: number): NonNullable<TurnDraft['latency']> => {
   const figures = optional(entry.latency, isObject, () => fault(index, 'latency', 'an object'))
   const figure = (name: string) =>
     optional(figures?.[name], isTime, () => fault(index, `latency.${name}`, 'milliseconds, 0 or more'))
@@ -63,7 +63,7 @@ const latencyOf = (entry: JsonObject, index: number): NonNullable<Draft['latency
   }
 }
 
-const draftOf = (entry: JsonObject, index: number): Draft => {
+const draftOf = (entry: JsonObject, index: number): TurnDraft => {
   const role = typeof entry.role === 'string' ? knownRole(entry.role) : undefined
   if (!role) throw fault(index, 'role', `one of ${turnRoles.join(', ')}`)
   const kind = optional(entry.kind, isKind, () => fault(index, 'kind', `one of ${turnKinds.join(', ')}`)) ?? 'message'
@@ -82,7 +82,7 @@ const draftOf = (entry: JsonObject, index: number): Draft => {
   }
 }
 
-function* read(entries: unknown[]): Generator<Draft> {
+function* read(entries: unknown[]): Generator<TurnDraft> {
   let index = 0
   for (const entry of entriesOf(entries)) {
     yield draftOf(entry, index)

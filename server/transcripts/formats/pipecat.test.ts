@@ -1,11 +1,11 @@
 import { describe, test } from 'vitest'
 import { sample } from '../../../test/samples/ingest/sample.ts'
-import { expectTurns, type Said, tool } from '../../../test/support/turns.ts'
+import { expectTurns, type PartialTurn, tool } from '../../../test/support/turns.ts'
 
 const session = sample('pipecat_session.json')
 const startedAt = new Date(session.started_at)
 
-const said: Said[] = [
+const said: PartialTurn[] = [
   { role: 'agent', text: 'Clinic line, good afternoon.', startMs: 1_100 },
   { role: 'customer', text: 'I want to refill a prescription.', startMs: 4_300 },
   { role: 'agent', kind: 'tool_call', tool: tool({ callId: 't1', name: 'refill', arguments: { rx: '881' } }) },

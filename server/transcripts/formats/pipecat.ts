@@ -1,5 +1,5 @@
 import { textOfContent } from '../content.ts'
-import type { Draft, Hints, Reader } from '../draft.ts'
+import type { Hints, Reader, TurnDraft } from '../draft.ts'
 import {
   at,
   idOf,
@@ -19,7 +19,7 @@ import { type SpokenEntry, spokenEntries } from '../roles.ts'
  * they are commonly kept together with tool calls, with or without `start_time` and `end_time` in seconds.
  */
 
-const draftOf = ({ entry, name, role }: SpokenEntry, start: Date | null | undefined): Draft => {
+const draftOf = ({ entry, name, role }: SpokenEntry, start: Date | null | undefined): TurnDraft => {
   const times = {
     startMs: secondsToMs(entry.start_time) ?? msSince(start, instantOf(entry.timestamp)),
     endMs: secondsToMs(entry.end_time),
@@ -42,7 +42,7 @@ const draftOf = ({ entry, name, role }: SpokenEntry, start: Date | null | undefi
   }
 }
 
-function* read(entries: unknown[], start: Date | null | undefined): Generator<Draft> {
+function* read(entries: unknown[], start: Date | null | undefined): Generator<TurnDraft> {
   for (const spoken of spokenEntries(entries)) yield draftOf(spoken, start)
 }
 

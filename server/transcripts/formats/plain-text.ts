@@ -1,4 +1,4 @@
-import type { Draft, Reader } from '../draft.ts'
+import type { Reader, TurnDraft } from '../draft.ts'
 import { knownRole } from '../roles.ts'
 import type { TurnRole } from '../turn.ts'
 
@@ -26,10 +26,10 @@ const clockMs = (text: string): number => {
   return seconds * 1_000
 }
 
-type Said = { role: TurnRole; startMs: number | null; lines: string[] }
+type SpokenText = { role: TurnRole; startMs: number | null; lines: string[] }
 
-const sayings = (text: string): Said[] => {
-  const said: Said[] = []
+const sayings = (text: string): SpokenText[] => {
+  const said: SpokenText[] = []
   for (const written of text.split(/\r\n|\r|\n/)) {
     const [, before, name, after, speech = ''] = line.exec(written) ?? []
     const role = name === undefined ? undefined : knownRole(name)
@@ -42,7 +42,7 @@ const sayings = (text: string): Said[] => {
   return said
 }
 
-function* read(text: string): Generator<Draft> {
+function* read(text: string): Generator<TurnDraft> {
   const said = sayings(text)
   const first = said.find(({ startMs }) => startMs !== null)?.startMs ?? 0
   for (const { role, startMs, lines } of said) {

@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest'
 import { sample } from '../../../test/samples/ingest/sample.ts'
-import { expectTurns, expectUnreadable, type Said, tool } from '../../../test/support/turns.ts'
+import { expectTurns, expectUnreadable, type PartialTurn, tool } from '../../../test/support/turns.ts'
 
 const event = sample('retell_call_ended.json')
 const entries = event.call.transcript_with_tool_calls
@@ -13,7 +13,7 @@ const wordsFrom = (startMs: number, words: string) => {
   return { text: words, words: timed, startMs, endMs: startMs + 280 * (timed.length - 1) + 240 }
 }
 
-const said: Said[] = [
+const said: PartialTurn[] = [
   { role: 'agent', ...wordsFrom(600, 'Bright Energy, Leo speaking.') },
   { role: 'customer', ...wordsFrom(3_900, 'My bill looks doubled this month.') },
   {

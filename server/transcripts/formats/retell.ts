@@ -1,4 +1,4 @@
-import type { Draft, Hints, Reader } from '../draft.ts'
+import type { Hints, Reader, TurnDraft } from '../draft.ts'
 import {
   booleanOf,
   entriesOf,
@@ -39,7 +39,7 @@ const transition = (entry: JsonObject) => {
   return `node_transition: ${name('former')} → ${name('new')}`
 }
 
-const draftOf = ({ entry, name, role }: SpokenEntry, hints: Hints): Draft => {
+const draftOf = ({ entry, name, role }: SpokenEntry, hints: Hints): TurnDraft => {
   const words = wordsOf(entry)
   const times = timesOf(entry, words, hints)
   const text = textOf(entry.content)
@@ -71,7 +71,7 @@ const draftOf = ({ entry, name, role }: SpokenEntry, hints: Hints): Draft => {
   }
 }
 
-function* read(entries: unknown[], hints: Hints): Generator<Draft> {
+function* read(entries: unknown[], hints: Hints): Generator<TurnDraft> {
   for (const spoken of spokenEntries(entries)) yield draftOf(spoken, hints)
 }
 

@@ -1,10 +1,10 @@
-import type { Draft, Reader } from '../draft.ts'
+import type { Reader, TurnDraft } from '../draft.ts'
 import { at, entriesOf, type JsonObject, listAt, numberOf, someEntry, textOf } from '../json.ts'
 import { spokenEntries } from '../roles.ts'
 
 /** Roark: what was said, and beside it the tools that were used, all with offsets in milliseconds. */
 
-const spoken = (entries: unknown[]): Draft[] =>
+const spoken = (entries: unknown[]): TurnDraft[] =>
   [...spokenEntries(entries)].map(({ entry, role }) => ({
     role,
     kind: 'message',
@@ -13,10 +13,10 @@ const spoken = (entries: unknown[]): Draft[] =>
     endMs: numberOf(entry.endOffsetMs),
   }))
 
-const invoked = (invocation: JsonObject): Draft[] => {
+const invoked = (invocation: JsonObject): TurnDraft[] => {
   const name = textOf(invocation.name)
   const startMs = numberOf(invocation.startOffsetMs)
-  const call: Draft = {
+  const call: TurnDraft = {
     role: 'agent',
     kind: 'tool_call',
     startMs,
@@ -28,7 +28,7 @@ const invoked = (invocation: JsonObject): Draft[] => {
 }
 
 /** Puts each tool turn before the first message that begins after it; one without a time goes to the end. */
-function* merge(messages: Draft[], tools: Draft[]): Generator<Draft> {
+function* merge(messages: TurnDraft[], tools: TurnDraft[]): Generator<TurnDraft> {
   const waiting = tools.toSorted((a, b) => (a.startMs ?? Infinity) - (b.startMs ?? Infinity) || 0)
   let next = 0
   for (const message of messages) {
@@ -41,7 +41,7 @@ function* merge(messages: Draft[], tools: Draft[]): Generator<Draft> {
   yield* waiting.slice(next)
 }
 
-const isBefore = (tool: Draft, message: Draft) =>
+const isBefore = (tool: TurnDraft, message: TurnDraft) =>
   typeof tool.startMs === 'number' && typeof message.startMs === 'number' && tool.startMs < message.startMs
 
 export const readRoark: Reader = (content) => {

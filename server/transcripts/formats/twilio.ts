@@ -1,5 +1,5 @@
 import { isObject } from '../../platform/is-object.ts'
-import type { Draft, Reader } from '../draft.ts'
+import type { Reader, TurnDraft } from '../draft.ts'
 import { at, entriesOf, idOf, type JsonObject, listAt, secondsToMs, someEntry, textOf } from '../json.ts'
 import { roleOf } from '../roles.ts'
 import type { TurnRole } from '../turn.ts'
@@ -21,7 +21,7 @@ const timesOf = (entry: JsonObject) => ({
   endMs: secondsToMs(entry.end_time),
 })
 
-function* read(sentences: unknown[], roles: Map<string, TurnRole>): Generator<Draft> {
+function* read(sentences: unknown[], roles: Map<string, TurnRole>): Generator<TurnDraft> {
   for (const sentence of entriesOf(sentences, 'sentence')) {
     const words = [...entriesOf(Array.isArray(sentence.words) ? sentence.words : [], 'word')]
     yield {

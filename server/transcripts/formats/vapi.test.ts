@@ -1,11 +1,11 @@
 import { describe, test } from 'vitest'
 import { sample } from '../../../test/samples/ingest/sample.ts'
-import { expectTurns, expectUnreadable, type Said, tool } from '../../../test/support/turns.ts'
+import { expectTurns, expectUnreadable, type PartialTurn, tool } from '../../../test/support/turns.ts'
 
 const report = sample('vapi_end_of_call_report.json')
 const messages = report.message.artifact.messages
 
-const said: Said[] = [
+const said: PartialTurn[] = [
   {
     role: 'system',
     text: 'You are Nora, receptionist for Harbor Dental. Verify date of birth before any change.',

@@ -1,4 +1,4 @@
-import type { Draft, Hints, Reader } from '../draft.ts'
+import type { Hints, Reader, TurnDraft } from '../draft.ts'
 import type { JsonObject } from '../json.ts'
 import { at, entriesOf, idOf, instantOfMs, listAt, msSince, numberOf, secondsToMs, someEntry, textOf } from '../json.ts'
 import { type SpokenEntry, spokenEntries } from '../roles.ts'
@@ -12,7 +12,7 @@ const timesOf = (entry: JsonObject, hints: Hints) => {
   return { startMs, endMs: startMs !== null && lastedMs !== null ? startMs + lastedMs : null }
 }
 
-function* draftsOf({ entry, name, role }: SpokenEntry, hints: Hints): Generator<Draft> {
+function* draftsOf({ entry, name, role }: SpokenEntry, hints: Hints): Generator<TurnDraft> {
   const times = timesOf(entry, hints)
   const calls = Array.isArray(entry.toolCalls) ? entry.toolCalls : []
   if (name === 'tool_call_result' || (role === 'tool' && entry.result !== undefined)) {
@@ -31,7 +31,7 @@ function* draftsOf({ entry, name, role }: SpokenEntry, hints: Hints): Generator<
   }
 }
 
-function* read(messages: unknown[], hints: Hints): Generator<Draft> {
+function* read(messages: unknown[], hints: Hints): Generator<TurnDraft> {
   for (const spoken of spokenEntries(messages)) yield* draftsOf(spoken, hints)
 }
 

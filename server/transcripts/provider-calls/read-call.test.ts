@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sample } from '../../../test/samples/ingest/sample.ts'
-import { placesIn } from '../../../test/samples/places.ts'
+import { placesIn } from '../../../test/samples/sample-slots.ts'
 import { computeSignals } from '../../../test/support/signals.ts'
 import { readTranscript } from '../read.ts'
 import { isCall } from './call.ts'

@@ -2,24 +2,24 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sample } from '../../../test/samples/ingest/sample.ts'
 import { computeSignals } from '../../../test/support/signals.ts'
-import { type Said, tool, turnsOf } from '../../../test/support/turns.ts'
+import { type PartialTurn, tool, turnsOf } from '../../../test/support/turns.ts'
 import { strict } from '../../platform/json-schema.ts'
 import { readTranscript } from '../read.ts'
 import type { Turn } from '../turn.ts'
 import { Signals } from './signals.ts'
 
-const agent = (startMs: number | null, endMs: number | null, rest: Partial<Turn> = {}): Said => ({
+const agent = (startMs: number | null, endMs: number | null, rest: Partial<Turn> = {}): PartialTurn => ({
   role: 'agent',
   text: 'Hello there',
   startMs,
   endMs,
   ...rest,
 })
-const customer = (startMs: number | null, endMs: number | null, rest: Partial<Turn> = {}): Said => ({
+const customer = (startMs: number | null, endMs: number | null, rest: Partial<Turn> = {}): PartialTurn => ({
   ...agent(startMs, endMs, rest),
   role: 'customer',
 })
-const signalsOf = (said: Said[], durationMs?: number) => computeSignals(turnsOf(said), durationMs)
+const signalsOf = (said: PartialTurn[], durationMs?: number) => computeSignals(turnsOf(said), durationMs)
 
 const turnsIn = (content: unknown) => {
   const reading = readTranscript(content)
@@ -132,7 +132,7 @@ describe('worked by hand', () => {
 })
 
 describe('response latency', () => {
-  const latency = (...said: Said[]) => signalsOf(said).responseLatencyMs.max
+  const latency = (...said: PartialTurn[]) => signalsOf(said).responseLatencyMs.max
 
   test('counts only what the customer waited for', () => {
     expect(latency(customer(0, 1_000), agent(1_000, 2_000))).toBe(0)
@@ -156,7 +156,7 @@ describe('response latency', () => {
 })
 
 describe('interruptions', () => {
-  const cuts = (...said: Said[]) => signalsOf(said).interruptions
+  const cuts = (...said: PartialTurn[]) => signalsOf(said).interruptions
 
   test('break in at least 200 ms before the end and outlast it', () => {
     expect(cuts(agent(0, 4_000), customer(3_800, 5_000))).toEqual({ byAgent: 0, byCustomer: 1 })
@@ -195,8 +195,12 @@ describe('interruptions', () => {
 
 describe('tools', () => {
   test('failures are those that say so, and unknown when none says anything', () => {
-    const result = (isError: boolean | null): Said => ({ role: 'tool', kind: 'tool_result', tool: tool({ isError }) })
-    const call: Said = { role: 'agent', kind: 'tool_call', tool: tool({ name: 'a' }) }
+    const result = (isError: boolean | null): PartialTurn => ({
+      role: 'tool',
+      kind: 'tool_result',
+      tool: tool({ isError }),
+    })
+    const call: PartialTurn = { role: 'agent', kind: 'tool_call', tool: tool({ name: 'a' }) }
     expect(signalsOf([call, result(null), call, result(null)])).toMatchObject({ toolCalls: 2, toolFailures: null })
     expect(signalsOf([call, result(null), call, result(true)])).toMatchObject({ toolCalls: 2, toolFailures: 1 })
     expect(signalsOf([call, result(false)])).toMatchObject({ toolCalls: 1, toolFailures: 0 })
@@ -235,9 +239,9 @@ describe('always', () => {
       interrupted: fc.boolean(),
       isError: fc.option(fc.boolean()),
     })
-    .map(({ lasts, isError, startMs, ...rest }): Said => {
+    .map(({ lasts, isError, startMs, ...rest }): PartialTurn => {
       const endMs = startMs === null || lasts === null ? null : startMs + lasts
-      return { ...rest, startMs, endMs, tool: rest.kind.startsWith('tool') ? tool({ isError }) : null } as Said
+      return { ...rest, startMs, endMs, tool: rest.kind.startsWith('tool') ? tool({ isError }) : null } as PartialTurn
     })
   const conversation = fc.array(turn, { maxLength: 20 })
   const isSignals = strict.compile(Signals)
@@ -265,13 +269,13 @@ describe('always', () => {
 
   test('events, and what the system says, change nothing', () => {
     fc.assert(
-      fc.property(conversation, fc.nat(20), fc.constantFrom<Said>(...silent), (said, place, added) => {
+      fc.property(conversation, fc.nat(20), fc.constantFrom<PartialTurn>(...silent), (said, place, added) => {
         expect(signalsOf(said.toSpliced(place, 0, added))).toEqual(signalsOf(said))
       }),
       { numRuns: 700 },
     )
   })
-  const silent: Said[] = [
+  const silent: PartialTurn[] = [
     { role: 'customer', kind: 'event', text: 'dtmf: 1', startMs: 5, endMs: 9_999 },
     { role: 'agent', kind: 'event', text: null },
     { role: 'system', text: 'Be kind.', startMs: 0 },

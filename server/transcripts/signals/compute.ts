@@ -2,7 +2,7 @@ import type { Turn } from '../turn.ts'
 import { interruptionsIn } from './interruptions.ts'
 import { percentile, responseLatencies } from './latency.ts'
 import type { Signals } from './signals.ts'
-import { commonMs, type Span, sideOf, totalMs, type Utterance, union, utterancesOf } from './speech.ts'
+import { commonMs, sideOf, type TimeSpan, totalMs, type Utterance, union, utterancesOf } from './speech.ts'
 
 type Side = 'agent' | 'customer'
 
@@ -47,7 +47,7 @@ const countToolFailures = (turns: Turn[]): number | null => {
 }
 
 /** The times in which nobody spoke, people other than agent and customer included, from the start to the end. */
-const silencesMs = (spoken: Span[], endMs: number): number[] => {
+const silencesMs = (spoken: TimeSpan[], endMs: number): number[] => {
   const starts = [...spoken.map(({ startMs }) => startMs), endMs]
   return starts.map((startMs, index) => Math.max(0, startMs - (spoken[index - 1]?.endMs ?? 0)))
 }
@@ -65,7 +65,7 @@ const unknown: TimedSignals = {
 type Sound = { spokenMs: number; lastEndMs: number; longestSilenceMs: number }
 
 /** What is measured of turns alone. */
-export type Measured = Omit<Signals, 'longestSilenceMs' | 'deadAirShare'> & { sound: Sound | null }
+export type MeasuredSignals = Omit<Signals, 'longestSilenceMs' | 'deadAirShare'> & { sound: Sound | null }
 
 /**
  * Talk time of a side is the time in which at least one of its utterances sounds: speaking over oneself counts once,
@@ -100,7 +100,7 @@ const soundOf = (utterances: Utterance[]): Sound => {
 }
 
 /** Measures turns. A human agent is neither side: heard, so not silence, and otherwise not measured. */
-export const measure = (turns: Turn[]): Measured => {
+export const measure = (turns: Turn[]): MeasuredSignals => {
   const words = perSide((side) => countWords(turns, side))
   const utterances = utterancesOf(turns)
   return {
@@ -116,7 +116,7 @@ export const measure = (turns: Turn[]): Measured => {
 }
 
 /** The conversation lasts until its stated end, or until the last utterance ends, whichever is later. */
-export const signalsOf = ({ sound, ...signals }: Measured, durationMs?: number | null): Signals => {
+export const signalsOf = ({ sound, ...signals }: MeasuredSignals, durationMs?: number | null): Signals => {
   if (!sound) return { ...signals, longestSilenceMs: null, deadAirShare: null }
   const { spokenMs, lastEndMs, longestSilenceMs } = sound
   const endMs = Math.max(durationMs ?? 0, lastEndMs)

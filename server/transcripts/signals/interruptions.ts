@@ -1,21 +1,21 @@
 import type { Turn } from '../turn.ts'
-import { type Span, sideOf } from './speech.ts'
+import { sideOf, type TimeSpan } from './speech.ts'
 
 /** Less is how people who understand each other take turns. */
 const minOverlapMs = 200
 
-type Utterance = Span & { interrupted: boolean }
+type Utterance = TimeSpan & { interrupted: boolean }
 
 /**
  * How many of these utterances the others cut short: those that the source marks as interrupted, and those into which
  * another breaks at least 200 ms before their end, and then goes on for longer. A word during another's speech
  * (“uh-huh”) does not interrupt it.
  */
-const countCut = (utterances: Utterance[], others: Span[]): number => {
+const countCut = (utterances: Utterance[], others: TimeSpan[]): number => {
   const byEnd = utterances.toSorted((a, b) => a.endMs - b.endMs)
   const byStart = others.toSorted((a, b) => a.startMs - b.startMs)
   /** Of the others that began in time, those that may still outlast; the latest to begin is on top. */
-  const speaking: Span[] = []
+  const speaking: TimeSpan[] = []
   let next = 0
   let count = 0
   for (const { startMs, endMs, interrupted } of byEnd) {

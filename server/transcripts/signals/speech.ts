@@ -2,10 +2,10 @@ import type { Turn } from '../turn.ts'
 
 /** Who spoke when. Times in milliseconds from the start of the conversation. */
 
-export type Span = { startMs: number; endMs: number }
+export type TimeSpan = { startMs: number; endMs: number }
 
 /** A message with both times: an utterance. `others` are people or voices who are neither agent nor customer. */
-export type Utterance = Span & { by: 'agent' | 'customer' | 'others' }
+export type Utterance = TimeSpan & { by: 'agent' | 'customer' | 'others' }
 
 export const sideOf = ({ kind, role }: Turn): Utterance['by'] | undefined => {
   if (kind !== 'message' || role === 'system' || role === 'tool') return undefined
@@ -29,8 +29,8 @@ export const utterancesOf = (turns: Turn[]): Utterance[] | null => {
 }
 
 /** The same time in spans that neither touch nor overlap; takes and gives them by start. */
-export const union = (spans: Span[]): Span[] => {
-  const joined: Span[] = []
+export const union = (spans: TimeSpan[]): TimeSpan[] => {
+  const joined: TimeSpan[] = []
   for (const { startMs, endMs } of spans) {
     const last = joined.at(-1)
     if (last && startMs <= last.endMs) last.endMs = Math.max(last.endMs, endMs)
@@ -39,11 +39,11 @@ export const union = (spans: Span[]): Span[] => {
   return joined
 }
 
-export const totalMs = (joined: Span[]): number =>
+export const totalMs = (joined: TimeSpan[]): number =>
   joined.reduce((total, { startMs, endMs }) => total + endMs - startMs, 0)
 
 /** How long two unions have in common. */
-export const commonMs = (some: Span[], others: Span[]): number => {
+export const commonMs = (some: TimeSpan[], others: TimeSpan[]): number => {
   let [total, here, there] = [0, 0, 0]
   for (let [a, b] = [some[0], others[0]]; a && b; [a, b] = [some[here], others[there]]) {
     total += Math.max(0, Math.min(a.endMs, b.endMs) - Math.max(a.startMs, b.startMs))

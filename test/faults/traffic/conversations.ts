@@ -4,7 +4,7 @@ import { angryWords } from '../world.ts'
 
 const batchSize = 6
 
-export type Sender = Traffic & {
+export type ConversationTraffic = Traffic & {
   /** Id by external id, as acknowledged. */
   acknowledged: Map<string, string>
   take: () => { externalId: string; id: string } | undefined
@@ -19,7 +19,7 @@ const transcriptOf = (number: number) => [
   { role: 'customer', text: isAngry(number) ? angryWords : 'Good bye.' },
 ]
 
-export const openConversations = (stage: Stage): Sender => {
+export const openConversations = (stage: Stage): ConversationTraffic => {
   const { org, key, client, random, query, monitors } = stage
   const acknowledged = new Map<string, string>()
   const tried = new Map<string, number>()

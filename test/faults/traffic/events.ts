@@ -2,7 +2,7 @@
 import { verify } from '../../support/webhooks/receiver.ts'
 import type { Stage } from '../stage.ts'
 
-type Told = { id: string; type: string; data: { id: string } }
+type DeliveredEvent = { id: string; type: string; data: { id: string } }
 
 const messageIds = (deliveries: { id: string }[]) => new Set(deliveries.map(({ id }) => `msg_${id}`))
 
@@ -39,7 +39,7 @@ export const compareEvents = async ({ world, query, org, endpointId, endpointSec
     if (!known.has(id)) found.push(`${id} was told and is stored nowhere`)
     if (!own.has(id)) continue
     checkSignature(id, received)
-    const { type, data }: Told = JSON.parse(received.body)
+    const { type, data }: DeliveredEvent = JSON.parse(received.body)
     const what = `${type} ${data.id}`
     idsByEvent.set(what, (idsByEvent.get(what) ?? new Set()).add(id))
   }

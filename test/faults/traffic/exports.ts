@@ -4,7 +4,7 @@ import { parse } from 'csv-parse/sync'
 import type { Stage, Traffic } from '../stage.ts'
 import type { Measures } from './measures.ts'
 
-type Asked = { id: string; before: string[]; isLast: boolean }
+type RequestedExport = { id: string; before: string[]; isLast: boolean }
 type Row = { conversation_id: string; audit_result: string; audit_score: string }
 type Manifest = { id: string; status: string; rows: number; sha256: string }
 
@@ -13,7 +13,7 @@ const hour = 3_600_000
 
 export const openExports = (stage: Stage, measures: Measures): Traffic => {
   const { client, key, monitors, endpointId, startedAt, query, org } = stage
-  const asked: Asked[] = []
+  const asked: RequestedExport[] = []
   const window = [-hour, hour].map((distance) => new Date(startedAt.getTime() + distance).toISOString())
   const config = {
     monitors: [{ id: monitors.external }],
@@ -58,7 +58,7 @@ export const openExports = (stage: Stage, measures: Measures): Traffic => {
     return found
   }
 
-  const faultsOf = async ({ id, before, isLast }: Asked, manifest: Manifest | undefined, pairs: string[]) => {
+  const faultsOf = async ({ id, before, isLast }: RequestedExport, manifest: Manifest | undefined, pairs: string[]) => {
     if (manifest?.status !== 'completed') return [`the export ${id} is ${JSON.stringify(manifest)}`]
     const { sha256, rows } = await readFile(id)
     const ids = new Set(rows.map((row) => row.conversation_id))

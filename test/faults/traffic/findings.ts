@@ -1,10 +1,13 @@
 // Findings that people file, with conversations. To file one is not repeatable: one whose answer was lost may be there.
 import type { Stage, Traffic } from '../stage.ts'
-import type { Sender } from './conversations.ts'
+import type { ConversationTraffic } from './conversations.ts'
 
 type Row = { id: string; title: string; conversations: string[] }
 
-export const openFindings = ({ client, query, org, reviewers, random }: Stage, conversations: Sender): Traffic => {
+export const openFindings = (
+  { client, query, org, reviewers, random }: Stage,
+  conversations: ConversationTraffic,
+): Traffic => {
   const filed = new Map<string, string>()
   const attached = new Map<string, Set<string>>()
   const tried = new Set<string>()

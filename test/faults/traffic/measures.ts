@@ -1,6 +1,6 @@
 // What others found in conversations: results of an external monitor, and metrics of the customer.
 import type { Stage, Traffic } from '../stage.ts'
-import type { Sender } from './conversations.ts'
+import type { ConversationTraffic } from './conversations.ts'
 
 export type Measures = Traffic & { listJudged: () => string[] }
 
@@ -27,7 +27,7 @@ const compareValues = (
 
 export const openMeasures = (
   { post, client, key, random, query, org, monitors }: Stage,
-  conversations: Sender,
+  conversations: ConversationTraffic,
 ): Measures => {
   const results: Values = new Map()
   const metrics: Values = new Map()

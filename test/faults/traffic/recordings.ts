@@ -1,13 +1,13 @@
 // Recordings that are uploaded, and replaced.
 import { wav } from '../../make.ts'
 import type { Stage, Traffic } from '../stage.ts'
-import type { Sender } from './conversations.ts'
+import type { ConversationTraffic } from './conversations.ts'
 
 /** As the service serves it. */
 export const fetchRecording = ({ client, key }: Stage, conversationId: string): Promise<Buffer> =>
   client.download(`/v1/conversations/${conversationId}/recording`, key)
 
-export const openRecordings = (stage: Stage, conversations: Sender): Traffic => {
+export const openRecordings = (stage: Stage, conversations: ConversationTraffic): Traffic => {
   const { client, key, random } = stage
   /** The last that was acknowledged, of a conversation that nobody else uploads to at the time. */
   const acknowledged = new Map<string, Uint8Array<ArrayBuffer>>()

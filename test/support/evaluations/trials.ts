@@ -24,7 +24,11 @@ export const issuesOf = ({ status, body }: Refused) => {
   return body.details.issues
 }
 
-export type Judged = { monitorId: string; correctResult: 'affected' | 'not_affected' | 'unsure'; isOpen?: boolean }
+export type HumanJudgment = {
+  monitorId: string
+  correctResult: 'affected' | 'not_affected' | 'unsure'
+  isOpen?: boolean
+}
 
 /** The model is asked one thing at a time, so that the order of questions is known. */
 export const serverOfTrials = async () => {
@@ -57,7 +61,7 @@ export const serverOfTrials = async () => {
   const makeReview = async (
     org: string,
     conversationId: string,
-    { monitorId, correctResult, isOpen = false }: Judged,
+    { monitorId, correctResult, isOpen = false }: HumanJudgment,
   ) => {
     clock.advance(60_000)
     const [status, completedAt] = isOpen ? ['in_progress', null] : ['completed', clock.now()]

@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { makeArms, makeConversation, makeLaunch, makeOrganization } from '../../make.ts'
 import type { TestServer } from '../../server.ts'
 
-export type Arm = 'A' | 'B'
+export type ArmLabel = 'A' | 'B'
 
 /** An organization with an agent of two versions, and what one does there. */
 export const openExperiments = async (server: TestServer, switches: object = {}) => {
@@ -22,7 +22,7 @@ export const openExperiments = async (server: TestServer, switches: object = {})
   }
 
   /** A call by the version of an arm. */
-  const converse = async (arm: Arm, fields: object = {}): Promise<string> => {
+  const converse = async (arm: ArmLabel, fields: object = {}): Promise<string> => {
     const made = await makeConversation(server, key, {
       agent: undefined,
       agentId: arms.agentId,

@@ -1,19 +1,19 @@
 // An experiment observed one conversation after another: for time lines and simulations, which look again and again.
 
-import { type Arms, estimateArms } from '../../../server/statistics/arm.ts'
+import { type ArmEstimates, estimateArms } from '../../../server/statistics/arm.ts'
 import type { Design } from '../../../server/statistics/design.ts'
 import {
   type Arm,
   addUnit,
-  holdMore,
+  addValue,
   noSums,
   noUnit,
   type Sums,
   subtractUnit,
-  type Unit,
+  type UnitSums,
 } from '../../../server/statistics/sums.ts'
 
-export type Observation = {
+export type ReplayedObservation = {
   /** Null: the conversation is a unit of its own. */
   unit: string | null
   arm: Arm
@@ -21,21 +21,21 @@ export type Observation = {
 }
 
 /** Changed in place by `observe`: there may be a million units. */
-export type Replay = { kind: Design['kind']; sums: Sums; units: Map<string, Unit> }
+export type Replay = { kind: Design['kind']; sums: Sums; units: Map<string, UnitSums> }
 
 export const startReplay = (kind: Design['kind']): Replay => ({ kind, sums: noSums(), units: new Map() })
 
-export const observe = (replay: Replay, { unit, arm, value }: Observation): void => {
+export const observe = (replay: Replay, { unit, arm, value }: ReplayedObservation): void => {
   let { sums } = replay
   // The first value of an arm is its shift, so that large values lose no digits.
   if (replay.kind === 'numeric' && sums[arm].count === 0) {
     sums = { ...sums, [arm]: { ...sums[arm], shift: value } }
   }
   const before = (unit !== null && replay.units.get(unit)) || noUnit
-  const after = { ...before, [arm]: holdMore(before[arm], value - sums[arm].shift) }
+  const after = { ...before, [arm]: addValue(before[arm], value - sums[arm].shift) }
   replay.sums = addUnit(before === noUnit ? sums : subtractUnit(sums, before), after)
   if (unit !== null) replay.units.set(unit, after)
 }
 
 /** What a look at it takes: `anytimeEvidence`, `anytimeDifference`, `fixedP` and `fixedDifference`. */
-export const armsSoFar = ({ sums, kind }: Replay): Arms => estimateArms(sums, kind)
+export const armsSoFar = ({ sums, kind }: Replay): ArmEstimates => estimateArms(sums, kind)

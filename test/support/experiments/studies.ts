@@ -104,4 +104,4 @@ const conversationAt = (at: number) => ({
   metadata: at === 4 ? { effort: 'much' } : { effort: at, plan: 'gold' },
 })
 
-export type Study = Awaited<ReturnType<ReturnType<typeof studiesOf>['makeStudy']>>
+export type ExperimentStudy = Awaited<ReturnType<ReturnType<typeof studiesOf>['makeStudy']>>

@@ -62,7 +62,7 @@ export const loadAll = async (db: Db, org: OrgId) => {
 }
 
 type Everything = Awaited<ReturnType<typeof loadAll>>
-export type Row = (string | null)[]
+export type ExpectedRow = (string | null)[]
 
 const time = (value: Date | null): string | null => value?.toISOString() ?? null
 const words = ['not_affected', 'affected']
@@ -73,7 +73,7 @@ const wordOf = ({ status, result }: Everything['results'][number]): string => {
   return words[result ?? -1] ?? '?'
 }
 
-export const expectedRows = (all: Everything, order: Order): Row[] => {
+export const expectedRows = (all: Everything, order: Order): ExpectedRow[] => {
   const { selection, monitors, match, versionScope, reasoning } = order
   const { since = '', until = '', agentIds, companyIds, agentGroupIds, metadata = [] } = selection
   const field = (list: Record<string, unknown>[], id: string | null, name: string) =>

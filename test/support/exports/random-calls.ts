@@ -9,7 +9,7 @@ import type { DB } from '../../../server/platform/db/tables.ts'
 import { newId } from '../../../server/platform/ids.ts'
 import { makeOrganization } from '../../make.ts'
 import type { TestServer } from '../../server.ts'
-import type { Row } from './expected-rows.ts'
+import type { ExpectedRow } from './expected-rows.ts'
 import type { Draw } from './random.ts'
 
 export const start = Date.UTC(2026, 4, 1)
@@ -194,7 +194,7 @@ export const drawOrder = (draw: Draw, { org, companies, agents, groups, monitors
 }
 
 /** Empty is null; an empty text stands in quotes. The apostrophe in front of what looks like a formula goes. */
-export const parseCsv = (text: string): Row[] =>
+export const parseCsv = (text: string): ExpectedRow[] =>
   parse(text, {
     bom: false,
     record_delimiter: '\r\n',

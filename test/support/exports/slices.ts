@@ -28,7 +28,7 @@ export type ResultValues = {
   reasoning: string | null
 }
 
-export type Row = {
+export type SliceRow = {
   call: CallValues
   /** Further cells of the call, as `tupleTypes` lists them. */
   more?: (string | number | null)[]
@@ -81,9 +81,9 @@ const packed = (values: (Buffer | null)[]): Cells => {
 const bytesOf = (value: string | null) => (value === null ? null : Buffer.from(value))
 
 /** In the order of `tupleTypes`. */
-const tupleOf = ({ call, more = [] }: Row) => [...callColumns.map(({ name }) => call[name]), ...more]
+const tupleOf = ({ call, more = [] }: SliceRow) => [...callColumns.map(({ name }) => call[name]), ...more]
 
-const sliceOf = (rows: Row[], layout: Layout): Slice => {
+const sliceOf = (rows: SliceRow[], layout: Layout): Slice => {
   const { monitors, reasoning } = layout
   const types = tupleTypes(layout)
   const results = monitors.flatMap((_, monitor) => rows.map((row) => row.results[monitor] ?? null))
@@ -114,7 +114,7 @@ const sliceOf = (rows: Row[], layout: Layout): Slice => {
   }
 }
 
-export async function* slicesOf(rows: Row[], layout: Layout, rowsPerSlice = 3): AsyncGenerator<Slice> {
+export async function* slicesOf(rows: SliceRow[], layout: Layout, rowsPerSlice = 3): AsyncGenerator<Slice> {
   for (let from = 0; from < rows.length; from += rowsPerSlice) {
     yield sliceOf(rows.slice(from, from + rowsPerSlice), layout)
   }
@@ -124,7 +124,7 @@ export async function* slicesOf(rows: Row[], layout: Layout, rowsPerSlice = 3): 
 export type Cell = string | number | Date | null
 
 /** What every format should show of a row. */
-export const cellsOf = (row: Row, { columns, monitorColumns, monitors, reasoning }: Layout): Cell[] => {
+export const cellsOf = (row: SliceRow, { columns, monitorColumns, monitors, reasoning }: Layout): Cell[] => {
   const tuple = tupleOf(row)
   return [
     ...columns.map(({ type }, at): Cell => {

@@ -6,45 +6,45 @@ import { sample } from '../../samples/ingest/sample.ts'
 
 export const syncKey = 'the-api-key-of-a-provider'
 
-export type Call = { id: string; beganAt: Date; seconds?: number; goesOn?: boolean }
+export type PlatformCall = { id: string; beganAt: Date; seconds?: number; goesOn?: boolean }
 
 // biome-ignore lint/suspicious/noExplicitAny: a sample is JSON that its provider knows.
 type Json = any
 
-const secondsOf = ({ seconds = 60 }: Call) => seconds
-const endOf = (call: Call) => new Date(call.beganAt.getTime() + secondsOf(call) * 1_000)
+const secondsOf = ({ seconds = 60 }: PlatformCall) => seconds
+const endOf = (call: PlatformCall) => new Date(call.beganAt.getTime() + secondsOf(call) * 1_000)
 const unix = (instant: Date) => Math.floor(instant.getTime() / 1_000)
 
 /** The answer to what is asked; undefined when there is no such address. */
 type Speaks = {
   key: (request: IncomingMessage) => unknown
-  detail: (call: Call) => Json
-  webhook: (call: Call) => Json
+  detail: (call: PlatformCall) => Json
+  webhook: (call: PlatformCall) => Json
   idIn: (path: string) => string | undefined
-  list: (calls: Call[], url: URL, body: Json) => Json
+  list: (calls: PlatformCall[], url: URL, body: Json) => Json
 }
 
-const elevenlabsDetail = (call: Call) => {
+const elevenlabsDetail = (call: PlatformCall) => {
   const { data } = sample('elevenlabs_post_call_transcription.json')
   const times = { start_time_unix_secs: unix(call.beganAt), call_duration_secs: secondsOf(call) }
   const status = call.goesOn ? 'in-progress' : 'done'
   return { ...data, conversation_id: call.id, status, metadata: { ...data.metadata, ...times } }
 }
 
-const retellDetail = (call: Call) => {
+const retellDetail = (call: PlatformCall) => {
   const { call: told } = sample('retell_call_ended.json')
   const over = { end_timestamp: endOf(call).getTime(), call_status: 'ended' }
   const goesOn = { end_timestamp: undefined, call_status: 'ongoing', duration_ms: undefined }
   return { ...told, call_id: call.id, start_timestamp: call.beganAt.getTime(), ...(call.goesOn ? goesOn : over) }
 }
 
-const vapiMessage = (call: Call) => {
+const vapiMessage = (call: PlatformCall) => {
   const { message } = sample('vapi_end_of_call_report.json')
   const [startedAt, endedAt] = [call.beganAt.toISOString(), endOf(call).toISOString()]
   return { ...message, startedAt, endedAt, call: { ...message.call, id: call.id, startedAt, endedAt } }
 }
 
-const vapiDetail = (call: Call) => {
+const vapiDetail = (call: PlatformCall) => {
   const { call: told, artifact, analysis, assistant, customer, endedReason, startedAt, endedAt } = vapiMessage(call)
   const common = { ...told, createdAt: startedAt, startedAt, artifact, analysis, assistant, customer }
   return call.goesOn
@@ -121,7 +121,7 @@ const speaks: Record<string, Speaks> = {
 /** What a provider answers in place of what it was asked: a status, and headers. */
 type Instead = { status: number; headers?: Record<string, string>; body?: string }
 
-export const serveCalls = async (provider: string, calls: Call[]) => {
+export const serveCalls = async (provider: string, calls: PlatformCall[]) => {
   const speech = speaks[provider]
   if (!speech) throw new Error(`Nobody speaks as ${provider}`)
   const asked: string[] = []

@@ -46,14 +46,14 @@ const settings: Record<string, object> = {
   twilio: { accountSid },
 }
 
-export type Called = { id: string; provider: string; webhookPath: string }
+export type WebhookProvider = { id: string; provider: string; webhookPath: string }
 
 export const makeProvider = async (
   server: TestServer,
   key: string,
   provider: string,
   fields: object = {},
-): Promise<Called> => {
+): Promise<WebhookProvider> => {
   const body = { provider, name: `Our ${provider}`, secret, settings: settings[provider] ?? {}, ...fields }
   const answer = await server.call('POST', '/v1/integrations', { key, body })
   if (answer.status !== 201) throw new Error(`expected 201, got ${answer.status}: ${answer.text}`)
@@ -68,7 +68,7 @@ export const bytesOf = (payload: unknown): Buffer =>
 /** Posts the payload as the provider would; `sent` goes in place of what was signed. */
 export const post = (
   server: TestServer,
-  { provider, webhookPath }: Called,
+  { provider, webhookPath }: WebhookProvider,
   payload: unknown,
   options: Options = {},
 ) => {

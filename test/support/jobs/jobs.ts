@@ -5,7 +5,7 @@ import type { Db } from '../../../server/platform/db/database.ts'
 import { defineJob } from '../../../server/platform/jobs/define-job.ts'
 import { note } from './notes.ts'
 
-export type Deps = { db: Db; worker: string; gate?: Promise<void>; onRun?: () => void }
+export type TestJobDeps = { db: Db; worker: string; gate?: Promise<void>; onRun?: () => void }
 
 const text = Type.Object({ text: Type.String() })
 
@@ -13,7 +13,7 @@ export const quickJob = defineJob({
   name: 'worker.quick',
   payload: text,
   concurrency: 10,
-  run: async (deps: Deps, payload, attempt) => {
+  run: async (deps: TestJobDeps, payload, attempt) => {
     await attempt.finish((trx) => note(trx, `${payload.text} by ${deps.worker}`))
   },
 })
@@ -22,7 +22,7 @@ export const quickJob = defineJob({
 export const heedlessJob = defineJob({
   name: 'worker.heedless',
   payload: text,
-  run: async (deps: Deps, payload, attempt) => {
+  run: async (deps: TestJobDeps, payload, attempt) => {
     await note(deps.db, `${payload.text} begun by ${deps.worker} as ${attempt.number}`)
     deps.onRun?.()
     await deps.gate
@@ -36,7 +36,7 @@ export const lastingJob = defineJob({
   payload: text,
   timeoutSeconds: 1,
   retryLimit: 0,
-  run: async (_deps: Deps, _payload, attempt) => {
+  run: async (_deps: TestJobDeps, _payload, attempt) => {
     await once(attempt.signal, 'abort')
     throw attempt.signal.reason
   },
@@ -47,7 +47,7 @@ export const deadlyJob = defineJob({
   name: 'worker.deadly',
   payload: text,
   retryLimit: 0,
-  run: async (deps: Deps, payload) => {
+  run: async (deps: TestJobDeps, payload) => {
     await note(deps.db, `${payload.text} killed ${deps.worker}`)
     process.kill(process.pid, 'SIGKILL')
     await new Promise(() => {})

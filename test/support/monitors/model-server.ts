@@ -40,7 +40,7 @@ export const answer = (given: object = {}) => ({
   ...given,
 })
 
-export type Asked = {
+export type ModelRequest = {
   path: string
   headers: IncomingMessage['headers']
   body: {
@@ -53,7 +53,7 @@ export type Asked = {
   transcript: string
 }
 
-export type Answering = (asked: Asked, number: number) => unknown
+export type Answering = (asked: ModelRequest, number: number) => unknown
 
 /** Sends a status with headers in place of an answer. */
 export class Refusal {
@@ -100,7 +100,7 @@ const send = (response: ServerResponse, value: unknown): void => {
 
 /** What `answering` returns is sent as the words of the model when it is a text or an answer, and as it is otherwise. */
 export const serveModel = async (answering: Answering, whenOver?: Parameters<typeof serve>[1]) => {
-  const asked: Asked[] = []
+  const asked: ModelRequest[] = []
   const server = await serve(async (request, response) => {
     const body = JSON.parse(await text(request))
     const content: string = body.messages.at(-1).content

@@ -6,7 +6,7 @@ import { computeSignals } from '../signals.ts'
 
 /** Small conversations for tests, as the database would give them. */
 
-export type Told = {
+export type SubjectFields = {
   conversation?: object
   metadata?: object
   metrics?: object
@@ -30,7 +30,7 @@ export const subjectOf = ({
   signals,
   turns,
   unreadable,
-}: Told): RuleSubject => {
+}: SubjectFields): RuleSubject => {
   const content = turns?.map(turnOf)
   const reading = content && readTranscript(content)
   if (reading && 'unreadable' in reading && unreadable === undefined) throw new Error(reading.unreadable)
@@ -55,7 +55,7 @@ export const answersOf = ({ results, notes }: RuleAnswers): Answer[] =>
   [...results].map((result, at) => ({ is: words[result], ...notes.get(at) }))
 
 /** One rule, asked of one conversation. */
-export const askOne = async (rules: Rules, expression: string, told: Told, score?: string) => {
+export const evaluateRule = async (rules: Rules, expression: string, told: SubjectFields, score?: string) => {
   const answers = await rules.evaluate({ rules: [{ expression, score }], subjects: [subjectOf(told)] })
   const [answer = { is: undefined }] = answersOf(answers)
   return { ...answer, score: answers.scores[0] }

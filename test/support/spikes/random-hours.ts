@@ -2,10 +2,10 @@
 
 import type { Hour } from '../../../server/spikes/detector.ts'
 
-export type Random = () => number
+export type UniformRandom = () => number
 
 /** sfc32 by Chris Doty-Humphrey: 0 and up, less than 1. */
-export const seeded = (seed: number): Random => {
+export const seeded = (seed: number): UniformRandom => {
   let [a, b, c, counter] = [seed | 0, 0x9e3779b9, 0x243f6a88, 1]
   const random = () => {
     const sum = (((a + b) | 0) + counter) | 0
@@ -19,11 +19,11 @@ export const seeded = (seed: number): Random => {
   return random
 }
 
-export const normal = (random: Random): number =>
+export const normal = (random: UniformRandom): number =>
   Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 
 /** By the gaps between those that are hit. */
-const binomial = (random: Random, of: number, chance: number): number => {
+const binomial = (random: UniformRandom, of: number, chance: number): number => {
   if (chance > 0.5) return of - binomial(random, of, 1 - chance)
   const logMiss = Math.log1p(-chance)
   for (let hits = 0, passed = 0; ; hits++) {
@@ -33,7 +33,7 @@ const binomial = (random: Random, of: number, chance: number): number => {
 }
 
 /** Many are nearly normal, and how many calls there are is not what is tested. */
-const poisson = (random: Random, mean: number): number => {
+const poisson = (random: UniformRandom, mean: number): number => {
   if (mean > 50) return Math.max(0, Math.round(mean + Math.sqrt(mean) * normal(random)))
   let count = 0
   for (let left = random(), end = Math.exp(-mean); left > end; left *= random()) count++
@@ -47,8 +47,8 @@ const busyness = (hour: number): number => {
   return (byDay * (Math.floor(hour / 24) % 7 < 5 ? 1.2 : 0.5)) / 0.815
 }
 
-export type Stream = {
-  random: Random
+export type HourStream = {
+  random: UniformRandom
   /** Calls an hour, on average. */
   volume: number
   rate: number
@@ -57,7 +57,7 @@ export type Stream = {
 }
 
 /** The hours of so many that have calls. */
-export const streamHours = function* ({ random, volume, rate, sway = () => 0 }: Stream, from: number, to: number) {
+export const streamHours = function* ({ random, volume, rate, sway = () => 0 }: HourStream, from: number, to: number) {
   const logOdds = Math.log(rate / (1 - rate))
   for (let hour = from; hour < to; hour++) {
     const calls = poisson(random, volume * busyness(hour))

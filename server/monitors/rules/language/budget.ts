@@ -37,7 +37,7 @@ export const checkSearch = (length: number, soughtLength: number): void => {
 }
 
 /** Temporary lists only cost time. */
-export const spendIfKept = <T>(list: T[]): T[] => {
+export const spendIfStored = <T>(list: T[]): T[] => {
   if (keeping > 0) spend(list.length)
   return list
 }

@@ -1,20 +1,20 @@
 import { closest } from './closest.ts'
-import { type CelType, type Node, sourceOf } from './syntax.ts'
+import { type CelType, type SyntaxNode, sourceOf } from './syntax.ts'
 import { type TypeName, types, variables } from './values.ts'
 
 /** Errors of an expression, in words and with their position. */
 
 /** An error from this folder, not from the library. */
 export class Fault extends Error {
-  readonly node: Node
-  constructor(message: string, node: Node) {
+  readonly node: SyntaxNode
+  constructor(message: string, node: SyntaxNode) {
     super(message)
     this.node = node
   }
 }
 
 /** The properties of the library's errors that are used. */
-type Thrown = { code?: string; summary?: string; message: string; node?: Node; range?: { start: number } }
+type Thrown = { code?: string; summary?: string; message: string; node?: SyntaxNode; range?: { start: number } }
 
 const placeOf = (expression: string, at: number): string => {
   const before = expression.slice(0, at).split('\n')
@@ -69,7 +69,7 @@ const inWords = (summary: string): string => {
   return wordOf(first.toLowerCase() + rest.join(''))
 }
 
-const unknownField = ({ name }: CelType, owner: Node, field: string): string | undefined => {
+const unknownField = ({ name }: CelType, owner: SyntaxNode, field: string): string | undefined => {
   if (!Object.hasOwn(types, name)) return undefined
   const known = Object.keys(types[name as TypeName])
   return `${sourceOf(owner)} has no field ${field}${closest(field, known) || `; it has ${known.join(', ')}`}`

@@ -12,9 +12,9 @@ import {
   type TurnList,
   type TurnValue,
 } from '../turns.ts'
-import { spendIfKept } from './budget.ts'
+import { spendIfStored } from './budget.ts'
 import { localTime, type TimePart, timeParts } from './local-time.ts'
-import { type CelType, type Checker, type Evaluator, type Macro, type Node, sourceOf } from './syntax.ts'
+import { type CelType, type Checker, type Evaluator, type Macro, type SyntaxNode, sourceOf } from './syntax.ts'
 import { Unknown } from './unknown.ts'
 import { choices, shapes } from './values.ts'
 
@@ -30,14 +30,14 @@ const patterns: Pattern[] = []
 /** Those of the last checked expression. */
 export const takePatterns = (): Pattern[] => patterns.splice(0)
 
-const fault = (checker: Checker, message: string, node: Node) => checker.createError('rule', message, node)
+const fault = (checker: Checker, message: string, node: SyntaxNode) => checker.createError('rule', message, node)
 
-const textOf = (checker: Checker, node: Node, what: string): string => {
+const textOf = (checker: Checker, node: SyntaxNode, what: string): string => {
   if (node.op === 'value' && typeof node.args === 'string') return node.args
   throw fault(checker, `${what} must be a string literal`, node)
 }
 
-const patternOf = (checker: Checker, node: Node, ignoreCase: boolean): Pattern => {
+const patternOf = (checker: Checker, node: SyntaxNode, ignoreCase: boolean): Pattern => {
   const source = textOf(checker, node, 'a pattern')
   try {
     const pattern = openPattern(source, { ignoreCase })
@@ -50,7 +50,7 @@ const patternOf = (checker: Checker, node: Node, ignoreCase: boolean): Pattern =
   throw fault(checker, 'the patterns of this expression are too large in total', node)
 }
 
-type Call = { receiver: Node; args: [Node] }
+type Call = { receiver: SyntaxNode; args: [SyntaxNode] }
 
 /**
  * A method with one argument that is checked when the rule is saved. It takes all calls with its name and number of
@@ -82,12 +82,12 @@ const method = (
 
 const isText = ({ kind, name }: CelType) => name === 'string' || kind === 'dyn'
 
-const requireTurns = (checker: Checker, on: CelType, name: string, node: Node): void => {
+const requireTurns = (checker: Checker, on: CelType, name: string, node: SyntaxNode): void => {
   if (on.name !== turnsType) throw fault(checker, `${name} is a function of turns, not of ${on.name}`, node)
 }
 
 /** The text of a turn, if that is searched, so that it can be quoted. */
-const searchText = (receiver: Node, pattern: Pattern) => {
+const searchText = (receiver: SyntaxNode, pattern: Pattern) => {
   const turn = receiver.op === '.' && receiver.args[1] === 'text' ? receiver.args[0] : undefined
   return (evaluator: Evaluator, scope: unknown): boolean => {
     const text = evaluator.run(receiver, scope)
@@ -136,7 +136,7 @@ const registerText = (env: Environment): void => {
     return {
       type: turnsType,
       evaluate: (evaluator, scope) => {
-        const turns = spendIfKept(mentioning(evaluator.run(receiver, scope) as TurnList, pattern))
+        const turns = spendIfStored(mentioning(evaluator.run(receiver, scope) as TurnList, pattern))
         remember(turns.length > 0, turns, pattern)
         return turns
       },
@@ -153,7 +153,7 @@ const registerTurns = (env: Environment): void => {
     }
     return {
       type: turnsType,
-      evaluate: (evaluator, scope) => spendIfKept(by(evaluator.run(receiver, scope) as TurnList, role)),
+      evaluate: (evaluator, scope) => spendIfStored(by(evaluator.run(receiver, scope) as TurnList, role)),
     }
   })
   // Also called with a list of entries with unknown type.
@@ -172,15 +172,15 @@ const registerTurns = (env: Environment): void => {
       { async: false },
     )
   const list = (signature: string, handler: (turns: TurnList, other: never) => TurnList) =>
-    plain(signature, (turns, other) => spendIfKept(handler(turns, other)))
-  const one = (turns: TurnList, at: number, name: string) => {
+    plain(signature, (turns, other) => spendIfStored(handler(turns, other)))
+  const onlyTurn = (turns: TurnList, at: number, name: string) => {
     const turn = turns.at(at)
     if (!turn) throw new Unknown(`there is no ${name} turn in an empty list`)
     return turn
   }
   const count = (given: bigint) => Math.max(0, Math.min(Number(given), 1_000_000))
-  plain('first(): Turn', (turns) => one(turns, 0, 'first'))
-  plain('last(): Turn', (turns) => one(turns, -1, 'last'))
+  plain('first(): Turn', (turns) => onlyTurn(turns, 0, 'first'))
+  plain('last(): Turn', (turns) => onlyTurn(turns, -1, 'last'))
   list(`first(int): ${turnsType}`, (turns, given: bigint) => turns.slice(0, count(given)))
   list(`last(int): ${turnsType}`, (turns, given: bigint) => turns.slice(Math.max(0, turns.length - count(given))))
   list(`after(${turnsType}): ${turnsType}`, (turns, others: TurnList) => after(turns, others))

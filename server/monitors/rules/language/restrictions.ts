@@ -2,7 +2,7 @@ import { checkSearch, keep, spend, spendOn } from './budget.ts'
 import { closest } from './closest.ts'
 import { Fault, wordOf } from './faults.ts'
 import { functions } from './language.ts'
-import { type CelType, childrenOf, type Evaluator, type Node, redefine, sourceOf, surround } from './syntax.ts'
+import { type CelType, childrenOf, type Evaluator, redefine, type SyntaxNode, sourceOf, surround } from './syntax.ts'
 import { choices, fieldOf, types } from './values.ts'
 
 /** Restrictions beyond the library's checks, and nodes with another meaning in rules. */
@@ -12,12 +12,12 @@ const deepestLoop = 3
 /** Maximum depth of nodes. Limits the stack of evaluation. */
 const deepestNode = 500
 
-const isNull = (node: Node) => node.op === 'value' && node.args === null
+const isNull = (node: SyntaxNode) => node.op === 'value' && node.args === null
 
-const isAccess = (node: Node) => node.op === '.' || node.op === '[]'
+const isAccess = (node: SyntaxNode) => node.op === '.' || node.op === '[]'
 
 /** Returns the value of an access, or undefined if any part of its path is missing. */
-const peek = (evaluator: Evaluator, node: Node, scope: unknown): unknown => {
+const peek = (evaluator: Evaluator, node: SyntaxNode, scope: unknown): unknown => {
   if (node.op !== '.' && node.op !== '[]') return evaluator.run(node, scope)
   const of = peek(evaluator, node.args[0], scope)
   if (typeof of !== 'object' || of === null) return undefined
@@ -28,7 +28,7 @@ const peek = (evaluator: Evaluator, node: Node, scope: unknown): unknown => {
 }
 
 /** `has(x.y)`, `x.y == null`, `x.y != null`: tests for missing values, which are errors everywhere else. */
-const redefineAsQuestion = (node: Node, access: Node, isKnown: boolean): void =>
+const redefineAsQuestion = (node: SyntaxNode, access: SyntaxNode, isKnown: boolean): void =>
   redefine(node, {
     typeCheck: (checker, _macro, scope) => {
       checker.check(access, scope)
@@ -37,7 +37,7 @@ const redefineAsQuestion = (node: Node, access: Node, isKnown: boolean): void =>
     evaluate: (evaluator, _macro, scope) => (peek(evaluator, access, scope) !== undefined) === isKnown,
   })
 
-const redefineQuestions = (node: Node): void => {
+const redefineQuestions = (node: SyntaxNode): void => {
   if (node.op === 'call' && node.args[0] === 'has') {
     const [, [access, ...more]] = node.args
     if (!access || more.length > 0 || !isAccess(access)) {
@@ -55,7 +55,7 @@ const redefineQuestions = (node: Node): void => {
 const numbers = ['int', 'double']
 
 /** `in` compares numbers by value, whatever their type. */
-const mixNumbers = (node: Node): void => {
+const mixNumbers = (node: SyntaxNode): void => {
   if (node.op !== 'in') return
   const [left, right] = node.args
   const { check, evaluate } = node.meta
@@ -79,7 +79,7 @@ const mixNumbers = (node: Node): void => {
 /** These create texts and lists of any length. */
 const makers = ['lowerAscii', 'upperAscii']
 
-const countMade = (node: Node): void => {
+const countMade = (node: SyntaxNode): void => {
   if (node.op !== '+' && !(node.op === 'rcall' && makers.includes(node.args[0]))) return
   surround(node, (evaluate) => {
     const made = evaluate()
@@ -88,10 +88,10 @@ const countMade = (node: Node): void => {
   })
 }
 
-const sizeOf = (node: Node): number => childrenOf(node).reduce((size, child) => size + sizeOf(child), 1)
+const sizeOf = (node: SyntaxNode): number => childrenOf(node).reduce((size, child) => size + sizeOf(child), 1)
 
 /** `filter` keeps an entry per iteration, `map` everything that its body creates. */
-const countKept = (node: Node): void => {
+const countKept = (node: SyntaxNode): void => {
   if (node.op !== 'rcall') return
   const [name, , [, ...bodies]] = node.args
   if (name !== 'map' && name !== 'filter') return
@@ -108,7 +108,7 @@ const searches = ['contains', 'indexOf']
 /** A short literal needs no check: searching for it is fast in any text. */
 const shortText = 200
 
-const boundSearch = (node: Node): void => {
+const boundSearch = (node: SyntaxNode): void => {
   if (node.op !== 'rcall' || !searches.includes(node.args[0])) return
   const [, text, [sought]] = node.args
   if (!sought) return
@@ -127,7 +127,7 @@ const boundSearch = (node: Node): void => {
   })
 }
 
-const checkName = (node: Node): void => {
+const checkName = (node: SyntaxNode): void => {
   if (node.op !== 'call' && node.op !== 'rcall') return
   const known = node.op === 'call' ? functions.plain : [...functions.methods, ...functions.macros]
   const [name] = node.args
@@ -136,7 +136,7 @@ const checkName = (node: Node): void => {
 }
 
 /** Runs before the types are checked. The depth that it checks limits recursion. */
-export const prepare = (node: Node, depth = 0, loops = 0): void => {
+export const prepare = (node: SyntaxNode, depth = 0, loops = 0): void => {
   if (depth > deepestNode) throw new Fault('the expression is nested too deeply', node)
   checkName(node)
   const isLoop = node.op === 'rcall' && functions.macros.includes(node.args[0])
@@ -155,13 +155,13 @@ export const prepare = (node: Node, depth = 0, loops = 0): void => {
   countKept(node)
 }
 
-const choicesOf = (node: Node): readonly string[] | undefined => {
+const choicesOf = (node: SyntaxNode): readonly string[] | undefined => {
   if (node.op !== '.') return undefined
   const type: CelType | undefined = node.args[0].checkedType
   return choices[`${type?.name}.${node.args[1]}`]
 }
 
-const checkChoice = (node: Node, known: readonly string[]): void => {
+const checkChoice = (node: SyntaxNode, known: readonly string[]): void => {
   const given = node.op === 'list' ? node.args : [node]
   for (const one of given) {
     if (one.op !== 'value' || typeof one.args !== 'string' || known.includes(one.args)) continue
@@ -170,7 +170,7 @@ const checkChoice = (node: Node, known: readonly string[]): void => {
 }
 
 /** Runs after the types are checked: rejects what the library accepts, and what would never match. */
-export const checkTyped = (node: Node): void => {
+export const checkTyped = (node: SyntaxNode): void => {
   if (node.op === '.' || node.op === '[]') {
     const [owner] = node.args
     const type = owner.checkedType

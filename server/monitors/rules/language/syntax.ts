@@ -7,12 +7,12 @@
 export type CelType = { kind: string; name: string; valueType?: CelType }
 
 export type Checker = {
-  check: (node: Node, scope: unknown) => CelType
+  check: (node: SyntaxNode, scope: unknown) => CelType
   getType: (name: string) => CelType
-  createError: (code: string, message: string, node: Node) => Error
+  createError: (code: string, message: string, node: SyntaxNode) => Error
 }
 
-export type Evaluator = { run: (node: Node, scope: unknown) => unknown }
+export type Evaluator = { run: (node: SyntaxNode, scope: unknown) => unknown }
 
 /** Replaces what a node does. */
 export type Macro = {
@@ -30,28 +30,31 @@ interface Of<Op extends string, Args> {
   /** Set once the node is checked. */
   checkedType?: CelType
   meta: {
-    check: (checker: Checker, node: Node, scope: unknown) => CelType
-    evaluate: (evaluator: Evaluator, node: Node, scope: unknown) => unknown
+    check: (checker: Checker, node: SyntaxNode, scope: unknown) => CelType
+    evaluate: (evaluator: Evaluator, node: SyntaxNode, scope: unknown) => unknown
     /** Set for a macro call: its replacement. */
-    alternate?: Node
+    alternate?: SyntaxNode
     macro?: Macro
   }
   setMeta: (key: 'alternate' | 'macro' | 'async', value: unknown) => unknown
 }
 
-export type Node =
+export type SyntaxNode =
   | Of<'value', unknown>
   | Of<'id', string>
-  | Of<'.', [Node, string]>
-  | Of<'[]' | '==' | '!=' | 'in' | '+' | '-' | '*' | '/' | '%' | '<' | '<=' | '>' | '>=' | '||' | '&&', [Node, Node]>
-  | Of<'?:', [Node, Node, Node]>
-  | Of<'!_' | '-_', Node>
-  | Of<'call', [string, Node[]]>
-  | Of<'rcall', [string, Node, Node[]]>
-  | Of<'list', Node[]>
-  | Of<'map', [Node, Node][]>
+  | Of<'.', [SyntaxNode, string]>
+  | Of<
+      '[]' | '==' | '!=' | 'in' | '+' | '-' | '*' | '/' | '%' | '<' | '<=' | '>' | '>=' | '||' | '&&',
+      [SyntaxNode, SyntaxNode]
+    >
+  | Of<'?:', [SyntaxNode, SyntaxNode, SyntaxNode]>
+  | Of<'!_' | '-_', SyntaxNode>
+  | Of<'call', [string, SyntaxNode[]]>
+  | Of<'rcall', [string, SyntaxNode, SyntaxNode[]]>
+  | Of<'list', SyntaxNode[]>
+  | Of<'map', [SyntaxNode, SyntaxNode][]>
 
-export const childrenOf = (node: Node): Node[] => {
+export const childrenOf = (node: SyntaxNode): SyntaxNode[] => {
   switch (node.op) {
     case 'value':
     case 'id':
@@ -73,13 +76,13 @@ export const childrenOf = (node: Node): Node[] => {
 }
 
 /** Gives a node another meaning before it is checked. */
-export const redefine = (node: Node, macro: Omit<Macro, 'async'>): void => {
+export const redefine = (node: SyntaxNode, macro: Omit<Macro, 'async'>): void => {
   node.setMeta('macro', { ...macro, async: false })
   node.setMeta('async', false)
 }
 
 /** Wraps what a node does. */
-export const surround = (node: Node, around: (evaluate: () => unknown) => unknown): void => {
+export const surround = (node: SyntaxNode, around: (evaluate: () => unknown) => unknown): void => {
   const { check, evaluate, alternate, macro } = node.meta
   node.setMeta('alternate', undefined)
   redefine(node, {
@@ -98,7 +101,7 @@ export const surround = (node: Node, around: (evaluate: () => unknown) => unknow
 const longestSource = 100
 
 /** The source of a node, in one line. */
-export const sourceOf = (node: Node): string => {
+export const sourceOf = (node: SyntaxNode): string => {
   const source = node.input.slice(node.start, node.end).replace(/\s+/g, ' ')
   return source.length > longestSource ? `${source.slice(0, longestSource)}…` : source
 }

@@ -11,6 +11,6 @@ export const cells = {
   isGivenUp: 3,
 } as const
 
-export type Position = Int32Array<SharedArrayBuffer>
+export type SharedPosition = Int32Array<SharedArrayBuffer>
 
-export const openPosition = (): Position => new Int32Array(new SharedArrayBuffer(16))
+export const openPosition = (): SharedPosition => new Int32Array(new SharedArrayBuffer(16))

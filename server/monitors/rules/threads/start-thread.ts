@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { cells, openPosition } from './position.ts'
-import type { Answers, Work } from './thread.ts'
+import type { RuleWork, WorkAnswers } from './thread.ts'
 
 /** Runs and watches threads that evaluate rules: a stuck thread is terminated. */
 
@@ -15,7 +15,7 @@ export type End = {
 
 export type Thread = {
   /** A terminated thread accepts no more work. */
-  run: (work: Work) => Promise<Answers | End>
+  run: (work: RuleWork) => Promise<WorkAnswers | End>
   /** Returns partial results soon: others wait for the thread, or nobody for the results. */
   giveUp: () => void
   close: () => Promise<void>
@@ -45,7 +45,7 @@ export const startThread = ({ deadlineMs, memoryMb }: Limits): Thread => {
     resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 24 },
   })
   worker.unref()
-  let settle: ((ended: Answers | Pick<End, 'why' | 'error'>) => void) | undefined
+  let settle: ((ended: WorkAnswers | Pick<End, 'why' | 'error'>) => void) | undefined
   let isOver = false
   const over = { why: 'error', error: new Error('the thread that evaluates rules has ended') } as const
 
@@ -54,7 +54,7 @@ export const startThread = ({ deadlineMs, memoryMb }: Limits): Thread => {
     pair: Atomics.load(position, cells.pair),
     isReading: Atomics.load(position, cells.isReading) === 1,
   })
-  worker.on('message', (answers: Answers) => settle?.(answers))
+  worker.on('message', (answers: WorkAnswers) => settle?.(answers))
   worker.on('error', (error) => settle?.({ why: isOutOfMemory(error) ? 'memory' : 'error', error }))
   worker.on('exit', () => {
     isOver = true

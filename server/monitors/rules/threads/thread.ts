@@ -4,18 +4,18 @@ import { type Note, outcomes } from '../outcome.ts'
 import type { RuleSubject } from '../rules.ts'
 import { type Context, openSubject } from '../subject.ts'
 import { compiledRule, type KeyedRule, keyed } from './compiled-rules.ts'
-import { cells, type Position } from './position.ts'
+import { cells, type SharedPosition } from './position.ts'
 
 /** The thread that evaluates rules. It can be terminated at any point. */
 
-export type Work = {
+export type RuleWork = {
   rules: { expression: string; score?: string | undefined }[]
   subjects: RuleSubject[]
   /** At [subject * rules.length + rule]. */
   asked: Uint8Array
 }
 
-export type Answers = {
+export type WorkAnswers = {
   results: Int8Array<ArrayBuffer>
   scores: Float64Array<ArrayBuffer>
   /** JSON of [at, note] pairs: faster than many small objects. */
@@ -27,7 +27,7 @@ export type Answers = {
 // Errors are how the language reports unknown values; their stack traces are not needed.
 Error.stackTraceLimit = 0
 
-const position: Position = workerData
+const position: SharedPosition = workerData
 
 const step = (pair: number): void => {
   Atomics.store(position, cells.pair, pair)
@@ -39,7 +39,7 @@ const reading = (isReading: boolean): void => {
   Atomics.add(position, cells.steps, 1)
 }
 
-const evaluate = ({ rules, subjects, asked }: Work): Answers => {
+const evaluate = ({ rules, subjects, asked }: RuleWork): WorkAnswers => {
   const results = new Int8Array(asked.length).fill(outcomes.notAsked)
   const scores = new Float64Array(asked.length).fill(Number.NaN)
   const notes: [number, Note][] = []
@@ -79,7 +79,7 @@ const evaluate = ({ rules, subjects, asked }: Work): Answers => {
   return { results, scores, notes: JSON.stringify(notes), next }
 }
 
-parentPort?.on('message', (work: Work) => {
+parentPort?.on('message', (work: RuleWork) => {
   const answers = evaluate(work)
   parentPort?.postMessage(answers, [answers.results.buffer, answers.scores.buffer])
 })

@@ -3,7 +3,7 @@
 import type pg from 'pg'
 import { requireCitus, withClient } from './connection.ts'
 import { planPlacing, type Statement } from './distribute.ts'
-import { type Node, nodeName } from './nodes.ts'
+import { type ClusterNode, nodeName } from './nodes.ts'
 import { placement } from './placement.ts'
 import { isRightKind, listPlaced, listReferences, tenantColumn } from './tables.ts'
 
@@ -12,7 +12,7 @@ export type NodeState = { node: string; shardGroups: number; bytes: number; isRe
 /** The shards of all tables with the same organizations, which are colocated and move together. */
 export type ShardGroup = { node: string; bytes: number; organizations: { slug: string; id: string }[] }
 
-export type Check = {
+export type PlacementCheck = {
   /** Tables with another placement than they should have, with both. */
   misplaced: { table: string; is: string; shouldBe: string }[]
   /** What `db distribute` would run, for example for the tables of a new release. */
@@ -26,7 +26,7 @@ export type Check = {
 }
 
 const listNodes = async (client: pg.ClientBase): Promise<NodeState[]> => {
-  const { rows } = await client.query<Node & { groups: string; bytes: string; isReachable: boolean }>(
+  const { rows } = await client.query<ClusterNode & { groups: string; bytes: string; isReachable: boolean }>(
     `SELECT n.nodename AS host, n.nodeport AS port, r.success AS "isReachable",
             coalesce(s.bytes, 0) AS bytes, coalesce(s.groups, 0) AS groups
      FROM pg_dist_node n
@@ -48,7 +48,9 @@ const listNodes = async (client: pg.ClientBase): Promise<NodeState[]> => {
 }
 
 const listLargest = async (client: pg.ClientBase, anchor: string): Promise<ShardGroup[]> => {
-  const { rows } = await client.query<Node & { bytes: string; organizations: ShardGroup['organizations'] | null }>(
+  const { rows } = await client.query<
+    ClusterNode & { bytes: string; organizations: ShardGroup['organizations'] | null }
+  >(
     `WITH shard_groups AS MATERIALIZED (
        SELECT d.shardminvalue AS start, c.nodename AS host, c.nodeport AS port, sum(c.shard_size) AS bytes
        FROM citus_shards c JOIN pg_dist_shard d USING (shardid)
@@ -71,7 +73,7 @@ const listLargest = async (client: pg.ClientBase, anchor: string): Promise<Shard
   }))
 }
 
-export const checkPlacement = (connection: pg.ClientConfig): Promise<Check> =>
+export const checkPlacement = (connection: pg.ClientConfig): Promise<PlacementCheck> =>
   withClient(connection, 'earshot db check', async (client) => {
     await requireCitus(client)
     const placed = await listPlaced(client)

@@ -7,7 +7,7 @@ import type pg from 'pg'
 import { setDatabase } from '../session.ts'
 import { ClusterError, hasCitus, lockPlacement, placingSettings, requireCitus, withClient } from './connection.ts'
 import { isSame, readDigest } from './digests.ts'
-import { addNodes, type Node } from './nodes.ts'
+import { addNodes, type ClusterNode } from './nodes.ts'
 import { placement } from './placement.ts'
 import {
   isRightKind,
@@ -23,18 +23,18 @@ import {
 export type Statement = { table: string; text: string }
 
 /** The progress, in bytes of the tables to place. */
-export type Progress = { table: string; doneBytes: number; totalBytes: number }
+export type DistributionProgress = { table: string; doneBytes: number; totalBytes: number }
 
 type Options = {
   /** Only returns the statements; Citus is not required. */
   dryRun: boolean
   /** Nodes to add first, unless they are part of the cluster. */
-  nodes?: Node[]
+  nodes?: ClusterNode[]
   /** The number of shards per table. Citus's default is 32 unless its settings differ. */
   shards?: number | undefined
   /** Called with each statement before it runs. */
   onStatement: (statement: Statement) => void
-  onProgress?: (progress: Progress) => void
+  onProgress?: (progress: DistributionProgress) => void
 }
 
 /** Each after those that it refers to, otherwise by name. */

@@ -2,14 +2,21 @@
 
 import type pg from 'pg'
 import { ClusterError, lockPlacement, requireCitus, withClient } from './connection.ts'
-import { type Node, nodeName, requireLogicalWal, requireOutputPlugin, type Transfer, transferMode } from './nodes.ts'
+import {
+  type ClusterNode,
+  nodeName,
+  requireLogicalWal,
+  requireOutputPlugin,
+  type Transfer,
+  transferMode,
+} from './nodes.ts'
 import { listPlaced } from './tables.ts'
 
 type Options = Transfer & {
   /** Its slug or ID. */
   organization: string
   /** The target node; by default the emptiest one. */
-  node?: Node | undefined
+  node?: ClusterNode | undefined
   onStep: (step: string) => void
 }
 
@@ -25,7 +32,7 @@ const findOrganization = async (client: pg.ClientBase, named: string): Promise<{
   return organization
 }
 
-type Home = Node & { shardid: string; isAlone: boolean }
+type Home = ClusterNode & { shardid: string; isAlone: boolean }
 
 /** A shard with a single hash value only contains one organization, now and later. */
 const findHome = async (client: pg.ClientBase, anchor: string, id: string): Promise<Home> => {
@@ -38,16 +45,16 @@ const findHome = async (client: pg.ClientBase, anchor: string, id: string): Prom
   return rows[0] as Home
 }
 
-const emptiestNode = async (client: pg.ClientBase): Promise<Node> => {
-  const { rows } = await client.query<Node>(
+const emptiestNode = async (client: pg.ClientBase): Promise<ClusterNode> => {
+  const { rows } = await client.query<ClusterNode>(
     `SELECT n.nodename AS host, n.nodeport AS port
      FROM pg_dist_node n LEFT JOIN citus_shards s ON (s.nodename, s.nodeport) = (n.nodename, n.nodeport)
      WHERE n.shouldhaveshards AND n.isactive GROUP BY 1, 2 ORDER BY coalesce(sum(s.shard_size), 0), 1, 2 LIMIT 1`,
   )
-  return rows[0] as Node
+  return rows[0] as ClusterNode
 }
 
-const requireNode = async (client: pg.ClientBase, node: Node): Promise<Node> => {
+const requireNode = async (client: pg.ClientBase, node: ClusterNode): Promise<ClusterNode> => {
   const { rowCount } = await client.query(
     'SELECT FROM pg_dist_node WHERE nodename = $1 AND nodeport = $2 AND shouldhaveshards',
     [node.host, node.port],

@@ -3,21 +3,21 @@
 import pg from 'pg'
 import { ClusterError, withClient } from './connection.ts'
 
-export type Node = { host: string; port: number }
+export type ClusterNode = { host: string; port: number }
 
-export const readNode = (text: string): Node => {
+export const readNode = (text: string): ClusterNode => {
   const [, host, port = '5432'] = /^(\[[0-9a-f:]+\]|[^:\s]+)(?::(\d{1,5}))?$/i.exec(text) ?? []
   if (host === undefined || Number(port) < 1 || Number(port) > 65_535)
     throw new ClusterError(`${JSON.stringify(text)} is not a node such as db2.internal:5432.`)
   return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) }
 }
 
-export const nodeName = ({ host, port }: Node): string => `${host}:${port}`
+export const nodeName = ({ host, port }: ClusterNode): string => `${host}:${port}`
 
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
 
 /** Before the first node is added: how the others reach the coordinator. */
-const nameCoordinator = async (client: pg.Client, nodes: Node[]): Promise<void> => {
+const nameCoordinator = async (client: pg.Client, nodes: ClusterNode[]): Promise<void> => {
   const { rowCount } = await client.query('SELECT FROM pg_dist_node WHERE groupid = 0')
   if (rowCount !== 0) return
   if (client.host.startsWith('/') || (isLoopback(client.host) && nodes.some(({ host }) => !isLoopback(host))))
@@ -29,7 +29,7 @@ const nameCoordinator = async (client: pg.Client, nodes: Node[]): Promise<void> 
 }
 
 /** Creates this database on nodes that lack it. */
-const prepareNode = async (client: pg.Client, node: Node): Promise<void> => {
+const prepareNode = async (client: pg.Client, node: ClusterNode): Promise<void> => {
   const { user, password, database, ssl } = client
   const there = { ...node, user, ssl, ...(typeof password === 'string' && { password }) }
   const name = database ?? ''
@@ -48,10 +48,10 @@ const prepareNode = async (client: pg.Client, node: Node): Promise<void> => {
 }
 
 /** Adds nodes that are not part of the cluster yet, and returns them. */
-export const addNodes = async (client: pg.Client, nodes: Node[]): Promise<Node[]> => {
+export const addNodes = async (client: pg.Client, nodes: ClusterNode[]): Promise<ClusterNode[]> => {
   if (nodes.length === 0) return []
   await client.query('CREATE EXTENSION IF NOT EXISTS citus')
-  const { rows: known } = await client.query<Node>('SELECT nodename AS host, nodeport AS port FROM pg_dist_node')
+  const { rows: known } = await client.query<ClusterNode>('SELECT nodename AS host, nodeport AS port FROM pg_dist_node')
   const added = nodes.filter((node) => !known.some((one) => nodeName(one) === nodeName(node)))
   if (added.length > 0) await nameCoordinator(client, added)
   for (const node of added) {

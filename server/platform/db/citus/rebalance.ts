@@ -4,13 +4,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
 import { setDatabase } from '../session.ts'
 import { ClusterError, lockPlacement, requireCitus, withClient } from './connection.ts'
-import { addNodes, type Node, requireLogicalWal, type Transfer, transferMode } from './nodes.ts'
+import { addNodes, type ClusterNode, requireLogicalWal, type Transfer, transferMode } from './nodes.ts'
 
 export type Moves = { done: number; total: number }
 
 type Options = Transfer & {
   /** Nodes to add first, unless they are part of the cluster. */
-  nodes: Node[]
+  nodes: ClusterNode[]
   onProgress: (moves: Moves) => void
 }
 

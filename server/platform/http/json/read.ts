@@ -3,9 +3,9 @@ import { setImmediate } from 'node:timers/promises'
 import { ApiError, type Issue } from '../../errors.ts'
 import { maxIssues } from '../validation.ts'
 import { findFaults } from './faults.ts'
-import { type Counts, type Found, openScan, type Wanted } from './scan.ts'
+import { type JsonCounts, openScan, type ScanOptions, type ScanResult } from './scan.ts'
 
-export type { Counts }
+export type { JsonCounts }
 
 /** No published body nests deeper than a rich-text document; beyond this, serializers and PostgreSQL recurse. */
 const maxDepth = 64
@@ -24,8 +24,8 @@ export class JsonText {
   // Private, so that nobody looks through the bytes as if they were properties.
   readonly #bytes: Uint8Array<ArrayBuffer>
   /** Of a text that was not looked through closely. */
-  readonly #counts: Counts | undefined
-  constructor(bytes: Uint8Array<ArrayBuffer>, counts?: Counts) {
+  readonly #counts: JsonCounts | undefined
+  constructor(bytes: Uint8Array<ArrayBuffer>, counts?: JsonCounts) {
     this.#bytes = bytes
     this.#counts = counts
   }
@@ -103,7 +103,7 @@ type Reading = {
 }
 
 /** Parses a text of known size, and refuses what cannot be stored as it was sent. */
-export const parseCounted = (text: string, counts: Counts, { apart, isForeign = false }: Reading = {}): unknown => {
+export const parseCounted = (text: string, counts: JsonCounts, { apart, isForeign = false }: Reading = {}): unknown => {
   const value = parse(text)
   if (counts.isSuspicious) {
     const issues = unsoundParts(value)
@@ -126,7 +126,7 @@ const tooMany = (most: number) =>
     `A body can contain at most ${most.toLocaleString('en')} names and values. Send less at once.`,
   )
 
-const scan = async (bytes: Buffer, wanted: Wanted): Promise<Found> => {
+const scan = async (bytes: Buffer, wanted: ScanOptions): Promise<ScanResult> => {
   const isLong = bytes.length > turnBytes
   // What came before, the joining of all pieces, took its part of this turn.
   if (isLong) await setImmediate()
@@ -149,7 +149,7 @@ export const readJson = async (bytes: Buffer, reading: Reading = {}): Promise<un
   const { apart } = found
   const isApart = apart !== undefined && apart.end - apart.start > apartBytes
   const inApart = apart && !isApart ? apart : undefined
-  const counts: Counts = {
+  const counts: JsonCounts = {
     parts: found.parts + (inApart?.parts ?? 0),
     names: found.names + (inApart?.names ?? 0),
     isSuspicious: found.isSuspicious || inApart?.isSuspicious === true,

@@ -28,7 +28,7 @@ const codes = {
 
 type Span = { start: number; end: number }
 
-export type Counts = {
+export type JsonCounts = {
   /** Names and values. */
   parts: number
   /** Names, which are as many as the properties of all objects unless one is repeated. */
@@ -40,9 +40,9 @@ export type Counts = {
 }
 
 /** The value of a property that is read apart. */
-export type Apart = Span & Counts
+export type Apart = Span & JsonCounts
 
-export type Found = Counts & {
+export type ScanResult = JsonCounts & {
   deepest: number
   apart: Apart | undefined
   /** The list that is read item by item, without its brackets. */
@@ -51,7 +51,7 @@ export type Found = Counts & {
   isRepeated: boolean
 }
 
-export type Wanted = {
+export type ScanOptions = {
   /** A property of the outermost object whose value is read apart. */
   apart?: string | undefined
   /** A property of the outermost object whose list is read item by item. */
@@ -60,7 +60,7 @@ export type Wanted = {
   mostItems?: number | undefined
 }
 
-const noCounts = (): Counts => ({ parts: 0, names: 0, isSuspicious: false, hasLongInteger: false })
+const noCounts = (): JsonCounts => ({ parts: 0, names: 0, isSuspicious: false, hasLongInteger: false })
 
 const isDigit = (code: number): boolean => code >= codes.zero && code <= codes.nine
 
@@ -80,7 +80,7 @@ const mostDigits = 308
 /** Fewer digits are always below 2^53. */
 const safeDigits = 15
 
-export const openScan = (bytes: Buffer, { apart, list, mostItems = 0 }: Wanted = {}) => {
+export const openScan = (bytes: Buffer, { apart, list, mostItems = 0 }: ScanOptions = {}) => {
   const end = bytes.length
   const isSplit = apart !== undefined || list !== undefined
   const rest = noCounts()
@@ -90,7 +90,7 @@ export const openScan = (bytes: Buffer, { apart, list, mostItems = 0 }: Wanted =
   let name: Span = { start: 0, end: 0 }
   let begunItem = 0
   let inList = false
-  const found: Pick<Found, 'deepest' | 'apart' | 'list' | 'isRepeated'> = {
+  const found: Pick<ScanResult, 'deepest' | 'apart' | 'list' | 'isRepeated'> = {
     deepest: 0,
     apart: undefined,
     list: undefined,
@@ -230,5 +230,5 @@ export const openScan = (bytes: Buffer, { apart, list, mostItems = 0 }: Wanted =
     return at >= end
   }
 
-  return { run, parts: () => rest.parts + (found.apart?.parts ?? 0), found: (): Found => ({ ...rest, ...found }) }
+  return { run, parts: () => rest.parts + (found.apart?.parts ?? 0), found: (): ScanResult => ({ ...rest, ...found }) }
 }

@@ -5,30 +5,34 @@ import { isObject } from '../../platform/is-object.ts'
 import type { Attempt } from '../../platform/jobs/define-job.ts'
 import { isCall } from '../../transcripts/provider-calls/call.ts'
 import { readCall } from '../../transcripts/provider-calls/read-call.ts'
-import { applyPayload } from '../apply.ts'
+import { applyPayload } from '../apply-payload.ts'
 import { holdsUnsoundText, type Parsed, parsePayload } from '../payload.ts'
 import { readingOf } from '../read-payload.ts'
-import { type Account, type Answer, askProvider, parseAnswer } from './ask.ts'
+import { type Account, askProvider, type ProviderAnswer, parseAnswer } from './ask-provider.ts'
+import { findKnown, namedCalls, sortOut } from './classify-calls.ts'
 import { countGaps, upsertGap } from './gaps/queries.ts'
 import { openKey } from './key.ts'
 import { longestCursor, mostGaps, mostPages, windowMs } from './limits.ts'
 import { callSourceOf, type ListedPage } from './providers.ts'
 import { findSealedSync, holdSync, lockSync, updateSync } from './queries.ts'
+import { Superseded, settleFailed, settleFetched } from './record-outcome.ts'
 import { endRun, findRunningRun, lockRunningRun, updateRun } from './runs/queries.ts'
-import { Superseded, settleFailed, settleFetched } from './settle.ts'
-import { findKnown, namedCalls, sortOut } from './sort-out.ts'
 
 /** The next step of a run: a page is listed, a call is fetched, or the period is done. */
 
 type Run = NonNullable<Awaited<ReturnType<typeof findRunningRun>>>
 type Sync = NonNullable<Awaited<ReturnType<typeof findSealedSync>>>
-export type State = { org: OrgId; run: Run; sync: Sync; account: Account }
+export type SyncState = { org: OrgId; run: Run; sync: Sync; account: Account }
 
 /** `over`: there is nothing more to do. The others end or postpone the run. */
-export type Outcome = 'done' | 'over' | Exclude<Answer, { body: Buffer } | { missing: string }> | { failed: string }
+export type StepOutcome =
+  | 'done'
+  | 'over'
+  | Exclude<ProviderAnswer, { body: Buffer } | { missing: string }>
+  | { failed: string }
 
 /** Writers check again under a lock. */
-export const findState = async (deps: Deps, org: OrgId, runId: string): Promise<State | undefined> => {
+export const findState = async (deps: Deps, org: OrgId, runId: string): Promise<SyncState | undefined> => {
   const run = await findRunningRun(deps.db, org, runId)
   const sync = run && (await findSealedSync(deps.db, org, run.integrationId))
   const source = run && callSourceOf(run.provider)
@@ -37,11 +41,11 @@ export const findState = async (deps: Deps, org: OrgId, runId: string): Promise<
   return { org, run, sync, account: { source, apiKey, baseUrl: sync.apiBaseUrl ?? source.baseUrl } }
 }
 
-const ask = (deps: Deps, { account }: State, asked: Parameters<typeof askProvider>[2]) =>
+const ask = (deps: Deps, { account }: SyncState, asked: Parameters<typeof askProvider>[2]) =>
   askProvider(deps.outbound, account, asked, { maxBytes: deps.config.limits.documentBytes, now: deps.clock.now() })
 
 /** Stores the listed calls and those to fetch, together with the cursor of the next page. */
-const notePage = async (deps: Deps, trx: Db, { org, run, sync }: State, page: ListedPage): Promise<void> => {
+const notePage = async (deps: Deps, trx: Db, { org, run, sync }: SyncState, page: ListedPage): Promise<void> => {
   const now = deps.clock.now()
   const { id, integrationId } = run
   const calls = namedCalls(page.calls)
@@ -71,7 +75,7 @@ const faultOf = (next: string | null, cursor: string | null): string | undefined
   return isKept ? undefined : 'The provider returned a cursor that cannot be stored.'
 }
 
-export const listPage = async (deps: Deps, attempt: Attempt, state: State): Promise<Outcome> => {
+export const listPage = async (deps: Deps, attempt: Attempt, state: SyncState): Promise<StepOutcome> => {
   const { org, run, account } = state
   if (run.pages >= mostPages) return { failed: `The provider returned more than ${mostPages} pages.` }
   if ((await countGaps(deps.db, org, run.integrationId)) > mostGaps) {
@@ -94,7 +98,7 @@ export const listPage = async (deps: Deps, attempt: Attempt, state: State): Prom
 }
 
 /** As in the provider's webhook. */
-const payloadOf = ({ account }: State, body: Buffer): Parsed => {
+const payloadOf = ({ account }: SyncState, body: Buffer): Parsed => {
   const parsed = parsePayload(body, 'application/json')
   if ('unreadable' in parsed) return parsed
   if (!isObject(parsed.value)) return { unreadable: 'The provider returned something other than a call.' }
@@ -105,9 +109,9 @@ const payloadOf = ({ account }: State, body: Buffer): Parsed => {
 export const fetchCall = async (
   deps: Deps,
   attempt: Attempt,
-  state: State,
+  state: SyncState,
   { externalId, mayFail }: { externalId: string; mayFail: boolean },
-): Promise<Outcome> => {
+): Promise<StepOutcome> => {
   const { org, run, account } = state
   const call = { run, externalId, beganAt: null, now: deps.clock.now() }
   const fail = async (reason: string): Promise<void> =>
@@ -138,7 +142,7 @@ export const fetchCall = async (
 }
 
 /** The period is listed and fetched: the next one starts, or the run is complete. */
-export const finishWindow = (deps: Deps, attempt: Attempt, { org, run }: State): Promise<Outcome> =>
+export const finishWindow = (deps: Deps, attempt: Attempt, { org, run }: SyncState): Promise<StepOutcome> =>
   attempt.transaction(async (trx) => {
     const { id, integrationId, windowUntil, until } = run
     const sync = await lockSync(trx, org, integrationId)

@@ -15,10 +15,10 @@ export type Room = {
 }
 
 /** `areAll`: no other job of this name waited, so that a look for more would find none. */
-export type Taken = { jobs: TakenJob[]; areAll: boolean }
+export type TakenJobs = { jobs: TakenJob[]; areAll: boolean }
 
 export type Taker = {
-  take: (name: string, room: Room, workerKey: number | null) => Promise<Taken>
+  take: (name: string, room: Room, workerKey: number | null) => Promise<TakenJobs>
   close: () => Promise<void>
 }
 

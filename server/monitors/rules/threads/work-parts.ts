@@ -2,7 +2,7 @@ import { type Note, outcomes } from '../outcome.ts'
 import type { RuleBatch } from '../rules.ts'
 import type { Pool } from './pool.ts'
 import type { End } from './start-thread.ts'
-import type { Answers, Work } from './thread.ts'
+import type { RuleWork, WorkAnswers } from './thread.ts'
 
 /** Parts of a batch, each on one thread. If that is terminated, another continues without what caused it. */
 
@@ -11,14 +11,14 @@ const mostSubjects = 100
 /** A rule that terminated this many threads of a batch is skipped in the rest of it: each time costs a timeout. */
 const mostEnds = 3
 
-export type Part = Work & {
+export type WorkPart = RuleWork & {
   /** The first of its subjects, in the batch. */
   from: number
 }
 
-export const partsOf = ({ rules, subjects, asked }: RuleBatch, threads: number): Part[] => {
+export const partsOf = ({ rules, subjects, asked }: RuleBatch, threads: number): WorkPart[] => {
   const size = Math.min(mostSubjects, Math.ceil(subjects.length / threads))
-  const parts: Part[] = []
+  const parts: WorkPart[] = []
   for (let from = 0; from < subjects.length; from += size) {
     const some = subjects.slice(from, from + size)
     const first = from * rules.length
@@ -33,7 +33,8 @@ export const partsOf = ({ rules, subjects, asked }: RuleBatch, threads: number):
   return parts.filter((part) => part.asked.includes(1))
 }
 
-const mentionsTurns = ({ expression, score = '' }: Work['rules'][number]) => /\bturns\b/.test(`${expression} ${score}`)
+const mentionsTurns = ({ expression, score = '' }: RuleWork['rules'][number]) =>
+  /\bturns\b/.test(`${expression} ${score}`)
 
 /** Pairs to skip, and why. */
 type Failures = Map<number, string>
@@ -57,7 +58,7 @@ export type PartOptions = {
 const elsewhere = 'this took too long or too much memory in other conversations'
 
 /** For a rule: everything after a pair. */
-const failAfter = (failures: Failures, { rules, subjects }: Part, rule: number, pair: number): void => {
+const failAfter = (failures: Failures, { rules, subjects }: WorkPart, rule: number, pair: number): void => {
   subjects.forEach(({ unreadable }, row) => {
     const at = row * rules.length + rule
     if (at > pair && unreadable === null && !failures.has(at)) failures.set(at, elsewhere)
@@ -73,7 +74,7 @@ const reasonOf = ({ why, isReading }: End, deadlineMs: number): string => {
 }
 
 /** Removes from a part what terminated its thread. */
-const learn = (part: Part, end: End, failures: Failures, { deadlineMs, ends }: PartOptions): void => {
+const learn = (part: WorkPart, end: End, failures: Failures, { deadlineMs, ends }: PartOptions): void => {
   const { pair, isReading } = end
   const reason = reasonOf(end, deadlineMs)
   const rule = pair % part.rules.length
@@ -87,10 +88,10 @@ const learn = (part: Part, end: End, failures: Failures, { deadlineMs, ends }: P
   ends[rule] = (ends[rule] ?? 0) + 1
 }
 
-type PartAnswers = Omit<Answers, 'notes' | 'next'> & { notes: [number, Note][] }
+type PartAnswers = Omit<WorkAnswers, 'notes' | 'next'> & { notes: [number, Note][] }
 
 /** Adds a thread's results for the pairs from `base` on. */
-const add = (known: PartAnswers, { results, scores, notes }: Answers, base: number): void => {
+const add = (known: PartAnswers, { results, scores, notes }: WorkAnswers, base: number): void => {
   for (const [at, result] of results.entries()) {
     if (result === outcomes.notAsked) continue
     known.results[base + at] = result
@@ -123,9 +124,9 @@ type Progress = {
 
 /** Adds the results of a turn that started with the pair `base`. */
 const advance = (
-  part: Part,
+  part: WorkPart,
   progress: Progress,
-  ended: Answers | End,
+  ended: WorkAnswers | End,
   { base, options }: { base: number; options: PartOptions },
 ): void => {
   const { failures, triedAgain, known } = progress
@@ -142,7 +143,7 @@ const advance = (
 }
 
 /** One turn at a thread. If others wait, it ends before everything is done. */
-const takeTurn = async (part: Part, progress: Progress, options: PartOptions): Promise<void> => {
+const takeTurn = async (part: WorkPart, progress: Progress, options: PartOptions): Promise<void> => {
   const { pool, owner, turnMs, ends, signal } = options
   const thread = await pool.take(owner, signal)
   const giveUp = () => thread.giveUp()
@@ -151,7 +152,7 @@ const takeTurn = async (part: Part, progress: Progress, options: PartOptions): P
   const timer = setInterval(() => {
     if (performance.now() >= endsAt && pool.isWanted(owner)) giveUp()
   }, turnMs / looksInTurn)
-  let ended: Answers | End | undefined
+  let ended: WorkAnswers | End | undefined
   try {
     signal?.throwIfAborted()
     const { from, reached, failures } = progress
@@ -172,7 +173,7 @@ const takeTurn = async (part: Part, progress: Progress, options: PartOptions): P
   }
 }
 
-export const evaluatePart = async (part: Part, options: PartOptions): Promise<PartAnswers> => {
+export const evaluatePart = async (part: WorkPart, options: PartOptions): Promise<PartAnswers> => {
   const count = part.asked.length
   const known: PartAnswers = {
     results: new Int8Array(count).fill(outcomes.notAsked),

@@ -3,7 +3,7 @@ import { type Configuration, parseConfiguration } from '../exports/configuration
 import { type Issue, invalidAll } from '../platform/errors.ts'
 import { isPublicHostByForm } from '../platform/outbound/public-host.ts'
 import { defaultFileName, faultOfSegments, faultOfTemplate } from './file-name.ts'
-import type { Destination, Recurrence, WindowRule } from './queries.ts'
+import type { Recurrence, ScheduleDestination, WindowRule } from './queries.ts'
 import type { ExportScheduleCreate, ExportScheduleUpdate } from './schema.ts'
 
 export type ScheduledConfig = Omit<Configuration, 'since' | 'until' | 'notificationEndpointId'>
@@ -83,7 +83,7 @@ const parseWindow = ({ kind, hours, days }: ExportScheduleCreate['window']): Win
   return hours === undefined ? { kind, days: days ?? 1 } : { kind, hours }
 }
 
-const parseDestination = (given: ExportScheduleCreate['destination']): Destination => {
+const parseDestination = (given: ExportScheduleCreate['destination']): ScheduleDestination => {
   const { type, webhookEndpointId = '', bucket = '', region = '', accessKeyId = '' } = given
   if (type === 'webhook') return { type, webhookEndpointId: webhookEndpointId.toLowerCase() }
   return {

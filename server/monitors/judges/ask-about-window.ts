@@ -1,18 +1,18 @@
 import type { Turn } from '../../transcripts/turn.ts'
 import { readAnswers } from './answer.ts'
-import type { Judged } from './combine.ts'
+import type { JudgedDefinition } from './combine.ts'
 import type { Tokens } from './definition.ts'
-import { buildPrompt, type Prompt, type TranscriptWindow } from './prompt.ts'
-import type { Reply } from './provider.ts'
+import { buildPrompt, type JudgePrompt, type TranscriptWindow } from './prompt.ts'
+import type { ModelReply } from './provider.ts'
 
 /** Undefined if the response is not from a model. */
-export type Ask = (prompt: Prompt) => Promise<Reply | undefined>
+export type AskModel = (prompt: JudgePrompt) => Promise<ModelReply | undefined>
 
 /** An invalid answer is requested once more, then fails. */
 const mostRequests = 2
 
 /** Splits the tokens of a request among its monitors, so that their sum is what was paid. */
-const addTokens = (judged: readonly Judged[], { input, output }: Tokens): void => {
+const addTokens = (judged: readonly JudgedDefinition[], { input, output }: Tokens): void => {
   const share = (total: number, at: number) => Math.floor(total / judged.length) + (at < total % judged.length ? 1 : 0)
   for (const [at, one] of judged.entries()) {
     const { input: before, output: written } = one.tokens ?? { input: 0, output: 0 }
@@ -22,8 +22,8 @@ const addTokens = (judged: readonly Judged[], { input, output }: Tokens): void =
 
 /** Adds the result of each monitor for one window. Monitors with a valid answer are not requested again. */
 export const askAboutWindow = async (
-  ask: Ask,
-  judged: readonly Judged[],
+  ask: AskModel,
+  judged: readonly JudgedDefinition[],
   window: TranscriptWindow,
   turns: readonly Turn[],
 ): Promise<void> => {

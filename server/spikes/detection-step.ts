@@ -1,5 +1,5 @@
 import { fileSpike } from '../findings/file.ts'
-import { followFinding } from '../findings/hold.ts'
+import { followFinding } from '../findings/lock.ts'
 import { findMonitors } from '../monitors/queries.ts'
 import { recordServiceAudit } from '../platform/audit/record.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
@@ -7,7 +7,15 @@ import type { Deps } from '../platform/deps.ts'
 import { hourMs } from '../platform/durations.ts'
 import { describeRise } from './describe.ts'
 import { type Detector, type Hour, newDetector, observe, withoutSpike } from './detector.ts'
-import { countScored, holdState, listAffected, listHours, type Range, type SpikeState, saveState } from './queries.ts'
+import {
+  countScored,
+  type HourRange,
+  holdState,
+  listAffected,
+  listHours,
+  type SpikeState,
+  saveState,
+} from './queries.ts'
 
 /** Late results still count for so long after the end of their hour. */
 const closingHours = 2
@@ -24,7 +32,7 @@ const hourOf = (instant: Date): number => Math.floor(instant.getTime() / hourMs)
 const nextHourOf = (instant: Date): number => Math.ceil(instant.getTime() / hourMs)
 
 /** The calls that are looked at: up to the last hour that is closed. */
-export const rangeAt = (now: Date): Range => {
+export const rangeAt = (now: Date): HourRange => {
   const until = hourOf(now) - closingHours
   return { since: startOf(until - historyHours), until: startOf(until) }
 }
@@ -41,7 +49,7 @@ const newState = (version: number, nextHour: Date): State => ({
 const latest = (...instants: Date[]): Date => new Date(Math.max(...instants.map(Number)))
 
 /** What is stored, as far as it still holds. */
-const readState = (stored: SpikeState, version: number, { since }: Range): State => {
+const readState = (stored: SpikeState, version: number, { since }: HourRange): State => {
   // Only the detector's own form tells what the rest is.
   const detector = stored.detector as Detector
   const holds = stored.version === version && detector.form === newDetector.form && stored.nextHour >= since
@@ -52,7 +60,7 @@ const readState = (stored: SpikeState, version: number, { since }: Range): State
  * When people close the finding of a spike it is over. What was resolved is watched for again, from then on; what was
  * ignored is how it is now, and is learnt. One that was merged is what it was merged into.
  */
-const heedClosing = async (trx: Db, org: OrgId, state: State, { since }: Range): Promise<State> => {
+const heedClosing = async (trx: Db, org: OrgId, state: State, { since }: HourRange): Promise<State> => {
   if (state.findingId === null) return state
   const { status, statusChangedAt } = await followFinding(trx, org, state.findingId)
   if (status === 'resolved') {

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** One kind of request, and how often it is made whatever becomes of those before it. */
-export type Stream = { name: string; perSecond: number; ask: () => Promise<number> }
+export type RequestStream = { name: string; perSecond: number; ask: () => Promise<number> }
 
-export type Measured = { name: string; latencies: number[]; statuses: Map<number | string, number> }
+export type StreamMeasurement = { name: string; latencies: number[]; statuses: Map<number | string, number> }
 
 /** More under way than this, and the service does not keep up at all. */
 const mostUnderWay = 500
 
 /** Asks at a steady rate, and takes the time from when each request was due: who waits in line is waiting, too. */
-const runStream = async ({ name, perSecond, ask }: Stream, until: number): Promise<Measured> => {
-  const measured: Measured = { name, latencies: [], statuses: new Map() }
+const runStream = async ({ name, perSecond, ask }: RequestStream, until: number): Promise<StreamMeasurement> => {
+  const measured: StreamMeasurement = { name, latencies: [], statuses: new Map() }
   const underWay = new Set<Promise<void>>()
   const startedAt = performance.now() + Math.random() * (1_000 / perSecond)
   for (let number = 0; ; number++) {
@@ -32,7 +32,7 @@ const runStream = async ({ name, perSecond, ask }: Stream, until: number): Promi
   return measured
 }
 
-export const runStreams = (streams: Stream[], until: number): Promise<Measured[]> =>
+export const runStreams = (streams: RequestStream[], until: number): Promise<StreamMeasurement[]> =>
   Promise.all(streams.map((stream) => runStream(stream, until)))
 
 export const percentile = (values: number[], share: number): number =>

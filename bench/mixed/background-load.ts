@@ -4,20 +4,20 @@
 import type { Browser } from 'playwright-core'
 import { type Chromium, launchChromium } from '../../e2e/chromium.ts'
 import { type Exported, exportOnAndOn } from './exporting.ts'
-import type { World } from './traffic.ts'
+import type { MixedWorld } from './traffic.ts'
 import { type Tour, visitPages } from './visits.ts'
 
-export type Task = { world: World; chromium: Chromium; tour: Tour; ms: number }
-export type Done = { exported: Exported[]; visits: number[] }
+export type BackgroundTask = { world: MixedWorld; chromium: Chromium; tour: Tour; ms: number }
+export type BackgroundResult = { exported: Exported[]; visits: number[] }
 
-process.once('message', async ({ world, chromium, tour, ms }: Task) => {
+process.once('message', async ({ world, chromium, tour, ms }: BackgroundTask) => {
   let browser: Browser | undefined
   try {
     browser = await launchChromium(chromium)
     const until = performance.now() + ms
     const [exported, visits] = await Promise.all([exportOnAndOn(world, until), visitPages(browser, tour, until)])
     await browser.close()
-    const done: Done = { exported, visits }
+    const done: BackgroundResult = { exported, visits }
     process.send?.(done, () => process.exit(0))
   } catch (error) {
     process.stderr.write(`${(error as Error).stack}\n`)

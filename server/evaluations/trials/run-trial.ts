@@ -11,7 +11,7 @@ import { evaluateRules } from '../evaluate-rules.ts'
 import { judgeConversation } from '../judge-conversation.ts'
 import type { Subject } from '../monitors-in-scope.ts'
 
-export type Answer = Omit<Evaluation['rows'][number], 'monitorId' | 'monitorVersion'>
+export type TrialResult = Omit<Evaluation['rows'][number], 'monitorId' | 'monitorVersion'>
 
 type AskDeps = Pick<EvaluationDeps, 'db' | 'judge' | 'rules' | 'clock' | 'config'>
 
@@ -29,9 +29,9 @@ export const longestTrialSeconds = 60
 
 const noAnswer = `timed out: a test can take at most ${longestTrialSeconds} seconds`
 
-type Ask = (deps: AskDeps, org: OrgId, task: Task, subjects: Subject[]) => Promise<Answer[]>
+type AskBatch = (deps: AskDeps, org: OrgId, task: Task, subjects: Subject[]) => Promise<TrialResult[]>
 
-const askJudge: Ask = async (deps, org, { monitor, readAt, signal }, [subject]) => {
+const askJudge: AskBatch = async (deps, org, { monitor, readAt, signal }, [subject]) => {
   if (!subject) return []
   const task = { monitors: [monitor], subject, readAt, signal }
   const { evaluations, postponed, spent } = await judgeConversation(deps, org, task)
@@ -39,7 +39,7 @@ const askJudge: Ask = async (deps, org, { monitor, readAt, signal }, [subject]) 
   return [...evaluations, ...postponed.evaluations].flatMap(({ rows }) => rows)
 }
 
-const askRule: Ask = async (deps, org, { monitor, readAt, signal }, subjects) => {
+const askRule: AskBatch = async (deps, org, { monitor, readAt, signal }, subjects) => {
   const task = { monitors: [monitor], subjects, asked: () => true, readAt, signal }
   const { rows } = await evaluateRules(deps, org, task)
   return rows
@@ -55,11 +55,11 @@ const ruleBatch = 50
  * Returns one result for each conversation in order. They are evaluated in parts, so that results before the end count;
  * those without one by then are failed.
  */
-export const askMonitor = async (deps: AskDeps, org: OrgId, task: Task): Promise<Answer[]> => {
+export const askMonitor = async (deps: AskDeps, org: OrgId, task: Task): Promise<TrialResult[]> => {
   const { monitor, subjects, signal } = task
   const [ask, batchSize, atOnce] =
     monitor.kind === 'judge' ? [askJudge, 1, deps.config.judge.limits.concurrency] : [askRule, ruleBatch, 1]
-  const answers = new Map<string, Answer>()
+  const answers = new Map<string, TrialResult>()
   const batches = batchesOf(subjects, batchSize).values()
   let isBroken = false
   const askBatch = async (batch: Subject[]) => {

@@ -1,8 +1,8 @@
 import type { Static } from 'typebox'
 import { redactValue } from '../conversations/ingest/tasks.ts'
 import { redactsMetrics } from '../conversations/metrics/queries.ts'
-import { faultOfNames, idsOfNamed } from '../conversations/named.ts'
 import { findNamedConversations } from '../conversations/queries.ts'
+import { faultOfNames, idsOfNamed } from '../conversations/resolve-ids.ts'
 import { findMonitors } from '../monitors/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
@@ -27,17 +27,21 @@ const readItem = (given: unknown): Item | ApiError => {
   return faultOfNames(item) ?? item
 }
 
-type Told = Pick<ResultRow, 'reasoning' | 'evidence'>
+type ReportedDetails = Pick<ResultRow, 'reasoning' | 'evidence'>
 
-const toldOf = ({ reasoning = null, evidence = [] }: Item): Told => ({ reasoning, evidence })
+const toldOf = ({ reasoning = null, evidence = [] }: Item): ReportedDetails => ({ reasoning, evidence })
 
 /** The replacement of an address can be longer than the address. */
-const cut = ({ reasoning, evidence }: Told): Told => {
+const cut = ({ reasoning, evidence }: ReportedDetails): ReportedDetails => {
   const isLong = reasoning !== null && reasoning.length > longestReasoning
   return { reasoning: isLong ? [...reasoning].slice(0, longestReasoning).join('') : reasoning, evidence }
 }
 
-const redactAll = async ({ threads }: Pick<Deps, 'threads'>, org: OrgId, items: Item[]): Promise<Map<Item, Told>> => {
+const redactAll = async (
+  { threads }: Pick<Deps, 'threads'>,
+  org: OrgId,
+  items: Item[],
+): Promise<Map<Item, ReportedDetails>> => {
   const told = await redactValue(threads, org, items.map(toldOf))
   return new Map(told.map((each, at) => [items[at] as Item, cut(each)])) // redaction keeps the length of an array
 }

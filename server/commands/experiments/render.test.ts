@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Schemas } from '../../../client/src/earshot.ts'
-import { tellExperiment } from './tell.ts'
+import { tellExperiment } from './render.ts'
 
 type Outcome = Schemas['OutcomeResult']
 type Interval = { low: number; high: number } | null

@@ -8,7 +8,7 @@ import { newId } from '../../platform/ids.ts'
 import type { SignInDeps } from '../deps.ts'
 import { listInvitedAllOrgs } from '../invitations/queries.ts'
 import { deletePassword, deleteSessionsOfUser, listJoinedAllOrgs } from '../queries.ts'
-import type { Identity, Refusal } from './issuer.ts'
+import type { OidcIdentity, Refusal } from './issuer.ts'
 import {
   deleteIdentities,
   findUserOfIdentity,
@@ -28,7 +28,7 @@ const actorIn = (org: OrgId, userId: string, requestId: string) =>
  * opens the account ends: any admin who once invited the address may have chosen the password, and anyone may have
  * changed their own address to this one.
  */
-const link = async (trx: Db, identity: Identity, user: User, requestId: string): Promise<boolean> => {
+const link = async (trx: Db, identity: OidcIdentity, user: User, requestId: string): Promise<boolean> => {
   if (!user.emailVerified) {
     await deletePassword(trx, user.id)
     await deleteSessionsOfUser(trx, user.id)
@@ -74,7 +74,7 @@ export type Entered = { cookies: string[]; isInvited: boolean } | { refused: Ref
 const enter = async (
   deps: SignInDeps,
   request: FastifyRequest,
-  identity: Identity,
+  identity: OidcIdentity,
 ): Promise<Opened | { refused: Refusal }> => {
   const { db, identity: callers } = deps
   const { email } = identity
@@ -101,7 +101,11 @@ const enter = async (
 }
 
 /** Signs in the person whom the issuer vouches for. */
-export const enterByOidc = async (deps: SignInDeps, request: FastifyRequest, identity: Identity): Promise<Entered> => {
+export const enterByOidc = async (
+  deps: SignInDeps,
+  request: FastifyRequest,
+  identity: OidcIdentity,
+): Promise<Entered> => {
   const entered = await enter(deps, request, identity)
   if ('refused' in entered) return entered
   const device = await deps.attempts.succeed(request, entered.email)

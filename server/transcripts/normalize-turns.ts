@@ -1,4 +1,4 @@
-import { type Draft, Unreadable } from './draft.ts'
+import { type TurnDraft, Unreadable } from './draft.ts'
 import { nestedJson } from './json.ts'
 import type { Turn } from './turn.ts'
 
@@ -23,7 +23,7 @@ const span = ({ startMs, endMs }: { startMs?: number | null; endMs?: number | nu
   return { startMs: start, endMs: start !== null && end !== null && end < start ? null : end }
 }
 
-const latencyOf = (figures: Draft['latency']): Turn['latency'] => {
+const latencyOf = (figures: TurnDraft['latency']): Turn['latency'] => {
   if (!figures) return null
   const latency = {
     transcriptionMs: wholeMs(figures.transcriptionMs),
@@ -40,7 +40,7 @@ const jsonOf = (value: unknown): unknown => (typeof value === 'string' ? (nested
 /** A result often names only the call that it answers. */
 const toolReader = () => {
   const names = new Map<string, string>()
-  return (tool: Draft['tool']): Turn['tool'] => {
+  return (tool: TurnDraft['tool']): Turn['tool'] => {
     if (!tool) return null
     const callId = tool.callId ?? null
     const name = tool.name ?? (callId === null ? undefined : names.get(callId)) ?? null
@@ -63,7 +63,7 @@ const ceiling = (limit: number, what: string) => {
   }
 }
 
-export const gatherTurns = (drafts: Iterable<Draft>): Turn[] => {
+export const gatherTurns = (drafts: Iterable<TurnDraft>): Turn[] => {
   const turns: Turn[] = []
   const readTool = toolReader()
   const countTurns = ceiling(maxTurns, 'turns')

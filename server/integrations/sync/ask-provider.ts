@@ -1,13 +1,13 @@
 import { OutboundError } from '../../platform/outbound/errors.ts'
 import type { Outbound } from '../../platform/outbound/outbound.ts'
 import { readRetryAfter } from '../../platform/outbound/retry-after.ts'
-import type { Ask, CallSource } from './providers.ts'
+import type { CallApi, ProviderRequest } from './providers.ts'
 
 /** One request to a provider, and what its response means for the sync. */
 
-export type Account = { source: CallSource; apiKey: string; baseUrl: string }
+export type Account = { source: CallApi; apiKey: string; baseUrl: string }
 
-export type Answer =
+export type ProviderAnswer =
   | { body: Buffer }
   /** Only this item is unavailable. */
   | { missing: string }
@@ -21,7 +21,7 @@ export type Answer =
 const timeoutMs = 30_000
 const defaultBusySeconds = 60
 
-const whyNot = (error: unknown): Answer => {
+const whyNot = (error: unknown): ProviderAnswer => {
   if (!(error instanceof OutboundError)) throw error
   if (error.reason === 'forbidden_address') return { refused: error.message }
   return error.reason === 'too_large' ? { missing: error.message } : { trouble: error.message }
@@ -30,9 +30,9 @@ const whyNot = (error: unknown): Answer => {
 export const askProvider = async (
   outbound: Outbound,
   { source, apiKey, baseUrl }: Account,
-  { method, path, body }: Ask,
+  { method, path, body }: ProviderRequest,
   { maxBytes, now }: { maxBytes: number; now: Date },
-): Promise<Answer> => {
+): Promise<ProviderAnswer> => {
   const headers = {
     accept: 'application/json',
     ...source.headers(apiKey),

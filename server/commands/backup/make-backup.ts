@@ -8,7 +8,7 @@ import { connectDatabase } from '../../platform/db/connect.ts'
 import { requireCluster } from '../../platform/db/embedded-cluster.ts'
 import { errorCode, isAlive } from '../../platform/db/embedded-process.ts'
 import { openLog } from '../../platform/log.ts'
-import type { Run } from '../call.ts'
+import type { RunCommand } from '../call.ts'
 import { printJson } from '../columns.ts'
 import { openContents } from './contents.ts'
 import { openEncryption } from './encryption.ts'
@@ -88,7 +88,7 @@ const sweepKilled = async (folder: string): Promise<void> => {
   }
 }
 
-export const run: Run = async ({ args, flag, text, list }) => {
+export const run: RunCommand = async ({ args, flag, text, list }) => {
   const config = loadConfig()
   if (config.databaseUrl) {
     throw new Error('earshot backup only copies the embedded database. Use pg_dump for the database in DATABASE_URL.')

@@ -6,7 +6,7 @@ import { answer } from '../../../test/support/monitors/model-server.ts'
 import { getMonitor } from '../../monitors/queries.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import { listSubjects } from '../queries.ts'
-import { askMonitor } from './ask.ts'
+import { askMonitor } from './run-trial.ts'
 
 const { server, call, testDraft, makeCall, makeJudge, asked, answerBy, spendingOf } = await serverOfTrials()
 

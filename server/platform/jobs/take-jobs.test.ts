@@ -8,7 +8,7 @@ import { newId } from '../ids.ts'
 import { defineJob } from './define-job.ts'
 import { listBacklogs, takeJobs } from './queries.ts'
 import { openJobs } from './queue.ts'
-import { openTaker, sessionSettings, type Taker } from './take.ts'
+import { openTaker, sessionSettings, type Taker } from './take-jobs.ts'
 
 const { db, connection, pool, explain } = await openPlans(sessionSettings)
 const database = openDatabase({ connection, applicationName: 'jobs test' })

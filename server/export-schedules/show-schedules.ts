@@ -1,8 +1,8 @@
 // Schedules and runs as in the API and its events.
 import type { Db, OrgId } from '../platform/db/database.ts'
-import { configOf } from './parse.ts'
+import { configOf } from './parse-schedule.ts'
 import type { StoredSchedule } from './queries.ts'
-import { listLastRuns, type StoredRun } from './runs/queries.ts'
+import { listLastRuns, type ScheduleRun } from './runs/queries.ts'
 
 const nothing = {
   webhookEndpointId: null,
@@ -18,12 +18,12 @@ const nothing = {
 const recurring = { minute: null, at: null, weekday: null, day: null }
 const windowed = { hours: null, days: null }
 
-export const shownRun = ({ scheduleId: _of, isMoved: _moved, isManual: manual, ...run }: StoredRun) => ({
+export const shownRun = ({ scheduleId: _of, isMoved: _moved, isManual: manual, ...run }: ScheduleRun) => ({
   ...run,
   manual,
 })
 
-const shownSchedule = (stored: StoredSchedule, lastRun: StoredRun | undefined) => {
+const shownSchedule = (stored: StoredSchedule, lastRun: ScheduleRun | undefined) => {
   const { secret: _sealed, windowRule, failures, recurrence, destination, nextRunAt, ...schedule } = stored
   return {
     ...schedule,

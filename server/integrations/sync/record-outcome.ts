@@ -1,11 +1,11 @@
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { newId } from '../../platform/ids.ts'
-import type { Settled } from '../deliveries/status.ts'
+import type { SettledDelivery } from '../deliveries/status.ts'
+import { mayGoOn } from './classify-calls.ts'
 import { deleteGap, findGaps, upsertGap } from './gaps/queries.ts'
 import { retryGapMs } from './limits.ts'
 import { holdSync } from './queries.ts'
 import { settlePending } from './runs/queries.ts'
-import { mayGoOn } from './sort-out.ts'
 
 /** Another process ended the run or handled the call in the meantime: nothing is stored here. */
 export class Superseded extends Error {}
@@ -40,7 +40,12 @@ export const settleFailed = (trx: Db, org: OrgId, call: Call, reason: string): P
   lacking(trx, org, call, { state: 'failed', reason })
 
 /** Records the outcome of a fetched call, in the transaction that stored it. */
-export const settleFetched = async (trx: Db, org: OrgId, call: Call, { status, reason }: Settled): Promise<void> => {
+export const settleFetched = async (
+  trx: Db,
+  org: OrgId,
+  call: Call,
+  { status, reason }: SettledDelivery,
+): Promise<void> => {
   const { run, externalId, now } = call
   if (status === 'applied' || status === 'unchanged' || status === 'erased') {
     await holdSync(trx, org, run.integrationId)

@@ -1,8 +1,8 @@
 // One look at an experiment: which differences the intervals exclude, without the cost of finding their ends.
 
 import { precisionOf, tLevel } from '../../server/statistics/anytime.ts'
-import type { ArmEstimate, Arms } from '../../server/statistics/arm.ts'
-import { type Design, tPart } from '../../server/statistics/design.ts'
+import type { ArmEstimate, ArmEstimates } from '../../server/statistics/arm.ts'
+import { type Design, tShare } from '../../server/statistics/design.ts'
 import { exactLogE } from '../../server/statistics/exact-binomial.ts'
 import { fixedP } from '../../server/statistics/fixed.ts'
 import { tLogE } from '../../server/statistics/mixtures.ts'
@@ -11,13 +11,13 @@ import { type Share, scoreTest } from '../../server/statistics/proportions.ts'
 const shareOf = ({ sum, observed }: ArmEstimate): Share => ({ affected: sum, all: observed })
 
 /** Of the interval for any look. */
-export const anytimeExcludes = (arms: Arms, design: Design, difference: number): boolean => {
+export const anytimeExcludes = (arms: ArmEstimates, design: Design, difference: number): boolean => {
   const precision = precisionOf(arms, design)
   if (arms.difference === null || precision === null || precision.variance === 0) return false
   const byT = tLogE((arms.difference - difference) ** 2 / precision.variance, precision.degrees, precision.x)
   if (byT > -Math.log(tLevel(design, design.alpha))) return true
   if (design.kind === 'numeric' || !arms.single) return false
-  return exactLogE(shareOf(arms.a), shareOf(arms.b), difference) > -Math.log((1 - tPart) * design.alpha)
+  return exactLogE(shareOf(arms.a), shareOf(arms.b), difference) > -Math.log((1 - tShare) * design.alpha)
 }
 
 const effective = ({ sum, observed, designEffect }: ArmEstimate): Share => ({
@@ -26,7 +26,7 @@ const effective = ({ sum, observed, designEffect }: ArmEstimate): Share => ({
 })
 
 /** Of the interval for one look. Its p is Fisher's where counts are small, and then it errs less than its interval. */
-export const fixedExcludesZero = (arms: Arms, design: Design): boolean => {
+export const fixedExcludesZero = (arms: ArmEstimates, design: Design): boolean => {
   if (design.kind === 'numeric' || arms.covariance !== 0) return fixedP(arms, design) < design.alpha
   if (arms.a.unitVariance === null || arms.b.unitVariance === null) return false
   return scoreTest(effective(arms.a), effective(arms.b)).p < design.alpha

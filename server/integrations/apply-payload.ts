@@ -1,11 +1,11 @@
-import type { Incoming, Outcome } from '../conversations/ingest/incoming.ts'
+import type { Incoming, IngestOutcome } from '../conversations/ingest/incoming.ts'
 import { ingestConversations } from '../conversations/ingest/ingest.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { ApiError } from '../platform/errors.ts'
 import type { Provider } from '../transcripts/provider-calls/read-call.ts'
 import { attachWaiting } from './audio/waiting.ts'
-import type { Settled } from './deliveries/status.ts'
+import type { SettledDelivery } from './deliveries/status.ts'
 import type { PayloadReading } from './read-payload.ts'
 import type { Settings } from './settings.ts'
 import { isStreaming } from './verify.ts'
@@ -13,17 +13,17 @@ import { isStreaming } from './verify.ts'
 export type Integration = { org: OrgId; id: string; provider: Provider; name: string; settings: Settings }
 
 /** Stores the outcome of the payload, in the transaction that caused it. */
-export type Settle = (trx: Db, settled: Settled) => Promise<void>
+export type Settle = (trx: Db, settled: SettledDelivery) => Promise<void>
 
 const longestReason = 500
 
-const settledAs = (status: Settled['status'], reason: string | null = null): Settled => ({
+const settledAs = (status: SettledDelivery['status'], reason: string | null = null): SettledDelivery => ({
   status,
   reason: reason?.slice(0, longestReason).toWellFormed() ?? null,
   conversationId: null,
 })
 
-const settledOf = (outcome: Outcome | undefined): Settled => {
+const settledOf = (outcome: IngestOutcome | undefined): SettledDelivery => {
   switch (outcome?.status) {
     case 'created':
     case 'updated':
@@ -52,7 +52,7 @@ const attachAudio = async (
   trx: Db,
   { org, provider }: Integration,
   { externalId }: Incoming,
-  outcome: Outcome | undefined,
+  outcome: IngestOutcome | undefined,
 ): Promise<void> => {
   if (!isStreaming(provider) || externalId === null || !outcome || !('id' in outcome)) return
   await attachWaiting(deps, trx, org, { externalId, conversationId: outcome.id })
@@ -64,8 +64,8 @@ export const applyPayload = async (
   integration: Integration,
   reading: PayloadReading,
   settle: Settle,
-): Promise<Settled> => {
-  const finish = async (settled: Settled): Promise<Settled> => {
+): Promise<SettledDelivery> => {
+  const finish = async (settled: SettledDelivery): Promise<SettledDelivery> => {
     await deps.db.transaction().execute((trx) => settle(trx, settled))
     return settled
   }

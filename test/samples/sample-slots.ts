@@ -1,9 +1,9 @@
 /** A property or element somewhere within a value. */
-export type Place = { holder: object; key: string }
+export type SampleSlot = { holder: object; key: string }
 
 /** All of them, so that a test can put something else there. */
-export const placesIn = (value: unknown): Place[] => {
-  const places: Place[] = []
+export const placesIn = (value: unknown): SampleSlot[] => {
+  const places: SampleSlot[] = []
   const waiting = [value]
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     if (typeof next !== 'object' || next === null) continue
