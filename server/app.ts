@@ -2,6 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { agentGroups } from './agent-groups/routes.ts'
 import { agents } from './agents/routes.ts'
 import { monitorAgreement } from './agreement/routes.ts'
+import { alertIncidents } from './alert-incidents/routes.ts'
+import { alertRules } from './alert-rules/routes.ts'
 import { apiKeys } from './api-keys/routes.ts'
 import { auditEvents } from './audit-events/routes.ts'
 import { bucketConversations } from './buckets/conversations/routes.ts'
@@ -114,6 +116,8 @@ const resources = [
   migrationIntakes,
   webhookEndpoints,
   webhookDeliveries,
+  alertRules,
+  alertIncidents,
   destinations,
   destinationDeliveries,
   mcp,
@@ -130,7 +134,7 @@ const areas: [name: string, description: string][] = [
   ['Reviews', 'Human judgments of conversations and of monitor results.'],
   ['Customer Metrics', 'Your own measurements, attached to conversations.'],
   ['Experiments', 'Comparisons of two prompt versions whose traffic you route.'],
-  ['Alerts', 'Destinations such as Slack, e-mail, and PagerDuty, and what was sent to them.'],
+  ['Alerts', 'Rules that watch your conversations, their incidents, and the destinations that are told.'],
   ['Webhooks', 'Signed event notifications to your endpoints, and their delivery log.'],
   ['Integrations', 'Providers that send finished conversations, and OpenTelemetry traces.'],
   ['Files', 'Stored files, behind signed links.'],

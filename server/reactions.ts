@@ -1,6 +1,9 @@
 // The table of events and their consequences. Resources only import lower floors. What an upper floor does when a lower
 // one stores, ends, or deletes something is listed here, as are the questions that a lower floor asks an upper one.
 
+import { removeErasedConversations } from './alert-incidents/erase.ts'
+import { createDefaultRules } from './alert-rules/defaults.ts'
+import { disableRulesOfMonitor, removeDeletedDestination } from './alert-rules/referenced.ts'
 import { admitOwner } from './api-keys/admit-owner.ts'
 import { revokeKeysOfMember } from './api-keys/revoke.ts'
 import { offerConversationsToBuckets, offerResultsToBuckets } from './buckets/arrivals/jobs.ts'
@@ -26,12 +29,14 @@ type Reaction<Event extends keyof Events> = (deps: Deps, trx: Db, org: OrgId, ev
  */
 const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
   conversationsStored: [evaluateStored, evaluateMetricRules, evaluatePinned, noteChanges, offerConversationsToBuckets],
-  conversationsErasing: [noteChanges, eraseDeliveries, eraseResults, expireExportsOfCalls],
+  conversationsErasing: [noteChanges, eraseDeliveries, eraseResults, expireExportsOfCalls, removeErasedConversations],
   conversationsErased: [eraseProviderData],
   metricsStored: [evaluateMetricRules],
   resultsStored: [noteChanges, offerResultsToBuckets],
-  monitorDeleted: [refuseWhileMeasured, deleteResultsLater],
+  monitorDeleted: [refuseWhileMeasured, deleteResultsLater, disableRulesOfMonitor],
   exportEnded: [followExport],
+  organizationCreated: [createDefaultRules],
+  destinationDeleted: [removeDeletedDestination],
   memberRemoved: [revokeKeysOfMember],
 }
 
@@ -61,6 +66,8 @@ export const openReactions = (deps: () => Deps): Reactions => {
     resultsStored: reactTo('resultsStored'),
     monitorDeleted: reactTo('monitorDeleted'),
     exportEnded: reactTo('exportEnded'),
+    organizationCreated: reactTo('organizationCreated'),
+    destinationDeleted: reactTo('destinationDeleted'),
     memberRemoved: reactTo('memberRemoved'),
   }
 }

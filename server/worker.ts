@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { checkAlertRules } from './alert-rules/jobs.ts'
 import { drawQuotas, offerConversations } from './buckets/arrivals/jobs.ts'
 import { deleteLogo, sweepLogos } from './companies/jobs.ts'
 import { eraseByRetention } from './conversations/erasure/jobs.ts'
@@ -48,6 +49,7 @@ export const jobList: Job<ServiceDeps>[] = [
   retryLacking,
   sweepExperiments,
   detectSpikes,
+  checkAlertRules,
   offerConversations,
   drawQuotas,
   lapseReviews,

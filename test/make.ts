@@ -1,4 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto'
+import { checkAlertRules } from '../server/alert-rules/jobs.ts'
 import { deliverMessage } from '../server/destinations/deliveries/jobs.ts'
 import { fileSpike } from '../server/findings/file.ts'
 import type { OrgId } from '../server/platform/db/database.ts'
@@ -370,6 +371,23 @@ export const makeFailedMessageDelivery = async (server: TestServer, key: string)
   await server.deps.jobs.drain([deliverMessage], server.deps)
   await set('active')
   return { destinationId: id as string, deliveryId: delivery.id as string }
+}
+
+export const makeAlertRule = (server: TestServer, key: string, fields: object = {}) => {
+  const condition = { kind: 'volume', direction: 'above', threshold: 0 }
+  return made(
+    server.call('POST', '/v1/alert-rules', { key, body: { name: `Rule ${randomUUID()}`, condition, ...fields } }),
+  )
+}
+
+/** A firing incident of a rule that every conversation meets. */
+export const makeAlertIncident = async (server: TestServer, key: string): Promise<string> => {
+  const rule = await makeAlertRule(server, key)
+  await makeConversation(server, key, { startedAt: new Date(server.clock.now().getTime() - 60_000).toISOString() })
+  await server.deps.jobs.enqueue(server.deps.db, checkAlertRules, {})
+  await server.deps.jobs.drain([checkAlertRules], server.deps)
+  const { body } = await server.call('GET', `/v1/alert-incidents?ruleId=${rule.id}`, { key })
+  return body.data[0].id
 }
 
 /** The password of everyone whom tests make. */

@@ -16,6 +16,8 @@ import {
   makeAgent,
   makeAgentGroup,
   makeAgentVersion,
+  makeAlertIncident,
+  makeAlertRule,
   makeBucket,
   makeClaim,
   makeComment,
@@ -151,6 +153,14 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
   },
   '/v1/webhook-endpoints/{id}/test': async (server, { key }) => (await makeActiveWebhookEndpoint(server, key)).id,
   '/v1/webhook-endpoints/{id}': async (server, { key }) => (await makeWebhookEndpoint(server, key)).id,
+  '/v1/alert-rules/{id}': async (server, { key }) => (await makeAlertRule(server, key)).id,
+  '/v1/alert-incidents/{id}/comments/{commentId}': async (server, { key }) => {
+    const id = await makeAlertIncident(server, key)
+    const body = { body: { type: 'doc', content: [{ type: 'paragraph', content: [{ type: 'text', text: 'Seen' }] }] } }
+    const comment = await server.call('POST', `/v1/alert-incidents/${id}/comments`, { key, body })
+    return [id, comment.body.id]
+  },
+  '/v1/alert-incidents/{id}': async (server, { key }) => makeAlertIncident(server, key),
   '/v1/destinations/{id}/deliveries/{deliveryId}': async (server, { key }) => {
     await forget(server, deliverMessage)
     const { destinationId, deliveryId } = await makeFailedMessageDelivery(server, key)
@@ -167,6 +177,9 @@ const png = Buffer.from('89504e470d0a1a0a0000', 'hex')
 
 /** A body that the operation accepts, where the document's example is not one. */
 const bodies: Record<string, () => Partial<TestCall>> = {
+  createAlertRule: () => ({ body: { name: 'Silence', condition: { kind: 'no_data', forMinutes: 60 } } }),
+  previewAlertRule: () => ({ body: { condition: { kind: 'no_data', forMinutes: 60 } } }),
+  muteAlertRule: () => ({ body: { until: null } }),
   createAgent: () => ({ body: { name: 'Leo', channel: 'voice' } }),
   updateAgent: () => ({ body: { name: 'Leo' } }),
   updateConversation: () => ({ body: { customerId: unique() } }),

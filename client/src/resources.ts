@@ -49,6 +49,54 @@ const agents = (send: Send) => ({
     send.json('GET', path`/v1/agents/${id}/versions/${versionId}`, {  }, options),
 })
 
+const alertIncidents = (send: Send) => ({
+  /** List alert incidents. */
+  list: (query?: Query<'/v1/alert-incidents', 'get'>, options?: RequestOptions): Paged<Item<'/v1/alert-incidents', 'get'>> =>
+    send.list('GET', '/v1/alert-incidents', { query }, options),
+  /** Get an alert incident. */
+  get: (id: string, options?: RequestOptions): Promise<Answer<'/v1/alert-incidents/{id}', 'get'>> =>
+    send.json('GET', path`/v1/alert-incidents/${id}`, {  }, options),
+  /** Acknowledge an alert incident. */
+  acknowledge: (id: string, options?: RequestOptions): Promise<Answer<'/v1/alert-incidents/{id}/acknowledge', 'post'>> =>
+    send.json('POST', path`/v1/alert-incidents/${id}/acknowledge`, {  }, options),
+  /** Resolve an alert incident. */
+  resolve: (id: string, options?: RequestOptions): Promise<Answer<'/v1/alert-incidents/{id}/resolve', 'post'>> =>
+    send.json('POST', path`/v1/alert-incidents/${id}/resolve`, {  }, options),
+  /** List an alert incident’s comments. */
+  listComments: (id: string, query?: Query<'/v1/alert-incidents/{id}/comments', 'get'>, options?: RequestOptions): Paged<Item<'/v1/alert-incidents/{id}/comments', 'get'>> =>
+    send.list('GET', path`/v1/alert-incidents/${id}/comments`, { query }, options),
+  /** Comment on an alert incident. */
+  createComment: (id: string, body: Body<'/v1/alert-incidents/{id}/comments', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/alert-incidents/{id}/comments', 'post'>> =>
+    send.json('POST', path`/v1/alert-incidents/${id}/comments`, { body }, options),
+  /** Get a comment on an alert incident. */
+  getComment: (id: string, commentId: string, options?: RequestOptions): Promise<Answer<'/v1/alert-incidents/{id}/comments/{commentId}', 'get'>> =>
+    send.json('GET', path`/v1/alert-incidents/${id}/comments/${commentId}`, {  }, options),
+})
+
+const alertRules = (send: Send) => ({
+  /** List alert rules. */
+  list: (query?: Query<'/v1/alert-rules', 'get'>, options?: RequestOptions): Paged<Item<'/v1/alert-rules', 'get'>> =>
+    send.list('GET', '/v1/alert-rules', { query }, options),
+  /** Create an alert rule. */
+  create: (body: Body<'/v1/alert-rules', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/alert-rules', 'post'>> =>
+    send.json('POST', '/v1/alert-rules', { body }, options),
+  /** Preview an alert rule. */
+  preview: (body: Body<'/v1/alert-rules/preview', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/alert-rules/preview', 'post'>> =>
+    send.json('POST', '/v1/alert-rules/preview', { body, repeat: 'always' }, options),
+  /** Get an alert rule. */
+  get: (id: string, options?: RequestOptions): Promise<Answer<'/v1/alert-rules/{id}', 'get'>> =>
+    send.json('GET', path`/v1/alert-rules/${id}`, {  }, options),
+  /** Update an alert rule. */
+  update: (id: string, body: Body<'/v1/alert-rules/{id}', 'patch'>, options?: RequestOptions): Promise<Answer<'/v1/alert-rules/{id}', 'patch'>> =>
+    send.json('PATCH', path`/v1/alert-rules/${id}`, { body }, options),
+  /** Delete an alert rule. */
+  delete: (id: string, options?: RequestOptions): Promise<Answer<'/v1/alert-rules/{id}', 'delete'>> =>
+    send.json('DELETE', path`/v1/alert-rules/${id}`, {  }, options),
+  /** Mute an alert rule. */
+  mute: (id: string, body: Body<'/v1/alert-rules/{id}/mute', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/alert-rules/{id}/mute', 'post'>> =>
+    send.json('POST', path`/v1/alert-rules/${id}/mute`, { body }, options),
+})
+
 const apiKeys = (send: Send) => ({
   /** List API keys. */
   list: (query?: Query<'/v1/api-keys', 'get'>, options?: RequestOptions): Paged<Item<'/v1/api-keys', 'get'>> =>
@@ -638,6 +686,8 @@ const webhookEndpoints = (send: Send) => ({
 export class Resources {
   readonly agentGroups: ReturnType<typeof agentGroups>
   readonly agents: ReturnType<typeof agents>
+  readonly alertIncidents: ReturnType<typeof alertIncidents>
+  readonly alertRules: ReturnType<typeof alertRules>
   readonly apiKeys: ReturnType<typeof apiKeys>
   readonly auditEvents: ReturnType<typeof auditEvents>
   readonly buckets: ReturnType<typeof buckets>
@@ -664,6 +714,8 @@ export class Resources {
   constructor(send: Send) {
     this.agentGroups = agentGroups(send)
     this.agents = agents(send)
+    this.alertIncidents = alertIncidents(send)
+    this.alertRules = alertRules(send)
     this.apiKeys = apiKeys(send)
     this.auditEvents = auditEvents(send)
     this.buckets = buckets(send)

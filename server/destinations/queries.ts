@@ -165,3 +165,15 @@ export const findMemberIds = async (db: Db, org: OrgId, ids: string[]): Promise<
     .execute()
   return rows.map(({ id }) => id)
 }
+
+/** Returns which of these IDs are destinations. */
+export const findDestinationIds = async (db: Db, org: OrgId, ids: string[]): Promise<string[]> => {
+  if (ids.length === 0) return []
+  const rows = await db
+    .selectFrom('destinations')
+    .select('id')
+    .where('organization_id', '=', org)
+    .where('id', '=', sql<string>`ANY(${ids}::uuid[])`)
+    .execute()
+  return rows.map(({ id }) => id)
+}

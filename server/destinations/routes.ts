@@ -50,7 +50,7 @@ const checkReferences = async (db: Db, org: OrgId, kind: Kind, { settings }: Che
   if (issues.length > 0) throw invalidAll(issues)
 }
 
-export const destinations = (app: App, { db, secrets, clock, config }: Deps): void => {
+export const destinations = (app: App, { db, secrets, clock, config, reactions }: Deps): void => {
   const { allowedPrivateAddresses } = config
 
   app.get(
@@ -177,7 +177,8 @@ export const destinations = (app: App, { db, secrets, clock, config }: Deps): vo
         tags,
         operationId: 'deleteDestination',
         summary: 'Delete a destination',
-        description: 'Also deletes its delivery log. To stop messages temporarily, disable it instead.',
+        description:
+          'Also deletes its delivery log, and removes it from alert rules. To stop messages temporarily, disable it instead.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 204: Empty }, 401, 403, 404),
@@ -185,7 +186,9 @@ export const destinations = (app: App, { db, secrets, clock, config }: Deps): vo
     },
     async ({ actor, params }, reply) => {
       await db.transaction().execute(async (trx) => {
-        const { id } = await deleteDestination(trx, actor.org, params.id)
+        const { id } = await lockDestination(trx, actor.org, params.id)
+        await reactions.destinationDeleted(trx, actor.org, { destinationId: id })
+        await deleteDestination(trx, actor.org, id)
         await recordAudit(trx, actor, 'destination.delete', target(id))
       })
       return reply.code(204).send(null)

@@ -8,6 +8,7 @@ import type { App } from '../platform/http/http.ts'
 import { answers, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
 import { newId } from '../platform/ids.ts'
 import { requireOwnAnswer } from '../reviews/blind.ts'
+import { checkRichText } from '../rich-text/check.ts'
 import { announceFinding, shown } from './announce.ts'
 import { parseFilter } from './filter.ts'
 import { holdFinding } from './lock.ts'
@@ -21,7 +22,6 @@ import {
   listMoves,
   updateFinding,
 } from './queries.ts'
-import { checkRichText } from './rich-text/check.ts'
 import {
   Finding,
   FindingCreate,

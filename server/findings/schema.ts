@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { Choice, Closed, Id, Nullable, PageQuery, Timestamp } from '../platform/http/schemas.ts'
-import { RichTextInput, RichTextOutput } from './rich-text/schema.ts'
+import { RichTextInput, RichTextOutput } from '../rich-text/document.ts'
 
 export const findingStatuses = ['open', 'acknowledged', 'resolved', 'ignored'] as const
 export const findingPriorities = ['none', 'low', 'medium', 'high', 'urgent'] as const

@@ -1,7 +1,7 @@
 // The tools of models: each is one API operation, by its operationId, and nothing more.
 
-import { richTextOf } from '../findings/rich-text/markdown.ts'
 import type { JsonSchema } from '../platform/http/examples.ts'
+import { richTextOf } from '../rich-text/markdown.ts'
 import { type Shorten, shortExperiment, shortTranscript, transcriptArguments } from './shorten.ts'
 
 export type Tool = {

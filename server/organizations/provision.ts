@@ -10,11 +10,13 @@ type Provision = { name: string; slug: string; owner: { email: string; name: str
  * once on a first start.
  */
 export const provisionOrganization = async (
-  deps: Pick<OrganizationDeps, 'admitOwner' | 'clock' | 'baseUrl'>,
+  deps: Pick<OrganizationDeps, 'admitOwner' | 'clock' | 'baseUrl' | 'reactions'>,
   trx: Db,
   { owner, ...organization }: Provision,
 ) => {
   const org = newId() as OrgId
   const created = await insertOrganization(trx, { id: org, ...organization })
-  return { org, organization: created, ...(await deps.admitOwner(deps, trx, org, owner)) }
+  const admitted = await deps.admitOwner(deps, trx, org, owner)
+  await deps.reactions.organizationCreated(trx, org, {})
+  return { org, organization: created, ...admitted }
 }

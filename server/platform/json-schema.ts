@@ -35,7 +35,14 @@ const plainInstant = /^\d{4}-\d\d-\d\d[Tt](?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d+)?(
 export const instantKeyword = 'x-instant'
 
 const build = (coerceTypes: boolean, allErrors = true): Ajv => {
-  const ajv = new Ajv({ allErrors, coerceTypes, useDefaults: true, strict: false, multipleOfPrecision: 9 })
+  const ajv = new Ajv({
+    allErrors,
+    coerceTypes,
+    useDefaults: true,
+    strict: false,
+    multipleOfPrecision: 9,
+    discriminator: true,
+  })
   addFormats.default(ajv, ['email', 'uri'])
   ajv.addFormat('uuid', uuid)
   ajv.addFormat('date-time', (text) => readInstant(text) !== undefined)

@@ -33,6 +33,10 @@ export type Events = {
     config: Record<string, unknown>
     scheduleId: string | null
   }
+  /** In the transaction that creates it, after its owner. */
+  organizationCreated: object
+  /** Just before it is deleted. */
+  destinationDeleted: { destinationId: string }
   /** Just before the member's row is deleted. */
   memberRemoved: { userId: string }
 }

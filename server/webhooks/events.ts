@@ -14,6 +14,9 @@ const subscribable = {
   'review.completed': {},
   'finding.created': {},
   'finding.updated': {},
+  'alert_incident.opened': {},
+  'alert_incident.acknowledged': {},
+  'alert_incident.resolved': {},
 } satisfies Record<string, Kind>
 
 export type SubscribableEvent = keyof typeof subscribable

@@ -52,7 +52,7 @@ const roleOf: [operations: RegExp, role: Role][] = [
   [/^GET \/v1\/webhook-endpoints\/\{id\}\/deliveries/, 'member'],
   // Reading: also what asks by POST, and exports, which only read.
   [/^GET \/v1\//, 'viewer'],
-  [/^POST \/v1\/conversations\/(search|count)$/, 'viewer'],
+  [/^POST \/v1\/(conversations\/(search|count)|alert-rules\/preview)$/, 'viewer'],
   [/^POST \/v1\/(monitor-exports(\/preview)?|experiments\/\{id\}\/exports)$/, 'viewer'],
   // All else writes.
   [/^(POST|PUT|PATCH|DELETE) \/v1\//, 'member'],

@@ -206,3 +206,13 @@ export const oldMessageDeliveries = dueRows({
   table: 'destination_deliveries',
   isDue: (now) => sql`created_at < ${daysBefore(now, 30)} AND status <> 'pending'`,
 })
+
+/** Removes examples and events that name these conversations from stored messages. */
+export const removeExamples = (trx: Db, org: OrgId, conversationIds: string[]) =>
+  trx
+    .updateTable('destination_deliveries')
+    .set({ message: sql`jsonb_set(message, '{examples}', '[]') - 'event'` })
+    .where('organization_id', '=', org)
+    .where(sql<boolean>`message::text LIKE ANY(
+      ARRAY(SELECT '%' || named.id || '%' FROM unnest(${conversationIds}::text[]) AS named (id)))`)
+    .execute()

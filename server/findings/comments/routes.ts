@@ -5,11 +5,11 @@ import type { App } from '../../platform/http/http.ts'
 import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../../platform/http/schemas.ts'
 import { hasRole } from '../../platform/identity/actor.ts'
 import { newId } from '../../platform/ids.ts'
+import { checkRichText } from '../../rich-text/check.ts'
+import { plainText } from '../../rich-text/plain-text.ts'
 import { mostComments } from '../limits.ts'
 import { holdFinding } from '../lock.ts'
 import { getFinding, listIdsWithMerged } from '../queries.ts'
-import { checkRichText } from '../rich-text/check.ts'
-import { plainText } from '../rich-text/plain-text.ts'
 import {
   countComments,
   deleteComment,

@@ -1,5 +1,5 @@
 import { Closed, Id, Nullable, Timestamp } from '../../platform/http/schemas.ts'
-import { RichTextInput, RichTextOutput } from '../rich-text/schema.ts'
+import { RichTextInput, RichTextOutput } from '../../rich-text/document.ts'
 
 export const FindingComment = Closed(
   {

@@ -90,6 +90,75 @@ CREATE TABLE agents (
 );
 CREATE INDEX agents_company_idx ON public.agents USING btree (organization_id, company_id);
 
+CREATE TABLE alert_incident_events (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  incident_id uuid NOT NULL,
+  kind text NOT NULL,
+  user_id uuid,
+  body jsonb,
+  created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT alert_incident_events_pkey PRIMARY KEY (organization_id, incident_id, id),
+  CONSTRAINT alert_incident_events_incident_fkey FOREIGN KEY (organization_id, incident_id) REFERENCES alert_incidents(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT alert_incident_events_body_check CHECK (((body IS NOT NULL) = (kind = 'commented'::text))),
+  CONSTRAINT alert_incident_events_kind_check CHECK ((kind = ANY (ARRAY['opened'::text, 'repeated'::text, 'acknowledged'::text, 'resolved'::text, 'commented'::text])))
+);
+
+CREATE TABLE alert_incidents (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  alert_rule_id uuid NOT NULL,
+  rule_name text NOT NULL,
+  severity text NOT NULL,
+  status text NOT NULL,
+  group_key text NOT NULL,
+  group_label text,
+  reading jsonb NOT NULL,
+  conversation_ids uuid[] NOT NULL,
+  opened_at timestamp(3) with time zone NOT NULL,
+  acknowledged_at timestamp(3) with time zone,
+  acknowledged_by_user_id uuid,
+  resolved_at timestamp(3) with time zone,
+  resolved_by_user_id uuid,
+  clear_since timestamp(3) with time zone,
+  notified_at timestamp(3) with time zone,
+  CONSTRAINT alert_incidents_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT alert_incidents_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT alert_incidents_resolved_check CHECK (((resolved_at IS NOT NULL) = (status = 'resolved'::text))),
+  CONSTRAINT alert_incidents_status_check CHECK ((status = ANY (ARRAY['firing'::text, 'acknowledged'::text, 'resolved'::text])))
+);
+CREATE UNIQUE INDEX alert_incidents_open_key ON public.alert_incidents USING btree (organization_id, alert_rule_id, group_key) WHERE (status <> 'resolved'::text);
+CREATE INDEX alert_incidents_opened_idx ON public.alert_incidents USING btree (organization_id, opened_at);
+CREATE INDEX alert_incidents_rule_idx ON public.alert_incidents USING btree (organization_id, alert_rule_id, id);
+
+CREATE TABLE alert_rules (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  name text NOT NULL,
+  enabled boolean NOT NULL,
+  severity text NOT NULL,
+  condition jsonb NOT NULL,
+  filter jsonb,
+  group_by text,
+  window_minutes integer NOT NULL,
+  minimum_sample integer NOT NULL,
+  destination_ids uuid[] NOT NULL,
+  owner_user_id uuid,
+  repeat_every_minutes integer,
+  runbook_url text,
+  muted_until timestamp(3) with time zone,
+  next_check_at timestamp(3) with time zone NOT NULL,
+  checked_until timestamp(3) with time zone,
+  created_by_user_id uuid,
+  created_at timestamp(3) with time zone NOT NULL,
+  updated_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT alert_rules_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT alert_rules_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT alert_rules_group_check CHECK ((group_by = ANY (ARRAY['agent'::text, 'company'::text, 'version'::text]))),
+  CONSTRAINT alert_rules_severity_check CHECK ((severity = ANY (ARRAY['info'::text, 'warning'::text, 'critical'::text])))
+);
+CREATE INDEX alert_rules_due_idx ON public.alert_rules USING btree (next_check_at) WHERE enabled;
+
 CREATE TABLE api_key_uses (
   organization_id uuid NOT NULL,
   api_key_id uuid NOT NULL,

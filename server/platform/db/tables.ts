@@ -92,6 +92,59 @@ export interface AgentVersions {
   system_prompt: string;
 }
 
+export interface AlertIncidentEvents {
+  body: Json | null;
+  created_at: Timestamp;
+  id: string;
+  incident_id: string;
+  kind: string;
+  organization_id: string;
+  user_id: string | null;
+}
+
+export interface AlertIncidents {
+  acknowledged_at: Timestamp | null;
+  acknowledged_by_user_id: string | null;
+  alert_rule_id: string;
+  clear_since: Timestamp | null;
+  conversation_ids: string[];
+  group_key: string;
+  group_label: string | null;
+  id: string;
+  notified_at: Timestamp | null;
+  opened_at: Timestamp;
+  organization_id: string;
+  reading: Json;
+  resolved_at: Timestamp | null;
+  resolved_by_user_id: string | null;
+  rule_name: string;
+  severity: string;
+  status: string;
+}
+
+export interface AlertRules {
+  checked_until: Timestamp | null;
+  condition: Json;
+  created_at: Timestamp;
+  created_by_user_id: string | null;
+  destination_ids: string[];
+  enabled: boolean;
+  filter: Json | null;
+  group_by: string | null;
+  id: string;
+  minimum_sample: number;
+  muted_until: Timestamp | null;
+  name: string;
+  next_check_at: Timestamp;
+  organization_id: string;
+  owner_user_id: string | null;
+  repeat_every_minutes: number | null;
+  runbook_url: string | null;
+  severity: string;
+  updated_at: Timestamp;
+  window_minutes: number;
+}
+
 export interface ApiKeys {
   created_at: Generated<Timestamp>;
   created_by_user_id: string;
@@ -928,6 +981,9 @@ export interface DB {
   agent_groups: AgentGroups;
   agent_versions: AgentVersions;
   agents: Agents;
+  alert_incident_events: AlertIncidentEvents;
+  alert_incidents: AlertIncidents;
+  alert_rules: AlertRules;
   api_key_uses: ApiKeyUses;
   api_keys: ApiKeys;
   audit_events: AuditEvents;

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ApiError } from '../../platform/errors.ts'
+import { ApiError } from '../platform/errors.ts'
 import { checkRichText } from './check.ts'
 import { plainText } from './plain-text.ts'
 

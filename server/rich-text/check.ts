@@ -2,8 +2,8 @@
 // document is
 // too deep.
 
-import { type Issue, invalidAll } from '../../platform/errors.ts'
-import { isObject } from '../../platform/is-object.ts'
+import { type Issue, invalidAll } from '../platform/errors.ts'
+import { isObject } from '../platform/is-object.ts'
 import { markKinds, type NodeKind, nodeKinds } from './kinds.ts'
 
 export type RichText = { type: 'doc'; content?: RichNode[] }

@@ -1,0 +1,15 @@
+import { removeExamples } from '../destinations/deliveries/queries.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
+import { removeConversations } from './queries.ts'
+
+/** Takes erased conversations out of incidents, and out of the stored messages about them. */
+export const removeErasedConversations = async (
+  _deps: Deps,
+  trx: Db,
+  org: OrgId,
+  { conversationIds }: { conversationIds: string[] },
+): Promise<void> => {
+  await removeConversations(trx, org, conversationIds)
+  await removeExamples(trx, org, conversationIds)
+}

@@ -1,0 +1,173 @@
+import type { Message, MessageKind } from '../destinations/message.ts'
+import { sendMessage } from '../destinations/send.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
+import { newId } from '../platform/ids.ts'
+import { publishEvent } from '../webhooks/send.ts'
+import { presentWithTimeline } from './present.ts'
+import {
+  type EventKind,
+  findIncidentRule,
+  type IncidentRule,
+  insertIncident,
+  insertIncidentEvent,
+  type Severity,
+  type StoredIncident,
+  type StoredReading,
+  updateIncident,
+} from './queries.ts'
+
+/**
+ * Every state change of an incident: opened, repeated, acknowledged, and resolved. Each is stored in one transaction with
+ * its event, its messages, and its webhooks. The caller has locked the rule or the incident, so that none happens twice.
+ */
+
+type IncidentDeps = Pick<Deps, 'jobs' | 'clock' | 'baseUrl'>
+
+const titleOf = ({ ruleName, groupLabel }: StoredIncident): string =>
+  groupLabel === null ? ruleName : `${ruleName}: ${groupLabel}`
+
+const prefixes: Partial<Record<MessageKind, string>> = {
+  repeated: 'Still firing: ',
+  acknowledged: 'Acknowledged: ',
+  resolved: 'Resolved: ',
+}
+
+const spell = (instant: Date): string => `${instant.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+
+const messageOf = (
+  { baseUrl }: IncidentDeps,
+  kind: 'opened' | 'repeated' | 'acknowledged' | 'resolved',
+  incident: StoredIncident,
+  { runbookUrl, ownerName }: IncidentRule,
+  event: Message['event'],
+): Message => {
+  const { id, severity, reading, conversationIds, openedAt, resolvedAt } = incident
+  const facts = [
+    { label: 'Since', value: spell(openedAt) },
+    ...(resolvedAt === null ? [] : [{ label: 'Until', value: spell(resolvedAt) }]),
+    ...(ownerName === null ? [] : [{ label: 'Owner', value: ownerName }]),
+  ]
+  return {
+    kind,
+    severity,
+    title: `${prefixes[kind] ?? ''}${titleOf(incident)}`,
+    text: reading.text,
+    facts,
+    examples:
+      kind === 'resolved'
+        ? []
+        : conversationIds.map((conversationId, index) => ({
+            label: `Conversation ${index + 1}`,
+            url: `${baseUrl()}/conversations/${conversationId}`,
+          })),
+    links: [
+      { label: 'Open incident', url: `${baseUrl()}/alerts/incidents/${id}` },
+      ...(runbookUrl === null ? [] : [{ label: 'Runbook', url: runbookUrl }]),
+    ],
+    ...(event && { event }),
+  }
+}
+
+/** Stores the event and sends it to the rule's destinations and to subscribed webhook endpoints. */
+const announce = async (
+  deps: IncidentDeps,
+  trx: Db,
+  org: OrgId,
+  incident: StoredIncident,
+  rule: IncidentRule | undefined,
+  { kind, isNews }: { kind: Exclude<EventKind, 'commented'>; isNews: boolean },
+): Promise<void> => {
+  const type = kind === 'repeated' ? undefined : (`alert_incident.${kind}` as const)
+  const data = await presentWithTimeline(trx, org, incident)
+  if (type && isNews) await publishEvent(deps, trx, org, { type, data })
+  if (!rule) return
+  const message = messageOf(deps, kind, incident, rule, { type: type ?? 'alert_incident.opened', data })
+  for (const destinationId of rule.destinationIds) {
+    await sendMessage(deps, trx, org, { destinationId, subjectId: incident.id, message })
+  }
+}
+
+const isMuted = (rule: IncidentRule | undefined, now: Date): boolean =>
+  rule !== undefined && rule.mutedUntil !== null && rule.mutedUntil > now
+
+const record = (trx: Db, org: OrgId, incidentId: string, kind: EventKind, userId: string | null, now: Date) =>
+  insertIncidentEvent(trx, org, { id: newId(), incidentId, kind, userId, now })
+
+type Opening = {
+  alertRuleId: string
+  ruleName: string
+  severity: Severity
+  groupKey: string
+  groupLabel: string | null
+  reading: StoredReading
+  conversationIds: string[]
+}
+
+/** Opens an incident. While its rule is muted, nothing is sent. */
+export const openIncident = async (
+  deps: IncidentDeps,
+  trx: Db,
+  org: OrgId,
+  opening: Opening,
+  now: Date,
+): Promise<void> => {
+  const rule = await findIncidentRule(trx, org, opening.alertRuleId)
+  const incident = await insertIncident(trx, org, { id: newId(), ...opening, now })
+  await record(trx, org, incident.id, 'opened', null, now)
+  if (isMuted(rule, now)) return
+  await announce(deps, trx, org, incident, rule, { kind: 'opened', isNews: true })
+  await updateIncident(trx, org, incident.id, { notifiedAt: now })
+}
+
+/** Says that the condition is still met: the first time after the rule was muted, or again. */
+export const remindOfIncident = async (
+  deps: IncidentDeps,
+  trx: Db,
+  org: OrgId,
+  incident: StoredIncident,
+  reading: StoredReading,
+  now: Date,
+): Promise<void> => {
+  const rule = await findIncidentRule(trx, org, incident.alertRuleId)
+  if (isMuted(rule, now)) return
+  const isNews = incident.notifiedAt === null
+  const changed = await updateIncident(trx, org, incident.id, { reading, clearSince: null, notifiedAt: now })
+  if (!isNews) await record(trx, org, incident.id, 'repeated', null, now)
+  await announce(deps, trx, org, changed, rule, { kind: isNews ? 'opened' : 'repeated', isNews })
+}
+
+export const acknowledgeIncident = async (
+  deps: IncidentDeps,
+  trx: Db,
+  org: OrgId,
+  incident: StoredIncident,
+  byUserId: string,
+  now: Date,
+): Promise<StoredIncident> => {
+  const change = { status: 'acknowledged', acknowledged: { at: now, byUserId } } as const
+  const changed = await updateIncident(trx, org, incident.id, change)
+  await record(trx, org, incident.id, 'acknowledged', byUserId, now)
+  if (incident.notifiedAt === null) return changed
+  const rule = await findIncidentRule(trx, org, incident.alertRuleId)
+  await announce(deps, trx, org, changed, rule, { kind: 'acknowledged', isNews: true })
+  return changed
+}
+
+/** Resolves an incident. If its opening was never announced, neither is its end. */
+export const resolveIncident = async (
+  deps: IncidentDeps,
+  trx: Db,
+  org: OrgId,
+  incident: StoredIncident,
+  byUserId: string | null,
+  now: Date,
+): Promise<StoredIncident> => {
+  const resolved = { at: now, byUserId }
+  const changed = await updateIncident(trx, org, incident.id, { status: 'resolved', resolved })
+  await record(trx, org, incident.id, 'resolved', byUserId, now)
+  if (incident.notifiedAt === null) return changed
+  const rule = await findIncidentRule(trx, org, incident.alertRuleId)
+  await announce(deps, trx, org, changed, rule, { kind: 'resolved', isNews: true })
+  return changed
+}

@@ -1,0 +1,184 @@
+import { openIncident, remindOfIncident, resolveIncident } from '../alert-incidents/lifecycle.ts'
+import {
+  listOpenIncidents,
+  listOverruledIncidents,
+  lockOpenIncidents,
+  type StoredIncident,
+  updateIncident,
+} from '../alert-incidents/queries.ts'
+import { type Filter, parseFilter } from '../filters/filter.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
+import { dayMs, minuteMs } from '../platform/durations.ts'
+import type { Attempt } from '../platform/jobs/define-job.ts'
+import type { Condition } from './condition-schema.ts'
+import {
+  findExamples,
+  lastWholeWindow,
+  type Question,
+  type Reading,
+  readCondition,
+} from './conditions/read-condition.ts'
+import { describeReading } from './describe.ts'
+import { findLockedRule, type StoredRule, updateNextCheck } from './queries.ts'
+
+/** Returns what a stored rule asks. Its condition and filter were checked when they were stored. */
+const questionOf = (rule: StoredRule): Question => ({
+  condition: rule.condition as Condition,
+  selection: rule.filter === null ? undefined : parseFilter(rule.filter as Filter),
+  groupBy: rule.groupBy,
+  windowMinutes: rule.windowMinutes,
+  minimumSample: rule.minimumSample,
+  createdAt: rule.createdAt,
+})
+
+const shortestMs = 15_000
+
+/** Short windows are checked often, so that news is told within a minute; a window of a month changes slowly. */
+const checkEveryMs = ({ condition, windowMinutes }: Question): number => {
+  if (!['rate', 'score', 'signal', 'volume'].includes(condition.kind)) return minuteMs / 2
+  const longestMs = windowMinutes <= 1_440 ? minuteMs : 10 * minuteMs
+  return Math.min(longestMs, Math.max(shortestMs, (windowMinutes * minuteMs) / 200))
+}
+
+/**
+ * How long a condition must not be met before its incident resolves: long enough that a value near the threshold does
+ * not open one incident after another. What is seen at once, such as a closed finding, resolves at once.
+ */
+const clearForMs = ({ condition, windowMinutes }: Question): number => {
+  if (['spike', 'finding', 'experiment_health', 'judge_budget', 'no_data', 'change'].includes(condition.kind)) return 0
+  return Math.min(60 * minuteMs, Math.max(5 * minuteMs, (windowMinutes * minuteMs) / 4))
+}
+
+/** Without enough data for so long, an incident resolves as well. */
+const unknownForMs = dayMs
+
+/** What has to happen to the incidents of a rule. */
+type Step =
+  | { do: 'open'; reading: Reading }
+  | { do: 'remind'; incident: StoredIncident; reading: Reading }
+  | { do: 'note'; incident: StoredIncident; clearSince: Date | null }
+  | { do: 'resolve'; incident: StoredIncident }
+
+type State = { open: StoredIncident[]; overruled: StoredIncident[] }
+
+const readState = async (
+  db: Db,
+  org: OrgId,
+  ruleId: string,
+  list: typeof listOpenIncidents | typeof lockOpenIncidents,
+): Promise<State> => ({
+  open: await list(db, org, ruleId),
+  overruled: await listOverruledIncidents(db, org, ruleId),
+})
+
+const isDueAgain = ({ status, notifiedAt }: StoredIncident, rule: StoredRule, now: Date): boolean => {
+  if (notifiedAt === null) return rule.mutedUntil === null || rule.mutedUntil <= now
+  const { repeatEveryMinutes } = rule
+  if (status !== 'firing' || repeatEveryMinutes === null) return false
+  return now.getTime() - notifiedAt.getTime() >= repeatEveryMinutes * minuteMs
+}
+
+/** Decides on one open incident. `reading` is undefined if its group is no longer there. */
+const stepOf = (
+  incident: StoredIncident,
+  reading: Reading | undefined,
+  { rule, question, now }: { rule: StoredRule; question: Question; now: Date },
+): Step | undefined => {
+  const { clearSince } = incident
+  if (reading?.verdict === 'met') {
+    if (isDueAgain(incident, rule, now)) return { do: 'remind', incident, reading }
+    return clearSince === null ? undefined : { do: 'note', incident, clearSince: null }
+  }
+  const waitMs = reading?.verdict === 'unknown' ? unknownForMs : clearForMs(question)
+  const since = clearSince ?? now
+  if (now.getTime() - since.getTime() >= waitMs) return { do: 'resolve', incident }
+  return clearSince === null ? { do: 'note', incident, clearSince: now } : undefined
+}
+
+/** Returns what follows from the readings. Pure, so that it can run before and inside the transaction. */
+const planSteps = (
+  readings: Reading[],
+  { open, overruled }: State,
+  about: { rule: StoredRule; question: Question; now: Date },
+): Step[] => {
+  const readingOf = new Map(readings.map((reading) => [reading.key, reading]))
+  const known = new Set([...open, ...overruled].map(({ groupKey }) => groupKey))
+  const opened = readings
+    .filter(({ key, verdict }) => verdict === 'met' && !known.has(key))
+    .map((reading): Step => ({ do: 'open', reading }))
+  const changed = open.flatMap((incident) => stepOf(incident, readingOf.get(incident.groupKey), about) ?? [])
+  const settled = overruled
+    .filter(({ groupKey }) => ['clear', undefined].includes(readingOf.get(groupKey)?.verdict))
+    .map((incident): Step => ({ do: 'note', incident, clearSince: about.now }))
+  return [...changed, ...settled, ...opened]
+}
+
+/** More groups than this are no news for people. */
+const mostOpened = 50
+
+const perform = async (
+  deps: Deps,
+  trx: Db,
+  org: OrgId,
+  { rule, question, now }: { rule: StoredRule; question: Question; now: Date },
+  step: Step,
+): Promise<void> => {
+  const storedOf = ({ value, interval, sample, ...reading }: Reading) => ({
+    value,
+    interval,
+    sample,
+    text: describeReading(question, { value, interval, sample, ...reading }),
+  })
+  switch (step.do) {
+    case 'open': {
+      const { reading } = step
+      const conversationIds = await findExamples(trx, org, question, reading.key, now)
+      const { id: alertRuleId, name: ruleName, severity } = rule
+      const { key: groupKey, label: groupLabel } = reading
+      const opening = { alertRuleId, ruleName, severity, groupKey, groupLabel, conversationIds }
+      await openIncident(deps, trx, org, { ...opening, reading: storedOf(reading) }, now)
+      return
+    }
+    case 'remind':
+      return remindOfIncident(deps, trx, org, step.incident, storedOf(step.reading), now)
+    case 'note':
+      await updateIncident(trx, org, step.incident.id, { clearSince: step.clearSince })
+      return
+    case 'resolve':
+      await resolveIncident(deps, trx, org, step.incident, null, now)
+  }
+}
+
+/**
+ * Checks a rule: reads its condition, and opens, repeats, or resolves its incidents. If nothing changes, nothing is
+ * locked. What changes is decided once more with the rule locked, so two checks at once do nothing twice.
+ */
+export const checkRule = async (
+  deps: Deps,
+  org: OrgId,
+  rule: StoredRule,
+  { now, attempt }: { now: Date; attempt: Attempt },
+): Promise<void> => {
+  const { db } = deps
+  const question = questionOf(rule)
+  const nextCheckAt = new Date(now.getTime() + checkEveryMs(question))
+  const { checkedUntil } = rule
+  const readings = await readCondition(db, org, question, { now, checkedUntil })
+  if (readings === undefined) return void (await updateNextCheck(db, org, rule.id, { nextCheckAt, checkedUntil }))
+  const until = question.condition.kind === 'change' ? lastWholeWindow(now, question.windowMinutes) : null
+  const about = { rule, question, now }
+  if (planSteps(readings, await readState(db, org, rule.id, listOpenIncidents), about).length === 0) {
+    return void (await updateNextCheck(db, org, rule.id, { nextCheckAt, checkedUntil: until }))
+  }
+  await attempt.transaction(async (trx) => {
+    const locked = await findLockedRule(trx, org, rule.id)
+    // Deleted, or changed since its condition was read: the next check reads it anew.
+    if (!locked?.enabled || locked.updatedAt.getTime() !== rule.updatedAt.getTime()) return
+    const steps = planSteps(readings, await readState(trx, org, rule.id, lockOpenIncidents), { ...about, rule: locked })
+    const opened = steps.filter((step) => step.do === 'open').slice(0, mostOpened)
+    const others = steps.filter((step) => step.do !== 'open')
+    for (const step of [...others, ...opened]) await perform(deps, trx, org, { ...about, rule: locked }, step)
+    await updateNextCheck(trx, org, rule.id, { nextCheckAt, checkedUntil: until })
+  })
+}

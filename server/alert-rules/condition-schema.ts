@@ -1,0 +1,154 @@
+import Type, { type Static, type TSchema } from 'typebox'
+import { Choice, Closed, Id } from '../platform/http/schemas.ts'
+
+/** The signals that a rule can watch, with the path to each. */
+export const signalPaths = {
+  durationSeconds: [],
+  firstWordMs: ['firstWordMs'],
+  'responseLatencyMs.p50': ['responseLatencyMs', 'p50'],
+  'responseLatencyMs.p95': ['responseLatencyMs', 'p95'],
+  'responseLatencyMs.max': ['responseLatencyMs', 'max'],
+  longestSilenceMs: ['longestSilenceMs'],
+  deadAirShare: ['deadAirShare'],
+  overlapMs: ['overlapMs'],
+  talkRatio: ['talkRatio'],
+  'interruptions.byAgent': ['interruptions', 'byAgent'],
+  'interruptions.byCustomer': ['interruptions', 'byCustomer'],
+  toolCalls: ['toolCalls'],
+  toolFailures: ['toolFailures'],
+} satisfies Record<string, string[]>
+
+export type SignalName = keyof typeof signalPaths
+
+const Direction = Choice(['above', 'below'])
+const Statistic = Choice(['mean', 'p50', 'p95', 'p99'])
+
+const Rate = Closed(
+  {
+    kind: Choice(['rate']),
+    monitorId: Id,
+    direction: Direction,
+    threshold: Type.Number({ minimum: 0, maximum: 1, examples: [0.2] }),
+    certainty: Type.Optional(
+      Choice(['interval', 'point'], {
+        description: 'interval (the default): the whole 95% interval must be past the threshold. point: the rate must.',
+      }),
+    ),
+  },
+  { title: 'RateCondition', description: 'The share of conversations that a monitor finds affected.' },
+)
+
+const Score = Closed(
+  { kind: Choice(['score']), monitorId: Id, statistic: Statistic, direction: Direction, threshold: Type.Number() },
+  { title: 'ScoreCondition', description: 'The mean or a percentile of a monitor’s scores.' },
+)
+
+const Change = Closed(
+  {
+    kind: Choice(['change']),
+    monitorId: Id,
+    direction: Choice(['up', 'down', 'either']),
+    falseAlarmsPerYear: Type.Number({
+      exclusiveMinimum: 0,
+      maximum: 365,
+      description: 'How many alarms a year you accept while nothing changes. Fewer need a larger change.',
+      examples: [2],
+    }),
+    comparedTo: Type.Optional(
+      Choice(['previous_period', 'same_weekday'], {
+        description: 'previous_period (the default): the window before. same_weekday: the same time one week before.',
+      }),
+    ),
+  },
+  { title: 'ChangeCondition', description: 'A monitor’s rate in a window, compared with an earlier window.' },
+)
+
+const Spike = Closed(
+  { kind: Choice(['spike']), monitorId: Type.Optional({ ...Id, description: 'Any monitor if omitted.' }) },
+  { title: 'SpikeCondition', description: 'A monitor’s rate is unusually high compared with its own history.' },
+)
+
+const Signal = Closed(
+  {
+    kind: Choice(['signal']),
+    // Object.keys forgets the literal types.
+    signal: Choice(Object.keys(signalPaths) as SignalName[]),
+    statistic: Statistic,
+    direction: Direction,
+    threshold: Type.Number({ examples: [2000] }),
+  },
+  { title: 'SignalCondition', description: 'The mean or a percentile of a signal.' },
+)
+
+const Volume = Closed(
+  { kind: Choice(['volume']), direction: Direction, threshold: Type.Integer({ minimum: 0 }) },
+  { title: 'VolumeCondition', description: 'The number of conversations that started in the window.' },
+)
+
+const NoData = Closed(
+  { kind: Choice(['no_data']), forMinutes: Type.Integer({ minimum: 1, maximum: 10_080, examples: [60] }) },
+  {
+    title: 'NoDataCondition',
+    description:
+      'No conversation has arrived for this long. With a filter or groups, none has started for this long; groups count ' +
+      'if they had conversations in the last 7 days.',
+  },
+)
+
+const Failures = Closed(
+  {
+    kind: Choice(['failures']),
+    source: Choice(['judges', 'webhooks', 'destinations', 'sync', 'schedules', 'jobs']),
+    threshold: Type.Integer({ minimum: 1, description: 'This many failures in the window, or more.', examples: [5] }),
+  },
+  { title: 'FailuresCondition', description: 'Work that failed for good: evaluations, deliveries, syncs, or jobs.' },
+)
+
+const JudgeBudget = Closed(
+  { kind: Choice(['judge_budget']), percent: Type.Integer({ minimum: 1, maximum: 100, examples: [80] }) },
+  { title: 'JudgeBudgetCondition', description: 'This share of the month’s judge budget is spent.' },
+)
+
+const FindingCondition = Closed(
+  {
+    kind: Choice(['finding']),
+    events: Type.Array(Choice(['created', 'reopened', 'raised']), { minItems: 1, uniqueItems: true }),
+    minPriority: Type.Optional(Choice(['low', 'medium', 'high', 'urgent'])),
+  },
+  {
+    title: 'FindingCondition',
+    description:
+      'A finding was created or reopened, or its priority was raised. It resolves when the finding is closed.',
+  },
+)
+
+const ExperimentHealth = Closed(
+  { kind: Choice(['experiment_health']) },
+  { title: 'ExperimentHealthCondition', description: 'The routing of a running experiment looks wrong.' },
+)
+
+const schemas = [
+  Rate,
+  Score,
+  Change,
+  Spike,
+  Signal,
+  Volume,
+  NoData,
+  Failures,
+  JudgeBudget,
+  FindingCondition,
+  ExperimentHealth,
+] as const
+
+export type Condition = Static<(typeof schemas)[number]>
+export type ConditionOf<Kind extends Condition['kind']> = Extract<Condition, { kind: Kind }>
+
+/** One of these, told apart by `kind`, so that a fault is reported for the right one. */
+export const Condition = Type.Unsafe<Condition>({
+  type: 'object',
+  required: ['kind'],
+  discriminator: { propertyName: 'kind' },
+  oneOf: schemas as readonly TSchema[],
+  examples: [{ kind: 'rate', monitorId: '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f', direction: 'above', threshold: 0.2 }],
+})

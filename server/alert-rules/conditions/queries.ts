@@ -1,0 +1,107 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { codes } from '../../platform/db/result-codes.ts'
+
+/** Something that meets a condition now. */
+export type Occurrence = { key: string; label: string }
+
+export const listSpikes = async (db: Db, org: OrgId, monitorId: string | undefined): Promise<Occurrence[]> => {
+  const { rows } = await sql<Occurrence>`
+    SELECT m.id AS key, m.name AS label
+    FROM monitor_spike_states s JOIN monitors m ON m.organization_id = ${org} AND m.id = s.monitor_id
+    WHERE s.organization_id = ${org} AND s.finding_id IS NOT NULL AND m.deleted_at IS NULL AND m.enabled
+      AND s.monitor_version = m.current_version
+      AND (${monitorId ?? null}::uuid IS NULL OR m.id = ${monitorId ?? null}::uuid)
+    ORDER BY m.id LIMIT 100`.execute(db)
+  return rows
+}
+
+const priorities = ['none', 'low', 'medium', 'high', 'urgent']
+
+type FindingQuery = { events: string[]; minPriority: string; since: Date }
+
+const rank = (column: RawBuilder<string>) => sql<number>`array_position(${priorities}::text[], ${column})`
+
+/**
+ * Lists the open findings to which this happened since then. What happened before a finding was last closed no longer
+ * counts.
+ */
+export const listOpenFindings = async (
+  db: Db,
+  org: OrgId,
+  { events, minPriority, since }: FindingQuery,
+): Promise<Occurrence[]> => {
+  const allowed = priorities.slice(priorities.indexOf(minPriority))
+  const lastMove = (what: RawBuilder<boolean>) => sql`(
+    SELECT max(v.created_at) FROM finding_moves v
+    WHERE v.organization_id = ${org} AND v.finding_id = f.id AND ${what})`
+  const reopened = lastMove(sql`v.from_status IN ('resolved', 'ignored') AND v.to_status IN ('open', 'acknowledged')`)
+  const raised = lastMove(sql`${rank(sql`v.to_priority`)} > ${rank(sql`v.from_priority`)}`)
+  const { rows } = await sql<Occurrence>`
+    SELECT l.key, l.label FROM (
+      SELECT f.id AS key, f.title AS label, f.created_at, ${reopened} AS reopened_at, ${raised} AS raised_at
+      FROM findings f
+      WHERE f.organization_id = ${org} AND f.status IN ('open', 'acknowledged') AND f.merged_into_id IS NULL
+        AND f.priority = ANY(${allowed}::text[]) AND f.updated_at >= ${since}::timestamptz) l
+    WHERE (${events.includes('created')} AND l.created_at >= ${since}::timestamptz AND l.reopened_at IS NULL)
+      OR (${events.includes('reopened')} AND l.reopened_at >= ${since}::timestamptz)
+      OR (${events.includes('raised')} AND l.raised_at >= ${since}::timestamptz
+        AND (l.reopened_at IS NULL OR l.raised_at > l.reopened_at))
+    ORDER BY l.key DESC LIMIT 100`.execute(db)
+  return rows
+}
+
+export const listAlarmedExperiments = async (db: Db, org: OrgId): Promise<Occurrence[]> => {
+  const { rows } = await sql<Occurrence>`
+    SELECT e.id AS key, e.name AS label FROM experiments e
+    WHERE e.organization_id = ${org} AND e.status = 'running' AND e.alarmed_at IS NOT NULL
+    ORDER BY e.id LIMIT 100`.execute(db)
+  return rows
+}
+
+export type FailureSource = 'judges' | 'webhooks' | 'destinations' | 'sync' | 'schedules' | 'jobs'
+
+const failuresOf = (source: FailureSource, org: OrgId, since: Date): RawBuilder<unknown> => {
+  switch (source) {
+    case 'judges':
+      return sql`SELECT FROM monitors m JOIN monitor_results r ON r.organization_id = ${org} AND r.monitor_id = m.id
+        AND r.call_started_at >= ${since}::timestamptz AND r.status = ${codes.failed}
+        WHERE m.organization_id = ${org} AND m.deleted_at IS NULL`
+    case 'webhooks':
+      return sql`SELECT FROM webhook_deliveries WHERE organization_id = ${org} AND created_at >= ${since}::timestamptz
+        AND status = 'failed'`
+    case 'destinations':
+      return sql`SELECT FROM destination_deliveries WHERE organization_id = ${org}
+        AND created_at >= ${since}::timestamptz AND status = 'failed'`
+    case 'sync':
+      return sql`SELECT FROM integration_sync_runs WHERE organization_id = ${org}
+        AND started_at >= ${since}::timestamptz AND status = 'failed'`
+    case 'schedules':
+      return sql`SELECT FROM export_schedule_runs WHERE organization_id = ${org}
+        AND created_at >= ${since}::timestamptz AND status = 'failed'`
+    case 'jobs':
+      return sql`SELECT FROM jobs WHERE organization_id = ${org} AND ended_at >= ${since}::timestamptz
+        AND state = 'dead'`
+  }
+}
+
+const mostFailures = 1_000
+
+/** Counts failures since then, up to 1,000. */
+export const countFailures = async (db: Db, org: OrgId, source: FailureSource, since: Date): Promise<number> => {
+  const { rows } = await sql<{ count: number }>`
+    SELECT count(*) AS count FROM (${failuresOf(source, org, since)} LIMIT ${mostFailures}) f`.execute(db)
+  return rows[0]?.count ?? 0
+}
+
+/** Returns when the latest conversation arrived. IDs rise with time. */
+export const findLastArrival = async (db: Db, org: OrgId): Promise<Date | undefined> => {
+  const row = await db
+    .selectFrom('conversations')
+    .select('created_at as at')
+    .where('organization_id', '=', org)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.at
+}

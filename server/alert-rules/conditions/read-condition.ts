@@ -1,0 +1,267 @@
+import type { Selection } from '../../filters/queries.ts'
+import { getOrganization } from '../../organizations/queries.ts'
+import { monthOf } from '../../organizations/spending/month.ts'
+import { getSpending } from '../../organizations/spending/queries.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { dayMs, minuteMs } from '../../platform/durations.ts'
+import type { Interval } from '../../statistics/interval.ts'
+import { type Condition, type ConditionOf, signalPaths } from '../condition-schema.ts'
+import {
+  type Decision,
+  decideChange,
+  decideRate,
+  decideStatistic,
+  decideVolume,
+  quantileOf,
+  type Verdict,
+} from '../measures/decide.ts'
+import {
+  findGroupNames,
+  type GroupBy,
+  listExamples,
+  listRecentGroups,
+  type Measure,
+  type Sums,
+  sumMeasure,
+} from '../measures/queries.ts'
+import { countFailures, findLastArrival, listAlarmedExperiments, listOpenFindings, listSpikes } from './queries.ts'
+
+/** What a rule asks, with its filter parsed. */
+export type Question = {
+  condition: Condition
+  selection: Selection | undefined
+  groupBy: GroupBy | null
+  windowMinutes: number
+  minimumSample: number
+  createdAt: Date
+}
+
+/** The state of one group, or of the whole rule if it has no groups. Its key is then empty. */
+export type Reading = {
+  key: string
+  label: string | null
+  verdict: Verdict
+  value: number | null
+  interval: Interval | null
+  sample: number | null
+}
+
+const noSums: Sums = { count: 0, hits: 0, sum: 0, squares: 0, quantile: null }
+
+type MeasureCondition = ConditionOf<'rate' | 'score' | 'signal' | 'volume' | 'change'>
+
+/** Returns what has to be counted for a condition. */
+export const measureOf = (condition: MeasureCondition): Measure => {
+  switch (condition.kind) {
+    case 'rate':
+    case 'change':
+      return { kind: 'rate', monitorId: condition.monitorId }
+    case 'score': {
+      const { monitorId, threshold, statistic } = condition
+      return { kind: 'score', monitorId, threshold, quantile: quantileOf(statistic) }
+    }
+    case 'signal': {
+      const { signal, threshold, statistic } = condition
+      const quantile = quantileOf(statistic)
+      if (signal === 'durationSeconds') return { kind: 'duration', threshold, quantile }
+      return { kind: 'signal', path: signalPaths[signal], threshold, quantile }
+    }
+    case 'volume':
+      return { kind: 'volume' }
+  }
+}
+
+/** Decides on the sums of one window. A change needs two windows, and is decided elsewhere. */
+export const decideMeasure = (
+  condition: Exclude<MeasureCondition, ConditionOf<'change'>>,
+  sums: Sums,
+  minimumSample: number,
+): Decision => {
+  switch (condition.kind) {
+    case 'rate':
+      return decideRate(sums, { certainty: 'interval', ...condition }, minimumSample)
+    case 'volume':
+      return decideVolume(sums.count, condition)
+    default:
+      return decideStatistic(sums, condition, minimumSample)
+  }
+}
+
+const labelled = async (db: Db, org: OrgId, groupBy: GroupBy | null, decisions: Map<string, Decision>) => {
+  const names = groupBy === null ? undefined : await findGroupNames(db, org, groupBy, [...decisions.keys()])
+  return [...decisions].map(([key, decision]): Reading => ({ key, label: names?.get(key) ?? null, ...decision }))
+}
+
+/** Groups that had conversations lately count as empty if they have none in the window. */
+const groupKeys = async (db: Db, org: OrgId, { selection, groupBy }: Question, now: Date): Promise<string[]> => {
+  if (groupBy === null) return ['']
+  return (await listRecentGroups(db, org, { selection, groupBy, now })).map(({ key }) => key)
+}
+
+type Measured = Exclude<MeasureCondition, ConditionOf<'change'>>
+
+const readMeasure = async (db: Db, org: OrgId, question: Question, condition: Measured, now: Date) => {
+  const { selection, groupBy, windowMinutes, minimumSample } = question
+  const bounds = [new Date(now.getTime() - windowMinutes * minuteMs), now]
+  const rows = await sumMeasure(db, org, { measure: measureOf(condition), selection, groupBy, bounds })
+  const sums = new Map(rows.map(({ key, ...row }) => [key, row]))
+  // Only a volume says something about groups without conversations.
+  const keys = condition.kind === 'volume' ? await groupKeys(db, org, question, now) : [...sums.keys()]
+  const decisions = new Map(
+    [...new Set([...keys, ...sums.keys()])].map((key) => [
+      key,
+      decideMeasure(condition, sums.get(key) ?? noSums, minimumSample),
+    ]),
+  )
+  return labelled(db, org, groupBy, decisions)
+}
+
+/** Results arrive some time after their conversations. */
+const settlingMs = 5 * minuteMs
+const weekMs = 7 * dayMs
+
+/** Returns the end of the last whole window. Windows follow each other without a gap, the same for every check. */
+export const lastWholeWindow = (now: Date, windowMinutes: number): Date => {
+  const windowMs = windowMinutes * minuteMs
+  return new Date(Math.floor((now.getTime() - settlingMs) / windowMs) * windowMs)
+}
+
+const readChange = async (
+  db: Db,
+  org: OrgId,
+  question: Question,
+  condition: ConditionOf<'change'>,
+  until: Date,
+): Promise<Reading[]> => {
+  const { selection, groupBy, windowMinutes, minimumSample } = question
+  const windowMs = windowMinutes * minuteMs
+  const back = condition.comparedTo === 'same_weekday' ? weekMs : windowMs
+  const sumsUntil = async (end: Date) => {
+    const bounds = [new Date(end.getTime() - windowMs), end]
+    const rows = await sumMeasure(db, org, { measure: measureOf(condition), selection, groupBy, bounds })
+    return new Map(rows.map(({ key, ...row }) => [key, row]))
+  }
+  const now = await sumsUntil(until)
+  const before = await sumsUntil(new Date(until.getTime() - back))
+  const keys = [...new Set([...now.keys(), ...before.keys()])]
+  const about = { windowMinutes, groups: keys.length, minimumSample }
+  const decisions = new Map(
+    keys.map((key) => [
+      key,
+      decideChange({ before: before.get(key) ?? noSums, now: now.get(key) ?? noSums }, condition, about),
+    ]),
+  )
+  return labelled(db, org, groupBy, decisions)
+}
+
+const single = (reading: Omit<Reading, 'key' | 'label'>): Reading[] => [{ key: '', label: null, ...reading }]
+
+/** Minutes since the last conversation, for the rule or for each group. */
+const readNoData = async (
+  db: Db,
+  org: OrgId,
+  { selection, groupBy, createdAt }: Question,
+  { forMinutes }: ConditionOf<'no_data'>,
+  now: Date,
+) => {
+  const readSince = (lastAt: Date | undefined): Decision => {
+    // Without any conversation, time counts from the creation of the rule.
+    const minutes = (now.getTime() - (lastAt ?? createdAt).getTime()) / minuteMs
+    return { verdict: minutes >= forMinutes ? 'met' : 'clear', value: Math.floor(minutes), interval: null, sample: 0 }
+  }
+  if (groupBy === null && selection === undefined) {
+    const lastAt = await findLastArrival(db, org)
+    // An organization that has never sent anything is not broken.
+    if (lastAt === undefined) return single({ verdict: 'unknown', value: null, interval: null, sample: 0 })
+    return single(readSince(lastAt))
+  }
+  const groups = await listRecentGroups(db, org, { selection, groupBy, now })
+  const decisions = new Map(groups.map(({ key, lastAt }) => [key, readSince(lastAt)]))
+  if (groupBy === null && decisions.size === 0) decisions.set('', readSince(undefined))
+  return labelled(db, org, groupBy, decisions)
+}
+
+const readFailures = async (
+  db: Db,
+  org: OrgId,
+  { windowMinutes }: Question,
+  { source, threshold }: ConditionOf<'failures'>,
+  now: Date,
+) => {
+  const count = await countFailures(db, org, source, new Date(now.getTime() - windowMinutes * minuteMs))
+  return single({ verdict: count >= threshold ? 'met' : 'clear', value: count, interval: null, sample: null })
+}
+
+const readBudget = async (db: Db, org: OrgId, { percent }: ConditionOf<'judge_budget'>, now: Date) => {
+  const { monthlyJudgeBudget } = await getOrganization(db, org)
+  if (!monthlyJudgeBudget) return single({ verdict: 'clear', value: null, interval: null, sample: null })
+  const { cost } = await getSpending(db, org, monthOf(now))
+  const share = cost / monthlyJudgeBudget
+  return single({ verdict: share * 100 >= percent ? 'met' : 'clear', value: share, interval: null, sample: null })
+}
+
+const occurrences = (listed: { key: string; label: string }[]): Reading[] =>
+  listed.map(({ key, label }) => ({ key, label, verdict: 'met', value: null, interval: null, sample: null }))
+
+/**
+ * Returns what a rule's condition says now, for each group. A group that is not returned no longer meets it. Undefined
+ * if the condition looks at whole windows, and none has ended since `checkedUntil`.
+ */
+export const readCondition = async (
+  db: Db,
+  org: OrgId,
+  question: Question,
+  { now, checkedUntil }: { now: Date; checkedUntil: Date | null },
+): Promise<Reading[] | undefined> => {
+  const { condition, createdAt, windowMinutes } = question
+  switch (condition.kind) {
+    case 'change': {
+      const until = lastWholeWindow(now, windowMinutes)
+      if (checkedUntil !== null && until <= checkedUntil) return undefined
+      return readChange(db, org, question, condition, until)
+    }
+    case 'spike':
+      return occurrences(await listSpikes(db, org, condition.monitorId))
+    case 'finding': {
+      const { events, minPriority = 'none' } = condition
+      return occurrences(await listOpenFindings(db, org, { events, minPriority, since: createdAt }))
+    }
+    case 'experiment_health':
+      return occurrences(await listAlarmedExperiments(db, org))
+    case 'no_data':
+      return readNoData(db, org, question, condition, now)
+    case 'failures':
+      return readFailures(db, org, question, condition, now)
+    case 'judge_budget':
+      return readBudget(db, org, condition, now)
+    default:
+      return readMeasure(db, org, question, condition, now)
+  }
+}
+
+const examplesShown = 3
+
+/** Lists the newest conversations that show why a condition is met. */
+export const findExamples = async (
+  db: Db,
+  org: OrgId,
+  { condition, selection, groupBy, windowMinutes }: Question,
+  key: string,
+  now: Date,
+): Promise<string[]> => {
+  if (!['rate', 'score', 'signal', 'change'].includes(condition.kind)) return []
+  // Checked just above, which the compiler cannot see.
+  const measured = condition as ConditionOf<'rate' | 'score' | 'signal' | 'change'>
+  const until = measured.kind === 'change' ? lastWholeWindow(now, windowMinutes) : now
+  const bounds = [new Date(until.getTime() - windowMinutes * minuteMs), until]
+  const hits = measured.direction !== 'below' && measured.direction !== 'down'
+  return listExamples(db, org, {
+    measure: measureOf(measured),
+    selection,
+    groupBy,
+    bounds,
+    key,
+    hits,
+    limit: examplesShown,
+  })
+}

@@ -1,0 +1,98 @@
+import type { Interval } from '../statistics/interval.ts'
+import type { Condition, ConditionOf, SignalName } from './condition-schema.ts'
+import type { Reading } from './conditions/read-condition.ts'
+
+/** Says in one sentence what a check measured. */
+
+const percent = (share: number): string => `${(share * 100).toFixed(1)}%`
+const whole = (count: number): string => count.toLocaleString('en')
+const conversations = (count: number): string => `${whole(count)} conversation${count === 1 ? '' : 's'}`
+
+const percentRange = ({ low, high }: Interval): string => `${percent(low).slice(0, -1)}–${percent(high)}`
+
+const periods = [
+  { unit: 'day', minutes: 1_440 },
+  { unit: 'hour', minutes: 60 },
+  { unit: 'minute', minutes: 1 },
+]
+
+/** In the largest unit that leaves a whole number. */
+const spellMinutes = (minutes: number): string => {
+  const { unit, minutes: length } = periods.find((period) => minutes % period.minutes === 0) ?? {
+    unit: 'minute',
+    minutes: 1,
+  }
+  const count = minutes / length
+  return `${whole(count)} ${unit}${count === 1 ? '' : 's'}`
+}
+
+const inTheLast = (minutes: number): string => `in the last ${spellMinutes(minutes).replace(/^1 /, '')}`
+
+const rateText = ({ value, interval, sample }: Reading): string => {
+  const range = interval === null ? '' : `${percentRange(interval)}, `
+  return `${percent(value ?? 0)} of conversations were affected (${range}n = ${whole(sample ?? 0)})`
+}
+
+const units: Partial<Record<SignalName, (value: number) => string>> = {
+  durationSeconds: (value) => `${whole(Math.round(value))} s`,
+  deadAirShare: percent,
+  talkRatio: percent,
+}
+
+const inUnits = (signal: SignalName, value: number): string => {
+  const spell = units[signal] ?? (/Ms(\.|$)/.test(signal) ? (ms: number) => `${whole(Math.round(ms))} ms` : undefined)
+  return spell ? spell(value) : String(Math.round(value * 100) / 100)
+}
+
+const statistics = { mean: 'mean', p50: 'median', p95: '95th percentile', p99: '99th percentile' } as const
+
+const sources: Record<ConditionOf<'failures'>['source'], string> = {
+  judges: 'failed evaluations',
+  webhooks: 'failed webhook deliveries',
+  destinations: 'failed messages to destinations',
+  sync: 'failed syncs',
+  schedules: 'failed scheduled exports',
+  jobs: 'failed jobs',
+}
+
+type About = { condition: Condition; windowMinutes: number }
+
+const textOf = ({ condition, windowMinutes }: About, reading: Reading): string => {
+  const { value, sample, label } = reading
+  const within = inTheLast(windowMinutes)
+  switch (condition.kind) {
+    case 'rate':
+      return `${rateText(reading)}, ${condition.direction} ${percent(condition.threshold)}, ${within}`
+    case 'change': {
+      const than = condition.comparedTo === 'same_weekday' ? 'the same time a week before' : 'the period before'
+      return `${rateText(reading)} in a period of ${spellMinutes(windowMinutes)}, a clear change from ${than}`
+    }
+    case 'score': {
+      const shown = Math.round((value ?? 0) * 1_000) / 1_000
+      const { statistic, direction, threshold } = condition
+      return `The ${statistics[statistic]} score was ${shown} (n = ${whole(sample ?? 0)}), ${direction} ${threshold}, ${within}`
+    }
+    case 'signal': {
+      const { signal, statistic, direction, threshold } = condition
+      const shown = inUnits(signal, value ?? 0)
+      const limit = inUnits(signal, threshold)
+      return `The ${statistics[statistic]} of ${signal} was ${shown} (n = ${whole(sample ?? 0)}), ${direction} ${limit}, ${within}`
+    }
+    case 'volume':
+      return `${conversations(value ?? 0)} started ${within}, ${condition.direction} ${whole(condition.threshold)}`
+    case 'no_data':
+      return `No conversation for ${spellMinutes(value ?? condition.forMinutes)}`
+    case 'failures':
+      return `${whole(value ?? 0)} ${sources[condition.source]} ${within}`
+    case 'judge_budget':
+      return `Judges have spent ${percent(value ?? 0)} of this month’s budget`
+    case 'spike':
+      return `The rate of “${label}” is unusually high`
+    case 'finding':
+      return `Finding: ${label}`
+    case 'experiment_health':
+      return `The routing of “${label}” looks wrong`
+  }
+}
+
+export const describeReading = (about: About, reading: Reading): string => `${textOf(about, reading)}.`

@@ -1,0 +1,18 @@
+import type { Deps } from '../platform/deps.ts'
+import { eachOfPages } from '../platform/jobs/attempt-each.ts'
+import { defineSweep, trustedTime } from '../platform/jobs/define-sweep.ts'
+import { checkRule } from './check-rule.ts'
+import { listDueOrganizationsAllOrgs, listDueRules } from './queries.ts'
+
+const rulesAtOnce = 100
+
+/** Checks the rules that are due. A wrong clock would raise false alarms, so nothing is checked while it is in doubt. */
+export const checkAlertRules = defineSweep({
+  name: 'alert.check',
+  schedule: '*/15 * * * * *',
+  time: trustedTime,
+  listOrganizations: ({ db }: Deps, now) => listDueOrganizationsAllOrgs(db, now),
+  listItems: ({ db }, { org, now, after }) =>
+    eachOfPages(rulesAtOnce, (page) => listDueRules(db, org, now, page), after),
+  sweepItem: (deps, rule, { org, now, attempt }) => checkRule(deps, org, rule, { now, attempt }),
+})

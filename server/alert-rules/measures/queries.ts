@@ -1,0 +1,204 @@
+import { type RawBuilder, sql } from 'kysely'
+import { type Selection, whereSelected } from '../../filters/queries.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { codes } from '../../platform/db/result-codes.ts'
+
+export type GroupBy = 'agent' | 'company' | 'version'
+
+/** What is counted of each conversation. A value counts as a hit if it is above the threshold. */
+export type Measure =
+  | { kind: 'rate'; monitorId: string }
+  | { kind: 'score'; monitorId: string; threshold: number; quantile: number | undefined }
+  | { kind: 'signal'; path: string[]; threshold: number; quantile: number | undefined }
+  | { kind: 'duration'; threshold: number; quantile: number | undefined }
+  | { kind: 'volume' }
+
+/** The sums of one group in one period. */
+export type Sums = {
+  /** Conversations with a value. */
+  count: number
+  hits: number
+  sum: number
+  squares: number
+  /** Null unless the measure asks for one. */
+  quantile: number | null
+}
+
+type Asked = {
+  measure: Measure
+  /** Undefined for all conversations. */
+  selection: Selection | undefined
+  groupBy: GroupBy | null
+  /** The starts of the periods, and the end of the last one. */
+  bounds: Date[]
+}
+
+const groupColumns = {
+  agent: sql<string>`conversations.agent_id::text`,
+  company: sql<string>`conversations.company_id::text`,
+  version: sql<string>`conversations.agent_version_id::text`,
+}
+
+const groupColumn = (groupBy: GroupBy | null): RawBuilder<string> =>
+  groupBy === null ? sql<string>`''` : groupColumns[groupBy]
+
+type Within = { since: Date; until: Date }
+
+const withinOf = (bounds: Date[]): Within => {
+  const [since, until] = [bounds[0], bounds.at(-1)]
+  if (!since || !until) throw new Error('A measure needs at least one period')
+  return { since, until }
+}
+
+/** The conversations of the window that the filter selects. */
+const selectConversations = (db: Db, org: OrgId, selection: Selection | undefined, { since, until }: Within) =>
+  whereSelected(
+    db
+      .selectFrom('conversations')
+      .where('conversations.started_at', '>=', since)
+      .where('conversations.started_at', '<', until),
+    org,
+    selection ?? {},
+  )
+
+/** One row for each scored conversation, of the newest version that has a result. */
+const newestResults = (org: OrgId, monitorId: string, { since, until }: Within) => sql`
+  SELECT DISTINCT ON (r.call_started_at, r.conversation_id)
+    r.organization_id, r.conversation_id, r.call_started_at, r.status, r.result, r.score
+  FROM monitor_results r
+  WHERE r.organization_id = ${org} AND r.monitor_id = ${monitorId}
+    AND r.call_started_at >= ${since}::timestamptz AND r.call_started_at < ${until}::timestamptz
+  ORDER BY r.call_started_at DESC, r.conversation_id DESC, r.monitor_version DESC`
+
+type ResultMeasure = Extract<Measure, { kind: 'rate' | 'score' }>
+type ConversationMeasure = Exclude<Measure, ResultMeasure>
+
+const isOfResults = (measure: Measure): measure is ResultMeasure => measure.kind === 'rate' || measure.kind === 'score'
+
+/** What each result contributes, and which results count. */
+const ofResult = (measure: ResultMeasure) =>
+  measure.kind === 'rate'
+    ? { hit: sql`n.result = ${codes.affected}`, value: sql`NULL::float8`, counts: sql`n.status = ${codes.scored}` }
+    : { hit: sql`n.score > ${measure.threshold}::float8`, value: sql`n.score`, counts: sql`n.score IS NOT NULL` }
+
+const resultRows = (db: Db, org: OrgId, measure: ResultMeasure, { selection, groupBy, bounds }: Asked) => {
+  const within = withinOf(bounds)
+  const { hit, value, counts } = ofResult(measure)
+  const results = newestResults(org, measure.monitorId, within)
+  if (selection === undefined && groupBy === null) {
+    return sql`SELECT '' AS key, n.call_started_at AS at, ${hit} AS hit, ${value} AS value, n.conversation_id AS id
+      FROM (${results}) n WHERE ${counts}`
+  }
+  const conversations = selectConversations(db, org, selection, within).select([
+    'conversations.organization_id',
+    'conversations.id',
+    groupColumn(groupBy).as('key'),
+  ])
+  return sql`SELECT s.key, n.call_started_at AS at, ${hit} AS hit, ${value} AS value, n.conversation_id AS id
+    FROM (${results}) n JOIN (${conversations}) s ON s.organization_id = ${org} AND s.id = n.conversation_id
+    WHERE ${counts}`
+}
+
+const measuredValue = (measure: ConversationMeasure): RawBuilder<number | null> => {
+  if (measure.kind === 'volume') return sql<number | null>`NULL::float8`
+  if (measure.kind === 'duration') return sql<number | null>`conversations.duration_seconds::float8`
+  return sql<number | null>`(conversations.signals #>> ${measure.path}::text[])::float8`
+}
+
+const conversationRows = (db: Db, org: OrgId, measure: ConversationMeasure, { selection, groupBy, bounds }: Asked) => {
+  const value = measuredValue(measure)
+  const isVolume = measure.kind === 'volume'
+  const hit = isVolume ? sql<boolean>`false` : sql<boolean>`${value} > ${measure.threshold}::float8`
+  const conversations = selectConversations(db, org, selection, withinOf(bounds)).select([
+    groupColumn(groupBy).as('key'),
+    'conversations.started_at as at',
+    hit.as('hit'),
+    value.as('value'),
+    'conversations.id',
+  ])
+  const counts = isVolume ? sql`true` : sql`s.value IS NOT NULL`
+  return sql`SELECT s.key, s.at, s.hit, s.value, s.id FROM (${conversations}) s WHERE ${counts}`
+}
+
+/** Rows of `key`, `at`, `hit`, and `value`, and the conversation's ID. */
+const rowsOf = (db: Db, org: OrgId, asked: Asked): RawBuilder<unknown> => {
+  const { measure } = asked
+  return isOfResults(measure) ? resultRows(db, org, measure, asked) : conversationRows(db, org, measure, asked)
+}
+
+const quantileOf = (measure: Measure): number | undefined => ('quantile' in measure ? measure.quantile : undefined)
+
+/** Sums what is measured by group and period. Groups and periods without conversations are left out. */
+export const sumMeasure = async (
+  db: Db,
+  org: OrgId,
+  asked: Asked,
+): Promise<(Sums & { key: string; period: number })[]> => {
+  const quantile = quantileOf(asked.measure)
+  const quantileColumn =
+    quantile === undefined
+      ? sql`NULL::float8`
+      : sql`percentile_disc(${quantile}::float8) WITHIN GROUP (ORDER BY v.value)`
+  const { rows } = await sql<Sums & { key: string; period: number }>`
+    SELECT v.key, width_bucket(v.at, ${asked.bounds}::timestamptz[]) - 1 AS period, count(*) AS count,
+      count(*) FILTER (WHERE v.hit) AS hits, coalesce(sum(v.value), 0) AS sum,
+      coalesce(sum(v.value * v.value), 0) AS squares, ${quantileColumn} AS quantile
+    FROM (${rowsOf(db, org, asked)}) v
+    WHERE v.key IS NOT NULL
+    GROUP BY v.key, period`.execute(db)
+  return rows
+}
+
+/** Lists the newest conversations of a group that show what is wrong: hits, or the others. */
+export const listExamples = async (
+  db: Db,
+  org: OrgId,
+  asked: Asked & { key: string; hits: boolean; limit: number },
+): Promise<string[]> => {
+  const { rows } = await sql<{ id: string }>`
+    SELECT v.id FROM (${rowsOf(db, org, asked)}) v
+    WHERE v.key = ${asked.key} AND v.hit = ${asked.hits}
+    ORDER BY v.at DESC, v.id DESC LIMIT ${asked.limit}`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+const groupTables = {
+  agent: sql`SELECT id, name FROM agents`,
+  company: sql`SELECT id, name FROM companies`,
+  version: sql`SELECT v.id, a.name || ', version ' || coalesce(v.label, v.number::text) AS name FROM agent_versions v`,
+}
+
+/** Returns the names of groups by their keys. */
+export const findGroupNames = async (
+  db: Db,
+  org: OrgId,
+  groupBy: GroupBy,
+  keys: string[],
+): Promise<Map<string, string>> => {
+  if (keys.length === 0) return new Map()
+  const of =
+    groupBy === 'version'
+      ? sql`${groupTables.version} JOIN agents a ON a.organization_id = ${org} AND a.id = v.agent_id
+          WHERE v.organization_id = ${org} AND v.id = ANY(${keys}::uuid[])`
+      : sql`${groupTables[groupBy]} WHERE organization_id = ${org} AND id = ANY(${keys}::uuid[])`
+  const { rows } = await sql<{ id: string; name: string }>`${of}`.execute(db)
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
+const seenDays = 7
+
+/** Lists the groups that had conversations in the last week, with the start of the latest one. */
+export const listRecentGroups = async (
+  db: Db,
+  org: OrgId,
+  { selection, groupBy, now }: { selection: Selection | undefined; groupBy: GroupBy | null; now: Date },
+): Promise<{ key: string; lastAt: Date }[]> => {
+  const since = new Date(now.getTime() - seenDays * 86_400_000)
+  const conversations = selectConversations(db, org, selection, {
+    since,
+    until: new Date(now.getTime() + 86_400_000),
+  }).select([groupColumn(groupBy).as('key'), 'conversations.started_at as at'])
+  const { rows } = await sql<{ key: string; lastAt: Date }>`
+    SELECT s.key, max(s.at) AS "lastAt" FROM (${conversations}) s WHERE s.key IS NOT NULL GROUP BY s.key`.execute(db)
+  return rows
+}

@@ -1,0 +1,128 @@
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { dayMs, minuteMs } from '../platform/durations.ts'
+import { invalid } from '../platform/errors.ts'
+import type { Condition, ConditionOf } from './condition-schema.ts'
+import { decideMeasure, lastWholeWindow, measureOf, type Question } from './conditions/read-condition.ts'
+import { type Decision, decideChange } from './measures/decide.ts'
+import { findGroupNames, type Sums, sumMeasure } from './measures/queries.ts'
+
+/** When a rule would have fired, by whole windows one after another. */
+
+const previewDays = 90
+const mostPeriods = 20_000
+const mostIncidents = 200
+const mostPoints = 500
+
+const noSums: Sums = { count: 0, hits: 0, sum: 0, squares: 0, quantile: null }
+
+type Incident = { key: string; openedAt: Date; resolvedAt: Date | null; value: number | null }
+
+type Previewed = ConditionOf<'rate' | 'score' | 'signal' | 'volume' | 'change' | 'no_data'>
+
+const isPreviewed = (condition: Condition): condition is Previewed =>
+  ['rate', 'score', 'signal', 'volume', 'change', 'no_data'].includes(condition.kind)
+
+/** The length of the periods that are counted. Silence is looked for in quarters of its length. */
+const stepMinutesOf = (condition: Previewed, windowMinutes: number): number => {
+  if (condition.kind !== 'no_data') return windowMinutes
+  return Math.max(1, Math.floor(condition.forMinutes / 4), Math.ceil((previewDays * 1_440) / mostPeriods))
+}
+
+const boundsOf = (until: Date, stepMinutes: number): Date[] => {
+  const stepMs = stepMinutes * minuteMs
+  const periods = Math.min(mostPeriods, Math.max(1, Math.floor((previewDays * dayMs) / stepMs)))
+  return Array.from({ length: periods + 1 }, (_, index) => new Date(until.getTime() - (periods - index) * stepMs))
+}
+
+/** Each period's decision. */
+const decide = (condition: Previewed, periods: Sums[], question: Question, groups: number): Decision[] => {
+  const { windowMinutes, minimumSample } = question
+  switch (condition.kind) {
+    case 'change': {
+      const back = condition.comparedTo === 'same_weekday' ? Math.max(1, Math.round(10_080 / windowMinutes)) : 1
+      const about = { windowMinutes, groups, minimumSample }
+      return periods.map((now, at) => decideChange({ before: periods[at - back] ?? noSums, now }, condition, about))
+    }
+    case 'no_data': {
+      const needed = Math.max(1, Math.ceil(condition.forMinutes / stepMinutesOf(condition, windowMinutes)))
+      let empty: number | undefined
+      return periods.map(({ count }) => {
+        if (count > 0) empty = 0
+        // Before the first conversation nothing is missing.
+        else if (empty !== undefined) empty++
+        const isMet = empty !== undefined && empty >= needed
+        return { verdict: isMet ? 'met' : 'clear', value: count, interval: null, sample: count }
+      })
+    }
+    default:
+      return periods.map((sums) => decideMeasure(condition, sums, minimumSample))
+  }
+}
+
+/** Opens and resolves as checks do: without enough data, an incident stays open for a day. */
+const replay = (key: string, decisions: Decision[], bounds: Date[]): Incident[] => {
+  const incidents: Incident[] = []
+  let open: (Incident & { metAt: Date }) | undefined
+  decisions.forEach(({ verdict, value }, index) => {
+    const at = bounds[index + 1] as Date
+    if (verdict === 'met') {
+      open ??= { key, openedAt: at, resolvedAt: null, value, metAt: at }
+      open.metAt = at
+      return
+    }
+    if (!open || (verdict === 'unknown' && at.getTime() - open.metAt.getTime() < dayMs)) return
+    incidents.push({ key, openedAt: open.openedAt, resolvedAt: at, value: open.value })
+    open = undefined
+  })
+  if (open) incidents.push({ key, openedAt: open.openedAt, resolvedAt: null, value: open.value })
+  return incidents
+}
+
+/** Thins a course to what a chart can show. */
+const thin = <T>(points: T[]): T[] => {
+  const every = Math.ceil(points.length / mostPoints)
+  return points.filter((_, index) => index % every === every - 1 || every === 1)
+}
+
+export const previewRule = async (db: Db, org: OrgId, question: Question, now: Date) => {
+  const { condition, selection, groupBy, windowMinutes } = question
+  if (!isPreviewed(condition)) {
+    throw invalid('condition.kind', 'cannot be previewed; only conditions that count conversations can')
+  }
+  const stepMinutes = stepMinutesOf(condition, windowMinutes)
+  const bounds = boundsOf(lastWholeWindow(now, stepMinutes), stepMinutes)
+  const measure = condition.kind === 'no_data' ? ({ kind: 'volume' } as const) : measureOf(condition)
+  const rows = await sumMeasure(db, org, { measure, selection, groupBy, bounds })
+  const byGroup = Map.groupBy(rows, ({ key }) => key)
+  if (groupBy === null && byGroup.size === 0) byGroup.set('', [])
+  const groups = [...byGroup].map(([key, sums]) => {
+    const periods: Sums[] = new Array(bounds.length - 1).fill(noSums)
+    for (const { period, ...sum } of sums) periods[period] = sum
+    const decisions = decide(condition, periods, question, byGroup.size)
+    const total = sums.reduce((count, sum) => count + sum.count, 0)
+    return { key, total, periods, decisions, incidents: replay(key, decisions, bounds) }
+  })
+  const incidents = groups
+    .flatMap((group) => group.incidents)
+    .sort((a, b) => b.openedAt.getTime() - a.openedAt.getTime())
+  const shown = incidents.slice(0, mostIncidents)
+  const names = groupBy ? await findGroupNames(db, org, groupBy, [...new Set(shown.map(({ key }) => key))]) : undefined
+  const busiest = groups.toSorted((a, b) => b.total - a.total)[0]
+  const series = (busiest?.decisions ?? []).map(({ value, interval, sample }, index) => ({
+    at: bounds[index + 1] as Date,
+    value,
+    low: interval?.low ?? null,
+    high: interval?.high ?? null,
+    sample,
+  }))
+  return {
+    since: bounds[0] as Date,
+    until: bounds.at(-1) as Date,
+    incidentCount: incidents.length,
+    incidents: shown.map(({ key, ...incident }) => ({
+      group: key === '' ? null : { key, label: names?.get(key) ?? null },
+      ...incident,
+    })),
+    series: thin(series),
+  }
+}

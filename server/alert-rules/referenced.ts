@@ -1,0 +1,29 @@
+import { resolveIncident } from '../alert-incidents/lifecycle.ts'
+import { lockOpenIncidents } from '../alert-incidents/queries.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
+import { disableRules, removeDestination } from './queries.ts'
+
+/** What happens to rules when something that they name is deleted. */
+
+export const removeDeletedDestination = (
+  _deps: Deps,
+  trx: Db,
+  org: OrgId,
+  { destinationId }: { destinationId: string },
+) => removeDestination(trx, org, destinationId)
+
+/** A rule without its monitor would never fire again, so it is disabled, which people can see. */
+export const disableRulesOfMonitor = async (
+  deps: Deps,
+  trx: Db,
+  org: OrgId,
+  { monitorId }: { monitorId: string },
+): Promise<void> => {
+  const now = deps.clock.now()
+  for (const { id } of await disableRules(trx, org, monitorId, now)) {
+    for (const incident of await lockOpenIncidents(trx, org, id)) {
+      await resolveIncident(deps, trx, org, incident, null, now)
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import type { Static } from 'typebox'
+import { findDestinationIds } from '../destinations/queries.ts'
+import { type Filter, parseFilter } from '../filters/filter.ts'
+import { findMonitors } from '../monitors/queries.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { type Issue, invalidAll } from '../platform/errors.ts'
+import type { Condition } from './condition-schema.ts'
+import { findMemberName, type RuleFields } from './queries.ts'
+import type { RuleCreate, RuleUpdate } from './schema.ts'
+
+const defaults: Omit<RuleFields, 'name' | 'condition'> = {
+  enabled: true,
+  severity: 'warning',
+  filter: null,
+  groupBy: null,
+  windowMinutes: 60,
+  minimumSample: 30,
+  destinationIds: [],
+  ownerUserId: null,
+  repeatEveryMinutes: null,
+  runbookUrl: null,
+}
+
+type Given = Partial<Static<typeof RuleCreate>> & Static<typeof RuleUpdate>
+
+const lowerId = <T extends { monitorId?: string }>(condition: T): T =>
+  condition.monitorId === undefined ? condition : { ...condition, monitorId: condition.monitorId.toLowerCase() }
+
+/** Conditions that count conversations. Others look at the organization as a whole. */
+const counting = new Set<Condition['kind']>(['rate', 'score', 'signal', 'volume', 'change', 'no_data'])
+
+/** Returns the parsed filter. A window belongs to the rule, so that it moves with time. */
+export const parseRuleFilter = (filter: Filter | null | undefined): object | null => {
+  if (!filter) return null
+  const selection = parseFilter(filter, 'filter')
+  const issues = (['since', 'until'] as const)
+    .filter((name) => selection[name] !== undefined)
+    .map((name) => ({ path: `filter.${name}`, message: 'is not allowed; the rule’s window selects the time' }))
+  if (issues.length > 0) throw invalidAll(issues)
+  return Object.keys(selection).length === 0 ? null : selection
+}
+
+/** Returns the stored settings with what is given in their place. */
+export const withGiven = (present: RuleFields | undefined, given: Given): RuleFields => {
+  const base = present ?? { ...defaults, name: '', condition: {} }
+  const { condition, filter, destinationIds, ownerUserId, ...others } = given
+  return {
+    ...base,
+    ...Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined)),
+    ...(condition !== undefined && { condition: lowerId(condition as Condition & { monitorId?: string }) }),
+    ...(filter !== undefined && { filter: parseRuleFilter(filter) }),
+    ...(destinationIds !== undefined && { destinationIds: destinationIds.map((id) => id.toLowerCase()) }),
+    ...(ownerUserId !== undefined && { ownerUserId: ownerUserId?.toLowerCase() ?? null }),
+  }
+}
+
+/** What cannot be together. */
+const faultsOf = ({ condition, filter, groupBy }: RuleFields): Issue[] => {
+  const { kind } = condition as Condition
+  if (counting.has(kind)) return []
+  const message = `is not used by the condition ${kind}`
+  return [...(filter === null ? [] : [{ path: 'filter', message }]), ...(groupBy ? [{ path: 'groupBy', message }] : [])]
+}
+
+/** Throws if the monitor of a condition does not exist. */
+export const checkMonitor = async (db: Db, org: OrgId, condition: object): Promise<void> => {
+  const { monitorId } = condition as { monitorId?: string }
+  if (monitorId === undefined || (await findMonitors(db, org, [monitorId])).length > 0) return
+  throw invalidAll([{ path: 'condition.monitorId', message: 'is not a monitor of your organization' }])
+}
+
+/** Throws if the settings contradict each other, or name something that does not exist. */
+export const checkRuleSettings = async (db: Db, org: OrgId, fields: RuleFields): Promise<void> => {
+  const { condition, destinationIds, ownerUserId } = fields
+  const known = new Set(await findDestinationIds(db, org, destinationIds))
+  const issues = [
+    ...faultsOf(fields),
+    ...destinationIds.flatMap((id, index) =>
+      known.has(id) ? [] : [{ path: `destinationIds[${index}]`, message: 'is not a destination of your organization' }],
+    ),
+  ]
+  if (ownerUserId !== null && (await findMemberName(db, org, ownerUserId)) === undefined) {
+    issues.push({ path: 'ownerUserId', message: 'is not a member of your organization' })
+  }
+  if (issues.length > 0) throw invalidAll(issues)
+  await checkMonitor(db, org, condition)
+}
