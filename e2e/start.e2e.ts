@@ -33,7 +33,7 @@ it('creates an API key, waits for a conversation, and opens it', async () => {
   expect(await page.getByRole('tab', { name: 'Python' }).getAttribute('aria-selected')).toBe('true')
   expect(await page.getByText(key).count()).toBe(0)
   await page.getByRole('status').getByText('Waiting for the next conversation').waitFor()
-  await page.getByText('conversations already here').waitFor()
+  await page.getByRole('link', { name: /^View [\d,]+ conversations?$/ }).waitFor()
 
   // The example that is shown works.
   const [, body = ''] = /-d '([\s\S]+)'/.exec(curl) ?? []

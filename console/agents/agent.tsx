@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answer, api } from '../api/client.ts'
-import { leadsNowhere } from '../api/fault.ts'
+import { isNotFound } from '../api/fault.ts'
 import { useNames } from '../api/names.ts'
 import { useMay } from '../api/session.ts'
 import { CountLink } from '../filters/count-link.tsx'
@@ -69,7 +69,7 @@ export const Agent = () => {
     mutationFn: () => answer(api.PATCH('/v1/agents/{id}', { params: { path: { id } }, body: { archived: false } })),
     onSuccess: refreshAgents,
   })
-  if (leadsNowhere(query.error)) return <NotFound />
+  if (isNotFound(query.error)) return <NotFound />
   return (
     <Page
       title={agent?.name ?? 'Agent'}

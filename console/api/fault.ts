@@ -30,7 +30,7 @@ export const asFault = (error: unknown): Fault =>
     : new Fault({ status: -1, message: 'Something went wrong in the console. Reload the page.' })
 
 /** Returns whether an ID is invalid or doesn't exist. */
-export const leadsNowhere = (error: unknown): boolean => error instanceof Fault && [400, 404].includes(error.status)
+export const isNotFound = (error: unknown): boolean => error instanceof Fault && [400, 404].includes(error.status)
 
 export const isRefusal = (error: unknown): error is Fault =>
   error instanceof Fault && error.status >= 400 && error.status < 500

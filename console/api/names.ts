@@ -5,9 +5,9 @@ import { answer, api } from './client.ts'
 
 type Named = { id: string; name: string }
 type Page = { data: Named[]; nextCursor: string | null }
-type Ask = (query: { limit: number; cursor?: string }) => Promise<Page>
+type Load = (query: { limit: number; cursor?: string }) => Promise<Page>
 
-const asks = {
+const loaders = {
   agents: (query) => answer(api.GET('/v1/agents', { params: { query } })),
   agentGroups: (query) => answer(api.GET('/v1/agent-groups', { params: { query } })),
   companies: (query) => answer(api.GET('/v1/companies', { params: { query } })),
@@ -17,26 +17,26 @@ const asks = {
     const { data, nextCursor } = await answer(api.GET('/v1/members', { params: { query } }))
     return { data: data.map(({ userId, name, email }) => ({ id: userId, name: name || email })), nextCursor }
   },
-} satisfies Record<string, Ask>
+} satisfies Record<string, Load>
 
-export type NamedKind = keyof typeof asks
+export type NamedKind = keyof typeof loaders
 
 /** If there are more, the others are shown by their IDs. */
-const most = 2_000
+const maxNames = 2_000
 
-const readAll = async (ask: Ask): Promise<Named[]> => {
+const readAll = async (load: Load): Promise<Named[]> => {
   const all: Named[] = []
   let cursor: string | null = null
   do {
-    const page: Page = await ask({ limit: 200, ...(cursor !== null && { cursor }) })
+    const page: Page = await load({ limit: 200, ...(cursor !== null && { cursor }) })
     all.push(...page.data)
     cursor = page.nextCursor
-  } while (cursor !== null && all.length < most)
+  } while (cursor !== null && all.length < maxNames)
   return all
 }
 
 const namesOptions = (kind: NamedKind) =>
-  queryOptions({ queryKey: [kind, 'names'], queryFn: () => readAll(asks[kind]), staleTime: 60_000 })
+  queryOptions({ queryKey: [kind, 'names'], queryFn: () => readAll(loaders[kind]), staleTime: 60_000 })
 
 /** Returns all names of a kind, as options and by ID. */
 export const useNames = (kind: NamedKind) => {

@@ -15,7 +15,7 @@ import { FaultNote } from '../ui/states.tsx'
 import styles from './add-conversations.module.css'
 import type { Bucket } from './queries.ts'
 
-const most = 1_000
+const maxAdded = 1_000
 
 const newestIds = async (filter: Filter, wanted: number): Promise<string[]> => {
   const ids: string[] = []
@@ -36,7 +36,7 @@ export const AddConversations = ({ bucket, onClose }: { bucket: Bucket; onClose:
   const [filter, setFilter] = useState<Filter>({})
   const [wanted, setWanted] = useState('50')
   const { data } = useCount(filter)
-  const number = /^\d+$/.test(wanted) ? Math.min(most, Number(wanted)) : 0
+  const number = /^\d+$/.test(wanted) ? Math.min(maxAdded, Number(wanted)) : 0
   const put = useMutation({
     mutationFn: async () => {
       const conversationIds = await newestIds(filter, number)

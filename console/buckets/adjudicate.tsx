@@ -6,7 +6,7 @@ import { answer, api } from '../api/client.ts'
 import { useNames } from '../api/names.ts'
 import { queryClient } from '../api/queries.ts'
 import { useMay, useMe } from '../api/session.ts'
-import { judgedWords } from '../review/answers.ts'
+import { resultLabels } from '../review/answers.ts'
 import { announce } from '../ui/announce.tsx'
 import { Button } from '../ui/button.tsx'
 import { Choice } from '../ui/controls.tsx'
@@ -14,14 +14,17 @@ import { Dialog } from '../ui/dialog.tsx'
 import { Form, TextArea } from '../ui/form.tsx'
 import { Await } from '../ui/states.tsx'
 import styles from './adjudicate.module.css'
-import { type Bucket, type Review, saidOptions } from './queries.ts'
+import { type Bucket, bucketReviewsOptions, type Review } from './queries.ts'
 
 type Judgment = Review['judgments'][number]
 type Judged = Judgment['correctResult']
 type GivenJudgment = Judgment & { reviewerUserId: string }
 type Question = { monitorId: string; monitorVersion: number; given: GivenJudgment[] }
 
-const options = (['affected', 'not_affected', 'unsure'] as const).map((value) => ({ value, label: judgedWords[value] }))
+const options = (['affected', 'not_affected', 'unsure'] as const).map((value) => ({
+  value,
+  label: resultLabels[value],
+}))
 
 /** The questions on which reviews disagree. */
 const differencesOf = (reviews: Review[]): Question[] => {
@@ -84,7 +87,8 @@ const Questions = ({ reviews, conversationId, bucket, onClose }: AdjudicateProps
           <ul className={styles.said}>
             {question.given.map(({ reviewerUserId, correctResult, comment }) => (
               <li key={reviewerUserId}>
-                <span>{people.nameOf(reviewerUserId)}</span> <strong>{judgedWords[correctResult].toLowerCase()}</strong>
+                <span>{people.nameOf(reviewerUserId)}</span>{' '}
+                <strong>{resultLabels[correctResult].toLowerCase()}</strong>
                 {comment && <q>{comment}</q>}
               </li>
             ))}
@@ -123,7 +127,7 @@ type AdjudicateProps = { bucket: Bucket; conversationId: string; onClose: () => 
 /** Adjudicates a disagreement. The adjudicator hasn't reviewed the conversation, or is an admin. */
 export const Adjudicate = (props: AdjudicateProps) => {
   const { bucket, conversationId, onClose } = props
-  const reviews = useQuery(saidOptions(bucket.id, conversationId))
+  const reviews = useQuery(bucketReviewsOptions(bucket.id, conversationId))
   const { member } = useMe()
   const isAdmin = useMay('admin')
   return (

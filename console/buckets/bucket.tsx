@@ -20,7 +20,7 @@ import { Selects } from './buckets.tsx'
 import { useMayReview } from './may-review.ts'
 import { ProgressPart } from './progress.tsx'
 import { bucketOptions, progressOptions, type Bucket as Read } from './queries.ts'
-import { typeWords, wantedOf } from './words.ts'
+import { describeReviewers, typeWords } from './words.ts'
 
 const BucketForm = lazy(async () => (await import('./bucket-form.tsx')).BucketForm)
 const AddConversations = lazy(async () => (await import('./add-conversations.tsx')).AddConversations)
@@ -39,7 +39,7 @@ const Settings = ({ bucket }: { bucket: Read }) => {
           ['Type', typeWords[bucket.type]],
           ['Filter', <Selects key="with" bucket={bucket} />],
           ...(agentId ? [['Agent', agents.nameOf(agentId)] as [string, string]] : []),
-          ['Reviewers', `${wantedOf(bucket)}, ${names(reviewerUserIds, people.nameOf, 'all members')}`],
+          ['Reviewers', `${describeReviewers(bucket)}, ${names(reviewerUserIds, people.nameOf, 'all members')}`],
           ['Monitors', names(monitorIds, monitors.nameOf, 'Reviewer’s choice')],
           ['Blind', blind ? 'Yes' : 'No'],
           [
@@ -53,7 +53,7 @@ const Settings = ({ bucket }: { bucket: Read }) => {
   )
 }
 
-const Ways = ({ bucket, onEdit, onPutIn }: { bucket: Read; onEdit: () => void; onPutIn: () => void }) => {
+const Actions = ({ bucket, onEdit, onPutIn }: { bucket: Read; onEdit: () => void; onPutIn: () => void }) => {
   const navigate = useNavigate()
   const [deleting, setDeleting] = useState(false)
   const mayWrite = useMay('member')
@@ -136,7 +136,7 @@ export const Bucket = () => {
           </>
         )
       }
-      actions={<Ways bucket={bucket} onEdit={() => setEdit(true)} onPutIn={() => setAdding(true)} />}
+      actions={<Actions bucket={bucket} onEdit={() => setEdit(true)} onPutIn={() => setAdding(true)} />}
     >
       <ProgressPart bucket={bucket} />
       <ConversationsPart bucket={bucket} onPutIn={mayWrite ? () => setAdding(true) : undefined} />

@@ -56,7 +56,7 @@ export const newestOfBucketOptions = (id: string) =>
 export type Review = Schemas['Review']
 
 /** The reviews of a conversation in a bucket. */
-export const saidOptions = (bucketId: string, conversationId: string) =>
+export const bucketReviewsOptions = (bucketId: string, conversationId: string) =>
   queryOptions({
     queryKey: ['buckets', bucketId, 'said', conversationId],
     queryFn: async ({ signal }) => {

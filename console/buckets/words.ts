@@ -2,7 +2,7 @@ import { plural } from '../lib/format.ts'
 import type { Bucket } from './queries.ts'
 
 /** Returns a sentence on how conversations get into a bucket. */
-export const wayOf = ({ type, share, perWeek }: Bucket): string => {
+export const describeType = ({ type, share, perWeek }: Bucket): string => {
   if (type === 'static') return 'Conversations added manually.'
   if (type === 'dynamic') return 'All new conversations that match the filter.'
   return share === null
@@ -10,7 +10,7 @@ export const wayOf = ({ type, share, perWeek }: Bucket): string => {
     : `Random sample: ${share}% of conversations that match the filter.`
 }
 
-export const wantedOf = ({ reviewsPerConversation }: Bucket): string =>
+export const describeReviewers = ({ reviewsPerConversation }: Bucket): string =>
   reviewsPerConversation === 1 ? 'one reviewer each' : `${plural(reviewsPerConversation, 'reviewer')} each`
 
 export const typeWords = { static: 'Manual', dynamic: 'Filter', sampled: 'Random sample' } as const

@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { answer, api } from '../api/client.ts'
-import { leadsNowhere } from '../api/fault.ts'
+import { isNotFound } from '../api/fault.ts'
 import { useMay } from '../api/session.ts'
 import { CountLink } from '../filters/count-link.tsx'
 import { NotFound } from '../layout/not-found.tsx'
@@ -80,7 +80,7 @@ export const Company = () => {
   const query = useQuery(companyOptions(id))
   const { data: company } = query
   const close = () => setAsking(undefined)
-  if (leadsNowhere(query.error)) return <NotFound />
+  if (isNotFound(query.error)) return <NotFound />
   return (
     <Page
       title={company?.name ?? 'Company'}

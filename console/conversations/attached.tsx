@@ -6,7 +6,7 @@ import { useList } from '../api/queries.ts'
 import type { Schemas } from '../api/schema.d.ts'
 import { useMay } from '../api/session.ts'
 import { plural, sentenceCase } from '../lib/format.ts'
-import { judgedWords } from '../review/answers.ts'
+import { resultLabels } from '../review/answers.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { lazy } from '../ui/lazy.tsx'
@@ -111,7 +111,7 @@ const ReviewLine = ({ review, results }: { review: Review; results: Result[] }) 
         return (
           <div key={`${monitorId} ${monitorVersion}`} className={styles.line}>
             <span className={styles.value}>
-              {monitors.nameOf(monitorId)}: {judgedWords[correctResult].toLowerCase()}
+              {monitors.nameOf(monitorId)}: {resultLabels[correctResult].toLowerCase()}
               {comment && ` – ${comment}`}
             </span>
             {differs && <Badge tone="accent">Disagrees</Badge>}

@@ -4,7 +4,7 @@ const columns = 500
 const rate = 8_000
 /** Longer recordings aren't downloaded completely to draw a waveform. */
 const longest = 30 * 60
-const mostBytes = 80_000_000
+const maxBytes = 80_000_000
 
 export type Peaks = {
   /** Returns the peak of each section of the recording, by channel, from 0 to 1. */
@@ -25,7 +25,7 @@ const peaksOf = (samples: Float32Array): number[] => {
 
 const readPeaks = async (src: string, signal: AbortSignal): Promise<Peaks | null> => {
   const response = await fetch(src, { signal })
-  if (!response.ok || Number(response.headers.get('content-length') ?? 0) > mostBytes) {
+  if (!response.ok || Number(response.headers.get('content-length') ?? 0) > maxBytes) {
     await response.body?.cancel()
     return null
   }

@@ -10,7 +10,7 @@ import {
   useRef,
   useState,
 } from 'react'
-import { leadsNowhere } from '../api/fault.ts'
+import { isNotFound } from '../api/fault.ts'
 import type { Schemas } from '../api/schema.d.ts'
 import { FaultNote, Loading } from '../ui/states.tsx'
 import { Player } from './player.tsx'
@@ -68,12 +68,12 @@ const roundly = (seconds: number) => Math.round(seconds * 10) / 10
 const none: Result[] = []
 
 /** A recording's URL works for most of a day. Replacing it earlier would interrupt playback. */
-const linkKeptMs = 12 * 60 * 60 * 1_000
+const urlLifetimeMs = 12 * 60 * 60 * 1_000
 
 /** Returns the first URL given for a conversation until it gets old. */
-const useKept = (id: string, address: string | undefined): string | undefined => {
+const useStableUrl = (id: string, address: string | undefined): string | undefined => {
   const [kept, setKept] = useState({ id, address, at: Date.now() })
-  const isOld = kept.id !== id || Date.now() - kept.at > linkKeptMs
+  const isOld = kept.id !== id || Date.now() - kept.at > urlLifetimeMs
   const isOver = isOld || kept.address === undefined || address === undefined
   if (isOver && (kept.id !== id || kept.address !== address)) setKept({ id, address, at: Date.now() })
   return isOver ? address : kept.address
@@ -91,7 +91,7 @@ const Loaded = ({
   narrow = false,
 }: Omit<StageProps, 'id'> & { conversation: Conversation; transcript: Read }) => {
   const { turns, unreadable, content } = transcript
-  const src = useKept(conversation.id, pathOf(transcript.recordingUrl))
+  const src = useStableUrl(conversation.id, pathOf(transcript.recordingUrl))
   const bands = useMemo(() => bandsOf(turns), [turns])
   const marks = useMemo(() => marksOf(results, turns), [results, turns])
   const { shown, led, move } = usePosition(place, onPlace)
@@ -192,7 +192,7 @@ export const Stage = ({ id, ...rest }: StageProps) => {
     if (version !== undefined && seen.current !== undefined && seen.current !== version) void refetch()
     seen.current = version ?? seen.current
   }, [version, refetch])
-  const isGone = [conversation, transcript].some(({ error }) => leadsNowhere(error))
+  const isGone = [conversation, transcript].some(({ error }) => isNotFound(error))
   // The transcript is rendered in small steps, between which the browser can handle input.
   const isShown = useDeferredValue(conversation.data !== undefined && transcript.data !== undefined)
   if (isShown && conversation.data && transcript.data && !isGone) {

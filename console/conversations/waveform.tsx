@@ -70,7 +70,7 @@ const Bands = ({ player, bands, length, current }: WaveformProps & { current: nu
   ))
 
 /** Don't download each recording while someone moves through a list. */
-const useStay = (): boolean => {
+const useIsStaying = (): boolean => {
   const [stays, setStays] = useState(false)
   useEffect(() => {
     const timer = setTimeout(() => setStays(true), 400)
@@ -90,7 +90,7 @@ type Props = WaveformProps & {
 
 /** The conversation's timeline: who speaks when, both waveforms, and the monitors' evidence above. */
 export const Waveform = ({ player, bands, length, src, marks, current, onSeek }: Props) => {
-  const stays = useStay()
+  const stays = useIsStaying()
   const { data: peaks } = useQuery(peaksOptions(stays ? src : undefined, length))
   const second = useClock(player.clock, Math.floor)
   const seekTo = (event: PointerEvent<HTMLDivElement>) => {

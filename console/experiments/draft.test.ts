@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bodyOf, type Draft, emptyDraft, lacksOf } from './draft.ts'
+import { bodyOf, type Draft, emptyDraft, missingFields } from './draft.ts'
 
 const ready: Draft = {
   ...emptyDraft,
@@ -14,16 +14,16 @@ const ready: Draft = {
 
 describe('a launch', () => {
   it('lists everything that is missing, and nothing else', () => {
-    expect(lacksOf(emptyDraft)).toEqual([
+    expect(missingFields(emptyDraft)).toEqual([
       'a name',
       'an agent',
       'a version for A and one for B',
       'an outcome',
       'the routing confirmation',
     ])
-    expect(lacksOf(ready)).toEqual([])
-    expect(lacksOf({ ...ready, armBVersionId: null })).toEqual(['a version for A and one for B'])
-    expect(lacksOf({ ...ready, unit: 'metadata', unitKey: ' ' })).toEqual(['the metadata key of the caller'])
+    expect(missingFields(ready)).toEqual([])
+    expect(missingFields({ ...ready, armBVersionId: null })).toEqual(['a version for A and one for B'])
+    expect(missingFields({ ...ready, unit: 'metadata', unitKey: ' ' })).toEqual(['the metadata key of the caller'])
   })
 
   it('sends trimmed input without empty optional fields', () => {

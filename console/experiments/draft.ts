@@ -43,7 +43,7 @@ export const emptyDraft: Draft = {
 }
 
 /** Returns the fields that are still missing. */
-export const lacksOf = (draft: Draft): string[] =>
+export const missingFields = (draft: Draft): string[] =>
   [
     draft.name.trim() === '' && 'a name',
     draft.agentId === null && 'an agent',

@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answer, api } from '../api/client.ts'
-import { leadsNowhere } from '../api/fault.ts'
+import { isNotFound } from '../api/fault.ts'
 import { useNames } from '../api/names.ts'
 import { queryClient } from '../api/queries.ts'
 import { useMay } from '../api/session.ts'
@@ -108,7 +108,7 @@ const Result = ({ experiment }: { experiment: Shown }) => {
 export const Experiment = () => {
   const { id } = useParams({ from: '/app/experiments/$id' })
   const query = useQuery(experimentOptions(id))
-  if (leadsNowhere(query.error)) return <NotFound />
+  if (isNotFound(query.error)) return <NotFound />
   if (query.data) return <Result experiment={query.data} />
   return (
     <Page title="Experiment" above={<Link to="/experiments">Experiments</Link>}>

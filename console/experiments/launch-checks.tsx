@@ -5,7 +5,7 @@ import { useCount } from '../filters/count.ts'
 import { plural } from '../lib/format.ts'
 import { Difference } from '../ui/difference.tsx'
 import { daysAgo } from './days.ts'
-import { type Draft, lacksOf } from './draft.ts'
+import { type Draft, missingFields } from './draft.ts'
 import styles from './launch.module.css'
 import { versionsOptions } from './queries.ts'
 
@@ -36,7 +36,7 @@ const useLines = (draft: Draft): Line[] => {
   const beside = (running.data?.data ?? []).filter((other) =>
     [other.armAVersionId, other.armBVersionId].some((id) => id === armAVersionId || id === armBVersionId),
   )
-  const lacks = lacksOf(draft)
+  const lacks = missingFields(draft)
   const lines: (Line | false)[] = [
     lacks.length > 0 && { mark: 'unknown', says: `Still needed: ${lacks.join(', ')}.` },
     armAVersionId !== null &&

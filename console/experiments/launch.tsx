@@ -13,7 +13,7 @@ import { LeaveGuard } from '../ui/leave-guard.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty, FaultNote } from '../ui/states.tsx'
 import { CohortLines } from './cohort-lines.tsx'
-import { bodyOf, type Draft, emptyDraft, lacksOf } from './draft.ts'
+import { bodyOf, type Draft, emptyDraft, missingFields } from './draft.ts'
 import styles from './launch.module.css'
 import { LaunchChecks } from './launch-checks.tsx'
 import { versionsOptions } from './queries.ts'
@@ -245,7 +245,7 @@ export const Launch = () => {
           aria-label="Launch experiment"
           onSubmit={(event) => {
             event.preventDefault()
-            if (lacksOf(draft).length === 0 && !launch.isPending) launch.mutate()
+            if (missingFields(draft).length === 0 && !launch.isPending) launch.mutate()
           }}
         >
           {unnamed && <FaultNote error={unnamed.error} retry={unnamed.retry} />}
@@ -283,7 +283,7 @@ export const Launch = () => {
           <Routing {...part} />
           {launch.error && <FaultNote error={launch.error} />}
           <div>
-            <Button type="submit" look="primary" busy={launch.isPending} disabled={lacksOf(draft).length > 0}>
+            <Button type="submit" look="primary" busy={launch.isPending} disabled={missingFields(draft).length > 0}>
               Launch
             </Button>
           </div>

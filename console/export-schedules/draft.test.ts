@@ -24,7 +24,7 @@ const schedule = {
 
 const bodyOf = (draft: ReturnType<typeof startOf>) => {
   const read = readDraft(draft)
-  if ('lacks' in read) throw new Error(read.lacks)
+  if ('missing' in read) throw new Error(read.missing)
   return read.body
 }
 
@@ -55,10 +55,10 @@ describe('a schedule’s draft', () => {
 
   it('says what is missing', () => {
     const draft = startOf(schedule)
-    expect(readDraft({ ...draft, name: ' ' })).toEqual({ lacks: 'Enter a name.' })
-    expect(readDraft({ ...draft, what: { monitors: [] } })).toEqual({ lacks: 'Choose at least one monitor.' })
-    expect(readDraft({ ...draft, to: 'webhook' })).toEqual({ lacks: 'Choose a webhook endpoint.' })
-    expect(readDraft({ ...draft, region: '' })).toEqual({ lacks: 'Enter the bucket’s name, region, and access key.' })
+    expect(readDraft({ ...draft, name: ' ' })).toEqual({ missing: 'Enter a name.' })
+    expect(readDraft({ ...draft, what: { monitors: [] } })).toEqual({ missing: 'Choose at least one monitor.' })
+    expect(readDraft({ ...draft, to: 'webhook' })).toEqual({ missing: 'Choose a webhook endpoint.' })
+    expect(readDraft({ ...draft, region: '' })).toEqual({ missing: 'Enter the bucket’s name, region, and access key.' })
   })
 
   it('changes only the edited fields, so that the destination is not tested again and a due run stays due', () => {

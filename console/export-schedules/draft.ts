@@ -113,20 +113,20 @@ const destinationOf = (draft: Draft): DestinationInput => {
 /** Returns only the changes, so that an unchanged destination isn't tested again and a due run stays due. */
 export const changesOf = (start: Draft, body: Body): Partial<Body> => {
   const before = readDraft(start)
-  if ('lacks' in before) return body
+  if ('missing' in before) return body
   const isOther = (name: keyof Body) => JSON.stringify(body[name]) !== JSON.stringify(before.body[name])
   const others = Object.entries(body).filter(([name]) => isOther(name as keyof Body))
   return { name: body.name, ...Object.fromEntries(others) }
 }
 
 /** Returns the schedule to save, or why it can't be saved yet. */
-export const readDraft = (draft: Draft): { body: Body } | { lacks: string } => {
+export const readDraft = (draft: Draft): { body: Body } | { missing: string } => {
   const { what, name, timezone, to, webhookEndpointId } = draft
-  if (name.trim() === '') return { lacks: 'Enter a name.' }
-  if (what.monitors.length === 0) return { lacks: 'Choose at least one monitor.' }
-  if (to === 'webhook' && webhookEndpointId === '') return { lacks: 'Choose a webhook endpoint.' }
+  if (name.trim() === '') return { missing: 'Enter a name.' }
+  if (what.monitors.length === 0) return { missing: 'Choose at least one monitor.' }
+  if (to === 'webhook' && webhookEndpointId === '') return { missing: 'Choose a webhook endpoint.' }
   if (to === 's3' && (!draft.bucket || !draft.region || !draft.accessKeyId)) {
-    return { lacks: 'Enter the bucket’s name, region, and access key.' }
+    return { missing: 'Enter the bucket’s name, region, and access key.' }
   }
   return {
     body: {

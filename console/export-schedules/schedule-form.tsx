@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { answer, api } from '../api/client.ts'
-import { leadsNowhere } from '../api/fault.ts'
+import { isNotFound } from '../api/fault.ts'
 import { Calls, FileForm, Monitors, zones } from '../exports/fields.tsx'
 import { NotFound } from '../layout/not-found.tsx'
 import { ownZone } from '../lib/zones.ts'
@@ -187,9 +187,9 @@ const ScheduleForm = ({ schedule }: { schedule?: Schedule }) => {
       <Which draft={draft} change={change} />
       <Destination draft={draft} change={change} isNew={schedule?.destination.type !== 's3'} />
       {save.error && <FaultNote error={save.error} />}
-      {'lacks' in read && <p className={styles.soft}>{read.lacks}</p>}
+      {'missing' in read && <p className={styles.soft}>{read.missing}</p>}
       <div>
-        <Button type="submit" look="primary" busy={save.isPending} disabled={'lacks' in read}>
+        <Button type="submit" look="primary" busy={save.isPending} disabled={'missing' in read}>
           {schedule ? 'Save changes' : 'Create schedule'}
         </Button>
       </div>
@@ -206,7 +206,7 @@ export const NewSchedule = () => (
 export const EditSchedule = () => {
   const { id } = useParams({ from: '/app/exports/schedules/$id/edit' })
   const query = useQuery(scheduleOptions(id))
-  if (leadsNowhere(query.error)) return <NotFound />
+  if (isNotFound(query.error)) return <NotFound />
   return (
     <Page
       title="Edit export schedule"

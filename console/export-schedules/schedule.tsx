@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { answer, api } from '../api/client.ts'
-import { leadsNowhere } from '../api/fault.ts'
+import { isNotFound } from '../api/fault.ts'
 import { queryClient, useList } from '../api/queries.ts'
 import { useMay } from '../api/session.ts'
 import { formatName, useWhatWords } from '../exports/words.tsx'
@@ -24,9 +24,9 @@ import {
 import styles from './schedules.module.css'
 import { Destination, RunState, recurrenceWords, ScheduleState, windowWords } from './words.tsx'
 
-type Way = 'run' | 'test' | 'pause' | 'resume'
+type Action = 'run' | 'test' | 'pause' | 'resume'
 
-const act = async (id: string, way: Way): Promise<void> => {
+const act = async (id: string, way: Action): Promise<void> => {
   const params = { path: { id } }
   if (way === 'run') {
     await answer(api.POST('/v1/export-schedules/{id}/run', { params, body: {} }))
@@ -39,13 +39,13 @@ const act = async (id: string, way: Way): Promise<void> => {
   }
 }
 
-const Ways = ({ schedule: { id, name, status } }: { schedule: StoredSchedule }) => {
+const Actions = ({ schedule: { id, name, status } }: { schedule: StoredSchedule }) => {
   const mayRun = useMay('member')
   const isAdmin = useMay('admin')
   const navigate = useNavigate()
   const [isLeaving, setLeaving] = useState(false)
-  const doing = useMutation({ mutationFn: (way: Way) => act(id, way), onSettled: refreshSchedules })
-  const button = (way: Way, label: string) => (
+  const doing = useMutation({ mutationFn: (way: Action) => act(id, way), onSettled: refreshSchedules })
+  const button = (way: Action, label: string) => (
     <Button busy={doing.isPending && doing.variables === way} onClick={() => doing.mutate(way)}>
       {label}
     </Button>
@@ -154,7 +154,7 @@ const Runs = ({ schedule: { id, lastRun } }: { schedule: StoredSchedule }) => {
 export const Schedule = () => {
   const { id } = useParams({ from: '/app/exports/schedules/$id' })
   const query = useQuery(scheduleOptions(id))
-  if (leadsNowhere(query.error)) return <NotFound />
+  if (isNotFound(query.error)) return <NotFound />
   return (
     <Page
       title={query.data?.name ?? 'Export schedule'}
@@ -164,7 +164,7 @@ export const Schedule = () => {
       <Await query={query}>
         {(schedule) => (
           <div className={styles.stack}>
-            <Ways schedule={schedule} />
+            <Actions schedule={schedule} />
             <Facts
               facts={[
                 ['Frequency', recurrenceWords(schedule.recurrence, schedule.config.timezone)],

@@ -18,9 +18,9 @@ describe('an export’s draft', () => {
 
   it('says what is missing', () => {
     const draft = startOf(config)
-    expect(readDraft({ ...draft, monitors: [] })).toEqual({ lacks: 'Choose at least one monitor.' })
-    expect(readDraft({ ...draft, until: '' })).toEqual({ lacks: 'Enter a start and an end.' })
-    expect(readDraft({ ...draft, until: draft.since })).toEqual({ lacks: 'The end must be later than the start.' })
+    expect(readDraft({ ...draft, monitors: [] })).toEqual({ missing: 'Choose at least one monitor.' })
+    expect(readDraft({ ...draft, until: '' })).toEqual({ missing: 'Enter a start and an end.' })
+    expect(readDraft({ ...draft, until: draft.since })).toEqual({ missing: 'The end must be later than the start.' })
   })
 
   it('ends later than it starts by the instant, not by the clock', () => {

@@ -16,11 +16,11 @@ export const startOf = (config: Partial<Config> = {}): Draft => {
 }
 
 /** Returns the configuration, or why the export can't be created yet. */
-export const readDraft = (draft: Draft): { config: Config } | { lacks: string } => {
+export const readDraft = (draft: Draft): { config: Config } | { missing: string } => {
   const [since, until] = [instantIn(draft.since, draft.timezone), instantIn(draft.until, draft.timezone)]
-  if (draft.monitors.length === 0) return { lacks: 'Choose at least one monitor.' }
-  if (since === undefined || until === undefined) return { lacks: 'Enter a start and an end.' }
-  if (since >= until) return { lacks: 'The end must be later than the start.' }
+  if (draft.monitors.length === 0) return { missing: 'Choose at least one monitor.' }
+  if (since === undefined || until === undefined) return { missing: 'Enter a start and an end.' }
+  if (since >= until) return { missing: 'The end must be later than the start.' }
   return { config: { ...draft, since, until } }
 }
 

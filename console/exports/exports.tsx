@@ -53,7 +53,7 @@ const State = ({ row }: { row: Export }) => {
   )
 }
 
-const Ways = ({ row, onShow, onDelete }: { row: Export; onShow: () => void; onDelete: () => void }) => {
+const Actions = ({ row, onShow, onDelete }: { row: Export; onShow: () => void; onDelete: () => void }) => {
   const navigate = useNavigate()
   const mayDelete = useMay('member')
   return (
@@ -113,7 +113,7 @@ export const Exports = () => {
     {
       key: 'ways',
       label: <span className={styles.hidden}>Actions</span>,
-      cell: (row) => <Ways row={row} onShow={() => setShown(row)} onDelete={() => setLeaving(row)} />,
+      cell: (row) => <Actions row={row} onShow={() => setShown(row)} onDelete={() => setLeaving(row)} />,
     },
   ]
   const action = (

@@ -11,7 +11,7 @@ import { formats } from './words.tsx'
 
 type Part = { draft: What; change: (part: Partial<What>) => void }
 
-const mostMonitors = 20
+const maxMonitors = 20
 
 const results = [
   { value: 'all', label: 'All results' },
@@ -25,14 +25,14 @@ export const Monitors = ({ draft, change }: Part) => {
   const { options, nameOf } = useNames('monitors')
   const set = (ids: string[]) =>
     change({
-      monitors: ids.slice(0, mostMonitors).map((id) => draft.monitors.find((monitor) => monitor.id === id) ?? { id }),
+      monitors: ids.slice(0, maxMonitors).map((id) => draft.monitors.find((monitor) => monitor.id === id) ?? { id }),
     })
   const conditions = draft.monitors.filter(({ result = 'all' }) => result !== 'all')
   return (
     <>
       <Chooser
         label="Monitors"
-        hint={`Up to ${mostMonitors} monitors. Columns follow this order.`}
+        hint={`Up to ${maxMonitors} monitors. Columns follow this order.`}
         options={options}
         value={draft.monitors.map(({ id }) => id)}
         onChange={set}

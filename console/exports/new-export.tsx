@@ -114,7 +114,7 @@ export const NewExport = () => {
             <Notify draft={draft} change={change} />
             {ask.error && <FaultNote error={ask.error} />}
             <div>
-              <Button type="submit" look="primary" busy={ask.isPending} disabled={'lacks' in read}>
+              <Button type="submit" look="primary" busy={ask.isPending} disabled={'missing' in read}>
                 Create export
               </Button>
             </div>

@@ -6,13 +6,13 @@ import styles from './new-export.module.css'
 import { type Config, previewOptions } from './queries.ts'
 
 /** The number of matching conversations, and the first rows of the file. */
-export const Preview = ({ read }: { read: { config: Config } | { lacks: string } }) => {
+export const Preview = ({ read }: { read: { config: Config } | { missing: string } }) => {
   const config = useDeferred('config' in read ? read.config : undefined, 300)
   const { data, error, isFetching } = useQuery({ ...previewOptions(config), placeholderData: (before) => before })
-  if ('lacks' in read) {
+  if ('missing' in read) {
     return (
       <section className={styles.preview} aria-label="Preview">
-        <p className={styles.soft}>{read.lacks}</p>
+        <p className={styles.soft}>{read.missing}</p>
       </section>
     )
   }

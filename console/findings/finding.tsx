@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { leadsNowhere } from '../api/fault.ts'
+import { isNotFound } from '../api/fault.ts'
 import { useMay } from '../api/session.ts'
 import { NotFound } from '../layout/not-found.tsx'
 import { Button } from '../ui/button.tsx'
@@ -21,7 +21,7 @@ export const Finding = () => {
   const { data: finding, error } = useQuery(findingOptions(id))
   const triage = useTriage()
   useTriageKeys(finding, triage.mutate)
-  if (leadsNowhere(error)) return <NotFound />
+  if (isNotFound(error)) return <NotFound />
   return (
     <Page
       title={finding?.title ?? 'Finding'}

@@ -119,7 +119,7 @@ const Waiting = () => {
       <span>{count ? 'Waiting for the next conversation' : 'Waiting for the first conversation'}</span>
       {count !== undefined && count > 0 && (
         <Link to="/conversations" search={{}}>
-          {plural(count, 'conversation')} already here
+          View {plural(count, 'conversation')}
         </Link>
       )}
     </div>

@@ -1,5 +1,5 @@
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
-import { leadsNowhere } from '../api/fault.ts'
+import { isNotFound } from '../api/fault.ts'
 import { ButtonLink } from '../ui/button.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty, FaultNote } from '../ui/states.tsx'
@@ -22,7 +22,7 @@ export const PageFault = ({ error, reset }: ErrorComponentProps) => {
     reset()
     void router.invalidate()
   }
-  if (leadsNowhere(error)) return <NotFound />
+  if (isNotFound(error)) return <NotFound />
   return (
     <Page title="This page couldn’t be loaded">
       <FaultNote error={error} retry={retry} />

@@ -6,7 +6,7 @@ import { useMay, useMe } from '../api/session.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import menu from '../ui/menu.module.css'
 import styles from './palette.module.css'
-import { usePlaces } from './rail.tsx'
+import { useNavigationItems } from './rail.tsx'
 
 type Target = { key: string; kind: string; label: string; go: () => void }
 
@@ -15,7 +15,7 @@ const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.
 const Targets = ({ onClose }: { onClose: () => void }) => {
   const navigate = useNavigate()
   const [text, setText] = useState('')
-  const places = usePlaces().flat()
+  const places = useNavigationItems().flat()
   const { entitlements, features } = useMe()
   const [mayWrite, mayManage] = [useMay('member'), useMay('admin')]
   const monitors = useNames('monitors')

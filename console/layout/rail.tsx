@@ -22,15 +22,15 @@ import { Key } from '../ui/keys.tsx'
 import { Person } from './person.tsx'
 import styles from './rail.module.css'
 
-type Place = { to: NonNullable<LinkProps['to']>; label: string; icon: ReactNode; shown?: boolean }
+type NavigationItem = { to: NonNullable<LinkProps['to']>; label: string; icon: ReactNode; shown?: boolean }
 
 /** Whether shortcuts use ⌘ instead of Ctrl. */
 const isApple = /Mac|iP(hone|ad)/.test(navigator.userAgent)
 
 /** Returns the pages in the navigation. */
-export const usePlaces = (): Place[][] => {
+export const useNavigationItems = (): NavigationItem[][] => {
   const { entitlements, features } = useMe()
-  const places: Place[][] = [
+  const groups: NavigationItem[][] = [
     [
       { to: '/', label: 'Overview', icon: <Gauge /> },
       { to: '/conversations', label: 'Conversations', icon: <MessagesSquare /> },
@@ -49,13 +49,13 @@ export const usePlaces = (): Place[][] => {
       { to: '/settings', label: 'Settings', icon: <Settings /> },
     ],
   ]
-  return places.map((group) => group.filter(({ shown = true }) => shown))
+  return groups.map((group) => group.filter(({ shown = true }) => shown))
 }
 
 type RailProps = { folded: boolean; onFold: () => void; onSearch: () => void }
 
 export const Rail = ({ folded, onFold, onSearch }: RailProps) => {
-  const groups = usePlaces()
+  const groups = useNavigationItems()
   return (
     <div className={folded ? `${styles.rail} ${styles.folded}` : styles.rail}>
       <div className={styles.brand}>

@@ -8,6 +8,7 @@ import {
   formatDayTime,
   formatDuration,
   formatMoment,
+  formatMonth,
   formatMs,
   formatNumber,
   formatPercent,
@@ -67,6 +68,7 @@ describe('numbers and dates', () => {
     const now = new Date(2026, 5, 1)
     expect(formatMoment(new Date(2026, 0, 2, 3, 4).toISOString(), now)).toBe('Jan 2, 03:04')
     expect(formatMoment(new Date(2025, 11, 31, 23, 59).toISOString(), now)).toBe('Dec 31, 2025')
+    expect(formatMonth('2026-11')).toBe('November 2026')
   })
 })
 

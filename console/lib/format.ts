@@ -111,6 +111,11 @@ export const formatMoment = (iso: string, now = new Date()): string => {
 
 export const formatDay = (iso: string): string => dayYear(new Date(iso))
 
+const monthFormat = once(() => new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' }))
+
+/** `2026-11` → `November 2026`. */
+export const formatMonth = (month: string): string => monthFormat().format(new Date(month))
+
 /** `just now`, `4 minutes ago`, `in 2 hours`. */
 export const formatAgo = (iso: string, now = Date.now()): string => {
   const seconds = (new Date(iso).getTime() - now) / 1_000

@@ -3,7 +3,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { answer, api } from '../api/client.ts'
-import { leadsNowhere } from '../api/fault.ts'
+import { isNotFound } from '../api/fault.ts'
 import { queryClient } from '../api/queries.ts'
 import { useMay } from '../api/session.ts'
 import { NotFound } from '../layout/not-found.tsx'
@@ -151,7 +151,7 @@ export const EditMonitor = () => {
   // Refetching must not change the form while it is edited.
   const query = useQuery({ ...monitorOptions(id), refetchOnWindowFocus: false })
   const mayWrite = useMay('member')
-  if (leadsNowhere(query.error)) return <NotFound />
+  if (isNotFound(query.error)) return <NotFound />
   return (
     <Page
       title={query.data ? `Edit “${query.data.name}”` : 'Edit monitor'}

@@ -3,7 +3,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { Ellipsis } from 'lucide-react'
 import { useState } from 'react'
 import { answer, api } from '../api/client.ts'
-import { leadsNowhere } from '../api/fault.ts'
+import { isNotFound } from '../api/fault.ts'
 import { queryClient } from '../api/queries.ts'
 import { useMay } from '../api/session.ts'
 import { NotFound } from '../layout/not-found.tsx'
@@ -104,7 +104,7 @@ export const Monitor = () => {
   const query = useQuery(monitorOptions(id))
   const mayWrite = useMay('member')
   const { data: monitor } = query
-  if (leadsNowhere(query.error)) return <NotFound />
+  if (isNotFound(query.error)) return <NotFound />
   return (
     <Page
       title={monitor?.name ?? 'Monitor'}

@@ -65,7 +65,7 @@ export const agreementOptions = (id: string) =>
     ),
   )
 
-export const foundOptions = (id: string, result: Found, version: number | undefined) =>
+export const reviewResultsOptions = (id: string, result: Found, version: number | undefined) =>
   listOptions<Schemas['MonitorResult']>(['monitors', id, 'results', result, version ?? null], (cursor, signal) =>
     answer(
       api.GET('/v1/monitors/{id}/results', {

@@ -7,7 +7,7 @@ import { Button } from '../ui/button.tsx'
 import { Choice } from '../ui/controls.tsx'
 import { Empty, FaultNote, Loading } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { foundOptions, type Monitor, useNewest } from './queries.ts'
+import { type Monitor, reviewResultsOptions, useNewest } from './queries.ts'
 import styles from './results.module.css'
 import { type Found, foundKinds } from './search.ts'
 
@@ -53,7 +53,7 @@ const Conversation = ({ id, of }: { id: string; of: ReturnType<ReturnType<typeof
 export const Results = ({ monitor: { id, kind } }: { monitor: Monitor }) => {
   const { result = 'affected', version } = useSearch({ from: '/app/monitors/$id' })
   const navigate = useNavigate({ from: '/monitors/$id' })
-  const list = useList(foundOptions(id, result, version))
+  const list = useList(reviewResultsOptions(id, result, version))
   const newest = useNewest(result === 'failed' ? {} : { monitors: [{ id, result }] }, 100)
   return (
     <div className={styles.found}>

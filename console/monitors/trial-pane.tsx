@@ -11,7 +11,7 @@ import { Time } from '../ui/time.tsx'
 import styles from './editor.module.css'
 import { type Monitor, useNewest } from './queries.ts'
 import type { Kind } from './search.ts'
-import { shownAtMost, type Trial, type Tried, type useTrial } from './use-trial.ts'
+import { maxShown, type Trial, type Tried, type useTrial } from './use-trial.ts'
 
 const wordOf = (outcome: { status: string; result: string | null }) => outcomeOf(outcome).word.toLowerCase()
 
@@ -96,7 +96,7 @@ const Flips = ({ trial, reviewed }: { trial: Trial; reviewed: Trial | undefined 
 }
 
 const rowsOf = ({ data }: Trial): Tried[] =>
-  data.toSorted((a, b) => Number(b.flips) - Number(a.flips)).slice(0, shownAtMost)
+  data.toSorted((a, b) => Number(b.flips) - Number(a.flips)).slice(0, maxShown)
 
 const Answers = ({
   trial,
@@ -158,7 +158,7 @@ export const TrialPane = ({ kind, monitor, trial: state }: TrialPaneProps) => {
       actions={
         isJudge && (
           <Button busy={isFetching} disabled={!isFilled} onClick={run}>
-            {trial ? 'Run preview again' : `Run preview on ${shownAtMost} conversations`}
+            {trial ? 'Run preview again' : `Run preview on ${maxShown} conversations`}
           </Button>
         )
       }

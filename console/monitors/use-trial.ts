@@ -14,7 +14,7 @@ export type Tried = Trial['data'][number]
 
 type TrialDraft = { kind: Kind; definition: Record<string, unknown>; scope: Scope }
 
-export const shownAtMost = 20
+export const maxShown = 20
 /** Rules are evaluated on more conversations than are shown, to count changed results. */
 const ruleLimit = 200
 
@@ -24,7 +24,7 @@ const ask = (
   filter: Filter,
   signal: AbortSignal,
 ): Promise<Trial> => {
-  const limit = kind === 'rule' && monitor ? ruleLimit : shownAtMost
+  const limit = kind === 'rule' && monitor ? ruleLimit : maxShown
   const body = { definition, scope, limit, ...(Object.keys(filter).length > 0 && { filter }) }
   return answer(
     monitor

@@ -14,9 +14,9 @@ const isOfThisWeek = ({ createdAt }: { createdAt: string }) => Date.now() - new 
 
 type Failure = { id: string; words: string; link: LinkProps }
 
-type Found = { isPending: boolean; rows: Failure[] }
+type Failures = { isPending: boolean; rows: Failure[] }
 
-const useFailedExports = (): Found => {
+const useFailedExports = (): Failures => {
   const { data, isPending } = useQuery(failedExportsOptions)
   const failed = data?.data.filter((row) => isOfThisWeek(row) && row.errorCode !== 'cancelled') ?? []
   if (failed.length === 0) return { isPending, rows: [] }
@@ -35,7 +35,7 @@ const useFailedDeliveries = (ids: string[], isMember: boolean) =>
   })
 
 /** Only members can see deliveries. Everyone can see disabled endpoints. */
-const useFailedWebhooks = (isMember: boolean): Found => {
+const useFailedWebhooks = (isMember: boolean): Failures => {
   const { rows: endpoints = [], isPending } = useList(endpointsOptions)
   const known = endpoints.slice(0, 20)
   const deliveries = useFailedDeliveries(
@@ -59,7 +59,7 @@ const useFailedWebhooks = (isMember: boolean): Found => {
   return { isPending: isPending || deliveries.isPending, rows }
 }
 
-const useFailedConnections = (isMember: boolean): Found => {
+const useFailedConnections = (isMember: boolean): Failures => {
   const { rows = [], isPending } = useList({ ...integrationsOptions, enabled: isMember })
   const failed = rows.flatMap(({ id, name, recentDeliveries: { failed, unreadable, rejected } }): Failure[] => {
     const count = failed + unreadable + rejected
@@ -71,7 +71,7 @@ const useFailedConnections = (isMember: boolean): Found => {
 }
 
 /** Failures of the last seven days that won't resolve on their own. */
-export const useFailures = (): Found => {
+export const useFailures = (): Failures => {
   const isMember = useMay('member')
   const failures = [useFailedExports(), useFailedWebhooks(isMember), useFailedConnections(isMember)]
   return { isPending: failures.some(({ isPending }) => isPending), rows: failures.flatMap(({ rows }) => rows) }

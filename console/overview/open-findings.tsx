@@ -9,7 +9,7 @@ import styles from './overview.module.css'
 import { openFindingsOptions, openStatuses } from './queries.ts'
 
 const order = ['urgent', 'high', 'medium', 'low', 'none']
-const shownAtMost = 6
+const maxShown = 6
 const dayMs = 86_400_000
 
 const ageOf = ({ createdAt }: { createdAt: string }) => (Date.now() - new Date(createdAt).getTime()) / dayMs
@@ -37,7 +37,7 @@ export const OpenFindings = () => {
   return (
     <Section title="Open findings" context={<Ages ages={findings.map(ageOf)} />}>
       <ul className={styles.list}>
-        {findings.slice(0, shownAtMost).map(({ id, title, priority, conversationCount, createdAt }) => (
+        {findings.slice(0, maxShown).map(({ id, title, priority, conversationCount, createdAt }) => (
           <li key={id}>
             <span className={styles.grow}>
               <Link to="/findings/$id" params={{ id }}>
@@ -54,7 +54,7 @@ export const OpenFindings = () => {
           </li>
         ))}
       </ul>
-      {findings.length > shownAtMost && (
+      {findings.length > maxShown && (
         <p className={styles.rest}>
           <Link to="/findings" search={{ status: openStatuses }}>
             {data.nextCursor === null ? `View all ${count}` : `View all (more than ${count})`}

@@ -3,13 +3,13 @@ import { answer, api } from '../api/client.ts'
 import { inOwnZone } from '../api/own-zone.ts'
 import { instantIn, midnightIn, ownZone } from '../lib/zones.ts'
 
-const seenDays = 15
+const shownDays = 15
 
 /** Conversations of the last days until today, by day in the viewer's time zone, in one request. */
 export const volumeOptions = () => {
   const bodyIn = (timezone: string) => {
     const midnight = (days: number) => instantIn(midnightIn(timezone, days), timezone) ?? ''
-    return { filter: { since: midnight(1 - seenDays), until: midnight(1) }, interval: 'day' as const, timezone }
+    return { filter: { since: midnight(1 - shownDays), until: midnight(1) }, interval: 'day' as const, timezone }
   }
   const { filter, interval, timezone } = bodyIn(ownZone())
   return queryOptions({
@@ -20,12 +20,12 @@ export const volumeOptions = () => {
 }
 
 /** The maximum number of monitors on the overview. */
-const mostMonitors = 24
+const maxMonitors = 24
 
 export const enabledMonitorsOptions = queryOptions({
   queryKey: ['monitors', 'enabled'],
   queryFn: ({ signal }) =>
-    answer(api.GET('/v1/monitors', { params: { query: { enabled: true, limit: mostMonitors } }, signal })),
+    answer(api.GET('/v1/monitors', { params: { query: { enabled: true, limit: maxMonitors } }, signal })),
 })
 
 export const openStatuses = 'open,acknowledged'

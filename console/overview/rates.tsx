@@ -16,7 +16,7 @@ import { enabledMonitorsOptions, openFindingsOptions } from './queries.ts'
 import { bySurprise, type Surprise, surpriseOf, wordOf } from './surprise.ts'
 
 const days = 30
-const shownAtMost = 8
+const maxShown = 8
 
 type Rate = { monitor: Monitor; trend: Trend; surprise: Surprise; spike: { id: string; title: string } | undefined }
 
@@ -126,8 +126,8 @@ export const Rates = ({
   rates: ReturnType<typeof useRates>
 }) => {
   const mayWrite = useMay('member')
-  const shown = rates.slice(0, shownAtMost)
-  const rest = rates.slice(shownAtMost)
+  const shown = rates.slice(0, maxShown)
+  const rest = rates.slice(maxShown)
   return (
     <Section title="Monitor results" context={rates.length > 0 ? contextOf(rates) : undefined}>
       {error && <FaultNote error={error} />}

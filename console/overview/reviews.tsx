@@ -9,14 +9,14 @@ import { Progress } from '../ui/progress.tsx'
 import { FaultNote } from '../ui/states.tsx'
 import styles from './overview.module.css'
 
-const shownAtMost = 8
+const maxShown = 8
 
 /** Buckets with reviews left, or with reviews completed today. */
 export const Reviews = () => {
   const mayReview = useMay('member')
   const { data: buckets = [], error } = useQuery(bucketsOptions)
   const progress = useQueries({
-    queries: buckets.slice(0, shownAtMost).map(({ id }) => progressOptions(id)),
+    queries: buckets.slice(0, maxShown).map(({ id }) => progressOptions(id)),
     combine: (answers) => (answers.some(({ isPending }) => isPending) ? [] : answers.map(({ data }) => data)),
   })
   const rows = buckets.flatMap((bucket, at) => {
@@ -52,7 +52,7 @@ export const Reviews = () => {
           </li>
         ))}
       </ul>
-      {buckets.length > shownAtMost && (
+      {buckets.length > maxShown && (
         <p className={styles.rest}>
           <Link to="/buckets">All buckets</Link>
         </p>

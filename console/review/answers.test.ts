@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { type Answers, agrees, answersOf, changeOf, isEmpty, meeting, wantsNote } from './answers.ts'
+import { type Answers, agrees, answersOf, changeOf, describeAgreement, isEmpty, requiresNote } from './answers.ts'
 
-type Found = Parameters<typeof meeting>[1][number]
-type Bucket = Parameters<typeof wantsNote>[0]
+type Found = Parameters<typeof describeAgreement>[1][number]
+type Bucket = Parameters<typeof requiresNote>[0]
 
 // Only the fields that these functions read.
 const found = (monitorId: string, result: Found['result']) => ({ monitorId, result }) as Found
@@ -62,22 +62,22 @@ describe('an answer', () => {
     const disagreeing = answers({ a: { correctResult: 'not_affected', comment: '' } })
     const agreeing = answers({ a: { correctResult: 'affected', comment: '' } })
     const result = found('a', 'affected')
-    expect(wantsNote(bucket(false, true), disagreeing, 'a', result)).toBe(true)
-    expect(wantsNote(bucket(false, true), agreeing, 'a', result)).toBe(false)
-    expect(wantsNote(bucket(false, false), disagreeing, 'a', result)).toBe(false)
-    expect(wantsNote(bucket(false, true), answers(), 'a', result)).toBe(false)
+    expect(requiresNote(bucket(false, true), disagreeing, 'a', result)).toBe(true)
+    expect(requiresNote(bucket(false, true), agreeing, 'a', result)).toBe(false)
+    expect(requiresNote(bucket(false, false), disagreeing, 'a', result)).toBe(false)
+    expect(requiresNote(bucket(false, true), answers(), 'a', result)).toBe(false)
   })
 
   it('needs a note even on agreement in a blind bucket, so that the request does not reveal the result', () => {
     const agreeing = answers({ a: { correctResult: 'affected', comment: '' } })
-    expect(wantsNote(bucket(true, true), agreeing, 'a', undefined)).toBe(true)
+    expect(requiresNote(bucket(true, true), agreeing, 'a', undefined)).toBe(true)
   })
 
   it('needs no other note if one is written on the judgment or the review', () => {
     const onJudgment = answers({ a: { correctResult: 'not_affected', comment: 'It was a joke.' } })
     const onReview = answers({ a: { correctResult: 'not_affected', comment: '' } }, 'See turn 5.')
     for (const given of [onJudgment, onReview]) {
-      expect(wantsNote(bucket(false, true), given, 'a', found('a', 'affected'))).toBe(false)
+      expect(requiresNote(bucket(false, true), given, 'a', found('a', 'affected'))).toBe(false)
     }
   })
 })
@@ -90,19 +90,21 @@ describe('a completed review', () => {
       a: { correctResult: 'affected', comment: '' },
       b: { correctResult: 'affected', comment: '' },
     })
-    expect(meeting(both, [found('a', 'affected')], nameOf)).toBe('Review completed. You agree with the monitor.')
-    expect(meeting(both, [found('a', 'affected'), found('b', 'affected')], nameOf)).toBe(
+    expect(describeAgreement(both, [found('a', 'affected')], nameOf)).toBe(
+      'Review completed. You agree with the monitor.',
+    )
+    expect(describeAgreement(both, [found('a', 'affected'), found('b', 'affected')], nameOf)).toBe(
       'Review completed. You agree with the monitors.',
     )
-    expect(meeting(both, [found('a', 'affected'), found('b', 'not_affected')], nameOf)).toBe(
+    expect(describeAgreement(both, [found('a', 'affected'), found('b', 'not_affected')], nameOf)).toBe(
       'Review completed. You disagree with the monitor on Monitor b: not affected.',
     )
   })
 
   it('is not compared without results', () => {
-    expect(meeting(answers({ a: { correctResult: 'unsure', comment: '' } }), [found('a', 'affected')], nameOf)).toBe(
-      'Review completed.',
-    )
-    expect(meeting(answers(), [], nameOf)).toBe('Review completed.')
+    expect(
+      describeAgreement(answers({ a: { correctResult: 'unsure', comment: '' } }), [found('a', 'affected')], nameOf),
+    ).toBe('Review completed.')
+    expect(describeAgreement(answers(), [], nameOf)).toBe('Review completed.')
   })
 })

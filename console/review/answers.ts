@@ -37,7 +37,7 @@ export const changeOf = ({ judged, notes, rating }: Answers, monitorIds: string[
 export const isEmpty = ({ rating, notes, judgments }: ReturnType<typeof changeOf>): boolean =>
   rating === null && notes === null && judgments.length === 0
 
-export const judgedWords: Record<Judged, string> = {
+export const resultLabels: Record<Judged, string> = {
   affected: 'Affected',
   not_affected: 'Not affected',
   unsure: 'Unsure',
@@ -50,7 +50,12 @@ export const agrees = (answer: Judged | undefined, found: Result | undefined): b
 type Bucket = Schemas['Bucket']
 
 /** Returns whether the bucket requires a note with this judgment. */
-export const wantsNote = (bucket: Bucket, answers: Answers, monitorId: string, found: Result | undefined): boolean => {
+export const requiresNote = (
+  bucket: Bucket,
+  answers: Answers,
+  monitorId: string,
+  found: Result | undefined,
+): boolean => {
   const { correctResult, comment } = answerTo(answers, monitorId)
   if (!bucket.noteOnDisagreement || correctResult === undefined) return false
   if (comment.trim() !== '' || answers.notes.trim() !== '') return false
@@ -58,7 +63,7 @@ export const wantsNote = (bucket: Bucket, answers: Answers, monitorId: string, f
 }
 
 /** Returns a sentence on how the review compares with the monitors' results. */
-export const meeting = (answers: Answers, found: Result[], nameOf: (id: string) => string): string => {
+export const describeAgreement = (answers: Answers, found: Result[], nameOf: (id: string) => string): string => {
   const compared = Object.entries(answers.judged).flatMap(([monitorId, { correctResult }]) => {
     const result = found.find((one) => one.monitorId === monitorId)
     const same = agrees(correctResult, result)

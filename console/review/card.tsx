@@ -7,7 +7,7 @@ import { Badge, OutcomeBadge } from '../ui/badge.tsx'
 import { Area, Field } from '../ui/controls.tsx'
 import { Key } from '../ui/keys.tsx'
 import { FaultNote, Loading } from '../ui/states.tsx'
-import { type Answer, agrees, judgedWords } from './answers.ts'
+import { type Answer, agrees, resultLabels } from './answers.ts'
 import styles from './card.module.css'
 import type { Judged, Result } from './queries.ts'
 
@@ -40,7 +40,7 @@ const choices: [key: string, value: Judged][] = [
 ]
 
 /** Shows the monitor's result. In a blind bucket, it appears after the reviewer has answered. */
-const Found = ({ found, answer }: { found: Result; answer: Judged | undefined }) => {
+const MonitorResult = ({ found, answer }: { found: Result; answer: Judged | undefined }) => {
   const same = agrees(answer, found)
   return (
     <div className={styles.found}>
@@ -83,7 +83,7 @@ export const Card = ({ monitorId, name, answer, found, differs, focused, fault, 
             {differs && <span className={styles.open}> · disagrees with the monitor</span>}
           </span>
           {correctResult ? (
-            <Badge tone={tones[correctResult]}>{judgedWords[correctResult]}</Badge>
+            <Badge tone={tones[correctResult]}>{resultLabels[correctResult]}</Badge>
           ) : (
             <span className={styles.open}>not judged</span>
           )}
@@ -108,11 +108,11 @@ export const Card = ({ monitorId, name, answer, found, differs, focused, fault, 
             aria-keyshortcuts={key}
             onClick={() => on.onAnswer(value)}
           >
-            {judgedWords[value]} <Key>{key}</Key>
+            {resultLabels[value]} <Key>{key}</Key>
           </button>
         ))}
       </fieldset>
-      {found && <Found found={found} answer={correctResult} />}
+      {found && <MonitorResult found={found} answer={correctResult} />}
       <Field label={`Note on ${name}`} fault={fault}>
         {(ids) => (
           <Area

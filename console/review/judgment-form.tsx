@@ -8,12 +8,12 @@ import { inOrder } from '../conversations/results.tsx'
 import { Button } from '../ui/button.tsx'
 import { Key, useKeys } from '../ui/keys.tsx'
 import { FaultNote, Loading } from '../ui/states.tsx'
-import { agrees, answersOf, answerTo, changeOf, isEmpty, meeting, wantsNote } from './answers.ts'
+import { agrees, answersOf, answerTo, changeOf, describeAgreement, isEmpty, requiresNote } from './answers.ts'
 import { Card } from './card.tsx'
 import { issuesOf } from './issues.ts'
 import styles from './judgment-form.module.css'
 import { OverallRating } from './overall-rating.tsx'
-import { changeReview, foundOptions, isLost, type Judged, type Result, type Review } from './queries.ts'
+import { changeReview, isLost, type Judged, type Result, type Review, reviewResultsOptions } from './queries.ts'
 import { useResults } from './use-results.ts'
 import { useSaving } from './use-saving.ts'
 
@@ -88,7 +88,7 @@ export const JudgmentForm = ({ bucket, review, onDone, onLost }: JudgmentFormPro
   const judge = (id: string, correctResult: Judged) => {
     set(id, { correctResult })
     const judged = { ...answers, judged: { ...answers.judged, [id]: { ...answerTo(answers, id), correctResult } } }
-    if (!isHidden && wantsNote(bucket, judged, id, foundOf(id))) {
+    if (!isHidden && requiresNote(bucket, judged, id, foundOf(id))) {
       setFaults((before) => ({ ...before, [id]: 'A note is required because you disagree with the monitor.' }))
       return
     }
@@ -146,8 +146,10 @@ export const JudgmentForm = ({ bucket, review, onDone, onLost }: JudgmentFormPro
   }
   /** After the reviewer has answered, the monitors' results may be shown. */
   const said = async () => {
-    const results = isHidden ? await queryClient.fetchQuery(foundOptions(review.conversationId)).catch(() => []) : found
-    return meeting(answers, results, nameOf)
+    const results = isHidden
+      ? await queryClient.fetchQuery(reviewResultsOptions(review.conversationId)).catch(() => [])
+      : found
+    return describeAgreement(answers, results, nameOf)
   }
 
   const focused = monitorIds[focus]

@@ -4,7 +4,7 @@ import { Key } from '../ui/keys.tsx'
 import card from './card.module.css'
 import styles from './overall-rating.module.css'
 
-type WholeProps = {
+type OverallRatingProps = {
   focused: boolean
   rating: number | null
   notes: string
@@ -16,7 +16,7 @@ type WholeProps = {
 }
 
 /** The rating and notes on the whole conversation. Both are optional. */
-export const OverallRating = ({ focused, rating, notes, noteRef, ...on }: WholeProps) => {
+export const OverallRating = ({ focused, rating, notes, noteRef, ...on }: OverallRatingProps) => {
   if (!focused) {
     return (
       <li>

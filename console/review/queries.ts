@@ -13,7 +13,7 @@ export const myReviewsOptions = (reviewerUserId: string) =>
   )
 
 /** The monitors' results for a conversation. The server hides them while a blind review is open. */
-export const foundOptions = (id: string) =>
+export const reviewResultsOptions = (id: string) =>
   queryOptions({
     queryKey: ['conversations', id, 'results', 'room'],
     queryFn: async ({ signal }) => {
@@ -41,10 +41,10 @@ const write = (id: string, sent: Promise<Review>): Promise<Review> => {
   return sent
 }
 
-const keep = (id: string): Promise<Review> =>
+export const extendLease = (id: string): Promise<Review> =>
   write(id, answer(api.POST('/v1/reviews/{id}/heartbeat', { params: { path: { id } }, body: {} })))
 
-const unlessGone = (error: unknown): undefined => {
+const ignoreNotFound = (error: unknown): undefined => {
   if (error instanceof Fault && [400, 403, 404, 409].includes(error.status)) return undefined
   throw error
 }
@@ -52,9 +52,9 @@ const unlessGone = (error: unknown): undefined => {
 type Seat = { bucketId: string; me: string; present: string | undefined }
 
 /** Returns the given review, another one that the reviewer has claimed, or the next one. Null if there is none. */
-export const takeReview = async ({ bucketId, me, present }: Seat): Promise<Review | null> => {
+export const claimReview = async ({ bucketId, me, present }: Seat): Promise<Review | null> => {
   if (present !== undefined) {
-    const extended = await keep(present).catch(unlessGone)
+    const extended = await extendLease(present).catch(ignoreNotFound)
     if (extended?.bucketId === bucketId) return extended
   }
   const open = await answer(
@@ -63,15 +63,13 @@ export const takeReview = async ({ bucketId, me, present }: Seat): Promise<Revie
     }),
   )
   const [first] = open.data
-  const resumed = first && (await keep(first.id).catch(unlessGone))
+  const resumed = first && (await extendLease(first.id).catch(ignoreNotFound))
   if (resumed) return resumed
   const claimed = await answer(api.POST('/v1/buckets/{id}/claim', { params: { path: { id: bucketId } }, body: {} }))
   if (!claimed) return null
   note(claimed)
   return claimed
 }
-
-export const keepReview = keep
 
 /** Returns whether someone else has claimed the review, or its conversation was erased. */
 export const isLost = (error: unknown): error is Fault => error instanceof Fault && [404, 409].includes(error.status)

@@ -4,14 +4,14 @@ import { useNames } from '../api/names.ts'
 import { useList } from '../api/queries.ts'
 import { useMay, useMe } from '../api/session.ts'
 import { type Bucket, bucketsOptions, progressOptions } from '../buckets/queries.ts'
-import { wayOf } from '../buckets/words.ts'
+import { describeType } from '../buckets/words.ts'
 import { formatCount, sentenceCase } from '../lib/format.ts'
 import { ButtonLink } from '../ui/button.tsx'
 import { Page, Section } from '../ui/page.tsx'
 import { Await, Empty, FaultNote, Loading } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
-import { judgedWords } from './answers.ts'
+import { resultLabels } from './answers.ts'
 import { myReviewsOptions, type Review as Reviewed } from './queries.ts'
 import styles from './review.module.css'
 
@@ -29,7 +29,7 @@ const Work = ({ bucket }: { bucket: Bucket }) => {
           </Link>
         </h3>
         <p>
-          {wayOf(bucket)}
+          {describeType(bucket)}
           {bucket.blind && ' Blind: results and other reviews appear after you answer.'}
         </p>
       </div>
@@ -111,7 +111,7 @@ const MyReviews = () => {
         [
           ...judgments.map(
             ({ monitorId, correctResult }) =>
-              `${monitors.nameOf(monitorId)}: ${judgedWords[correctResult].toLowerCase()}`,
+              `${monitors.nameOf(monitorId)}: ${resultLabels[correctResult].toLowerCase()}`,
           ),
           ...(rating === null ? [] : [`${rating} of 5`]),
         ].join(', '),

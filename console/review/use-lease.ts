@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 import type { Fault } from '../api/fault.ts'
 import { useMe } from '../api/session.ts'
 import { newId } from '../lib/ids.ts'
-import { isLost, keepReview, type Review, releaseReview, sendRelease, takeReview } from './queries.ts'
+import { claimReview, extendLease, isLost, type Review, releaseReview, sendRelease } from './queries.ts'
 
 const heartbeatEvery = 60_000
 /** Activity extends the lease once less time than this is left. */
@@ -27,7 +27,7 @@ const useHeartbeat = (review: Review | undefined | null) => {
       if ((!stirred && !playing) || ends - Date.now() > renewBelow) return
       stirred = false
       try {
-        const extended = await keepReview(review.id)
+        const extended = await extendLease(review.id)
         ends = new Date(extended.leaseExpiresAt ?? 0).getTime()
         setLeaseEnds(extended.leaseExpiresAt)
       } catch (error) {
@@ -55,7 +55,7 @@ export const useLease = (bucketId: string, present: string | undefined) => {
   const query = useQuery({
     queryKey: ['room', bucketId, visit, round],
     queryFn: () => {
-      const next = takeReview({ bucketId, me: member.userId, present: round === 0 ? present : undefined })
+      const next = claimReview({ bucketId, me: member.userId, present: round === 0 ? present : undefined })
       taking.current = next
       return next
     },

@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { Fault } from '../api/fault.ts'
 import type { Bucket } from '../buckets/queries.ts'
-import { foundOptions, type Result } from './queries.ts'
+import { type Result, reviewResultsOptions } from './queries.ts'
 
 const none: Result[] = []
 
 /** Returns the monitors' results that the reviewer may see before answering. */
 export const useResults = (bucket: Bucket, conversationId: string) => {
-  const { data, error, refetch } = useQuery({ ...foundOptions(conversationId), enabled: !bucket.blind })
+  const { data, error, refetch } = useQuery({ ...reviewResultsOptions(conversationId), enabled: !bucket.blind })
   // The same reviewer may have a blind review of it in another bucket.
   const isHidden = bucket.blind || (error instanceof Fault && error.status === 403)
   return {

@@ -32,7 +32,7 @@ const lives = [
 
 type Values = { name: string; role: Role; days: string }
 
-const askingLines = () => `curl ${location.origin}/v1/me -H "Authorization: Bearer $EARSHOT_KEY"`
+const sampleRequest = () => `curl ${location.origin}/v1/me -H "Authorization: Bearer $EARSHOT_KEY"`
 
 const NewKey = ({ onClose }: { onClose: () => void }) => {
   const { role: own } = useMe()
@@ -52,7 +52,7 @@ const NewKey = ({ onClose }: { onClose: () => void }) => {
           <ShownOnce name="key" value={key}>
             Copy this key now. You won’t see it again.
           </ShownOnce>
-          <Code>{askingLines()}</Code>
+          <Code>{sampleRequest()}</Code>
           <div>
             <Button onClick={onClose}>Done</Button>
           </div>
@@ -125,7 +125,7 @@ export const ApiKeys = () => {
         empty={
           <Empty title="No API keys yet" action={make}>
             <p>With an API key, your code can send conversations and read everything that the key’s role can see.</p>
-            <Code>{askingLines()}</Code>
+            <Code>{sampleRequest()}</Code>
           </Empty>
         }
       />

@@ -17,7 +17,7 @@ import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { ConnectionDialog, providerNames, SecretDialog } from './connection-dialog.tsx'
 import { ConnectionSync } from './connection-sync.tsx'
-import { InspectButton, StateFilter, useAskedState, whyColumn } from './deliveries.tsx'
+import { InspectButton, StateFilter, useStatusFilter, whyColumn } from './deliveries.tsx'
 import {
   type IntegrationDelivery,
   integrationDeliveriesOptions,
@@ -118,7 +118,7 @@ const Inspect = ({ id, deliveryId, onClose }: { id: string; deliveryId: string; 
 const Deliveries = ({ id }: { id: string }) => {
   const isAdmin = useMay('admin')
   const [inspected, setInspected] = useState<string>()
-  const asked = useAskedState(statuses)
+  const asked = useStatusFilter(statuses)
   const list = useList(integrationDeliveriesOptions(id, asked))
   const columns: Column<IntegrationDelivery>[] = [
     { key: 'at', label: 'Received', cell: ({ receivedAt }) => <Time at={receivedAt} /> },

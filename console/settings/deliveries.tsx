@@ -7,7 +7,7 @@ import type { Column } from '../ui/table.tsx'
 import styles from './settings.module.css'
 
 /** Returns the status in the URL, if any. */
-export const useAskedState = <State extends string>(states: State[]): State | undefined => {
+export const useStatusFilter = <State extends string>(states: State[]): State | undefined => {
   const { status } = useSearch({ from: '/app/settings/$part' })
   return states.find((known) => known === status)
 }

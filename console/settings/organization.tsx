@@ -5,7 +5,7 @@ import { answer, api } from '../api/client.ts'
 import type { Schemas } from '../api/schema.d.ts'
 import { useMay } from '../api/session.ts'
 import { useCount } from '../filters/count.ts'
-import { formatCount, formatMoney, plural } from '../lib/format.ts'
+import { formatCount, formatMoney, formatMonth, plural } from '../lib/format.ts'
 import { announce } from '../ui/announce.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { CheckField, Form, TextField } from '../ui/form.tsx'
@@ -30,7 +30,7 @@ const bodyOf = ({ name, retentionDays, redaction, monthlyJudgeBudget }: Values) 
 })
 
 /** What a shorter retention erases now. */
-const Going = ({ days }: { days: number }) => {
+const ErasureWarning = ({ days }: { days: number }) => {
   const [until] = useState(() => new Date(Date.now() - days * dayMs).toISOString())
   const { data } = useCount({ until })
   return (
@@ -114,7 +114,7 @@ const OrganizationForm = ({ organization }: { organization: Own }) => {
           if (unconfirmed) await save(unconfirmed)
         }}
       >
-        {days !== null && <Going days={days} />}
+        {days !== null && <ErasureWarning days={days} />}
       </Confirm>
     </>
   )
@@ -147,13 +147,14 @@ export const Organization = () => {
                 <OrganizationFacts {...organization} />
               )}
             </Section>
-            <Section title="LLM judges this month" context={month}>
+            <Section title="LLM judges this month" context={formatMonth(month)}>
               <Facts
                 facts={[
                   ['Evaluations', formatCount(judgements)],
                   ['Cost', formatMoney(cost)],
                   ['Budget left', budgetLeft === null ? 'Unlimited' : formatMoney(budgetLeft)],
-                  ['Input and output tokens', `${formatCount(inputTokens)} · ${formatCount(outputTokens)}`],
+                  ['Input tokens', formatCount(inputTokens)],
+                  ['Output tokens', formatCount(outputTokens)],
                 ]}
               />
             </Section>

@@ -14,7 +14,7 @@ import { Facts, Section } from '../ui/page.tsx'
 import { Await, Empty, FaultNote } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
-import { InspectButton, StateFilter, useAskedState, whyColumn } from './deliveries.tsx'
+import { InspectButton, StateFilter, useStatusFilter, whyColumn } from './deliveries.tsx'
 import { refresh, type WebhookDelivery, webhookDeliveriesOptions, webhookDeliveryOptions } from './queries.ts'
 import styles from './settings.module.css'
 
@@ -92,7 +92,7 @@ const Inspect = ({ id, deliveryId, onClose }: { id: string; deliveryId: string; 
 
 export const WebhookDeliveries = ({ id }: { id: string }) => {
   const [inspected, setInspected] = useState<string>()
-  const asked = useAskedState(statuses)
+  const asked = useStatusFilter(statuses)
   const list = useList({
     ...webhookDeliveriesOptions(id, asked),
     // Refetch while a new delivery has no attempt yet.

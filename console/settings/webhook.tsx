@@ -19,7 +19,7 @@ import { EndpointState } from './webhooks.tsx'
 
 type OpenDialog = 'edit' | 'disable' | 'rotate' | 'delete'
 
-const Ways = ({ endpoint }: { endpoint: Endpoint }) => {
+const Actions = ({ endpoint }: { endpoint: Endpoint }) => {
   const { id, name, url, status } = endpoint
   const isAdmin = useMay('admin')
   const navigate = useNavigate()
@@ -155,7 +155,7 @@ export const Webhook = ({ id }: { id: string }) => {
             <Section title={endpoint.name}>
               <div className={styles.stack}>
                 <Facts facts={facts} />
-                {mayWrite && <Ways endpoint={endpoint} />}
+                {mayWrite && <Actions endpoint={endpoint} />}
               </div>
             </Section>
           )

@@ -13,7 +13,7 @@ import { Loading } from '../ui/states.tsx'
 import { CardPage } from './card-page.tsx'
 
 type Offer = Schemas['InvitationOffer']
-type Given = { name: string; email: string; password: string }
+type Values = { name: string; email: string; password: string }
 
 const accounts = [
   { value: 'new', label: 'I’m new to Earshot' },
@@ -60,7 +60,7 @@ const Joining = ({
   token: string
   offer: Offer
 }) => {
-  const form = useForm<Given>({ defaultValues: { name: '', email: '', password: '' } })
+  const form = useForm<Values>({ defaultValues: { name: '', email: '', password: '' } })
   const [account, setAccount] = useState('new')
   const navigate = useNavigate()
   const choosesPassword = setsPassword || setsEmail || account === 'new'
@@ -68,7 +68,7 @@ const Joining = ({
     if (status === 401) return 'password'
     return status === 409 && setsEmail ? 'email' : undefined
   }
-  const send = async ({ name, email: given, password }: Given) => {
+  const send = async ({ name, email: given, password }: Values) => {
     const short = choosesPassword ? shortPasswordFault(password) : undefined
     if (short !== undefined) {
       form.setError('password', { message: short }, { shouldFocus: true })

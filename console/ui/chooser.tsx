@@ -16,7 +16,7 @@ type ChooserProps = {
 }
 
 /** The number of options shown at once. Typing filters the rest. */
-const shownAtMost = 100
+const maxShown = 100
 
 const Popup = ({ empty, isCut }: { empty: string; isCut: boolean }) => (
   <Combobox.Portal>
@@ -53,7 +53,7 @@ export const Chooser = ({ label, hint, fault, options, value, onChange, placehol
         <Combobox.Root
           multiple
           autoHighlight
-          limit={shownAtMost}
+          limit={maxShown}
           items={options}
           value={chosen}
           isItemEqualToValue={(a: Option, b: Option) => a.value === b.value}
@@ -75,7 +75,7 @@ export const Chooser = ({ label, hint, fault, options, value, onChange, placehol
               onKeyDown={keepForm}
             />
           </Combobox.Chips>
-          <Popup empty="No matches" isCut={options.length > shownAtMost} />
+          <Popup empty="No matches" isCut={options.length > maxShown} />
         </Combobox.Root>
       )}
     </Field>
@@ -98,7 +98,7 @@ export const ChooserOfOne = ({
       {(ids) => (
         <Combobox.Root
           autoHighlight
-          limit={shownAtMost}
+          limit={maxShown}
           items={options}
           value={chosen}
           isItemEqualToValue={(a: Option, b: Option) => a.value === b.value}
@@ -110,7 +110,7 @@ export const ChooserOfOne = ({
               <X aria-hidden="true" />
             </Combobox.Clear>
           </div>
-          <Popup empty="No matches" isCut={options.length > shownAtMost} />
+          <Popup empty="No matches" isCut={options.length > maxShown} />
         </Combobox.Root>
       )}
     </Field>

@@ -48,7 +48,7 @@ const nameOf = (event: KeyboardEvent) =>
   `${(event.metaKey || event.ctrlKey) && !isComposed(event) ? 'mod+' : ''}${event.key}`
 
 /** These repeat while held down. Other shortcuts run once. */
-const goesOn = /^(Arrow.*|[jkhl[\],.])$/
+const repeats = /^(Arrow.*|[jkhl[\],.])$/
 
 const applies = ({ within, always }: Binding, event: KeyboardEvent) => {
   const { target, key } = event
@@ -104,7 +104,7 @@ export const Keys = ({ children }: { children: ReactNode }) => {
       const binding = bindingOf([...all.current], event)
       if (!binding) return
       event.preventDefault()
-      if (!event.repeat || goesOn.test(event.key)) binding.run(event)
+      if (!event.repeat || repeats.test(event.key)) binding.run(event)
     }
     window.addEventListener('keydown', listen)
     return () => window.removeEventListener('keydown', listen)

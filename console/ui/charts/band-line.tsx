@@ -11,7 +11,7 @@ import {
   isWithin,
   longTime,
   middleOf,
-  mostOf,
+  percentile90,
   percentTick,
   placeOf,
   startOf,
@@ -65,7 +65,7 @@ const present = (values: (number | null | undefined)[]): number[] => values.filt
 
 /** Cuts off the widest 10% of intervals if they would flatten the rest of the chart. */
 const reachOf = (ends: number[]): number => {
-  const [most, all] = [mostOf(ends), Math.max(...ends)]
+  const [most, all] = [percentile90(ends), Math.max(...ends)]
   return all > 1.6 * most ? most : all
 }
 

@@ -149,7 +149,7 @@ const Marks = ({
     // biome-ignore lint/a11y/noStaticElementInteractions: only moves the focus between its points
     <g ref={group} onKeyDown={onKeyDown}>
       {marks.map((mark) => (
-        <Place
+        <Point
           key={mark.key}
           mark={mark}
           height={height}
@@ -162,7 +162,7 @@ const Marks = ({
   )
 }
 
-type PlaceProps = {
+type PointProps = {
   mark: Mark
   height: number
   isEntry: boolean
@@ -170,7 +170,7 @@ type PlaceProps = {
   onFocus: () => void
 }
 
-const Place = ({ mark: { x, width, head, lines, link }, height, isEntry, onActive, onFocus }: PlaceProps) => {
+const Point = ({ mark: { x, width, head, lines, link }, height, isEntry, onActive, onFocus }: PointProps) => {
   const common = {
     className: styles.mark,
     tabIndex: isEntry ? 0 : -1,

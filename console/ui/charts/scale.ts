@@ -43,7 +43,7 @@ export const longTime = (span: Span): string => {
 export const percentTick = (share: number): string => `${Number((share * 100).toPrecision(3))}%`
 
 /** Returns the 90th percentile of the values. */
-export const mostOf = (values: number[]): number => {
+export const percentile90 = (values: number[]): number => {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.floor((sorted.length - 1) * 0.9)] ?? 0
 }

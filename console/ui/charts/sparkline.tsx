@@ -1,7 +1,7 @@
 import { scaleLinear } from 'd3-scale'
 import { area, line } from 'd3-shape'
 import styles from './charts.module.css'
-import { mostOf } from './scale.ts'
+import { percentile90 } from './scale.ts'
 
 export type SparkPoint = { value: number | null; low?: number | null; high?: number | null }
 
@@ -19,7 +19,7 @@ type SparklineProps = {
 export const Sparkline = ({ label, points, width = 112, height = 26, tone = 'affected' }: SparklineProps) => {
   const known = points.flatMap(({ value }) => (value === null ? [] : [value]))
   const highs = points.flatMap(({ high }) => (high == null ? [] : [high]))
-  const top = Math.max(...known, mostOf(highs)) || 1
+  const top = Math.max(...known, percentile90(highs)) || 1
   const x = scaleLinear([0, Math.max(1, points.length - 1)], [3, width - 4])
   const y = scaleLinear([0, top], [height - 3, 3]).clamp(true)
   const band = area<SparkPoint>(
