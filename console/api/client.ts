@@ -18,7 +18,8 @@ const readFault = async (response: Response): Promise<Fault> => {
   })
 }
 
-export const api = createClient<paths>({ baseUrl: location.origin })
+// The global fetch at the time of each request, so that tests can replace it.
+export const api = createClient<paths>({ baseUrl: location.origin, fetch: (request) => fetch(request) })
 
 api.use({
   onResponse: async ({ response }) => {
