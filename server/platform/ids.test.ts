@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { newId } from './ids.ts'
 
-it('ids are UUIDs of version 7 that rise strictly, however fast they are made', () => {
+it('IDs are UUIDs of version 7 in strictly ascending order, however fast they are created', () => {
   const ids = Array.from({ length: 200_000 }, newId)
   for (const [index, id] of ids.entries()) {
     if (index > 0 && id <= String(ids[index - 1])) throw new Error(`${id} does not come after ${ids[index - 1]}`)
@@ -12,10 +12,10 @@ it('ids are UUIDs of version 7 that rise strictly, however fast they are made', 
   expect(new Set(ids.map((id) => id.slice(19))).size).toBe(ids.length)
 })
 
-it('an id tells when it was made', () => {
+it('an ID contains its creation time', () => {
   const before = Date.now()
   const madeAt = Number.parseInt(newId().replace('-', '').slice(0, 12), 16)
-  // Ids that were made in a burst before may have borrowed the next milliseconds.
+  // IDs from an earlier burst may have used the next milliseconds.
   expect(madeAt).toBeGreaterThanOrEqual(before)
   expect(madeAt - Date.now()).toBeLessThan(1_000)
 })

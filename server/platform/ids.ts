@@ -8,8 +8,8 @@ let counter = 0
 const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 /**
- * UUIDv7: 48 bits of milliseconds, a counter in the next 12 that makes ids of one process strictly
- * rising, 62 random bits.
+ * UUIDv7: 48 bits of milliseconds, a counter in the next 12 that makes IDs of one process strictly ascending, 62 random
+ * bits.
  */
 export const newId = (): string => {
   const nowMs = Date.now()
@@ -17,7 +17,7 @@ export const newId = (): string => {
     lastMs = nowMs
     counter = 0
   } else if (++counter > 0xfff) {
-    // 4,096 ids in one millisecond: borrow the next one rather than repeat or go back.
+    // 4,096 IDs in one millisecond: uses the next one rather than repeating or going back.
     lastMs++
     counter = 0
   }
@@ -34,7 +34,7 @@ export const newId = (): string => {
   return id
 }
 
-/** No id that is made at this instant or later is lower: a bound for what is kept in the order of ids. */
+/** No ID created at or after this time is lower: a bound for data in ID order. */
 export const lowestIdAt = (instant: Date): string => {
   const time = instant.getTime().toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`

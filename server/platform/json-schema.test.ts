@@ -9,7 +9,7 @@ const validate = compileStrict({
 
 const faultsOf = (value: unknown): number => (validate(value) ? 0 : (validate.errors?.length ?? -1))
 
-it('finds every fault, and of what has too many parts to look on the first', () => {
+it('finds every fault, but only the first in a very large value', () => {
   expect(faultsOf({ names: ['a', 'b'] })).toBe(0)
   expect(faultsOf({ names: [1, 'b', 2], extra: 3 })).toBe(3)
   expect(faultsOf({ names: Array(1_000_000).fill(1) })).toBe(1)
@@ -31,7 +31,7 @@ it.each([
   ['2026-12-31T24:00:00.000+01', '2026-12-31T23:00:00.000Z'],
   ['2026-11-01T10:00:00.123456Z', '2026-11-01T10:00:00.123456Z'],
   ['0001-01-01T00:00-01:00', '0001-01-01T01:00:00.000Z'],
-])('takes the instant %s as %s', (given, read) => {
+])('accepts the time %s as %s', (given, read) => {
   const value = { at: given }
   expect([at(value), value.at]).toEqual([true, read])
 })
@@ -49,4 +49,4 @@ it.each([
   '9999-12-31T24:00Z',
   '0000-01-01T00:00Z',
   'now',
-])('refuses %s as an instant', (given) => expect(at({ at: given })).toBe(false))
+])('rejects the time %s', (given) => expect(at({ at: given })).toBe(false))

@@ -3,35 +3,36 @@ import type { DataValidationCxt } from 'ajv/dist/types/index.js'
 import addFormats from 'ajv-formats'
 import { hourMs, minuteMs } from './durations.ts'
 
-/** The one validator of the product: of requests, and of whatever else is checked by a schema. */
+/** The product's validator, for requests and everything else with a schema. */
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const instant =
   /^(\d{4})-(\d\d)-(\d\d)[Tt](?:([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(\.\d{1,9})?)?|24:00(?::00(?:\.0{1,9})?)?)(?:[Zz]|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)$/
 
 /**
- * Reads RFC 3339 and what ISO 8601 allows beside it: no seconds, `+0530`, `+05`, and 24:00. The day has to exist, and
- * the year to be one that PostgreSQL and JavaScript agree on.
+ * Reads RFC 3339 and further ISO 8601: no seconds, `+0530`, `+05`, and 24:00. The day has to exist, and the year has to
+ * be one
+ * that PostgreSQL and JavaScript agree on.
  */
 const readInstant = (text: string): Date | undefined => {
   const [, year, month, day, hour = '24', minute = '0', second = '0', fraction = '', sign, hours = '0', minutes = '0'] =
     instant.exec(text) ?? []
   if (year === undefined) return undefined
-  // Date.UTC takes the years up to 99 for those of the last century.
+  // Date.UTC treats years up to 99 as those of the last century.
   const dayMs = Date.parse(`${year}-${month}-${day}T00:00:00Z`)
   const date = new Date(dayMs)
   if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) return undefined
   const timeMs = Number(hour) * hourMs + Number(minute) * minuteMs + Number(second) * 1_000
   const offsetMs = (Number(hours) * hourMs + Number(minutes) * minuteMs) * (sign === '-' ? -1 : 1)
   const read = new Date(dayMs + timeMs + Math.floor(Number(`0${fraction}`) * 1_000) - offsetMs)
-  // An offset can carry the instant into the year before or after the one that is written.
+  // An offset can move the time into the year before or after.
   return Number(year) >= 1 && read.getUTCFullYear() >= 1 && read.getUTCFullYear() <= 9_999 ? read : undefined
 }
 
-/** The form that `Date` reads everywhere. */
+/** The format that `Date` parses everywhere. */
 const plainInstant = /^\d{4}-\d\d-\d\d[Tt](?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
 
-/** Marks an instant in a request: one in an unusual form is handed on in the usual one. */
+/** Marks a time in a request: unusual formats are converted to the usual one. */
 export const instantKeyword = 'x-instant'
 
 const build = (coerceTypes: boolean, allErrors = true): Ajv => {
@@ -61,12 +62,15 @@ const build = (coerceTypes: boolean, allErrors = true): Ajv => {
   return ajv
 }
 
-// Bodies say what they mean; a query string can only hold text, so there numbers and booleans are read from it.
+// Bodies have types; a query string only has text, so its numbers and booleans are parsed.
 export const strict = build(false)
 export const coercing = build(true)
 const untilFirst = build(false, false)
 
-/** Of so many parts at most all faults are told. A body of millions could have as many, each an object in memory. */
+/**
+ * With more parts than this, only the first fault is reported. A body with millions could have as many, each an object
+ * in memory.
+ */
 const mostParts = 10_000
 
 const isLarge = (value: unknown): boolean => {
@@ -83,10 +87,10 @@ const isLarge = (value: unknown): boolean => {
   return left <= 0
 }
 
-/** Fastify calls a validator of this library by its own rules, and knows it by this property. */
+/** Fastify calls this library's validators in its own way, and recognizes them by this property. */
 const knownByFastify = { schemaEnv: {} }
 
-/** A validator that is compiled when it is first asked: most of a service's schemas wait for long, many for ever. */
+/** A validator that is compiled on first use: most of a service's schemas are unused for long, many forever. */
 export const compileLater = <T = unknown>(compile: () => ValidateFunction<T>): ValidateFunction<T> => {
   let validate: ValidateFunction<T> | undefined
   const check = (value: unknown, context?: Parameters<ValidateFunction<T>>[1]): value is T => {
@@ -99,7 +103,7 @@ export const compileLater = <T = unknown>(compile: () => ValidateFunction<T>): V
   return Object.assign(check, knownByFastify) as unknown as ValidateFunction<T>
 }
 
-/** Finds all faults of what people send, and the first one of what is too large to look on. */
+/** Finds all faults, or only the first one in a very large value. */
 export const compileStrict = <T = unknown>(schema: Schema): ValidateFunction<T> => {
   const findFirst = compileLater(() => untilFirst.compile<T>(schema))
   const findAll = compileLater(() => strict.compile<T>(schema))

@@ -5,7 +5,7 @@ export type Log = Logger
 let stampedAt = 0
 let stamp = ''
 
-/** Many lines fall into one millisecond; its text is made once. */
+/** Many lines have the same millisecond; its text is created once. */
 const timestamp = (): string => {
   const now = Date.now()
   if (now !== stampedAt) {
@@ -15,7 +15,7 @@ const timestamp = (): string => {
   return stamp
 }
 
-/** Lines that a full disk or a closed pipe does not take wait up to this size, and beyond it are dropped. */
+/** Lines that a full disk or a closed pipe rejects wait up to this size, and are dropped beyond it. */
 const maxWaitingBytes = 4 * 1024 * 1024
 
 const openStandardError = (): DestinationStream => {
@@ -26,14 +26,15 @@ const openStandardError = (): DestinationStream => {
     periodicFlush: 250,
     maxLength: maxWaitingBytes,
   })
-  // A log that cannot be written must not end the service.
+  // A failing log must not end the service.
   destination.on('error', () => {})
   return destination
 }
 
 /**
- * One JSON object a line on standard error, which leaves standard output to what a command answers. Bodies, headers and query strings are never given to the log, so
- * there is nothing to redact but what an error of a library might carry.
+ * Writes one JSON object per line to standard error, which keeps standard output for command results. Bodies, headers,
+ * and
+ * query strings are never logged, so only the error of a library could contain something to redact.
  */
 export const openLog = (destination?: DestinationStream): Log =>
   pino(

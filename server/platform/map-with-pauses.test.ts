@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { mapWithPauses } from './map-with-pauses.ts'
 
-it('changes all items in their order, and lets others have their turn meanwhile', async () => {
+it('changes all items in order, and yields to others in between', async () => {
   let turns = 0
   const timer = setInterval(() => turns++, 1)
   const slowly = (item: number) => {

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** How long a turn of the event loop may take without others noticing. */
+/** How long a turn of the event loop can take without being noticed. */
 const turnMs = 25
 
-/** As `items.map(change)`, for work on megabytes: in between, other requests have their turn. */
+/** Like `items.map(change)`, for megabytes of data: yields to other requests in between. */
 export const mapWithPauses = async <T, R>(items: readonly T[], change: (item: T) => R): Promise<R[]> => {
   const changed: R[] = []
   let since = performance.now()

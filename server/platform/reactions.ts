@@ -3,28 +3,28 @@ import type { Db, OrgId } from './db/database.ts'
 type ErasedConversation = { id: string; externalId: string | null; startedAt: Date; agentId: string }
 
 /**
- * What happens to stored data that other resources follow. The resource that stores it tells of it with
- * `deps.reactions`, in the same transaction, and knows nobody who listens: `server/reactions.ts` lists them.
+ * The events of stored data that other resources follow. The resource that stores it calls `deps.reactions` in the same
+ * transaction, and does not know its followers: `server/reactions.ts` lists them.
  */
 export type Events = {
   conversationsStored: {
     /** Those that are new or changed. */
     conversationIds: string[]
-    /** Those that became complete, or whose transcript changed. */
+    /** Those that completed, or with a changed transcript. */
     toEvaluate: string[]
-    /** Those whose metrics changed, unless they are evaluated anyway. */
+    /** Those with changed metrics, unless they are evaluated anyway. */
     measured: string[]
-    /** Complete ones that changed in something else. */
+    /** Completed ones with other changes. */
     changedOtherwise: string[]
   }
   /** Just before they are deleted, while everything about them can still be read. The caller has locked them. */
   conversationsErasing: { conversationIds: string[]; conversations: ErasedConversation[] }
-  /** They are gone, and their external IDs are on record as erased. */
+  /** They are deleted, and their external IDs are recorded as erased. */
   conversationsErased: { externalIds: string[] }
   /** Metrics of stored conversations changed. */
   metricsStored: { measured: string[] }
   resultsStored: { conversationIds: string[] }
-  /** The monitor is marked as deleted and answers 404 from now on; its results are still there. */
+  /** The monitor is marked as deleted and returns 404 from now on; its results still exist. */
   monitorDeleted: { monitorId: string }
   exportEnded: {
     id: string

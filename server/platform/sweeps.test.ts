@@ -11,18 +11,18 @@ const server = await testServer()
 const { db, log, jobs } = server.deps
 const fortyDays = 40 * dayMs
 
-/** Moves the time at which the clock was last read, instead of the clock. */
+/** Changes the time of the last reading instead of the clock. */
 const seenAgo = (interval: string) =>
   sql`UPDATE instance SET seen_at = clock_timestamp() - ${interval}::interval, trusted_from = '2020-01-01'`.execute(db)
 
 beforeEach(() => sql`UPDATE instance SET seen_at = NULL, trusted_from = NULL`.execute(db))
 
-it('answers with the time of the database', async () => {
+it('returns the time of the database', async () => {
   const now = await openSweeps({ db, log }).time()
   expect(Math.abs((now?.getTime() ?? 0) - (await readDatabaseTime(db)).getTime())).toBeLessThan(5_000)
 })
 
-it.each([fortyDays, -fortyDays])('does not trust a machine whose clock is %d ms off, until it is set', async (off) => {
+it.each([fortyDays, -fortyDays])('does not trust a machine whose clock is off by %d ms, until it is set', async (off) => {
   let drift = off
   const sweeps = openSweeps({ db, log, machineTime: () => Date.now() + drift })
   expect(await sweeps.time()).toBeUndefined()
@@ -46,7 +46,7 @@ it.each(['40 days', '-40 days', '37 hours', '-2 minutes'])(
   },
 )
 
-it.each(['1 second', '35 hours'])('goes on when the clock was last read %s ago', async (ago) => {
+it.each(['1 second', '35 hours'])('continues when the clock was last read %s ago', async (ago) => {
   await seenAgo(ago)
   expect(await openSweeps({ db, log }).time()).toBeInstanceOf(Date)
 })

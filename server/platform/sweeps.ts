@@ -3,18 +3,18 @@ import type { Db } from './db/database.ts'
 import { noteDatabaseTime } from './db/instance.ts'
 import type { Log } from './log.ts'
 
-/** Two machines whose clocks are synchronized differ by far less. */
+/** Two machines with synchronized clocks differ by far less. */
 const maxDriftMs = 60_000
 
-/** What deletes by age asks here for the time, and deletes nothing while there is none. */
+/** The time for deletion by age; without one, nothing is deleted. */
 export type Sweeps = {
-  /** Returns the database's time, or undefined while the clocks give a reason for doubt. */
+  /** Returns the database's time, or undefined while the clocks are in doubt. */
   time: () => Promise<Date | undefined>
-  /** Says why nothing is deleted by age, if so. */
+  /** Returns why nothing is deleted by age. */
   warning: () => string | undefined
 }
 
-/** Sweeps by a clock that somebody vouches for. */
+/** Sweeps with a trusted clock. */
 export const trust = (clock: Clock): Sweeps => ({ time: async () => clock.now(), warning: () => undefined })
 
 type Options = {

@@ -2,15 +2,15 @@ import { isAbsolute, resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { readSmtpUrl, type Smtp, smtpUrlForm } from './mail/smtp-url.ts'
 
-/** A switch: how its text is read, what it holds when unset, and what the documentation says of it. */
+/** A variable: its parser, default, and documentation. */
 export type Switch<T> = {
   about: string
-  /** Completes "expected …" in a fault and in the documentation. */
+  /** Completes "expected …" in an error and in the documentation. */
   expects: string
-  /** Undefined marks a text that does not fit. */
+  /** Undefined for an invalid text. */
   read: (text: string) => T | undefined
   fallback: T
-  /** How the default reads where the value itself says too little. */
+  /** The default in words, if the value is unclear. */
   fallbackText?: string
   secret?: true
 }
@@ -65,7 +65,7 @@ const defaultLimits = {
 }
 type Limits = typeof defaultLimits
 
-/** One switch for many numbers, each with its default. */
+/** A variable for several numbers, each with its default. */
 const numbers = <T extends Record<string, number>>(defaults: T) => ({
   expects: `name=number pairs separated by commas; the names are ${Object.keys(defaults).join(', ')}`,
   read: (text: string): T | undefined => {
@@ -94,7 +94,7 @@ const defaultJudgeLimits = {
   timeoutMs: 120_000,
 }
 
-/** In US dollars for a million tokens. */
+/** In US dollars per million tokens. */
 type Price = { input: number; output: number }
 
 const readPrices = (text: string): Map<string, Price> | undefined => {
@@ -107,7 +107,7 @@ const readPrices = (text: string): Map<string, Price> | undefined => {
   return prices
 }
 
-/** The one list of switches: it is read, checked and documented from here. */
+/** The list of all variables: they are read, checked, and documented from here. */
 export const switches = {
   PORT: define({
     about:

@@ -25,7 +25,7 @@ describe('findTimeZone', () => {
     'constructor',
   ])('does not find %j', (written) => expect(findTimeZone(written)).toBeUndefined())
 
-  it('finds every zone that the runtime names', () => {
+  it('finds every zone of the runtime', () => {
     expect(Intl.supportedValuesOf('timeZone').filter((name) => findTimeZone(name) !== name)).toEqual([])
   })
 })

@@ -128,7 +128,7 @@ export const addHealth = (app: App, { config, metrics, checks, sweeps, listening
   )
 
   app.get('/metrics', { config: { access: 'public' }, schema: { hide: true } }, async (request, reply) => {
-    // A proxy on this machine also comes from loopback, but says that it is one.
+    // A proxy on this machine also comes from loopback, but identifies itself.
     const relayed = config.trustProxy === 0 && relayHeaders.some((name) => request.headers[name] !== undefined)
     const near = loopback.test(request.ip) && loopbackHost.test(request.headers.host ?? '') && !relayed
     const known = metricsHash !== undefined && hashKey(request.headers.authorization ?? '') === metricsHash

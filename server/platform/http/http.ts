@@ -36,7 +36,7 @@ export type App = FastifyInstance<
 declare module 'fastify' {
   interface FastifyInstance {
     paging: Paging
-    /** Why the database cannot be reached, where that is known. */
+    /** Why the database cannot be reached, if known. */
     databaseFault: () => string | undefined
   }
 }
@@ -48,33 +48,33 @@ export type HttpOptions = {
   identity: Identity
   secrets: Secrets
   metrics: Metrics
-  /** The areas that the interface's documents group operations by; without them there are no documents. */
+  /** The tags of operations in the API documents; without them there are no documents. */
   areas?: [name: string, description: string][]
   sessionCookie: SessionCookie
   baseUrl: () => string
   databaseFault: () => string | undefined
-  /** In place of watching this process. */
+  /** Replaces measuring this process. */
   overload?: Overload
 }
 
-/** The server: all that holds for every route, then the routes. */
+/** The server: everything that all routes share, then the routes. */
 export const openHttp = async (options: HttpOptions, addRoutes: (app: App) => void): Promise<App> => {
   const { config, log, database, identity, secrets, metrics } = options
   const { limits } = config
   const app = fastify({
     loggerInstance: log as FastifyBaseLogger,
-    // One line a request is written by the metrics' hook, with the route in place of the address.
+    // The metrics hook writes one line per request, with the route instead of the URL.
     logController: new LogController({ disableRequestLogging: true }),
-    // A logger made anew for each request costs more than its line: who logs names the request.
+    // Creating a logger per request costs more than its line, so log calls include the request ID.
     childLoggerFactory: (logger) => logger,
     genReqId: () => newId(),
-    // The nearest ones; what lies beyond them could claim anything.
+    // The nearest proxies; anything before them could claim anything.
     trustProxy: (_address, hop) => hop < config.trustProxy,
     bodyLimit: limits.bodyBytes,
-    // While closing, what arrives on open connections is still answered; they are told to close.
+    // While closing, requests on open connections still get a response that closes the connection.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 4_096 },
-    // Longer than a large upload takes on a slow line; without a bound a trickling body would hold its socket for ever.
+    // Longer than a large upload over a slow connection; without a limit, a slow body would occupy its socket forever.
     requestTimeout: 600_000,
     // A request without Host is answered below, with the Error body.
     http: { requireHostHeader: false },

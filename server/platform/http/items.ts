@@ -4,9 +4,9 @@ import { compileStrict } from '../json-schema.ts'
 import type { JsonSchema } from './examples.ts'
 import { toIssues } from './validation.ts'
 
-/** Reads the items of a batch one by one, so that one that does not fit never costs the others. */
+/** Reads the items of a batch one by one, so that an invalid one does not affect the others. */
 export const itemReader = <S extends TSchema>(schema: S): ((item: unknown) => Static<S> | ApiError) => {
-  // Schemas of our own making are JSON schemas.
+  // Our schemas are JSON schemas.
   const validate = compileStrict<Static<S>>(schema as JsonSchema)
   return (item) => {
     if (validate(item)) return item

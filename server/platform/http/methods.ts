@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 
 export type Methods = {
-  /** Of a request's path; undefined where there is no such address. */
+  /** Returns the methods of a path; undefined for an unknown path. */
   of: (path: string) => string[] | undefined
-  /** The router takes `/calls/search` for `/calls/:id` where only the latter has the method; this tells. */
+  /** The router matches `/calls/search` with `/calls/:id` if only the latter has the method; this detects it. */
   isMistaken: (method: string, path: string) => boolean
 }
 
-/** Remembers the methods of every address, so that one which an address does not have is answered with what it has. */
+/** Collects the methods of every path, for the Allow header. */
 export const watchMethods = (app: FastifyInstance): Methods => {
   const methodsOf = new Map<string, Set<string>>()
   app.addHook('onRoute', ({ url, method }) => {
@@ -18,7 +18,7 @@ export const watchMethods = (app: FastifyInstance): Methods => {
   let addresses: { form: RegExp; methods: string[] }[] | undefined
   return {
     of: (path) => {
-      // Fixed addresses first, as the router chooses.
+      // Fixed paths first, like the router.
       addresses ??= [...methodsOf]
         .sort(([a], [b]) => a.split(':').length - b.split(':').length)
         .map(([url, methods]) => ({

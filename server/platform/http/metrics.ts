@@ -11,7 +11,7 @@ export type Metrics = {
 
 type Sources = {
   database: Database
-  /** Jobs by name and state, asked when metrics are read. */
+  /** Jobs by name and state, queried when metrics are read. */
   countJobs?: () => Promise<{ name: string; state: string; count: number }[]>
 }
 
@@ -19,7 +19,7 @@ export const openMetrics = ({ database, countJobs }: Sources): Metrics => {
   const registry = new Registry()
   // Event loop delay, garbage collection, memory and CPU of the process.
   collectDefaultMetrics({ register: registry })
-  // Gauges by the name of a counter, which Prometheus' own check refuses; each is there by type as well.
+  // Gauges with the name of a counter, which Prometheus' own check rejects; each also exists by type.
   for (const kind of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${kind}_total`)
   new Gauge({
     name: 'earshot_database_connections',
@@ -62,7 +62,7 @@ export const openMetrics = ({ database, countJobs }: Sources): Metrics => {
   }
 }
 
-/** Requests by route, never by address, so that the number of series is bounded. */
+/** Requests by route, never by URL, so that the number of series is bounded. */
 export const addRequestMetrics = (app: FastifyInstance, { registry }: Metrics): void => {
   const requests = new Histogram({
     name: 'earshot_http_request_duration_seconds',
@@ -71,7 +71,7 @@ export const addRequestMetrics = (app: FastifyInstance, { registry }: Metrics): 
     buckets: [0.002, 0.01, 0.05, 0.25, 1, 5],
     registers: [registry],
   })
-  // Finding a series by its labels costs more than counting, so each route keeps its own at hand.
+  // Finding a series by its labels costs more than counting, so each route keeps its own.
   type Series = { observe: (seconds: number) => void }
   const seriesOf = new WeakMap<object, Map<string, Series>>()
   const findSeries = (config: object, method: string, route: string, status: number): Series => {
@@ -87,7 +87,7 @@ export const addRequestMetrics = (app: FastifyInstance, { registry }: Metrics): 
     const { statusCode: status, elapsedTime } = reply
     findSeries(config, method, route, status).observe(elapsedTime / 1_000)
     const ms = Math.round(elapsedTime * 10) / 10
-    // Left out of the line where it is undefined.
+    // Omitted from the line if undefined.
     const ids = { ...requestIdsOf(request), traceId: traceIdOf(request) }
     request.log.info({ ...ids, method, route, status, ms }, 'request')
     done()

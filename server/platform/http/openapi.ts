@@ -75,7 +75,7 @@ export const addOpenApi = async (app: FastifyInstance, areas: [name: string, des
     },
   })
 
-  // Made when it is first asked for: the document needs all routes.
+  // Created on demand, because the document needs all routes.
   let json: Promise<BuiltFile> | undefined
   app.get('/openapi.json', { config: { access: 'public' }, schema: { hide: true } }, async (request, reply) => {
     json ??= packFile('application/json; charset=utf-8', JSON.stringify(openApiDocument(app)))
@@ -83,7 +83,7 @@ export const addOpenApi = async (app: FastifyInstance, areas: [name: string, des
   })
 }
 
-/** What has a default need not be sent. */
+/** Properties with a default are optional. */
 const withoutDefaults = (schema: JsonSchema): void => {
   const required = schema.required?.filter((name) => schema.properties?.[name]?.default === undefined)
   if (required?.length) schema.required = required
@@ -92,7 +92,7 @@ const withoutDefaults = (schema: JsonSchema): void => {
   if (schema.items) withoutDefaults(schema.items)
 }
 
-/** Validation reads an absent body as null, which nobody can send. */
+/** Validation reads a missing body as null, which nobody can send. */
 const allowNoBody = (body: Required<Operation>['requestBody']): void => {
   const { schema } = body.content['application/json'] ?? {}
   if (!Array.isArray(schema?.type) || !schema.type.includes('null')) return
@@ -116,9 +116,9 @@ const addExamples = ({ requestBody, responses }: Operation): void => {
   }
 }
 
-/** The document as generated, with every titled schema told once, under components, and an example everywhere. */
+/** The generated document, with titled schemas as components, and examples everywhere. */
 export const openApiDocument = (app: FastifyInstance): OpenApiDocument => {
-  // The plugin's type is that of any version of OpenAPI; the options above ask for this shape.
+  // The plugin's type covers any version of OpenAPI; the options above select this one.
   const document = structuredClone(app.swagger()) as unknown as OpenApiDocument
   const schemas: Record<string, JsonSchema> = {}
 
@@ -140,7 +140,7 @@ export const openApiDocument = (app: FastifyInstance): OpenApiDocument => {
   }
 
   for (const operations of Object.values(document.paths)) {
-    // HEAD is what HTTP makes of GET.
+    // HTTP derives HEAD from GET.
     delete operations.head
     for (const operation of Object.values(operations)) {
       relaxRequest(operation)

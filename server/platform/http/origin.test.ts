@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { makeOrganization, makePerson } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
 
-/** Writes by a session as a page of `origin` does, which the browser reached under the name `host`. */
+/** Sends a write by session like a page of `origin`, which the browser opened with the name `host`. */
 const writer = async (env: Record<string, string>, ownOrigin?: string) => {
   const server = await testServer({ EARSHOT_TRUST_PROXY: '1', ...env })
   const { key } = await makeOrganization(server)
@@ -27,13 +27,13 @@ describe('a session without EARSHOT_BASE_URL', async () => {
   const { write, port, baseUrl } = await writer({})
 
   it.each(['localhost', '127.0.0.1', '127.8.8.8', '[::1]'])(
-    'writes from pages of %s, under that name',
+    'can write from pages of %s, with that name',
     async (name) => {
       expect(await write(`http://${name}:${port}`, `${name}:${port}`)).toBe(201)
     },
   )
 
-  it('writes from pages of the address that links are made from', async () => {
+  it('can write from pages of the base URL of links', async () => {
     expect(baseUrl).toBe(`http://127.0.0.1:${port}`)
     expect(await write(baseUrl, 'behind-a-proxy')).toBe(201)
   })
@@ -47,12 +47,12 @@ describe('a session without EARSHOT_BASE_URL', async () => {
     ['an address of the network', 'http://192.168.1.5:4000', '192.168.1.5:4000'],
     ['nothing', 'null', 'localhost'],
     ['a name in the place of the user', 'http://localhost@evil.example', 'localhost@evil.example'],
-  ])('does not write from %s', async (_what, origin, host) => {
+  ])('cannot write from %s', async (_what, origin, host) => {
     expect(await write(origin, host)).toBe(403)
   })
 })
 
-it('with EARSHOT_BASE_URL a session writes from that origin alone', async () => {
+it('with EARSHOT_BASE_URL, a session can only write from that origin', async () => {
   const { write, port, baseUrl } = await writer({ EARSHOT_BASE_URL: 'https://earshot.example.com' })
   expect(await write(baseUrl, `127.0.0.1:${port}`)).toBe(201)
   for (const name of ['localhost', '127.0.0.1', 'earshot.example.com']) {
@@ -60,7 +60,7 @@ it('with EARSHOT_BASE_URL a session writes from that origin alone', async () => 
   }
 })
 
-it.each(['0.0.0.0', '::'])('links are made from localhost where the process listens on %s', async (HOST) => {
+it.each(['0.0.0.0', '::'])('links use localhost if the process listens on %s', async (HOST) => {
   const { write, port, baseUrl } = await writer({ HOST })
   expect(baseUrl).toBe(`http://localhost:${port}`)
   expect(await write(baseUrl, `localhost:${port}`)).toBe(201)

@@ -2,18 +2,19 @@ import type { FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { ApiError } from '../errors.ts'
 
-/** Where this service is reached, and whether anybody said so. */
+/** The URL of this service, and whether it is configured. */
 export type OwnAddress = { config: Pick<Config, 'baseUrl'>; baseUrl: () => string }
 
-/** Requests that change nothing, which other sites may begin: what they answer stays unread there. */
+/** Safe requests, which other sites can send: they cannot read the response. */
 export const isReading = ({ method }: FastifyRequest): boolean =>
   method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
 
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 
 /**
- * Whether a page was served by this machine under the name that the request asks for: `localhost` and `127.0.0.1` are
- * then the same. Of loopback names alone, since any other could have been pointed here by whoever owns it.
+ * Whether this machine served a page under the name of the request: `localhost` and `127.0.0.1` are then equal. Only
+ * for
+ * loopback names, because anyone could point another name here.
  */
 const isFromThisMachine = (origin: string, host: string | undefined): boolean =>
   host !== undefined &&
@@ -21,7 +22,7 @@ const isFromThisMachine = (origin: string, host: string | undefined): boolean =>
   URL.canParse(origin) &&
   loopback.test(new URL(origin).hostname)
 
-/** Refuses a request that a page of another origin sent, or that does not say which page did. */
+/** Rejects a request from a page of another origin, or without an origin. */
 export const checkOrigin = ({ headers }: FastifyRequest, { config, baseUrl }: OwnAddress): void => {
   const { origin, host } = headers
   if (origin === new URL(baseUrl()).origin) return

@@ -1,18 +1,18 @@
 import type { Database } from '../db/database.ts'
 import { ApiError } from '../errors.ts'
 
-/** Requests that wait for a database connection; more of them would only time out in the queue. */
+/** Requests that wait for a database connection; more would only time out in the queue. */
 const maxWaiting = 1_000
-/** A turn of the event loop that takes longer than this, again and again: new work makes all slower. */
+/** A turn of the event loop that repeatedly takes longer than this: new work makes everything slower. */
 const maxTurnMs = 1_500
 const lookEveryMs = 250
 
 export type Overload = { check: () => void; close: () => void }
 
-/** Refuses new work, quickly and with 503, while the process cannot keep up with what it has accepted. */
+/** Rejects new work quickly with 503 while the process cannot keep up with accepted work. */
 export const watchOverload = (database: Pick<Database, 'waiting'>): Overload => {
   let lookedAt = performance.now()
-  // One long pause is over when it is seen, so it takes a second one.
+  // A single long pause is over when it is detected, so two are required.
   let slowTurns = 0
   const timer = setInterval(() => {
     const now = performance.now()

@@ -18,7 +18,7 @@ const style = /href="(\/console\/assets\/[^"]+\.css)"/.exec(page.text)?.[1] ?? '
 describe.each(['/', '/sign-in', '/welcome', '/conversations', '/conversations/0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f'])(
   'the console at %s',
   (path) => {
-    it('is a page from here, under a policy that runs nothing from elsewhere and nothing in the page', async () => {
+    it('is a page from here, with a policy that runs nothing from elsewhere and nothing inline', async () => {
       const answer = await call('GET', path)
       expect(answer.status).toBe(200)
       expect(answer.text).toContain(`src="${script}"`)
@@ -36,7 +36,7 @@ describe('the document of a page', () => {
     return [...links].map(([, file = '']) => file.replaceAll('&amp;', '&'))
   }
 
-  it('preloads the files and the data of that page, each of which is there', async () => {
+  it('preloads the files and data of that page, all of which exist', async () => {
     const { key } = await makeOrganization(server)
     const id = '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f'
     for (const [path, name] of [
@@ -53,19 +53,19 @@ describe('the document of a page', () => {
     }
   })
 
-  it('preloads who is signed in only where the page asks for it', async () => {
+  it('only preloads the signed-in person if the page needs it', async () => {
     for (const path of ['/', '/exports/schedules', '/settings']) expect(await preloaded(path), path).toContain('/v1/me')
     for (const path of ['/sign-in', '/welcome', '/outside', '/exports/nowhere'])
       expect(await preloaded(path), path).not.toContain('/v1/me')
   })
 
-  it('has the frame and the title of the page until its script draws it', async () => {
+  it('has the frame and title of the page until its script renders it', async () => {
     const { text } = await call('GET', '/monitors', { headers })
     expect(text).toContain('<div class="shell-title">Monitors</div>')
     expect((await call('GET', '/sign-in')).text).toContain('<div id="root"></div>')
   })
 
-  it('is that of the sign-in page for a browser without a session', async () => {
+  it('is the sign-in page for a browser without a session', async () => {
     const signIn = await call('GET', '/sign-in')
     const forged = { cookie: 'earshot.session_token=token.forged' }
     for (const path of ['/', '/monitors', '/settings/members', '/monitors/nowhere/else']) {
@@ -80,7 +80,7 @@ it.each([
   ['/', 'no-cache'],
   [script, 'public, max-age=31536000, immutable'],
   [style, 'public, max-age=31536000, immutable'],
-])('%s is sent again only if it changed, and compressed to those who take that', async (path, kept) => {
+])('%s is only sent again if it changed, and compressed if the client accepts that', async (path, kept) => {
   const first = await call('GET', path)
   expect(first.status).toBe(200)
   expect(first.headers.get('cache-control')).toBe(kept)
@@ -104,11 +104,11 @@ it.each([
   expect(plain.headers['content-encoding']).toBeUndefined()
 })
 
-it.each(['/nowhere', '/console/', '/console/index.html', '/console/assets/gone.js'])('%s is no page', async (path) => {
+it.each(['/nowhere', '/console/', '/console/index.html', '/console/assets/gone.js'])('%s does not exist', async (path) => {
   expect(await call('GET', path)).toMatchObject({ status: 404, body: { error: 'not found' } })
 })
 
-it('plays recordings that lie in a bucket', async () => {
+it('plays recordings from a bucket', async () => {
   const other = await testServer({
     EARSHOT_STORAGE: 's3://recordings',
     EARSHOT_S3_ENDPOINT: 'http://127.0.0.1:9',

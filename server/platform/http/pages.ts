@@ -7,13 +7,14 @@ import type { App } from './http.ts'
 
 type Storage = Pick<Config, 'storage' | 's3Endpoint'>
 
-/** Recordings behind signed links come from the bucket itself, whose host AWS decides on. */
+/** Recordings with signed links come from the bucket itself, whose host AWS chooses. */
 const mediaSources = ({ storage, s3Endpoint }: Storage) =>
   storage.kind === 's3' ? ` https:${s3Endpoint?.startsWith('http:') ? ` ${new URL(s3Endpoint).origin}` : ''}` : ''
 
 /**
- * Everything comes from this origin, and nothing stands in the page itself: no inline script, style or image. Logos alone
- * come from where their companies keep them, and recordings from where the operator does.
+ * Everything comes from this origin, and nothing is inline: no script, style, or image. Only logos come from their
+ * companies'
+ * URLs, and recordings from the operator's storage.
  */
 const policyOf = (storage: Storage) =>
   [
@@ -30,10 +31,10 @@ const policyOf = (storage: Storage) =>
     "base-uri 'none'",
   ].join('; ')
 
-/** Pages that need nobody to be signed in. */
+/** Pages that need no session. */
 const publicSections = ['confirm-address', 'invitations', 'outside', 'sign-in', 'welcome']
 
-/** The first segment of the address of each page. The browser reads the rest. */
+/** The first path segment of each page. The browser reads the rest. */
 const sections = [
   'agents',
   'buckets',
@@ -53,7 +54,7 @@ const pages = ['/', ...sections.flatMap((section) => [`/${section}`, `/${section
 
 const isPublic = (url: string): boolean => publicSections.includes(url.split('/')[1] ?? '')
 
-/** The address that a document of the build is of, as a route: `pages/monitors/$id.html` is that of each monitor. */
+/** The route of a built document: `pages/monitors/$id.html` is that of each monitor. */
 const addressOf = (name: string): string =>
   `/${name.slice('pages/'.length, -'.html'.length)}`.replace(/^\/index$/, '/').replaceAll('/$', '/:')
 
@@ -62,9 +63,11 @@ const folder = join(import.meta.dirname, '../../../dist/console')
 type PagesDeps = { config: Storage; log: Log; sessionCookie: Pick<SessionCookie, 'read'> }
 
 /**
- * The console, as `npm run build` has made it. Browsers ask each time whether the page has changed, so a new version
- * shows at once; what the page loads has its hash in its name and is kept. Without a session, browsers go on to the
- * sign-in page, so they get its document instead of the frame of the page.
+ * The console, as built by `npm run build`. Browsers check each time whether the page has changed, so a new version
+ * shows
+ * immediately; files of the page have hashes in their names and are cached. Without a session, browsers go to the
+ * sign-in
+ * page, so they get its document instead of the page's frame.
  */
 export const addPages = (app: App, { config, log, sessionCookie }: PagesDeps): void => {
   const files = readBuiltFiles(folder)

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { invalid } from '../errors.ts'
 
-/** Where a page begins: after the last item of the one before, in the list's own order. */
+/** The position of a page: after the last item of the one before, in the list's order. */
 export type Page = { limit: number; after: string | undefined }
 
 type PageRequest = { limit: number; cursor?: string | undefined }
@@ -9,8 +9,9 @@ type PageRequest = { limit: number; cursor?: string | undefined }
 const macBytes = 12
 
 /**
- * Cursors are opaque and signed: one that was not issued here, or for another list, organization or filter, is
- * refused. `scope` is what a cursor is bound to.
+ * Cursors are opaque and signed: one from another service, list, organization, or filter is rejected. `scope` is what a
+ * cursor
+ * is bound to.
  */
 export const openPaging = (key: Buffer) => {
   const mac = (scope: unknown, position: string): Buffer =>
@@ -41,7 +42,7 @@ export const openPaging = (key: Buffer) => {
   return {
     read,
     answer,
-    /** The page that a request asks for. `list` gives one row more than the limit where there is a further page. */
+    /** Returns the requested page. `list` returns one row more than the limit if there is another page. */
     page: async <Row>(
       request: PageRequest,
       scope: unknown,

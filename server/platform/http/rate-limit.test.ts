@@ -14,7 +14,7 @@ describe('a token bucket', () => {
     return { ...buckets, pass }
   }
 
-  it('gives its burst at once, then as many a second as it says, and never saves up more', () => {
+  it('has its burst immediately, then a rate, and never saves more', () => {
     const { take, pass } = fill()
     expect([take('a'), take('a'), take('a'), take('a'), take('a'), take('a')]).toEqual([4, 3, 2, 1, 0, -1])
     pass(99)
@@ -25,13 +25,13 @@ describe('a token bucket', () => {
     expect(take('a')).toBe(4)
   })
 
-  it('is each caller’s own', () => {
+  it('is separate for each caller', () => {
     const { take } = fill()
     for (let i = 0; i < 6; i++) take('a')
     expect([take('a'), take('b')]).toEqual([-1, 4])
   })
 
-  it('stays bounded however many callers come, and forgets only what is full', () => {
+  it('stays bounded with any number of callers, and only drops full ones', () => {
     const { take, pass } = fill()
     for (let i = 0; i < 6; i++) take('busy')
     for (let i = 0; i < 9_990; i++) take(`caller ${i}`)
@@ -42,11 +42,11 @@ describe('a token bucket', () => {
   })
 })
 
-describe('a key that sends faster than its limit', async () => {
+describe('a key that exceeds its limit', async () => {
   const server = await testServer({ EARSHOT_LIMITS: 'ratePerSecond=1,rateBurst=5' })
   const { call } = server
 
-  it('is told what is left, then 429 and when to come again; others are not held up', async () => {
+  it('sees what is left, then 429 and when to retry; others are not delayed', async () => {
     const org = await makeOrganization(server)
     const answers = []
     for (let i = 0; i < 6; i++) answers.push(await call('GET', '/v1/me', { key: org.key }))
@@ -61,7 +61,7 @@ describe('a key that sends faster than its limit', async () => {
     expect((await call('GET', '/v1/me', { key: other.key })).status).toBe(200)
   })
 
-  it('is limited by itself: another key of the same organization is not', async () => {
+  it('is limited separately from other keys of the organization', async () => {
     const org = await makeOrganization(server)
     const { key } = await makeKey(server, org.key, 'viewer')
     await expect.poll(async () => (await call('GET', '/v1/me', { key: org.key })).status, { interval: 1 }).toBe(429)
@@ -74,11 +74,11 @@ describe('unknown keys', async () => {
   const { call } = server
   const from = (address: string) => ({ 'x-forwarded-for': address })
 
-  it('are limited by the address that they come from, which known keys are not', async () => {
+  it('are limited by their IP address, and known keys are not', async () => {
     const { key } = await makeOrganization(server)
     const guess = (address: string) =>
       call('GET', '/v1/me', { headers: { ...from(address), authorization: `Bearer ${generateKey()}` } })
-    /** Time brings further guesses, twenty a second: on a slow machine one may come in between. */
+    /** Over time, further guesses are allowed, twenty a second: on a slow machine, one may pass in between. */
     const isLimitedWithin = async (guesses: number, address: string) => {
       const statuses = new Set<number>()
       for (let i = 0; i < guesses && !statuses.has(429); i++) statuses.add((await guess(address)).status)
@@ -87,7 +87,7 @@ describe('unknown keys', async () => {
     expect(await isLimitedWithin(150, '203.0.113.9')).toBe(false)
     expect(await isLimitedWithin(2_000, '203.0.113.9')).toBe(true)
     expect((await guess('203.0.113.10')).status).toBe(401)
-    // Only the nearest proxy is believed: what the caller claims to come from counts for nothing.
+    // Only the nearest proxy is trusted: the caller's own claim is ignored.
     expect(await isLimitedWithin(100, '198.51.100.7, 203.0.113.9')).toBe(true)
     expect((await call('GET', '/v1/me', { key, headers: from('203.0.113.9') })).status).toBe(200)
     expect((await call('GET', '/v1/organizations', { key: serviceKey, headers: from('203.0.113.9') })).status).toBe(200)

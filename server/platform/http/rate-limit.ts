@@ -5,10 +5,10 @@ import { ApiError } from '../errors.ts'
 type Rate = { perSecond: number; burst: number }
 type TokenBucket = { tokens: number; filledAt: number }
 
-/** Beyond this many callers the full buckets are forgotten, which loses nothing: an unknown one is full. */
+/** Above this number of callers, full buckets are dropped without loss: an unknown one is full. */
 const maxBuckets = 10_000
 
-/** Token buckets by caller, in this process. `now` counts in milliseconds and never runs back. */
+/** Token buckets by caller, in this process. `now` is in milliseconds and never decreases. */
 export const tokenBuckets = ({ perSecond, burst }: Rate, now: () => number = () => performance.now()) => {
   const buckets = new Map<string, TokenBucket>()
 
@@ -22,12 +22,12 @@ export const tokenBuckets = ({ perSecond, burst }: Rate, now: () => number = () 
       refill(bucket, time)
       if (bucket.tokens >= burst) buckets.delete(caller)
     }
-    // All of them in use at once: begin anew rather than grow.
+    // All are in use at once: starts over rather than growing.
     if (buckets.size >= maxBuckets) buckets.clear()
   }
 
   return {
-    /** Takes a token; `remaining` below zero says that there was none. */
+    /** Takes a token; `remaining` below zero means that there was none. */
     take: (caller: string): number => {
       const time = now()
       let bucket = buckets.get(caller)
@@ -46,14 +46,14 @@ export const tokenBuckets = ({ perSecond, burst }: Rate, now: () => number = () 
 
 const tooMany = (message: string, retryAfterSeconds = 1) => new ApiError('rateLimited', message, { retryAfterSeconds })
 
-/** One network of IPv6 is one customer's: it is counted as one address. */
+/** An IPv6 network belongs to one customer, so it counts as one address. */
 export const neighbourhood = (address: string): string => {
   if (!ipaddr.IPv6.isValid(address)) return address
   const parsed = ipaddr.IPv6.parse(address)
   return parsed.isIPv4MappedAddress() ? parsed.toIPv4Address().toString() : parsed.parts.slice(0, 4).join(':')
 }
 
-/** Counts attempts at something that is guessed at, by the address they come from. */
+/** Counts attempts at guessing, by IP address. */
 export const limitByAddress = (rate: Rate, message: string): ((address: string) => void) => {
   const buckets = tokenBuckets(rate)
   return (address) => {
@@ -62,9 +62,9 @@ export const limitByAddress = (rate: Rate, message: string): ((address: string) 
 }
 
 export type RateLimits = {
-  /** Counts a request of a key or person, and tells the caller how much is left. */
+  /** Counts a request of a key or person, and returns how much is left. */
   spend: (caller: string, reply: FastifyReply) => void
-  /** Counts an attempt with a key that nobody has, by the address it came from. */
+  /** Counts an attempt with an unknown key, by its IP address. */
   countUnknownKey: (address: string) => void
 }
 

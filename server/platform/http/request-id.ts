@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the caller names the request by: shown to it, and never taken for an id of ours. */
+    /** The caller's own request ID: returned, and never used as ours. */
     callerRequestId: string | undefined
   }
 }
@@ -18,8 +18,8 @@ export const addRequestIds = (app: FastifyInstance): void => {
   })
 }
 
-/** As logs and the audit trail name a request. */
+/** The request ID in logs and the audit log. */
 export const requestIdsOf = ({ id, callerRequestId }: FastifyRequest) => ({ requestId: id, callerRequestId })
 
-/** As its caller sees it. */
+/** The request ID in the response. */
 export const shownRequestId = ({ id, callerRequestId }: FastifyRequest): string => callerRequestId ?? id

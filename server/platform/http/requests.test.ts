@@ -3,7 +3,7 @@ import { makeCompany, makeOrganization } from '../../../test/make.ts'
 import { openConnection } from '../../../test/raw-http.ts'
 import { serviceKey, testServer } from '../../../test/server.ts'
 
-/** What holds for each request, whatever it asks for. */
+/** What applies to each request. */
 
 const server = await testServer()
 const { call } = server
@@ -19,7 +19,7 @@ const issuesOf = ({ body }: { body: { details?: { issues: { path: string; messag
   body.details?.issues ?? []
 
 describe('the request id', () => {
-  it.each(['abc', 'trace-4711', 'a.b:c_d', 'x'.repeat(128)])('%j is echoed', async (id) => {
+  it.each(['abc', 'trace-4711', 'a.b:c_d', 'x'.repeat(128)])('%j is returned', async (id) => {
     const { headers } = await call('GET', '/healthz', { headers: { 'x-request-id': id } })
     expect(headers.get('x-request-id')).toBe(id)
   })
@@ -29,7 +29,7 @@ describe('the request id', () => {
     expect(headers.get('x-request-id')).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   })
 
-  it('is one of its own for each request, and in the line that is logged', async () => {
+  it('is generated for each request, and is in its log line', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => call('GET', '/healthz')))
     const ids = answers.map(({ headers }) => String(headers.get('x-request-id')))
     expect(new Set(ids).size).toBe(20)
@@ -37,14 +37,14 @@ describe('the request id', () => {
   })
 })
 
-describe('every answer', () => {
+describe('every response', () => {
   it.each([
     ['GET', '/healthz', 200],
     ['GET', '/v1/me', 401],
     ['GET', '/nowhere', 404],
     ['GET', '/%zz', 400],
     ['PUT', '/healthz', 405],
-  ])('to %s %s carries the headers that keep browsers safe', async (method, path, status) => {
+  ])('to %s %s has security headers for browsers', async (method, path, status) => {
     const answer = await call(method, path)
     expect(answer.status).toBe(status)
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -71,7 +71,7 @@ describe('every answer', () => {
   })
 })
 
-describe('what is refused', () => {
+describe('a rejected request', () => {
   it.each([
     ['OPTIONS', '/v1/companies', 405, 'method not allowed'],
     ['TRACE', '/v1/companies', 405, 'method not allowed'],
@@ -85,7 +85,7 @@ describe('what is refused', () => {
     ['GET', `/v1/companies/${'x'.repeat(5_000)}`, 400, 'validation failed'],
     ['PROPFIND', '/v1/companies', 405, 'method not allowed'],
     ['PROPFIND', '/nowhere', 404, 'not found'],
-  ])('%s %s is answered with the Error body', async (method, path, status, error) => {
+  ])('%s %s has the Error body', async (method, path, status, error) => {
     const bytes = `${method} ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${org.key}\r\n\r\n`
     const [answer] = await openConnection(server.deps.listening.port).exchange(bytes)
     expect(answer?.status).toBe(status)
@@ -93,14 +93,14 @@ describe('what is refused', () => {
     expect(answer?.headers.has('x-request-id')).toBe(true)
   })
 
-  it.each(['', 'host: x\r\nHost: y\r\n'])('a request that names no host, or two, is refused: %j', async (hosts) => {
+  it.each(['', 'host: x\r\nHost: y\r\n'])('a request without a host, or with two, is rejected: %j', async (hosts) => {
     const bytes = `GET /v1/me HTTP/1.1\r\n${hosts}authorization: Bearer ${org.key}\r\n\r\n`
     const [answer] = await openConnection(server.deps.listening.port).exchange(bytes)
     expect(answer?.status).toBe(400)
     expect(JSON.parse(String(answer?.body)).message).toContain('Host header')
   })
 
-  it('a request for another protocol is answered in this one, and ends its connection', async () => {
+  it('a request for another protocol is answered in this one, and closes its connection', async () => {
     const upgrade = 'connection: upgrade\r\nupgrade: websocket\r\n'
     const bytes = `GET /v1/me HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${org.key}\r\n${upgrade}\r\n`
     const [answer] = await openConnection(server.deps.listening.port).exchange(bytes)
@@ -113,7 +113,7 @@ describe('what is refused', () => {
     ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, 'name=Acme'],
     ['another charset', { 'content-type': 'application/json; charset=utf-16' }, '{}'],
     ['an encoding other than gzip', { 'content-encoding': 'br' }, '{}'],
-  ])('%s is answered 415', async (_what, headers, raw) => {
+  ])('%s returns 415', async (_what, headers, raw) => {
     const answer = await create(raw, headers)
     expect(answer).toMatchObject({ status: 415, body: { error: 'unsupported media type' } })
   })
@@ -123,11 +123,11 @@ describe('what is refused', () => {
     'APPLICATION/JSON',
     'application/json; charset=utf-8',
     'application/json;charset="UTF-8"',
-  ])('a body of the type %s is taken', async (type) => {
+  ])('a body of the type %s is accepted', async (type) => {
     expect((await create('{"name":"Acme"}', { 'content-type': type })).status).toBe(201)
   })
 
-  it('a body of one byte more than the limit is answered 413, whether it says so or not', async () => {
+  it('a body of one byte more than the limit returns 413, with or without Content-Length', async () => {
     const limit = server.deps.config.limits.bodyBytes
     const fitting = JSON.stringify({ name: 'x'.repeat(limit - 11) })
     expect(fitting).toHaveLength(limit)
@@ -149,7 +149,7 @@ describe('what is refused', () => {
     expect(answer.status).toBe(413)
   })
 
-  it('faults of the path, the query and the body are told together', async () => {
+  it('faults of path, query, and body are reported together', async () => {
     const answer = await call('PATCH', '/v1/companies/not-an-id?surprise=1', {
       key: org.key,
       body: { name: 5, logoUrl: true, other: {} },
@@ -167,7 +167,7 @@ describe('what is refused', () => {
     expect(issuesOf(answer)).toHaveLength(5)
   })
 
-  it('a body with more faults than anyone reads says how many more there are', async () => {
+  it('a body with too many faults says how many more there are', async () => {
     const names = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`n${index}`, 0]))
     const answer = await call('POST', '/v1/companies', { key: org.key, body: names })
     expect(issuesOf(answer).at(-1)?.message).toMatch(/^and \d+ more$/)
@@ -184,7 +184,7 @@ describe('what is refused', () => {
     ['"name"', 'a text'],
     ['{"__proto__":{"name":"Acme"}}', '__proto__'],
     ['{"constructor":{"prototype":{}},"name":"Acme"}', 'constructor'],
-  ])('the body %s (%s) is answered 400', async (raw) => {
+  ])('the body %s (%s) returns 400', async (raw) => {
     expect(await create(raw)).toMatchObject({ status: 400, body: { error: 'validation failed' } })
     expect(({} as { name?: string }).name).toBeUndefined()
   })
@@ -197,20 +197,20 @@ describe('text', () => {
     ['{"name":"\\udc00\\ud800"}', 'name'],
     ['{"name":"Acme","na\\u0000me":1}', 'na\u0000me'],
     ['{"name":{"deep":["fine","\\u0000"]}}', 'name.deep[1]'],
-  ])('that cannot be stored is refused by its path: %s', async (raw, path) => {
+  ])('that cannot be stored is rejected with its path: %s', async (raw, path) => {
     const answer = await create(raw)
     expect(answer.status).toBe(400)
     expect(issuesOf(answer)[0]?.path).toBe(path)
   })
 
-  it.each(['%00', 'a%00b'])('of the address is held to the same: %s', async (text) => {
+  it.each(['%00', 'a%00b'])('in the URL has the same rules: %s', async (text) => {
     for (const path of [`/v1/companies/${text}`, `/v1/companies?cursor=${text}`]) {
       expect((await call('GET', path, { key: org.key })).status).toBe(400)
     }
   })
 
   it.each(['"Zoë & Sons <b>"', '"\\ud83e\\udd8a"', '"🦊"', '"a\\u2028b"', '"\ufeffa"', '"\\\\u0000"'])(
-    'of any script is kept as it is: %s',
+    'of any script is stored unchanged: %s',
     async (json) => {
       const { status, body } = await create(`{"name":${json}}`)
       expect(status).toBe(201)
@@ -218,7 +218,7 @@ describe('text', () => {
     },
   )
 
-  it('nested deeper than any document is refused before it is read, however it is written', async () => {
+  it('nested deeper than any document is rejected before it is read, whatever its form', async () => {
     for (const raw of [
       '['.repeat(100_000),
       `{"name":${'['.repeat(65)}${']'.repeat(65)}}`,
@@ -242,7 +242,7 @@ describe('instants', () => {
     ['2099-01-01T00:00:00-23:59', '2099-01-01T23:59:00.000Z'],
     ['2099-01-01t00:00:00z', '2099-01-01T00:00:00.000Z'],
     ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
-  ])('%s is taken as %s', async (given, stored) => {
+  ])('%s is accepted as %s', async (given, stored) => {
     expect((await expiring(given)).body.expiresAt).toBe(stored)
   })
 
@@ -260,14 +260,14 @@ describe('instants', () => {
     '0001-01-01T00:00:00+00:01',
     '2099-01-01T00:00:00+24:00',
     'tomorrow',
-  ])('%s is refused', async (given) => {
+  ])('%s is rejected', async (given) => {
     const answer = await expiring(given)
     expect(answer.status).toBe(400)
     expect(issuesOf(answer)).toEqual([{ path: 'expiresAt', message: expect.stringContaining('ISO 8601') }])
   })
 })
 
-it('logs hold no key, no text of a body and no query string, of what is done, refused or failing', async () => {
+it('logs contain no key, no text of a body, and no query string, for successful, rejected, and failing requests', async () => {
   const secret = 'a-secret-of-the-caller'
   const company = await makeCompany(server, org.key, secret)
   await call('PATCH', `/v1/companies/${company.id}`, { key: org.key, body: { name: 5, [secret]: 1 } })
@@ -285,11 +285,11 @@ it('logs hold no key, no text of a body and no query string, of what is done, re
   for (const line of server.logged) expect(() => JSON.parse(line)).not.toThrow()
 })
 
-describe('a body where none belongs', () => {
+describe('an unexpected body', () => {
   it.each([
     ['DELETE', '/v1/companies/01a1fc40-c721-7000-a928-0f1bb7e32185', '{"x":1}'],
     ['POST', `/v1/organizations/01a1fc40-c721-7000-a928-0f1bb7e32185/suspend`, 'null'],
-  ])('%s %s refuses %s', async (method, path, raw) => {
+  ])('%s %s rejects %s', async (method, path, raw) => {
     const key = path.includes('organizations') ? serviceKey : org.key
     const answer = await server.call(method, path, { key, raw, headers: { 'content-type': 'application/json' } })
     expect(answer).toMatchObject({ status: 400, body: { error: 'validation failed' } })

@@ -1,13 +1,13 @@
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
 import { instantKeyword } from '../json-schema.ts'
 
-/** The shared pieces that every resource's schemas are made of. */
+/** Shared parts of all resources' schemas. */
 
-/** An object that refuses what it does not list. With a title it becomes a component of the OpenAPI document. */
+/** An object that rejects unlisted properties. With a title, it becomes a component of the OpenAPI document. */
 export const Closed = <P extends TProperties>(properties: P, options: Record<string, unknown> = {}): TObject<P> =>
   Type.Object(properties, { additionalProperties: false, ...options })
 
-/** Null or the schema, written as one type list: it validates, serializes and reads simpler than a union. */
+/** Null or the schema, as one type list: simpler to validate, serialize, and read than a union. */
 export const Nullable = <T extends TSchema>(schema: T) => {
   const { type } = schema as { type?: unknown }
   if (typeof type !== 'string') throw new Error('Nullable takes a schema of a single type')
@@ -24,41 +24,41 @@ export const Choice = <const V extends string>(values: readonly V[], options: Re
 
 export const Id = Type.String({ format: 'uuid', examples: ['0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f'] })
 
-/** An instant in an answer: a Date inside, ISO 8601 in UTC with milliseconds outside. */
+/** A time in a response: a Date in code, ISO 8601 in UTC with milliseconds in JSON. */
 export const Timestamp = Type.Unsafe<Date>({
   type: 'string',
   format: 'date-time',
   examples: ['2026-11-21T09:30:00.000Z'],
 })
 
-/** An instant in a request, with any offset. */
+/** A time in a request, with any offset. */
 export const TimestampInput = Type.String({
   format: 'date-time',
   [instantKeyword]: true,
   examples: ['2026-11-21T10:30:00+01:00'],
 })
 
-/** The name of a thing, as people write it. */
+/** A name that people choose. */
 export const Name = Type.String({ minLength: 1, maxLength: 255, pattern: '\\S' })
 
 export const Email = Type.String({ format: 'email', maxLength: 254, examples: ['ada@example.com'] })
 
-/** The body of a request that needs none: absent, which validation reads as null, or `{}`. */
+/** An optional empty body: missing, which validation reads as null, or `{}`. */
 export const NoBody = Type.Unsafe<unknown>({
   type: ['object', 'null'],
   properties: {},
   additionalProperties: false,
 })
 
-/** A body without a JSON schema: raw bytes, or what a foreign sender adds fields to at will. */
+/** A body without a JSON schema: raw bytes, or with any properties of a foreign sender. */
 export const RawBody = Type.Unsafe<Buffer>({})
 
-/** No content. Beside 204, send undefined: null would be sent as the text `null`. */
+/** No content. With 204, send undefined: null would be sent as the text `null`. */
 export const Empty = Type.Unsafe<null | undefined>({ type: 'null' })
 
 export const NoQuery = Closed({})
 
-/** For foreign senders, who add to an address what they like. */
+/** For foreign senders, who add query parameters at will. */
 export const AnyQuery = Type.Object({}, { additionalProperties: true })
 
 export const IdParams = Closed({ id: Id })
@@ -94,7 +94,7 @@ const ErrorBody = Closed(
   { title: 'Error' },
 )
 
-/** The headers that answers tell something in, beside those of HTTP itself. */
+/** The response headers with a meaning beyond HTTP. */
 const headers = {
   Location: 'The address of the resource, or the redirect’s target.',
   'Retry-After': 'How many seconds to wait before retrying.',
@@ -108,7 +108,7 @@ type HeaderName = keyof typeof headers
 const headersOf = (names: HeaderName[]) =>
   Object.fromEntries(names.map((name) => [name, { type: 'string', description: headers[name] }]))
 
-/** The answer with headers in the document, in place of those that every answer of its status has. */
+/** The response with headers in the document, replacing those of every response with its status. */
 export const withHeaders = <T extends TSchema>(schema: T, ...names: HeaderName[]): T => ({
   ...schema,
   headers: headersOf(names),
@@ -133,7 +133,7 @@ const successDescriptions = {
   302: 'A redirect to the address in `Location`, without content.',
 } as const
 
-/** Of every answer with this status. */
+/** For every response with this status. */
 const headersOfStatus: Partial<Record<string, HeaderName[]>> = {
   201: ['Location'],
   302: ['Location'],
@@ -151,7 +151,7 @@ type Success = keyof typeof successDescriptions
 
 type Answers<S, E extends number> = S & { [Status in E | 'default']: typeof ErrorBody }
 
-/** The answers of an operation: its successes, the errors of its own by number, and the default for common ones. */
+/** The responses of an operation: success, its own errors by number, and the default for common ones. */
 export const answers = <S extends { [Status in Success]?: TSchema }, E extends keyof typeof errorDescriptions>(
   successes: S,
   ...errors: E[]
@@ -176,5 +176,5 @@ export const answers = <S extends { [Status in Success]?: TSchema }, E extends k
         'Errors of any operation: malformed request, 403 (suspended, role, or kind of key), 405, 413, 415, ' +
         '416, 429, 431, 500, 503.',
     },
-    // The keys are exactly those named; TypeScript cannot follow fromEntries.
+    // The keys are exactly the given ones; TypeScript cannot follow fromEntries.
   }) as unknown as Answers<S, E>

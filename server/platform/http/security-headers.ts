@@ -3,8 +3,9 @@ import type { Config } from '../config.ts'
 import { shownRequestId } from './request-id.ts'
 
 /**
- * What every answer carries. The interface serves data, not pages: nothing may run, frame or cache it. Documents
- * served from here replace the policy with their own. There are no CORS headers: other origins' scripts stay out.
+ * Headers of every response. The API serves data, not pages: nothing may run, frame, or cache it. Documents from here
+ * replace
+ * the policy. There are no CORS headers: scripts of other origins have no access.
  */
 export const securityHeaders = {
   'x-content-type-options': 'nosniff',

@@ -6,10 +6,10 @@ const spans = new WeakMap<FastifyRequest, Span>()
 
 export const traceIdOf = (request: FastifyRequest): string | undefined => spans.get(request)?.spanContext().traceId
 
-/** Asked every few seconds by machines, and of no interest to anyone. */
+/** Machines request these every few seconds, and nobody needs their traces. */
 const untraced = ['/healthz', '/readyz', '/metrics']
 
-/** A span for each request, named by its route: an address may hold what a caller would not have shown. */
+/** A span for each request, with the name of its route: a URL may contain what a caller would not show. */
 export const addTracing = (app: FastifyInstance): void => {
   app.addHook('onRequest', (request, _reply, done) => {
     const { method, routeOptions, headers } = request
@@ -24,7 +24,7 @@ export const addTracing = (app: FastifyInstance): void => {
     spans.set(request, span)
     within(span, done)
   })
-  // Reading a body goes on outside of what began it.
+  // Reading a body continues outside of the context that started it.
   app.addHook('preValidation', (request, _reply, done) => {
     const span = spans.get(request)
     if (!span) return done()

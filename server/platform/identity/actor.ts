@@ -1,6 +1,6 @@
 import type { OrgId } from '../db/database.ts'
 
-/** In rising order: each may do all that the ones before it may. */
+/** Ascending: each can do everything that the ones before it can. */
 export const roles = ['viewer', 'member', 'admin', 'owner'] as const
 export type Role = (typeof roles)[number]
 
@@ -14,7 +14,7 @@ export type Entitlement = (typeof entitlementNames)[number]
 export const featureNames = ['monitorExports', 'exportWebhooks', 'experimentsV2', 'phiMode'] as const
 export type Feature = (typeof featureNames)[number]
 
-/** Who calls, for one organization. A key acts for the person who made it. */
+/** The caller in one organization. A key acts for the person who created it. */
 export type Actor = {
   kind: 'key' | 'user'
   org: OrgId
@@ -25,16 +25,16 @@ export type Actor = {
   entitlements: Record<Entitlement, boolean>
   features: Record<Feature, boolean>
   requestId: string
-  /** What the caller names the request by, if it does. */
+  /** The caller's own request ID, if any. */
   callerRequestId?: string | undefined
 }
 
-/** The operator's key, which provisions organizations and reaches nothing inside them. */
+/** The operator's key, which provisions organizations and has no access to their data. */
 export type ServiceActor = {
   kind: 'service'
-  /** Null for the key that the configuration names. */
+  /** Null for the configured key. */
   keyId: string | null
   requestId: string
-  /** What the caller names the request by, if it does. */
+  /** The caller's own request ID, if any. */
   callerRequestId?: string | undefined
 }

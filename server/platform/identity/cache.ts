@@ -1,19 +1,19 @@
-/** What a request may assume of a caller before looking again, should a notice of a change be lost. */
+/** How long a caller's permissions are cached, in case a change notification is lost. */
 const trustMs = 5_000
-/** Unknown callers are remembered too, so the number of entries is theirs to drive: bounded. */
+/** Unknown callers are cached too, so they determine the number of entries: bounded. */
 const maxEntries = 20_000
 
 type Options<T> = {
   load: (hash: string) => Promise<T>
-  /** The organization whose changes concern it; undefined when any might. */
+  /** The organization whose changes affect it; undefined if any could. */
   orgOf: (known: T) => string | undefined
 }
 
-/** What callers' secrets stand for, by their hashes. */
+/** Caches what secrets identify, by their hashes. */
 export const openCache = <T>({ load, orgOf }: Options<T>) => {
   const entries = new Map<string, { known: T; loadedAt: number }>()
   const loading = new Map<string, Promise<T>>()
-  // Rises with every forgetting, so that a look-up begun before one is not kept after it.
+  // Increases with every removal, so that a lookup that started before is not cached.
   let generation = 0
 
   const peek = (hash: string): T | undefined => {
@@ -28,7 +28,7 @@ export const openCache = <T>({ load, orgOf }: Options<T>) => {
     const loadedAt = performance.now()
     const promise = load(hash).then((known) => {
       if (generation === seen) {
-        // The oldest goes first: whoever calls often is looked up anew and stands at the end again.
+        // The oldest is removed first: frequent callers are looked up again and move to the end.
         entries.delete(hash)
         for (const oldest of entries.keys()) {
           if (entries.size < maxEntries) break
@@ -47,10 +47,10 @@ export const openCache = <T>({ load, orgOf }: Options<T>) => {
   }
 
   return {
-    /** What is known without asking the database. */
+    /** Returns cached values without the database. */
     peek,
     find: (hash: string): T | Promise<T> => peek(hash) ?? loadOnce(hash),
-    /** Forgets what concerns an organization; everything for the empty one. */
+    /** Removes what concerns an organization; everything for the empty one. */
     forget: (org: string): void => {
       generation++
       loading.clear()

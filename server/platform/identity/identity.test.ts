@@ -8,7 +8,7 @@ import { openDeps, type ServiceDeps } from '../../deps.ts'
 import type { OrgId } from '../db/database.ts'
 import { openIdentity } from './identity.ts'
 
-/** What one process changes holds in another: here a second set of everything, on the same database. */
+/** Changes in one process apply in another: here a second set of everything, on the same database. */
 
 const server = await testServer()
 const { call, deps } = server
@@ -24,7 +24,7 @@ beforeEach(async () => {
   org = await makeOrganization(server)
 })
 
-/** What the other process answers about a key, in short. */
+/** The other process's response to a key, in short. */
 const seenBy = async ({ identity }: Pick<ServiceDeps, 'identity'>, key: string) => {
   const known = await identity.resolve(key)
   if (known.kind !== 'key') return known.kind
@@ -32,7 +32,7 @@ const seenBy = async ({ identity }: Pick<ServiceDeps, 'identity'>, key: string) 
   return { role, suspended, monitors: entitlements.monitors, phiMode: features.phiMode }
 }
 const asOwner = { role: 'owner', suspended: false, monitors: true, phiMode: false }
-// By a notice: without one it would take the five seconds after which everything is looked up anew.
+// By notification. Without it, it would take the five seconds after which everything is read again.
 const within = { timeout: 4_000, interval: 10 }
 
 describe('in another process, within a second', () => {
@@ -43,7 +43,7 @@ describe('in another process, within a second', () => {
     await expect.poll(() => seenBy(second, key), within).toBe('unknown')
   })
 
-  it('suspension holds, and its end', async () => {
+  it('a suspension applies, and so does its end', async () => {
     expect(await seenBy(second, org.key)).toEqual(asOwner)
     await call('POST', `/v1/organizations/${org.id}/suspend`, { key: serviceKey })
     await expect.poll(() => seenBy(second, org.key), within).toEqual({ ...asOwner, suspended: true })
@@ -51,14 +51,14 @@ describe('in another process, within a second', () => {
     await expect.poll(() => seenBy(second, org.key), within).toEqual(asOwner)
   })
 
-  it('entitlements and features are switched', async () => {
+  it('entitlements and features apply', async () => {
     expect(await seenBy(second, org.key)).toEqual(asOwner)
     const body = { entitlements: { monitors: false }, features: { phiMode: true } }
     await call('PATCH', `/v1/organizations/${org.id}`, { key: serviceKey, body })
     await expect.poll(() => seenBy(second, org.key), within).toEqual({ ...asOwner, monitors: false, phiMode: true })
   })
 
-  it('a changed role holds, and a removed member’s key is unknown', async () => {
+  it('a changed role applies, and a removed member’s key is unknown', async () => {
     const member = await makeMember(server, org.key, 'admin')
     const name = 'Own key'
     const { key } = await createApiKey(deps.db, deps.clock, org.id as OrgId, member.userId, { name, role: 'admin' })
@@ -70,8 +70,8 @@ describe('in another process, within a second', () => {
   })
 })
 
-describe('when notices are lost', () => {
-  it('everything is looked up again as soon as they flow again', async () => {
+describe('if notifications are lost', () => {
+  it('everything is read again as soon as they work again', async () => {
     const { id, key } = await makeKey(server, org.key, 'viewer')
     expect(await seenBy(second, key)).toMatchObject({ role: 'viewer' })
     await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -94,14 +94,14 @@ describe('when notices are lost', () => {
   })
 })
 
-it('what a look-up found is not kept when the key was revoked meanwhile', async () => {
+it('a lookup is not cached if the key was revoked in the meantime', async () => {
   const { id, key } = await makeKey(server, org.key, 'viewer')
   let noticed = false
   await second.listener.on('earshot_identity', () => {
     noticed = true
   })
   const slow = await deps.db.startTransaction().execute()
-  // The key itself is found; whom it acts for is read only when this lock is gone.
+  // The key itself is found; its person is only read without this lock.
   await sql`LOCK TABLE members IN ACCESS EXCLUSIVE MODE`.execute(slow)
   const before = seenBy(second, key)
   await expect.poll(() => countWaiting(deps.db, 'select "members"')).toBe(1)
@@ -114,7 +114,7 @@ it('what a look-up found is not kept when the key was revoked meanwhile', async 
   expect(await seenBy(second, key)).toBe('unknown')
 })
 
-it('a change that fails is no change', async () => {
+it('a failed change is no change', async () => {
   const before = await seenBy(deps, org.key)
   const failing = deps.identity.change(org.id as OrgId, async (trx) => {
     await trx.updateTable('organizations').set({ suspended_at: new Date() }).where('id', '=', org.id).execute()
@@ -124,7 +124,7 @@ it('a change that fails is no change', async () => {
   expect(await seenBy(deps, org.key)).toEqual(before)
 })
 
-it('the service key of the configuration is known by its text, whatever its form', async () => {
+it('the configured service key is compared as text, whatever its format', async () => {
   expect(await deps.identity.resolve(serviceKey)).toEqual({ kind: 'service', keyId: null })
   expect(await deps.identity.resolve(`${serviceKey}x`)).toEqual({ kind: 'unknown' })
 })

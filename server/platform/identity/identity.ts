@@ -17,14 +17,14 @@ import {
 } from './queries.ts'
 
 const lastUseIntervalMs = 60_000
-/** A revoked key that a forgotten program goes on sending is written down this often. */
+/** A revoked key that a forgotten program continues to send is recorded this often. */
 const refusalIntervalMs = 60_000
 const maxNoted = 1_000
 const maxUsesKnown = 10_000
 const channel = 'earshot_identity'
 
 type KnownActor = Omit<Actor, 'requestId'>
-/** A key that was one once, and for whom it acted. */
+/** A former key, and its person. */
 type Refused = { org: OrgId; keyId: string; userId: string }
 type Unknown = { kind: 'unknown'; refused?: Refused }
 export type KnownKey =
@@ -34,18 +34,19 @@ export type KnownKey =
 export type KnownSession = { kind: 'session'; actor: KnownActor; expiresAt: Date } | Unknown
 
 export type Identity = {
-  /** What a bearer token stands for, where it was looked up a moment ago. */
+  /** Returns the cached identity of a bearer token. */
   recall: (token: string) => Exclude<KnownKey, Unknown> | undefined
-  /** What a bearer token stands for. */
+  /** Returns the identity of a bearer token. */
   resolve: (token: string, requestId?: string) => Promise<KnownKey>
-  /** What a session's token stands for: a member of the organization that the session looks at. */
+  /** Returns the identity of a session's token: a member of the session's current organization. */
   resolveSession: (token: string) => Promise<KnownSession>
   /**
-   * A transaction that changes who may do what in an organization: every process forgets what it knew, this one
-   * before the promise resolves.
+   * A transaction that changes permissions in an organization: every process drops its cache, this one before the
+   * promise
+   * resolves.
    */
   change: <T>(org: OrgId | '', fn: (trx: Db) => Promise<T>) => Promise<T>
-  /** Takes care of what is written beside a request, which does not wait for it. */
+  /** Handles writes that a request does not wait for. */
   beside: (write: Promise<unknown>, failure: string) => void
   close: () => Promise<void>
 }
@@ -94,7 +95,7 @@ export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Opt
     const { userId, expiresAt } = session
     const org = session.org as OrgId
     const member = await findMembership(db, org, userId)
-    // Who is invited has keys made for them, but signs in only after joining.
+    // Invited people have keys created for them, but only sign in after joining.
     if (!member?.joinedAt) return { kind: 'unknown' }
     const { role } = member
     return {
@@ -122,7 +123,7 @@ export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Opt
 
   const noteUse = ({ org, keyId }: Refused, now: Date): void => {
     if (now.getTime() - (usedAt.get(keyId) ?? Number.NEGATIVE_INFINITY) < lastUseIntervalMs) return
-    // Whatever is forgotten costs one more write, which changes nothing.
+    // Forgetting one only costs another write, which changes nothing.
     if (usedAt.size >= maxUsesKnown) usedAt.clear()
     usedAt.set(keyId, now.getTime())
     beside(upsertKeyUse(db, org, keyId, now), 'storing the last use of a key failed')
@@ -130,7 +131,7 @@ export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Opt
 
   const notedAt = new Map<string, number>()
 
-  /** The use of note: whoever still has a key that was taken away. */
+  /** Notable use: someone still has a revoked key. */
   const noteRefusal = (refused: Refused, requestId: string): void => {
     const { org, keyId, userId } = refused
     const now = performance.now()
@@ -156,7 +157,7 @@ export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Opt
       return present?.kind === 'unknown' ? undefined : present
     },
     resolve: async (token, requestId = newId()) => {
-      // Keys are compared by their hashes alone, so what a comparison's time tells is nothing about a key.
+      // Keys are compared by their hashes, so that timing reveals nothing about a key.
       const hash = hashKey(token)
       if (hash === serviceHash) return { kind: 'service', keyId: null }
       if (!isKeyShaped(token)) return { kind: 'unknown' }

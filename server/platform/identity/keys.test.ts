@@ -4,7 +4,7 @@ import { generateKey, hashKey, isKeyShaped, keyPrefix } from './keys.ts'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-it('a key is ear_, 32 characters at random and 6 that check them', () => {
+it('a key is ear_, 32 random characters, and a checksum of 6', () => {
   const keys = Array.from({ length: 2_000 }, generateKey)
   expect(new Set(keys).size).toBe(keys.length)
   for (const key of keys) {
@@ -16,13 +16,13 @@ it('a key is ear_, 32 characters at random and 6 that check them', () => {
   expect([...seen].sort().join('')).toBe(alphabet)
 })
 
-it('checksum and hash stay as they are: keys that were handed out stay valid', () => {
+it('checksum and hash never change: existing keys stay valid', () => {
   const key = 'ear_4fZkW0qLx8mB2cTn7vRj5sHd1gPy9aUe4RZkIG'
   expect(isKeyShaped(key)).toBe(true)
   expect(hashKey(key)).toBe('t+s7DBYLbgNaH8XhbCYrUb5n4Qj0fcJNDx5rQPimdtY=')
 })
 
-it('a key with one character changed, or two exchanged, is none', () => {
+it('a key with one changed character, or two swapped ones, is invalid', () => {
   const position = fc.integer({ min: 4, max: 41 })
   fc.assert(
     fc.property(position, position, fc.constantFrom(...alphabet), (at, other, char) => {

@@ -2,8 +2,9 @@ import { hash, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 /**
- * The form of a key: `ear_`, 32 random base62 characters (190 bits) and a checksum of 6, so that secret scanners
- * know one and a mistyped one is refused without a look-up.
+ * The format of a key: `ear_`, 32 random base62 characters (190 bits), and a checksum of 6, so that secret scanners
+ * recognize it
+ * and a mistyped one is rejected without a lookup.
  */
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const form = /^ear_[0-9A-Za-z]{38}$/
@@ -28,8 +29,8 @@ export const generateKey = (): string => {
 export const isKeyShaped = (text: string): boolean =>
   form.test(text) && text.slice(bodyLength) === checksum(text.slice(0, bodyLength))
 
-/** What is stored of a key, in base64. A random key of 190 bits needs no slow hash. */
+/** The stored form of a key, in base64. A random key of 190 bits needs no slow hash. */
 export const hashKey = (key: string): string => hash('sha256', key, 'base64')
 
-/** What is shown of a key afterwards. */
+/** What is shown of a key later. */
 export const keyPrefix = (key: string): string => key.slice(0, 8)

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db, OrgId } from '../db/database.ts'
 import { hashKey, keyPrefix } from './keys.ts'
 
-/** Finds the tenant of a key, so it is the one look-up that has none to begin with. */
+/** Finds the tenant of a key, so this is the one lookup without a tenant. */
 export const findKeyAllOrgs = (db: Db, hash: string) =>
   db
     .selectFrom('api_keys')
@@ -26,7 +26,7 @@ export const insertServiceKey = (db: Db, { id, key, name }: { id: string; key: s
     .values({ id, hash: hashKey(key), prefix: keyPrefix(key), name })
     .execute()
 
-/** Answers whether there was such a key, revoked before or not. */
+/** Returns whether there was such a key, revoked or not. */
 export const revokeServiceKey = async (db: Db, id: string, revokedAt: Date): Promise<boolean> => {
   const { numUpdatedRows } = await db
     .updateTable('service_keys')
@@ -36,7 +36,7 @@ export const revokeServiceKey = async (db: Db, id: string, revokedAt: Date): Pro
   return numUpdatedRows > 0n
 }
 
-/** Whose session a token's hash names, and the organization that it looks at. */
+/** Returns the session of a token's hash, with its current organization. */
 export const findSession = (db: Db, hash: string) =>
   db
     .selectFrom('sessions')
@@ -44,7 +44,7 @@ export const findSession = (db: Db, hash: string) =>
     .where('token_hash', '=', hash)
     .executeTakeFirst()
 
-/** The organization as its member sees it: present role, entitlements, features. */
+/** Returns the member's view of the organization: current role, entitlements, features. */
 export const findMembership = (db: Db, org: OrgId, userId: string) =>
   db
     .selectFrom('members')
@@ -65,7 +65,7 @@ export const findMembership = (db: Db, org: OrgId, userId: string) =>
     .where('members.user_id', '=', userId)
     .executeTakeFirst()
 
-/** At most one write a minute and key, however many processes see it used. */
+/** At most one write per minute and key, however many processes see it used. */
 export const upsertKeyUse = (db: Db, org: OrgId, keyId: string, usedAt: Date) =>
   db
     .insertInto('api_key_uses')
@@ -78,6 +78,6 @@ export const upsertKeyUse = (db: Db, org: OrgId, keyId: string, usedAt: Date) =>
     )
     .execute()
 
-/** Tells every process to forget what it knows of the organization's keys, when the transaction commits. */
+/** Makes every process drop its cache of the organization's keys, when the transaction commits. */
 export const notifyIdentityChanged = (db: Db, channel: string, org: OrgId | '') =>
   sql`select pg_notify(${channel}, ${org})`.execute(db)

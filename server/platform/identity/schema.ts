@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { Choice, Closed, Id, Name, Nullable, Timestamp } from '../http/schemas.ts'
 import { entitlementNames, featureNames, roles } from './actor.ts'
 
-/** What several resources show of identity. */
+/** Parts of identity in several resources. */
 
 export const RoleChoice = Choice(roles, { description: 'Each role includes the permissions of the roles before it.' })
 

@@ -1,22 +1,22 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** A person signs in anew after this long, whatever they did in between. */
+/** People sign in again after this time, whatever they did in between. */
 export const sessionSeconds = 14 * 24 * 60 * 60
 
 export type SessionCookie = {
-  /** The prefix that the sign-in library puts before its cookies' names. */
+  /** The prefix of the sign-in library's cookie names. */
   prefix: string
-  /** What the library signs its cookies with. */
+  /** The key that signs the library's cookies. */
   secret: string
-  /** Whether browsers send it over https alone. */
+  /** Whether browsers only send it over https. */
   secure: boolean
-  /** The token of the session that a Cookie header names, if the cookie was signed here. */
+  /** Returns the token of the session in a Cookie header, if the cookie was signed here. */
   read: (header: string | undefined) => string | undefined
-  /** The Set-Cookie header of a new session, as the library would write it. */
+  /** Returns the Set-Cookie header of a new session, as the library would write it. */
   write: (token: string) => string
-  /** The value of another cookie of ours, unchecked. */
+  /** Returns the value of another of our cookies, unchecked. */
   readOther: (header: string | undefined, name: string) => string | undefined
-  /** The Set-Cookie header of another cookie of ours, with the same protection. No value removes it. */
+  /** Returns the Set-Cookie header of another of our cookies, with the same protection. No value removes it. */
   writeOther: (name: string, value: string, lifetimeSeconds: number) => string
 }
 
@@ -37,9 +37,11 @@ const decoded = (text: string): string | undefined => {
 }
 
 /**
- * Reads and writes the library's cookie without the library, which is loaded only when someone signs in:
- * `token.signature`, the signature an HMAC-SHA-256 in base64. A cookie that was not made here never reaches the
- * database. Over https its name begins with `__Host-`, so that no other host of the domain and no plain HTTP can set it.
+ * Reads and writes the library's cookie without the library, which is only loaded when someone signs in:
+ * `token.signature`, the
+ * signature an HMAC-SHA-256 in base64. A cookie from elsewhere never reaches the database. Over https, its name starts
+ * with
+ * `__Host-`, so that no other host of the domain and no plain HTTP can set it.
  */
 export const openSessionCookie = ({ key, secure }: { key: Buffer; secure: boolean }): SessionCookie => {
   const prefix = secure ? '__Host-earshot' : 'earshot'

@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => queue.close())
 
-/** How the job ended, and which items were begun. */
+/** How the job ended, and which items were started. */
 const run = async (effect: Deps['effect'], signal?: AbortSignal) => {
   const begun: string[] = []
   const jobId = await queue.jobs.enqueue(queue.db, eachJob, {})
@@ -37,7 +37,7 @@ const run = async (effect: Deps['effect'], signal?: AbortSignal) => {
   return { outcome, begun }
 }
 
-test('what fails holds up no other, and the first failure is that of the job', async () => {
+test('a failure does not block others, and the first failure is that of the job', async () => {
   const { outcome, begun } = await run(async (item) => {
     if (item !== 'b') throw new Error(`of ${item}`)
   })
@@ -45,7 +45,7 @@ test('what fails holds up no other, and the first failure is that of the job', a
   expect(outcome).toMatchObject({ result: 'dead', error: { message: 'of a' } })
 })
 
-test('an attempt that was taken over goes on with nothing', async () => {
+test('an attempt that was taken over stops', async () => {
   const { outcome, begun } = await run(async (_item, attempt) => {
     await sql`UPDATE jobs SET attempt = attempt + 1 WHERE id = ${attempt.jobId}`.execute(queue.db)
     await attempt.transaction(async () => {})
@@ -54,7 +54,7 @@ test('an attempt that was taken over goes on with nothing', async () => {
   expect(outcome?.result).toBe('stale')
 })
 
-test('an attempt that was ended goes on with nothing, and tells why it was ended', async () => {
+test('an attempt that was ended stops, and reports why', async () => {
   const end = new AbortController()
   const { outcome, begun } = await run(async (item) => {
     if (item === 'b') end.abort(new Error('the end'))

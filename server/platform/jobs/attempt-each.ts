@@ -3,8 +3,9 @@ import { StaleAttempt } from './attempt.ts'
 import type { Attempt } from './define-job.ts'
 
 /**
- * Goes on with the others where one fails: it must not keep them, however often the job runs. The first failure is
- * thrown in the end, so that the job comes again and the log tells. An attempt that is over goes on with none.
+ * Continues with the others after a failure, which must not block them, however often the job runs. The first failure
+ * is thrown
+ * at the end, so that the job is retried and logged. An ended attempt stops.
  */
 export const attemptEach = async <T>(
   { signal }: Pick<Attempt, 'signal'>,
@@ -25,7 +26,7 @@ export const attemptEach = async <T>(
   if (first) throw first.fault
 }
 
-/** One after the other, from pages that begin after the last one listed. */
+/** One after the other, from pages that start after the last listed one. */
 export async function* eachOfPages<T extends { id: string }>(
   limit: number,
   list: (page: Page) => Promise<T[]>,

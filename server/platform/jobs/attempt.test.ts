@@ -31,7 +31,7 @@ beforeEach(async () => {
 })
 afterAll(() => queue.close())
 
-/** Runs one job over a network that can fail; the test's own connections are sound. */
+/** Runs one job over an unreliable network; the test's own connections are reliable. */
 const overPassage = async () => {
   const { passage, connection } = await behindPassage(queue.connection)
   const database = openDatabase({ connection, applicationName: 'jobs test' })
@@ -46,8 +46,8 @@ const overPassage = async () => {
 
 const completed = [{ number: 1, result: 'completed' }]
 
-describe.each(['transaction', 'finish'] as const)('what was done is not done again for the sake of its %s', (kind) => {
-  test('when the database is away for a moment', async () => {
+describe.each(['transaction', 'finish'] as const)('completed work is not repeated because of its %s', (kind) => {
+  test('if the database is temporarily unavailable', async () => {
     const { passage, drain } = await overPassage()
     let works = 0
     const outcomes = await drain(async (attempt) => {
@@ -61,7 +61,7 @@ describe.each(['transaction', 'finish'] as const)('what was done is not done aga
     expect(await notes(queue.db)).toEqual(['stored'])
   })
 
-  test('when its connection is cut in the middle: the effect of that try is taken back', async () => {
+  test('if its connection is cut: the effect of that attempt is rolled back', async () => {
     const { passage, drain } = await overPassage()
     let [works, tries] = [0, 0]
     const outcomes = await drain(async (attempt) => {
@@ -77,7 +77,7 @@ describe.each(['transaction', 'finish'] as const)('what was done is not done aga
     expect(await notes(queue.db)).toEqual(['begun', 'stored'])
   })
 
-  test('but what it refuses is told at once', async () => {
+  test('but rejections are reported immediately', async () => {
     const { drain } = await overPassage()
     let tries = 0
     const outcomes = await drain((attempt) =>
@@ -91,8 +91,8 @@ describe.each(['transaction', 'finish'] as const)('what was done is not done aga
   })
 })
 
-describe('a commit whose answer is lost', () => {
-  /** Cuts all connections while the commit waits for a lock, and lets it go on. */
+describe('a commit without a response', () => {
+  /** Cuts all connections while the commit waits for a lock, and then releases it. */
   const cutAtCommit = async (kind: 'transaction' | 'finish') => {
     const { passage, drain } = await overPassage()
     let tries = 0
@@ -127,7 +127,7 @@ describe('a commit whose answer is lost', () => {
       FOR EACH ROW EXECUTE FUNCTION wait()`.execute(queue.db)
   })
 
-  test('counts when it completed the job', async () => {
+  test('counts if it completed the job', async () => {
     const { outcomes, tries, value } = await cutAtCommit('finish')
     expect(outcomes).toMatchObject(completed)
     expect(outcomes[0]).not.toHaveProperty('error')
@@ -135,7 +135,7 @@ describe('a commit whose answer is lost', () => {
     expect(await notes(queue.db)).toEqual(['stored'])
   })
 
-  test('is not tried twice when nothing tells whether it was done', async () => {
+  test('is not retried if nothing shows whether it succeeded', async () => {
     const { outcomes, tries } = await cutAtCommit('transaction')
     expect(outcomes).toMatchObject([{ number: 1, result: 'retried' }])
     expect(tries).toBe(1)
@@ -143,7 +143,7 @@ describe('a commit whose answer is lost', () => {
   })
 })
 
-test('what a job writes down when it is told to stop is waited for', async () => {
+test('waits for the final writes of a job that is told to stop', async () => {
   const jobs = await queue.open()
   const running = Promise.withResolvers<void>()
   const run: Deps['run'] = async ({ signal }) => {

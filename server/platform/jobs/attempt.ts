@@ -1,4 +1,4 @@
-// One claim from its start to its end: run, complete, try again later, or bury.
+// One attempt from start to end: run, complete, retry later, or bury.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db } from '../db/database.ts'
 import { isPassingDatabaseError } from '../db/errors.ts'
@@ -16,7 +16,7 @@ import {
 
 export type TakenJob = Claim & { number: number; payload: unknown }
 
-/** `returned`: the worker was told to stop. `stale`: the job had been taken over, nothing was changed. */
+/** `returned`: the worker was told to stop. `stale`: another worker took over the job, and nothing was changed. */
 export type JobResult = 'completed' | 'retried' | 'dead' | 'returned' | 'stale'
 export type AttemptOutcome = { name: string; jobId: string; number: number; result: JobResult; error?: unknown }
 
@@ -28,7 +28,7 @@ export class StaleAttempt extends Error {
   }
 }
 
-/** Why a worker ends an attempt that is still running; given as the reason of its signal. */
+/** Why a worker ends a running attempt; the reason of its signal. */
 export class AttemptEnded extends Error {
   readonly because: 'taken over' | 'stopping' | 'timed out'
 
@@ -39,12 +39,12 @@ export class AttemptEnded extends Error {
   }
 }
 
-/** A refusal would be the same again; what does not work at the moment may work later. */
+/** A rejection would repeat; unavailable things may work later. */
 const isFinal = (error: unknown): boolean => error instanceof ApiError && error.kind !== 'unavailable'
 
 const longestDelaySeconds = 3600
 
-/** For what a job that is told to stop still writes down: after it the database may be closed. */
+/** For the final writes of a job that is told to stop; afterwards, the database may be closed. */
 const lastWordsMs = 1_000
 
 const reasonOf = ({ signal }: AbortController) => signal.reason as AttemptEnded // the only reason ever given
@@ -54,7 +54,7 @@ const retryDelay = (job: Job, number: number): number => {
   return full * (0.5 + Math.random() / 2)
 }
 
-/** A short loss of the database must not make finished work be done again. */
+/** A short loss of the database must not repeat completed work. */
 const persist = async <T>(
   end: () => Promise<T>,
   { mayHelp = () => true, signal }: { mayHelp?: (error: unknown) => boolean; signal?: AbortSignal } = {},
@@ -89,7 +89,7 @@ export const runAttempt = async <D>(
     })
 
   const transaction: Attempt['transaction'] = (effect) => {
-    // The answer to a COMMIT may be what was lost. Nothing would tell the second try that the first one counts.
+    // The response to COMMIT may be lost. Nothing would tell the second attempt that the first one counts.
     let mayBeCommitted = false
     const run = () =>
       tryOnce(async (trx) => {
@@ -112,7 +112,7 @@ export const runAttempt = async <D>(
           return value
         })
       } catch (error) {
-        // Of an earlier try whose COMMIT was not answered, the completed job tells that it counts.
+        // If the COMMIT of an earlier attempt got no response, the completed job shows that it counts.
         if (committing && error instanceof StaleAttempt && (await isCompleted(db, taken))) return committing.value
         throw error
       }
@@ -176,7 +176,7 @@ export const runAttempt = async <D>(
   }
 }
 
-/** Runs the job; rejects when its time is over or its worker ends it. One that is told to stop has a moment left. */
+/** Runs the job; rejects on timeout or if its worker ends it. One that is told to stop has a moment left. */
 const runUntilEnded = async (run: () => Promise<unknown>, end: AbortController, timeoutMs: number): Promise<void> => {
   const timer = setTimeout(() => end.abort(new AttemptEnded('timed out')), timeoutMs)
   const ended = Promise.withResolvers<never>()

@@ -65,7 +65,7 @@ const count = async (org: OrgId, where = sql`true`): Promise<number> => {
   return rows[0]?.count ?? Number.NaN
 }
 
-test('deletes and changes what is due, however much it is, in every organization', async () => {
+test('deletes and changes everything due, in every organization', async () => {
   await addMails(queue.db, large, { count: 1_700, daysOld: 31 })
   await addMails(queue.db, large, { count: 700, daysOld: 1, status: 'failed' })
   await addMails(queue.db, small, { count: 2, daysOld: 31 })
@@ -76,14 +76,14 @@ test('deletes and changes what is due, however much it is, in every organization
   expect([await count(large), await count(large, sql`text = ''`), await count(small)]).toEqual([700, 700, 3])
 })
 
-test('the sweep of one organization leaves the others alone', async () => {
+test('the sweep of one organization does not affect the others', async () => {
   await addMails(queue.db, large, { count: 5, daysOld: 31 })
   await addMails(queue.db, small, { count: 5, daysOld: 31 })
   await run(small)
   expect([await count(large), await count(small)]).toEqual([5, 0])
 })
 
-test('rows that another process holds are left to it', async () => {
+test('skips rows that another process has locked', async () => {
   await addMails(queue.db, small, { count: 5, daysOld: 31 })
   await queue.db.transaction().execute(async (trx) => {
     await sql`SELECT FROM mails WHERE organization_id = ${small} LIMIT 2 FOR UPDATE`.execute(trx)

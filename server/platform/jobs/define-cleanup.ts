@@ -8,13 +8,13 @@ const batch = 500
 type Cleanup = {
   name: string
   schedule: string
-  /** By what they are called in the log. */
+  /** By their name in the log. */
   rows: Record<string, DueRows>
 }
 
 type Batch = { id: string; rows: DueRows; count: number }
 
-/** Batches of each kind, until one is not full. What was swept is due no more, so it does not matter where it begins. */
+/** Batches of each kind, until one is not full. Swept rows are no longer due, so the start does not matter. */
 async function* batchesOf(rows: Cleanup['rows']): AsyncGenerator<Batch> {
   for (const [id, each] of Object.entries(rows)) {
     const next: Batch = { id, rows: each, count: 0 }
@@ -25,7 +25,7 @@ async function* batchesOf(rows: Cleanup['rows']): AsyncGenerator<Batch> {
   }
 }
 
-/** Defines a sweep of rows that are due by their age. */
+/** Defines a sweep of rows that are due by age. */
 export const defineCleanup = ({ name, schedule, rows }: Cleanup): Job<SweepDeps, SweepPayload> =>
   defineSweep<SweepDeps, Batch>({
     name,

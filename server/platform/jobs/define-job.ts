@@ -2,24 +2,29 @@ import type { Static, TSchema } from 'typebox'
 import type { Db } from '../db/database.ts'
 import { strict } from '../json-schema.ts'
 
-/** One run of a job. A job is safe to run again: it reads state first, and writes through its attempt what must have its effect once. */
+/**
+ * One run of a job. A job is safe to run again: it reads state first, and writes effects that must happen once with its
+ * attempt.
+ */
 export type Attempt = {
   jobId: string
-  /** 1 for the first run. A run that was given back because its worker was told to stop is not counted. */
+  /** 1 for the first run. A run that was returned because its worker was told to stop does not count. */
   number: number
-  /** Aborted when time is up, when the worker stops, and when another worker has taken the job over. */
+  /** Aborted on timeout, when the worker stops, and when another worker has taken over the job. */
   signal: AbortSignal
   /**
-   * Opens a transaction that commits only while this attempt still owns the job. An attempt that lost its job
-   * gets StaleAttempt and changes nothing. After a passing fault of the database, which took the first try back, the
-   * effect runs again: it changes nothing but what its transaction does.
+   * Opens a transaction that only commits while this attempt still owns the job. An attempt that lost its job gets
+   * StaleAttempt
+   * and changes nothing. After a temporary database error, which rolled back the first attempt, the effect runs again:
+   * it must
+   * only change what its transaction does.
    */
   transaction: <T>(effect: (trx: Db) => Promise<T>) => Promise<T>
-  /** The last transaction of the job: its effect and the job's completion are one commit. It, too, may run again. */
+  /** The last transaction of the job: its effect and the job's completion are one commit. It can run again, too. */
   finish: <T>(effect: (trx: Db) => Promise<T>) => Promise<T>
 }
 
-/** Methods, not function properties, so that jobs of different payloads fit into one list. */
+/** Methods, not function properties, so that jobs with different payloads fit into one list. */
 export type Job<D = unknown, P = unknown> = {
   readonly name: string
   readonly payload: TSchema
@@ -34,30 +39,32 @@ export type Job<D = unknown, P = unknown> = {
 }
 
 export type JobDefinition<D, P extends TSchema> = {
-  /** Such as `company.delete-logo`. It is stored with each job, so it is never changed. */
+  /** Such as `company.delete-logo`. Stored with each job, so it never changes. */
   name: string
-  /** Ids only: a payload outlives the code and the rows that it was written for, and is checked when taken. */
+  /** Only IDs: a payload outlives the code and rows that it was written for, and is validated when taken. */
   payload: P
-  /** Runs after the first that may fail before the job is dead. */
+  /** How many runs after the first may fail before the job is dead. */
   retryLimit?: number
   /** Delay before the first retry. It doubles with each further one, up to an hour, with jitter. */
   retryDelaySeconds?: number
-  /** Time for one attempt. */
+  /** Timeout of one attempt. */
   timeoutSeconds?: number
   /**
-   * How many run at once in one process, at most half of them for one organization: an organization takes no place
-   * unless, before it does, more are free than it holds.
+   * Concurrent runs in one process, at most half of them for one organization: an organization only gets a slot if more
+   * are
+   * free than it uses.
    */
   concurrency?: number
-  /** Higher is taken first, among the jobs of this name that an organization has. */
+  /** Higher is taken first, among an organization's jobs with this name. */
   priority?: number
-  /** Cron, in UTC. Runs missed while no worker lived are made up for by one. The payload must allow `{}`. */
+  /** Cron, in UTC. One run makes up for those missed while no worker was running. The payload must allow `{}`. */
   schedule?: string
-  /** An ApiError is final, unless it is `unavailable`; whatever else is thrown is tried again. */
+  /** An ApiError is final unless it is `unavailable`; anything else thrown is retried. */
   run: (deps: D, payload: Static<P>, attempt: Attempt) => Promise<void>
   /**
-   * Tells the product that the job is dead, in the transaction that buries it, however its last attempt ended:
-   * thrown, out of time, or killed with its worker. If this throws, the burial is tried again later.
+   * Called when the job is dead, in the transaction that buries it, however its last attempt ended: thrown, timed out,
+   * or killed
+   * with its worker. If this throws, the burial is retried later.
    */
   onFailed?: (deps: D, payload: Static<P>, trx: Db, error: unknown) => Promise<void>
 }

@@ -64,14 +64,14 @@ beforeEach(() => {
   ])
 })
 
-test('an organization waits for no more than one slice of another', async () => {
+test('an organization waits for at most one slice of another', async () => {
   const sweep = define('slices', { sliceMs: 0 })
   await queue.jobs.enqueue(queue.db, sweep, {})
   await queue.jobs.drain([sweep], makeDeps())
   expect(begun).toEqual(['a1', 'b1', 'a2', 'a3', 'a4'])
 })
 
-test('an organization that is stuck keeps no other waiting', async () => {
+test('a stuck organization does not block others', async () => {
   const sweep = define('stuck')
   const stuck = Promise.withResolvers<void>()
   const worker = await queue.open()
@@ -88,7 +88,7 @@ test('an organization that is stuck keeps no other waiting', async () => {
   await worker.stop({ timeoutMs: 5_000 })
 })
 
-test('what fails holds up neither its organization nor another, and comes again', async () => {
+test('a failure blocks neither its organization nor another, and is retried', async () => {
   const sweep = define('fault')
   await queue.jobs.enqueue(queue.db, sweep, {})
   const failing = makeDeps((item) => {
@@ -102,7 +102,7 @@ test('what fails holds up neither its organization nor another, and comes again'
   expect(begun).toContain('a2')
 })
 
-test('a fault in one slice keeps the next from nothing', async () => {
+test('an error in one slice does not affect the next', async () => {
   const sweep = define('faulty-slice', { sliceMs: 0 })
   await queue.jobs.enqueue(queue.db, sweep, {})
   const failing = makeDeps((item) => {
@@ -112,7 +112,7 @@ test('a fault in one slice keeps the next from nothing', async () => {
   expect(begun).toEqual(['a1', 'b1', 'a2', 'a3', 'a4'])
 })
 
-test('looks at every organization where the due ones cannot be listed', async () => {
+test('checks every organization if due ones cannot be listed', async () => {
   const sweep = define('node-away', {
     listOrganizations: async () => {
       throw new Error('a node is away')
@@ -123,7 +123,7 @@ test('looks at every organization where the due ones cannot be listed', async ()
   expect(begun.sort()).toEqual(['a1', 'a2', 'a3', 'a4', 'b1'])
 })
 
-test('a run enqueues nothing where one of before still waits', async () => {
+test('a run enqueues nothing if an earlier one still waits', async () => {
   const sweep = define('twice')
   const attempt = { transaction: (effect: (trx: Db) => Promise<void>) => effect(queue.db) } as Attempt
   for (let run = 0; run < 2; run++) await sweep.run(makeDeps(), {}, attempt)

@@ -19,27 +19,29 @@ export type SweepPayload = { organizationId?: string; after?: string }
 export type SweepDefinition<D, Item extends { id: string }> = {
   name: string
   schedule: string
-  /** The time that decides what is due; undefined when nothing may be swept now. */
+  /** The time that decides what is due; undefined if nothing may be swept now. */
   time: (deps: D) => Date | Promise<Date | undefined>
-  /** Where something may be due. */
+  /** Finds organizations with possibly due work. */
   listOrganizations: (deps: D, now: Date) => Promise<{ id: OrgId }[]>
-  /** What is due in one organization, in the order of ids, from the one that follows `after`. */
+  /** The due work in one organization, in ID order, after `after`. */
   listItems: (deps: D, due: { org: OrgId; now: Date; after: string | undefined }) => AsyncIterable<Item>
   sweepItem: (deps: D, item: Item, place: { org: OrgId; now: Date; attempt: Attempt }) => Promise<void>
-  /** After so long an organization's sweep gives its place to others and stands in line again. */
+  /** After this time, an organization's sweep yields to others and is queued again. */
   sliceMs?: number
   concurrency?: number
   timeoutSeconds?: number
 }
 
-/** What deletes or decides by age asks for a time that can be trusted. */
+/** Deletion and decisions by age require a trusted time. */
 export const trustedTime = ({ sweeps }: Pick<SweepDeps, 'sweeps'>): Promise<Date | undefined> => sweeps.time()
 export const currentTime = ({ clock }: Pick<SweepDeps, 'clock'>): Date => clock.now()
 
 /**
- * Defines work that comes up in every organization by the clock. Each run enqueues a job for each organization where
- * something may be due, so that organizations take turns as with all jobs; and a job that takes long stands in line again.
- * What fails, in one organization or in one item, holds up nothing else.
+ * Defines recurring work in every organization. Each run enqueues a job for each organization with possibly due work,
+ * so that
+ * organizations take turns as with all jobs; a long job is queued again. A failure, in one organization or one item,
+ * blocks
+ * nothing else.
  */
 export const defineSweep = <D extends SweepDeps, Item extends { id: string }>({
   name,
@@ -52,7 +54,7 @@ export const defineSweep = <D extends SweepDeps, Item extends { id: string }>({
   concurrency = 4,
   timeoutSeconds = 300,
 }: SweepDefinition<D, Item>): Job<D, SweepPayload> => {
-  /** With a node of the database away, one query over all organizations fails where those of most would not. */
+  /** If a database node is unavailable, one query over all organizations fails where those of most would not. */
   const listAny = async (deps: D, now: Date) => {
     try {
       return await listOrganizations(deps, now)
@@ -89,7 +91,7 @@ export const defineSweep = <D extends SweepDeps, Item extends { id: string }>({
     try {
       await attemptEach(attempt, slice(), (item) => sweepItem(deps, item, { org, now, attempt }))
     } catch (error) {
-      // Otherwise it comes again with the next run: the rest does not wait for it.
+      // Otherwise it is retried with the next run: the rest does not wait for it.
       if (attempt.signal.aborted || error instanceof StaleAttempt || next === undefined) throw error
       deps.log.error({ job: name, organizationId: org, err: error }, 'part of a sweep failed')
     }
@@ -108,7 +110,7 @@ export const defineSweep = <D extends SweepDeps, Item extends { id: string }>({
       const now = await time(deps)
       if (!now) return
       if (organizationId === undefined) return enqueueEach(deps, now, attempt)
-      // The one who enqueued it wrote the id of an organization.
+      // The payload contains a validated organization ID.
       await sweepSlice(deps, { org: organizationId as OrgId, now, after }, attempt)
     },
   })

@@ -1,6 +1,7 @@
-// A worker's presence in the database: one connection of its own, which holds a session advisory lock (free at
-// once when the process dies), listens for new jobs, renews the leases of running ones, and looks each second for what
-// is due and for jobs whose worker is gone.
+// A worker's presence in the database: one connection with a session advisory lock (free as soon as the process dies),
+// which
+// listens for new jobs, renews the leases of running ones, and checks every second for due jobs and jobs of lost
+// workers.
 import { randomInt } from 'node:crypto'
 import pg from 'pg'
 import { planning, setSession } from '../db/session.ts'
@@ -10,16 +11,17 @@ import { type Claim, leaseSeconds, noticeChannel } from './queries.ts'
 const lockClass = 0x4541_5253
 const lookEveryMs = 1_000
 const reconnectAfterMs = 200
-/** A look that takes longer means a dead connection: the server is asked little. */
+/** A check that takes longer means a dead connection: the server has little to do. */
 const queryTimeoutMs = 5_000
 
 const lockSql = `SELECT pg_try_advisory_lock(${lockClass}, $1) AS held`
 
-/** Well before they end, and not at each look: most jobs are done before the first time. */
+/** Well before they expire, and not at each check: most jobs finish before the first renewal. */
 const renewBelowSeconds = leaseSeconds - 3
 
-// A row locked by its own attempt's last transaction is owned, and not waited for. Arrays by position instead of unnest,
-// whose rows Citus 14 stores in one format and reads in another.
+// A row locked by its own attempt's last transaction is owned, and not waited for. Arrays by position instead of
+// unnest, whose
+// rows Citus 14 stores in one format and reads in another.
 const renewSql = `
   WITH free AS (
     SELECT organization_id, id FROM jobs
@@ -35,7 +37,7 @@ const renewSql = `
   SELECT id, attempt FROM jobs
   WHERE organization_id = ANY($1::uuid[]) AND id = ANY($2::uuid[]) AND state = 'active'`
 
-// Those that an enqueuing transaction holds may wait all the same.
+// Those locked by an enqueuing transaction can wait anyway.
 const releaseSql = `
   WITH due AS (
     SELECT organization_id, id FROM jobs WHERE state = 'delayed' AND due_at <= now()
@@ -57,7 +59,7 @@ const lookSql = `
           AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))
     ) AS silent`
 
-// An attempt in the middle of its own transaction is skipped: it may still commit, and is looked at again.
+// An attempt in its own transaction is skipped: it may still commit, and is checked again.
 const takeOverSql = `
   WITH lost AS (
     SELECT organization_id, id FROM jobs
@@ -72,7 +74,7 @@ export type PresenceOptions = {
   applicationName: string
   log: Log
   names: string[]
-  /** Jobs of this name wait. */
+  /** Jobs with this name wait. */
   onWaiting: (name: string) => void
   running: () => Claim[]
   /** This worker no longer owns the attempt. */
@@ -114,7 +116,7 @@ export const openPresence = async (options: PresenceOptions): Promise<Presence> 
       connectionTimeoutMillis: queryTimeoutMs,
       query_timeout: queryTimeoutMs,
     })
-    // Without a listener, the loss of a connection would end the process.
+    // Without a listener, a lost connection would end the process.
     next.on('error', (error) => {
       if (client === next) noteLoss(error)
       drop(next)
@@ -145,7 +147,7 @@ export const openPresence = async (options: PresenceOptions): Promise<Presence> 
       running.map((claim) => claim.id),
       running.map((claim) => claim.attempt),
     ])
-    // By the attempt too: this worker may have taken over its own.
+    // By attempt too: this worker may have taken over its own.
     const owned = new Set(rows.map(({ id, attempt }) => `${id} ${attempt}`))
     for (const claim of running) if (!owned.has(`${claim.id} ${claim.attempt}`)) options.onLost(claim)
   }
@@ -153,7 +155,7 @@ export const openPresence = async (options: PresenceOptions): Promise<Presence> 
   const attach = async (): Promise<pg.Client> => {
     const current = client ?? (await connect())
     if (!holdsLock) {
-      // Not held at once while the server has not yet noticed the loss of an earlier connection of ours.
+      // Not locked immediately while the server has not noticed the loss of an earlier connection of ours.
       const { rows } = await current.query<{ held: boolean }>(lockSql, [workerKey])
       holdsLock = rows[0]?.held === true
     }
@@ -166,7 +168,7 @@ export const openPresence = async (options: PresenceOptions): Promise<Presence> 
     await current.query(releaseSql)
     const { rows } = await current.query<{ waiting: string[]; silent: number[] }>(lookSql, [options.names, workerKey])
     const { waiting = [], silent = [] } = rows[0] ?? {}
-    // Silent in two looks, so that a worker whose connection broke has the time to come back.
+    // Silent in two checks, so that a worker with a broken connection has time to reconnect.
     const dead = silent.filter((key) => silentBefore.includes(key))
     silentBefore = silent
     for (const name of waiting) options.onWaiting(name)

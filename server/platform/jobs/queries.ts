@@ -1,18 +1,19 @@
-// Every statement on the queue's tables.
-//
-// An attempt is named by (organization, id, attempt): each time that a job is taken, `attempt` rises. A statement that
-// ends an attempt locks the row FOR UPDATE first, a transaction of the attempt holds it FOR KEY SHARE: so an attempt
-// cannot be taken away in the middle of its own transaction, and the renewal of a lease passes both.
+// All statements on the queue's tables.
+// An attempt is (organization, id, attempt): `attempt` increases each time a job is taken. A statement that ends an
+// attempt
+// locks the row FOR UPDATE first, and a transaction of the attempt locks it FOR KEY SHARE: so an attempt cannot be
+// taken away
+// during its own transaction, and renewing a lease is compatible with both.
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, OrgId } from '../db/database.ts'
 
-/** Owns what belongs to no organization: the highest UUID, which no organization has. */
+/** Owner of jobs without an organization: the highest UUID, which no organization has. */
 export const systemOrganization = 'ffffffff-ffff-ffff-ffff-ffffffffffff' as OrgId
 
-/** A notice whose payload is the name of a job says that some wait. */
+/** A notification with the name of a job as payload means that some wait. */
 export const noticeChannel = 'earshot_jobs'
 
-/** A worker that renews nothing for so long has lost its jobs. */
+/** A worker without a renewal for this long has lost its jobs. */
 export const leaseSeconds = 10
 
 const retention = { completed: '15 minutes', dead: '90 days' }
@@ -27,14 +28,14 @@ type NewJob = {
 
 type Enqueuing = { name: string; priority: number; singletonKey?: string | undefined; afterSeconds?: number }
 
-/** By a statement of its own: on a cluster, one that also stores jobs would be planned anew each time, in several steps. */
+/** In a separate statement: on a cluster, one that also stores jobs would be planned each time, in several steps. */
 const announce = (trx: Db, name: string) => sql`SELECT pg_notify(${noticeChannel}, ${name})`.execute(trx)
 
 const unlessWaiting = sql`
   ON CONFLICT (organization_id, name, singleton_key) WHERE attempt = 0 AND singleton_key IS NOT NULL DO NOTHING
   RETURNING id`
 
-/** Undefined when a job of the same singleton key waits already. */
+/** Undefined if a job with the same singleton key already waits. */
 export const insertJob = async (
   trx: Db,
   { org, id, payload }: NewJob,
@@ -50,7 +51,7 @@ export const insertJob = async (
   return rows[0]?.id
 }
 
-/** Returns the ids of those that are new: with a singleton key, one that waits already stays as it is. */
+/** Returns the IDs of new ones: with a singleton key, one that already waits stays unchanged. */
 export const insertJobs = async (trx: Db, jobs: NewJob[], enqueuing: Enqueuing): Promise<string[]> => {
   const [first, ...others] = jobs
   if (first && others.length === 0) {
@@ -74,8 +75,9 @@ export const insertJobs = async (trx: Db, jobs: NewJob[], enqueuing: Enqueuing):
 }
 
 /**
- * Holds a job that waits for its first attempt until the transaction ends: workers pass it over, so it will see what this
- * transaction writes. Undefined when it was taken meanwhile.
+ * Locks a job that waits for its first attempt until the transaction ends: workers skip it, so it will see the
+ * transaction's
+ * writes. Undefined if it was taken in the meantime.
  */
 export const holdWaiting = async (
   trx: Db,
@@ -90,18 +92,19 @@ export const holdWaiting = async (
   return rows[0]?.id
 }
 
-/** For what cannot be listed by what is due. */
+/** For work without a list of due organizations. */
 export const listOrganizationsAllOrgs = (db: Db) =>
   db.selectFrom('organizations').select(sql<OrgId>`id`.as('id')).execute()
 
-/** Of one kind of job. `waiting` is counted up to a number. */
+/** Of one kind of job. `waiting` is counted up to a limit. */
 export type Backlog = { org: OrgId; waiting: number }
 
 type OrganizationTurn = { after: string; organizations: number; jobsEach: number }
 
 /**
- * The organizations that have jobs of that name waiting, those that follow `after`: so many of them, and so many jobs of
- * each are looked at, however many wait.
+ * Returns organizations with waiting jobs of that name, after `after`: reads a limited number of them, and of jobs
+ * each, however
+ * many wait.
  */
 export const listBacklogs = async (
   db: Db,
@@ -131,7 +134,7 @@ export const listBacklogs = async (
 
 export type TakenRow = Claim & { payload: unknown; uncounted: number; priority: number; dueAt: Date }
 
-/** Takes up to so many jobs of each organization, those of the highest priority and then the oldest. */
+/** Takes a number of jobs of each organization, highest priority first, then the oldest. */
 export const takeJobs = async (
   db: Db,
   name: string,
@@ -153,7 +156,7 @@ export const takeJobs = async (
     FROM chosen WHERE jobs.organization_id = chosen.organization_id AND jobs.id = chosen.id
     RETURNING jobs.organization_id AS org, name, jobs.id, attempt, payload, uncounted, priority, due_at AS "dueAt"
   `.execute(db)
-  // In any order, and the statement chose by another.
+  // In any order, and the statement used another.
   return rows.sort(
     (a, b) => b.priority - a.priority || Number(a.dueAt) - Number(b.dueAt) || (a.id < b.id ? -1 : Number(a.id > b.id)),
   )
@@ -162,13 +165,13 @@ export const takeJobs = async (
 const isOwned = ({ org, id, attempt }: Claim) =>
   sql`organization_id = ${org} AND id = ${id} AND state = 'active' AND attempt = ${attempt}`
 
-/** Whether the attempt still owns its job, which then stays so until the transaction ends. */
+/** Whether the attempt still owns its job; locked until the transaction ends. */
 export const holdAttempt = async (trx: Db, claim: Claim): Promise<boolean> => {
   const { rows } = await sql`SELECT 1 FROM jobs WHERE ${isOwned(claim)} FOR KEY SHARE`.execute(trx)
   return rows.length === 1
 }
 
-/** Ends an attempt; false when it had lost its job. */
+/** Ends an attempt; false if it had lost its job. */
 const endAttempt = async (db: Db, claim: Claim, change: RawBuilder<unknown>): Promise<boolean> => {
   const { rows } = await sql`
     WITH owned AS (SELECT organization_id, id FROM jobs WHERE ${isOwned(claim)} FOR UPDATE)
@@ -181,7 +184,7 @@ const endAttempt = async (db: Db, claim: Claim, change: RawBuilder<unknown>): Pr
 export const completeAttempt = (db: Db, claim: Claim) =>
   endAttempt(db, claim, sql`state = 'completed', ended_at = now(), error = NULL`)
 
-/** Whether it was this attempt that completed the job: each later one would have another number. */
+/** Whether this attempt completed the job: each later one would have another number. */
 export const isCompleted = async (db: Db, { org, id, attempt }: Claim): Promise<boolean> => {
   const { rows } = await sql`
     SELECT 1 FROM jobs
@@ -196,14 +199,14 @@ export const retryAttempt = (db: Db, claim: Claim, delaySeconds: number, message
     sql`state = 'delayed', error = ${message}, due_at = now() + ${delaySeconds}::float8 * interval '1 second'`,
   )
 
-/** It is waiting again, and nothing counts against it. */
+/** It waits again, and the run does not count. */
 export const returnAttempt = (db: Db, claim: Claim) =>
   endAttempt(db, claim, sql`state = 'waiting', due_at = now(), uncounted = uncounted + 1`)
 
 export const buryAttempt = (trx: Db, claim: Claim, message: string) =>
   endAttempt(trx, claim, sql`state = 'dead', ended_at = now(), error = ${message}`)
 
-/** For a process that knows to be the only worker: whatever is active was left behind. */
+/** For a process that is the only worker: active jobs were left behind. */
 export const returnAllActive = async (db: Db): Promise<number> => {
   const { rows } = await sql`
     UPDATE jobs SET state = 'waiting', due_at = now(), worker_key = NULL, lease_until = NULL, error = 'its worker died'
@@ -212,7 +215,7 @@ export const returnAllActive = async (db: Db): Promise<number> => {
   return rows.length
 }
 
-/** Lets jobs wait that were delayed until now; or, of these names, all that are delayed. */
+/** Releases jobs that were delayed until now; or all delayed ones with these names. */
 export const releaseDelayed = async (db: Db, all?: string[]): Promise<void> => {
   await sql`
     UPDATE jobs SET state = 'waiting'
@@ -226,7 +229,7 @@ export const listWaitingNames = async (db: Db): Promise<Set<string>> => {
 
 export type DeadJob = { id: string; name: string; payload: unknown; attempts: number; error: string; diedAt: Date }
 
-/** The newest first. A cursor is the last row's place. */
+/** Newest first. A cursor is the position of the last row. */
 export const listDead = async (
   db: Db,
   limit: number,
@@ -251,7 +254,7 @@ export const retryDead = async (db: Db, ids: string[] | undefined): Promise<stri
   return rows.map((row) => row.id)
 }
 
-/** Deletes ended jobs whose time is over, up to a number of each state. */
+/** Deletes old ended jobs, up to a number per state. */
 export const deleteEnded = async (db: Db, limit: number): Promise<number> => {
   let deleted = 0
   for (const [state, kept] of Object.entries(retention)) {

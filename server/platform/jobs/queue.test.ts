@@ -57,7 +57,7 @@ const failing = (reason: (number: number) => Error | undefined): Deps => ({
 })
 
 describe('enqueue', () => {
-  test('belongs to the caller’s transaction', async () => {
+  test('is part of the caller’s transaction', async () => {
     await clear()
     const rolledBack = queue.db.transaction().execute(async (trx) => {
       await queue.jobs.enqueue(trx, noteJob, { text: 'never' })
@@ -74,7 +74,7 @@ describe('enqueue', () => {
     expect(await notes(queue.db)).toEqual(['once'])
   })
 
-  test('many at once, higher priorities first, later ones later', async () => {
+  test('many at once, higher priorities first, delayed ones later', async () => {
     await clear()
     const ids = await queue.jobs.enqueueMany(queue.db, noteJob, [{ text: 'a' }, { text: 'b' }])
     expect(new Set(ids).size).toBe(2)
@@ -89,13 +89,13 @@ describe('enqueue', () => {
     expect(await notes(queue.db)).toContain('tomorrow')
   })
 
-  test('a singleton key keeps one waiting job, which then sees what the second caller wrote', async () => {
+  test('a singleton key allows one waiting job, which sees what the second caller wrote', async () => {
     await clear()
     const options = { singletonKey: 'k' }
     const first = await queue.jobs.enqueue(queue.db, noteJob, { text: 'one' }, options)
     await queue.db.transaction().execute(async (trx) => {
       expect(await queue.jobs.enqueue(trx, noteJob, { text: 'two' }, options)).toBe(first)
-      // The waiting job is held until this transaction ends: nobody may run it on what stood before.
+      // The waiting job is locked until this transaction ends, so that nobody runs it on the former state.
       expect(await queue.jobs.drain(jobsOfTest, deps)).toEqual([])
     })
     expect(await queue.jobs.drain(jobsOfTest, deps)).toHaveLength(1)
@@ -106,7 +106,7 @@ describe('enqueue', () => {
 })
 
 describe('failure', () => {
-  test('is tried again later, with backoff, then succeeds', async () => {
+  test('is retried later, with backoff, then succeeds', async () => {
     await clear()
     await queue.jobs.enqueue(queue.db, noteJob, { text: 'in the end' })
     const stubborn = failing((number) => (number < 3 ? new Error('not yet') : undefined))
@@ -125,7 +125,7 @@ describe('failure', () => {
     expect(await notes(queue.db)).toEqual(['in the end'])
   })
 
-  test('of what does not work at the moment is tried again, however it is told', async () => {
+  test('from something unavailable is retried, however it is reported', async () => {
     await clear()
     await queue.jobs.enqueue(queue.db, noteJob, { text: 'stored' })
     const away = failing((number) => (number < 2 ? new ApiError('unavailable', 'Try again later.') : undefined))
@@ -134,7 +134,7 @@ describe('failure', () => {
     expect(await notes(queue.db)).toEqual(['stored'])
   })
 
-  test('of a drain is not passed over in silence', async () => {
+  test('during a drain is not ignored', async () => {
     await clear()
     await queue.jobs.enqueue(queue.db, noteJob, { text: 'loud' })
     await expect(
@@ -145,7 +145,7 @@ describe('failure', () => {
     ).rejects.toThrow('drain: test.note was retried')
   })
 
-  test('for the last time buries the job and tells the product once', async () => {
+  test('for the last time buries the job and calls onFailed once', async () => {
     await clear()
     await queue.jobs.enqueue(queue.db, noteJob, { text: 'x' })
     const broken = failing(() => new Error('no luck'))
@@ -154,7 +154,7 @@ describe('failure', () => {
     expect(await notes(queue.db)).toEqual(['failed: x: no luck'])
   })
 
-  test('that is an ApiError is final; the dead are listed, page by page, and tried again', async () => {
+  test('with an ApiError is final; dead jobs are listed in pages, and retried', async () => {
     await clear()
     const final = failing(() => new ApiError('gone', 'The company is gone'))
     const ids = await queue.jobs.enqueueMany(queue.db, noteJob, [{ text: 'a' }, { text: 'b' }, { text: 'c' }])
@@ -178,7 +178,7 @@ describe('failure', () => {
     expect(await queue.jobs.listDead({ limit: 10 })).toEqual([])
   })
 
-  test('a payload that does not fit is final, and the job’s own code never sees it', async () => {
+  test('an invalid payload is final, and never reaches the job’s code', async () => {
     await clear()
     const jobId = await queue.jobs.enqueue(queue.db, noteJob, { text: 'fits' })
     await sql`UPDATE jobs SET payload = '{"words": 1}' WHERE id = ${jobId}`.execute(queue.db)
@@ -188,7 +188,7 @@ describe('failure', () => {
     expect((await queue.jobs.listDead({ limit: 1 }))[0]?.error).toContain('is invalid')
   })
 
-  test('burying and onFailed are one: when onFailed throws, neither has happened, and both are tried again', async () => {
+  test('burying and onFailed are atomic: if onFailed throws, neither happens, and both are retried', async () => {
     await clear()
     await queue.jobs.enqueue(queue.db, sulkingJob, {})
     let times = 0
@@ -209,7 +209,7 @@ describe('failure', () => {
   })
 })
 
-test('a job whose payload must hold something cannot have a schedule', () => {
+test('a job with a required payload cannot have a schedule', () => {
   const define = () =>
     defineJob({
       name: 'test.wrong',

@@ -1,4 +1,4 @@
-// The queue is a table of the database, so that a job is enqueued in the transaction that asks for it.
+// The queue is a database table, so that a job is enqueued in the transaction that needs it.
 import type { Database, Db, OrgId } from '../db/database.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
@@ -24,35 +24,36 @@ import { openTaker } from './take-jobs.ts'
 import { logOutcome, openWork, type SettledAttempt } from './work.ts'
 
 /**
- * Whose job it is: workers take turns between organizations. Where it is not given, it is the payload's `organizationId`;
- * and of a payload without one, the job is the service's own.
+ * The owner of the job: workers take turns between organizations. By default, the payload's `organizationId`; without
+ * one, the
+ * job belongs to the service.
  */
 type Owner = { org?: OrgId }
 
 export type EnqueueOptions = Owner & {
-  /** While a job of this key waits for its first run, its organization gets no second one. */
+  /** While a job with this key waits for its first run, its organization gets no second one. */
   singletonKey?: string
-  /** By the clock of the database, which alone says what is due: this process's may be another. */
+  /** By the clock of the database, which decides what is due. */
   afterSeconds?: number
   priority?: number
 }
 
 export type WorkerOptions = {
   workerId: string
-  /** No other process works on this database: what is active was left by a dead one, and is returned at once. */
+  /** No other process uses this database: active jobs were left by a dead one, and are returned immediately. */
   assumeSoleWorker?: boolean
   onSettled?: (settled: SettledAttempt) => void
 }
 
 export type DrainOptions = {
-  /** Also what is due later: retries that wait for their delay, jobs for tomorrow. */
+  /** Also runs delayed jobs: retries, and jobs for tomorrow. */
   delayed?: boolean
-  /** Otherwise an attempt that does not complete makes drain throw. */
+  /** Otherwise, drain throws if an attempt does not complete. */
   allowFailures?: boolean
 }
 
 export type Jobs = {
-  /** The job's id. With a singleton key, that of the job which waits already, if one does. */
+  /** The job's ID. With a singleton key, that of the job which already waits, if any. */
   enqueue: <P extends object>(
     trx: Db,
     job: Job<never, P>,
@@ -68,7 +69,7 @@ export type Jobs = {
   start: <D>(jobs: Job<D>[], deps: D, options: WorkerOptions) => Promise<void>
   /** Waits for running jobs, then returns the rest to the queue. */
   stop: (options: { timeoutMs: number }) => Promise<void>
-  /** Whether this process has started to work, and has the connection that it takes jobs by. */
+  /** Whether this process has started to work, and has its connection for taking jobs. */
   isWorking: () => boolean
   /** Runs what is due, in this process and one after the other, until nothing is left. For tests and commands. */
   drain: <D>(jobs: Job<D>[], deps: D, options?: DrainOptions) => Promise<AttemptOutcome[]>

@@ -36,7 +36,7 @@ const nextAt = async () => {
   return rows
 }
 
-/** Looks at the schedules once. */
+/** Checks the schedules once. */
 const look = async () => {
   const schedules = openSchedules({
     db: queue.db,
@@ -49,13 +49,13 @@ const look = async () => {
 
 const countWaiting = async () => (await sql`SELECT 1 FROM jobs WHERE state = 'waiting'`.execute(queue.db)).rows.length
 
-test('a schedule that is seen for the first time runs at its next time', async () => {
+test('a new schedule first runs at its next time', async () => {
   await look()
   expect(await nextAt()).toEqual([{ isNewYear: true, isSoon: true }])
   expect(await countWaiting()).toBe(0)
 })
 
-test('what was missed is made up for by one run, however many processes look', async () => {
+test('one run makes up for missed ones, however many processes check', async () => {
   await setNext('-3 years')
   await Promise.all([1, 2, 3, 4].map(look))
   await look()
@@ -65,7 +65,7 @@ test('what was missed is made up for by one run, however many processes look', a
   expect(rows).toEqual([{ org: systemOrganization }])
 })
 
-test('a run that waits still is not joined by the next', async () => {
+test('a waiting run is not joined by the next', async () => {
   for (let times = 0; times < 3; times++) {
     await setNext('-1 second')
     await look()
@@ -73,7 +73,7 @@ test('a run that waits still is not joined by the next', async () => {
   expect(await countWaiting()).toBe(1)
 })
 
-test('a clock that was years ahead does not silence a schedule', async () => {
+test('a clock that was years ahead does not stop a schedule', async () => {
   await setNext('5 years')
   await look()
   expect(await nextAt()).toEqual([{ isNewYear: true, isSoon: true }])
@@ -89,7 +89,7 @@ test('workers run what is due', async () => {
   expect(await notes(queue.db)).toEqual(['yearly'])
 })
 
-test('a schedule that cannot be read stops the start', () => {
+test('an invalid schedule prevents the start', () => {
   const wrong = { ...job, schedule: 'at times' }
   const open = () => openSchedules({ db: queue.db, log: quietLog(), jobs: [wrong], enqueue: async () => {} })
   expect(open).toThrow()

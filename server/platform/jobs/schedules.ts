@@ -1,5 +1,5 @@
-// What the queue needs beside workers: jobs that are due by the clock, and the deletion of old ones. Every worker's
-// process does it; each run is enqueued once.
+// The queue's own recurring work: scheduled jobs, and deleting old ones. Every worker process does it; each run is
+// enqueued once.
 import { Cron } from 'croner'
 import { sql } from 'kysely'
 import type { Db } from '../db/database.ts'
@@ -20,7 +20,7 @@ const listSchedules = async (db: Db, names: string[]): Promise<Schedule[]> => {
   return rows
 }
 
-/** False when another process was faster. */
+/** False if another process was faster. */
 const moveSchedule = async (trx: Db, { name, nextAt }: Schedule, next: Date): Promise<boolean> => {
   const { rows } = await (nextAt === null
     ? sql`INSERT INTO job_schedules (name, next_at) VALUES (${name}, ${next}) ON CONFLICT DO NOTHING RETURNING 1`
@@ -37,8 +37,9 @@ export type SchedulesOptions<D> = {
 }
 
 /**
- * Enqueues what is due by the clock of the database, and notes when it is next. What was missed while no process lived is
- * made up for by one run. Throws when a job's schedule cannot be read.
+ * Enqueues scheduled jobs that are due by the clock of the database, and stores their next time. One run makes up for
+ * those
+ * missed while no process was running. Throws if a schedule is invalid.
  */
 export const openSchedules = <D>({ db, log, jobs, enqueue }: SchedulesOptions<D>) => {
   const scheduled = new Map(

@@ -11,7 +11,7 @@ const share = (backlogs: Record<string, number>, running: Record<string, number>
     ),
   )
 
-describe('places among organizations', () => {
+describe('slots per organization', () => {
   it.each([
     [1, 1],
     [2, 1],
@@ -19,31 +19,31 @@ describe('places among organizations', () => {
     [4, 2],
     [8, 4],
     [64, 32],
-  ])('of %i, one alone fills %i', (free, filled) => {
+  ])('of %i, a single one fills %i', (free, filled) => {
     expect(share({ a: 1_000 }, {}, free)).toEqual({ a: filled })
   })
 
-  it('whoever comes later finds one, as does the one after', () => {
+  it('the next one finds a free one, and so does the one after', () => {
     expect(share({ a: 9, b: 9 }, { a: 4 }, 4)).toEqual({ b: 2 })
     expect(share({ a: 9, b: 9, c: 9 }, { a: 4, b: 2 }, 2)).toEqual({ c: 1 })
     expect(share({ d: 9 }, { a: 4, b: 2, c: 1 }, 1)).toEqual({ d: 1 })
   })
 
-  it('many share them evenly, in the order of their turns', () => {
+  it('are shared evenly, in the order of turns', () => {
     expect(share({ a: 9, b: 9, c: 9 }, {}, 8)).toEqual({ a: 2, b: 2, c: 2 })
     expect(share({ c: 9, a: 9, b: 9 }, {}, 2)).toEqual({ c: 1, a: 1 })
   })
 
-  it('nobody is given more than waits', () => {
+  it('are never more than the waiting jobs', () => {
     expect(share({ a: 1, b: 9 }, {}, 8)).toEqual({ a: 1, b: 4 })
     expect(share({}, { a: 2 }, 6)).toEqual({})
   })
 
-  it('the one with the fewest running is first', () => {
+  it('go to the one with the fewest running first', () => {
     expect(share({ a: 9, b: 9 }, { a: 1 }, 1)).toEqual({ b: 1 })
   })
 
-  it('nobody takes the last place while holding another', () => {
+  it('are not all used by those that already have one', () => {
     expect(share({ a: 9 }, { a: 1, b: 2 }, 1)).toEqual({})
   })
 })

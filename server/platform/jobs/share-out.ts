@@ -2,9 +2,11 @@ import type { OrgId } from '../db/database.ts'
 import type { Backlog } from './queries.ts'
 
 /**
- * How many jobs each organization may take now. Those with the fewest running come first, in the order given, and one job
- * at a time; and nobody takes a place unless, before it does, more are free than it holds. So one organization alone
- * fills half of the places, two fill two thirds, and whoever comes next finds one, however long the running jobs last.
+ * Returns how many jobs each organization may take now. Those with the fewest running come first, in the given order,
+ * one job
+ * at a time; an organization only gets a slot if more are free than it uses. So a single organization fills half of the
+ * slots,
+ * two fill two thirds, and the next one finds a free one, however long jobs run.
  */
 export const shareOut = (
   backlogs: readonly Backlog[],

@@ -20,7 +20,7 @@ afterAll(async () => {
   await database.close()
 })
 
-/** As another process would have it. */
+/** As in another process. */
 const openTake = () => {
   const taker = openTaker(database)
   opened.push(taker)
@@ -36,7 +36,7 @@ const job = defineJob({
 const organizations = Array.from({ length: 5 }, newId).sort() as OrgId[]
 const letterOf = (org: OrgId) => 'abcde'[organizations.indexOf(org)] ?? '?'
 
-/** Enqueues so many jobs for each letter. */
+/** Enqueues a number of jobs for each letter. */
 const enqueue = async (letters: string) => {
   for (const letter of letters) {
     const organizationId = organizations['abcde'.indexOf(letter)] ?? ''
@@ -58,7 +58,7 @@ beforeEach(async () => {
 })
 
 describe('organizations take turns', () => {
-  it('one place, again and again: each in turn, however much waits of one', async () => {
+  it('with one slot: each in turn, however many wait', async () => {
     await enqueue('aaaaaabbcaaa')
     const take = openTake()
     const order: string[] = []
@@ -70,7 +70,7 @@ describe('organizations take turns', () => {
     expect(order.join('')).toBe('abcabaaaaaaa')
   })
 
-  it('what comes while others wait is next in turn', async () => {
+  it('newcomers are next in turn', async () => {
     await enqueue('aaaaaaaaaaaa')
     const take = openTake()
     const takeOne = async () => {
@@ -83,7 +83,7 @@ describe('organizations take turns', () => {
     expect(await takeOne()).toBe('a')
   })
 
-  it('one organization takes half of the places, and the next finds one', async () => {
+  it('one organization takes half of the slots, and the next finds one', async () => {
     await enqueue('aaaaaaaaaaaa')
     const take = openTake()
     const places = 4
@@ -94,13 +94,13 @@ describe('organizations take turns', () => {
     expect(next.map(({ org }) => letterOf(org))).toEqual(['b'])
   })
 
-  it('those that hold their share hide nobody, however many they are', async () => {
+  it('those with their full share hide no others, however many they are', async () => {
     await enqueue('aaabbbcccddde')
     const taken = await openTake()(job.name, { free: 1, running: runningOf('aabbccdd') }, null)
     expect(taken.map(({ org }) => letterOf(org))).toEqual(['e'])
   })
 
-  it('of one organization the highest priority is first, then the oldest', async () => {
+  it('for one organization, the highest priority is first, then the oldest', async () => {
     const organizationId = organizations[0] ?? ''
     const ids: string[] = []
     for (const priority of [0, 5, 0, 9]) {
@@ -134,7 +134,7 @@ describe('with 100,000 jobs of one organization and one of another', () => {
     await jobs.enqueue(db, job, { organizationId: second ?? '' })
   }
 
-  // Statistics are of another time wherever a queue fills at once: of an empty table, and of a full one.
+  // Statistics are outdated whenever a queue fills quickly: those of an empty table, and of a full one.
   it.each(['before', 'after'])('few pages are read to take them (statistics from %s)', async (when) => {
     if (when === 'before') await pool.query('VACUUM ANALYZE jobs')
     await fill()
@@ -155,7 +155,7 @@ describe('with 100,000 jobs of one organization and one of another', () => {
     expect(taken.pages).toBeLessThan(400)
   })
 
-  it('a thousand organizations are passed in turns, few at a time', async () => {
+  it('a thousand organizations take turns, few at a time', async () => {
     await sql`
       INSERT INTO jobs (organization_id, id, name, payload, state, priority, due_at)
       SELECT gen_random_uuid(), gen_random_uuid(), ${job.name}, '{}', 'waiting', 0, now()

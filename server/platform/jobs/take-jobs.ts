@@ -1,4 +1,4 @@
-// Taking jobs, in turns between organizations.
+// Takes jobs, in turns between organizations.
 import { type Database, type OrgId, openDatabase } from '../db/database.ts'
 import type { SessionSettings } from '../db/session.ts'
 import type { TakenJob } from './attempt.ts'
@@ -8,9 +8,9 @@ import { shareOut } from './share-out.ts'
 const beforeAll = '00000000-0000-0000-0000-000000000000'
 
 export type Room = {
-  /** How many may be taken. */
+  /** The maximum number to take. */
   free: number
-  /** Attempts under way in this process. */
+  /** Running attempts in this process. */
   running: ReadonlyMap<OrgId, number>
 }
 
@@ -23,8 +23,9 @@ export type Taker = {
 }
 
 /**
- * Jobs are taken on connections of their own, which keep their plans. How many jobs there are changes within seconds, so
- * that statistics never fit: a plan must read few rows through an index, whatever they say.
+ * Jobs are taken on separate connections, which keep their plans. The number of jobs changes within seconds, so
+ * statistics are
+ * never accurate: a plan must read few rows through an index, whatever they say.
  */
 export const sessionSettings: SessionSettings = {
   enable_seqscan: 'off',
@@ -40,12 +41,12 @@ export const openTaker = ({ connection }: Pick<Database, 'connection'>): Taker =
     poolSize: 2,
     settings: sessionSettings,
   })
-  /** Of each kind of job, whose turn it was last. */
+  /** The last turn of each kind of job. */
   const lastTurns = new Map<string, string>()
-  /** Kinds of which many organizations had some waiting, so that a list from the first one is not the whole. */
+  /** Kinds with many waiting organizations, so that a list from the start is not complete. */
   const crowded = new Set<string>()
 
-  /** Enough organizations that those which hold their share already cannot hide others; the next in turn first. */
+  /** Enough organizations that those with their full share cannot hide others; the next in turn first. */
   const listInTurn = async (name: string, { free, running }: Room): Promise<Backlog[]> => {
     const places = free + [...running.values()].reduce((sum, count) => sum + count, 0)
     const last = lastTurns.get(name) ?? beforeAll
@@ -82,7 +83,7 @@ export const openTaker = ({ connection }: Pick<Database, 'connection'>): Taker =
       payload,
       number: attempt - uncounted,
     }))
-    // Of an organization, no more are counted than there was room for.
+    // For an organization, at most as many as there were slots are counted.
     const isWhole = !crowded.has(name) && backlogs.every(({ waiting }) => waiting < room.free)
     const waiting = backlogs.reduce((sum, backlog) => sum + backlog.waiting, 0)
     return { jobs, areAll: isWhole && jobs.length === waiting }

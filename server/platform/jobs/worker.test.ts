@@ -58,14 +58,14 @@ const activeIn = async (name: string) => {
   return counts.find((row) => row.name === name && row.state === 'active')?.count ?? 0
 }
 
-test('workers are woken by the commit, and share the work so that each job runs once', async () => {
+test('workers are notified by the commit, and share the work so that each job runs once', async () => {
   const workers = await Promise.all(['a', 'b'].map((name) => startWorker(name, [quickJob])))
   const startedAt = Date.now()
   for (let run = 1; run <= 20; run++) {
     await queue.jobs.enqueue(queue.db, quickJob, { text: `hello ${run}` })
     await eventually('a run', async () => (await notes(queue.db)).length === run)
   }
-  // Workers that only looked every second would need one for each.
+  // Workers that only check every second would need one for each.
   expect(Date.now() - startedAt).toBeLessThan(15_000)
 
   await queue.jobs.enqueueMany(
@@ -82,7 +82,7 @@ test('workers are woken by the commit, and share the work so that each job runs 
   expect(workers.flatMap(({ settled }) => settled).every(({ result }) => result === 'completed')).toBe(true)
 })
 
-test('stop waits for what runs, and returns uncounted what does not end in time', async () => {
+test('stop waits for running jobs, and returns those that do not end in time, without counting them', async () => {
   const gate = Promise.withResolvers<void>()
   const running = Promise.withResolvers<void>()
   const a = await startWorker('a', [heedlessJob], { gate: gate.promise, onRun: running.resolve })
@@ -102,7 +102,7 @@ test('stop waits for what runs, and returns uncounted what does not end in time'
   expect(b.settled.map(({ result }) => result)).toEqual(['returned'])
   await startWorker('c', [heedlessJob])
   await noted('y finished by c')
-  // The ghost in b wakes up late: nothing comes of it.
+  // The old attempt in b continues late and changes nothing.
   never.resolve()
   await queue.jobs.enqueue(queue.db, heedlessJob, { text: 'z' })
   await noted('z finished by c')
@@ -117,13 +117,13 @@ test('stop waits for what runs, and returns uncounted what does not end in time'
 test.each([
   ['another worker', ['b']],
   ['itself', []],
-])('an attempt that was taken over by %s is told, and changes nothing', async (_whom, others) => {
+])('an attempt that was taken over by %s is aborted and changes nothing', async (_whom, others) => {
   const gate = Promise.withResolvers<void>()
   const running = Promise.withResolvers<void>()
   const a = await startWorker('a', [heedlessJob], { gate: gate.promise, onRun: running.resolve })
   const jobId = await queue.jobs.enqueue(queue.db, heedlessJob, { text: 'x' })
   await running.promise
-  // As if its worker had died: the lock of this key is held by nobody.
+  // As if its worker had died: nobody has the lock of this key.
   await sql`UPDATE jobs SET worker_key = 7 WHERE id = ${jobId}`.execute(queue.db)
   for (const other of others) await startWorker(other, [heedlessJob])
   await eventually('a lost it', async () => a.settled.some(({ result }) => result === 'stale'))
@@ -135,7 +135,7 @@ test.each([
   expect(lines.filter((line) => line.includes('finished'))).toHaveLength(1)
 })
 
-test('an attempt out of time is ended and buried', async () => {
+test('an attempt that times out is aborted and buried', async () => {
   const { settled } = await startWorker('a', [lastingJob])
   await queue.jobs.enqueue(queue.db, lastingJob, { text: 'x' })
   await noted('x failed: AttemptEnded: The attempt was aborted: timed out')
@@ -143,7 +143,7 @@ test('an attempt out of time is ended and buried', async () => {
   await sql`DELETE FROM jobs WHERE state = 'dead'`.execute(queue.db)
 })
 
-test('the jobs of a killed worker are taken over at once', async () => {
+test('the jobs of a killed worker are taken over immediately', async () => {
   const child = await startChild('worker.heedless')
   await queue.jobs.enqueue(queue.db, heedlessJob, { text: 'x' })
   await noted('x begun by child as 1')
@@ -151,7 +151,7 @@ test('the jobs of a killed worker are taken over at once', async () => {
   child.kill('SIGKILL')
   const killedAt = Date.now()
   await noted('x finished by b')
-  // By its heartbeat alone it would be ten seconds.
+  // With only its lease, it would be ten seconds.
   expect(Date.now() - killedAt).toBeLessThan(9_000)
   expect(await notes(queue.db)).toEqual([
     'x begun by child as 1',
@@ -161,17 +161,17 @@ test('the jobs of a killed worker are taken over at once', async () => {
   ])
 })
 
-test('a sole worker returns what was left behind before it starts', async () => {
+test('a sole worker returns active jobs before it starts', async () => {
   const child = await startChild('worker.heedless')
   await queue.jobs.enqueue(queue.db, heedlessJob, { text: 'x' })
   await noted('x begun by child as 1')
-  // Its lock stays held, so that nobody can take it for dead before its heartbeat is ten seconds old.
+  // Its lock stays, so that it does not count as dead before its lease of ten seconds expires.
   child.kill('SIGSTOP')
   await startWorker('b', [heedlessJob], { assumeSoleWorker: true })
   await noted('x finished by b', 7_000)
 })
 
-test('a job that kills its worker each time ends as a dead one, and the product is told', async () => {
+test('a job that kills its worker each time ends dead, and onFailed is called', async () => {
   const child = await startChild('worker.deadly')
   await queue.jobs.enqueue(queue.db, deadlyJob, { text: 'x' })
   await once(child, 'exit')
@@ -183,7 +183,7 @@ test('a job that kills its worker each time ends as a dead one, and the product 
   await sql`DELETE FROM jobs WHERE state = 'dead'`.execute(queue.db)
 })
 
-test('a frozen worker, whose lock is still held, loses its jobs by its heartbeat; awake again, it changes nothing', async () => {
+test('a frozen worker with its lock loses its jobs when its lease expires; when it continues, it changes nothing', async () => {
   const child = await startChild('worker.heedless')
   await queue.jobs.enqueue(queue.db, heedlessJob, { text: 'x' })
   await noted('x begun by child as 1')
@@ -195,7 +195,7 @@ test('a frozen worker, whose lock is still held, loses its jobs by its heartbeat
   child.kill('SIGCONT')
   child.send('go on')
   await queue.jobs.enqueueMany(queue.db, heedlessJob, [{ text: 'y' }, { text: 'z' }])
-  // Both workers live again, so either may take them.
+  // Both workers run again, so either may take them.
   for (const text of ['y', 'z']) {
     await eventually(`${text} finished`, async () =>
       (await notes(queue.db)).some((line) => line.startsWith(`${text} finished`)),
@@ -204,7 +204,7 @@ test('a frozen worker, whose lock is still held, loses its jobs by its heartbeat
   expect((await notes(queue.db)).filter((line) => line.startsWith('x') && line.endsWith('by child'))).toEqual([])
 })
 
-test('all connections lost, as when the database restarts: workers go on, and keep what they were doing', async () => {
+test('after all connections are lost, as when the database restarts, workers continue and keep their jobs', async () => {
   const gate = Promise.withResolvers<void>()
   const running = Promise.withResolvers<void>()
   await startWorker('a', [heedlessJob, quickJob], { gate: gate.promise, onRun: running.resolve })

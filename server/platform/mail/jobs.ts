@@ -22,7 +22,7 @@ type DeliveryDeps = {
 /** Where a sealed text belongs. */
 export const mailContext = (org: OrgId, mailId: string): string => `${org}/mail/${mailId}`
 
-/** At the host of the service; one that is but a number has no mailbox. */
+/** At the host of the service; an IP address has no mailbox. */
 const defaultSender = (baseUrl: string): Sender => {
   const { hostname } = new URL(baseUrl)
   const host = hostname.startsWith('[') || isIP(hostname) ? 'localhost' : hostname
@@ -30,8 +30,9 @@ const defaultSender = (baseUrl: string): Sender => {
 }
 
 /**
- * Sends one mail. A process that dies after the server took it and before that is stored sends it again, under the same
- * Message-ID. An operator may retry the dead job of a mail that failed.
+ * Sends one email. If a process dies after the server accepted it and before that is stored, it is sent again with the
+ * same
+ * Message-ID. An operator can retry the dead job of a failed email.
  */
 export const deliverMail = defineJob({
   name: 'mail.deliver',

@@ -27,7 +27,7 @@ const mail: Mail = { to: ['ada@example.com'], subject: 'A notice', text: 'Someth
 const write = (deps: ServiceDeps, change: Partial<Mail> = {}, options = {}) =>
   deps.db.transaction().execute((trx) => sendMail(deps, trx, org, { ...mail, ...change }, options))
 
-/** Runs what is due, and with `delayed` what is due later, until nothing is left. */
+/** Runs what is due, and with `delayed` also delayed jobs, until nothing is left. */
 const drain = (deps: ServiceDeps, delayed = false) =>
   deps.jobs.drain([deliverMail], deps, { delayed, allowFailures: true })
 
@@ -45,8 +45,8 @@ const only = async (): Promise<Row> => {
   return row
 }
 
-describe('a mail', () => {
-  it('arrives as it was written, one for each recipient, in the name of the service', async () => {
+describe('an email', () => {
+  it('arrives unchanged, one for each recipient, with the service as sender', async () => {
     const { port, received } = await openMailServer()
     const deps = withSmtp(`smtp://127.0.0.1:${port}`)
     const text = `Grüße, 世界\n.\nhttps://ears.example.com/${'x'.repeat(1_200)}\nlast`
@@ -76,7 +76,7 @@ describe('a mail', () => {
     }
   })
 
-  it('shows the sender that the operator names', async () => {
+  it('shows the configured sender', async () => {
     const { port, received } = await openMailServer()
     const from = encodeURIComponent('Bürö Ohr <ohr@mail.example.com>')
     const deps = withSmtp(`smtp://127.0.0.1:${port}?from=${from}`)
@@ -88,7 +88,7 @@ describe('a mail', () => {
     expect(received[0]?.headers['message-id']).toBe(`<${(await only()).id}@mail.example.com>`)
   })
 
-  it('is written with the change that it tells of, or not at all', async () => {
+  it('is written together with its change, or not at all', async () => {
     const { port, received } = await openMailServer()
     const deps = withSmtp(`smtp://127.0.0.1:${port}`)
     const fails = deps.db.transaction().execute(async (trx) => {
@@ -114,7 +114,7 @@ describe('a mail', () => {
       'a@',
       'a b@x',
     ].map((address): [string, Partial<Mail>] => ['to[1]', { to: ['ada@example.com', address] }]),
-  ])('is refused for its %s, and nothing is written: %#', async (path, change) => {
+  ])('is rejected for its %s, and nothing is written: %#', async (path, change) => {
     await expect(write(withSmtp('smtp://127.0.0.1:1'), change)).rejects.toMatchObject({
       kind: 'invalid',
       details: { issues: [{ path }] },
@@ -122,7 +122,7 @@ describe('a mail', () => {
     expect(await stored()).toEqual([])
   })
 
-  it('that opens something is sealed where it is stored', async () => {
+  it('with a link is stored encrypted', async () => {
     const { port, received } = await openMailServer()
     const deps = withSmtp(`smtp://127.0.0.1:${port}`)
     await write(deps, { text: 'a link to join by' }, { sealWith: deps.secrets })
@@ -133,7 +133,7 @@ describe('a mail', () => {
 })
 
 describe('without a mail server', () => {
-  it('mails are kept, not sent by one that is set later, and gone after 30 days', async () => {
+  it('emails are stored, not sent when one is configured later, and deleted after 30 days', async () => {
     const { port, received } = await openMailServer()
     await write(withSmtp(undefined))
     expect(await only()).toMatchObject({ status: 'kept', text: mail.text, attempts: 0 })
@@ -153,15 +153,15 @@ describe('without a mail server', () => {
     expect(await stored()).toEqual([])
   })
 
-  it('a mail that waits for one is kept', async () => {
+  it('an email that waits for one is stored', async () => {
     await write(withSmtp('smtp://127.0.0.1:1'))
     expect(await drain(withSmtp(undefined))).toMatchObject([{ result: 'completed' }])
     expect(await only()).toMatchObject({ status: 'kept', attempts: 0 })
   })
 })
 
-describe('a mail that is not taken', () => {
-  it('for the moment is tried again', async () => {
+describe('a rejected email', () => {
+  it('is retried if that is temporary', async () => {
     const busy = { code: 451, message: 'Try again later' }
     const { port, received } = await openMailServer({}, { ...busy, at: 'recipient' }, busy)
     const deps = withSmtp(`smtp://127.0.0.1:${port}`)
@@ -178,7 +178,7 @@ describe('a mail that is not taken', () => {
     expect(await only()).toMatchObject({ status: 'sent', error: null, attempts: 3 })
   })
 
-  it.each([{ at: 'recipient' as const }, {}])('for good has failed, with what the server said: %o', async (at) => {
+  it.each([{ at: 'recipient' as const }, {}])('fails permanently, with the server’s response: %o', async (at) => {
     const refusal = { code: 550, message: 'No such mailbox here', ...at }
     const { port, received, offered } = await openMailServer({}, refusal)
     const deps = withSmtp(`smtp://127.0.0.1:${port}`)
@@ -192,7 +192,7 @@ describe('a mail that is not taken', () => {
     expect([offered(), received]).toEqual([1, []])
   })
 
-  it('for a day has failed, and can be given back by the operator', async () => {
+  it('fails after a day, and the operator can retry it', async () => {
     const { port, close } = await openMailServer()
     await close()
     const away = withSmtp(`smtp://127.0.0.1:${port}`)
@@ -210,7 +210,7 @@ describe('a mail that is not taken', () => {
     expect(received[0]?.headers['message-id']).toBe(`<${failed.id}@ears.example.com>`)
   })
 
-  it('was perhaps sent, when the process died before it was stored: it is sent again as the same one', async () => {
+  it('is sent again with the same ID if the process died before storing that it was sent', async () => {
     const { port, received } = await openMailServer()
     const deps = withSmtp(`smtp://127.0.0.1:${port}`)
     await write(deps)
@@ -236,7 +236,7 @@ describe('a connection', () => {
   it.each([
     ['smtps:', '', { secure: true }],
     ['smtp:', '?tls=required', {}],
-  ])('by %s%s is encrypted and signed in to', async (protocol, query, options) => {
+  ])('with %s%s is encrypted and authenticated', async (protocol, query, options) => {
     const { port, received } = await openMailServer({ ...options, authOptional: false })
     const deps = withSmtp(`${protocol}//${credentials}@127.0.0.1:${port}${query}`)
     await write(deps)
@@ -244,7 +244,7 @@ describe('a connection', () => {
     expect(received).toMatchObject([signedIn])
   })
 
-  it('without encryption is used only where nothing else is asked for', async () => {
+  it('without encryption is only used if configured', async () => {
     const { port, received } = await openMailServer({ disabledCommands: ['STARTTLS'] })
     const asking = withSmtp(`smtp://${credentials}@127.0.0.1:${port}?tls=required`)
     await write(asking)
@@ -255,9 +255,9 @@ describe('a connection', () => {
     expect(received).toMatchObject([{ encrypted: false, user: 'earshot' }])
   })
 
-  it('to a server of another name is not used', async () => {
+  it('to a server with another name is not used', async () => {
     const { port, received } = await openMailServer()
-    // The certificate is for 127.0.0.1 alone.
+    // The certificate is only for 127.0.0.1.
     const deps = withSmtp(`smtp://${credentials}@localhost:${port}?tls=required`)
     await write(deps)
     expect(await drain(deps)).toMatchObject([{ result: 'retried' }])
@@ -268,7 +268,7 @@ describe('a connection', () => {
   it.each([
     ['another password', 'earshot:wrong-password@', /^Invalid login: 535 /],
     ['none', '', /: 530 /],
-  ])('with %s is mended by the operator: the mail waits, and neither is told to the log', async (_, given, error) => {
+  ])('with %s waits for the operator to fix it, and neither is logged', async (_, given, error) => {
     const { port, received } = await openMailServer({ authOptional: false, secure: true })
     const deps = withSmtp(`smtps://${given}127.0.0.1:${port}`)
     await write(deps, { text: 'Only for Ada.' })

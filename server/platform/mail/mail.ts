@@ -11,11 +11,11 @@ import { isAddress } from './smtp-url.ts'
 
 type MailDeps = { jobs: Pick<Jobs, 'enqueueMany'>; config: Pick<Config, 'smtp'>; clock: Clock }
 
-/** Bare addresses, each of which gets a mail of its own. The text is plain; its lines may be of any length. */
+/** Bare addresses, each of which gets a separate email. The text is plain; its lines can have any length. */
 export type Mail = { to: string[]; subject: string; text: string }
 
 type MailOptions = {
-  /** Seals the text as long as it is stored: for one that opens something to whoever reads it, such as a link to join by. */
+  /** Encrypts the text while it is stored: for a text that grants access to its reader, such as an invitation link. */
   sealWith?: Secrets
 }
 
@@ -34,8 +34,9 @@ const check = ({ to, subject, text }: Mail): void => {
 }
 
 /**
- * Writes the mail in the caller's transaction, to be sent by a job; neither is without the other. An address that is
- * named twice gets one. Without a mail server it is kept, and nothing sends it later.
+ * Writes the email in the caller's transaction, for a job to send; neither exists without the other. A repeated address
+ * gets
+ * one. Without a mail server, it is stored and never sent.
  */
 export const sendMail = async (
   { jobs, config, clock }: MailDeps,
@@ -47,7 +48,7 @@ export const sendMail = async (
   check(mail)
   const recipients = new Map(mail.to.map((address) => [address.toLowerCase(), address]))
   if (recipients.size === 0) return
-  // A bare CR would be a line end to some mail servers and none to others.
+  // A bare CR would be a line end to some mail servers and not to others.
   const text = mail.text.replace(/\r\n?/g, '\n')
   const status = config.smtp ? 'queued' : 'kept'
   const mails = [...recipients.values()].map((recipient) => {

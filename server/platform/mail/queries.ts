@@ -20,7 +20,7 @@ export const insertMails = (trx: Db, org: OrgId, mails: NewMail[]) =>
     .values(mails.map(({ createdAt, ...mail }) => ({ organization_id: org, ...mail, created_at: createdAt })))
     .execute()
 
-/** How many there are until the transaction ends: whoever counts the same waits for that. */
+/** Counts until the transaction ends: another transaction with the same count waits. */
 export const countMailsSince = async (trx: Db, org: OrgId, subject: string, since: Date): Promise<number> => {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended('mails of ' || ${org}::text, 0))`.execute(trx)
   const { count } = await trx
@@ -53,7 +53,7 @@ export const updateMail = (trx: Db, org: OrgId, id: string, { status, error, sen
     .where('id', '=', id)
     .execute()
 
-/** One that is not attempted any more, or never was. What its last attempt met stays. */
+/** An email that is no longer attempted, or never was. The error of its last attempt stays. */
 export const endMail = (trx: Db, org: OrgId, id: string, status: 'failed' | 'kept') =>
   trx
     .updateTable('mails')

@@ -26,7 +26,7 @@ describe('a URL of a mail server', () => {
       'smtp://mail.example.com?tls=off&from=%22The Ear%22 <ear@example.com>',
       { ...plain, host: 'mail.example.com', tls: 'off', from: { name: 'The Ear', address: 'ear@example.com' } },
     ],
-  ])('%s is read', (text, expected) => {
+  ])('%s is valid', (text, expected) => {
     expect(readSmtpUrl(text)).toEqual(expected)
   })
 
@@ -50,7 +50,7 @@ describe('a URL of a mail server', () => {
     'smtp://mail.example.com?from=b%C3%BCro@example.com',
     'smtp://mail.example.com?from=A <a@example.com>, b@example.com',
     'smtp://mail.example.com?from=A%0d%0aBcc: b@example.com <a@example.com>',
-  ])('%j is refused', (text) => {
+  ])('%j is rejected', (text) => {
     expect(readSmtpUrl(text)).toBeUndefined()
   })
 })

@@ -1,4 +1,4 @@
-// What EARSHOT_SMTP_URL says.
+// The parsed EARSHOT_SMTP_URL.
 import { isIP } from 'node:net'
 
 export type Sender = { name: string; address: string }
@@ -6,20 +6,20 @@ export type Sender = { name: string; address: string }
 export type Smtp = {
   host: string
   port: number
-  /** `implicit`: from the first byte; `starttls`: before anything else is said, or nothing is; `off`: never. */
+  /** `implicit`: from the first byte; `starttls`: required before anything else is sent; `off`: never. */
   tls: 'implicit' | 'starttls' | 'off'
   auth: { user: string; pass: string } | undefined
-  /** Undefined: made from the address of the service. */
+  /** Undefined: derived from the host of the service. */
   from: Sender | undefined
 }
 
-/** No blank, no control character and nothing that has a meaning in a header, so that one address is never two. */
+/** No spaces, control characters, or characters with a meaning in headers, so that one address is never two. */
 const address = /^[^\s\p{Cc}@<>()[\]\\,;:"]{1,64}@[^\s\p{Cc}@<>()[\]\\,;:"]{1,253}$/u
 export const isAddress = (text: string): boolean => text.length <= 254 && address.test(text)
 
 const readSender = (text: string): Sender | undefined => {
   const [, name = '', given = text] = /^([^<>\p{Cc}]{0,100})<([^<>]+)>$/u.exec(text) ?? []
-  // Message-IDs are made from its domain, which is written in ASCII.
+  // Message-IDs use its domain, which is written in ASCII.
   const usable = isAddress(given) && /^[\x21-\x7e]+$/.test(given)
   return usable ? { name: name.trim().replace(/^"(.*)"$/, '$1'), address: given } : undefined
 }
@@ -40,7 +40,7 @@ export const smtpUrlForm =
   'optionally followed by `?from=Name <address>` and, for `smtp:`, `tls=required` or `tls=off`; special characters are ' +
   'percent-encoded'
 
-/** Undefined says that the text does not fit. */
+/** Undefined if the text is invalid. */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a list of checks, one after the other
 export const readSmtpUrl = (text: string): Smtp | undefined => {
   const url = URL.parse(text)

@@ -1,8 +1,9 @@
-// One mail to the operator's mail server. The library is loaded by the first mail, so nothing imports this at the start.
+// Sends one email to the operator's mail server. The first email loads the library, so nothing imports this at the
+// start.
 import { createTransport, type NodemailerError } from 'nodemailer'
 import type { Sender, Smtp } from './smtp-url.ts'
 
-/** Bounds of each step, of which there are few; the job bounds them all. */
+/** Timeouts of each step, of which there are few; the job's timeout limits them all. */
 const stepMs = 15_000
 const longestFault = 500
 
@@ -27,7 +28,7 @@ export type MailMessage = {
   recipient: string
   subject: string
   text: string
-  /** Of all messages; the same at every attempt. */
+  /** Unique; the same for every attempt. */
   id: string
   date: Date
   signal: AbortSignal
@@ -42,7 +43,7 @@ export const send = async (smtp: Smtp, message: MailMessage): Promise<void> => {
     envelope: { from: from.address, to: [recipient] },
     subject,
     text,
-    // Links arrive whole, whatever stands on the way, and no line is too long.
+    // Keeps links intact through all servers, with short lines.
     textEncoding: 'quoted-printable',
     messageId: `<${id}@${from.address.split('@')[1]}>`,
     date,
@@ -51,7 +52,7 @@ export const send = async (smtp: Smtp, message: MailMessage): Promise<void> => {
   })
 }
 
-/** Whether the server can be reached and takes the credentials. */
+/** Whether the server can be reached and accepts the credentials. */
 export const check = async (smtp: Smtp): Promise<void> => {
   await openTransport(smtp).verify()
 }
@@ -62,7 +63,7 @@ export type MailFault = { text: string; isFinal: boolean }
 export const readFault = (error: unknown): MailFault => {
   const { message, permanent = false, code, responseCode = 0 } = error as NodemailerError
   const text = message.replace(/\p{Cc}+/gu, ' ').slice(0, longestFault)
-  // Of the mail or its recipient. What is said of signing in (53x) is about the configuration, which can be mended.
+  // For the email or its recipient. Authentication errors (53x) are about the configuration, which can be fixed.
   const isOfMail = (code === 'EENVELOPE' || code === 'EMESSAGE') && Math.trunc(responseCode / 10) !== 53
   return { text, isFinal: permanent && isOfMail }
 }

@@ -1,16 +1,19 @@
-// Which addresses a URL given by a tenant may lead to.
+// The addresses that tenants' URLs can reach.
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 type Network = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
-/** All of IPv4 is public but this: the registry of special-purpose addresses (RFC 6890 and its updates), and one more. */
+/**
+ * All of IPv4 is public except these: the registry of special-purpose addresses (RFC 6890 and its updates), and one
+ * more.
+ */
 const specialIPv4 = parseNetworks([
   '0.0.0.0/8', // this network
   '10.0.0.0/8', // private
   '100.64.0.0/10', // carrier-grade NAT, and the metadata service of Alibaba Cloud
   '127.0.0.0/8', // loopback
-  '168.63.129.16/32', // a public number that Azure serves to its machines from inside
+  '168.63.129.16/32', // a public address that Azure serves to its machines internally
   '169.254.0.0/16', // link-local, and the metadata service of most clouds
   '172.16.0.0/12', // private
   '192.0.0.0/24', // protocol assignments, and the metadata service of Oracle Cloud
@@ -28,19 +31,20 @@ const specialIPv4 = parseNetworks([
 ])
 
 /**
- * Of IPv6, only what is assigned for global unicast is public. That leaves out loopback, unique local (with the
- * metadata service of AWS), link-local, multicast, IPv4-compatible, local NAT64 and all that is not assigned.
+ * Of IPv6, only global unicast is public. That excludes loopback, unique local (with the metadata service of AWS),
+ * link-local,
+ * multicast, IPv4-compatible, local NAT64, and everything unassigned.
  */
 const globalIPv6 = parseNetworks(['2000::/3'])
 const specialIPv6 = parseNetworks([
   '2001::/23', // protocol assignments: Teredo, benchmarks, AMT, ORCHID
   '2001:db8::/32', // documentation
-  '2002::/16', // 6to4, which leads to the IPv4 address inside
+  '2002::/16', // 6to4, which is routed to the IPv4 address inside
   '2620:4f:8000::/48', // AS112
   '3fff::/20', // documentation
 ])
 
-/** Forms that stand for an IPv4 address in their last four bytes, which is then what counts: mapped, and NAT64. */
+/** Formats of an IPv4 address in the last four bytes, which then count: mapped, and NAT64. */
 const carriersOfIPv4 = parseNetworks(['::ffff:0:0/96', '64:ff9b::/96'])
 
 export function parseNetworks(networks: string[]): Network[] {
@@ -50,19 +54,19 @@ export function parseNetworks(networks: string[]): Network[] {
 const within = (address: ipaddr.IPv4 | ipaddr.IPv6, networks: Network[]) =>
   networks.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits))
 
-/** ipaddr.js takes ::8.8.8.8 for a mapped address, which it is not; the URL parser reads all forms right. */
+/** ipaddr.js treats ::8.8.8.8 as a mapped address, which it is not; the URL parser reads all formats correctly. */
 const withoutDots = (text: string) => new URL(`http://[${text}]/`).hostname.slice(1, -1)
 
-/** `text` is an address as a resolver or a socket writes it; undefined if it is anything else. */
+/** `text` is an address from a resolver or a socket; undefined if it is anything else. */
 const readAddress = (text: string) => {
-  // A zone (fe80::1%eth0) names an interface of this machine.
+  // A zone (fe80::1%eth0) is an interface of this machine.
   if (isIP(text) === 0 || text.includes('%')) return undefined
   const written = ipaddr.parse(isIP(text) === 6 ? withoutDots(text) : text)
   const address = within(written, carriersOfIPv4) ? new ipaddr.IPv4(written.toByteArray().slice(-4)) : written
   return { written, address }
 }
 
-/** Whether an address lies in one of these networks, however it is written. */
+/** Whether an address is in one of these networks, however it is written. */
 export const isWithin = (text: string, networks: Network[]): boolean => {
   const read = readAddress(text)
   return read !== undefined && (within(read.address, networks) || within(read.written, networks))

@@ -19,7 +19,7 @@ const options = { bucket: 'acme-exports', accessKeyId: 'AKIATEST', secretAccessK
 type Answer = { status: number; headers?: Record<string, string>; body?: string }
 const stored: Answer = { status: 200, headers: { etag: '"1"' } }
 
-/** A bucket whose requests are noted and answered, with success unless said. */
+/** A bucket that records and answers requests, by default with success. */
 const open = async (
   region: string,
   endpoint: string | null = null,
@@ -45,7 +45,7 @@ test.each([
   ['eu-central-1', null, 'https://acme-exports.s3.eu-central-1.amazonaws.com/'],
   ['cn-north-1', null, 'https://acme-exports.s3.cn-north-1.amazonaws.com.cn/'],
   ['auto', 'https://storage.example.com:8443', 'https://storage.example.com:8443/acme-exports/'],
-])('in %s at %s is where its tenant says, whatever the environment of the service', async (region, endpoint, at) => {
+])('in %s at %s is where its tenant configured it, whatever the environment of the service', async (region, endpoint, at) => {
   vi.stubEnv('AWS_ENDPOINT_URL', 'http://10.1.1.1:9000')
   vi.stubEnv('AWS_USE_DUALSTACK_ENDPOINT', 'true')
   onTestFinished(() => void vi.unstubAllEnvs())
@@ -62,7 +62,7 @@ test.each([
   expect(JSON.stringify(asked)).not.toContain('secret')
 })
 
-test('a file that is not what was written is not sent', async () => {
+test('a file that differs from what was written is not sent', async () => {
   const { bucket, asked } = await open('eu-central-1')
   await expect(bucket.put('a.csv', file(content, 'another'), new AbortController().signal)).rejects.toThrow(
     'differs from what was written',
@@ -70,7 +70,7 @@ test('a file that is not what was written is not sent', async () => {
   expect(asked).toEqual([])
 })
 
-test('a bucket that hangs or trickles is given up, sooner than one that puts parts together', async () => {
+test('a bucket that hangs or trickles is given up, sooner than one that assembles parts', async () => {
   const begun = '<InitiateMultipartUploadResult><UploadId>1</UploadId></InitiateMultipartUploadResult>'
   const ended = '<CompleteMultipartUploadResult><ETag>1</ETag></CompleteMultipartUploadResult>'
   const { bucket, asked } = await open('eu-central-1', null, (line) =>
@@ -81,7 +81,7 @@ test('a bucket that hangs or trickles is given up, sooner than one that puts par
   expect(asked.map(({ minimumRate }) => minimumRate?.longestWaitMs)).toEqual([30_000, 30_000, 30_000, 60_000, 30_000])
 })
 
-test('a private address is refused when it is connected to', async () => {
+test('a private address is rejected on connection', async () => {
   const outbound = openOutbound({
     allowedPrivateAddresses: [],
     resolve: async () => [{ address: '169.254.169.254', family: 4 }],
@@ -126,11 +126,11 @@ test.each<[string, string, Answer, { isFinal: boolean; message: string }]>([
   ['PUT partNumber', 'was too slow', coded(400, 'RequestTimeout'), { isFinal: false, message: 'RequestTimeout' }],
   ['PUT partNumber', 'sends a bomb', { status: 403, body: bomb }, { isFinal: true, message: 'status 403 (Error)' }],
   ['PUT partNumber', 'sends odd names', coded(403, 'constructor'), { isFinal: true, message: '403 (constructor)' }],
-  // Its first answer was lost: the upload is over.
+  // Its first response was lost: the upload is complete.
   ['POST uploadId', 'was done before', coded(404, 'NoSuchUpload'), { isFinal: false, message: 'NoSuchUpload' }],
   ['POST uploadId', 'is busy', coded(409, 'OperationAborted'), { isFinal: false, message: 'OperationAborted' }],
   ['POST uploadId', 'fails late', coded(200, 'InternalError'), { isFinal: false, message: 'InternalError' }],
-])('%s that %s is told in words, and said to pass or not', async (step, _what, answer, expected) => {
+])('%s that %s is reported in words, and as temporary or permanent', async (step, _what, answer, expected) => {
   const begun = {
     ...stored,
     body: '<InitiateMultipartUploadResult><UploadId>1</UploadId></InitiateMultipartUploadResult>',

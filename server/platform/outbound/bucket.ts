@@ -1,4 +1,4 @@
-// A tenant's own S3-compatible bucket: reached as every address of a tenant is, written to and nothing else.
+// A tenant's own S3-compatible bucket: the rules for tenants' URLs apply, and it is only written to.
 import { createHash, type Hash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { S3Client as Client } from '@aws-sdk/client-s3'
@@ -9,32 +9,32 @@ import type { OutboundRequest } from './request.ts'
 export type BucketOptions = {
   bucket: string
   region: string
-  /** Null is the region's own of AWS. */
+  /** Null for AWS's own in the region. */
   endpoint: string | null
   accessKeyId: string
   secretAccessKey: string
   encryption: 'AES256' | 'aws:kms' | null
-  /** Somebody waits: one try, and not for long. */
+  /** Someone is waiting: a single, short attempt. */
   quick?: true
 }
 
 export type BucketFile = {
   stream: AsyncIterable<Uint8Array>
   contentType: string
-  /** In base64. A source that turns out to be something else leaves no object. */
+  /** In base64. A source with different content leaves no object. */
   sha256: string
 }
 
 export type TenantBucket = {
-  /** Replaces what was there at one stroke. */
+  /** Replaces an existing object atomically. */
   put: (key: string, file: BucketFile, signal: AbortSignal) => Promise<void>
   delete: (key: string) => Promise<void>
   close: () => void
 }
 
-/** What went wrong, in words for the tenant: no text of the other side, which may hold anything. */
+/** What went wrong, in words for the tenant: without text from the server, which can contain anything. */
 export class BucketError extends Error {
-  /** Whether it would be the same again until somebody changes something. */
+  /** Whether it would repeat until someone changes something. */
   readonly isFinal: boolean
 
   constructor(message: string, isFinal: boolean) {
@@ -44,17 +44,17 @@ export class BucketError extends Error {
   }
 }
 
-/** Two are held in memory at a time; 10,000 parts make 80 GiB. */
+/** Two are in memory at a time; 10,000 parts are 80 GiB. */
 const partBytes = 8 * 1024 * 1024
 const requestMs = 120_000
-/** A bucket that hangs or trickles holds a place of its organization no longer than it must. */
+/** A bucket that hangs or trickles only occupies a slot of its organization for a limited time. */
 const minimumRate = { bytesPerSecond: 64 * 1024, longestWaitMs: 30_000 }
-/** Stores put the parts together before they answer, some of them with a blank now and then. */
+/** Stores assemble the parts before they respond, some of them sending a space from time to time. */
 const assemblyRate = { bytesPerSecond: 1, longestWaitMs: 60_000 }
 const quickRequestMs = 10_000
 const maxAnswerBytes = 1024 * 1024
 
-/** What the SDK hands to whoever sends its requests; each of its bodies here is whole. */
+/** The SDK's interface for sending requests; all its bodies here are complete. */
 type SdkRequest = {
   protocol: string
   hostname: string
@@ -67,7 +67,7 @@ type SdkRequest = {
 }
 
 const queryOf = (query: SdkRequest['query'] = {}): string => {
-  // As the signature spells it, which leaves fewer characters alone than URLs do.
+  // As in the signature, which escapes more characters than URLs.
   const escaped = (text: string) =>
     encodeURIComponent(text).replace(/[!'()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`)
   const pairs = Object.entries(query).flatMap(([name, value]) =>
@@ -82,7 +82,7 @@ const bodyOf = (body: unknown): Buffer | string | undefined => {
   throw new TypeError('Bodies sent to buckets must be complete')
 }
 
-/** The SDK's way to the network: our client for given addresses, with its checks at each connection. */
+/** Connects the SDK with our client for tenants' URLs, which checks each connection. */
 const handlerOver = ({ request }: Pick<Outbound, 'request'>, timeoutMs: number) => ({
   metadata: { handlerProtocol: 'http/1.1' },
   httpHandlerConfigs: () => ({}),
@@ -125,14 +125,14 @@ const reasons: Record<string, string> = {
   InvalidDigest: 'The uploaded data does not match what was sent.',
 }
 
-/** Refusals that another try may not meet: also of an upload whose end was answered, and the answer lost. */
+/** Errors that a retry may not meet, including those of a completed upload with a lost response. */
 const passing = new Set(['BadDigest', 'RequestTimeout', 'OperationAborted', 'TemporaryRedirect', 'NoSuchUpload'])
 
 const toBucketError = (error: unknown): BucketError => {
   if (error instanceof BucketError) return error
   if (error instanceof OutboundError) return new BucketError(error.message, error.reason === 'forbidden_address')
   if (!(error instanceof Error) || !('$metadata' in error)) throw error
-  // What the SDK puts on each of its errors.
+  // The SDK's metadata of each error.
   const { httpStatusCode: status } = error.$metadata as { httpStatusCode?: number }
   if (status === undefined) throw error
   const name = /^[A-Za-z0-9]{1,60}$/.test(error.name) ? error.name : 'Error'
@@ -142,7 +142,7 @@ const toBucketError = (error: unknown): BucketError => {
   return new BucketError(text, !passes)
 }
 
-/** Its bytes in parts of one size, the last one smaller; at least one. */
+/** The bytes in parts of one size, the last one smaller; at least one. */
 async function* partsOf(
   source: AsyncIterable<Uint8Array>,
   hash: Hash,
@@ -166,27 +166,27 @@ async function* partsOf(
   yield { body: Buffer.concat(waiting), isLast: true }
 }
 
-/** Of what was stored. Whoever answers without one has stored nothing. */
+/** Of the stored object. A server without one has stored nothing. */
 const etagOf = ({ ETag }: { ETag?: string | undefined }): string => {
   if (!ETag) throw new BucketError('The endpoint is not an S3-compatible storage.', true)
   return ETag
 }
 
-/** The store compares what arrives with it, and refuses what differs. */
+/** The store compares it with the received data, and rejects differences. */
 const digestOf = (body: Buffer) => createHash('md5').update(body).digest('base64')
 
 export const openBucket = async (outbound: Outbound, options: BucketOptions): Promise<TenantBucket> => {
   const { bucket, region, endpoint, accessKeyId, secretAccessKey, encryption, quick } = options
-  // The SDK is large: only who uses it loads it.
+  // The SDK is large, so it is only loaded if needed.
   const s3 = await import('@aws-sdk/client-s3')
   const client: Client = new s3.S3Client({
     region,
     credentials: { accessKeyId, secretAccessKey },
     ...(endpoint !== null && { endpoint, forcePathStyle: true }),
-    // Newer checksums are not understood by all compatible stores; all compare Content-MD5.
+    // Not all compatible stores support newer checksums; all compare Content-MD5.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // Where the operator's own storage is, which the environment may say, is nothing to a tenant's bucket.
+    // The operator's own storage endpoint, which the environment may contain, must not apply to a tenant's bucket.
     ignoreConfiguredEndpointUrls: true,
     useDualstackEndpoint: false,
     useFipsEndpoint: false,
@@ -217,7 +217,7 @@ export const openBucket = async (outbound: Outbound, options: BucketOptions): Pr
     let uploadId: string | undefined
     try {
       for await (const { body, isLast } of partsOf(stream, hash)) {
-        // The SDK asks a handler to look at the signal; ours has a deadline of its own.
+        // The SDK expects a handler to check the signal; ours has its own timeout.
         abortSignal.throwIfAborted()
         if (isLast && uploadId === undefined) {
           checkSource()

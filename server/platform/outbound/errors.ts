@@ -1,8 +1,9 @@
 type OutboundReason = 'forbidden_address' | 'too_large' | 'timed_out' | 'too_many_redirects' | 'failed'
 
 /**
- * Why a request to the outside came to nothing. Its message may be shown to the tenant who gave the address: it never
- * holds more of it than the host, and no cause, since the errors below carry addresses and parts of bodies.
+ * Why an outgoing request failed. The message is safe for the tenant: it contains at most the host, and no cause,
+ * because the
+ * errors below contain addresses and parts of bodies.
  */
 export class OutboundError extends Error {
   readonly reason: OutboundReason

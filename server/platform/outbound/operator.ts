@@ -1,4 +1,4 @@
-// The client for addresses that the operator configures: any address, but no redirect, and bounded in time and size.
+// The client for addresses that the operator configures: any address, but no redirects, with limits of time and size.
 import { Agent, request as send } from 'undici'
 import { inRequestSpan } from '../telemetry/span.ts'
 import { OutboundError, toOutboundError } from './errors.ts'
@@ -8,7 +8,7 @@ type OperatorRequest = {
   method: 'GET' | 'POST'
   headers: Record<string, string>
   body?: string
-  /** From the wait for a connection to the last byte of the answer. */
+  /** From waiting for a connection to the last byte of the response. */
   timeoutMs: number
   signal: AbortSignal
 }
@@ -16,15 +16,15 @@ type OperatorRequest = {
 type OperatorResponse = { status: number; headers: OutboundHeaders; body: string }
 
 export type OperatorClient = {
-  /** Fails with an OutboundError, or with the reason of the signal when that ends it. */
+  /** Fails with an OutboundError, or with the reason of an aborted signal. */
   request: (url: URL, options: OperatorRequest) => Promise<OperatorResponse>
-  /** Ends what is under way: it fails. */
+  /** Aborts pending requests: they fail. */
   close: () => Promise<void>
 }
 
-/** Connections stay open for the next request, since all go to the same few addresses. */
+/** Connections stay open for the next request, because all go to the same few addresses. */
 export const openOperatorClient = ({ maxBytes }: { maxBytes: number }): OperatorClient => {
-  // The deadline of each request covers its headers and its body.
+  // The timeout of each request covers headers and body.
   const agent = new Agent({ maxResponseSize: maxBytes, headersTimeout: 0, bodyTimeout: 0 })
 
   const request: OperatorClient['request'] = async (url, { timeoutMs, signal, ...asked }) => {

@@ -37,7 +37,7 @@ describe('addresses', () => {
     '[2002:7f00:1::]',
     '１２７.0.0.1',
     '127。0。0。1',
-  ])('%s is refused before anything connects', async (host) => {
+  ])('%s is rejected before connecting', async (host) => {
     const server = await serve(echo)
     const outbound = open({ allowedPrivateAddresses: [] })
     await expect(outbound.request(`http://${host}:${server.port}/`, get)).rejects.toMatchObject(forbidden)
@@ -52,14 +52,14 @@ describe('addresses', () => {
     },
   )
 
-  test('what the operator allows is reached', async () => {
+  test('addresses that the operator allows are reachable', async () => {
     const server = await serve(echo)
     const { status, body } = await open().request(`${server.url}/path?x=1#y`, get)
     expect(status).toBe(200)
     expect(JSON.parse(body.toString())).toMatchObject({ method: 'GET', url: '/path?x=1' })
   })
 
-  test('a name is looked up once a request, and the answer that was judged is the one connected to', async () => {
+  test('a name is resolved once per request, and the checked address is the one connected to', async () => {
     const server = await serve(echo)
     const { resolve, asked } = resolver({
       'rebinding.test': [['127.0.0.1'], ['127.0.0.2'], ['169.254.169.254'], ['::1']],
@@ -75,14 +75,14 @@ describe('addresses', () => {
     expect(server.connections()).toBe(1)
   })
 
-  test('an allowed answer among others is used, the others are not', async () => {
+  test('an allowed address among others is used, the others are not', async () => {
     const server = await serve(echo)
     const { resolve } = resolver({ 'mixed.test': [['::1', '10.0.0.1', '127.0.0.2', '127.0.0.1']] })
     expect(await open({ resolve }).request(`http://mixed.test:${server.port}/`, get)).toMatchObject({ status: 200 })
   })
 
   test.each(['http://127.0.0.1:PORT/', 'http://name.test:PORT/'])(
-    'no proxy of the environment is used: %s',
+    'proxies of the environment are ignored: %s',
     async (url) => {
       const server = await serve(echo)
       const proxy = await serve(echo)
@@ -96,7 +96,7 @@ describe('addresses', () => {
     },
   )
 
-  test('only http and https, only https where asked, and no passwords in addresses', async () => {
+  test('only http and https, only https on request, and no passwords in URLs', async () => {
     const server = await serve(echo)
     for (const url of ['ftp://127.0.0.1/', 'file:///etc/passwd', 'data:,x', 'javascript:1', 'ws://127.0.0.1/']) {
       await expect(open().request(url, get), url).rejects.toMatchObject(forbidden)
@@ -108,7 +108,7 @@ describe('addresses', () => {
     expect(server.connections()).toBe(0)
   })
 
-  test('http only to networks that the operator allows, where asked', async () => {
+  test('http only to networks that the operator allows, on request', async () => {
     const server = await serve(echo)
     const { resolve } = resolver({ 'allowed.test': [['127.0.0.1']], 'public.test': [['1.1.1.1']] })
     const inAllowed: OutboundRequest = { ...get, plainHttp: 'allowed networks' }
@@ -127,7 +127,7 @@ describe('addresses', () => {
 })
 
 describe('requests', () => {
-  test('carry method, headers and body, and say whose they are', async () => {
+  test('send method, headers, and body, and identify themselves', async () => {
     const server = await serve(echo)
     const { body } = await open().request(`${server.url}/hook`, {
       ...get,
@@ -146,7 +146,7 @@ describe('requests', () => {
     })
   })
 
-  test('hand any status and its headers back', async () => {
+  test('return any status with its headers', async () => {
     const server = await serve((_, response) => {
       response.writeHead(500, { 'x-more': ['1', '2'], 'retry-after': '5' }).end('broken')
     })
@@ -155,7 +155,7 @@ describe('requests', () => {
     expect(answer.body.toString()).toBe('broken')
   })
 
-  test('leave no connection behind', async () => {
+  test('leave no connections behind', async () => {
     const server = await serve(echo)
     const outbound = open()
     for (let time = 0; time < 3; time++) await outbound.request(`${server.url}/`, get)
@@ -163,7 +163,7 @@ describe('requests', () => {
     expect(server.connections()).toBe(3)
   })
 
-  test('fail with a code and without a word of the address', async () => {
+  test('fail with a code and without the address', async () => {
     const server = await serve((_, response) => response.socket?.destroy())
     const url = `${server.url}/hook/path-secret?token=query-secret`
     const refused = await open()
@@ -182,7 +182,7 @@ describe('requests', () => {
     }
   })
 
-  test('fail on an answer that is not HTTP, and on https where there is none', async () => {
+  test('fail on a response that is not HTTP, and on https without TLS', async () => {
     const server = await listen(
       createTcpServer((socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n').on('error', () => {})),
     )
@@ -190,7 +190,7 @@ describe('requests', () => {
     await expect(open().request(`https://127.0.0.1:${server.port}/`, get)).rejects.toMatchObject({ reason: 'failed' })
   })
 
-  test('closing ends what is under way', async () => {
+  test('closing aborts pending requests', async () => {
     const server = await serve(() => {})
     const outbound = open()
     const pending = outbound.request(`${server.url}/`, { ...get, timeoutMs: 60_000 })
@@ -205,7 +205,7 @@ describe('requests', () => {
 describe('size', () => {
   const tooLarge = { reason: 'too_large' }
 
-  test('exactly the limit passes, one byte more does not, announced or not', async () => {
+  test('exactly the limit is accepted, one byte more is not, announced or not', async () => {
     const server = await serve((request, response) => {
       const [, announced, size] = (request.url ?? '').split('/')
       if (announced === 'announced') response.setHeader('content-length', Number(size))
@@ -219,7 +219,7 @@ describe('size', () => {
     }
   })
 
-  test('an endless answer is cut off', async () => {
+  test('an endless response is cut off', async () => {
     const server = await serve((_, response) => {
       const more = () => {
         while (!response.destroyed && response.write(Buffer.alloc(65_536)));
@@ -231,7 +231,7 @@ describe('size', () => {
     await expect.poll(server.open).toBe(0)
   })
 
-  test('what is compressed stays so', async () => {
+  test('compressed data stays compressed', async () => {
     const bomb = gzipSync(Buffer.alloc(5_000_000))
     const server = await serve((request, response) => {
       expect(request.headers['accept-encoding']).toBe('identity')
@@ -241,14 +241,14 @@ describe('size', () => {
     expect(body.equals(bomb)).toBe(true)
   })
 
-  test('headers are bounded', async () => {
+  test('headers are limited', async () => {
     const server = await serve((_, response) => {
       response.setHeader('x-large', 'x'.repeat(40_000)).end()
     })
     await expect(open().request(`${server.url}/`, get)).rejects.toMatchObject(tooLarge)
   })
 
-  test('HEAD only tells of a size', async () => {
+  test('HEAD only returns a size', async () => {
     const server = await serve((_, response) => {
       response.setHeader('content-length', 1_000_000).end()
     })
@@ -261,19 +261,19 @@ describe('time', () => {
   const soon: OutboundRequest = { ...get, timeoutMs: 150 }
   const timedOut = { reason: 'timed_out', message: 'There was no complete response within 150 ms.' }
 
-  test('covers the look-up of the name', async () => {
+  test('includes resolving the name', async () => {
     const outbound = open({ resolve: () => new Promise(() => {}) })
     await expect(outbound.request('http://slow.test/', soon)).rejects.toMatchObject(timedOut)
   })
 
-  test('covers a server that accepts and says nothing', async () => {
+  test('includes a server that accepts and does not respond', async () => {
     const server = await listen(createTcpServer((socket) => socket.on('error', () => {}).resume()))
     await expect(open().request(`${server.url}/`, soon)).rejects.toMatchObject(timedOut)
     await expect(open().request(`https://127.0.0.1:${server.port}/`, soon)).rejects.toMatchObject(timedOut)
     await expect.poll(server.open).toBe(0)
   })
 
-  test('is short for a body that comes more slowly than it must, and for an answer that does not begin', async () => {
+  test('is short for a slow body, and for a response that does not start', async () => {
     const server = await serve((request, response) => {
       if (request.url === '/silent') return
       const dripping = setInterval(() => response.write('x'), 10)
@@ -286,18 +286,18 @@ describe('time', () => {
     await expect.poll(server.open).toBe(0)
   })
 
-  test('is earned by a body that is taken slowly, and not by one that is not taken', async () => {
+  test('grows while a body is read slowly, and not while it is not read', async () => {
     const bytes = Buffer.alloc(32 * 1024 * 1024)
     const minimumRate = { bytesPerSecond: 500_000, longestWaitMs: 1_000 }
     const startedAt = performance.now()
     const elapsedMs = () => performance.now() - startedAt
     let received = 0
     const server = await serve(async (request, response) => {
-      // What nobody reads stays with its sender, who has to give up.
+      // Unread data stays with its sender, who has to give up.
       if (request.url === '/stuck') return
       for await (const chunk of request as AsyncIterable<Buffer>) {
         received += chunk.length
-        // Not to the end: what is sent and waits to be read earns nothing any more.
+        // Not to the end: sent but unread data does not count.
         if (elapsedMs() < 2 * minimumRate.longestWaitMs) await new Promise((resolve) => setTimeout(resolve, 6))
       }
       response.end('done')
@@ -310,7 +310,7 @@ describe('time', () => {
     await expect(stuck).rejects.toMatchObject({ reason: 'timed_out', message: 'The server was too slow.' })
   })
 
-  test('that the reader takes counts against nobody', async () => {
+  test('spent by the reader does not count', async () => {
     const server = await serve((_, response) => response.end(Buffer.alloc(500_000)))
     const minimumRate = { bytesPerSecond: 1, longestWaitMs: 2_000 }
     const { body } = await open().stream(`${server.url}/`, { ...get, maxBytes: 1_000_000, minimumRate })
@@ -322,7 +322,7 @@ describe('time', () => {
     expect(bytes).toBe(500_000)
   })
 
-  test('covers a body that drips', async () => {
+  test('includes a trickling body', async () => {
     const server = await serve((_, response) => {
       const dripping = setInterval(() => response.write('x'), 10)
       response.once('close', () => clearInterval(dripping))
@@ -331,7 +331,7 @@ describe('time', () => {
     await expect.poll(server.open).toBe(0)
   })
 
-  test('covers all redirects together', async () => {
+  test('includes all redirects', async () => {
     const server = await serve((_, response) => {
       setTimeout(() => response.writeHead(302, { location: '/' }).end(), 40)
     })
@@ -341,7 +341,7 @@ describe('time', () => {
 })
 
 describe('streams', () => {
-  test('give the headers first and the bytes as they come', async () => {
+  test('return the headers first and the bytes as they arrive', async () => {
     let finish = () => {}
     const server = await serve((_, response) => {
       response.writeHead(200, { 'content-type': 'audio/wav' }).write('first ')
@@ -356,7 +356,7 @@ describe('streams', () => {
     await expect.poll(server.open).toBe(0)
   })
 
-  test('end with an error when the limit of bytes or time is reached, or the sender is cut off', async () => {
+  test('end with an error at the limit of bytes or time, or if the sender is cut off', async () => {
     const server = await serve((request, response) => {
       response.write('x'.repeat(100))
       if (request.url === '/cut') setTimeout(() => response.destroy(), 20)
@@ -369,7 +369,7 @@ describe('streams', () => {
     await expect.poll(server.open).toBe(0)
   })
 
-  test('that nobody reads are closed when their time is over; one that is destroyed at once', async () => {
+  test('that nobody reads are closed after the timeout; a destroyed one immediately', async () => {
     const server = await serve((_, response) => void response.write('x'))
     const outbound = open()
     const url = `${server.url}/`

@@ -1,4 +1,4 @@
-// The one client that reaches addresses given by tenants: public ones only, bounded in time and size.
+// The only client for tenants' URLs: public addresses only, with limits of time and size.
 import type { LookupAddress } from 'node:dns'
 import { lookup as lookupName } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
@@ -10,7 +10,7 @@ import { OutboundError, toOutboundError } from './errors.ts'
 import { firstHop, hopAfter, type OutboundHeaders, type OutboundRequest, type PlainHttp } from './request.ts'
 
 export type OutboundOptions = {
-  /** Networks in CIDR form that are reached although they are not public. */
+  /** Networks in CIDR form that are reachable although they are not public. */
   allowedPrivateAddresses: string[]
   /** All addresses of a name. */
   resolve?: (hostname: string) => Promise<LookupAddress[]>
@@ -24,9 +24,9 @@ type HopResponse = Awaited<ReturnType<Client['request']>>
 
 export type Outbound = {
   request: (url: string | URL, options: OutboundRequest) => Promise<OutboundResponse>
-  /** Whoever takes the stream reads it to its end or destroys it. Its errors are OutboundErrors too. */
+  /** The caller reads the stream to its end or destroys it. Its errors are OutboundErrors too. */
   stream: (url: string | URL, options: OutboundRequest) => Promise<OutboundStream>
-  /** Ends what is under way: it fails. */
+  /** Aborts pending requests: they fail. */
   close: () => Promise<void>
 }
 
@@ -43,10 +43,10 @@ const forbidden = (hostname: string, allowedOnly: boolean) =>
       : `${hostname} does not have a public address.`,
   )
 
-/** With `allowedOnly`, public addresses are not reached either. */
+/** With `allowedOnly`, public addresses are not reachable either. */
 type Connect = (signal: AbortSignal, allowedOnly: boolean) => buildConnector.connector
 
-/** Connects to permitted addresses only: what is checked here is what the socket is given, so DNS has no second say. */
+/** Only connects to permitted addresses: the socket gets the checked address, so DNS cannot change it. */
 const openConnector = (options: OutboundOptions): Connect => {
   const allowed = parseNetworks(options.allowedPrivateAddresses)
   const resolve = options.resolve ?? ((hostname) => lookupName(hostname, { all: true }))
@@ -69,16 +69,16 @@ const openConnector = (options: OutboundOptions): Connect => {
       maxCachedSessions: 0,
       lookup,
       signal,
-      // undici hands what it does not know to the socket, but its types then ask for host and port too.
+      // undici passes unknown options to the socket, but its types then require host and port too.
     } as buildConnector.BuildOptions)
     return (target, callback) => {
-      // A literal address is connected to without any look-up.
+      // A literal address needs no lookup.
       if (isIP(target.hostname) && !isAllowed(target.hostname)) {
         return callback(forbidden(target.hostname, allowedOnly), null)
       }
       connect(target, (...[error, socket]) => {
         if (error) return callback(error, null)
-        // Once more on what was reached, in case a later Node or undici finds another way there.
+        // Checks the actual address again, in case a later Node or undici connects differently.
         const { remoteAddress } = socket
         if (remoteAddress && isAllowed(remoteAddress)) return callback(null, socket)
         socket.destroy()
@@ -89,8 +89,8 @@ const openConnector = (options: OutboundOptions): Connect => {
 }
 
 /**
- * A connection for one hop. Each has its own: every one is resolved and checked anew, nothing is shared between
- * tenants, and nothing stays open to the outside.
+ * A connection for one hop. Each is resolved and checked separately, nothing is shared between tenants, and no outgoing
+ * connection stays open.
  */
 const openClient = (url: URL, plainHttp: PlainHttp, connect: Connect, signal: AbortSignal) => {
   signal.throwIfAborted()
@@ -98,7 +98,7 @@ const openClient = (url: URL, plainHttp: PlainHttp, connect: Connect, signal: Ab
     connect: connect(signal, url.protocol === 'http:' && plainHttp === 'allowed networks'),
     pipelining: 0,
     maxHeaderSize: maxResponseHeaderBytes,
-    // The deadline of the whole request covers both.
+    // The timeout of the whole request covers both.
     headersTimeout: 0,
     bodyTimeout: 0,
   })
@@ -187,13 +187,13 @@ export const openOutbound = (options: OutboundOptions): Outbound => {
   return { request, stream, close }
 }
 
-/** Waits only as long as the bytes that moved have earned. What reads them may take its time. */
+/** Only waits as long as the transferred bytes have earned. The reader can take its time. */
 const openPatience = (
   { bytesPerSecond, longestWaitMs }: NonNullable<OutboundRequest['minimumRate']>,
   giveUp: () => void,
 ) => {
   let leftMs = longestWaitMs
-  /** While something is waited for. */
+  /** While waiting for something. */
   let waiting: { since: number; timer: NodeJS.Timeout } | undefined
   const begin = () => {
     waiting = { since: performance.now(), timer: setTimeout(giveUp, leftMs) }
@@ -236,7 +236,7 @@ const openPatience = (
 
 const sentAtOnce = 64 * 1024
 
-/** With a minimum rate, a body is handed over in pieces, each once the one before has gone to the connection. */
+/** With a minimum rate, a body is sent in chunks, each after the one before went to the connection. */
 const sendingOf = (
   { headers, body }: ReturnType<typeof firstHop>,
   patience: ReturnType<typeof openPatience> | undefined,
@@ -256,7 +256,7 @@ const sendingOf = (
   }
 }
 
-/** The bytes as they come: nothing is decompressed, so nothing can unfold beyond the cap. */
+/** The bytes as they arrive: nothing is decompressed, so nothing can expand beyond the limit. */
 const cap = (
   source: AsyncIterable<Buffer>,
   maxBytes: number,
@@ -282,6 +282,6 @@ const cap = (
     signal.removeEventListener('abort', abort)
     void finish()
   })
-  // As above; who reads it sees the error all the same.
+  // As above; the reader still gets the error.
   return body.on('error', () => {})
 }

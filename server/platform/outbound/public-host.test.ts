@@ -25,7 +25,7 @@ describe('addresses', () => {
     '::ffff:8.8.8.8',
     '::ffff:808:808',
     '64:ff9b::8.8.8.8',
-  ])('%s may be reached', (address) => {
+  ])('%s is allowed', (address) => {
     expect(isPublicAddress(address)).toBe(true)
   })
 
@@ -92,11 +92,11 @@ describe('addresses', () => {
     '0177.0.0.1',
     '127.1',
     '8.8.8.8.',
-  ])('%j may not be reached', (address) => {
+  ])('%j is not allowed', (address) => {
     expect(isPublicAddress(address)).toBe(false)
   })
 
-  test('what an operator allows may be reached, in mapped form too, and nothing beside it', () => {
+  test('an operator’s network is allowed, also in mapped form, and nothing next to it', () => {
     const allowed = parseNetworks(['10.1.0.0/16', 'fd12::/16'])
     for (const address of ['10.1.2.3', '::ffff:10.1.2.3', 'fd12::1']) {
       expect(isWithin(address, allowed), address).toBe(true)

@@ -2,21 +2,24 @@ import { isIP } from 'node:net'
 import { isPublicAddress } from './addresses.ts'
 
 /**
- * Last labels that never belong to a public host: the special names of RFC 6761 and its registry (example, invalid,
- * localhost, test; local, onion, alt; arpa, where home.arpa lives), `internal`, which ICANN set aside for private
- * networks, and what private networks were found to use (RFC 6762, appendix G). example.com, example.net and
- * example.org are in that registry too, but they are public names with public addresses, and pass.
+ * Top-level labels that never belong to a public host: the special names of RFC 6761 and its registry (example,
+ * invalid,
+ * localhost, test; local, onion, alt; arpa, which contains home.arpa), `internal`, which ICANN reserved for private
+ * networks,
+ * and names used in private networks (RFC 6762, appendix G). example.com, example.net, and example.org are in that
+ * registry
+ * too, but they are public names with public addresses, and are allowed.
  */
 const privateEndings = new Set(
   'alt arpa corp example home internal intranet invalid lan local localdomain localhost onion private test'.split(' '),
 )
 
-/** Judges a host of a URL without asking DNS, so it may still resolve to a private address: reaching it needs the client. */
+/** Checks the host of a URL without DNS, so it may still resolve to a private address: only the client checks that. */
 export const isPublicHostByForm = (hostname: string): boolean => {
   if (isIP(hostname) === 6) return isPublicAddress(hostname)
-  // Only a host, so that the parser below cannot take a part of it for a user, a port or a path.
+  // Only a host, so that the parser below cannot read a part of it as a user, a port, or a path.
   if (!/^(\[[\da-f:.]+\]|[^\s:/?#@\\[\]]+)$/i.test(hostname)) return false
-  // The parser of URLs writes decimal, octal, hexadecimal and shortened addresses in their usual form.
+  // The URL parser normalizes decimal, octal, hexadecimal, and shortened addresses.
   const host = URL.parse(`http://${hostname}/`)?.hostname
   if (!host) return false
   if (host.startsWith('[')) return isPublicAddress(host.slice(1, -1))

@@ -25,7 +25,7 @@ describe('redirects', () => {
     serve((_, response) => void response.writeHead(status, { location }).end())
   const seenBy = (echoed: Buffer) => JSON.parse(echoed.toString())
 
-  test('are handed back unless they are to be followed', async () => {
+  test('are returned unless they should be followed', async () => {
     const server = await redirectTo('http://169.254.169.254/')
     const answer = await open().request(`${server.url}/`, get)
     expect(answer).toMatchObject({ status: 302, headers: { location: 'http://169.254.169.254/' } })
@@ -40,14 +40,14 @@ describe('redirects', () => {
     '//forbidden.test/',
     'file:///etc/passwd',
     'http://user:pass@127.0.0.1/',
-  ])('to %s are refused', async (location) => {
+  ])('to %s are rejected', async (location) => {
     const server = await redirectTo(location)
     const { resolve } = resolver({ 'forbidden.test': [['10.0.0.1']], 'localhost.': [['127.0.0.2']] })
     const refused = open({ resolve }).request(`${server.url}/`, follow)
     await expect(refused).rejects.toMatchObject(forbidden)
   })
 
-  test('to the same name are judged by what it resolves to then', async () => {
+  test('to the same name are checked with its new address', async () => {
     const server = await redirectTo('/again')
     const { resolve } = resolver({ 'rebinding.test': [['127.0.0.1'], ['10.0.0.1']] })
     const refused = open({ resolve }).request(`http://rebinding.test:${server.port}/`, follow)
@@ -55,7 +55,7 @@ describe('redirects', () => {
     expect(server.connections()).toBe(1)
   })
 
-  test('take credentials along within the origin and to no other', async () => {
+  test('keep credentials within the origin and drop them for others', async () => {
     const other = await serve(echo)
     const origin = await serve((request, response) => {
       if (request.url === '/here') response.writeHead(302, { location: '/echo' }).end()
@@ -91,7 +91,7 @@ describe('redirects', () => {
     expect(seen.headers['content-type']).toBe(becomes === 'GET' ? undefined : 'text/plain')
   })
 
-  test('are counted', async () => {
+  test('are limited', async () => {
     const server = await serve((request, response) => {
       const left = Number(request.url?.slice(1))
       if (left === 0) response.end('arrived')
@@ -104,7 +104,7 @@ describe('redirects', () => {
     await expect.poll(server.open).toBe(0)
   })
 
-  test('leave https only for https', async () => {
+  test('from https only go to https', async () => {
     const server = await redirectTo('http://example.com/')
     const refused = open().request(`${server.url}/`, { ...follow, plainHttp: 'nowhere' })
     await expect(refused).rejects.toMatchObject(forbidden)

@@ -1,4 +1,4 @@
-// What is asked for, and the hops it becomes on its way through redirects.
+// The request, and its hops through redirects.
 import { OutboundError } from './errors.ts'
 
 export type OutboundRequest = {
@@ -7,16 +7,17 @@ export type OutboundRequest = {
   body?: Buffer | string
   /** Of the response's body. */
   maxBytes: number
-  /** From the look-up of the name to the last byte of the body, redirects included. */
+  /** From resolving the name to the last byte of the body, including redirects. */
   timeoutMs: number
   /**
-   * The least that moves, in both directions, while the other side is waited for. Each byte earns time, up to the longest
-   * wait; what is slower fails, so that neither silence nor a trickle holds a place for long.
+   * The minimum rate, in both directions, while waiting for the server. Each byte earns time, up to the longest wait;
+   * anything
+   * slower fails, so that neither silence nor a trickle occupies a slot for long.
    */
   minimumRate?: { bytesPerSecond: number; longestWaitMs: number }
-  /** 0 (the default) hands a redirect back as it is; more follows that many, and one further is an error. */
+  /** 0 (the default) returns a redirect as it is; a higher number follows that many, and one more is an error. */
   maxRedirects?: number
-  /** Where http without TLS may lead: anywhere by default, only to networks that the operator allows, or nowhere. */
+  /** Where http without TLS is allowed: anywhere by default, only in networks that the operator allows, or nowhere. */
   plainHttp?: PlainHttp
 }
 
@@ -33,10 +34,10 @@ type Hop = {
 
 const redirects = [301, 302, 303, 307, 308]
 
-/** Written by the client itself, from the URL and the body. */
+/** Set by the client itself, from the URL and the body. */
 const ownHeaders = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'expect', 'upgrade'])
 
-/** What another origin may see. A list of what to keep, because credentials travel in headers of any name. */
+/** The headers that another origin may get. An allowlist, because credentials can be in headers with any name. */
 const harmlessHeaders = new Set(['accept', 'accept-encoding', 'accept-language', 'content-type', 'range', 'user-agent'])
 
 const keepHeaders = (headers: Record<string, string>, keep: (name: string) => boolean) =>
@@ -66,7 +67,7 @@ export const firstHop = (url: string | URL, request: OutboundRequest): Hop => {
   }
 }
 
-/** Undefined when the answer is no redirect. Method and body change as browsers change them. */
+/** Undefined unless the response is a redirect. Method and body change as in browsers. */
 export const hopAfter = (
   hop: Hop,
   response: { statusCode: number; headers: OutboundHeaders },

@@ -1,4 +1,4 @@
-// A text that was sealed at the first start tells whether the secret key is still the same.
+// A text that was sealed at the first start shows whether the secret key is still the same.
 import type { Db } from '../db/database.ts'
 import { keepKeyCheck, readKeyCheck, replaceKeyCheck } from '../db/instance.ts'
 import type { Secrets } from './secrets.ts'
@@ -31,8 +31,9 @@ type Parts = Keyed & {
 }
 
 /**
- * Refuses a key that does not open what was sealed at the first start. A database from before that text existed is judged
- * by the secrets stored in it: one that opens is enough, since older ones may be left from a key that was lost.
+ * Rejects a key that does not decrypt what was sealed at the first start. An older database without that text is judged
+ * by its
+ * stored secrets: decrypting one is enough, because others may remain from a lost key.
  */
 export const checkSecretKey = async ({ db, secrets, listStored }: Parts): Promise<void> => {
   const sealed = await readKeyCheck(db)
@@ -40,7 +41,7 @@ export const checkSecretKey = async ({ db, secrets, listStored }: Parts): Promis
   if (known.length > 0 && !known.some((each) => opens(secrets, each))) refuse()
 }
 
-/** Checks the key, and keeps it as the one to check later starts by if it is the first. */
+/** Checks the key, and stores the first one for later checks. */
 export const claimSecretKey = async (parts: Parts): Promise<void> => {
   await checkSecretKey(parts)
   const { db, secrets } = parts
@@ -48,6 +49,6 @@ export const claimSecretKey = async (parts: Parts): Promise<void> => {
   if (!opens(secrets, { sealed: await keepKeyCheck(db, secrets.seal(text, context)), context })) refuse()
 }
 
-/** Accepts the present key from now on. What was sealed under another stays closed. */
+/** Accepts the current key from now on. Secrets sealed with another stay unreadable. */
 export const acceptSecretKey = ({ db, secrets }: Keyed): Promise<void> =>
   replaceKeyCheck(db, secrets.seal(text, context))

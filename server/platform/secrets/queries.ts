@@ -3,12 +3,12 @@ import type { Db, OrgId } from '../db/database.ts'
 
 type Column = {
   table: string
-  /** What the secret belongs to, within its organization. */
+  /** The context of the secret, within its organization. */
   id: string
   column: string
   /** Orders the secrets by their age. */
   since: string
-  /** The boolean column that tells sealed texts from others, if there are others. */
+  /** The boolean column that separates sealed texts from others, if there are others. */
   flag?: string
 }
 

@@ -6,7 +6,7 @@ import { readToken, sealToken } from './sealed-token.ts'
 const key = Buffer.alloc(32, 7)
 const now = new Date('2027-03-01T12:00:00.000Z')
 
-test('reads back any payload from a text that a URL takes as it is', () => {
+test('returns any payload from a text that is safe in a URL', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (name) => {
       const token = sealToken(key, { name, expiresAt: null })
@@ -16,14 +16,14 @@ test('reads back any payload from a text that a URL takes as it is', () => {
   )
 })
 
-test('expires at its instant, not after it', () => {
+test('expires at its time, not after it', () => {
   const token = sealToken(key, { expiresAt: now.toISOString() })
   expect(readToken(key, token, new Date(now.getTime() - 1))).toMatchObject({ state: 'valid' })
   expect(readToken(key, token, now)).toEqual({ state: 'expired' })
   expect(readToken(key, sealToken(key, { expiresAt: 'no date' }), now)).toEqual({ state: 'expired' })
 })
 
-test('is invalid when any character is another one, is missing or is added', () => {
+test('is invalid if any character is changed, missing, or added', () => {
   const token = sealToken(key, { name: 'calls.csv', expiresAt: null })
   for (let at = 0; at < token.length; at++) {
     for (const character of 'AZaz09-_.=% é') {
@@ -41,7 +41,7 @@ test('is invalid when any character is another one, is missing or is added', () 
   )
 })
 
-test('is invalid under another key, and so are foreign texts', () => {
+test('is invalid with another key, and so are other texts', () => {
   const token = sealToken(key, { expiresAt: null })
   expect(readToken(Buffer.alloc(32, 8), token, now)).toEqual({ state: 'invalid' })
   fc.assert(
@@ -51,7 +51,7 @@ test('is invalid under another key, and so are foreign texts', () => {
   )
 })
 
-test('tells its holder nothing of what is in it, and is the same for the same', () => {
+test('reveals nothing about its payload, and is the same for the same payload', () => {
   const payload = { key: '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f/recordings/a', expiresAt: null }
   const token = sealToken(key, payload)
   expect(Buffer.from(token, 'base64url').toString('latin1')).not.toContain('0197a3b0')
@@ -59,7 +59,7 @@ test('tells its holder nothing of what is in it, and is the same for the same', 
   expect(sealToken(key, { ...payload, expiresAt: now.toISOString() }).slice(0, 12)).not.toBe(token.slice(0, 12))
 })
 
-test('reads what an earlier version signed', () => {
+test('reads tokens of an earlier version', () => {
   const text = Buffer.from(JSON.stringify({ name: 'logo', expiresAt: null })).toString('base64url')
   const signed = `${text}.${createHmac('sha256', key).update(text).digest('base64url')}`
   expect(readToken(key, signed, now)).toEqual({ state: 'valid', payload: { name: 'logo', expiresAt: null } })

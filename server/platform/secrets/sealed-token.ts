@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto'
 
-/** What every token holds: the instant (ISO 8601) after which it no longer counts, or null. */
+/** The expiry (ISO 8601) in every token, or null. */
 export type Expiring = { expiresAt: string | null }
 
 export type TokenReading<T> = { state: 'valid'; payload: T } | { state: 'expired' } | { state: 'invalid' }
@@ -12,8 +12,9 @@ const tagBytes = 16
 const hmac = (key: Buffer, text: string | Buffer) => createHmac('sha256', key).update(text).digest()
 
 /**
- * Seals a payload into a text that a URL takes as it is and that tells its holder nothing. The nonce comes from the
- * payload, so one payload has one token, and no nonce ever seals two.
+ * Seals a payload into a text that is safe in a URL and reveals nothing. The nonce is derived from the payload, so one
+ * payload
+ * has one token, and no nonce is used twice.
  */
 export const sealToken = <T extends Expiring>(key: Buffer, payload: T): string => {
   const plain = Buffer.from(JSON.stringify(payload))
@@ -24,7 +25,7 @@ export const sealToken = <T extends Expiring>(key: Buffer, payload: T): string =
 
 const openToken = (key: Buffer, token: string): string | undefined => {
   const bytes = Buffer.from(token, 'base64url')
-  // Decoding forgives foreign characters and loose last bits; one token has one text.
+  // Decoding accepts foreign characters and unused last bits, but one token has one text.
   if (bytes.length <= nonceBytes + tagBytes || bytes.toString('base64url') !== token) return undefined
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes })
   decipher.setAuthTag(bytes.subarray(-tagBytes))
@@ -36,7 +37,7 @@ const openToken = (key: Buffer, token: string): string | undefined => {
   }
 }
 
-/** Tokens of versions before the sealing were signed, `payload.signature`. Addresses of logos are stored with them. */
+/** Earlier versions signed tokens, `payload.signature`. Stored URLs of logos contain them. */
 const openSignedToken = (key: Buffer, token: string): string | undefined => {
   const dot = token.indexOf('.')
   if (dot < 1) return undefined
@@ -46,11 +47,11 @@ const openSignedToken = (key: Buffer, token: string): string | undefined => {
   return Buffer.from(token.slice(0, dot), 'base64url').toString('utf8')
 }
 
-/** Give each kind of token a key of its own (`Secrets.derive`), so that none is taken for another. */
+/** Each kind of token has its own key (`Secrets.derive`), so that none can be used as another. */
 export const readToken = <T extends Expiring>(key: Buffer, token: string, now: Date): TokenReading<T> => {
   const text = token.includes('.') ? openSignedToken(key, token) : openToken(key, token)
   if (text === undefined) return invalid
-  // Only who has the key can have written it, with a payload of the kind that the key stands for.
+  // Only the key's owner can have written it, with a payload of the key's kind.
   const payload = JSON.parse(text) as T
   const expired = payload.expiresAt !== null && !(Date.parse(payload.expiresAt) > now.getTime())
   return expired ? { state: 'expired' } : { state: 'valid', payload }

@@ -13,12 +13,12 @@ beforeEach(async () => {
 })
 afterEach(() => rm(dataDir, { recursive: true, force: true }))
 
-test('takes the configured key and leaves the data directory alone', async () => {
+test('uses the configured key and does not touch the data directory', async () => {
   expect(await loadSecretKey({ secretKey: 'k'.repeat(32), dataDir })).toBe('k'.repeat(32))
   expect(await readdir(dataDir)).toEqual([])
 })
 
-test('makes a key once, for its owner only, in a data directory that need not exist', async () => {
+test('creates a key once, readable only by its owner, in a data directory that may not exist', async () => {
   const fresh = join(dataDir, 'not/yet/there')
   const key = await loadSecretKey({ secretKey: undefined, dataDir: fresh })
   expect(key).toMatch(/^[\w-]{43}$/)
@@ -27,7 +27,7 @@ test('makes a key once, for its owner only, in a data directory that need not ex
   expect(await readdir(fresh)).toEqual(['secret.key'])
 })
 
-test('racing processes agree on one key', async () => {
+test('concurrent processes agree on one key', async () => {
   const program = `
     import { loadSecretKey } from ${JSON.stringify(new URL('./secret-key.ts', import.meta.url).href)}
     const keys = await Promise.all(Array.from({ length: 20 }, () =>
@@ -41,7 +41,7 @@ test('racing processes agree on one key', async () => {
   expect(await readdir(dataDir)).toEqual(['secret.key'])
 })
 
-test('removes what a killed process left, but not what another one may be writing', async () => {
+test('removes files of killed processes, but not those that another one may be writing', async () => {
   const [left, fresh] = ['secret.key.0000000000000000.tmp', 'secret.key.0000000000000001.tmp']
   for (const name of [left, fresh]) await writeFile(join(dataDir, name), 'half')
   await utimes(join(dataDir, left), new Date(0), new Date(0))
@@ -49,13 +49,13 @@ test('removes what a killed process left, but not what another one may be writin
   expect((await readdir(dataDir)).sort()).toEqual(['secret.key', fresh])
 })
 
-test('a damaged key file stops the start instead of being replaced', async () => {
+test('a damaged key file prevents the start instead of being replaced', async () => {
   await writeFile(join(dataDir, 'secret.key'), 'short\n')
   await expect(loadSecretKey({ secretKey: undefined, dataDir })).rejects.toThrow('does not contain a secret key')
   expect(await readFile(join(dataDir, 'secret.key'), 'utf8')).toBe('short\n')
 })
 
-test('a key that is gone and was needed is asked for, and not made anew', async () => {
+test('a missing key that was used is requested, and not created', async () => {
   const unset = { secretKey: undefined, dataDir }
   await expect(requireSecretKey(unset)).rejects.toThrow('secret.key is missing')
   expect(await readdir(dataDir)).toEqual([])

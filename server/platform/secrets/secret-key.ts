@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const fileName = 'secret.key'
 const unfinished = /^secret\.key\.[0-9a-f]{16}\.tmp$/
-/** Far longer than making a key takes, so what is older belongs to a process that died. */
+/** Far longer than creating a key takes, so older files belong to a dead process. */
 const unfinishedMaxAgeMs = 60_000
 
 const readKey = async (path: string): Promise<string | undefined> => {
@@ -33,7 +33,7 @@ const removeUnfinished = async (dataDir: string) => {
   }
 }
 
-/** The file appears under its name whole and once: of processes that race here, one makes the key and all read it. */
+/** The file appears complete and once: of concurrent processes, one creates the key and all read it. */
 const makeKey = async (dataDir: string, path: string) => {
   const temporary = join(dataDir, `${fileName}.${randomBytes(8).toString('hex')}.tmp`)
   try {
@@ -54,7 +54,7 @@ const makeKey = async (dataDir: string, path: string) => {
 
 type Keeping = { secretKey: string | undefined; dataDir: string }
 
-/** For a database that is there: a key that is made now would open nothing of what is sealed in it. */
+/** For an existing database: a new key could not decrypt its secrets. */
 export const requireSecretKey = async ({ secretKey, dataDir }: Keeping): Promise<void> => {
   const path = join(dataDir, fileName)
   if (secretKey || (await readKey(path)) !== undefined) return
@@ -63,7 +63,7 @@ export const requireSecretKey = async ({ secretKey, dataDir }: Keeping): Promise
   )
 }
 
-/** The configured key, or the one in the data directory, which is made on the first start. */
+/** Returns the configured key, or the one in the data directory, which is created on the first start. */
 export const loadSecretKey = async (config: Keeping): Promise<string> => {
   if (config.secretKey) return config.secretKey
   await mkdir(config.dataDir, { recursive: true })
@@ -72,7 +72,7 @@ export const loadSecretKey = async (config: Keeping): Promise<string> => {
   await removeUnfinished(config.dataDir)
   const key = await readKey(path)
   if (key === undefined) throw new Error(`${path} was removed while it was created.`)
-  // Also where another process made it: nothing may be sealed under a key that a power cut could take away.
+  // Even if another process created it: nothing may be sealed with a key that a power failure could lose.
   await syncFolder(config.dataDir)
   return key
 }

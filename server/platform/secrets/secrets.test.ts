@@ -6,7 +6,7 @@ const secretKey = 'a secret key of more than 32 characters'.replaceAll(' ', '-')
 const secrets = openSecrets(secretKey)
 
 describe('sealing', () => {
-  test('opens what was sealed, in another process too', () => {
+  test('decrypts what was sealed, in another process too', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (plain, context) => {
         expect(openSecrets(secretKey).open(secrets.seal(plain, context), context)).toBe(plain)
@@ -14,19 +14,19 @@ describe('sealing', () => {
     )
   })
 
-  test('never gives the same text twice and shows nothing of the secret', () => {
+  test('never returns the same text twice and reveals nothing', () => {
     const sealed = secrets.seal('whsec_visible', 'a')
     expect(sealed).not.toBe(secrets.seal('whsec_visible', 'a'))
     expect(Buffer.from(sealed.slice(3), 'base64url').toString('latin1')).not.toContain('visible')
   })
 
-  test('opens neither in another context nor under another key', () => {
+  test('cannot decrypt with another context or key', () => {
     const sealed = secrets.seal('whsec_1', 'org-1/webhook/1')
     expect(() => secrets.open(sealed, 'org-2/webhook/1')).toThrow('cannot be decrypted')
     expect(() => openSecrets(`${secretKey}!`).open(sealed, 'org-1/webhook/1')).toThrow('cannot be decrypted')
   })
 
-  test('refuses every altered, cut or foreign text', () => {
+  test('rejects every modified, truncated, or foreign text', () => {
     const sealed = secrets.seal('secret', 'context')
     fc.assert(
       fc.property(fc.nat(sealed.length - 1), fc.string({ minLength: 1, maxLength: 1 }), (at, character) => {

@@ -1,4 +1,5 @@
-// Sends spans and metrics by OTLP. Headers, time-outs and compression are read by the exporters, from OpenTelemetry's own variables.
+// Sends spans and metrics with OTLP. The exporters read headers, timeouts, and compression from OpenTelemetry's own
+// variables.
 import { DiagLogLevel, diag } from '@opentelemetry/api'
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
@@ -22,14 +23,15 @@ import type { Telemetry } from './telemetry.ts'
 type Options = { config: Config; registry: Registry; log: Log }
 
 /**
- * A collector that is away holds up nothing else that is to be closed. The process itself ends with the last request of the
- * exporters, which have a time-out of their own (OTEL_EXPORTER_OTLP_TIMEOUT).
+ * An unavailable collector does not delay closing anything else. The process ends with the last request of the
+ * exporters, which
+ * have their own timeout (OTEL_EXPORTER_OTLP_TIMEOUT).
  */
 const closeTimeoutMs = 5_000
 
 const quiet = () => {}
 
-/** The SDK tells an error as JSON with its stack, which says nothing to an operator. */
+/** The SDK reports an error as JSON with its stack, which does not help an operator. */
 const messageIn = (told: string): string => {
   try {
     return String(JSON.parse(told).message ?? told)
@@ -56,7 +58,7 @@ export const startExport = ({ config, registry, log }: Options, endpoint: string
   const sampler = new TraceIdRatioBasedSampler(share)
   const spans = new TracerProvider({
     resource,
-    // A caller may name its trace, not decide whether it is recorded.
+    // A caller can set its trace ID, but not decide whether it is recorded.
     sampler: new ParentBasedSampler({ root: sampler, remoteParentSampled: sampler, remoteParentNotSampled: sampler }),
     spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: `${endpoint}/v1/traces` }) })],
   })

@@ -1,4 +1,4 @@
-// What `/metrics` shows, in the form of OpenTelemetry: each metric is defined once, and leaves by both ways.
+// Converts the metrics of `/metrics` to OpenTelemetry: each is defined once, and available in both.
 import { type Attributes, type HrTime, ValueType } from '@opentelemetry/api'
 import { emptyResource, type Resource } from '@opentelemetry/resources'
 import {
@@ -12,14 +12,14 @@ import {
 import type { MetricObjectWithValues, MetricValue, Registry } from 'prom-client'
 
 type Metric = MetricObjectWithValues<MetricValue<string>>
-/** Of histograms, the library names what a value is of: sum, count, or a bucket. */
+/** In histograms, the library labels each value: sum, count, or a bucket. */
 type Value = MetricValue<string> & { metricName?: string }
 
 const toHrTime = (ms: number): HrTime => [Math.floor(ms / 1_000), Math.round((ms % 1_000) * 1e6)]
 
 const startTime = toHrTime(performance.timeOrigin)
 
-/** The buckets of the library count all below their bound; those of OpenTelemetry, what lies between two. */
+/** The library's buckets are cumulative; those of OpenTelemetry are not. */
 const histogramPoints = (values: Value[], endTime: HrTime): DataPoint<Histogram>[] => {
   type Series = { attributes: Attributes; bounds: number[]; upTo: number[]; sum: number; count: number }
   const series = new Map<string, Series>()
@@ -55,7 +55,7 @@ const toMetric = ({ name, help, type, values }: Metric, endTime: HrTime): Metric
     descriptor: { name, description: help, unit: name.includes('_seconds') ? 's' : '', valueType: ValueType.DOUBLE },
     aggregationTemporality: AggregationTemporality.CUMULATIVE,
   }
-  // Typed by name in the library's interface, and told as text.
+  // An enum in the library's interface, but text at run time.
   switch (type as unknown as string) {
     case 'counter':
       return {

@@ -1,4 +1,4 @@
-// What may be traced asks for spans here. Without telemetry it costs one comparison, and nothing of the SDK is loaded.
+// Creates spans. Without telemetry, it costs one comparison, and the SDK is not loaded.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import {
   type Attributes,
@@ -11,7 +11,7 @@ import {
   trace,
 } from '@opentelemetry/api'
 
-/** One for the process, as the log is. */
+/** One per process, like the log. */
 let tracer: Tracer | undefined
 const current = new AsyncLocalStorage<Span>()
 
@@ -26,7 +26,7 @@ export type SpanOptions = {
   attributes?: Attributes
   /** As a caller sends it: `traceparent` of W3C Trace Context. */
   traceparent?: string | undefined
-  /** In ms since 1970, of what began before its span. */
+  /** In ms since 1970, for what started before its span. */
   startTime?: number
 }
 
@@ -38,7 +38,7 @@ const remoteContext = (traceparent: string | undefined): SpanContext | undefined
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true }
 }
 
-/** Undefined without telemetry. Whoever begins a span ends it. */
+/** Undefined without telemetry. The caller ends the span. */
 export const beginSpan = (name: string, options: SpanOptions): Span | undefined => {
   if (!tracer) return undefined
   const { kind, attributes = {}, traceparent, startTime } = options
@@ -52,13 +52,13 @@ export const beginSpan = (name: string, options: SpanOptions): Span | undefined 
   return tracer.startSpan(name, { kind: kinds[kind], attributes, ...(startTime && { startTime }) }, around)
 }
 
-/** A span that belongs to something: what has no reason of its own, such as the queue's looking for work, has none. */
+/** A span with a parent: background work without one, such as checking the queue, is not traced. */
 export const beginChildSpan = (name: string, options: SpanOptions): Span | undefined =>
   tracer && current.getStore() ? beginSpan(name, options) : undefined
 
 export const within = <T>(span: Span, run: () => T): T => current.run(span, run)
 
-/** What is said of a fault is its kind, never its message, which may hold what a tenant sent. */
+/** Errors are recorded by kind, without the message, which can contain a tenant's data. */
 export const endSpan = (span: Span | undefined, error?: unknown): void => {
   if (!span) return
   if (error !== undefined) {
@@ -68,7 +68,7 @@ export const endSpan = (span: Span | undefined, error?: unknown): void => {
   span.end()
 }
 
-/** Runs inside of a new span, which ends with it. */
+/** Runs in a new span, which ends with it. */
 const inSpan = async <T>(name: string, options: SpanOptions, run: (span?: Span) => Promise<T>): Promise<T> => {
   const span = beginSpan(name, options)
   if (!span) return run()
@@ -82,7 +82,7 @@ const inSpan = async <T>(name: string, options: SpanOptions, run: (span?: Span) 
   }
 }
 
-/** A request to the outside. Of its address the host is told: the rest may hold what only the other side is to know. */
+/** An outgoing request. Only the host of its URL is recorded: the rest can be confidential. */
 export const inRequestSpan = <R extends { statusCode: number }>(
   method: string,
   url: URL,

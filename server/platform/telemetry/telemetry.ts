@@ -3,13 +3,13 @@ import type { Config } from '../config.ts'
 import type { Log } from '../log.ts'
 
 export type Telemetry = {
-  /** Sends what is left, for some seconds at most. */
+  /** Sends the rest, for some seconds at most. */
   close: () => Promise<void>
 }
 
 type Options = { config: Config; registry: Registry; log: Log }
 
-/** Traces and metrics of this process, sent where the operator says; the SDK is loaded for that alone. */
+/** Sends traces and metrics of this process to the operator's collector; the SDK is only loaded for that. */
 export const openTelemetry = async (options: Options): Promise<Telemetry> => {
   if (!options.config.telemetry.endpoint) return { close: async () => {} }
   const { startExport } = await import('./export.ts')

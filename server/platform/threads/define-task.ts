@@ -6,6 +6,6 @@ export type ThreadTask<Input, Output> = {
 
 export const defineTask = <Input, Output>(task: ThreadTask<Input, Output>): ThreadTask<Input, Output> => task
 
-// Each task has types of its own; a thread passes on what it was given.
+// Each task has its own types; a thread passes on its input.
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type AnyTask = ThreadTask<any, any>

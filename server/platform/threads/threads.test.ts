@@ -10,7 +10,7 @@ const open = (options: Parameters<typeof openThreads>[1]) => {
 
 afterEach(() => threads.close())
 
-it('takes turns between owners, however many tasks one has in line', async () => {
+it('takes turns between owners, however many tasks one has queued', async () => {
   open({ threads: 1 })
   const ended: string[] = []
   const run = (owner: string) => threads.run(owner, wait, 5).then(() => ended.push(owner))
@@ -18,7 +18,7 @@ it('takes turns between owners, however many tasks one has in line', async () =>
   expect(ended.indexOf('b')).toBeLessThan(3)
 })
 
-it('leaves one owner without the last thread', async () => {
+it('leaves one thread to other owners', async () => {
   open({ threads: 2 })
   const ended: string[] = []
   const run = (owner: string, ms: number) => threads.run(owner, wait, ms).then(() => ended.push(owner))
@@ -26,7 +26,7 @@ it('leaves one owner without the last thread', async () => {
   expect(ended[0]).toBe('b')
 })
 
-it('answers 503 when the line is full, and keeps room in it for others', async () => {
+it('returns 503 when the queue is full, and reserves space for others', async () => {
   open({ threads: 1, line: 4 })
   const running = threads.run('a', wait, 50)
   const waiting = [1, 2].map(() => threads.run('a', wait, 1))
@@ -39,18 +39,18 @@ it('answers 503 when the line is full, and keeps room in it for others', async (
   await threads.run('a', wait, 1)
 })
 
-it('starts what comes between the error of a thread and its exit', async () => {
+it('starts tasks that arrive between the error of a thread and its exit', async () => {
   open({ threads: 1 })
   await expect(threads.run('a', fail, 'once')).rejects.toThrow('once')
   await threads.run('a', wait, 1)
-  // The same for what waits in line then.
+  // The same for tasks that are queued then.
   const failing = threads.run('a', fail, 'again')
   const next = threads.run('a', wait, 1)
   await expect(failing).rejects.toThrow('again')
   await next
 })
 
-it('rejects what waits when it is closed', async () => {
+it('rejects waiting tasks when it is closed', async () => {
   open({ threads: 1 })
   const ended = Promise.allSettled([threads.run('a', wait, 5_000), threads.run('a', wait, 1)])
   await threads.close()

@@ -5,10 +5,7 @@ import { openTurns } from '../turns.ts'
 import type { ThreadTask } from './define-task.ts'
 import type { TaskOrder, TaskReply } from './serve-tasks.ts'
 
-/**
- * Threads that run tasks one after the other. They start when they are needed, and end when they are not. Owners of tasks
- * take turns at them.
- */
+/** Threads that run tasks one after the other. They start on demand and end when idle. Owners of tasks take turns. */
 
 export type Threads = {
   /** Rejects with 503 when too many tasks wait already. */
@@ -18,14 +15,14 @@ export type Threads = {
 
 type Options = {
   threads?: number
-  /** Tasks that may wait, all owners together. Each has its input in memory. */
+  /** Tasks that can wait, for all owners. Each has its input in memory. */
   line?: number
 }
 
 const idleMs = 30_000
-/** Of one task. None of those that fit the limits of requests comes near it. */
+/** For one task. Tasks within the limits of requests never come close. */
 const deadlineMs = 60_000
-/** Of a thread. The limits of requests keep tasks well below it, because the engine may end the process there. */
+/** Per thread. The limits of requests keep tasks well below it, because the engine may end the process there. */
 const memoryMb = 1_024
 
 const tooMuch = () => new ApiError('tooLarge', 'Reading this takes too much time or memory. Send less at once.')
@@ -35,14 +32,14 @@ export const openThreads = (
   file: URL,
   { threads = Math.max(1, Math.min(4, availableParallelism() - 1)), line = 500 }: Options = {},
 ): Threads => {
-  // However long the tasks of one owner take, another one finds a thread, where there is more than one.
+  // However long the tasks of one owner take, another one finds a thread, if there is more than one.
   const turns = openTurns(threads, { perOwner: Math.max(1, threads - 1), line })
   const idle = new Map<Worker, NodeJS.Timeout>()
   const open = new Set<Worker>()
   let isClosed = false
 
   const start = (): Worker => {
-    // Options of the process may be for what it was started with, which a thread is not.
+    // The process's options can be for its own start, not for a thread.
     const worker = new Worker(file, {
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 32 },
@@ -59,7 +56,7 @@ export const openThreads = (
     idle.delete(worker)
   }
 
-  /** No longer handed out from here on, though it takes a moment to end. */
+  /** No longer used from now on, although it takes a moment to end. */
   const end = (worker: Worker): void => {
     forget(worker)
     void worker.terminate()
@@ -118,7 +115,7 @@ export const openThreads = (
   }
 
   return {
-    // A thread answers what the task of that name returns.
+    // A thread returns the result of the task with that name.
     run: run as Threads['run'],
     close: async () => {
       isClosed = true

@@ -1,6 +1,6 @@
 import type { Issue } from '../../errors.ts'
 
-/** Where a JSON text, which is known to be sound, repeats a name or writes a whole number that cannot be kept. */
+/** Returns where valid JSON repeats a name or has an integer that cannot be represented. */
 
 type Level = { names: Set<string> | undefined; name: string; index: number }
 
@@ -12,7 +12,7 @@ const pathOf = (levels: Level[]): string =>
     return path === '' ? name : `${path}.${name}`
   }, '')
 
-/** Whether a whole number would not come back with the digits that were sent. */
+/** Whether an integer would lose digits. */
 const isInexact = (text: string): boolean => {
   if (!/^-?\d+$/.test(text)) return false
   const number = Number(text)
@@ -21,7 +21,7 @@ const isInexact = (text: string): boolean => {
 
 type Options = {
   most: number
-  /** Whether a whole number that is written here has to be kept as it is. */
+  /** Whether an integer at this path has to keep its digits. */
   keepsIntegers: (path: string) => boolean
 }
 

@@ -7,21 +7,21 @@ import { type JsonCounts, openScan, type ScanOptions, type ScanResult } from './
 
 export type { JsonCounts }
 
-/** No published body nests deeper than a rich-text document; beyond this, serializers and PostgreSQL recurse. */
+/** No published body is nested deeper than a rich-text document; beyond this, serializers and PostgreSQL recurse. */
 const maxDepth = 64
-/** Names and values of a document: reading more would keep others waiting. */
+/** Maximum number of names and values: reading more would block others. */
 const maxParts = 100_000
-/** Of a value that is read apart, and of all items of a list together. */
+/** For a value that is read separately, and for all items of a list together. */
 const maxPartsTogether = 1_000_000
-/** A shorter value is not worth reading apart. */
+/** A shorter value is not worth reading separately. */
 const apartBytes = 16 * 1024
-/** What is done in one turn of the event loop. */
+/** The work per turn of the event loop. */
 const turnBytes = 128 * 1024
 const turnMs = 25
 
-/** A long value that is still text: it is parsed by whoever reads it, away from the event loop. */
+/** A long value that is still text: it is parsed outside of the event loop. */
 export class JsonText {
-  // Private, so that nobody looks through the bytes as if they were properties.
+  // Private, so that the bytes are not iterated like properties.
   readonly #bytes: Uint8Array<ArrayBuffer>
   /** Of a text that was not looked through closely. */
   readonly #counts: JsonCounts | undefined
@@ -42,8 +42,8 @@ const refused = (message: string) => new ApiError('invalid', message, { issues: 
 const isSound = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 
 /**
- * Every string and property name that PostgreSQL could not hold, with NUL or with half of a surrogate pair, and every
- * number that is none here.
+ * Finds strings and property names that PostgreSQL cannot store, with NUL or a lone surrogate, and numbers out of
+ * range.
  */
 export const unsoundParts = (value: unknown, path = ''): Issue[] => {
   const issues: Issue[] = []
@@ -98,7 +98,7 @@ const parse = (text: string): unknown => {
 
 type Reading = {
   apart?: string | undefined
-  /** Whether whole numbers with more digits than are kept are let through, as others send them. */
+  /** Whether integers with too many digits are accepted, as others send them. */
   isForeign?: boolean | undefined
 }
 
@@ -112,7 +112,7 @@ export const parseCounted = (text: string, counts: JsonCounts, { apart, isForeig
   }
   const isRepetitive = countNames(value) !== counts.names
   if (!isRepetitive && (isForeign || !counts.hasLongInteger)) return value
-  // What others wrote into a transcript is not ours to refuse.
+  // Transcripts from others are not rejected for this.
   const inApart = new RegExp(`^(?:\\w+\\[\\d+\\]\\.)?${apart}(?:$|[.[])`)
   const keepsIntegers = (path: string) => !isForeign && (apart === undefined || !inApart.test(path))
   const [first, ...others] = findFaults(text, { most: maxIssues, keepsIntegers })
@@ -128,7 +128,7 @@ const tooMany = (most: number) =>
 
 const scan = async (bytes: Buffer, wanted: ScanOptions): Promise<ScanResult> => {
   const isLong = bytes.length > turnBytes
-  // What came before, the joining of all pieces, took its part of this turn.
+  // Joining all chunks took its part of this turn.
   if (isLong) await setImmediate()
   if (!isUtf8(bytes)) throw refused('The body is not valid UTF-8.')
   if (isLong) await setImmediate()
@@ -143,7 +143,7 @@ const scan = async (bytes: Buffer, wanted: ScanOptions): Promise<ScanResult> => 
   return found
 }
 
-/** Reads a JSON document without keeping others waiting, refusing what cannot be stored or would take too long. */
+/** Reads a JSON document without blocking others, and rejects what cannot be stored or would take too long. */
 export const readJson = async (bytes: Buffer, reading: Reading = {}): Promise<unknown> => {
   const found = await scan(bytes, { apart: reading.apart })
   const { apart } = found
@@ -156,7 +156,7 @@ export const readJson = async (bytes: Buffer, reading: Reading = {}): Promise<un
     hasLongInteger: found.hasLongInteger,
   }
   if (counts.parts > maxParts) throw tooMany(maxParts)
-  // Parsing takes a turn of its own, and so does what is done with the value.
+  // Parsing has its own turn, and so does processing the value.
   const isLong = bytes.length > turnBytes
   if (isLong) await setImmediate()
   if (!isApart) {
@@ -183,13 +183,13 @@ const within = (error: unknown, at: string): unknown => {
   return new ApiError('invalid', `${at}: ${error.message}`, { issues })
 }
 
-/** Reads a document whose list may be long, item by item. */
+/** Reads a document with a possibly long list, item by item. */
 export const readJsonList = async (
   bytes: Buffer,
   { list, mostItems, itemBytes, ...reading }: Reading & { list: string; mostItems: number; itemBytes: number },
 ): Promise<unknown> => {
   if (bytes.length <= apartBytes) return readJson(bytes, reading)
-  // One more than may be is enough to be told so.
+  // One more than the limit is enough for the error.
   const found = await scan(bytes, { list, mostItems: mostItems + 1 })
   const restBytes = bytes.length - (found.list ? found.list.end - found.list.start : 0)
   if (restBytes > itemBytes)

@@ -1,7 +1,7 @@
 /**
- * Looks through the bytes of a JSON text before it is parsed: how much is in it, how deep it nests, and where the parts
- * are that are read apart from the rest. It checks no syntax; whatever it finds in a malformed text is never used,
- * because the parser refuses that text.
+ * Scans the bytes of JSON before parsing: how much it contains, how deep it is nested, and where the separately read
+ * parts are.
+ * It does not check syntax; results for malformed text are never used, because the parser rejects it.
  */
 
 const codes = {
@@ -31,11 +31,11 @@ type Span = { start: number; end: number }
 export type JsonCounts = {
   /** Names and values. */
   parts: number
-  /** Names, which are as many as the properties of all objects unless one is repeated. */
+  /** Names, as many as the properties of all objects unless one is repeated. */
   names: number
-  /** Whether an escape may be NUL or half of a surrogate pair, or a number may be beyond all numbers. */
+  /** Whether an escape may be NUL or a lone surrogate, or a number may be out of range. */
   isSuspicious: boolean
-  /** Whether a whole number has so many digits that it may be beyond 2^53. */
+  /** Whether an integer has so many digits that it may exceed 2^53. */
   hasLongInteger: boolean
 }
 
@@ -47,16 +47,16 @@ export type ScanResult = JsonCounts & {
   apart: Apart | undefined
   /** The list that is read item by item, without its brackets. */
   list: (Span & { items: Span[] }) | undefined
-  /** A property that is read apart came twice. */
+  /** A separately read property is repeated. */
   isRepeated: boolean
 }
 
 export type ScanOptions = {
   /** A property of the outermost object whose value is read apart. */
   apart?: string | undefined
-  /** A property of the outermost object whose list is read item by item. */
+  /** A top-level property with a list that is read item by item. */
   list?: string | undefined
-  /** Of how many items of the list the places are told. */
+  /** The number of list items with known positions. */
   mostItems?: number | undefined
 }
 
@@ -68,14 +68,14 @@ const isHighHex = (code: number | undefined): boolean =>
   code !== undefined &&
   (code === 0x38 || code === 0x39 || (code >= 0x41 && code <= 0x46) || (code >= 0x61 && code <= 0x66))
 
-/** Whether `\u` at this place writes NUL or half of a surrogate pair. */
+/** Whether `\u` at this position is NUL or a lone surrogate. */
 const isSuspiciousEscape = (bytes: Buffer, at: number): boolean => {
   const first = bytes[at + 2]
   if (first === 0x64 || first === 0x44) return isHighHex(bytes[at + 3])
   return first === codes.zero && bytes.readUInt16BE(at + 3) === 0x3030 && bytes[at + 5] === codes.zero
 }
 
-/** Fewer digits are always a number. */
+/** Fewer digits are always in range. */
 const mostDigits = 308
 /** Fewer digits are always below 2^53. */
 const safeDigits = 15
@@ -99,7 +99,7 @@ export const openScan = (bytes: Buffer, { apart, list, mostItems = 0 }: ScanOpti
 
   let stringStart = -1
 
-  /** Reads to the end of a string, or as far as this run goes. */
+  /** Reads to the end of a string, or as far as this turn goes. */
   const readString = (until: number): void => {
     for (let code = bytes[at]; at < until && code !== codes.quote; code = bytes[++at]) {
       if (code !== codes.backslash) continue
@@ -112,7 +112,7 @@ export const openScan = (bytes: Buffer, { apart, list, mostItems = 0 }: ScanOpti
     at++
   }
 
-  /** Zero is written without a minus from here on: told again it would pass for a change. */
+  /** Writes zero without a minus from now on, because -0 would look like a change when it is sent again. */
   // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the cases of one character, in a loop over every byte
   const readNumber = (): void => {
     const start = at
@@ -137,7 +137,7 @@ export const openScan = (bytes: Buffer, { apart, list, mostItems = 0 }: ScanOpti
   }
 
   const begin = (): void => {
-    // Lengths first: the same long name may be looked at before each of many colons.
+    // Compares lengths first: the same long name may be checked before each of many colons.
     const isNamed = (wanted: string | undefined): boolean =>
       wanted?.length === name.end - name.start && bytes.toString('latin1', name.start, name.end) === wanted
     if (isNamed(apart)) {
@@ -199,7 +199,7 @@ export const openScan = (bytes: Buffer, { apart, list, mostItems = 0 }: ScanOpti
     if (depth === 1 && isSplit) begin()
   }
 
-  /** Reads what is neither a string nor a number: brackets, commas, colons, words, and the space between them. */
+  /** Reads what is neither a string nor a number: brackets, commas, colons, words, and spaces. */
   const readSign = (code: number): void => {
     if (code === codes.comma) passComma()
     else if (code === codes.colon) passColon()
@@ -209,7 +209,7 @@ export const openScan = (bytes: Buffer, { apart, list, mostItems = 0 }: ScanOpti
     at++
   }
 
-  /** Looks through so many bytes, or to the end of a text that they end in. Tells whether that was all. */
+  /** Scans a number of bytes, or to the end of the text. Returns whether that was all. */
   const run = (length: number): boolean => {
     const until = Math.min(end, at + length)
     while (at < until) {
