@@ -4,7 +4,7 @@ import { timeZoneNames } from './time-zone-names.ts'
 
 const canonicalOf = (timeZone: string): string => new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone
 
-/** Returns a zone or link of the IANA database in its own spelling, whatever letter case it was written in. */
+/** Returns a zone or link of the IANA database in its own spelling, whatever case it was written in. */
 export const findTimeZone = (written: string): string | undefined => {
   const name = timeZoneNames.get(written.toLowerCase())
   if (name === undefined) return undefined
@@ -17,7 +17,7 @@ export const findTimeZone = (written: string): string | undefined => {
   }
 }
 
-/** Like `findTimeZone`; refuses what it does not find, naming where in the request it stands. */
+/** Like `findTimeZone`, but rejects an unknown one with its path in the request. */
 export const readTimeZone = (written: string, path: string): string => {
   const name = findTimeZone(written)
   if (name === undefined) throw invalid(path, timeZoneFault)
@@ -26,17 +26,18 @@ export const readTimeZone = (written: string, path: string): string => {
 
 export const timeZoneFault = 'must be an IANA name such as Europe/Berlin'
 
-/** Whether two names are those of one zone, as UTC and Etc/UTC are. */
+/** Whether two names are the same zone, such as UTC and Etc/UTC. */
 export const isSameTimeZone = (a: string, b: string): boolean => a === b || canonicalOf(a) === canonicalOf(b)
 
-/** A time on the wall of a zone, written as if it were UTC: its UTC fields are what the clock on the wall shows. */
+/** A local time as if it were UTC: its UTC fields are the local ones. */
 export type WallTime = Date
 
 export type Zone = {
   wallTime: (instant: Date) => WallTime
   /**
-   * The instant at which the wall shows it. Of a time that comes twice, the first; one that is skipped is as much
-   * later as the clock is put forward (02:30 becomes 03:30).
+   * Returns the UTC time of a local time: of a repeated local time, the first; a skipped one moves by the length of the
+   * gap (02:30
+   * becomes 03:30).
    */
   instantAt: (wall: WallTime) => Date
 }
@@ -71,7 +72,7 @@ export const openZone = (timeZone: string): Zone => {
   }
 }
 
-/** The same time on the wall so many days earlier: a day has 23 to 25 hours. */
+/** Returns the same local time a number of days earlier: a day has 23 to 25 hours. */
 export const daysBefore = (instant: Date, days: number, { wallTime, instantAt }: Zone): Date =>
   instantAt(new Date(wallTime(instant).getTime() - days * dayMs))
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { openTurns } from './turns.ts'
 
-/** Lets everyone in line enter once, and tells in which order. */
+/** Lets everyone in the queue enter once, and returns the order. */
 const orderOf = async (places: number, owners: string, background = '') => {
   const turns = openTurns(places)
   const order: string[] = []
@@ -17,15 +17,15 @@ const orderOf = async (places: number, owners: string, background = '') => {
 }
 
 describe('turns', () => {
-  it('go round, however many one owner has in line', async () => {
+  it('go round, however many one owner has queued', async () => {
     expect(await orderOf(1, 'aaaabbc')).toBe('abcabaa')
   })
 
-  it('let what is in the background wait for the rest of its owner, and for nobody else', async () => {
+  it('let background work wait for the rest of its owner, and for nobody else', async () => {
     expect(await orderOf(1, 'aaab', 'b--b')).toBe('aBaA')
   })
 
-  it('give one owner all places, and the next free one to whoever comes', async () => {
+  it('give one owner all slots, and the next free one to a newcomer', async () => {
     const turns = openTurns(2)
     const first = await turns.enter('a')
     await turns.enter('a')
@@ -40,7 +40,7 @@ describe('turns', () => {
     expect(turns.isWanted('a')).toBe(false)
   })
 
-  it('are given up with a signal, and a place is given back once', async () => {
+  it('are cancelled with a signal, and a slot is returned once', async () => {
     const turns = openTurns(1)
     const leave = await turns.enter('a')
     const ended = new AbortController()
@@ -57,7 +57,7 @@ describe('turns', () => {
     await expect(closed).rejects.toThrow('closed')
   })
 
-  it('give one owner no more places than it may have', async () => {
+  it('give one owner no more slots than its limit', async () => {
     const turns = openTurns(3, { perOwner: 2 })
     const leave = await turns.enter('a')
     await turns.enter('a')
@@ -71,7 +71,7 @@ describe('turns', () => {
     await third
   })
 
-  it('let one owner fill half of the line, and others what is left', async () => {
+  it('let one owner fill half of the queue, and leave the rest to others', async () => {
     const turns = openTurns(1, { line: 4 })
     const leave = await turns.enter('a')
     const waiting = [turns.enter('a'), turns.enter('a')]

@@ -1,29 +1,30 @@
-// Places for so many at once, in turns between those who want one.
+// A number of slots that owners get in turns.
 import { ApiError } from './errors.ts'
 
 export type Wish = {
-  /** Gives up the place in line: `enter` rejects with its reason. */
+  /** Leaves the queue: `enter` rejects with its reason. */
   signal?: AbortSignal | undefined
   /** After everything else of the same owner. */
   background?: boolean | undefined
 }
 
 export type TurnsOptions = {
-  /** How many places one owner may have; all of them by default. */
+  /** How many slots one owner can have; all of them by default. */
   perOwner?: number
   /**
-   * How many may stand in line, all owners together. An owner gets another place in it only while more are free than
-   * that owner has: a single owner fills half of the line, and the next one still gets in.
+   * Maximum queue length, for all owners. An owner only gets another position while more are free than it has: a single
+   * owner
+   * fills half of the queue, and the next one can still enter.
    */
   line?: number
 }
 
 export type Turns = {
-  /** Resolves with what gives the place back. Rejects when the line is full. */
+  /** Resolves with a function that returns the slot. Rejects if the queue is full. */
   enter: (owner: string, wish?: Wish) => Promise<() => void>
-  /** Whether another owner stands in line who has fewer places. */
+  /** Whether another owner with fewer slots waits. */
   isWanted: (owner: string) => boolean
-  /** Everyone in line is rejected with this. */
+  /** Rejects everyone in the queue with this. */
   close: (reason: Error) => void
 }
 
@@ -42,7 +43,7 @@ const firstOf = ({ first, last }: WaitingLine): Waiting | undefined => {
 
 const countWaiting = (line: WaitingLine | undefined): number => (line ? line.first.size + line.last.size : 0)
 
-/** The next place is for the owner who has the fewest, and among equals for the one who was served longest ago. */
+/** The next slot is for the owner with the fewest, and among equals for the one that waited longest. */
 export const openTurns = (
   places: number,
   { perOwner = places, line: lineLength = Number.POSITIVE_INFINITY }: TurnsOptions = {},
@@ -68,7 +69,7 @@ export const openTurns = (
     if (countWaiting(line) === 0) lines.delete(owner)
   }
 
-  /** Of those who wait and may have another place, the first with the fewest. */
+  /** The first with the fewest slots among those that wait and can have another. */
   const nextOwner = (): string | undefined => {
     let next: string | undefined
     let fewest = perOwner

@@ -1,5 +1,6 @@
-// The life of a review: created or claimed, kept by its lease, released, completed or skipped, lapsed. Whoever moves one
-// holds the bucket first, then the conversation.
+// The lifecycle of a review: created or claimed, extended, released, completed, skipped, or lapsed. Changes lock the
+// bucket
+// first, then the conversation.
 
 import type { Static } from 'typebox'
 import { holdBucket, type StoredBucket } from '../buckets/queries.ts'
@@ -33,10 +34,7 @@ import {
 } from './queries.ts'
 import type { ReviewUpdate } from './schema.ts'
 
-/**
- * Where a review may go from where it is. One in progress whose lease has ended is pending: somebody else may have its
- * place by now.
- */
+/** The allowed next states. An expired review in progress is pending: someone else may have its slot by now. */
 const moves: Record<ReviewStatus, ReviewStatus[]> = {
   pending: ['in_progress', 'skipped'],
   in_progress: ['in_progress', 'pending', 'completed', 'skipped'],
@@ -46,7 +44,7 @@ const moves: Record<ReviewStatus, ReviewStatus[]> = {
 
 export const canMove = (from: ReviewStatus, to: ReviewStatus): boolean => moves[from].includes(to)
 
-// Holding
+// Locking
 
 export type LockedReview = { review: StoredReview; bucket: StoredBucket | undefined }
 
@@ -70,7 +68,7 @@ const requireMove = ({ status }: StoredReview, to: ReviewStatus): void => {
   if (!canMove(status, to)) throw new ApiError('conflict', `The review is ${status} and cannot become ${to}.`)
 }
 
-/** After a review has moved: what it belongs to follows. */
+/** Updates what depends on a review after it has moved. */
 const settle = async (trx: Db, org: OrgId, { bucketId, conversationId }: StoredReview, now: Date) => {
   if (bucketId !== null) await settleItem(trx, org, bucketId, conversationId, now)
   await settleConversations(trx, org, [conversationId], now)
@@ -103,7 +101,7 @@ const takeUp = async (trx: Db, actor: Actor, { review, bucket }: LockedReview, n
   await updateReview(trx, actor.org, id, { status: 'in_progress', leaseExpiresAt: bucket ? leaseFrom(now) : null }, now)
 }
 
-/** Extends the lease of a review of one's own. */
+/** Extends the lease of the caller's review. */
 export const keepReview = async ({ clock }: Pick<Deps, 'clock'>, trx: Db, actor: Actor, id: string) => {
   const now = clock.now()
   const held = await lockOwnReview(trx, actor, id, now)
@@ -112,7 +110,7 @@ export const keepReview = async ({ clock }: Pick<Deps, 'clock'>, trx: Db, actor:
   return getReview(trx, actor.org, held.review.id, now)
 }
 
-/** Gives back a review of one's own, unless its lease was extended since the one that is `known`. */
+/** Releases the caller's review, unless its lease was extended since the `known` one. */
 export const releaseReview = async (
   { clock }: Pick<Deps, 'clock'>,
   trx: Db,
@@ -133,7 +131,7 @@ export const releaseReview = async (
 
 type Claim = { bucketId: string; userId: string; now: Date }
 
-/** Whether the conversation, which is locked, has a place for the person. */
+/** Whether the locked conversation has a slot for the person. */
 const isOpenTo = async (trx: Db, org: OrgId, claim: Claim, conversationId: string): Promise<boolean> => {
   if (!(await isFree(trx, org, claim.bucketId, conversationId, claim.now))) return false
   const own = await findOwnReview(trx, org, claim, conversationId)
@@ -141,7 +139,7 @@ const isOpenTo = async (trx: Db, org: OrgId, claim: Claim, conversationId: strin
   return own === undefined || own.status === 'pending' || isLapsed
 }
 
-/** The id of the next conversation, locked; or `overtaken` where somebody was faster with it. */
+/** The locked ID of the next conversation; or `overtaken` if another request was faster. */
 const lockNext = async (trx: Db, org: OrgId, claim: Claim, waits: boolean): Promise<string | undefined> => {
   const chosen = (await findOwnLapsed(trx, org, claim)) ?? (waits ? await findClaimable(trx, org, claim) : undefined)
   if (chosen === undefined) return waits ? undefined : lockClaimable(trx, org, claim)
@@ -149,7 +147,7 @@ const lockNext = async (trx: Db, org: OrgId, claim: Claim, waits: boolean): Prom
   return (await isOpenTo(trx, org, claim, chosen)) ? chosen : 'overtaken'
 }
 
-/** Begins the review, or takes up again what the person began before. */
+/** Starts the review, or resumes the person's earlier one. */
 const take = async (trx: Db, org: OrgId, claim: Claim, conversationId: string): Promise<StoredReview> => {
   const { bucketId, userId, now } = claim
   const own = await findOwnReview(trx, org, claim, conversationId)
@@ -163,9 +161,9 @@ const take = async (trx: Db, org: OrgId, claim: Claim, conversationId: string): 
 }
 
 /**
- * Gives the person the oldest conversation of a bucket that has a free place and that they have not had; undefined when
- * there is none. What others are about to take is passed over at first; where that leaves nothing it is waited for,
- * since they may leave another place.
+ * Gives the person the oldest conversation of a bucket with a free slot that they have not had; undefined if there is
+ * none.
+ * Skips those that others are claiming at first; if none is left, waits for them, because they may leave another slot.
  */
 export const claimNext = async (
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
@@ -194,7 +192,7 @@ export const claimNext = async (
 
 type ChangeDeps = Pick<Deps, 'jobs' | 'clock'>
 
-/** Makes a review count, and tells those who subscribe to it. */
+/** Makes a review count, and notifies subscribers. */
 export const complete = async (deps: ChangeDeps, trx: Db, org: OrgId, id: string, now: Date): Promise<StoredReview> => {
   await updateReview(trx, org, id, { status: 'completed', leaseExpiresAt: null }, now)
   await supersedeJudgments(trx, org, id)
@@ -231,7 +229,7 @@ export const changeReview = async (deps: ChangeDeps, trx: Db, actor: Actor, held
 /** Of one conversation, in buckets and outside. */
 const mostReviews = 200
 
-/** Begins a review outside of buckets, with what it says already. */
+/** Creates a review outside of buckets, with its content. */
 export const createReview = async (
   deps: ChangeDeps,
   trx: Db,
@@ -259,8 +257,9 @@ export const createReview = async (
 const batchSize = 500
 
 /**
- * Writes down that leases have ended, so that the review status of conversations tells. Claims go by the clock and do
- * not wait for it.
+ * Stores that leases have expired, so that the review status of conversations is current. Claims use the clock and do
+ * not wait
+ * for it.
  */
 export const lapseReviews = defineSweep({
   name: 'review.lapse',

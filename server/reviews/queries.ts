@@ -8,7 +8,7 @@ import type { Page } from '../platform/http/paging.ts'
 type Verdict = 'affected' | 'not_affected' | 'unsure'
 export type Judgment = { monitorId: string; monitorVersion: number; correctResult: Verdict; comment: string | null }
 
-/** As it stands at that moment: a lease that has ended is none. */
+/** As it is at that time: an expired lease is none. */
 const columnsAt = (org: OrgId, now: Date) =>
   [
     'r.id',
@@ -37,7 +37,7 @@ export const getReview = (db: Db, org: OrgId, id: string, now: Date) =>
 
 export type StoredReview = Awaited<ReturnType<typeof getReview>>
 
-/** A review that the person has begun in a blind bucket and may still give. */
+/** A started review of the person in a blind bucket that can still be completed. */
 const blindReviewOf = (org: OrgId, userId: string, conversationId: RawBuilder<string>) => sql<boolean>`EXISTS (
   SELECT 1 FROM reviews own
   JOIN buckets b ON b.organization_id = ${org} AND b.id = own.bucket_id AND b.blind
@@ -62,7 +62,7 @@ type ReviewFilter = {
 
 type View = { viewer: string; now: Date }
 
-/** Newest first, without those that are kept from the viewer. */
+/** Newest first, without those hidden from the viewer. */
 export const listReviews = (db: Db, org: OrgId, filter: ReviewFilter, { viewer, now }: View, page: Page) =>
   selectReviews(db, org, now)
     .where(sql<boolean>`(r.reviewer_user_id = ${viewer}::uuid
@@ -120,7 +120,7 @@ export const insertReview = (trx: Db, org: OrgId, review: NewReview) =>
 
 type ReviewChange = {
   status?: ReviewStatus
-  /** Of one that is in progress; null otherwise. */
+  /** For one in progress; null otherwise. */
   leaseExpiresAt?: Date | null
   rating?: number | null | undefined
   notes?: string | null | undefined
@@ -143,7 +143,7 @@ export const updateReview = (trx: Db, org: OrgId, id: string, change: ReviewChan
     .where('id', '=', id)
     .execute()
 
-/** Places of reviews whose lease has ended. */
+/** Slots of reviews with an expired lease. */
 const selectLapsedAllOrgs = (db: Db, now: Date) => db.selectFrom('reviews').where('lease_expires_at', '<=', now)
 
 export const listOrganizationsWithLapsedAllOrgs = (db: Db, now: Date) =>

@@ -15,7 +15,7 @@ type Answer = { status: number; body: { details?: { issues?: { path: string; mes
 const pathsOf = ({ status, body }: Answer) => [status, ...(body.details?.issues ?? []).map(({ path }) => path)]
 
 describe('a review', () => {
-  it('outside of buckets is made in one request, and told of', async () => {
+  it('outside of buckets is created with one request, and announced', async () => {
     const ann = await reviewing.makeReviewer()
     const { key } = reviewing
     const endpoint = await makeActiveWebhookEndpoint(server, key, { events: ['review.completed'] })
@@ -69,7 +69,7 @@ describe('a review', () => {
     expect(await idsOf(`limit=2&cursor=${first.nextCursor}`)).toEqual(made.slice(2))
   })
 
-  it('is changed by nobody but its reviewer', async () => {
+  it('can only be changed by its reviewer', async () => {
     const [ann, ben] = [await reviewing.makeReviewer(), await reviewing.makeReviewer('admin')]
     const { id } = await reviewing.makeFilled(1)
     const review = (await ann.claim(id)).body
@@ -83,7 +83,7 @@ describe('a review', () => {
     expect((await ann.as('GET', `/v1/reviews/${review.id}`)).body).toEqual(review)
   })
 
-  it('judges versions of monitors that have a result there, each once', async () => {
+  it('judges monitor versions with a result for the conversation, each once', async () => {
     const ann = await reviewing.makeReviewer()
     const { key } = reviewing
     const { id: conversationId } = await makeConversation(server, key)
@@ -108,7 +108,7 @@ describe('a review', () => {
     }
   })
 
-  it('in a bucket judges its monitors, with a note where the monitor found otherwise', async () => {
+  it('in a bucket judges its monitors, with a note if the judgment differs from the result', async () => {
     const ann = await reviewing.makeReviewer()
     const { id, ids } = await reviewing.makeFilled(1)
     const [monitorId, silent] = [await reviewing.makeJudge(ids), await reviewing.makeJudge([])]
@@ -121,14 +121,14 @@ describe('a review', () => {
     expect(pathsOf(await complete({ judgments: [differing] }))).toEqual([400, 'judgments[0].comment'])
     const blank = { ...differing, comment: ' ' }
     expect(pathsOf(await complete({ judgments: [blank] }))).toEqual([400, 'judgments[0].comment'])
-    // What is refused changes nothing.
+    // A rejected request changes nothing.
     expect((await ann.as('GET', `/v1/reviews/${review.id}`)).body).toEqual(review)
     expect((await complete({ judgments: [{ ...differing, comment: 'No refund' }] })).status).toBe(200)
   })
 })
 
 describe('a blind bucket', () => {
-  it('keeps what others and the monitors say from a reviewer until the own answer is given', async () => {
+  it('hides judgments and results from a reviewer until they have submitted their own', async () => {
     const [ann, ben] = [await reviewing.makeReviewer(), await reviewing.makeReviewer()]
     const settings = { blind: true, reviewsPerConversation: 2, noteOnDisagreement: true }
     const { id, ids } = await reviewing.makeFilled(1, settings)
@@ -141,7 +141,7 @@ describe('a blind bucket', () => {
     for (const path of [results, findings]) expect((await ann.as('GET', path)).status).toBe(403)
     expect((await ben.as('GET', findings)).status).toBe(200)
     expect((await ben.as('GET', results)).body.data).toHaveLength(1)
-    // To ask for a note only where it differs would tell what the monitor found.
+    // Requiring a note only on a difference would reveal the result.
     const unnoted = await ann.patch(anns.id, { status: 'completed', judgments: said })
     expect(pathsOf(unnoted)).toEqual([400, 'judgments[0].comment'])
     await ann.patch(anns.id, { status: 'completed', notes: 'A refund', judgments: said })

@@ -11,7 +11,7 @@ const ann = await reviewing.makeReviewer()
 
 type Request = (id: string) => Promise<{ status: number; body: { status: string } }>
 
-/** What takes a review there. */
+/** Brings a review into this state. */
 const requests: Record<ReviewStatus, Request[]> = {
   pending: [(id) => ann.post(id, 'release')],
   in_progress: [(id) => ann.post(id, 'heartbeat'), (id) => ann.patch(id, { rating: 3 })],
@@ -35,7 +35,7 @@ const pairs = places.flatMap((place) =>
   reviewStatuses.flatMap((from) => reviewStatuses.map((to) => ({ place, from, to }))),
 )
 
-it.each(pairs)('a review $place that is $from is moved to $to, or refused, as the table says', async (pair) => {
+it.each(pairs)('a review $place that is $from is moved to $to, or rejected, as in the table', async (pair) => {
   const { place, from, to } = pair
   for (const request of requests[to]) {
     const id = await begin[place]()
@@ -43,7 +43,7 @@ it.each(pairs)('a review $place that is $from is moved to $to, or refused, as th
     const before = (await ann.as('GET', `/v1/reviews/${id}`)).body
     expect(before.status).toBe(from)
     const { status, body } = await request(id)
-    // Who completes what was released takes it up again on the way.
+    // Completing a released review claims it again.
     const isAllowed = canMove(from, to) || (from === 'pending' && to === 'completed')
     expect([status, body.status]).toEqual(isAllowed ? [200, to] : [409, undefined])
     if (!isAllowed) expect((await ann.as('GET', `/v1/reviews/${id}`)).body).toEqual(before)

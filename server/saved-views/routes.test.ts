@@ -12,7 +12,7 @@ import { testServer } from '../../test/server.ts'
 const server = await testServer()
 const { call } = server
 
-it('a filter is kept in one spelling under its name, and said in words of today', async () => {
+it('a filter is stored in canonical spelling under its name, and described with current names', async () => {
   const { key } = await makeOrganization(server)
   const { member } = (await call('GET', '/v1/me', { key })).body
   const agent = await makeAgent(server, key)
@@ -54,7 +54,7 @@ it('a filter is kept in one spelling under its name, and said in words of today'
   expect(searched).toMatchObject({ status: 200, body: { data: [] } })
 })
 
-it('names of another organization are not told', async () => {
+it('names of another organization are not shown', async () => {
   const stranger = await makeOrganization(server)
   const agent = await makeAgent(server, stranger.key, { name: 'Secret' })
   const { key } = await makeOrganization(server)
@@ -62,7 +62,7 @@ it('names of another organization are not told', async () => {
   expect(view.explanation).toBe(`conversations, of agent ${agent.id}`)
 })
 
-it('a view is renamed, given another filter, and deleted', async () => {
+it('a view is renamed, gets another filter, and is deleted', async () => {
   const { key } = await makeOrganization(server)
   const view = await makeSavedView(server, key, { text: 'refund' })
   const path = `/v1/saved-views/${view.id}`
@@ -77,7 +77,7 @@ it('a view is renamed, given another filter, and deleted', async () => {
   expect((await call('GET', '/v1/saved-views', { key })).body.data).toEqual([])
 })
 
-it('a name is taken once in an organization', async () => {
+it('a name is unique in an organization', async () => {
   const { key } = await makeOrganization(server)
   const body = { name: 'Taken', filter: {} }
   expect((await call('POST', '/v1/saved-views', { key, body })).status).toBe(201)
@@ -91,7 +91,7 @@ it('a name is taken once in an organization', async () => {
   expect((await call('POST', '/v1/saved-views', { key: elsewhere.key, body })).status).toBe(201)
 })
 
-it('a filter that does not fit is told where, and nothing is stored', async () => {
+it('an invalid filter is rejected with its path, and nothing is stored', async () => {
   const { key } = await makeOrganization(server)
   const refused = await call('POST', '/v1/saved-views', {
     key,

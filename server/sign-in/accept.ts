@@ -25,7 +25,7 @@ import { isLongEnough, isStrong, requireStrong, tooShort } from './strength/stre
 
 const usedUp = () => new ApiError('gone', 'This link has already been used. Sign in, or ask an admin for a new link.')
 
-/** The open invitation of a token. */
+/** Returns the open invitation of a token. */
 export const getInvitation = async ({ db, clock }: SignInDeps, token: string) => {
   const org = organizationOfToken(token)
   const invitation = org && (await findInvitation(db, org, hashKey(token)))
@@ -43,8 +43,7 @@ export const getInvitation = async ({ db, clock }: SignInDeps, token: string) =>
 type Invited = Awaited<ReturnType<typeof getInvitation>>
 
 /**
- * One answer for the address of an account and for a new one, since whoever made the invitation has its link, and is not
- * told which it is.
+ * The same response for a known address and a new one, because the inviter has the link and must not learn which it is.
  */
 const weak = () =>
   invalid(
@@ -60,18 +59,19 @@ const wrongPassword = () =>
       'sign in that way and accept the invitation there.',
   )
 
-/** An account without a password that signs in by an issuer is not for the first admin who invites its address. */
+/** An account that only uses single sign-on must not be taken over by the first admin who invites its address. */
 const isOfIssuer = async (db: Db, userId: string): Promise<boolean> =>
   (await findPasswordHash(db, userId)) === undefined && (await hasIdentity(db, userId))
 
-/** What nobody's password has as its hash; comparing with it takes as long as with another. */
+/** A hash that matches no password; comparing with it takes as long as with another. */
 const nobodysHash = `${'0'.repeat(32)}:${'0'.repeat(128)}`
 
 type Body = Pick<InvitationAcceptance, 'password' | 'name'>
 
 /**
- * What is to be stored for the password given: nothing if it is that of the account. Hashing is slow on purpose, so it
- * is done before the transaction.
+ * Returns what to store for the given password: nothing if it is that of the account. Hashing is slow on purpose, so it
+ * happens
+ * before the transaction.
  */
 const checkPassword = async (deps: SignInDeps, library: Library, invited: Invited, { password, name }: Body) => {
   const { userId, email, byOperator, organizationName } = invited
@@ -92,29 +92,29 @@ const checkPassword = async (deps: SignInDeps, library: Library, invited: Invite
   return library.hashPassword(password)
 }
 
-/** Stores a chosen password and returns whether it replaced one. Only a new account is named here. */
+/** Stores a chosen password and returns whether it replaced one. Only a new account gets a name here. */
 const setPassword = async (trx: Db, { userId, byOperator }: Invited, hash: string, name: string): Promise<boolean> => {
-  // The issuer may have vouched for them since the password was asked for.
+  // The issuer may have verified their address since the password was requested.
   if (!byOperator && (await isOfIssuer(trx, userId))) throw wrongPassword()
   if (await insertPassword(trx, newId(), userId, hash)) {
     await updateUserName(trx, userId, name)
     return false
   }
-  // Another organization's invitation may have been accepted meanwhile, with another password.
+  // Another organization's invitation may have been accepted in the meantime, with another password.
   if (!byOperator) throw wrongPassword()
   await replacePassword(trx, userId, hash)
   await deleteSessionsOfUser(trx, userId)
   return true
 }
 
-/** The address that the first person of an instance gives in place of the one that it was made with. */
+/** The address that the first person of an instance chooses instead of the initial one. */
 const chosenEmail = ({ email: present }: Invited, { email }: InvitationAcceptance): string | undefined => {
   if (email === undefined) return undefined
   if (!isPlaceholder(present)) throw invalid('email', 'is already set; change it in your profile after joining')
   return email.toLowerCase()
 }
 
-/** Makes a member of the invited, once, and returns where and with which address to sign in. */
+/** Makes the invited person a member, once, and returns where and with which address to sign in. */
 export const accept = async (
   deps: SignInDeps,
   library: Library,
@@ -130,10 +130,10 @@ export const accept = async (
     attempt?.fail(request.id)
     throw error
   })
-  // A person whose password is replaced may have sessions in any of several organizations, so all is forgotten.
+  // A person with a replaced password may have sessions in several organizations, so all caches are dropped.
   await deps.identity.change(byOperator ? '' : org, async (trx) => {
     const now = deps.clock.now()
-    // The member before the invitation, in the order in which a fresh link locks them.
+    // The member before the invitation, in the order in which a new link locks them.
     await updateJoined(trx, org, memberId, name, now)
     if (!(await acceptInvitation(trx, org, id, now))) throw usedUp()
     const actor = { kind: 'user', org, keyId: null, userId, requestId: request.id } as const

@@ -1,5 +1,5 @@
 import type { Deps } from '../platform/deps.ts'
 import type { Attempts } from './attempts/attempts.ts'
 
-/** Signing in is limited by the attempts of late. */
+/** Recent attempts limit signing in. */
 export type SignInDeps = Deps & { attempts: Attempts }

@@ -3,7 +3,7 @@ import { hashKey } from '../platform/identity/keys.ts'
 
 type Adapter = Omit<DBAdapter, 'transaction'>
 
-/** The conditions with the hash in place of a token, and the token that was asked for. */
+/** The conditions with the hash instead of the token, and the requested token. */
 const hashed = (model: string, where: Where[] = []) => {
   let token: string | undefined
   const conditions = where.map((condition) => {
@@ -23,7 +23,7 @@ const hashTokens = <A extends Adapter>(adapter: A): A => ({
     const { token } = call.data as { token?: unknown }
     if (call.model !== 'session' || typeof token !== 'string') return adapter.create(call)
     const created = await adapter.create({ ...call, data: { ...call.data, token: hashKey(token) } })
-    // The library sets the cookie from what it gets back.
+    // The library sets the cookie from the returned row.
     return { ...created, token }
   },
   findOne: async <T>(call: Parameters<A['findOne']>[0]) => {
@@ -40,8 +40,9 @@ const hashTokens = <A extends Adapter>(adapter: A): A => ({
 })
 
 /**
- * The library keeps session tokens as they are and has no option to do otherwise. This stands between it and its
- * tables, so that only hashes are stored and a copy of the database signs nobody in.
+ * The library stores session tokens in plain text and has no option to change that. This sits between it and its
+ * tables, so that
+ * only hashes are stored and a copy of the database grants no access.
  */
 export const withHashedTokens = (adapter: DBAdapter): DBAdapter => ({
   ...hashTokens(adapter),

@@ -28,7 +28,7 @@ const accept = (invitationUrl: string, change = {}) =>
 const check = (invitationUrl: string) => post('/auth/invitation/check', { token: new URL(invitationUrl).hash.slice(1) })
 
 describe('an invitation', () => {
-  it('makes a member of a person, who is then signed in', async () => {
+  it('makes a person a member, who is then signed in', async () => {
     const member = await makeMember(server, org.key, 'admin')
     expect(member.status).toBe('invited')
     expect(member.invitationUrl).toMatch(new RegExp(`^${server.origin}/welcome#[\\w-]{54}$`))
@@ -73,7 +73,7 @@ describe('an invitation', () => {
     }
   })
 
-  it('works once for two who accept at the same time', async () => {
+  it('works once for two people who accept at the same time', async () => {
     const { invitationUrl } = await makeMember(server, org.key, 'member')
     const answers = await Promise.all([accept(invitationUrl), accept(invitationUrl)])
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 410])
@@ -90,7 +90,7 @@ describe('an invitation', () => {
     clock.advance(-7 * dayMs)
   })
 
-  it('that is unknown, altered or incomplete is a fault of the token, always the same', async () => {
+  it('that is unknown, modified, or incomplete is a fault of the token, always the same', async () => {
     const { invitationUrl } = await makeMember(server, org.key, 'member')
     const { token } = acceptance(invitationUrl)
     const stranger = await makeOrganization(server)
@@ -111,7 +111,7 @@ describe('an invitation', () => {
     expect(bodies.size).toBe(1)
   })
 
-  it('is replaced by a fresh one, and needed by nobody who has joined', async () => {
+  it('is replaced by a new one, and rejected for members who have joined', async () => {
     const { id, invitationUrl } = await makeMember(server, org.key, 'member')
     const renew = () => call('POST', `/v1/members/${id}/invitation`, { key: org.key })
     const fresh = await renew()
@@ -122,7 +122,7 @@ describe('an invitation', () => {
     expect(await renew()).toMatchObject({ status: 409, body: { error: 'conflict' } })
   })
 
-  it('of an owner is not to be had by an admin', async () => {
+  it('of an owner cannot be created by an admin', async () => {
     const { data } = (await call('GET', '/v1/members', { key: org.key })).body
     const admin = await makeKey(server, org.key, 'admin')
     const path = `/v1/members/${data[0].id}/invitation`
@@ -131,7 +131,7 @@ describe('an invitation', () => {
     expect((await call('POST', path, { key: org.key })).status).toBe(201)
   })
 
-  it('of a provisioned organization lets its owner in', async () => {
+  it('of a provisioned organization admits its owner', async () => {
     const body = { name: 'New', slug: `new-${org.id}`, owner: { email: `owner-${org.id}@example.com`, name: 'Olga' } }
     const provisioned = await call('POST', '/v1/organizations', { key: serviceKey, body })
     const joined = await accept(provisioned.body.invitationUrl)
@@ -139,7 +139,7 @@ describe('an invitation', () => {
     expect(me.body).toMatchObject({ role: 'owner', organization: { id: provisioned.body.organization.id } })
   })
 
-  it('ends with the member, and is answered 403 while the organization is suspended', async () => {
+  it('ends with the member, and returns 403 while the organization is suspended', async () => {
     const { id, invitationUrl } = await makeMember(server, org.key, 'member')
     await call('POST', `/v1/organizations/${org.id}/suspend`, { key: serviceKey })
     for (const answer of [await check(invitationUrl), await accept(invitationUrl)]) expect(answer.status).toBe(403)
@@ -159,7 +159,7 @@ describe('an invitation', () => {
     { password: 'Password1234' },
     { password: 'qwertyuiop123' },
     { password: 'iloveyou2024' },
-  ])('is refused with %j and stays open', async (change) => {
+  ])('is rejected with %j and stays open', async (change) => {
     const { invitationUrl } = await makeMember(server, org.key, 'member')
     const answer = await accept(invitationUrl, change)
     expect(answer.status).toBe(400)
@@ -168,11 +168,11 @@ describe('an invitation', () => {
   })
 })
 
-describe('a person who belongs to an organization already', () => {
+describe('a person who already belongs to an organization', () => {
   const inviteTo = (key: string, email: string) =>
     call('POST', '/v1/members', { key, body: { email, name: 'Known', role: 'viewer' } })
 
-  it('joins another by the present password', async () => {
+  it('joins another with their current password', async () => {
     const { email } = await makePerson(server, org.key)
     const other = await makeOrganization(server)
     const { invitationUrl } = (await inviteTo(other.key, email.toUpperCase())).body
@@ -186,7 +186,7 @@ describe('a person who belongs to an organization already', () => {
     expect(joined.body).toMatchObject({ email, organizationId: other.id })
   })
 
-  it('is told from a new one by nothing that whoever invites can see', async () => {
+  it('cannot be distinguished from a new one by the inviter', async () => {
     const { email } = await makePerson(server, org.key)
     const issuers = await makeMember(server, org.key, 'member')
     await server.deps.db
@@ -198,7 +198,7 @@ describe('a person who belongs to an organization already', () => {
     const seen = []
     for (const address of [email, issuers.email, fresh]) {
       const invited = (await inviteTo(other.key, address)).body
-      // Version 4 holds no time.
+      // Version 4 contains no time.
       expect(invited.userId[14]).toBe('4')
       const offer = await check(invited.invitationUrl)
       const weak = await accept(invited.invitationUrl, { password: 'Password1234' })
@@ -210,7 +210,7 @@ describe('a person who belongs to an organization already', () => {
     expect(seen[2]).toEqual(seen[0])
   })
 
-  it('turns the session to either of them, and to no other', async () => {
+  it('can switch the session to either of them, and to no other', async () => {
     const { email, headers } = await makePerson(server, org.key, 'admin')
     const other = await makeOrganization(server)
     const invited = await makeOrganization(server)
@@ -235,7 +235,7 @@ describe('a person who belongs to an organization already', () => {
   })
 })
 
-it('keeps no token and no password as it is, and logs neither', async () => {
+it('has no stored or logged tokens and passwords in plain text', async () => {
   const member = await makeMember(server, org.key, 'member')
   const { token } = acceptance(member.invitationUrl)
   const joined = await accept(member.invitationUrl)

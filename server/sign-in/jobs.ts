@@ -7,7 +7,7 @@ import { deleteExpiredSessionsAllOrgs } from './queries.ts'
 
 const batch = 1_000
 
-/** Nobody can use an expired session, and old attempts count no more; this only keeps the tables small. */
+/** Expired sessions are invalid and old attempts no longer count; this only keeps the tables small. */
 export const sweepSessions = defineJob({
   name: 'session.sweep',
   payload: Type.Object({}),

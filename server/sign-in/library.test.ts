@@ -6,14 +6,14 @@ import { openLibrary } from './library.ts'
 const server = await testServer()
 const { call } = server
 
-/** The addresses at which ours answer in the library's place. */
+/** Our paths that coincide with the library's. */
 const taken = new Set(['/sign-in/email', '/sign-out', '/change-password'])
 
-it('serves none of the library’s own addresses', async () => {
+it('serves none of the library’s own endpoints', async () => {
   const { paths } = await openLibrary(server.deps)
   const { headers } = await makePerson(server, (await makeOrganization(server)).key)
   const others = paths.filter((path) => path !== undefined && !taken.has(path))
-  // Among them what must not be open here, so that a renamed one is noticed.
+  // Including those that must not be open here, so that a renamed one is noticed.
   for (const path of ['/sign-up/email', '/change-email', '/delete-user', '/list-sessions', '/update-user']) {
     expect(others).toContain(path)
   }
@@ -25,7 +25,7 @@ it('serves none of the library’s own addresses', async () => {
   }
 })
 
-it('lets nobody sign up', async () => {
+it('allows no sign-up', async () => {
   const body = { email: 'eve@example.com', password, name: 'Eve' }
   expect((await call('POST', '/auth/sign-up/email', { body })).status).toBe(404)
   expect((await call('POST', '/auth/sign-in/email', { body: { email: body.email, password } })).status).toBe(401)

@@ -1,4 +1,4 @@
-// The sign-in library. It takes tens of megabytes and a moment to load, so nothing imports this file at the start.
+// The sign-in library. Loading it takes tens of megabytes and a moment, so nothing imports this file at the start.
 
 import { kyselyAdapter } from '@better-auth/kysely-adapter'
 import type { BetterAuthOptions } from 'better-auth'
@@ -17,7 +17,7 @@ const configure = ({ db, log, baseUrl, sessionCookie }: LibraryDeps) =>
     baseURL: baseUrl(),
     basePath: '/auth',
     secret: sessionCookie.secret,
-    // Named as well, since the library would otherwise take other ones from its own environment variable.
+    // Set explicitly, because the library would otherwise read its own environment variable.
     secrets: [{ version: 1, value: sessionCookie.secret }],
     database: (options: BetterAuthOptions) =>
       withHashedTokens(kyselyAdapter(db, { type: 'postgres', transaction: true })(options)),
@@ -31,7 +31,7 @@ const configure = ({ db, log, baseUrl, sessionCookie }: LibraryDeps) =>
       minPasswordLength: 12,
       maxPasswordLength: 512,
     },
-    // What the library would say of a failed attempt names nobody and helps nobody; its errors are logged.
+    // The library's log lines about failed attempts help nobody; its errors are logged.
     logger: {
       level: 'error',
       log: (_level, message) => log.error({ library: 'better-auth' }, message),
@@ -85,14 +85,14 @@ const configure = ({ db, log, baseUrl, sessionCookie }: LibraryDeps) =>
 export type Credentials = { email: string; password: string }
 type Sender = { address: string; userAgent: string | undefined }
 
-/** Of all that the library offers, what is used. None of its own addresses is served. */
+/** The functions of the library that are used. None of its own endpoints is served. */
 export const openLibrary = async (deps: LibraryDeps) => {
   const auth = configure(deps)
   const { password } = await auth.$context
   return {
     hashPassword: password.hash,
     verifyPassword: (given: string, hash: string) => password.verify({ hash, password: given }),
-    /** Opens a session. Undefined says that address and password do not belong together, or belong to nobody. */
+    /** Opens a session. Undefined if address and password do not match. */
     signIn: async ({ email, password }: Credentials, { address, userAgent }: Sender) => {
       const headers = { 'x-forwarded-for': address, ...(userAgent && { 'user-agent': userAgent }) }
       try {
@@ -103,12 +103,12 @@ export const openLibrary = async (deps: LibraryDeps) => {
         throw error
       }
     },
-    /** Ends the session of a cookie and answers the cookies that take its place. */
+    /** Ends the session of a cookie and returns the replacement cookies. */
     signOut: async (cookie: string) => {
       const { headers } = await auth.api.signOut({ headers: { cookie }, returnHeaders: true })
       return headers.getSetCookie()
     },
-    /** Every address that the library would serve. */
+    /** Every path that the library would serve. */
     paths: Object.values(auth.api).map(({ path }) => path),
   }
 }

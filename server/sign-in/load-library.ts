@@ -3,7 +3,7 @@ import type { Library } from './library.ts'
 
 const loaded = new WeakMap<Deps, Promise<Library>>()
 
-/** The library, loaded by whoever needs it first. What failed is tried again by the next. */
+/** The library, loaded on first use. After a failure, the next use retries. */
 export const loadLibrary = (deps: Deps): Promise<Library> => {
   const present = loaded.get(deps)
   if (present) return present

@@ -27,7 +27,7 @@ const invite = (key: string, email: string, role = 'viewer') =>
   call('POST', '/v1/members', { key, body: { email, name: 'Invited', role } })
 
 describe('a link of the operator', () => {
-  it('gives who has joined a new password, once, and ends all their sessions', async () => {
+  it('gives members a new password, once, and ends all their sessions', async () => {
     const person = await makePerson(server, org.key, 'admin')
     const other = await makeOrganization(server)
     const there = await accept((await invite(other.key, person.email)).body.invitationUrl)
@@ -51,7 +51,7 @@ describe('a link of the operator', () => {
     expect(joins).toHaveLength(1)
   })
 
-  it('gives back an address that another organization took first', async () => {
+  it('restores an address that another organization took first', async () => {
     const owner = (await call('GET', '/v1/me', { key: org.key })).body.member
     const renewed = await call('POST', `/v1/members/${owner.id}/invitation`, { key: org.key })
     const evil = await makeOrganization(server)
@@ -66,13 +66,13 @@ describe('a link of the operator', () => {
     expect(me.body).toMatchObject({ role: 'owner', member: { status: 'active', name: 'Olga' } })
     expect(await statusOfMe({ cookie: cookieOf(taken) })).toBe(401)
     expect(await signIn(owner.email, password)).toBe(401)
-    // What other organizations call the person is theirs.
+    // The person's names in other organizations belong to those.
     const members = (await call('GET', '/v1/members', { key: evil.key })).body.data
     expect(members[0]).toMatchObject({ email: owner.email, name: 'Taker' })
     expect(accepted.body.name).toBe('Taker')
   })
 
-  it('makes an account as any invitation does', async () => {
+  it('creates an account like any invitation', async () => {
     const member = await makeMember(server, org.key, 'member')
     const accepted = await accept(await linkByOperator(member.id))
     expect(accepted).toMatchObject({ status: 200, body: { email: member.email, name: 'Pia Person' } })
@@ -87,7 +87,7 @@ describe('a link of the operator', () => {
     expect(await signIn(email, password)).toBe(200)
   })
 
-  it('sets one password for two who open it at the same time', async () => {
+  it('sets one password for two people who open it at the same time', async () => {
     const { id, email } = await makePerson(server, org.key)
     const link = await linkByOperator(id)
     const given = [newPassword, `${newPassword} still`]
@@ -100,7 +100,7 @@ describe('a link of the operator', () => {
 })
 
 describe('an invitation by an organization', () => {
-  it('never sets a password that is there, even where it took the place of a link of the operator', async () => {
+  it('never replaces an existing password, even if it replaced the operator’s link', async () => {
     const { email } = await makePerson(server, (await makeOrganization(server)).key)
     const { id, invitationUrl: first } = (await invite(org.key, email)).body
     const byOperator = await linkByOperator(id)

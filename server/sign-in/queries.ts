@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../platform/db/database.ts'
 
-/** How the sign-in library names signing in by password. */
+/** The sign-in library's name for passwords. */
 const byPassword = 'credential'
 
-/** An invitation with whom and what it is for. */
+/** An invitation with its person and organization. */
 export const findInvitation = (db: Db, org: OrgId, tokenHash: string) =>
   db
     .selectFrom('invitations')
@@ -32,7 +32,7 @@ export const findInvitation = (db: Db, org: OrgId, tokenHash: string) =>
     .where('invitations.token_hash', '=', tokenHash)
     .executeTakeFirst()
 
-/** Answers whether it was open until now: of two that accept at once, one does. */
+/** Returns whether it was open until now: of two concurrent requests, one accepts it. */
 export const acceptInvitation = async (db: Db, org: OrgId, id: string, now: Date): Promise<boolean> => {
   const { numUpdatedRows } = await db
     .updateTable('invitations')
@@ -45,7 +45,7 @@ export const acceptInvitation = async (db: Db, org: OrgId, id: string, now: Date
   return numUpdatedRows > 0n
 }
 
-/** Whoever has joined already did so at that time. */
+/** Keeps the time of people who already joined. */
 export const updateJoined = (db: Db, org: OrgId, memberId: string, name: string, now: Date) =>
   db
     .updateTable('members')
@@ -64,7 +64,7 @@ export const findPasswordHash = async (db: Db, userId: string): Promise<string |
   return account?.password ?? undefined
 }
 
-/** Answers whether the person had no password until now. */
+/** Returns whether the person had no password until now. */
 export const insertPassword = async (db: Db, id: string, userId: string, hash: string): Promise<boolean> => {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('accounts')
@@ -83,7 +83,7 @@ export const replacePassword = (db: Db, userId: string, hash: string) =>
     .where('provider_id', '=', byPassword)
     .execute()
 
-/** Answers whether the former password was still the one that was checked. */
+/** Returns whether the former password was still the one that was checked. */
 export const updatePassword = async (db: Db, userId: string, former: string, hash: string): Promise<boolean> => {
   const { numUpdatedRows } = await db
     .updateTable('accounts')
@@ -122,13 +122,13 @@ export const updateSessionOrganization = (db: Db, id: string, org: OrgId) =>
     .where('id', '=', id)
     .executeTakeFirst()
 
-/** Ends all sessions, and the change of address that one of them may have asked for: its link needs no session. */
+/** Ends all sessions, and a pending change of address: its link needs no session. */
 export const deleteSessionsOfUser = async (db: Db, userId: string): Promise<void> => {
   await db.deleteFrom('address_changes').where('user_id', '=', userId).execute()
   await db.deleteFrom('sessions').where('user_id', '=', userId).execute()
 }
 
-/** In batches, so that no sweep holds many rows at once. Answers how many went. */
+/** In batches, so that no sweep locks many rows at once. Returns how many were deleted. */
 export const deleteExpiredSessionsAllOrgs = async (db: Db, now: Date, limit: number): Promise<number> => {
   const { numDeletedRows } = await db
     .deleteFrom('sessions')
@@ -139,7 +139,7 @@ export const deleteExpiredSessionsAllOrgs = async (db: Db, now: Date, limit: num
   return Number(numDeletedRows)
 }
 
-/** The organizations that a person has joined, those in service first, then in the order of joining them. */
+/** The organizations that a person has joined, active ones first, then in the order of joining. */
 export const listJoinedAllOrgs = (db: Db, userId: string) =>
   db
     .selectFrom('members')
@@ -162,7 +162,7 @@ export const listJoinedAllOrgs = (db: Db, userId: string) =>
 export const deletePassword = (db: Db, userId: string) =>
   db.deleteFrom('accounts').where('user_id', '=', userId).where('provider_id', '=', byPassword).execute()
 
-/** A member that the person of an address is, in an organization that is in service. */
+/** The person's membership in an active organization. */
 export const findJoinedByEmailAllOrgs = (db: Db, email: string) =>
   db
     .selectFrom('users')
@@ -178,7 +178,7 @@ export const findJoinedByEmailAllOrgs = (db: Db, email: string) =>
     .$narrowType<{ org: OrgId }>()
     .executeTakeFirst()
 
-/** When a link to a new password was last made for a member, and not used. */
+/** When an unused password link was last created for a member. */
 export const findLinkMadeAt = async (db: Db, org: OrgId, memberId: string): Promise<Date | undefined> => {
   const link = await db
     .selectFrom('invitations')

@@ -60,7 +60,7 @@ const JoinedOrganization = Closed({
 
 export const JoinedOrganizations = Closed({ data: Type.Array(JoinedOrganization) })
 
-/** Who is signed in, and where. */
+/** The signed-in person, and their organization. */
 export const Session = Closed(
   {
     userId: Id,

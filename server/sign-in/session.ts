@@ -12,12 +12,12 @@ export type SessionUser = NonNullable<Awaited<ReturnType<typeof findSessionUser>
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who sent a request to a route that asks for a session. */
+    /** The sender of a request to a route that requires a session. */
     session: SessionUser
   }
 }
 
-/** The live session of a request, whose sender must be a page of this origin if it writes. */
+/** Returns the live session of a request, which must come from a page of this origin if it writes. */
 export const requireSession = async (deps: Deps, request: FastifyRequest): Promise<SessionUser> => {
   const token = deps.sessionCookie.read(request.headers.cookie)
   const session = token && (await findSessionUser(deps.db, hashKey(token), deps.clock.now()))
@@ -34,15 +34,15 @@ export const shownSession = ({ userId, email, name, org }: SessionUser) => ({
 })
 
 type Opening = {
-  /** Where the session begins; the first organization that the person has joined, unless said. */
+  /** The session's first organization; by default the first that the person has joined. */
   org?: OrgId
-  /** What the audit trail calls it; nothing when something else is written there for the same request. */
+  /** Its name in the audit log; nothing if something else is recorded for the same request. */
   action?: string
 }
 
 type Opened = { token: string; cookies: string[] }
 
-/** Lets the person of a fresh session look at an organization, and writes down that they came. */
+/** Sets the current organization of a new session, and records the sign-in. */
 const enter = ({ db, clock }: Deps, request: FastifyRequest, { token, cookies }: Opened, opening: Opening) =>
   db.transaction().execute(async (trx) => {
     const session = await findSessionUser(trx, hashKey(token), clock.now())
@@ -57,7 +57,7 @@ const enter = ({ db, clock }: Deps, request: FastifyRequest, { token, cookies }:
     return { session: { ...session, org }, cookies }
   })
 
-/** Signs a person in. Undefined says that address and password do not belong together, or belong to nobody. */
+/** Signs a person in. Undefined if address and password do not match. */
 export const openSession = async (
   deps: Deps,
   library: Library,

@@ -34,7 +34,7 @@ const statusOfMe = async (headers: Headers) => (await call('GET', '/v1/me', { he
 const { origin } = server
 
 describe('signing in', () => {
-  it('opens a session by a cookie that no script and no other site reads', async () => {
+  it('opens a session with a cookie that no script and no other site can read', async () => {
     const opened = await signIn(person.email.toUpperCase())
     expect(opened.status).toBe(200)
     expect(opened.body).toEqual({
@@ -53,7 +53,7 @@ describe('signing in', () => {
     expect(data[0]).toMatchObject({ action: 'session.create', actor: { kind: 'user', userId: person.userId } })
   })
 
-  it('tells a wrong password, an unknown address and one that has not joined apart by nothing', async () => {
+  it('responds equally to a wrong password, an unknown address, and one that has not joined', async () => {
     const invited = await makeMember(server, org.key, 'member')
     const answers = [
       await signIn(person.email, 'not the one that is known'),
@@ -66,11 +66,11 @@ describe('signing in', () => {
     }
   })
 
-  it('is limited by address, however the address is guessed at', async () => {
+  it('is limited by IP address, whatever is guessed', async () => {
     const invitation = await makeMember(server, org.key, 'member')
     const body = acceptance(invitation.invitationUrl)
     const headers = elsewhere()
-    // All at once: one attempt more is allowed every 5 seconds.
+    // All at once: one more attempt is allowed every 5 seconds.
     const guesses = Array.from({ length: 20 }, (_, i) => signIn(`${i}@example.com`, 'x', headers))
     const limited = [signIn(person.email, password, headers), call('POST', '/auth/invitation', { headers, body })]
     expect(new Set((await Promise.all(guesses)).map(({ status }) => status))).toEqual(new Set([401]))
@@ -81,7 +81,7 @@ describe('signing in', () => {
     expect((await signIn(person.email)).status).toBe(200)
   })
 
-  it('is refused to pages of other sites', async () => {
+  it('is rejected for pages of other sites', async () => {
     for (const other of ['https://evil.example', 'null', `${origin}0`]) {
       expect((await signIn(person.email, password, { ...elsewhere(), origin: other })).status).toBe(403)
     }
@@ -90,7 +90,7 @@ describe('signing in', () => {
 })
 
 describe('a session', () => {
-  it('acts for its person, as a key would', async () => {
+  it('has its person’s permissions, like a key', async () => {
     const created = await call('POST', '/v1/companies', { headers: person.headers, body: { name: 'Acme' } })
     expect(created.status).toBe(201)
     expect(created.headers.get('ratelimit-policy')).not.toBeNull()
@@ -104,7 +104,7 @@ describe('a session', () => {
     expect((await call('GET', '/v1/organizations', { headers: person.headers })).status).toBe(401)
   })
 
-  it('writes from pages of this origin alone', async () => {
+  it('only writes from pages of this origin', async () => {
     const { cookie = '' } = person.headers
     const { id } = await makeCompany(server, org.key)
     for (const [method, path, body] of [
@@ -129,7 +129,7 @@ describe('a session', () => {
     expect((await call('DELETE', `/v1/companies/${id}`, { key: org.key, headers: byKey })).status).toBe(204)
   })
 
-  it('never makes a bad key good', async () => {
+  it('never replaces an invalid key', async () => {
     for (const authorization of ['', 'Bearer', 'Bearer nonsense', 'Basic eDp5']) {
       expect(await statusOfMe({ ...person.headers, authorization })).toBe(401)
     }
@@ -138,7 +138,7 @@ describe('a session', () => {
     expect(me.body).toMatchObject({ keyId: viewer.id, role: 'viewer' })
   })
 
-  it('is known by its whole cookie alone', async () => {
+  it('requires its complete cookie', async () => {
     const [name, value = ''] = (person.headers.cookie ?? '').split('=')
     const [token = '', signature = ''] = decodeURIComponent(value).split('.')
     const wrong = [
@@ -156,7 +156,7 @@ describe('a session', () => {
     expect(await statusOfMe({ cookie: `theme=dark; ${name}=${value}; x=y` })).toBe(200)
   })
 
-  it('ends by signing out, at once, and only there', async () => {
+  it('ends by signing out, immediately, and only there', async () => {
     const second = cookieOf(await signIn(person.email))
     expect(await statusOfMe(person.headers)).toBe(200)
     const out = await signOut(person.headers)
@@ -167,7 +167,7 @@ describe('a session', () => {
     expect(await statusOfMe({ cookie: second })).toBe(200)
   })
 
-  it('ends everywhere at once where its person says so, and no other person’s', async () => {
+  it('ends everywhere at once if its person requests it, and only theirs', async () => {
     const phone = { ...person.headers, cookie: cookieOf(await signIn(person.email)) }
     const colleague = await makePerson(server, org.key)
     expect(
@@ -216,7 +216,7 @@ describe('a session', () => {
     expect((await signIn(person.email, 'a new one of them')).status).toBe(200)
   })
 
-  it('of a person who left the organization changes the password where they are still, and there alone', async () => {
+  it('of a former member changes the password where they are still members, and only there', async () => {
     const other = await makeOrganization(server)
     const body = { email: person.email, name: 'Pia', role: 'viewer' }
     const { invitationUrl } = (await call('POST', '/v1/members', { key: other.key, body })).body
@@ -241,7 +241,7 @@ describe('a session', () => {
     expect(await newest(other.key)).toBe('member.remove')
   })
 
-  it('follows what becomes of the member', async () => {
+  it('follows changes of the member', async () => {
     const role = async () => (await call('GET', '/v1/me', { headers: person.headers })).body.role
     expect(await role()).toBe('member')
     await call('PATCH', `/v1/members/${person.id}`, { key: org.key, body: { role: 'viewer' } })
@@ -252,7 +252,7 @@ describe('a session', () => {
     expect((await signIn(person.email)).body.organizationId).toBeNull()
   })
 
-  it('is answered 403 while the organization is suspended', async () => {
+  it('returns 403 while the organization is suspended', async () => {
     expect(await statusOfMe(person.headers)).toBe(200)
     await call('POST', `/v1/organizations/${org.id}/suspend`, { key: serviceKey })
     expect(await statusOfMe(person.headers)).toBe(403)
@@ -260,7 +260,7 @@ describe('a session', () => {
     expect(await statusOfMe(person.headers)).toBe(200)
   })
 
-  it('ends after fourteen days and is swept away', async () => {
+  it('ends after fourteen days and is deleted', async () => {
     const dayMs = 24 * 60 * 60 * 1_000
     const count = async () => {
       const rows = await server.deps.db
@@ -272,7 +272,7 @@ describe('a session', () => {
     }
     clock.advance(13 * dayMs)
     expect(await statusOfMe(person.headers)).toBe(200)
-    // The library counts from the clock on the wall, which has moved on by the seconds of this test.
+    // The library uses the system clock, which has advanced by the seconds of this test.
     clock.advance(dayMs + 60_000)
     expect(await statusOfMe(person.headers)).toBe(401)
     expect((await call('GET', '/auth/organizations', { headers: person.headers })).status).toBe(401)
@@ -284,7 +284,7 @@ describe('a session', () => {
   })
 })
 
-it('asks for a cookie over https alone where the address is https', async () => {
+it('uses an https-only cookie if the base URL is https', async () => {
   const { call: callSecure } = await testServer({ EARSHOT_BASE_URL: 'https://earshot.example.com' })
   const body = { name: 'Acme', slug: 'acme', owner: { email: 'olga@example.com', name: 'Olga' } }
   const { invitationUrl } = (await callSecure('POST', '/v1/organizations', { key: serviceKey, body })).body

@@ -1,4 +1,4 @@
-/** A finding's words for a rise, which say nothing of what was said in a conversation. */
+/** The text of a finding about a spike, which contains no words of a conversation. */
 
 export type Rise = {
   monitor: string
@@ -6,7 +6,7 @@ export type Rise = {
   since: Date
   calls: number
   affected: number
-  /** The rate of before. */
+  /** The former rate. */
   baseline: number
 }
 

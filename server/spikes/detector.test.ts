@@ -12,7 +12,7 @@ const feed = (detector: Detector, hours: Iterable<Hour>): Detector => {
   return fed
 }
 
-/** The hours with which spikes began to be told, and since when each was. */
+/** Returns the hours in which spikes were reported, and when each started. */
 const spikesIn = (hours: Iterable<Hour>, before = newDetector) => {
   const spikes: { told: number; since: number }[] = []
   let detector = before
@@ -28,21 +28,21 @@ const days = (count: number) => count * 24
 /** A fifth of ten calls an hour. */
 const learnt = feed(newDetector, steady(0, days(14), 2, 10))
 
-describe('a rise', () => {
-  it('is told once while it lasts, with the hour in which it began', () => {
+describe('an increase', () => {
+  it('is reported once while it lasts, with the hour in which it started', () => {
     const { spikes } = spikesIn(steady(days(14), days(60), 4, 10), learnt)
     expect(spikes).toEqual([{ told: expect.any(Number), since: days(14) }])
     expect(spikes[0]?.told).toBeLessThan(days(14) + 24)
   })
 
-  it('that is greater is told sooner', () => {
+  it('that is larger is reported sooner', () => {
     const toldAfter = (affected: number) =>
       (spikesIn(steady(days(14), days(30), affected, 10), learnt).spikes[0]?.told ?? Number.NaN) - days(14)
     expect(toldAfter(9)).toBeLessThan(toldAfter(6))
     expect(toldAfter(6)).toBeLessThan(toldAfter(4))
   })
 
-  it('is over when the rate is as before, and the next one is told anew', () => {
+  it('ends when the rate is back, and the next one is reported again', () => {
     const { spikes, detector } = spikesIn(
       [
         ...steady(days(14), days(16), 6, 10),
@@ -52,11 +52,11 @@ describe('a rise', () => {
       learnt,
     )
     expect(spikes.map(({ since }) => since)).toEqual([days(14), days(30)])
-    // Neither joined what is ordinary.
+    // Neither became part of the baseline.
     expect(detector.baseline.affected / detector.baseline.calls).toBeCloseTo(0.2, 12)
   })
 
-  it('is seen to be over as soon after a month as after two days', () => {
+  it('is over as soon after a month as after two days', () => {
     const lasts = (after: number) => {
       const { detector } = spikesIn(steady(days(14), days(14 + after), 6, 10), learnt)
       let [hour, fed] = [days(14 + after), detector]
@@ -67,7 +67,7 @@ describe('a rise', () => {
     expect(lasts(30)).toBe(lasts(2))
   })
 
-  it('is told again after its end was declared, unless the rate fell', () => {
+  it('is reported again after its end was declared, unless the rate fell', () => {
     const raised = spikesIn(steady(days(14), days(16), 6, 10), learnt).detector
     expect(raised.spike).not.toBeNull()
     const after = withoutSpike(raised)
@@ -75,7 +75,7 @@ describe('a rise', () => {
     expect(spikesIn(steady(days(16), days(50), 2, 10), after).spikes).toEqual([])
   })
 
-  it('is seen through hours without calls, and in a rate that was never seen before', () => {
+  it('is detected across hours without calls, and for a rate that never occurred before', () => {
     const sparse = (from: number, affected: number) =>
       steady(from, from + days(40), affected, 1).filter((_, n) => n % 7 === 0)
     const quiet = feed(newDetector, sparse(0, 0))
@@ -84,24 +84,24 @@ describe('a rise', () => {
     expect(spikesIn(sparse(days(40), 1), quiet).spikes).toHaveLength(1)
   })
 
-  it('is not told of before a week and a hundred calls are known', () => {
+  it('is not reported before a week and a hundred calls', () => {
     expect(spikesIn([...steady(0, days(6), 1, 10), ...steady(days(6), days(7), 9, 10)]).spikes).toEqual([])
     const few = [...steady(0, days(7), 0, 1).filter((_, n) => n % 2 === 0), ...steady(days(7), days(8), 2, 2)]
     expect(spikesIn(few).spikes).toEqual([])
   })
 })
 
-describe('what stays as it is', () => {
+describe('a constant rate', () => {
   it.each([
     ['never', 1, 7],
     ['always', 7, 7],
     ['seldom', 1, 200],
     ['mostly', 199, 200],
-  ])('is no spike when it is affected %s', (_name, affected, calls) => {
+  ])('is no spike if it is affected %s', (_name, affected, calls) => {
     expect(spikesIn(steady(0, days(200), affected, calls)).spikes).toEqual([])
   })
 
-  it('leaves a number of evidence, however many there are and all alike', () => {
+  it('leaves a finite sum, however many calls there are and all equal', () => {
     for (const affected of [0, 1e7]) {
       let detector = newDetector
       for (const hour of steady(0, days(9), affected, 1e7)) {
@@ -111,12 +111,12 @@ describe('what stays as it is', () => {
     }
   })
 
-  it('is no spike when the rate falls, or creeps up by less than matters', () => {
+  it('is no spike if the rate falls, or rises slowly by less than matters', () => {
     expect(spikesIn([...steady(0, days(30), 5, 10), ...steady(days(30), days(90), 1, 10)]).spikes).toEqual([])
     expect(spikesIn([...steady(0, days(30), 50, 100), ...steady(days(30), days(90), 52, 100)]).spikes).toEqual([])
   })
 
-  /** The measured figures are those of the bench; here a few monitors keep it true. */
+  /** The bench has the measured figures; here a few monitors verify them. */
   it.each([
     ['chance alone', () => () => 0],
     [
@@ -127,7 +127,7 @@ describe('what stays as it is', () => {
       },
     ],
     ['a rhythm of day and night', () => (hour: number) => 0.2 * Math.cos(((hour % 24) / 12) * Math.PI)],
-  ])('is hardly ever one for %s', (_name, makeSway) => {
+  ])('is hardly ever one with %s', (_name, makeSway) => {
     let spikes = 0
     for (let monitor = 0; monitor < 40; monitor++) {
       const random = seeded(monitor + 1)
@@ -138,7 +138,7 @@ describe('what stays as it is', () => {
   })
 })
 
-it('is the same when it is stored in between', () => {
+it('is the same if it is stored in between', () => {
   const random = seeded(7)
   const hours = [...streamHours({ random, volume: 12, rate: 0.1 }, 0, days(30))]
   const stored = hours.reduce<Detector>((fed, hour) => JSON.parse(JSON.stringify(observe(fed, hour))), newDetector)

@@ -1,5 +1,6 @@
-// Whether the rate of a monitor has risen: fed hour by hour, it says since when. Pure; docs/decisions/0012-spikes.md
-// says why it is as it is and what was measured.
+// Detects hour by hour whether the rate of a monitor has risen, and since when. Pure; docs/decisions/0012-spikes.md
+// explains the
+// method and what was measured.
 
 import { share } from '../statistics/agreement.ts'
 import {
@@ -26,9 +27,9 @@ type Tally = SpikeCounts & {
   days: Spread
 }
 
-/** That the rate has risen so many times: for each rise there is one. */
+/** Evidence for one increase of the rate; there is one for each factor. */
 type Suspicion = {
-  /** The logarithm of an e-value, of the days before the present one. */
+  /** The logarithm of an e-value, for the days before the current one. */
   evidence: number
   /** Of the present day. */
   today: SpikeCounts
@@ -37,14 +38,14 @@ type Suspicion = {
 }
 
 export type Detector = {
-  /** Stored ones of another form are of no use. */
+  /** Stored states with another format are not used. */
   form: number
   firstHour: number | null
   lastHour: number | null
   baseline: Tally
-  /** Hours that are suspected: they join the baseline when nothing comes of it. */
+  /** Suspected hours, which join the baseline if the suspicion ends. */
   pending: Tally
-  /** The present third of a day and the present day, as far as they are known. */
+  /** The current third of a day and the current day so far. */
   third: Group
   day: Group
   /** In the order of `rises`. */
@@ -53,7 +54,7 @@ export type Detector = {
   spike: { since: number } | null
 }
 
-/** Times the odds: what a suspicion is of. */
+/** The factors of the odds that are tested. */
 const rises = [1.5, 2, 4, 8]
 
 /** A rate that stays as it was reaches it in one year of twenty at most: so many hours there are in them. */

@@ -11,7 +11,7 @@ import { insertReview, type StoredReview, updateReview } from '../queries.ts'
 import type { Adjudication } from '../schema.ts'
 import { hasReviewed, isInAdjudication, listDisputed, markDecided } from './queries.ts'
 
-/** Decides between the reviews of a conversation in a bucket, of which `id` is one, by a review of its own. */
+/** Adjudicates the reviews of a conversation in a bucket, including `id`, with a separate review. */
 export const adjudicate = async (
   deps: Pick<Deps, 'jobs' | 'clock'>,
   trx: Db,

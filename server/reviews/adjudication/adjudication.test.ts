@@ -12,7 +12,7 @@ beforeEach(async () => {
 })
 
 describe('two reviews that differ', () => {
-  it('are decided between by a third, once, and the decision counts', async () => {
+  it('are adjudicated once by a third person, whose decision counts', async () => {
     const { key } = reviewing
     const third = await reviewing.makeReviewer()
     const { id, conversationId, monitorId, reviewIds } = await makeDispute(server, key)
@@ -40,13 +40,13 @@ describe('two reviews that differ', () => {
 
     const agreed = await agreement()
     expect(agreed).toMatchObject({ judgments: 1, matrix: { truePositives: 0, falsePositives: 1 } })
-    // Between people the two still differ.
+    // Between people, the two still differ.
     const { conversations, pairs, krippendorffsAlpha } = agreed.betweenPeople
     expect([conversations, pairs.length, pairs[0].agreement.value]).toEqual([1, 1, 0])
     expect(krippendorffsAlpha).toEqual({ value: 0, low: null, high: null, conversations: 1, judgments: 2 })
   })
 
-  it('are not decided by one of the two, by a stranger to the bucket, or without what they differ in', async () => {
+  it('cannot be adjudicated by one of the two, by a non-reviewer, or without a decision on every difference', async () => {
     const { key } = reviewing
     const [lead, outsider] = [await reviewing.makeReviewer('admin'), await reviewing.makeReviewer()]
     const { id, monitorId, conversationId, reviewIds } = await makeDispute(server, key)
@@ -62,7 +62,7 @@ describe('two reviews that differ', () => {
     expect((await lead.post(first, 'adjudicate', { judgments })).status).toBe(201)
   })
 
-  it('are decided also where the monitor was deleted since', async () => {
+  it('can be adjudicated even if the monitor was deleted since', async () => {
     const { key } = reviewing
     const lead = await reviewing.makeReviewer('admin')
     const { id, monitorId, reviewIds } = await makeDispute(server, key)
@@ -72,7 +72,7 @@ describe('two reviews that differ', () => {
     expect((await reviewing.progress(id)).conversations).toMatchObject({ adjudication: 0, completed: 1 })
   })
 
-  it('there are none where all agree, or outside of buckets', async () => {
+  it('cannot be adjudicated if all agree, or outside of buckets', async () => {
     const [ann, ben] = [await reviewing.makeReviewer(), await reviewing.makeReviewer()]
     const { id, ids } = await reviewing.makeFilled(1, { reviewsPerConversation: 2 })
     const monitorId = await reviewing.makeJudge(ids)
@@ -93,7 +93,7 @@ describe('two reviews that differ', () => {
       judgments: [{ monitorId, correctResult: 'not_affected' }],
     })
     expect((await lead.post(outside.body.id, 'adjudicate', { judgments })).status).toBe(409)
-    // What a person says later takes the place of what that person said before.
+    // A person's later judgment replaces their earlier one.
     const [version] = (await call('GET', `/v1/monitors/${monitorId}/agreement`, { key: reviewing.key })).body.data
     expect(version).toMatchObject({ judgments: 2, matrix: { truePositives: 1, falsePositives: 1 } })
   })

@@ -21,7 +21,7 @@ const claimed = async (reviewer: Reviewer, bucketId: string) => {
 }
 
 describe('a claim', () => {
-  it('gives the oldest first, another each time, and 204 when there is none', async () => {
+  it('returns the oldest conversation first, another each time, and 204 if there is none', async () => {
     const { id, ids } = await reviewing.makeFilled(3)
     const first = await ann.claim(id)
     expect(first.status).toBe(200)
@@ -49,13 +49,13 @@ describe('a claim', () => {
     expect(await reviewing.reviewStatus(ids[0] ?? '')).toBe('completed')
   })
 
-  it('of many at once gives each conversation to as many different people as are wanted', async () => {
+  it('by many at once gives each conversation to the required number of different people', async () => {
     const people = [ann, ben, eve, ...(await Promise.all(Array.from({ length: 3 }, () => makeReviewer())))]
     const { id, ids } = await reviewing.makeFilled(25, { reviewsPerConversation: 2 })
     const given: [string, string][] = []
     const work = async (person: Reviewer) => {
       for (;;) {
-        // Two at a time, as one with two windows would.
+        // Two at a time, like a person with two windows.
         const answers = await Promise.all([person.claim(id), person.claim(id)])
         const got = answers.filter(({ status }) => status === 200).map(({ body }) => body)
         expect(answers.every(({ status }) => status === 200 || status === 204)).toBe(true)
@@ -76,11 +76,11 @@ describe('a claim', () => {
     })
   })
 
-  it('is for the reviewers of the bucket, and for nobody who only reads', async () => {
+  it('requires a reviewer of the bucket with a role that can write', async () => {
     const { id } = await reviewing.makeFilled(1, { reviewerUserIds: [ann.userId] })
     expect((await ben.claim(id)).status).toBe(403)
     const review = await claimed(ann, id)
-    // Who is a reviewer no more finishes what is held, and takes nothing up again.
+    // A former reviewer can finish a current review, but not resume others.
     const settings = { key: reviewing.key, body: { reviewerUserIds: [ben.userId] } }
     expect((await call('PATCH', `/v1/buckets/${id}`, settings)).status).toBe(200)
     expect((await ann.post(review.id, 'heartbeat')).status).toBe(200)
@@ -94,7 +94,7 @@ describe('a claim', () => {
 })
 
 describe('a lease', () => {
-  it('that ended leaves its place to the next, and to its own reviewer if nobody came', async () => {
+  it('that expired leaves its slot to the next, or to its reviewer if nobody claimed it', async () => {
     const { id, ids } = await reviewing.makeFilled(1)
     const review = await claimed(ann, id)
     await ann.patch(review.id, { notes: 'So far' })
@@ -124,7 +124,7 @@ describe('a lease', () => {
     expect((await ben.patch(taken.id, { status: 'completed' })).status).toBe(200)
   })
 
-  it('is extended by a heartbeat, also after its end where its place is free', async () => {
+  it('is extended by a heartbeat, even after its expiry if the slot is free', async () => {
     const { id } = await reviewing.makeFilled(1)
     const review = await claimed(ann, id)
     for (let beat = 0; beat < 3; beat++) {
@@ -141,7 +141,7 @@ describe('a lease', () => {
     expect((await ann.patch(review.id, { status: 'completed' })).status).toBe(200)
   })
 
-  it('of two that both ended leaves two places', async () => {
+  it('of two reviewers that both expired leaves two slots', async () => {
     const { id } = await reviewing.makeFilled(1, { reviewsPerConversation: 2 })
     const anns = await claimed(ann, id)
     clock.advance(10 * minuteMs)
@@ -159,12 +159,12 @@ describe('a lease', () => {
     expect((await ben.patch(bens.id, { status: 'completed' })).status).toBe(409)
   })
 
-  it('that ended for the one who took its place has ended for all, whose clock is behind too', async () => {
+  it('that expired for one reviewer has expired for all, even on processes with slow clocks', async () => {
     const { id } = await reviewing.makeFilled(1)
     const anns = await claimed(ann, id)
     clock.advance(30 * minuteMs)
     const bens = await claimed(ben, id)
-    // As a request that was sent before waited for its turn, or came to another process.
+    // Like an earlier request that waited, or reached another process.
     clock.advance(-1)
     expect((await ann.patch(anns.id, { status: 'completed' })).status).toBe(409)
     clock.advance(1)
@@ -172,7 +172,7 @@ describe('a lease', () => {
     expect((await reviewing.progress(id)).reviews.completed).toBe(1)
   })
 
-  it('that ended is written down by a job, and the conversation waits again', async () => {
+  it('that expired is stored by a job, and the conversation waits again', async () => {
     const { id, ids } = await reviewing.makeFilled(1)
     const review = await claimed(ann, id)
     const [conversation = ''] = ids
@@ -185,8 +185,8 @@ describe('a lease', () => {
   })
 })
 
-describe('what is given back', () => {
-  it('goes to somebody else when it is skipped, and to anybody when it is released', async () => {
+describe('a returned review', () => {
+  it('goes to someone else if skipped, and to anyone if released', async () => {
     const { id, ids } = await reviewing.makeFilled(1)
     const [conversation = ''] = ids
     const review = await claimed(ann, id)
@@ -205,7 +205,7 @@ describe('what is given back', () => {
     )
   })
 
-  it('is given back by a request that arrives late only where it was not taken up again', async () => {
+  it('is returned by a late request only if it was not resumed', async () => {
     const { id } = await reviewing.makeFilled(1)
     const review = await claimed(ann, id)
     const release = () => ann.post(review.id, `release?leaseExpiresAt=${review.leaseExpiresAt}`)
@@ -218,7 +218,7 @@ describe('what is given back', () => {
     expect(await claimed(ben, id)).not.toBeNull()
   })
 
-  it('is gone with its conversation, or when it is taken out of the bucket', async () => {
+  it('is deleted with its conversation, or if that is removed from the bucket', async () => {
     const { id, conversationId } = await makeBucket(server, reviewing.key)
     const review = await claimed(ann, id)
     const { key } = reviewing

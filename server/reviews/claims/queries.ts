@@ -3,7 +3,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 
 type Claim = { bucketId: string; userId: string; now: Date }
 
-/** The oldest that has a free place and that the person has not had. */
+/** The oldest with a free slot that the person has not had. */
 const claimable = ({ bucketId, userId, now }: Claim, org: OrgId) => sql`
   FROM bucket_conversations i
   JOIN conversations c ON c.organization_id = ${org} AND c.id = i.conversation_id
@@ -12,8 +12,9 @@ const claimable = ({ bucketId, userId, now }: Claim, org: OrgId) => sql`
   ORDER BY i.added_at, i.conversation_id LIMIT 1`
 
 /**
- * Locks one that nobody else has locked. The conversation first, which whoever changes its places holds; the place too,
- * because only a row that is locked is looked at again when somebody has just changed it.
+ * Locks one that nobody else has locked. First the conversation, which every change of its slots locks; and the slot,
+ * because
+ * only a locked row is checked again after a concurrent change.
  */
 export const lockClaimable = async (trx: Db, org: OrgId, claim: Claim): Promise<string | undefined> => {
   const { rows } = await sql<{ id: string }>`
@@ -27,7 +28,7 @@ export const findClaimable = async (db: Db, org: OrgId, claim: Claim): Promise<s
   return rows[0]?.id
 }
 
-/** The oldest that the person began and let lapse, where its place is still free. */
+/** The oldest lapsed review of the person with a free slot. */
 export const findOwnLapsed = async (db: Db, org: OrgId, { bucketId, userId, now }: Claim) => {
   const { rows } = await sql<{ id: string }>`
     SELECT r.conversation_id AS id FROM reviews r
@@ -40,7 +41,7 @@ export const findOwnLapsed = async (db: Db, org: OrgId, { bucketId, userId, now 
   return rows[0]?.id
 }
 
-/** The review that a person has of a conversation in a bucket; not one that decides. */
+/** Returns a person's review of a conversation in a bucket, except adjudications. */
 export const findOwnReview = (db: Db, org: OrgId, { bucketId, userId }: Claim, conversationId: string) =>
   db
     .selectFrom('reviews')

@@ -11,8 +11,9 @@ const nameOf = ({ monitorId, monitorVersion }: Judgment): string => `${monitorId
 type Version = { monitorId: string; monitorVersion: number }
 
 /**
- * Makes each say which version it is about: the newest that has a result, unless it names another that has one. Of what
- * is `judged` already a monitor may be deleted since.
+ * Resolves the version of each judgment: the newest with a result, unless it contains another one with a result. The
+ * monitor of
+ * an existing judgment may be deleted since.
  */
 export const readJudgments = async (
   db: Db,
@@ -46,7 +47,7 @@ export const readJudgments = async (
 
 const isBlank = (text: string | null): boolean => text === null || text.trim() === ''
 
-/** What a bucket asks of a review that is to be completed: a judgment of each monitor, and notes where people differ. */
+/** The bucket's requirements for completing a review: a judgment of each monitor, and notes on differences. */
 export const requireWhole = async (db: Db, org: OrgId, bucket: StoredBucket, review: StoredReview): Promise<void> => {
   const { conversationId, judgments, notes } = review
   const monitorIds = [...new Set([...bucket.monitorIds, ...judgments.map(({ monitorId }) => monitorId)])]

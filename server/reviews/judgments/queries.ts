@@ -19,7 +19,7 @@ export const listMonitorResults = async (db: Db, org: OrgId, conversationId: str
   return rows
 }
 
-/** In place of those that it had. */
+/** Replaces its judgments. */
 export const replaceJudgments = async (trx: Db, org: OrgId, reviewId: string, judgments: Judgment[]): Promise<void> => {
   await trx
     .deleteFrom('review_judgments')
@@ -43,8 +43,9 @@ export const replaceJudgments = async (trx: Db, org: OrgId, reviewId: string, ju
 }
 
 /**
- * What a completed review says takes the place, in figures of monitors, of what the same person said before of the same
- * conversation and version; where it decides, also of what it decides between.
+ * Replaces, in statistics of monitors, earlier judgments of the same person, conversation, and version; an adjudication
+ * also
+ * replaces those that it decides between.
  */
 export const supersedeJudgments = async (trx: Db, org: OrgId, reviewId: string): Promise<void> => {
   await sql`

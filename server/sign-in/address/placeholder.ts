@@ -1,4 +1,4 @@
-/** Nobody has an address there. The first person of an instance gives theirs when they join. */
+/** Nobody has an address there. The first person of an instance enters theirs when they join. */
 const placeholderDomain = 'localhost.localdomain'
 
 export const placeholderAddress = (name: string): string => `${name}@${placeholderDomain}`

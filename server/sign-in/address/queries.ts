@@ -2,7 +2,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { violatedConstraint } from '../../platform/db/errors.ts'
 import { ApiError } from '../../platform/errors.ts'
 
-/** No issuer has vouched for the new address yet. */
+/** No issuer has verified the new address yet. */
 export const updateUserEmail = async (trx: Db, userId: string, email: string): Promise<void> => {
   await trx
     .updateTable('users')
@@ -17,7 +17,7 @@ export const updateUserEmail = async (trx: Db, userId: string, email: string): P
 
 type AddressChange = { userId: string; email: string; tokenHash: string; expiresAt: Date; createdAt: Date }
 
-/** The person's only one: a former link ends with it. */
+/** Replaces the person's former link. */
 export const replaceAddressChange = (trx: Db, { userId, email, tokenHash, expiresAt, createdAt }: AddressChange) => {
   const change = { email, token_hash: tokenHash, expires_at: expiresAt, created_at: createdAt }
   return trx
@@ -39,7 +39,7 @@ export const takeAddressChange = (trx: Db, tokenHash: string, now: Date) =>
 export const getUserEmail = async (db: Db, userId: string): Promise<string> =>
   (await db.selectFrom('users').select('email').where('id', '=', userId).executeTakeFirstOrThrow()).email
 
-/** Links to a new password that were mailed to a person's former address. */
+/** Password links that were sent to a person's former address. */
 export const deleteOpenLinksAllOrgs = (trx: Db, userId: string) =>
   trx
     .deleteFrom('invitations')

@@ -47,33 +47,33 @@ const actions = async () =>
 const linkTo = (to: string, userId = person.userId) =>
   makeAddressLink(deps, deps.db, { userId, email: to, lifetimeMs: 60_000 })
 
-it('gives nobody an unconfirmed address where no mail can be sent, and tells nothing of other accounts', async () => {
+it('without email, gives nobody an unconfirmed address, and reveals nothing about other accounts', async () => {
   const other = await makePerson(server, org.key)
   const [free, taken] = [await change(email), await change(other.email)]
   expect(free).toMatchObject({ status: 409, body: { message: expect.stringContaining('--new-email') } })
   expect(taken.body).toEqual(free.body)
   expect([await signIn(person.email), await signIn(email)]).toEqual([200, 401])
-  // Whoever is invited under the address is somebody else.
+  // A person invited with the address is someone else.
   const body = { email, name: 'Ada', role: 'owner' }
   const { status, body: invited } = await call('POST', '/v1/members', { key: org.key, body })
   expect(status).toBe(201)
   expect(invited.id).not.toBe(person.id)
 })
 
-it('changes the address by the link that the operator makes', async () => {
+it('changes the address with the operator’s link', async () => {
   expect((await confirm(tokenIn(await linkTo(email)))).body).toEqual({ email })
   expect([await signIn(person.email), await signIn(email)]).toEqual([401, 200])
   expect((await call('GET', '/v1/me', { headers: person.headers })).body.member.email).toBe(email)
   expect((await actions()).filter((action: string) => action === 'user.changeEmail')).toHaveLength(1)
 })
 
-it('asks for the current password', async () => {
+it('requires the current password', async () => {
   const refused = await change(email, 'not the one that is known')
   expect(refused.body.details.issues).toEqual([{ path: 'currentPassword', message: expect.any(String) }])
   expect(await signIn(person.email)).toBe(200)
 })
 
-it('changes the address once the link that was mailed to it is opened, and tells the former one', async () => {
+it('changes the address once the emailed link is opened, and notifies the former address', async () => {
   const { received } = await withMail()
   const before = received.length
   expect((await change(email)).body).toEqual({ email: person.email, confirmationSent: true })
@@ -92,7 +92,7 @@ it('changes the address once the link that was mailed to it is opened, and tells
   expect(await actions()).toContain('user.changeEmail')
 })
 
-it('takes the last link only, for an hour', async () => {
+it('only accepts the last link, for an hour', async () => {
   const { received } = await withMail()
   await change(email)
   await server.drain()
@@ -106,13 +106,13 @@ it('takes the last link only, for an hour', async () => {
   expect(await signIn(person.email)).toBe(200)
 })
 
-it('does not tell whether another account has an address where mail is sent, and never gives it away', async () => {
+it('with email, does not reveal whether another account has an address, and never gives it away', async () => {
   const taken = await makePerson(server, org.key)
   const { received } = await withMail()
   await server.drain()
   const before = received.length
   expect((await change(taken.email)).body).toEqual({ email: person.email, confirmationSent: true })
-  // Somebody else may take it while the link is on its way.
+  // Someone else may take it before the link is opened.
   await change(email)
   await server.drain()
   expect(received.slice(before).map(({ recipients }) => recipients)).toEqual([[email]])
@@ -120,7 +120,7 @@ it('does not tell whether another account has an address where mail is sent, and
   expect((await confirm(tokenIn(received[before]?.text))).status).toBe(409)
 })
 
-it('ends a former link whether or not another account has the address that is asked for next', async () => {
+it('replaces a former link whether or not another account has the next address', async () => {
   const taken = await makePerson(server, org.key)
   const { received } = await withMail()
   for (const next of [taken.email, `x${email}`]) {
@@ -133,7 +133,7 @@ it('ends a former link whether or not another account has the address that is as
   }
 })
 
-it('ends with the sessions: a link that was asked for before confirms nothing', async () => {
+it('ends with the sessions: an earlier link confirms nothing', async () => {
   const { received } = await withMail()
   await change(email)
   await server.drain()
@@ -143,7 +143,7 @@ it('ends with the sessions: a link that was asked for before confirms nothing', 
   expect(await signIn(person.email)).toBe(200)
 })
 
-it('ends links to a new password that were mailed to the former address', async () => {
+it('ends password links that were sent to the former address', async () => {
   const { received } = await withMail()
   await call('POST', '/auth/forgotten-password', { headers: elsewhere(), body: { email: person.email } })
   await server.drain()
@@ -157,7 +157,7 @@ it('ends links to a new password that were mailed to the former address', async 
   expect((await call('POST', '/auth/invitation', { headers: elsewhere(), body })).status).toBe(400)
 })
 
-it('shows nothing of it to an organization that has invited the former address', async () => {
+it('reveals nothing to an organization that invited the former address', async () => {
   const other = await makeOrganization(server)
   const { id } = (
     await call('POST', '/v1/members', { key: other.key, body: { email: person.email, name: 'Pia', role: 'viewer' } })
@@ -170,7 +170,7 @@ it('shows nothing of it to an organization that has invited the former address',
   expect(offer.body.email).toBe(person.email)
 })
 
-it('lets the first person of an instance give their address as they join, and nobody else', async () => {
+it('only lets the first person of an instance enter their address when they join', async () => {
   const owner = { email: `${randomUUID()}@localhost.localdomain`, name: 'Owner' }
   const body = { name: 'Acme', slug: `o-${randomUUID()}`, owner }
   const { invitationUrl, apiKey } = (await call('POST', '/v1/organizations', { key: serviceKey, body })).body

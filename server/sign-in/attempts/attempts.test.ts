@@ -25,13 +25,13 @@ const signIn = (email: string, given: string, cookie?: string) =>
     body: { email, password: given },
   })
 
-/** Sixty guesses at once, each from another address. */
+/** Sixty guesses at once, each from another IP address. */
 const guess = async (email: string) => {
   const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => signIn(email, `${wrong} ${i}`)))
   return answers.map(({ status }) => status)
 }
 
-/** The first ten are free. The pauses after them are short, so that on a slow machine a few more may come through. */
+/** The first ten are free. The pauses after them are short, so that a few more may pass on a slow machine. */
 const expectFewOf = (statuses: number[], refused = 401) => {
   const tried = statuses.filter((status) => status === refused).length
   expect(tried).toBeGreaterThanOrEqual(10)
@@ -39,18 +39,18 @@ const expectFewOf = (statuses: number[], refused = 401) => {
   expect(statuses.filter((status) => status === 429)).toHaveLength(statuses.length - tried)
 }
 
-/** Makes the pauses so long that they do not end while a test looks at them. */
+/** Makes the pauses so long that they do not end during a test. */
 const prolong = () =>
   sql`UPDATE sign_in_attempts SET blocked_until = now() + interval '1 hour' WHERE attempts >= 10`.execute(deps.db)
 
-/** The longest pause after the last attempt of anybody, in seconds. */
+/** The longest pause after anyone's last attempt, in seconds. */
 const longestPause = async () => {
   const { rows } = await sql<{ seconds: number }>`
     SELECT max(extract(epoch FROM blocked_until - last_at))::float AS seconds FROM sign_in_attempts`.execute(deps.db)
   return Math.round(rows[0]?.seconds ?? 0)
 }
 
-/** Puts the attempts of everybody so far back. */
+/** Moves all attempts so far into the past. */
 const goBack = (interval: string) =>
   sql`UPDATE sign_in_attempts SET blocked_until = blocked_until - ${interval}::interval,
     last_at = last_at - ${interval}::interval`.execute(deps.db)
@@ -58,8 +58,8 @@ const goBack = (interval: string) =>
 const deviceOf = (headers: Record<string, string>) =>
   (headers.cookie ?? '').split('; ').find((cookie) => cookie.startsWith('earshot.device=')) ?? ''
 
-describe('guessing at one account', () => {
-  it('is slowed down however many addresses the guesses come from', async () => {
+describe("guessing one account's password", () => {
+  it('is slowed down however many IP addresses the guesses come from', async () => {
     expectFewOf(await guess(person.email))
     await prolong()
     const refused = await signIn(person.email, password)
@@ -67,7 +67,7 @@ describe('guessing at one account', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3_000)
   })
 
-  it('looks the same at an address that nobody has', async () => {
+  it('looks the same for an unknown address', async () => {
     const nobody = `${randomUUID()}@example.com`
     expectFewOf(await guess(nobody))
     await guess(person.email)
@@ -78,7 +78,7 @@ describe('guessing at one account', () => {
     expect(seen[0]?.[0]).toBe(429)
   })
 
-  it('doubles the pause, up to a minute, and is forgotten after a success or a day', async () => {
+  it('doubles the pause, up to a minute, and is reset by a success or after a day', async () => {
     await sql`DELETE FROM sign_in_attempts`.execute(deps.db)
     for (let i = 0; i < 10; i++) expect((await signIn(person.email, wrong)).status).toBe(401)
     const pauses = [await longestPause()]
@@ -95,7 +95,7 @@ describe('guessing at one account', () => {
     expectFewOf(await guess(person.email))
   })
 
-  it('does not keep its person out on a device that has signed in before, which has a count of its own', async () => {
+  it('does not lock out a device that has signed in before, which has its own count', async () => {
     await guess(person.email)
     await prolong()
     const device = deviceOf(person.headers)
@@ -122,7 +122,7 @@ describe('guessing at one account', () => {
     expect(deviceOf({ cookie: cookieOf(renewed) })).not.toBe(known)
   })
 
-  it('is not helped by the device of another account, or by one that is made up', async () => {
+  it('is not helped by another account’s device, or by a forged one', async () => {
     const other = await makePerson(server, org.key)
     await guess(person.email)
     await prolong()
@@ -131,7 +131,7 @@ describe('guessing at one account', () => {
     }
   })
 
-  it('ends with a link to a new password', async () => {
+  it('ends with a password link', async () => {
     await guess(person.email)
     await prolong()
     const invite = inviteMember(deps.db, server.clock, org.id as OrgId, person.id, { byOperator: true })
@@ -143,7 +143,7 @@ describe('guessing at one account', () => {
     expect((await signIn(person.email, body.password)).status).toBe(200)
   })
 
-  it('counts guesses by other ways, too', async () => {
+  it('counts guesses at other endpoints too', async () => {
     const stranger = await makeOrganization(server)
     const invite = { email: person.email, name: 'Pia', role: 'viewer' }
     const { invitationUrl: link } = (await call('POST', '/v1/members', { key: stranger.key, body: invite })).body
@@ -164,7 +164,7 @@ describe('guessing at one account', () => {
   })
 })
 
-it('writes a refused sign-in into the trail of every organization of the person', async () => {
+it('records a failed sign-in in the audit log of every organization of the person', async () => {
   const other = await makeOrganization(server)
   const invite = { email: person.email, name: 'Pia', role: 'viewer' }
   const { invitationUrl: link } = (await call('POST', '/v1/members', { key: other.key, body: invite })).body
@@ -186,7 +186,7 @@ it('writes a refused sign-in into the trail of every organization of the person'
   expect(JSON.stringify(rows)).not.toContain(person.email)
 })
 
-it('counts refused sign-ins by their reason, in numbers only', async () => {
+it('counts failed sign-ins by reason, only as numbers', async () => {
   const count = async (reason: string) => {
     const text = await deps.metrics.registry.getSingleMetricAsString('earshot_sign_in_failures_total')
     return Number(new RegExp(`reason="${reason}"} (\\d+)`).exec(text)?.[1] ?? 0)
@@ -198,7 +198,7 @@ it('counts refused sign-ins by their reason, in numbers only', async () => {
   expect(await deps.metrics.registry.metrics()).not.toContain(email)
 })
 
-it('clears old attempts away', async () => {
+it('deletes old attempts', async () => {
   const count = async () => (await deps.db.selectFrom('sign_in_attempts').select('key_hash').execute()).length
   await signIn(person.email, wrong)
   await goBack('25 hours')

@@ -1,4 +1,4 @@
-// How often a password may be guessed, whatever addresses the guesses come from.
+// Limits password attempts, whatever IP addresses they come from.
 
 import { createHmac, randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
@@ -10,13 +10,13 @@ import { listJoinedAllOrgs } from '../queries.ts'
 import { findUserIdByEmail, forgetAttempts, takeAttempt } from './queries.ts'
 
 const cookieName = 'device'
-/** Counted from its last sign-in. After them, a device that was lost or sold is a stranger. */
+/** Since its last sign-in. After that, a lost or sold device is unknown. */
 const deviceSeconds = 90 * 24 * 60 * 60
 
 export type SignInAttempt = {
   /** Writes down that the password was wrong, or that nobody has the address. */
   fail: (requestId: string) => void
-  /** Forgets the failures. Returns the cookie by which this device is known from now on. */
+  /** Resets failures. Returns the cookie that identifies this device from now on. */
   succeed: () => Promise<string>
 }
 
@@ -24,8 +24,9 @@ type Request = Pick<FastifyRequest, 'headers'>
 
 export type Attempts = {
   /**
-   * Counts an attempt at the password of an address, and refuses it if there were too many. A device that has signed in
-   * to the account before is counted by itself: what strangers do does not keep its person out.
+   * Counts an attempt for an address, and rejects it if there were too many. A device that has signed in to the account
+   * before
+   * has its own count: strangers cannot lock its person out.
    */
   begin: (request: Request, email: string) => Promise<SignInAttempt>
   /** A person who proved who they are without a password: by the issuer, or by a link to a new one. */
@@ -44,7 +45,7 @@ export const openAttempts = ({ db, clock, secrets, sessionCookie, identity, metr
     registers: [metrics.registry],
   })
 
-  /** The device that a cookie names, if it has signed in to this account in the last 90 days. */
+  /** The device in a cookie, if it has signed in to this account in the last 90 days. */
   const readDevice = (header: string | undefined, account: string): string | undefined => {
     const sealed = sessionCookie.readOther(header, cookieName)
     if (!sealed) return undefined
@@ -72,7 +73,9 @@ export const openAttempts = ({ db, clock, secrets, sessionCookie, identity, metr
     )
   }
 
-  /** In the trail of every organization of the person. Of an address that nobody has, only the number is kept. */
+  /**
+   * Records it in the audit log of every organization of the person. For an unknown address, only the count is stored.
+   */
   const recordFailure = async (email: string, requestId: string): Promise<void> => {
     const userId = await findUserIdByEmail(db, email)
     failures.inc({ reason: userId === undefined ? 'unknown_address' : 'wrong_password' })
@@ -90,7 +93,7 @@ export const openAttempts = ({ db, clock, secrets, sessionCookie, identity, metr
       const counted = known === undefined ? account : hash('device', known)
       await take(counted)
       return {
-        // The answer does not wait, so that it takes as long for an address that nobody has.
+        // The response does not wait, so that it takes as long for an unknown address.
         fail: (requestId) => identity.beside(recordFailure(email, requestId), 'recording a failed sign-in failed'),
         succeed: async () => {
           await forgetAttempts(db, [counted])

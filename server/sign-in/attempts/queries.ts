@@ -1,16 +1,17 @@
 import { sql } from 'kysely'
 import type { Db } from '../../platform/db/database.ts'
 
-/** So many attempts are free. Each one after them doubles the pause before the next, from one second. */
+/** Free attempts. Each one after them doubles the pause before the next, from one second. */
 const freeAttempts = 10
-/** Nobody is kept out for longer than this by what others do. */
+/** Nobody is locked out for longer than this by others. */
 const longestPauseSeconds = 60
-/** After as long without an attempt, all is forgotten. */
+/** After this time without an attempt, the count is reset. */
 const memory = sql`interval '1 day'`
 
 /**
- * Counts an attempt before its password is looked at, so that many at once are counted, too. Returns the seconds to wait
- * if there were too many, which count no further. Time is the database's.
+ * Counts an attempt before its password is checked, so that concurrent ones are counted, too. Returns the seconds to
+ * wait if
+ * there were too many, which are not counted. Time is the database's.
  */
 export const takeAttempt = async (db: Db, keyHash: string): Promise<number> => {
   await sql`
@@ -36,7 +37,7 @@ export const takeAttempt = async (db: Db, keyHash: string): Promise<number> => {
 export const forgetAttempts = (db: Db, keyHashes: string[]) =>
   db.deleteFrom('sign_in_attempts').where('key_hash', 'in', keyHashes).execute()
 
-/** In batches, so that no sweep holds many rows at once. Returns how many went. */
+/** In batches, so that no sweep locks many rows at once. Returns how many were deleted. */
 export const deleteOldAttempts = async (db: Db, limit: number): Promise<number> => {
   const { numDeletedRows } = await db
     .deleteFrom('sign_in_attempts')

@@ -27,7 +27,7 @@ const withMail = async () => {
 const forget = (email: string) => call('POST', '/auth/forgotten-password', { headers: elsewhere(), body: { email } })
 const statusOf = async (cookie: string) => (await call('GET', '/v1/me', { headers: { cookie } })).status
 
-it('sets a new password by a link that is mailed, and ends all sessions', async () => {
+it('sets a new password with an emailed link, and ends all sessions', async () => {
   const { received } = await withMail()
   const org = await makeOrganization(server)
   const person = await makePerson(server, org.key)
@@ -51,7 +51,7 @@ it('sets a new password by a link that is mailed, and ends all sessions', async 
   )
 })
 
-it('answers the same and sends nothing to an address that nobody has, or that has not joined', async () => {
+it('returns the same and sends nothing for an unknown address, or one that has not joined', async () => {
   const { received } = await withMail()
   const org = await makeOrganization(server)
   const invited = await makeMember(server, org.key, 'member')
@@ -62,11 +62,11 @@ it('answers the same and sends nothing to an address that nobody has, or that ha
     [202, ''],
   ])
   await server.drain()
-  // What is left is the invitation itself.
+  // The invitation itself still works.
   expect(received.slice(before).map(({ headers }) => headers.subject)).toEqual(['Your invitation to Earshot'])
 })
 
-it('sends one link in five minutes, and each lasts an hour', async () => {
+it('sends one link per five minutes, and each lasts an hour', async () => {
   const { received } = await withMail()
   const org = await makeOrganization(server)
   const person = await makePerson(server, org.key)
@@ -84,11 +84,11 @@ it('sends one link in five minutes, and each lasts an hour', async () => {
   expect(received.length - before).toBe(2)
 })
 
-it('says that the operator is to be asked where no mail can be sent', async () => {
+it('refers to the operator if email is not configured', async () => {
   expect(await forget('nobody@example.com')).toMatchObject({ status: 409, body: { error: 'conflict' } })
 })
 
-it('is limited by address', async () => {
+it('is limited by IP address', async () => {
   await withMail()
   const headers = elsewhere()
   const ask = () => call('POST', '/auth/forgotten-password', { headers, body: { email: 'nobody@example.com' } })

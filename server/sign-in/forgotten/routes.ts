@@ -12,12 +12,12 @@ import { limitByAddress } from '../../platform/http/rate-limit.ts'
 import { answers, Closed, Email, Empty, NoQuery } from '../../platform/http/schemas.ts'
 import { findJoinedByEmailAllOrgs, findLinkMadeAt } from '../queries.ts'
 
-/** Nobody's mailbox is filled by somebody who only knows its address. */
+/** Nobody can flood a mailbox by knowing its address. */
 const pauseMs = 5 * 60_000
-/** It takes as long for an address that nobody has. */
+/** It takes as long for an unknown address. */
 const leastMs = 250
 
-/** A new password for whoever reads the mails of an account's address. */
+/** A new password for the owner of an account's mailbox. */
 export const forgottenPassword = (app: App, deps: Deps): void => {
   const { db, clock, config } = deps
   const countAttempt = limitByAddress(
@@ -45,7 +45,7 @@ export const forgottenPassword = (app: App, deps: Deps): void => {
     {
       onRequest: async (request) => {
         if (request.headers.origin !== undefined) checkOrigin(request, deps)
-        // Before the body is read: an attempt costs the service next to nothing.
+        // Before the body is read: an attempt costs the service almost nothing.
         countAttempt(request.ip)
       },
       config: { access: 'public', unaudited: 'It is audited if the address belongs to a member.' },

@@ -1,8 +1,9 @@
 import type { Db, OrgId } from '../../platform/db/database.ts'
 
 /**
- * Where a person is invited and has not joined. Nobody else's word than that of an issuer makes an invitation theirs
- * without its link, so there are none for an address that no issuer has vouched for.
+ * Where a person is invited and has not joined. Only a verified address makes an invitation theirs without its link, so
+ * there
+ * are none for others.
  */
 export const listInvitedAllOrgs = (db: Db, userId: string) =>
   db

@@ -13,7 +13,7 @@ import { listInvitedAllOrgs } from './queries.ts'
 
 const tags = ['Sign-in']
 
-/** The invitations of a person for whose address an issuer vouches: they need no link, and join when they say so. */
+/** The invitations of a person with a verified address: they need no link, and the person joins by accepting. */
 export const ownInvitations = (app: App, deps: Deps): void => {
   const { db, identity, clock, reactions } = deps
   const asSession = async (request: FastifyRequest) => {

@@ -1,14 +1,14 @@
-// The way to the issuer and back, by openid-client. Nothing of it touches the database.
+// The OpenID Connect flow with openid-client. It does not use the database.
 
 import type { Configuration, ServerMetadata } from 'openid-client'
 import type { Oidc } from '../../platform/config.ts'
 
-/** How long the issuer may take over each answer. */
+/** The issuer's timeout per response. */
 const timeoutSeconds = 5
-/** Endpoints of an issuer change rarely; its keys are fetched again whenever a token names an unknown one. */
+/** Endpoints of an issuer change rarely; its keys are fetched again when a token has an unknown one. */
 const discoveryLifetimeMs = 60 * 60_000
 
-/** Why a person was not let in. The sign-in page has a sentence for each. */
+/** Why a person was rejected. The sign-in page has a text for each. */
 export type Refusal =
   | 'declined'
   | 'expired'
@@ -22,7 +22,7 @@ export type Refusal =
   | 'verification_malformed'
   | 'verification_missing'
 
-/** What the browser keeps while its person is at the issuer. */
+/** What the browser stores while its person is at the issuer. */
 export type Visit = { state: string; nonce: string; verifier: string; to: string }
 
 /** A person as the issuer knows them. `email` is an address that it vouches for, or the reason for having none. */
@@ -51,13 +51,13 @@ const discover = async ({ issuer, clientId, clientSecret }: Oidc): Promise<Confi
     (server, client, body, headers) => (onlyBasic(server) ? basic : post)(server, client, body, headers),
     {
       timeout: timeoutSeconds,
-      // Signatures of ID tokens are checked although TLS would do.
+      // Signatures of ID tokens are verified although TLS would be sufficient.
       execute: [enableNonRepudiationChecks, ...(url.protocol === 'http:' ? [allowInsecureRequests] : [])],
     },
   )
 }
 
-/** An error's own code, or that of what caused it. */
+/** Returns an error's own code, or that of its cause. */
 const codeOf = (error: unknown): string => {
   const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown }
   return typeof code === 'string' ? code : cause === undefined ? '' : codeOf(cause)
@@ -68,7 +68,7 @@ const refusalOf = (error: unknown): Refusal => {
   const { error: said } = error as { error?: unknown }
   if (said === 'access_denied') return 'declined'
   if (code === 'OAUTH_TIMEOUT' || (error instanceof TypeError && error.message === 'fetch failed')) return 'unreachable'
-  // Of JSON alone, only the subject is compared once the issuer is discovered.
+  // For plain JSON, only the subject is compared once the issuer is discovered.
   if (code === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED') return 'subject_mismatch'
   return /^OAUTH_(JWT|KEY_SELECTION|INVALID_RESPONSE)/.test(code) ? 'token_rejected' : 'failed'
 }
@@ -103,14 +103,17 @@ export const openIssuer = (oidc: Oidc, onError: (error: unknown, message: string
 
   const findConfiguration = async (): Promise<Configuration> => {
     if (!known) return discoverOnce()
-    // What was known goes on being used while it is renewed, and if that fails.
+    // The cached endpoints stay in use while they are refreshed, and if that fails.
     if (performance.now() - known.at > discoveryLifetimeMs) {
       discoverOnce().catch((error: unknown) => onError(error, 'repeating the OpenID Connect discovery failed'))
     }
     return known.configuration
   }
 
-  /** The claims about a person, from the user info endpoint if the ID token lacks some and the subject is the same. */
+  /**
+   * Returns the claims about a person, from the user info endpoint if the ID token lacks some and the subject is the
+   * same.
+   */
   const readClaims = async (configuration: Configuration, accessToken: string, claims: Claims): Promise<Claims> => {
     if (isComplete(claims) || configuration.serverMetadata().userinfo_endpoint === undefined) return claims
     const { fetchUserInfo } = await loadLibrary()
@@ -132,7 +135,7 @@ export const openIssuer = (oidc: Oidc, onError: (error: unknown, message: string
     return { issuer: token.iss, subject: token.sub, email: vouchedFor(claims, oidc.trustEmail) }
   }
 
-  /** Undefined while the issuer does not answer. */
+  /** Undefined while the issuer does not respond. */
   const reach = (): Promise<Configuration | undefined> =>
     findConfiguration().catch((error: unknown) => {
       onError(error, 'the OpenID Connect discovery failed')
@@ -140,7 +143,7 @@ export const openIssuer = (oidc: Oidc, onError: (error: unknown, message: string
     })
 
   return {
-    /** Where to send a person, and what their browser is to keep until they return. */
+    /** Returns the URL for a person, and what their browser stores until they return. */
     begin: async (redirectUri: string, to: string): Promise<{ url: string; visit: Visit } | { refused: Refusal }> => {
       const configuration = await reach()
       if (!configuration) return { refused: 'unreachable' }

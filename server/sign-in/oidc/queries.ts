@@ -3,7 +3,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 
 type Subject = { issuer: string; subject: string }
 
-/** The person whom an issuer knows by this name. */
+/** Finds the person of an issuer's subject. */
 export const findUserOfIdentity = (db: Db, { issuer, subject }: Subject) =>
   db
     .selectFrom('identities')
@@ -14,8 +14,9 @@ export const findUserOfIdentity = (db: Db, { issuer, subject }: Subject) =>
     .executeTakeFirst()
 
 /**
- * Finds the person of an address, to whom nobody else links an identity until the transaction ends. The lock is not on
- * the row, of which every node of a cluster has a copy.
+ * Finds the person of an address, and prevents linking identities to them until the transaction ends. The lock is not
+ * on the
+ * row, which every node of a cluster has a copy of.
  */
 export const lockUserByEmail = async (trx: Db, email: string) => {
   const address = email.toLowerCase()
@@ -27,7 +28,7 @@ export const lockUserByEmail = async (trx: Db, email: string) => {
     .executeTakeFirst()
 }
 
-/** Returns whether nobody had this identity until now. */
+/** Returns whether the identity was new. */
 export const insertIdentity = async (trx: Db, id: string, userId: string, { issuer, subject }: Subject) => {
   const { numInsertedOrUpdatedRows } = await trx
     .insertInto('identities')
@@ -40,13 +41,13 @@ export const insertIdentity = async (trx: Db, id: string, userId: string, { issu
 export const deleteIdentities = (trx: Db, userId: string) =>
   trx.deleteFrom('identities').where('user_id', '=', userId).execute()
 
-/** Whether an issuer has vouched for the person. */
+/** Whether an issuer has verified the person's address. */
 export const hasIdentity = async (db: Db, userId: string): Promise<boolean> => {
   const identity = await db.selectFrom('identities').select('id').where('user_id', '=', userId).executeTakeFirst()
   return identity !== undefined
 }
 
-/** Notes that an issuer has vouched for the person's address. */
+/** Stores that an issuer has verified the person's address. */
 export const updateUserEmailVerified = (trx: Db, userId: string) =>
   trx.updateTable('users').set({ email_verified: true, updated_at: new Date() }).where('id', '=', userId).execute()
 

@@ -34,7 +34,7 @@ const cookiesOf = (headers: Headers) =>
     .map((cookie) => cookie.split(';', 1)[0])
     .join('; ')
 
-/** From our page to the issuer and back, as a browser goes. */
+/** From our page to the issuer and back, like a browser. */
 const goThrough = async ({ to, cookie }: { to?: string; cookie?: string } = {}) => {
   const from = elsewhere()
   const begun = await call('GET', `/auth/oidc${to === undefined ? '' : `?to=${encodeURIComponent(to)}`}`, {
@@ -51,11 +51,11 @@ const goThrough = async ({ to, cookie }: { to?: string; cookie?: string } = {}) 
 
 const me = (headers: Headers) => call('GET', '/v1/me', { headers: { cookie: cookiesOf(headers) } })
 
-it('says by which ways one can sign in', async () => {
+it('returns the available ways to sign in', async () => {
   expect((await call('GET', '/auth/ways')).body).toEqual({ password: true, oidc: true, forgottenPassword: false })
 })
 
-it('lets in whom the issuer vouches for, to the page that they asked for', async () => {
+it('signs in a verified person, and returns to the requested page', async () => {
   const person = await makePerson(server, org.key)
   state.person = claimsOf(person.email.toUpperCase())
   const { answer, path, headers } = await goThrough({ to: '/findings?layout=list' })
@@ -68,10 +68,10 @@ it('lets in whom the issuer vouches for, to the page that they asked for', async
   })
   const { data } = (await call('GET', '/v1/audit-events', { key: org.key })).body
   expect(data[0]).toMatchObject({ action: 'session.create', actor: { kind: 'user', userId: person.userId } })
-  // The way back works once.
+  // The callback works once.
   const again = await call('GET', path, { headers })
   expect(again.headers.get('location')).toMatch(/^\/sign-in\?refused=/)
-  // And the person is known by the issuer's name for them from now on, whatever address it has of them then.
+  // From now on, the subject identifies the person, whatever address it has then.
   state.person = { ...state.person, email: `${randomUUID()}@example.com` }
   expect((await me((await goThrough()).answer.headers)).body.member.id).toBe(person.id)
 })
@@ -79,10 +79,10 @@ it('lets in whom the issuer vouches for, to the page that they asked for', async
 const invitationsOf = async (headers: Record<string, string>) =>
   (await call('GET', '/auth/invitations', { headers })).body.data
 
-/** The headers of a page of ours, in the session that an answer opened. */
+/** The headers of one of our pages, with the session that a response opened. */
 const inSession = ({ headers }: { headers: Headers }) => ({ origin: server.origin, cookie: cookiesOf(headers) })
 
-it('asks the invited before they join, and opens the organization that they chose', async () => {
+it('asks invited people before they join, and opens the chosen organization', async () => {
   const member = await makeMember(server, org.key, 'viewer')
   const other = await makeOrganization(server)
   const invite = { email: member.email, name: 'Max', role: 'admin' }
@@ -109,7 +109,7 @@ it('asks the invited before they join, and opens the organization that they chos
   const { data } = (await call('GET', '/v1/audit-events', { key: other.key })).body
   expect(data[0]).toMatchObject({ action: 'member.join' })
 
-  // Whoever is still invited elsewhere is asked again, but is let in where they have joined.
+  // A person with other invitations is asked again, but is signed in where they have joined.
   const again = await goThrough()
   expect(again.answer.headers.get('location')).toBe('/invitations?to=%2F')
   expect((await me(again.answer.headers)).body.organization.id).toBe(other.id)
@@ -121,7 +121,7 @@ it('asks the invited before they join, and opens the organization that they chos
   expect((await goThrough()).answer.headers.get('location')).toBe('/')
 })
 
-it('lists no invitations to a person for whose address no issuer vouches', async () => {
+it('lists no invitations to a person without a verified address', async () => {
   const person = await makePerson(server, org.key)
   const other = await makeOrganization(server)
   const invite = { email: person.email, name: 'Pia', role: 'viewer' }
@@ -131,7 +131,7 @@ it('lists no invitations to a person for whose address no issuer vouches', async
   expect((await call('POST', '/auth/invitations/accept', { headers: person.headers, body })).status).toBe(404)
 })
 
-it('ends what stood there before the issuer vouched for the address, which anybody may have chosen', async () => {
+it('removes what existed before the address was verified, which anyone may have chosen', async () => {
   const person = await makePerson(server, org.key)
   state.person = claimsOf(person.email)
   const { answer } = await goThrough()
@@ -139,12 +139,12 @@ it('ends what stood there before the issuer vouched for the address, which anybo
   expect((await call('GET', '/v1/me', { headers: person.headers })).status).toBe(401)
   const body = { email: person.email, password }
   expect((await call('POST', '/auth/sign-in/email', { headers: elsewhere(), body })).status).toBe(401)
-  // A session by the issuer is no reason to end another one by the issuer.
+  // A session through the issuer does not end another one through the issuer.
   const second = await goThrough()
   expect([(await me(answer.headers)).status, (await me(second.answer.headers)).status]).toEqual([200, 200])
 })
 
-it('keeps an account without a password from an admin elsewhere who has a link for its address', async () => {
+it('protects an account without a password from another organization’s admin with a link for its address', async () => {
   const { id, email } = await makeMember(server, org.key, 'owner')
   state.person = claimsOf(email)
   const first = inSession((await goThrough()).answer)
@@ -160,7 +160,7 @@ it('keeps an account without a password from an admin elsewhere who has a link f
   expect((await call('POST', '/auth/invitation', { headers, body: { token, ...chosen } })).status).toBe(401)
   expect((await call('POST', '/auth/sign-in/email', { headers, body: { email, password } })).status).toBe(401)
 
-  // The way of joining is the issuer's.
+  // They join through the issuer.
   const asked = inSession((await goThrough()).answer)
   await call('POST', '/auth/invitations/accept', { headers: asked, body: { organizationId: other.id } })
   const joined = await call('GET', '/auth/organizations', { headers: asked })
@@ -178,7 +178,7 @@ it.each([
   ['another service’s token', 'token_rejected', (email: string) => claimsOf(email, { aud: 'another' })],
   ['another issuer’s token', 'token_rejected', (email: string) => claimsOf(email, { iss: 'https://other.example' })],
   ['a token for another visit', 'token_rejected', (email: string) => claimsOf(email, { nonce: 'another' })],
-])('refuses %s, and says that it is %s', async (_, refused, claims) => {
+])('rejects %s with the reason %s', async (_, refused, claims) => {
   const person = await makePerson(server, org.key)
   state.person = claims(person.email)
   const { answer } = await goThrough()
@@ -187,7 +187,7 @@ it.each([
   expect((await me(answer.headers)).status).toBe(401)
 })
 
-it('believes the user info of the same subject only', async () => {
+it('only accepts the user info of the same subject', async () => {
   const person = await makePerson(server, org.key)
   const sub = randomUUID()
   state.person = { sub }
@@ -199,7 +199,7 @@ it('believes the user info of the same subject only', async () => {
   expect((await me((await goThrough()).answer.headers)).body.member.id).toBe(person.id)
 })
 
-it('refuses what the issuer did not sign, and those who turned back there', async () => {
+it('rejects tokens without the issuer’s signature, and people who turned back there', async () => {
   const person = await makePerson(server, org.key)
   Object.assign(state, { person: claimsOf(person.email), forged: true })
   expect((await goThrough()).answer.headers.get('location')).toBe('/sign-in?refused=token_rejected')
@@ -222,11 +222,11 @@ it('stores no token of the issuer', async () => {
   await goThrough()
   const stored = (await storedOf(person.userId)).join('\n')
   expect(stored).toContain(state.person.sub)
-  // Every JSON Web Token begins like this.
+  // Every JSON Web Token starts like this.
   expect(stored).not.toContain('eyJ')
 })
 
-it('knows one person by several names of the issuer', async () => {
+it('recognizes one person by several subjects', async () => {
   const person = await makePerson(server, org.key)
   const first = claimsOf(person.email)
   const second = claimsOf(person.email)
@@ -243,7 +243,7 @@ it('knows one person by several names of the issuer', async () => {
   expect(links).toHaveLength(2)
 })
 
-it('keeps a password that is set after the issuer vouched for the address, whatever name comes later', async () => {
+it('keeps a password that is set after the address was verified, whatever subject comes later', async () => {
   const person = await makePerson(server, org.key)
   state.person = claimsOf(person.email)
   await goThrough()
@@ -257,7 +257,7 @@ it('keeps a password that is set after the issuer vouched for the address, whate
   expect((await call('POST', '/auth/sign-in/email', { headers: elsewhere(), body })).status).toBe(200)
 })
 
-it('links one person to one identity for two who come back at the same time', async () => {
+it('links one person to one identity for two concurrent callbacks', async () => {
   const person = await makePerson(server, org.key)
   state.person = claimsOf(person.email)
   const answers = await Promise.all([goThrough(), goThrough()])
@@ -265,7 +265,7 @@ it('links one person to one identity for two who come back at the same time', as
   expect((await storedOf(person.userId)).filter((text) => text.includes(state.person?.sub ?? ''))).toHaveLength(1)
 })
 
-/** The same service with another issuer, or another registration with the same one. */
+/** The same service with another issuer, or another registration at the same one. */
 const withOidc = async (change: Partial<Oidc>) => {
   const { deps } = server
   const config = { ...deps.config, oidc: { ...(deps.config.oidc as Oidc), ...change } }
@@ -286,7 +286,7 @@ const withOidc = async (change: Partial<Oidc>) => {
   }
 }
 
-it('lets people in after a change of the client registration, which gives them other names', async () => {
+it('signs people in after a change of the client registration, which changes their subjects', async () => {
   const person = await makePerson(server, org.key)
   state.person = claimsOf(person.email)
   await goThrough()
@@ -295,7 +295,7 @@ it('lets people in after a change of the client registration, which gives them o
   expect((await me(await enter())).body.member.id).toBe(person.id)
 })
 
-it('takes the same name from another issuer for somebody else', async () => {
+it('treats the same subject of another issuer as someone else', async () => {
   const [person, stranger] = [await makePerson(server, org.key), await makePerson(server, org.key)]
   state.person = claimsOf(person.email)
   await goThrough()
@@ -305,12 +305,12 @@ it('takes the same name from another issuer for somebody else', async () => {
   expect((await me(await enter())).body.member.id).toBe(stranger.id)
   second.state.person = { ...state.person, email: `${randomUUID()}@example.com` }
   expect((await me(await enter())).body.member.id).toBe(stranger.id)
-  // The first issuer's people go on with the second.
+  // The first issuer's people use the second one.
   second.state.person = claimsOf(person.email)
   expect((await me(await enter())).body.member.id).toBe(person.id)
 })
 
-it('trusts an issuer that omits the claim if told to, but not one that denies it', async () => {
+it('trusts an issuer that omits the claim if configured, but not one that denies it', async () => {
   const person = await makePerson(server, org.key)
   const enter = await withOidc({ trustEmail: true })
   for (const denied of [false, 'false', null]) {
@@ -339,7 +339,7 @@ itWithTriggers('leaves no session behind when something fails on the way', async
   expect(await storedOf(person.userId)).toEqual(before)
 })
 
-it('lets people in by password while the issuer is silent, and says within seconds that it is', async () => {
+it('allows sign-in by password while the issuer does not respond, and reports that within seconds', async () => {
   const silent = await openIssuer(onTestFinished)
   silent.state.silent = true
   const other = await testServer({
@@ -358,12 +358,12 @@ it('lets people in by password while the issuer is silent, and says within secon
   expect((await other.call('GET', '/auth/ways')).body.oidc).toBe(true)
   expect((await waiting).headers.get('location')).toBe('/sign-in?refused=unreachable')
   expect(performance.now() - begun).toBeLessThan(15_000)
-  // It is asked again by the next.
+  // The next person requests it again.
   silent.state.silent = false
   expect((await other.call('GET', '/auth/oidc')).headers.get('location')).toContain(silent.issuer)
 }, 30_000)
 
-it('refuses a way back that another browser began', async () => {
+it('rejects a callback that another browser started', async () => {
   const person = await makePerson(server, org.key)
   state.person = claimsOf(person.email)
   const { answer } = await goThrough({ cookie: 'none=1' })
@@ -378,11 +378,11 @@ it.each([
   '/\t/evil.example',
   '/\n\\evil.example',
   'javascript:alert(1)',
-])('leads to no other place: %s', async (to) => {
+])('redirects nowhere else: %s', async (to) => {
   expect((await call('GET', `/auth/oidc?to=${encodeURIComponent(to)}`)).status).toBe(400)
 })
 
-it('is not there where no issuer is set', async () => {
+it('does not exist without an issuer', async () => {
   const other = await testServer()
   expect((await other.call('GET', '/auth/ways')).body).toEqual({
     password: true,
@@ -393,7 +393,7 @@ it('is not there where no issuer is set', async () => {
   expect((await other.call('GET', '/auth/oidc/callback?code=1')).status).toBe(404)
 })
 
-it('leads back with the reason while the issuer cannot be reached', async () => {
+it('returns with the reason while the issuer cannot be reached', async () => {
   const other = await testServer({
     EARSHOT_OIDC_ISSUER: 'http://127.0.0.1:1',
     EARSHOT_OIDC_CLIENT_ID: 'a',

@@ -15,12 +15,12 @@ const Ways = Closed({
   forgottenPassword: Type.Boolean({ description: 'Whether password reset links can be sent by mail.' }),
 })
 
-/** A page of this origin alone. Browsers drop tabs and line ends from an address, and take a backslash for a slash. */
+/** Only a page of this origin. Browsers drop tabs and line ends from a URL, and treat a backslash as a slash. */
 const BeginQuery = Closed({
   to: Type.Optional(Type.String({ maxLength: 2_000, pattern: '^/(?!/)[^\\x00-\\x20\\\\\\x7f]*$' })),
 })
 
-/** What an issuer adds to its answer is its own matter. */
+/** An issuer may add parameters to its response. */
 const EndQuery = Type.Record(Type.String(), Type.String({ maxLength: 4_000 }))
 
 const cookieName = 'oidc'
@@ -28,7 +28,7 @@ const visitSeconds = 10 * 60
 
 const refusalPage = (refused: Refusal): string => `/sign-in?refused=${refused}`
 
-/** Signing in by an issuer of OpenID Connect, for whoever has an account. */
+/** Single sign-on with OpenID Connect, for people with an account. */
 export const signInByOidc = (app: App, deps: SignInDeps): void => {
   const { config, sessionCookie, secrets, clock, log, baseUrl } = deps
   const countAttempt = limitByAddress(
@@ -45,7 +45,7 @@ export const signInByOidc = (app: App, deps: SignInDeps): void => {
       visitSeconds,
     )
 
-  /** What was kept in this browser, unless it is too old or was altered. */
+  /** What this browser stored, unless it is too old or was modified. */
   const openVisit = (header: string | undefined): Visit | undefined => {
     const sealed = sessionCookie.readOther(header, cookieName)
     if (!sealed) return undefined

@@ -24,9 +24,10 @@ const actorIn = (org: OrgId, userId: string, requestId: string) =>
   ({ kind: 'user', org, keyId: null, userId, requestId }) as const
 
 /**
- * Links an identity to the person of its address. If no issuer has vouched for that address before, everything that
- * opens the account ends: any admin who once invited the address may have chosen the password, and anyone may have
- * changed their own address to this one.
+ * Links an identity to the person with its address. If no issuer has verified that address before, all other ways to
+ * sign in
+ * end: any admin who once invited the address may have chosen the password, and anyone may have changed their address
+ * to it.
  */
 const link = async (trx: Db, identity: OidcIdentity, user: User, requestId: string): Promise<boolean> => {
   if (!user.emailVerified) {
@@ -70,7 +71,7 @@ type Opened = Awaited<ReturnType<typeof open>>
 
 export type Entered = { cookies: string[]; isInvited: boolean } | { refused: Refusal }
 
-/** Either all of it is stored, with the session, or nothing. */
+/** Either everything is stored, with the session, or nothing. */
 const enter = async (
   deps: SignInDeps,
   request: FastifyRequest,
@@ -87,12 +88,12 @@ const enter = async (
     })
   }
   if ('refused' in email) return email
-  // Sessions that end may be in any organization.
+  // Ended sessions may be in any organization.
   return callers.change('', async (trx) => {
     const user = await lockUserByEmail(trx, email.address)
     if (!user) return { refused: 'unknown' as const }
     if (!(await link(trx, identity, user, request.id))) {
-      // The same person came back twice at once.
+      // The same person returned twice at once.
       const other = await findUserOfIdentity(trx, identity)
       if (other?.id !== user.id) throw new Error('the identity was just linked to another person')
     }

@@ -2,10 +2,10 @@ import { Worker } from 'node:worker_threads'
 import { invalid } from '../../platform/errors.ts'
 import type { Question, StrengthScore } from './thread.ts'
 
-/** Of 4. Guessing one of 3 takes ten billion tries or so, offline, against a slow hash. */
+/** Of 4. Guessing a 3 takes about ten billion attempts, offline, against a slow hash. */
 const leastScore = 3
 const leastLength = 12
-/** People who choose passwords come seldom, and then several at once. */
+/** People choose passwords rarely, and then several in a row. */
 const idleMs = 10_000
 
 type Thread = { ask: (password: string, known: string[]) => Promise<number> }
@@ -54,14 +54,14 @@ export const isLongEnough = (password: string): boolean => [...password].length 
 
 export const tooShort = `must have at least ${leastLength} characters`
 
-/** Whether a password is hard to guess, also for those who know this about its person. */
+/** Rates whether a password is hard to guess, also for those who know this about its person. */
 export const isStrong = async (password: string, known: string[]): Promise<boolean> => {
   running ??= start()
   const words = known.flatMap((text) => [text, ...text.split(/[^\p{L}\p{N}]+/u)]).filter((word) => word.length > 2)
   return (await running.ask(password, ['earshot', ...words])) >= leastScore
 }
 
-/** Refuses a new password that is short or easily guessed. `field` is its name in the request. */
+/** Rejects a new password that is short or easy to guess. `field` is its name in the request. */
 export const requireStrong = async (field: string, password: string, known: string[]): Promise<void> => {
   if (!isLongEnough(password)) throw invalid(field, tooShort)
   if (await isStrong(password, known)) return

@@ -1,4 +1,4 @@
-// How easily a password is guessed. The dictionaries take memory and a moment, so this runs in a thread that ends soon.
+// Rates passwords. The dictionaries take memory and a moment, so this runs in a thread that ends soon.
 
 import { parentPort } from 'node:worker_threads'
 import { ZxcvbnFactory } from '@zxcvbn-ts/core'
@@ -8,13 +8,13 @@ import * as english from '@zxcvbn-ts/language-en'
 export type Question = { id: number; password: string; known: string[] }
 export type StrengthScore = { id: number; score: number }
 
-// The words of Wikipedia are most of the memory, and few of them are used in passwords.
+// Wikipedia's words need most of the memory, and few of them are used in passwords.
 const { 'wikipedia-en': _words, ...dictionaries } = english.dictionary
 
 const zxcvbn = new ZxcvbnFactory({
   dictionary: { ...common.dictionary, ...dictionaries },
   graphs: common.adjacencyGraphs,
-  // What is strong in its first characters is strong. The time rises steeply with length.
+  // A password with strong first characters is strong. The time grows steeply with length.
   maxLength: 32,
   l33tMaxSubstitutions: 8,
 })
