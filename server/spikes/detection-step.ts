@@ -17,13 +17,13 @@ import {
   saveState,
 } from './queries.ts'
 
-/** Late results still count for so long after the end of their hour. */
+/** How long late results count after the end of their hour. */
 const closingHours = 2
-/** What lies longer back is no history any more. */
+/** Older results are not history. */
 const historyHours = 56 * 24
 /** How much one transaction reads. */
 const hoursOfStep = 7 * 24
-/** A spike that was over so long ago is no news. */
+/** A spike that ended before this is no news. */
 const newsHours = 7 * 24
 const attachedAtOnce = 100
 
@@ -57,8 +57,9 @@ const readState = (stored: SpikeState, version: number, { since }: HourRange): S
 }
 
 /**
- * When people close the finding of a spike it is over. What was resolved is watched for again, from then on; what was
- * ignored is how it is now, and is learnt. One that was merged is what it was merged into.
+ * When people close the finding of a spike, it has ended. After a resolved one, the test starts over; after an ignored
+ * one, the
+ * rate is the new baseline. A merged one is its target.
  */
 const heedClosing = async (trx: Db, org: OrgId, state: State, { since }: HourRange): Promise<State> => {
   if (state.findingId === null) return state
@@ -76,7 +77,7 @@ const heedClosing = async (trx: Db, org: OrgId, state: State, { since }: HourRan
 
 type Raised = { since: number; until: number; baseline: number }
 
-/** Counts the hours, and tells when the rate was raised. */
+/** Counts the hours, and returns when the rate was raised. */
 const follow = (before: Detector, hours: Hour[], newsFrom: number) => {
   let detector = before
   const raised: Raised[] = []
@@ -97,7 +98,7 @@ type Step = { now: Date; jobId: string }
 
 type StepDeps = Pick<Deps, 'jobs' | 'clock'>
 
-/** The finding that tells of the spike, if it is told. */
+/** The finding of the spike, if there is one. */
 const report = async (
   deps: StepDeps,
   trx: Db,
@@ -113,7 +114,7 @@ const report = async (
     since: startOf(raised.since),
     until: startOf(raised.until),
   }
-  // What somebody took off the finding stays off.
+  // A detached conversation stays detached.
   const since = state.findingId === null ? span.since : latest(span.since, state.nextHour)
   const filed = await fileSpike(deps, trx, org, {
     monitorId: monitor.id,
@@ -139,8 +140,9 @@ const report = async (
 }
 
 /**
- * Counts the next hours of a monitor that are closed, each once, and files what they show: one transaction. Tells
- * whether there are more.
+ * Counts the next closed hours of a monitor, each once, and files what they show, in one transaction. Returns whether
+ * there are
+ * more.
  */
 export const detectInMonitor = async (
   deps: StepDeps,

@@ -59,17 +59,17 @@ const rises = [1.5, 2, 4, 8]
 
 /** A rate that stays as it was reaches it in one year of twenty at most: so many hours there are in them. */
 const alarm = Math.log(20 * 365 * 24)
-/** Raised no more. */
+/** No longer raised. */
 const calm = alarm / 2
 
 const learningHours = 7 * 24
 const learningCalls = 100
 
-/** The baseline forgets half of what is so old, in days with calls, but keeps so many calls of the rarer kind. */
+/** The baseline has this half-life, in days with calls, but keeps at least this many calls of the rarer kind. */
 const halfLifeDays = 28
 const leastKept = 200
 
-/** No two hours or days are alike: the standard deviation of their log odds, at least. */
+/** No two hours or days are equal: the minimum standard deviation of their log odds. */
 const leastSpread = 0.05
 
 const emptyTally: Tally = {
@@ -130,20 +130,20 @@ const worth = ({ affected, calls }: SpikeCounts, correlated: number): SpikeCount
   return { affected: affected * factor, calls: calls * factor }
 }
 
-/** What the baseline leads one to expect. */
+/** The expectation from the baseline. */
 const modelOf = ({ affected, calls, independentCalls, hours, thirds, days }: Tally) => {
   const rate = (affected + 0.5) / (calls + 1)
   const least = leastSpread ** 2 * rate * (1 - rate)
   const known = Math.max(1, independentCalls)
-  // What is not known better speaks for the baseline: its rate counts as high as it may be.
+  // An uncertain baseline counts with its upper limit.
   const expected = share(rate * known, known)?.high ?? rate
   return {
     hourly: Math.max(least, correlation(hours, rate)),
-    // A rhythm of the day is a spread of its thirds.
+    // A daily pattern is a spread of the thirds of a day.
     daily: Math.max(least, correlation(days, rate), correlation(thirds, rate)),
-    /** What each call says for a rise, by its logarithm. */
+    /** The log evidence of each call for an increase. */
     rises: rises.map((times) => {
-      // In place of dividing by 1 - expected, which may be 0.
+      // Instead of dividing by 1 - expected, which can be 0.
       const notAffected = -Math.log1p(expected * (times - 1))
       return { affected: Math.log(times) + notAffected, notAffected }
     }),
@@ -159,13 +159,13 @@ const evidenceOf = ({ evidence, today }: Suspicion, rise: number, { rises, daily
   return evidence + affected * said.affected + (calls - affected) * said.notAffected
 }
 
-/** The mean of e-values is one too. */
+/** The mean of e-values is an e-value too. */
 const logMean = (logs: number[]): number => {
   const most = Math.max(...logs)
   return most + Math.log(logs.reduce((sum, log) => sum + Math.exp(log - most), 0) / logs.length)
 }
 
-/** Ends the third of the day and the day that are over when the hour begins. */
+/** Completes the third of the day and the day that end before the hour. */
 const turnTo = (detector: Detector, hour: number): Detector => {
   const { lastHour } = detector
   if (lastHour === null) return { ...detector, firstHour: hour, lastHour: hour }
@@ -204,14 +204,14 @@ export const withoutSpike = (detector: Detector): Detector => ({
   spike: null,
 })
 
-/** Looks at the suspicions after an hour that is counted in them. */
+/** Checks the suspicions after an hour that is counted in them. */
 const judge = (detector: Detector, model: Model): Detector => {
   const evidence = detector.suspicions.map((suspicion, rise) => evidenceOf(suspicion, rise, model))
   const total = logMean(evidence)
   if (detector.spike && total < calm) return withoutSpike(detector)
   if (total >= alarm) {
     const strongest = detector.suspicions[evidence.indexOf(Math.max(...evidence))]
-    // More than enough is not remembered, so that the end is seen as soon as the beginning was.
+    // Evidence is capped, so that the end is detected as soon as the start was.
     const beyond = total - alarm
     const suspicions = detector.suspicions.map((one) => ({ ...one, evidence: one.evidence - beyond }))
     const spike = detector.spike ?? { since: strongest?.since ?? detector.lastHour ?? 0 }
@@ -222,7 +222,7 @@ const judge = (detector: Detector, model: Model): Detector => {
   return { ...detector, suspicions }
 }
 
-/** Counts the next hour that has calls. Hours come in their order, each once. */
+/** Counts the next hour with calls. Hours are counted in order, each once. */
 export const observe = (before: Detector, { hour, ...counts }: Hour): Detector => {
   const turned = turnTo(before, hour)
   const model = modelOf(turned.baseline)

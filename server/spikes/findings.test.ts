@@ -20,8 +20,8 @@ beforeEach(async () => {
   line = await makeTimeline(server)
 })
 
-describe('a rate that doubles', () => {
-  it('files one finding with the conversations that are affected since, and adds to it while it goes on', async () => {
+describe('a doubling rate', () => {
+  it('creates one finding with the affected conversations since then, and adds to it while it lasts', async () => {
     const { org, key, monitorId } = line
     const rise = await line.giveHistory()
     expect(await line.findings()).toEqual([])
@@ -62,7 +62,7 @@ describe('a rate that doubles', () => {
       { actor: { kind: 'service' }, targets: [{ type: 'finding', id }] },
     ])
 
-    // Somebody takes one off, which stays off.
+    // A detached conversation stays detached.
     const idOf = async (name: string) =>
       (await call('GET', `/v1/conversations?externalId=${name}`, { key })).body.data[0].id
     await db
@@ -75,12 +75,12 @@ describe('a rate that doubles', () => {
     const expected = affectedIn(rise, rise + told + 5, 4).filter((name) => name !== `${rise}-0`)
     expect(await line.attachedTo(id)).toEqual(expected)
 
-    // What is erased leaves it.
+    // An erased conversation is detached.
     const erased = await call('DELETE', `/v1/conversations/${await idOf(`${rise}-1`)}`, { key })
     expect(erased.status).toBe(204)
     expect(await line.attachedTo(id)).toEqual(expected.filter((name) => name !== `${rise}-1`))
 
-    // Over, it gathers no more.
+    // After its end, no more are attached.
     for (let hours = 0; (await line.stateOf(monitorId))?.findingId && hours < 30; hours++) await line.live(1, 2)
     const gathered = (await line.attachedTo(id)).length
     await line.live(3, 2)
@@ -89,7 +89,7 @@ describe('a rate that doubles', () => {
     expect(await line.findings()).toEqual([finding])
   })
 
-  it('attaches the newest hundred at first, and five hundred in all', async () => {
+  it('attaches the newest hundred first, and five hundred in all', async () => {
     const rise = await line.giveHistory()
     await line.pass(12, 27, { calls: 30 })
     const [finding] = await line.findings()
@@ -120,7 +120,7 @@ describe('a rate that doubles', () => {
     expect(await line.attachedTo(finding?.id ?? '')).toEqual(affectedIn(rise, rise + 24, 4))
   })
 
-  it('is found for one monitor though another fails', async () => {
+  it('is detected for one monitor even if another fails', async () => {
     const monitors = [line.monitorId, (await makeMonitor(server, line.key)).id].sort()
     const [failing = '', sound = ''] = monitors
     const rise = await line.giveHistory(monitors)
@@ -135,7 +135,7 @@ describe('a rate that doubles', () => {
     expect(await line.run({ allowFailures: true })).toContain('retried')
     expect((await line.findings()).map((finding) => finding.source_id)).toEqual([sound])
 
-    // Without a state it reads its history anew.
+    // Without a state, it reads its history again.
     await db
       .deleteFrom('monitor_spike_states')
       .where('organization_id', '=', line.org)
@@ -162,7 +162,7 @@ describe('a finding that is', () => {
   const historyOf = async (id: string) =>
     (await call('GET', `/v1/findings/${id}/history`, { key: line.key })).body.data as { kind: string }[]
 
-  it('resolved is reopened by the service if the rate stays up, which counts nothing of before', async () => {
+  it('resolved is reopened by the service if the rate stays high, without counting earlier hours', async () => {
     const id = await fileOne()
     await call('PATCH', `/v1/findings/${id}`, { key: line.key, body: { title: 'Ours' } })
     const before = await line.attachedTo(id)
@@ -194,7 +194,7 @@ describe('a finding that is', () => {
     expect(told.body.data).toMatchObject([{ eventType: 'finding.updated' }])
   })
 
-  it('resolved months ago is reopened when its monitor’s spike returns, and gathers anew', async () => {
+  it('resolved months ago is reopened when its monitor’s spike returns, and gets new conversations', async () => {
     const rise = await line.giveHistory()
     for (let hour = 0; hour < 7; hour++) await line.pass(1, 90, { calls: 100 })
     const [{ id = '' } = {}] = await line.findings()
@@ -210,7 +210,7 @@ describe('a finding that is', () => {
     expect((await historyOf(id)).map(({ kind }) => kind)).toEqual(['recurrence', 'triage'])
   })
 
-  it('open is added to when the spike returns', async () => {
+  it('open gets more conversations when the spike returns', async () => {
     const id = await fileOne()
     await line.pass(days(30), 2)
     expect(await line.stateOf(line.monitorId)).toMatchObject({ findingId: null, detector: { spike: null } })
@@ -221,7 +221,7 @@ describe('a finding that is', () => {
     expect(await historyOf(id)).toEqual([])
   })
 
-  it('resolved while its monitor is looked at is not filed again at once', async () => {
+  it('resolved during a check of its monitor is not created again immediately', async () => {
     const id = await fileOne()
     clock.advance(hourMs)
     await line.give(line.nextHour() - 1, line.nextHour(), 4)
@@ -246,17 +246,17 @@ describe('a finding that is', () => {
     expect(await get(id)).toMatchObject({ status: 'resolved' })
   })
 
-  it('resolved was the end of it if the rate is as before', async () => {
+  it('resolved stays resolved if the rate is back', async () => {
     const id = await fileOne()
     await triage(id, 'resolved')
-    // The last hours before it was resolved are looked at after it.
+    // The last hours before its resolution are counted after it.
     await line.live(3, 4)
     await line.pass(24, 2)
     expect(await line.findings()).toHaveLength(1)
     expect(await get(id)).toMatchObject({ status: 'resolved' })
   })
 
-  it('ignored has taught what is ordinary now, and keeps quiet of a further rise for thirty days', async () => {
+  it('ignored makes the rate the new baseline, and suppresses further increases for thirty days', async () => {
     const id = await fileOne()
     await triage(id, 'ignored')
     const ignored = await get(id)
@@ -275,7 +275,7 @@ describe('a finding that is', () => {
     ])
   })
 
-  it('acknowledged is added to', async () => {
+  it('acknowledged gets more conversations', async () => {
     const id = await fileOne()
     await triage(id, 'acknowledged')
     const before = await line.attachedTo(id)
@@ -284,7 +284,7 @@ describe('a finding that is', () => {
     expect(await line.attachedTo(id)).toHaveLength(before.length + 8)
   })
 
-  it('merged goes on as what it was merged into, and is over when that is closed', async () => {
+  it('merged continues as its target, and ends when that is closed', async () => {
     const id = await fileOne()
     const other = (await call('POST', '/v1/findings', { key: line.key, body: { title: 'Refunds' } })).body.id
     await call('POST', `/v1/findings/${id}/merge`, { key: line.key, body: { intoId: other } })

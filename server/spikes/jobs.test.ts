@@ -14,14 +14,14 @@ beforeEach(async () => {
   line = await makeTimeline(server)
 })
 
-it('a rate that stays as it is files nothing', async () => {
+it('a constant rate creates nothing', async () => {
   const next = await line.giveHistory()
   await line.pass(days(10), 2)
   expect(await line.findings()).toEqual([])
   expect(await line.stateOf(line.monitorId)).toMatchObject({ nextHour: new Date((next + days(10)) * hourMs) })
 })
 
-it('a rise that was over long before anybody looked files nothing', async () => {
+it('an increase that ended long before it was checked creates nothing', async () => {
   const next = line.nextHour()
   await line.give(next - days(20), next - days(10), 2)
   await line.give(next - days(10), next - days(9), 6)
@@ -30,7 +30,7 @@ it('a rise that was over long before anybody looked files nothing', async () => 
   expect(await line.findings()).toEqual([])
 })
 
-it('a new version starts anew', async () => {
+it('a new version starts over', async () => {
   const { org, monitorId } = line
   await line.giveHistory()
   await insertMonitorVersion(db, org, monitorId, 2, {})
@@ -42,7 +42,7 @@ it('a new version starts anew', async () => {
   expect(await line.findings()).toEqual([])
 })
 
-it('hours are counted in their order and each once, also of a monitor that was disabled meanwhile', async () => {
+it('hours are counted in order and each once, even for a monitor that was disabled in the meantime', async () => {
   const { key, monitorId } = line
   const other = (await makeMonitor(server, key)).id
   const both = [monitorId, other]
@@ -61,14 +61,14 @@ it('hours are counted in their order and each once, also of a monitor that was d
   expect(await line.findings()).toHaveLength(2)
 })
 
-it('hours are closed some time after their end; what comes later counts no more, and nothing new costs nothing', async () => {
+it('hours are closed some time after their end; later results are not counted, and checking without news costs nothing', async () => {
   const { monitorId } = line
   const next = line.nextHour()
   await line.give(next - days(3), next + 1, 2)
   await line.run()
   const counted = async () => (await line.stateOf(monitorId))?.detector
   expect(await counted()).toMatchObject({ lastHour: next - 1, baseline: { affected: days(3) * 2, calls: days(3) * 6 } })
-  // Only the run that asks which organizations have something new.
+  // Only the run that lists organizations with new results.
   expect(await line.run()).toEqual(['completed'])
   clock.advance(hourMs)
   expect(await line.run()).toEqual(['completed', 'completed'])
@@ -79,7 +79,7 @@ it('hours are closed some time after their end; what comes later counts no more,
   expect(await line.stateOf(monitorId)).toEqual(state)
 })
 
-it('what a run of evaluation finds in calls of before is awaited', async () => {
+it('results of a run for earlier calls are waited for', async () => {
   const { org, key, monitorId } = line
   const next = line.nextHour()
   await line.give(next - days(3), next, 2)
@@ -112,7 +112,7 @@ it('what a run of evaluation finds in calls of before is awaited', async () => {
   expect(await line.stateOf(monitorId)).toMatchObject({ detector: { baseline: { calls: days(3) * 6 } } })
 })
 
-it('an organization without the entitlement is left alone', async () => {
+it('an organization without the entitlement is skipped', async () => {
   const next = line.nextHour()
   await line.give(next - days(1), next, 2)
   const body = { entitlements: { monitors: false } }

@@ -7,8 +7,9 @@ import type { Page } from '../platform/http/paging.ts'
 export type HourRange = { since: Date; until: Date }
 
 /**
- * Whether monitor `m` of that organization, with its state `s`, has results that are not counted yet. A new version waits
- * for its backfill, because the history is what it is compared with. One index lookup per monitor.
+ * Whether monitor `m` of that organization, with its state `s`, has uncounted results. A new version waits for its
+ * backfill,
+ * which becomes its history. One index lookup per monitor.
  */
 const isDue = (org: OrgId | RawBuilder<OrgId>, { since, until }: HourRange): RawBuilder<boolean> => sql`
   m.enabled AND m.deleted_at IS NULL
@@ -46,11 +47,11 @@ export const listDueMonitors = async (db: Db, org: OrgId, range: HourRange, { li
 
 export type SpikeState = {
   version: number
-  /** Calls that began before are counted. */
+  /** Calls that started before are counted. */
   nextHour: Date
   /** As JSON. */
   detector: object
-  /** Of the spike that is going on. */
+  /** Of the current spike. */
   findingId: string | null
 }
 
@@ -61,7 +62,7 @@ const columnsOf = ({ version, nextHour, detector, findingId }: SpikeState) => ({
   finding_id: findingId,
 })
 
-/** The state of a monitor, for this transaction alone; the one given where there was none. */
+/** Locks the state of a monitor for this transaction; inserts the given one if there is none. */
 export const holdState = async (trx: Db, org: OrgId, monitorId: string, first: SpikeState): Promise<SpikeState> => {
   await trx
     .insertInto('monitor_spike_states')
@@ -90,7 +91,7 @@ export const saveState = (trx: Db, org: OrgId, monitorId: string, state: SpikeSt
     .where('monitor_id', '=', monitorId)
     .execute()
 
-/** Scored results of one version of a monitor, by the start of the calls. The primary key tells all that is asked of them. */
+/** Scored results of one monitor version, by the start of the calls. An index-only scan of the primary key. */
 type Span = { monitorId: string; version: number; since: Date; until: Date }
 
 const scored = (db: Db, org: OrgId, { monitorId, version, since, until }: Span) =>
@@ -103,7 +104,7 @@ const scored = (db: Db, org: OrgId, { monitorId, version, since, until }: Span) 
     .where('monitor_version', '=', version)
     .where('status', '=', 0)
 
-/** Of each hour that has calls, in their order. */
+/** For each hour with calls, in order. */
 export const listHours = (db: Db, org: OrgId, span: Span) =>
   scored(db, org, span)
     .select([
@@ -124,7 +125,7 @@ export const countScored = (db: Db, org: OrgId, span: Span) =>
 export const listAffected = async (db: Db, org: OrgId, span: Span, limit: number): Promise<string[]> => {
   const rows = await scored(db, org, span)
     .select('conversation_id as id')
-    // A literal, as the condition of the index that finds them is one.
+    // A literal, like the condition of the index.
     .where('result', '=', codes.affected)
     .orderBy('call_started_at', 'desc')
     .orderBy('conversation_id', 'desc')

@@ -6,7 +6,7 @@ const hours = (counts: [affected: number, calls: number][]) =>
   counts.reduce((spread, [affected, calls]) => addGroup(spread, { affected, calls, squares: calls }), emptySpread)
 
 describe('the spread of groups', () => {
-  it('is 1 where a group is all alike, and 0 where chance explains it or there is nothing to compare', () => {
+  it('is 1 if all in a group are equal, and 0 if chance explains it or there is nothing to compare', () => {
     expect(
       correlation(
         hours([
@@ -39,8 +39,8 @@ describe('the spread of groups', () => {
     expect(correlation(emptySpread, 0.5)).toBe(0)
   })
 
-  it('is the correlation that the groups were made with', () => {
-    // Hours of 20 calls, at rates of 0.1 and 0.3 in turn with the very spread of chance about each: 20 p (1 - p).
+  it('is the correlation that the groups were created with', () => {
+    // Hours of 20 calls, alternating between rates of 0.1 and 0.3, with exactly the spread of chance: 20 p (1 - p).
     const around = (rate: number): [number, number][] => {
       const deviation = Math.sqrt(20 * rate * (1 - rate))
       return [
@@ -52,7 +52,7 @@ describe('the spread of groups', () => {
     expect(correlation(spread, 0.2)).toBeCloseTo(0.1 ** 2 / (0.2 * 0.8), 12)
   })
 
-  it('is the same of a whole and of its parts joined, and of each share of it', () => {
+  it('is the same for a whole, its joined parts, and each share of it', () => {
     const counts = fc
       .tuple(fc.nat(50), fc.integer({ min: 1, max: 50 }))
       .map(([a, b]): [number, number] => [Math.min(a, b), b])
@@ -71,7 +71,7 @@ describe('the spread of groups', () => {
   })
 })
 
-it('calls that resemble each other are worth fewer, at most one over their correlation', () => {
+it('similar calls are worth fewer, at most one divided by their correlation', () => {
   expect(independent(100, 0)).toBe(100)
   expect(independent(100, 1)).toBe(1)
   expect(independent(1, 0.5)).toBe(1)

@@ -1,4 +1,4 @@
-// How much the rates of groups of calls, such as hours or days, differ beyond what chance explains.
+// How much the rates of groups of calls, such as hours or days, differ beyond chance.
 
 /** Counts that may be parts of a whole: calls that resemble each other count as fewer. */
 export type SpikeCounts = { affected: number; calls: number }
@@ -9,9 +9,9 @@ export type Group = SpikeCounts & { squares: number }
 /** Sums over groups, from which the spread around any rate can be told. */
 export type Spread = SpikeCounts & {
   groups: number
-  /** Of the affected, squared, for each call. */
+  /** The squared affected calls, divided by the calls. */
   affectedSquares: number
-  /** For each call, how many others of its group, but not of its part, there are. */
+  /** For each call, the number of others in its group but not in its part. */
   others: number
 }
 
@@ -42,8 +42,9 @@ export const scaleSpread = (spread: Spread, factor: number): Spread => ({
 })
 
 /**
- * The correlation of calls of one group, 0 to 1: Pearson's chi-squared, of which chance explains one for each group
- * (D. A. Williams, Applied Statistics 31, 1982).
+ * The correlation of calls of one group, 0 to 1: Pearson's chi-squared, of which chance explains one per group (D. A.
+ * Williams,
+ * Applied Statistics 31, 1982).
  */
 export const correlation = ({ affected, calls, groups, affectedSquares, others }: Spread, rate: number): number => {
   if (others <= 0) return 0
@@ -51,6 +52,6 @@ export const correlation = ({ affected, calls, groups, affectedSquares, others }
   return Math.min(1, Math.max(0, (chiSquared - groups) / others))
 }
 
-/** How many calls that know nothing of each other say as much as so many that do. */
+/** The number of independent calls with the same information. */
 export const independent = (calls: number, correlated: number): number =>
   calls / (1 + Math.max(0, calls - 1) * correlated)

@@ -15,14 +15,14 @@ describe('a share', () => {
     [15, 148, 0.0624, 0.1605],
     [0, 20, 0, 0.1611],
     [1, 29, 0.0061, 0.1718],
-  ])('%i in %i has the published interval', (some, all, low, high) => {
+  ])('%i of %i has the published interval', (some, all, low, high) => {
     const estimate = share(some, all)
     expect(estimate?.value).toBe(some / all)
     expect(estimate?.low).toBeCloseTo(low, 4)
     expect(estimate?.high).toBeCloseTo(high, 4)
   })
 
-  it('of nothing is not known, and always lies in its interval', () => {
+  it('of nothing is unknown, and always in its interval', () => {
     expect(share(0, 0)).toBeNull()
     for (let all = 1; all < 200; all++) {
       for (let some = 0; some <= all; some++) {
@@ -43,7 +43,8 @@ describe('kappa', () => {
     expect(published?.value).toBeCloseTo(0.6756757, 7)
     expect(published?.standardError).toBeCloseTo(0.07344761, 7)
     // J. Cohen, A coefficient of agreement for nominal scales, Educational and Psychological Measurement 20 (1960): two
-    // psychiatrists and 200 patients.
+    // psychiatrists
+    // and 200 patients.
     const psychiatrists = [
       [88, 14, 18],
       [10, 40, 10],
@@ -54,7 +55,7 @@ describe('kappa', () => {
     expect(kappa(matrix(20, 5, 10, 15))?.value).toBeCloseTo(0.4, 12)
   })
 
-  it('is not known where one thing alone is said, and 0 or -1 where chance or contradiction speaks', () => {
+  it('is unknown with only one kind of answer, and 0 or -1 for chance or contradiction', () => {
     expect(kappa(matrix())).toBeNull()
     expect(kappa(matrix(7))).toBeNull()
     expect(kappa(matrix(0, 0, 0, 7))).toBeNull()
@@ -80,7 +81,9 @@ describe('kappa', () => {
     }
   }
 
-  /** How often the interval holds the true kappa, by adding up the chances of all tables of so many pairs. */
+  /**
+   * How often the interval contains the true kappa: the sum of the probabilities of all tables with this many pairs.
+   */
   const coverage = (pairs: number, chances: [number, number, number, number]): number => {
     const truth = kappa(matrix(...chances))?.value ?? Number.NaN
     let covered = 0
@@ -103,7 +106,7 @@ describe('kappa', () => {
     [40, [0.45, 0.05, 0.05, 0.45]],
     [40, [0.04, 0.019, 0.01, 0.931]],
   ] as [number, [number, number, number, number]][])(
-    'of %i pairs has an interval that holds the truth',
+    'of %i pairs has an interval that contains the truth',
     (pairs, chances) => {
       expect(coverage(pairs, chances)).toBeGreaterThan(0.935)
     },

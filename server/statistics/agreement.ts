@@ -1,4 +1,4 @@
-// Shares and agreement with 95 % intervals: numbers in, numbers out.
+// Shares and agreement with 95% intervals: numbers in, numbers out.
 
 import { wilsonOf } from './proportions.ts'
 
@@ -7,18 +7,19 @@ export type Estimate = { value: number; low: number; high: number }
 /** The 0.975 quantile of the normal distribution. */
 const z = 1.959963984540054
 
-/** A share of some in all, with Wilson's interval. Counts need not be whole. Of none in all nothing is known. */
+/** A share with Wilson's interval. Counts can be fractional. Unknown if there are none. */
 export const share = (some: number, all: number): Estimate | null =>
   all <= 0 ? null : { value: some / all, ...wilsonOf({ affected: some, all }, z) }
 
-/** What one of two says is affected, and what the other does. */
+/** The counts of two raters' answers, affected or not. */
 export type Matrix = { truePositives: number; falsePositives: number; falseNegatives: number; trueNegatives: number }
 
 const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0)
 
 /**
- * Cohen's kappa with its standard error of large samples (Fleiss, Cohen and Everitt 1969), of a square table: what one
- * says by rows, what the other says by columns.
+ * Cohen's kappa with its large-sample standard error (Fleiss, Cohen and Everitt 1969), from a square table: one rater
+ * in rows,
+ * the other in columns.
  */
 export const cohensKappa = (table: number[][]): { value: number; standardError: number } | null => {
   const all = sum(table.flat())
@@ -29,7 +30,7 @@ export const cohensKappa = (table: number[][]): { value: number; standardError: 
   const of = (shared: number[], at: number) => shared[at] ?? 0
   const observed = sum(shares.map((row, at) => of(row, at)))
   const byChance = sum(first.map((part, at) => part * of(second, at)))
-  // Both always say the same one thing: that they agree tells nothing.
+  // Both always give the same answer, so their agreement has no meaning.
   if (byChance === 1) return null
   const value = (observed - byChance) / (1 - byChance)
   const left = 1 - value
@@ -47,8 +48,9 @@ const tableOf = ({ truePositives, falsePositives, falseNegatives, trueNegatives 
 ]
 
 /**
- * Kappa with its interval. The usual one, value ± z standard errors, holds in large samples alone: of 20 pairs that all
- * agree it is a single point. Half a pair more in each cell mends that; the interval is then stretched to the value.
+ * Kappa with its interval. The usual one, value ± z standard errors, only works for large samples: with 20 pairs that
+ * all agree,
+ * it is a single point. Half a pair more per cell corrects that; the interval is then extended to the value.
  */
 export const kappa = (matrix: Matrix): Estimate | null => {
   const plain = cohensKappa(tableOf(matrix))

@@ -1,5 +1,5 @@
-// The difference b − a at any look: however often one looks, a difference that is not there is claimed with
-// probability alpha at most. The headline number.
+// The always-valid difference b − a: however often it is checked, the false alarm rate is at most alpha. The headline
+// number.
 
 import { type ArmEstimates, degreesOfFreedom, mendedVariance } from './arm.ts'
 import { type Design, differenceBoundsOf, tShare } from './design.ts'
@@ -8,13 +8,13 @@ import type { NoInterval } from './fixed.ts'
 import { around, clampInterval, type Interval } from './interval.ts'
 import { eValueOf, informationRate, pValueOf, tLogE, tMultiplier } from './mixtures.ts'
 
-/** How well the difference is known. */
+/** The precision of the difference. */
 export type Precision = {
   variance: number
   degrees: number
-  /** Conversations, less what they repeat of each other. */
+  /** Conversations, less their repetition. */
   effectiveConversations: number
-  /** Information, as the mixtures take it. */
+  /** Information, as the mixtures use it. */
   x: number
 }
 
@@ -27,7 +27,7 @@ export type AnytimeDifference = Omit<SequentialEvidence, 'logE'> & {
   standardError: number | null
   degrees: number | null
   effectiveConversations: number | null
-  /** Standard errors on each side of the estimate, of the t part; null when infinite. */
+  /** Standard errors on each side of the estimate, for the t part; null if infinite. */
   multiplier: number | null
 }
 
@@ -37,8 +37,7 @@ const noEvidence: SequentialEvidence = { logE: 0, eValue: 1, p: 1 }
 export const precisionOf = ({ a, b, covariance }: ArmEstimates, design: Design): Precision | null => {
   if (a.units < 2 || b.units < 2) return null
   const observed = a.observed + b.observed
-  // The variance is never below what it would be if both arms were alike: that keeps uneven splits and arms in which
-  // nothing varies honest.
+  // The variance is at least that of equal arms: this keeps uneven splits and arms without variation correct.
   const pooled = pooledOf(a, b, design)
   const ifAlike = pooled.worth * (a.designEffect / a.observed + b.designEffect / b.observed)
   const ifAlikeAndIndependent = pooled.independent * (1 / a.observed + 1 / b.observed)

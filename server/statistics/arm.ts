@@ -1,4 +1,4 @@
-// One arm of one outcome: its mean and how well it is known.
+// One arm of one outcome: its mean and precision.
 
 import { boundsOf, type Design } from './design.ts'
 import { tQuantile } from './distributions.ts'
@@ -11,26 +11,26 @@ export type ArmEstimate = {
   units: number
   observed: number
   sum: number
-  /** Of a boolean outcome, the rate. */
+  /** For a boolean outcome, the rate. */
   mean: number | null
-  /** Squared, from the mean, summed. */
+  /** Squared deviations from the mean, summed. */
   deviations: number
-  /** Of the mean: from how units differ, by the delta method. It needs two units. */
+  /** Of the mean: from the differences between units, with the delta method. Requires two units. */
   unitVariance: number | null
-  /** How many times the variance of independent observations that is, but at least 1. */
+  /** The ratio to the variance of independent observations, at least 1. */
   designEffect: number
-  /** Of the mean, were observations independent. Of booleans it is mended, so never 0. */
+  /** Of the mean, with independent observations. For booleans it is adjusted, so never 0. */
   independentVariance: number
-  /** Of the mean: the variance that always-valid results use. */
+  /** Of the mean: the variance of always-valid results. */
   variance: number
-  /** Each observation is a unit of its own. */
+  /** Each observation is its own unit. */
   single: boolean
 }
 
 export type ArmEstimates = {
   a: ArmEstimate
   b: ArmEstimate
-  /** Between the two means: of units that are in both arms. */
+  /** Between the two means, from units in both arms. */
   covariance: number
   /** b − a. */
   difference: number | null
@@ -54,9 +54,9 @@ export const estimateArms = (sums: Sums, kind: Design['kind']): ArmEstimates => 
 
 type Measured = Pick<ArmEstimate, 'units' | 'observed' | 'sum' | 'mean' | 'deviations' | 'unitVariance' | 'single'> & {
   shiftedMean: number
-  /** How many times the variance of independent observations the units' is; null when nothing varies. */
+  /** The ratio of the units' variance to that of independent observations; null without variation. */
   effect: number | null
-  /** The same if all observations of a unit were alike. */
+  /** The same if all observations of a unit were equal. */
   largestEffect: number
 }
 
@@ -84,20 +84,21 @@ const measure = (sums: ArmSums): Measured => {
   }
 }
 
-/** What is next to 0 is left by rounding, of sums as large as `of`. */
+/** Almost 0 is rounding, with sums as large as `of`. */
 const withoutRounding = (value: number, of: number) => (value <= of * 1e-14 ? 0 : value)
 
 /**
- * Where nothing varies, how alike the observations of a unit are cannot be seen: it is as in the other arm, and if that
- * does not show it either, all of a unit count as one.
+ * Without variation, the similarity within units is unknown: it is taken from the other arm, and if that does not show
+ * it either,
+ * a unit counts as one observation.
  */
 const designEffectOf = (arm: Measured, other: Measured): number => {
   const effect = arm.effect ?? 1 + (arm.largestEffect - 1) * (likenessOf(other) ?? 1)
-  // Barely above 1 it is 1, but for rounding.
+  // Barely above 1 is 1, except for rounding.
   return effect > 1 + 1e-9 ? effect : 1
 }
 
-/** From 0, observations of a unit are independent, to 1, all alike. */
+/** From 0, observations of a unit are independent, to 1, all equal. */
 const likenessOf = ({ effect, largestEffect }: Measured): number | null =>
   effect === null || largestEffect <= 1 ? null : clamp((effect - 1) / (largestEffect - 1), 0, 1)
 
@@ -107,7 +108,7 @@ const estimate = (measured: Measured, designEffect: number, kind: Design['kind']
   return { ...counted, ...variancesOf(counted, kind) }
 }
 
-/** Of a share, with one more of each kind: not 0 even when all are alike (Agresti and Caffo). */
+/** Of a share, with one more of each kind: not 0 even if all are equal (Agresti and Caffo). */
 export const mendedVariance = (sum: number, count: number): number => {
   const mended = (sum + 1) / (count + 2)
   return mended * (1 - mended)
@@ -123,7 +124,7 @@ export const variancesOf = (
     return { independentVariance, variance: designEffect * independentVariance }
   }
   const independentVariance = mendedVariance(sum, observed) / (observed + 2)
-  // Mended as if there were as few observations as they are worth: for rare outcomes that is more.
+  // Adjusted at the effective number of observations: for rare outcomes, that is more.
   const [worthSum, worth] = [sum / designEffect, observed / designEffect]
   const variance = Math.max(designEffect * independentVariance, mendedVariance(worthSum, worth) / (worth + 2))
   return { independentVariance, variance }
@@ -135,18 +136,18 @@ const covarianceOf = ({ shared }: Sums, a: ArmEstimate, b: ArmEstimate, meanA: n
     shared.sumSum - meanB * shared.sumCount - meanA * shared.countSum + meanA * meanB * shared.countCount
   const correction = Math.sqrt((a.units / (a.units - 1)) * (b.units / (b.units - 1)))
   const covariance = (correction * residuals) / (a.observed * b.observed)
-  // A covariance that is 0 but for rounding must not choose the method.
+  // A covariance of 0 except for rounding must not choose the method.
   return Math.abs(covariance) < 1e-12 * Math.sqrt(a.unitVariance * b.unitVariance) ? 0 : covariance
 }
 
-/** Degrees of freedom of a sum of two variances (Welch and Satterthwaite). What has none does not count. */
+/** Degrees of freedom of a sum of two variances (Welch and Satterthwaite). Zero variances do not count. */
 export const degreesOfFreedom = (varianceA: number, unitsA: number, varianceB: number, unitsB: number): number => {
-  // By shares, because small variances squared are 0.
+  // As shares, because small variances squared are 0.
   const share = varianceA / (varianceA + varianceB)
   return 1 / (share ** 2 / (unitsA - 1) + (1 - share) ** 2 / (unitsB - 1))
 }
 
-/** If this were the only look. */
+/** Only valid for a single look. */
 export const fixedArmInterval = (arm: ArmEstimate, design: Design, alpha = design.alpha): Interval | null => {
   const { mean, unitVariance, units, observed, sum, designEffect } = arm
   if (mean === null || unitVariance === null) return null
@@ -154,7 +155,7 @@ export const fixedArmInterval = (arm: ArmEstimate, design: Design, alpha = desig
   return within(around(mean, tQuantile(1 - alpha / 2, units - 1) * Math.sqrt(unitVariance)), design)
 }
 
-/** At any look. */
+/** Always valid. */
 export const anytimeArmInterval = (arm: ArmEstimate, design: Design, alpha = design.alpha): Interval | null => {
   const { mean, unitVariance, units, observed, sum, designEffect, variance } = arm
   if (mean === null || unitVariance === null) return null

@@ -1,10 +1,10 @@
-// The difference less what was known of the units before the launch (CUPED; Deng, Xu, Kohavi and Walker 2013).
+// The difference adjusted by values from before the launch (CUPED; Deng, Xu, Kohavi and Walker 2013).
 
 import { degreesOfFreedom } from './arm.ts'
 import { tQuantile, tTwoSided } from './distributions.ts'
 import { around, type Interval } from './interval.ts'
 
-/** Over the units that have both: sums of the values after and before the launch, of squares and of products. */
+/** Over the units with both: sums of the values after and before the launch, of squares, and of products. */
 export type BeforeAndAfter = {
   units: number
   after: number
@@ -31,10 +31,10 @@ const spreadOf = (arm: BeforeAndAfter) => ({
   both: covarianceOf(arm.units, arm.after, arm.before, arm.products),
 })
 
-/** Null with fewer than two units in an arm, or where nothing varies. */
+/** Null with fewer than two units in an arm, or without variation. */
 export const adjustForBefore = (a: BeforeAndAfter, b: BeforeAndAfter, alpha: number): AdjustedDifference | null => {
   if (a.units < 2 || b.units < 2) return null
-  // All units are one sample here: before the launch the arms did not differ.
+  // All units are one sample here, because the arms did not differ before the launch.
   const together = spreadOf({
     units: a.units + b.units,
     after: a.after + b.after,

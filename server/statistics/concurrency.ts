@@ -1,17 +1,17 @@
-// Whether both arms ran at the same times. One after the other, what else changed meanwhile looks like a difference.
+// Whether both arms ran at the same time. If not, other changes look like a difference.
 
 import { chiSquareTail } from './distributions.ts'
 import type { Split } from './sample-ratio.ts'
 
 const leastExpected = 5
 const leastOverlap = 0.9
-/** Small, since it is looked at again and again. */
+/** Small, because it is tested repeatedly. */
 const differsBelow = 0.0001
 
 const totalOf = (days: readonly Split[]): Split =>
   days.reduce((sum, day) => ({ a: sum.a + day.a, b: sum.b + day.b }), { a: 0, b: 0 })
 
-/** Days joined until each bucket is expected to hold five units of each arm. */
+/** Days are merged until five units of each arm are expected per bucket. */
 const bucketsOf = (days: readonly Split[]): Split[] => {
   const total = totalOf(days)
   const least = Math.min(total.a, total.b) / (total.a + total.b)
@@ -27,7 +27,7 @@ const bucketsOf = (days: readonly Split[]): Split[] => {
   return last ? [...buckets, { a: last.a + open.a, b: last.b + open.b }] : []
 }
 
-/** Whether the split is the same in all buckets. */
+/** Whether the split is equal in all buckets. */
 export const sameSplit = (buckets: readonly Split[]): { chiSquare: number; degrees: number; p: number } => {
   const total = totalOf(buckets)
   const all = total.a + total.b
@@ -43,12 +43,12 @@ export const sameSplit = (buckets: readonly Split[]): { chiSquare: number; degre
 
 export type Concurrency = {
   status: 'cannot_tell' | 'concurrent' | 'arms_not_concurrent'
-  /** The share of units that arrived while both arms got some. */
+  /** The share of units that arrived while both arms received units. */
   overlapShare: number | null
   p: number
 }
 
-/** Of units by the day of their first conversation, in the order of days. */
+/** Units by the day of their first conversation, in order. */
 export const concurrency = (days: readonly Split[]): Concurrency => {
   const buckets = bucketsOf(days)
   if (buckets.length < 2) return { status: 'cannot_tell', overlapShare: null, p: 1 }

@@ -1,13 +1,13 @@
 import type { Interval } from './interval.ts'
 
-/** What is pinned when an experiment is launched, with what its outcome is. */
+/** The settings and outcome kind that are pinned at launch. */
 export type Design = {
   kind: 'boolean' | 'numeric'
-  /** How often, at most, a difference may be claimed where there is none. */
+  /** The maximum false alarm rate. */
   alpha: number
-  /** The number of conversations at which always-valid intervals are the narrowest. */
+  /** The number of conversations at which always-valid intervals are narrowest. */
   tuningConversations: number
-  /** Of a numeric outcome's scores; null when it has no bounds. */
+  /** Of a numeric outcome's scores; null without a range. */
   range: Interval | null
 }
 

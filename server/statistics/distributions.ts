@@ -1,12 +1,12 @@
-// Tails and quantiles. Tails are computed as such, never as 1 minus the rest, so that small ones keep their digits.
+// Tails and quantiles. Tails are never computed as 1 minus the rest, so that small ones keep their digits.
 
 import { incompleteBeta, logBeta, upperGamma } from './special-functions.ts'
 
 const mostSteps = 100
-/** Newton's steps double the digits: after one as small as this the next is rounding. */
+/** Newton's steps double the digits: after one this small, the next is rounding. */
 const enough = 1e-10
 
-/** P(χ² > x) with so many degrees of freedom. */
+/** P(χ² > x) with these degrees of freedom. */
 export const chiSquareTail = (x: number, degrees: number): number => upperGamma(degrees / 2, x / 2)
 
 /** P(Z > z). */
@@ -23,7 +23,7 @@ export const tTwoSided = (t: number, degrees: number): number => {
   return incompleteBeta(degrees / 2, 0.5, degrees / (degrees + square), square / (degrees + square))
 }
 
-/** The z below which a share p of the normal distribution lies. */
+/** The z below which a share p of the normal distribution is. */
 export const normalQuantile = (p: number): number => {
   if (p < 0.5) return -upperNormalQuantile(p)
   return upperNormalQuantile(1 - p)
@@ -44,12 +44,12 @@ const upperNormalQuantile = (tail: number): number => {
   return z
 }
 
-/** The t below which a share p of Student's distribution lies, for p of at least 1/2. */
+/** The t below which a share p of Student's distribution is, for p of at least 1/2. */
 export const tQuantile = (p: number, degrees: number): number => {
   const tail = 1 - p
   const normal = upperNormalQuantile(tail)
   if (degrees === Number.POSITIVE_INFINITY || normal === 0) return normal
-  // In ln t the logarithm of the tail is concave too, and the normal quantile lies below.
+  // In ln t, the logarithm of the tail is concave too, and the normal quantile is below.
   const logScale = -0.5 * Math.log(degrees) - logBeta(degrees / 2, 0.5)
   let t = normal
   for (let step = 0; step < mostSteps; step++) {

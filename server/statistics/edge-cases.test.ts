@@ -10,7 +10,7 @@ import { isValue, type OutcomeValue, outcomeSumsOf } from './outcome-sums.ts'
 import { fisher } from './proportions.ts'
 import { sumsOf } from './sums.ts'
 
-/** The cases that were worked out when the statistics were designed, by other software. */
+/** Cases computed with other software when the statistics were designed. */
 
 const resultsOf = (counts: readonly [number, number, number, number]) => {
   const arms = estimateArms(tableSums(...counts), 'boolean')
@@ -38,7 +38,7 @@ describe('two rates', () => {
     if ('lift' in expected) expect(rounded(found.lift.anytime)).toEqual(expected.lift)
   })
 
-  it('are as uncertain as they were worked out to be', () => {
+  it('have the computed uncertainty', () => {
     const middle = resultsOf([40, 200, 62, 210]).anytime
     expect(middle.standardError).toBeCloseTo(0.0427827, 7)
     expect(middle.degrees).toBeCloseTo(405.487, 3)
@@ -55,7 +55,7 @@ describe('two rates', () => {
     expect(anytime.interval?.low).toBeLessThan(0)
   })
 
-  it('that could not differ more exclude 0 by the exact part alone', () => {
+  it('with the largest possible difference only exclude 0 with the exact part', () => {
     const { anytime, fixed, lift } = resultsOf([0, 10, 10, 10])
     expect(anytime.multiplier).toBeNull()
     expect(fisher({ affected: 0, all: 10 }, { affected: 10, all: 10 })).toBeCloseTo(1.08e-5, 7)
@@ -63,7 +63,7 @@ describe('two rates', () => {
     expect(lift).toEqual({ estimate: null, fixed: null, anytime: null, reason: 'baseline_is_zero' })
   })
 
-  it('of which one never varies take from the other how alike the conversations of a caller are', () => {
+  it("with one that never varies use the other arm's similarity within callers", () => {
     const callers = (arm: 'a' | 'b', values: number[]) =>
       Array.from({ length: 50 }, () => ({ a: [], b: [], [arm]: values }))
     const effects = (units: { a: number[]; b: number[] }[]) => {
@@ -75,11 +75,11 @@ describe('two rates', () => {
     const [a, b] = effects([...never, ...callers('b', [0, 0]), ...callers('b', [1, 1])])
     expect(a).toBe(2)
     expect(b).toBeCloseTo(2, 1)
-    // Nobody knows: each caller counts once.
+    // It is unknown: each caller counts once.
     expect(effects([...never, ...callers('b', [1, 1, 1])])).toEqual([2, 3])
   })
 
-  it('with few expected in a cell are tested by Fisher, which the method says', () => {
+  it("with few expected in a cell are tested with Fisher's test, which the method says", () => {
     expect(resultsOf([1, 8, 5, 8]).fixed.method).toBe('score_and_fisher')
     expect(resultsOf([10, 30, 15, 30]).fixed.method).toBe('score')
   })
@@ -108,7 +108,7 @@ describe('too little', () => {
     }
   })
 
-  it('one unit in an arm has no interval, however often it comes', () => {
+  it('one unit in an arm has no interval, however often it returns', () => {
     const units = [{ a: [1, 0, 1, 1], b: [] }, ...[0, 1, 0].map((value) => ({ a: [], b: [value] }))]
     const arms = estimateArms(sumsOf(units, 'boolean'), 'boolean')
     expect(arms.a).toMatchObject({ mean: 0.75, unitVariance: null })
@@ -133,7 +133,7 @@ describe('too little', () => {
 const spread = Array.from({ length: 60 }, (_, at) => at % 3)
 
 describe('scores', () => {
-  it('that never vary have no interval', () => {
+  it('without variation have no interval', () => {
     const same = (value: number) => Array.from({ length: 20 }, () => observed(value))
     for (const other of [3, 4]) {
       const { difference, lift } = outcomeOf(same(3), same(other))
@@ -144,7 +144,7 @@ describe('scores', () => {
     }
   })
 
-  it('that vary in one arm alone are as uncertain as both together', () => {
+  it('that only vary in one arm are as uncertain as both together', () => {
     const varied = [1, 2, 3, 4, 5, 4, 3, 2].map(observed)
     const { difference } = outcomeOf(
       Array.from({ length: 20 }, () => observed(3)),
@@ -155,7 +155,7 @@ describe('scores', () => {
     expect(difference.fixed.degrees).toBe(varied.length - 1)
   })
 
-  it('that are no numbers or out of range have failed', () => {
+  it('that are not numbers or out of range have failed', () => {
     const ranged = { ...numeric, range: { low: 1, high: 5 } }
     const strange = [Number.NaN, Number.POSITIVE_INFINITY, -1e300, 0.999, 5.001].map(observed)
     const good = [1, 5, 3, 2].map(observed)
@@ -165,13 +165,13 @@ describe('scores', () => {
     expect(other).toEqual(one)
   })
 
-  it('are values when they can be averaged', () => {
+  it('are values if they can be averaged', () => {
     expect([0, 1].map((value) => isValue(value, boolean))).toEqual([true, true])
     expect([0.5, -1, true, null, '1', Number.NaN].filter((value) => isValue(value, boolean))).toEqual([])
     expect([-1e75, 0.5, 1e75, 1e76].filter((value) => isValue(value, numeric))).toEqual([-1e75, 0.5, 1e75])
   })
 
-  it('below 0 have a lift upwards when they rise', () => {
+  it('below 0 have a positive lift when they rise', () => {
     const { lift } = outcomeOf(
       spread.map((value) => observed(value - 10)),
       spread.map((value) => observed(value - 5)),
@@ -206,7 +206,7 @@ describe('units in both arms', () => {
       numeric,
     )
 
-  it('tell more about the difference, since what sets units apart does not count', () => {
+  it('make the difference more precise, because differences between units do not count', () => {
     const paired = inBoth((value, at) => value + (at % 2))
     const apart = outcomeOf(
       spread.map(observed),
@@ -214,11 +214,11 @@ describe('units in both arms', () => {
     ).difference
     expect(paired.estimate).toBe(apart.estimate)
     expect(paired.fixed.standardError).toBeLessThan(0.6 * (apart.fixed.standardError ?? Number.NaN))
-    // The always-valid variance never falls below that of independent conversations.
+    // The always-valid variance is at least that of independent conversations.
     expect(paired.anytime.standardError).toBe(apart.anytime.standardError)
   })
 
-  it('that all differ by the same have no variance left', () => {
+  it('that all differ equally have no variance left', () => {
     for (let seed = 1; seed <= 20; seed++) {
       const { normal } = seeded(seed)
       const values = Array.from({ length: 50 }, normal)
@@ -228,8 +228,8 @@ describe('units in both arms', () => {
     }
   })
 
-  it('that do not go together count as apart, whatever rounding leaves', () => {
-    // One in three has a 1 in arm a, and one in fifteen in arm b: first just as many of those, then those alone.
+  it('without correlation count as separate, whatever rounding leaves', () => {
+    // One in three has a 1 in arm a, and one in fifteen in arm b: first the same number of those, then only those.
     const unitsWith = (b: (at: number) => boolean) =>
       Array.from({ length: 45 }, (_, at) => ({ a: [at % 3 === 0 ? 1 : 0], b: [b(at) ? 1 : 0] }))
     const armsWith = (b: (at: number) => boolean) => estimateArms(sumsOf(unitsWith(b), 'boolean'), 'boolean')
@@ -244,7 +244,7 @@ describe('units in both arms', () => {
     ).toBe('welch')
   })
 
-  it('and come back are worth what they vary in each arm', () => {
+  it('that return are worth what they vary in each arm', () => {
     const twice = spread.map((value, at) => ({ a: [value, value], b: [value + (at % 2), value + (at % 2)] }))
     const { anytime } = differenceOf(estimateArms(sumsOf(twice, 'numeric'), 'numeric'), numeric)
     const without = twice.flatMap(({ a, b }) => [
@@ -266,7 +266,7 @@ describe('what was never observed', () => {
     ...times(failed, { status: 'failed' }),
   ]
 
-  it('is bounded by the worst case, which the sign of this difference survives', () => {
+  it('are bounded by the worst case, which the sign of this difference survives', () => {
     const { missingness } = outcomeOf(arm(40, 160, 6, 4), arm(62, 148, 5, 0), boolean)
     const worst = missingness.worstCase
     expect(rounded(worst?.a ?? null)).toEqual([0.190476, 0.238095])
@@ -274,19 +274,19 @@ describe('what was never observed', () => {
     expect(rounded(worst?.difference ?? null)).toEqual([0.050277, 0.121152])
     expect(worst?.signSurvives).toBe(true)
     expect(missingness.flags).toEqual([])
-    // With the uncertainty of 425 conversations it does not exclude 0.
+    // With the uncertainty of 425 conversations, it does not exclude 0.
     expect(worst?.differenceAtAnyLook?.low).toBeLessThan(0)
     expect(worst?.differenceAtAnyLook?.high).toBeGreaterThan(0.24)
   })
 
-  it('is told when one arm has more of it', () => {
+  it('are reported if one arm has more of them', () => {
     const { missingness } = outcomeOf(arm(40, 160, 0, 0), arm(40, 100, 50, 10), boolean)
     expect(missingness.flags).toEqual(['differential_missingness', 'high_missingness'])
     expect(missingness.shareB).toBe(0.3)
     expect(missingness.worstCase?.signSurvives).toBe(false)
   })
 
-  it('of scores is bounded by their range', () => {
+  it('of scores are bounded by their range', () => {
     const ranged = { ...numeric, range: { low: 1, high: 5 } }
     const a = [...[2, 2, 2, 3].map(observed), { status: 'missing' } as const]
     const b = [4, 5, 5, 5].map(observed)

@@ -18,7 +18,7 @@ describe('distributions', () => {
     near(tTwoSided(1e5, 3), 2.205315581063698e-15)
   })
 
-  it('give back the quantile that a tail came from', () => {
+  it('return the quantile of a tail', () => {
     const degrees = fc.oneof(fc.double({ min: 1, max: 5, noNaN: true }), fc.integer({ min: 5, max: 1_000_000 }))
     fc.assert(
       fc.property(fc.double({ min: 0.5, max: 1 - 1e-6, noNaN: true }), degrees, (p, df) => {
@@ -31,20 +31,20 @@ describe('distributions', () => {
 })
 
 describe('evidence', () => {
-  it('of a t value without bound has a bound', () => {
+  it('for an infinite t value is finite', () => {
     expect(tLogE(Number.POSITIVE_INFINITY, 10, 3)).toBeCloseTo(0.5 * Math.log(1 / 4) + 5.5 * Math.log(4), 9)
   })
 })
 
 describe('the intervals of an arm', () => {
-  it('at any look are those of a beta mixture that is narrowest at 500', () => {
+  it('that are always valid come from a beta mixture that is narrowest at 500', () => {
     const { a } = estimateArms(tableSums(40, 200, 62, 210), 'boolean')
     const { low = 0, high = 0 } = anytimeArmInterval(a, boolean) ?? {}
     expect(low).toBeCloseTo(0.12162325064401, 9)
     expect(high).toBeCloseTo(0.29685855470089, 9)
   })
 
-  it('hold its rate, the one for any look being wider', () => {
+  it('contain its rate, and the always-valid one is wider', () => {
     fc.assert(
       fc.property(table, (counts) => {
         const { a } = estimateArms(tableSums(...counts), 'boolean')
@@ -57,7 +57,7 @@ describe('the intervals of an arm', () => {
     )
   })
 
-  it('are as wide as units make them', () => {
+  it('are as wide as units require', () => {
     const { uniform } = seeded(9)
     const callers = Array.from({ length: 60 }, () => (uniform() < 0.3 ? 1 : 0))
     const widthOf = (times: number) => {
@@ -69,7 +69,7 @@ describe('the intervals of an arm', () => {
       const { low, high } = fixedArmInterval(a, boolean) ?? { low: 0, high: 0 }
       return high - low
     }
-    // Ten conversations of each caller that are all alike tell as much as one.
+    // Ten equal conversations of each caller are worth one.
     expect(widthOf(10)).toBeCloseTo(widthOf(1), 2)
   })
 })
@@ -83,7 +83,7 @@ describe('expected precision', () => {
     })
   }
 
-  it('needs more conversations for smaller differences, and none for one that is seen already', () => {
+  it('needs more conversations for smaller differences, and none for one that is already clear', () => {
     const [small, large, huge] = [0.02, 0.1, 0.5].map((target) => precision([40, 200, 62, 210], target))
     expect(small?.moreConversations).toBeGreaterThan(10 * (large?.moreConversations ?? Number.NaN))
     expect(small?.moreDays).toBeCloseTo((small?.moreConversations ?? 0) / 50, 9)
@@ -97,14 +97,14 @@ describe('expected precision', () => {
     expect(precision([0, 200, 62, 210], null)).toMatchObject({ target: null, moreConversations: null })
   })
 
-  it('reaches the power that it was asked for', () => {
+  it('reaches the requested power', () => {
     const look = { variance: 0.01, conversations: 500, mode: 'anytime', alpha: 0.05, informationRate: 0.008 } as const
     expect(powerAt(0.1, look, timesMore(0.1, look, 0.8) ?? Number.NaN)).toBeCloseTo(0.8, 9)
   })
 })
 
 describe('several outcomes', () => {
-  it('are corrected for each other, those without a result left out', () => {
+  it('are corrected for each other, without those that have no result', () => {
     const { size, corrected } = correctSecondaries([
       { p: 0.01, eValue: 100, fixedP: 0.001 },
       { p: null, eValue: null, fixedP: null },
@@ -119,8 +119,8 @@ describe('several outcomes', () => {
   })
 })
 
-describe('the correction by human reviews', () => {
-  /** A judge that sees 8 of 10 affected and calls 1 of 10 others affected. */
+describe('the correction with human reviews', () => {
+  /** A judge that affects 8 of 10 affected ones and 1 of 10 others. */
   const armOf = (uniform: () => number, rate: number, reviewed: number, others: number): ReviewedArm => {
     const conversation = () => {
       const human = uniform() < rate ? 1 : 0
@@ -138,7 +138,7 @@ describe('the correction by human reviews', () => {
     return { units, others: judged.a }
   }
 
-  it('covers the truth where the judge alone misses it', () => {
+  it('covers the truth if the judge alone misses it', () => {
     const { uniform } = seeded(31)
     const [rate, runs] = [0.1, 400]
     let covered = 0
@@ -156,7 +156,7 @@ describe('the correction by human reviews', () => {
     expect(coveredByJudge / runs).toBeLessThan(0.1)
   })
 
-  it('is narrower than the human sample alone when the judge is good, and equal to it when there is no judge', () => {
+  it('is narrower than the human sample alone if the judge is good, and equal to it without a judge', () => {
     const { uniform } = seeded(32)
     const arm = armOf(uniform, 0.3, 200, 5000)
     const alone = correctArm({ units: arm.units, others: noSums().a })
@@ -167,7 +167,7 @@ describe('the correction by human reviews', () => {
     expect(corrected?.variance).toBeLessThan(alone?.variance ?? Number.NaN)
   })
 
-  it('takes callers who say everything twice as one', () => {
+  it('counts callers with repeated observations once', () => {
     const { uniform } = seeded(33)
     const arm = armOf(uniform, 0.3, 100, 1000)
     const { a } = sumsOf([], 'boolean')
@@ -183,7 +183,7 @@ describe('the correction by human reviews', () => {
     expect(correctArm({ units: twice, others: a })?.variance).toBeCloseTo(once?.variance ?? Number.NaN, 12)
   })
 
-  it('needs thirty reviews in each arm', () => {
+  it('requires thirty reviews in each arm', () => {
     const { uniform } = seeded(34)
     const [few, many] = [armOf(uniform, 0.2, 29, 500), armOf(uniform, 0.2, 60, 500)]
     expect(correctedDifference(few, many, boolean)).toBeNull()

@@ -1,10 +1,10 @@
-// Evidence on two rates that is exact at any number of independent observations and any split (universal inference).
+// Evidence on two rates that is exact for any number of independent observations and any split (universal inference).
 
 import { edge } from './interval.ts'
 import { likeliestRates, type Share } from './proportions.ts'
 import { logBeta } from './special-functions.ts'
 
-/** What learning both rates from the data alone explains: a mixture with Jeffreys' priors. */
+/** The likelihood of learning both rates from the data: a mixture with Jeffreys' priors. */
 const logLearnt = ({ affected, all }: Share): number =>
   logBeta(affected + 0.5, all - affected + 0.5) - logBeta(0.5, 0.5)
 
@@ -13,13 +13,13 @@ const timesLog = (times: number, of: number) => (times === 0 ? 0 : times * Math.
 const logLikelihood = ({ affected, all }: Share, rate: number): number =>
   timesLog(affected, rate) + timesLog(all - affected, 1 - rate)
 
-/** Against rates that differ by just so much. */
+/** Against rates with exactly this difference. */
 export const exactLogE = (a: Share, b: Share, difference: number): number => {
   const { rateA, rateB } = likeliestRates(a, b, difference)
   return logLearnt(a) + logLearnt(b) - logLikelihood(a, rateA) - logLikelihood(b, rateB)
 }
 
-/** All differences that were not excluded. */
+/** All differences that are not excluded. */
 export const exactInterval = (a: Share, b: Share, alpha: number) => {
   const estimate = b.affected / b.all - a.affected / a.all
   const learnt = logLearnt(a) + logLearnt(b)

@@ -1,7 +1,7 @@
 // Several outcomes at once: what each shows when chance had several tries. Null where there is nothing to correct; it
 // does not count.
 
-/** Each value corrected with its rank among those that are known, 1 being the smallest. */
+/** Each known value corrected with its rank, 1 being the smallest. */
 const byRank = (ps: readonly (number | null)[], correct: (sorted: number[]) => number[]): (number | null)[] => {
   const order = ps.flatMap((p, at) => (p === null ? [] : [{ p, at }])).sort((one, other) => one.p - other.p)
   const corrected = correct(order.map(({ p }) => p))
@@ -12,7 +12,7 @@ const byRank = (ps: readonly (number | null)[], correct: (sorted: number[]) => n
   return result
 }
 
-/** Holm: any claim at alpha is false with probability alpha at most, however the outcomes depend on each other. */
+/** Holm: the probability of any false claim at alpha is at most alpha, whatever the dependence of outcomes. */
 export const holm = (ps: readonly (number | null)[]): (number | null)[] =>
   byRank(ps, (sorted) => {
     let largest = 0
@@ -22,7 +22,7 @@ export const holm = (ps: readonly (number | null)[]): (number | null)[] =>
     })
   })
 
-/** Benjamini and Hochberg: of the claims at alpha a share of alpha at most is false, for outcomes that go together. */
+/** Benjamini and Hochberg: at most a share alpha of the claims at alpha is false, for positively dependent outcomes. */
 export const benjaminiHochberg = (ps: readonly (number | null)[]): (number | null)[] =>
   byRank(ps, (sorted) => {
     let smallest = 1
@@ -38,18 +38,18 @@ export const benjaminiHochberg = (ps: readonly (number | null)[]): (number | nul
 
 const pOfE = (eValue: number | null) => (eValue === null ? null : eValue <= 1 ? 1 : 1 / eValue)
 
-/** The same from e-values: at any look, whatever the dependence (Wang and Ramdas 2022). */
+/** The same from e-values: always valid, whatever the dependence (Wang and Ramdas 2022). */
 export const eBenjaminiHochberg = (eValues: readonly (number | null)[]): (number | null)[] =>
   benjaminiHochberg(eValues.map(pOfE))
 
 export const holmOfE = (eValues: readonly (number | null)[]): (number | null)[] => holm(eValues.map(pOfE))
 
-/** What one of several outcomes shows alone; null where it has no result. */
+/** The uncorrected result of one of several outcomes; null without one. */
 export type Alone = { eValue: number | null; p: number | null; fixedP: number | null }
 
 export type Corrected = { p: number | null; q: number | null; fixedP: number | null; fixedQ: number | null }
 
-/** All outcomes but the primary, which is never corrected for them. */
+/** All outcomes except the primary, which is never corrected for them. */
 export const correctSecondaries = (outcomes: readonly Alone[]): { size: number; corrected: Corrected[] } => {
   const ps = holm(outcomes.map(({ p }) => p))
   const qs = eBenjaminiHochberg(outcomes.map(({ eValue }) => eValue))

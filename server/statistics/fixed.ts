@@ -1,4 +1,4 @@
-// The difference b − a if this were the only look. It errs more often when one looks again.
+// The fixed difference b − a. It errs more often when it is checked repeatedly.
 
 import { type ArmEstimates, degreesOfFreedom } from './arm.ts'
 import { type Design, differenceBoundsOf } from './design.ts'
@@ -16,7 +16,7 @@ export type FixedDifference = {
   method: 'welch' | 'score' | 'score_and_fisher'
   standardError: number | null
   degrees: number | null
-  /** Standard errors on each side of the estimate; of scores, the normal quantile. */
+  /** Standard errors on each side of the estimate; for scores, the normal quantile. */
   multiplier: number | null
   /** A cross-check of the score interval. */
   newcombe: Interval | null
@@ -48,7 +48,7 @@ export const fixedP = (arms: ArmEstimates, design: Design): number => {
 const welch = ({ a, b, covariance, difference }: ArmEstimates) => {
   if (difference === null || a.unitVariance === null || b.unitVariance === null) return 'too_few_units'
   const variance = a.unitVariance + b.unitVariance - 2 * covariance
-  // What is left of a larger sum by rounding is nothing.
+  // Rounding errors of a larger sum count as 0.
   if (variance <= 1e-14 * (a.unitVariance + b.unitVariance)) return 'zero_variance'
   const standardError = Math.sqrt(variance)
   const degrees = degreesOfFreedom(a.unitVariance, a.units, b.unitVariance, b.units)

@@ -17,14 +17,14 @@ describe('the sample ratio', () => {
     expect(splitLogE({ a, b }, expectedA)).toBeCloseTo(logE, 6)
   })
 
-  it('is told by steps, and never untold', () => {
+  it('is reported in steps, and never taken back', () => {
     expect(ratio(60, 40, 0.5).status).toBe('fits')
     expect(ratio(235, 165, 0.5)).toMatchObject({ status: 'watch' })
     expect(ratio(300, 165, 0.5)).toMatchObject({ status: 'mismatch' })
     expect(ratio(5000, 5000, 0.5, 0.004)).toMatchObject({ status: 'mismatch', p: 0.004 })
   })
 
-  it('says nothing of few units, nor where no share is expected', () => {
+  it('says nothing with few units, or without an expected share', () => {
     expect(ratio(0, 0, 0.5)).toMatchObject({ status: 'too_few', p: 1, shareOfA: null })
     expect(ratio(19, 0, 0.5).status).toBe('too_few')
     expect(ratio(300, 0, 0.99).status).toBe('too_few')
@@ -32,7 +32,7 @@ describe('the sample ratio', () => {
     expect(ratio(900, 100, null)).toMatchObject({ status: 'not_configured', p: 1, chiSquareP: null })
   })
 
-  it('has an interval of shares that holds the expected one until it is refuted', () => {
+  it('has an interval of shares that contains the expected one until it is refuted', () => {
     for (const [a, b] of [
       [60, 40],
       [250, 150],
@@ -48,7 +48,7 @@ describe('the sample ratio', () => {
     }
   })
 
-  it('that is as expected is hardly ever told, though it is looked at with each unit', () => {
+  it('that is as expected is hardly ever reported, although it is tested with each unit', () => {
     const { uniform } = seeded(21)
     let alarms = 0
     for (let run = 0; run < 200; run++) {
@@ -64,30 +64,30 @@ describe('the sample ratio', () => {
   })
 })
 
-describe('the times of the arms', () => {
+describe('concurrency of the arms', () => {
   const days = (count: number, day: Split) => Array.from({ length: count }, () => day)
 
-  it('are the same in a steady experiment', () => {
+  it('is equal in a steady experiment', () => {
     expect(concurrency(days(30, { a: 12, b: 11 }))).toEqual({ status: 'concurrent', overlapShare: 1, p: 1 })
-    // One or two units a day: days are joined.
+    // One or two units per day: days are merged.
     const few = Array.from({ length: 60 }, (_, day) => ({ a: day % 2, b: 1 - (day % 2) }))
     expect(concurrency(few)).toMatchObject({ status: 'concurrent', overlapShare: 1 })
   })
 
-  it('differ when one arm follows the other, though the split in all is perfect', () => {
+  it('differs if one arm follows the other, even if the total split is perfect', () => {
     const switched = [...days(10, { a: 20, b: 0 }), ...days(10, { a: 0, b: 20 })]
     expect(concurrency(switched)).toMatchObject({ status: 'arms_not_concurrent', overlapShare: 0 })
     expect(ratio(200, 200, 0.5).status).toBe('fits')
   })
 
-  it('differ when the share of an arm was turned up', () => {
+  it('differs if the share of an arm was increased', () => {
     const turned = [...days(10, { a: 90, b: 10 }), ...days(10, { a: 50, b: 50 })]
     const found = concurrency(turned)
     expect(found).toMatchObject({ status: 'arms_not_concurrent', overlapShare: 1 })
     expect(found.p).toBeLessThan(1e-4)
   })
 
-  it('cannot be told of little', () => {
+  it('is unknown with few units', () => {
     for (const little of [[], [{ a: 3, b: 3 }], days(5, { a: 1, b: 1 }), days(50, { a: 10, b: 0 })]) {
       expect(concurrency(little)).toEqual({ status: 'cannot_tell', overlapShare: null, p: 1 })
     }
@@ -102,8 +102,8 @@ describe('routing', () => {
   ])
   const found = (inBothArms: number) => routing(sizes, { inBothArms, shareOfA: 0.5, alpha: 0.05 })
 
-  it('is compared with what chance would do', () => {
-    // By chance half of those with two and three quarters of those with three conversations are in both arms.
+  it('is compared with chance', () => {
+    // By chance, half of those with two and three quarters of those with three conversations are in both arms.
     expect(found(55)).toMatchObject({ status: 'routed_per_conversation', instability: 1, returning: 100, units: 1000 })
     expect(found(0)).toMatchObject({ status: 'stable', instability: 0 })
     expect(found(12)).toMatchObject({ status: 'unstable_routing' })
@@ -114,7 +114,7 @@ describe('routing', () => {
     expect(interval?.high).toBeLessThan(0.2)
   })
 
-  it('cannot be told when no one returns', () => {
+  it('is unknown if no one returns', () => {
     const once = new Map([[1, 500]])
     expect(routing(once, { inBothArms: 0, shareOfA: 0.5, alpha: 0.05 })).toMatchObject({
       status: 'cannot_tell',

@@ -1,5 +1,6 @@
-// A judge as the ruler errs. Where people have reviewed a fair sample of the same conversations, their answers correct
-// its average (prediction-powered inference; Angelopoulos, Duchi and Zrnic 2023).
+// Corrects a judge's errors with human reviews of a fair sample of the same conversations (prediction-powered
+// inference;
+// Angelopoulos, Duchi and Zrnic 2023).
 
 import { mendedVariance } from './arm.ts'
 import type { Design } from './design.ts'
@@ -23,7 +24,7 @@ export type ReviewedUnit = {
   unreviewedJudgeSquares: number
 }
 
-/** Units with no reviewed conversation: sums of the judge's answers, whose shift is 0. */
+/** Units without a reviewed conversation: sums of the judge's results, whose shift is 0. */
 export type ReviewedArm = { units: readonly ReviewedUnit[]; others: ArmSums }
 
 export type CorrectedArm = {
@@ -35,7 +36,7 @@ export type CorrectedArm = {
   units: number
 }
 
-/** Null below the least number of reviews. */
+/** Null below the minimum number of reviews. */
 export const correctArm = ({ units, others }: ReviewedArm): CorrectedArm | null => {
   const total = (of: (unit: ReviewedUnit) => number) => units.reduce((sum, unit) => sum + of(unit), 0)
   const reviewed = total((unit) => unit.reviewed)
@@ -48,7 +49,7 @@ export const correctArm = ({ units, others }: ReviewedArm): CorrectedArm | null 
   const judgeSquares = total((unit) => unit.judgeSquares + unit.unreviewedJudgeSquares) + others.squares
   const judgeVariance = (judgeSquares - (judge + unreviewedJudge) ** 2 / judged) / (judged - 1)
   const covariance = (total((unit) => unit.products) - (human * judge) / reviewed) / (reviewed - 1)
-  // How far the judge is relied upon: 0 leaves the human sample alone.
+  // The weight of the judge: 0 only uses the human sample.
   const weight =
     judgeVariance > 1e-12 && unreviewed > 0
       ? clamp(covariance / ((1 + reviewed / unreviewed) * judgeVariance), 0, 1)
@@ -56,7 +57,7 @@ export const correctArm = ({ units, others }: ReviewedArm): CorrectedArm | null 
   const reviewedMean = (human - weight * judge) / reviewed
   const unreviewedMean = unreviewed > 0 ? unreviewedJudge / unreviewed : 0
   const allUnits = units.length + others.units
-  // Of each unit what it adds to the error of both means.
+  // Each unit's contribution to the error of both means.
   const ofReviewed = total((unit) => {
     const first = (unit.human - weight * unit.judge - reviewedMean * unit.reviewed) / reviewed
     if (unreviewed === 0) return first ** 2
@@ -74,14 +75,14 @@ export const correctArm = ({ units, others }: ReviewedArm): CorrectedArm | null 
   return { reviewed, human, mean: reviewedMean + weight * unreviewedMean, variance, weight, units: allUnits }
 }
 
-/** By how much the share that so few people affirm is less certain than it looks, as in the arms themselves. */
+/** How much less certain the share of so few affected judgments is than it looks, as in the arms themselves. */
 export const fewPeople = ({ human, reviewed }: Pick<CorrectedArm, 'human' | 'reviewed'>): number => {
   const share = human / reviewed
   return Math.max(0, mendedVariance(human, reviewed) / (reviewed + 2) - (share * (1 - share)) / reviewed)
 }
 
 export type CorrectedDifference = {
-  /** "Corrected by so many human reviews." */
+  /** "Corrected with N human reviews." */
   reviewedA: number
   reviewedB: number
   meanA: number
@@ -92,7 +93,7 @@ export type CorrectedDifference = {
   anytime: Interval | null
 }
 
-/** Beside the figure that the judge alone gives, never in its place. */
+/** Next to the judge's own figure, never instead of it. */
 export const correctedDifference = (a: ReviewedArm, b: ReviewedArm, design: Design): CorrectedDifference | null => {
   const [armA, armB] = [correctArm(a), correctArm(b)]
   if (!armA || !armB) return null
@@ -100,7 +101,7 @@ export const correctedDifference = (a: ReviewedArm, b: ReviewedArm, design: Desi
   const mended = design.kind === 'boolean' ? fewPeople(armA) + fewPeople(armB) : 0
   const variance = armA.variance + armB.variance + mended
   const standardError = Math.sqrt(variance)
-  // The reviewed units are what limits it.
+  // The reviewed units limit the precision.
   const degrees = Math.min(a.units.length, b.units.length) - 1
   const multiplier = tMultiplier(degrees, (armA.reviewed + armB.reviewed) * informationRate(design), design.alpha)
   return {

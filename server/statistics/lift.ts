@@ -1,5 +1,6 @@
-// The difference relative to arm a. Fieller's interval with the multiplier of the absolute one, so that the two agree
-// on whether there is a difference.
+// The difference relative to arm a. Fieller's interval with the multiplier of the absolute one, so that both agree on
+// whether
+// there is a difference.
 
 import type { AnytimeDifference } from './anytime.ts'
 import type { ArmEstimates } from './arm.ts'
@@ -15,7 +16,7 @@ export type Lift = {
   reason: 'baseline_is_zero' | 'baseline_not_distinguishable_from_zero' | 'difference_unknown' | null
 }
 
-/** Null of a baseline of 0, or next to it. */
+/** Null for a baseline of 0 or almost 0. */
 export const relativeLift = (meanA: number, meanB: number): number | null => {
   const lift = (meanB - meanA) / Math.abs(meanA)
   return Number.isFinite(lift) ? lift : null
@@ -29,7 +30,7 @@ export type Ratio = {
   covariance: number
 }
 
-/** Of a ratio; null when the denominator may be 0. */
+/** Of a ratio; null if the denominator can be 0. */
 export const fieller = (ratio: Ratio, multiplier: number): Interval | null => {
   const { numerator, denominator, numeratorVariance, denominatorVariance, covariance } = ratio
   const square = multiplier ** 2
@@ -69,8 +70,9 @@ const noLift = (reason: Lift['reason']): Lift => ({ estimate: null, fixed: null,
 const excludesZero = ({ low, high }: Interval) => low > 0 || high < 0
 
 /**
- * A score interval comes from no standard error. Where counts are so small that Fieller's would differ from it on
- * whether there is a difference, the error is the one that the interval has on the side of 0.
+ * A score interval has no standard error. If counts are so small that Fieller's would disagree on whether there is a
+ * difference,
+ * the error is that of the interval on the side of 0.
  */
 const agreeing = (arms: ArmEstimates, design: Design, fixed: FixedDifference): Interval | null => {
   const { interval, multiplier } = fixed
@@ -85,7 +87,7 @@ const liftInterval = ({ a, b, covariance }: ArmEstimates, design: Design, known:
   const { standardError, multiplier } = known
   const variance = a.variance + b.variance - 2 * covariance
   if (a.mean === null || b.mean === null || !standardError || multiplier === null || variance <= 0) return null
-  // The variances of the arms, scaled so that together they give the one that the difference has.
+  // The variances of the arms, scaled so that together they equal that of the difference.
   const scale = standardError ** 2 / variance
   const ratio = fieller(
     {

@@ -1,4 +1,4 @@
-// Conversations whose outcome was never observed: whether one arm has more of them, and what they could hide.
+// Missing outcomes: whether one arm has more of them, and what they could hide.
 
 import { type AnytimeDifference, anytimeDifference, precisionOf, tLevel } from './anytime.ts'
 import { type ArmEstimate, type ArmEstimates, estimateArms, variancesOf } from './arm.ts'
@@ -8,28 +8,28 @@ import { clamp, clampInterval, type Interval } from './interval.ts'
 import { tMultiplier } from './mixtures.ts'
 import type { OutcomeSums } from './outcome-sums.ts'
 
-/** Above this share of an arm, what was observed may not stand for the rest. */
+/** Above this share of an arm, the observed values may not represent the rest. */
 const highShare = 0.1
 
 export type Missingness = {
-  /** Of what is settled. */
+  /** Of all settled ones. */
   shareA: number | null
   shareB: number | null
   fixed: FixedDifference
   anytime: AnytimeDifference
   flags: ('differential_missingness' | 'high_missingness')[]
-  /** Null where scores have no bounds, or an arm has nothing settled. */
+  /** Null if scores have no range, or an arm has nothing settled. */
   worstCase: WorstCase | null
 }
 
-/** Whatever the values not observed are, the arms' means and their difference lie in here (Manski). */
+/** Whatever the missing values are, the arms' means and their difference are in here (Manski). */
 export type WorstCase = {
   a: Interval
   b: Interval
   difference: Interval
-  /** 0 is not in there. */
+  /** It does not contain 0. */
   signSurvives: boolean
-  /** The same with the uncertainty of sampling; null while that is unknown. */
+  /** The same with sampling uncertainty; null while that is unknown. */
   differenceAtAnyLook: Interval | null
 }
 
@@ -78,7 +78,7 @@ const widened = (
   const completed: ArmEstimates = {
     a: completedArm(arms.a, settled.a, design, bounds),
     b: completedArm(arms.b, settled.b, design, bounds),
-    // One that would narrow the interval is not relied upon.
+    // A variance that would narrow the interval is not used.
     covariance: Math.min(0, arms.covariance),
     difference: null,
     single: false,
@@ -91,7 +91,7 @@ const widened = (
   return clampInterval(wider, differenceBoundsOf(design) ?? wider)
 }
 
-/** The arm as uncertain as it could be with all that is settled observed. */
+/** The arm with maximum uncertainty, with everything settled observed. */
 const completedArm = (
   observed: ArmEstimate,
   settled: ArmEstimate,

@@ -1,4 +1,4 @@
-// All that one outcome's results are computed from, of all its units: each observation is counted once.
+// The sums of one outcome over all units: each observation is counted once.
 
 import type { Design } from './design.ts'
 import {
@@ -30,9 +30,9 @@ export type OutcomeUnit = {
 
 export type OutcomeSums = {
   observed: Sums
-  /** The same without units that are in both arms. */
+  /** The same without units in both arms. */
   inOneArm: Sums
-  /** Of all that are settled, so not pending: 1 is not observed, 0 is observed. */
+  /** For all settled, so not pending: 1 is not observed, 0 is observed. */
   unobserved: Sums
   counts: Record<Arm, StatusCounts>
 }
@@ -74,13 +74,13 @@ const change = (sums: OutcomeSums, { a, b, inBothArms }: OutcomeUnit, sign: 1 | 
 
 export const addOutcomeUnit = (sums: OutcomeSums, unit: OutcomeUnit): OutcomeSums => change(sums, unit, 1)
 
-/** To change a unit: subtract it as it was, then add it as it is. */
+/** To change a unit, subtract its former values and add its current ones. */
 export const subtractOutcomeUnit = (sums: OutcomeSums, unit: OutcomeUnit): OutcomeSums => change(sums, unit, -1)
 
-/** Beyond it products of sums would overflow. */
+/** Above it, products of sums would overflow. */
 const largestScore = 1e75
 
-/** What can be averaged. Anything else counts as failed. */
+/** Values that can be averaged. Anything else counts as failed. */
 export const isValue = (value: unknown, design: Pick<Design, 'kind' | 'range'>): value is number => {
   // NaN is not below anything.
   if (typeof value !== 'number' || !(Math.abs(value) <= largestScore)) return false
@@ -104,9 +104,9 @@ const holdAnswers = (answers: readonly OutcomeValue[], shift: number, design: De
   return { observed, pending: count('pending'), missing: count('missing'), failed }
 }
 
-/** All at once from the rows, in two passes: the mean of each arm comes first and is the shift. */
+/** Computes everything from the rows in two passes: the mean of each arm comes first and is the shift. */
 export const outcomeSumsOf = (units: readonly UnitAnswers[], design: Design): OutcomeSums => {
-  // Booleans are whole, and stay so.
+  // Booleans are whole numbers and stay exact.
   const shiftOf = (arm: Arm) =>
     design.kind === 'boolean' ? 0 : meanOf(units.flatMap((unit) => valuesOf(unit[arm], design)))
   let sums = noOutcomeSums(shiftOf('a'), shiftOf('b'))

@@ -15,7 +15,7 @@ export type ArmResult = StatusCounts & {
   units: number
   sum: number
   mean: number | null
-  /** Of scores alone. */
+  /** Only for scores. */
   standardDeviation: number | null
   designEffect: number
   fixed: Interval | null
@@ -27,7 +27,7 @@ export type Difference = { estimate: number | null; fixed: FixedDifference; anyt
 export type OutcomeResult = {
   arms: { a: ArmResult; b: ArmResult }
   difference: Difference & {
-    /** How much depends on units that are in both arms. */
+    /** How much depends on units in both arms. */
     withoutUnitsInBothArms: Difference
   }
   lift: Lift
@@ -36,7 +36,7 @@ export type OutcomeResult = {
 }
 
 export type Wishes = {
-  /** The difference that should be seen reliably; null for the usual one. */
+  /** The difference to detect reliably; null for the usual one. */
   target: number | null
   /** Over the last seven days. */
   conversationsPerDay: number | null

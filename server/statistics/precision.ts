@@ -1,5 +1,6 @@
-// How small a difference the experiment can see, and how many conversations it takes to see a given one. Never the
-// power at the difference that was seen: it says nothing that p does not.
+// The smallest detectable difference, and the conversations required for a given one. Never the power at the observed
+// difference,
+// which says nothing that p does not.
 
 import { type AnytimeDifference, tLevel } from './anytime.ts'
 import type { ArmEstimates } from './arm.ts'
@@ -12,7 +13,7 @@ import { twoSidedZ } from './proportions.ts'
 
 export type AnalysisPoint = {
   variance: number
-  /** Effective conversations; unimportant for a fixed look. */
+  /** Effective conversations; irrelevant for a fixed look. */
   conversations: number
   mode: 'fixed' | 'anytime'
   alpha: number
@@ -39,10 +40,10 @@ export const timesMore = (difference: number, look: AnalysisPoint, power: number
 }
 
 export type ExpectedPrecision = {
-  /** The smallest differences that would be seen reliably with what there is. */
+  /** The smallest differences that are reliably detectable now. */
   fixedDifference: number | null
   anytimeDifference: number | null
-  /** To see this difference reliably. */
+  /** To detect this difference reliably. */
   target: number | null
   moreConversations: number | null
   moreDays: number | null

@@ -44,7 +44,7 @@ const width = (interval: Interval | null) => (interval ? interval.high - interva
 const excludesZero = (interval: Interval | null) => interval !== null && (interval.low > 0 || interval.high < 0)
 
 describe.each(designs)('a $kind outcome', (design) => {
-  it('is mirrored when the arms change places', () => {
+  it('is mirrored when the arms are swapped', () => {
     fc.assert(
       fc.property(unitsOf(design.kind), (units) => {
         const one = differenceIn(units, design)
@@ -59,7 +59,7 @@ describe.each(designs)('a $kind outcome', (design) => {
     )
   })
 
-  it('does not depend on the order of units and of what they have', () => {
+  it('does not depend on the order of units and their values', () => {
     const shuffled = unitsOf(design.kind).chain((units) =>
       fc.tuple(fc.constant(units), fc.shuffledSubarray(units, { minLength: units.length })),
     )
@@ -78,7 +78,7 @@ describe.each(designs)('a $kind outcome', (design) => {
     )
   })
 
-  it('is not better known when units say everything again', () => {
+  it('is not more precise when units repeat everything', () => {
     const again = ({ a, b }: UnitValues) => ({ a: [...a, ...a, ...a], b: [...b, ...b, ...b] })
     fc.assert(
       fc.property(singleUnits(design.kind), (units) => {
@@ -107,7 +107,7 @@ describe.each(designs)('a $kind outcome', (design) => {
     )
   })
 
-  it('shows a relative difference when, and only when, it shows an absolute one', () => {
+  it('shows a relative difference if and only if it shows an absolute one', () => {
     fc.assert(
       fc.property(singleUnits(design.kind), (units) => {
         const arms = estimateArms(sumsOf(units, design.kind), design.kind)
@@ -124,7 +124,7 @@ describe.each(designs)('a $kind outcome', (design) => {
     )
   })
 
-  it('has the p value that a look asks for alone', () => {
+  it('has the p value of the separate function', () => {
     fc.assert(
       fc.property(unitsOf(design.kind), (units) => {
         const arms = estimateArms(sumsOf(units, design.kind), design.kind)
@@ -136,7 +136,7 @@ describe.each(designs)('a $kind outcome', (design) => {
 })
 
 describe('the standard error of rare outcomes', () => {
-  it('is not smaller when callers say everything again', () => {
+  it('is not smaller when callers repeat everything', () => {
     const arm = (affected: number, all: number, times: number) =>
       Array.from({ length: all }, (_, at) => Array<number>(times).fill(at < affected ? 1 : 0))
     const errorOf = (affectedA: number, affectedB: number, times: number) => {
@@ -157,12 +157,12 @@ describe('the standard error of rare outcomes', () => {
 describe('the always-valid interval', () => {
   const agrees = (sums: Sums, design: Design) => {
     const { interval, p } = anytimeDifference(estimateArms(sums, design.kind), design)
-    // So close to alpha only rounding decides.
+    // This close to alpha, only rounding decides.
     if (Math.abs(p - design.alpha) > 1e-9) expect(excludesZero(interval)).toBe(p < design.alpha)
     return p < design.alpha
   }
 
-  it('of booleans excludes 0 when, and only when, p is below alpha', () => {
+  it('of booleans excludes 0 if and only if p is below alpha', () => {
     let excluded = 0
     fc.assert(
       fc.property(table, ([affectedA, allA, affectedB, allB]) => {
@@ -174,7 +174,7 @@ describe('the always-valid interval', () => {
     expect(excluded).toBeLessThan(2_700)
   })
 
-  it('of scores and of returning callers does so too', () => {
+  it('of scores and returning callers does so too', () => {
     for (const design of designs) {
       fc.assert(
         fc.property(unitsOf(design.kind), (units) => {
@@ -184,7 +184,7 @@ describe('the always-valid interval', () => {
     }
   })
 
-  it('contains the estimate, and the one at a lower level contains it', () => {
+  it('contains the estimate and the interval at a lower level', () => {
     fc.assert(
       fc.property(table, (counts) => {
         const arms = estimateArms(tableSums(...counts), 'boolean')
@@ -245,7 +245,7 @@ describe('whatever there is', () => {
     )
   })
 
-  it('has the same results from values as from answers that hold them', () => {
+  it('has the same results from values as from observations with them', () => {
     fc.assert(
       fc.property(unitsOf('boolean'), (each) => {
         const sums = outcomeSumsOf(each.map(answersOf), boolean)

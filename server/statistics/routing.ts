@@ -1,4 +1,4 @@
-// Whether units keep their arm, as whoever routes them has promised.
+// Whether units keep their arm, as confirmed at launch.
 
 import type { Interval } from './interval.ts'
 import { wilson } from './proportions.ts'
@@ -12,7 +12,7 @@ export type Routing = {
   inBothArms: number
   /** Of those that returned. */
   shareInBothArms: { value: number; interval: Interval } | null
-  /** In both arms, over how many would be if each conversation were routed by chance: 0 is stable, 1 by chance. */
+  /** Units in both arms, divided by the number expected from random routing of conversations: 0 is stable, 1 random. */
   instability: number | null
 }
 
@@ -21,8 +21,9 @@ const leastShare = 0.01
 const byChance = 0.5
 
 /**
- * `unitsBySize` says how many units have so many conversations; `shareOfA` is the expected share of arm a, or the
- * observed one when none is expected.
+ * `unitsBySize` has the number of units by their conversations; `shareOfA` is the expected share of arm a, or the
+ * observed one if
+ * none is expected.
  */
 export const routing = (
   unitsBySize: ReadonlyMap<number, number>,

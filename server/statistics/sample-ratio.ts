@@ -1,5 +1,5 @@
-// Whether the arms get the share of units that they should. Units are counted, not conversations: callers who come back
-// would fake a mismatch.
+// Whether the arms get their share of units. Counts units, not conversations: returning callers would look like a
+// mismatch.
 
 import { chiSquareTail } from './distributions.ts'
 import { edge, type Interval } from './interval.ts'
@@ -9,7 +9,10 @@ import { logBeta } from './special-functions.ts'
 /** Units by the arm of their first conversation. */
 export type Split = { a: number; b: number }
 
-/** How close to the expected share the mixtures look: a few hundred units show a large mismatch, thousands a small. */
+/**
+ * The concentrations of the mixtures around the expected share: a few hundred units show a large mismatch, thousands a
+ * small one.
+ */
 const concentrations = [100, 1000, 10_000]
 
 const leastUnits = 20
@@ -17,7 +20,7 @@ const leastExpectedUnits = 5
 const watchBelow = 0.05
 const mismatchBelow = 0.01
 
-/** An ordinary test, which errs when it is read again and again: shown, never acted on. */
+/** An ordinary test, which errs when it is read repeatedly: shown, never acted on. */
 export const splitChiSquare = ({ a, b }: Split, expectedA: number): { chiSquare: number; p: number } => {
   const all = a + b
   if (all === 0) return { chiSquare: 0, p: 1 }
@@ -25,7 +28,7 @@ export const splitChiSquare = ({ a, b }: Split, expectedA: number): { chiSquare:
   return { chiSquare, p: chiSquareTail(chiSquare, 1) }
 }
 
-/** Evidence against the expected shares at any look: the mean of the mixtures. */
+/** Always-valid evidence against the expected shares: the mean of the mixtures. */
 export const splitLogE = ({ a, b }: Split, expectedA: number): number => {
   const logs = concentrations.map((each) => rateLogE({ affected: a, all: a + b }, expectedA, each))
   const largest = Math.max(...logs)
@@ -33,13 +36,13 @@ export const splitLogE = ({ a, b }: Split, expectedA: number): number => {
   return largest + Math.log(logs.reduce((sum, each) => sum + Math.exp(each - largest), 0) / logs.length)
 }
 
-/** The same for any number of arms and any prior; of two arms, `rateLogE`. */
+/** The same for any number of arms and any prior; for two arms, `rateLogE`. */
 export const dirichletLogE = (
   counts: readonly number[],
   expected: readonly number[],
   prior: readonly number[],
 ): number => {
-  // The multivariate beta function, one arm joined to the rest after another.
+  // The multivariate beta function, adding one arm after another.
   const logMultiBeta = (values: readonly number[]) => {
     let [sum = 0, ...others] = values
     let log = 0
@@ -67,7 +70,7 @@ export type SampleRatio = {
   expectedA: number | null
   chiSquareP: number | null
   eValue: number
-  /** The smallest so far: it does not rise again. */
+  /** The minimum so far: it never rises. */
   p: number
   shareOfA: Interval | null
 }

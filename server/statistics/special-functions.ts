@@ -1,13 +1,14 @@
-// The functions on which all distributions rest. Written here because the libraries of npm are either inexact where it
-// matters (far tails, many degrees of freedom) or bring hundreds of modules: docs/decisions/0015-statistics.md.
+// The functions behind all distributions. Written here because npm libraries are either inexact where it matters (far
+// tails, many
+// degrees of freedom) or add hundreds of modules: docs/decisions/0015-statistics.md.
 
 const logSqrtTwoPi = 0.9189385332046728
 const stirlingFrom = 15
-/** A little more than what rounding leaves of a relative change. */
+/** Slightly more than the rounding error of a relative change. */
 const enough = 5e-16
 const mostSteps = 100_000
 
-/** What Stirling's formula lacks; from here on the next term is below 1e-17. */
+/** The remainder of Stirling's formula; from here on, the next term is below 1e-17. */
 const stirlingRest = (x: number): number => {
   const square = x * x
   return (
@@ -28,7 +29,7 @@ export const logGamma = (x: number): number => {
   return (at - 0.5) * Math.log(at) - at + logSqrtTwoPi + stirlingRest(at) - Math.log(product)
 }
 
-/** The logarithm of the beta function, a and b > 0. Where both are large, their gammas would cancel. */
+/** The logarithm of the beta function, a and b > 0. If both are large, their gammas would cancel. */
 export const logBeta = (a: number, b: number): number => {
   const [small, large] = a < b ? [a, b] : [b, a]
   if (small < stirlingFrom) return logGamma(small) + logGammaRatio(large, small)
@@ -44,7 +45,7 @@ const logGammaRatio = (x: number, more: number): number => {
   return rest + (x - 0.5) * -Math.log1p(more / x) + more * (1 - Math.log(x + more))
 }
 
-/** A continued fraction by Lentz's method, modified: `term(i)` gives the i-th numerator and denominator. */
+/** A continued fraction with the modified Lentz method: `term(i)` returns the i-th numerator and denominator. */
 const continuedFraction = (first: number, term: (index: number) => [number, number]): number => {
   const tiny = 1e-300
   const apart = (value: number) => (Math.abs(value) < tiny ? tiny : value)
@@ -79,11 +80,11 @@ export const upperGamma = (a: number, x: number): number => {
   return 1 - front * sum
 }
 
-/** The regularised incomplete beta function I_x(a, b); `rest` is 1 − x, asked for because x may be next to 1. */
+/** The regularised incomplete beta function I_x(a, b); `rest` is 1 − x, a parameter because x can be almost 1. */
 export const incompleteBeta = (a: number, b: number, x: number, rest: number): number => {
   if (x <= 0) return 0
   if (rest <= 0) return 1
-  // Here the fraction converges fast; on the other side the mirrored one does.
+  // Here the fraction converges fast; on the other side, the mirrored one does.
   if (x > (a + 1) / (a + b + 2)) return 1 - incompleteBeta(b, a, rest, x)
   const logX = x > 0.5 ? Math.log1p(-rest) : Math.log(x)
   const logRest = rest > 0.5 ? Math.log1p(-x) : Math.log(rest)

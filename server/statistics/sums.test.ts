@@ -14,7 +14,7 @@ import {
 } from './outcome-sums.ts'
 import { addValue, sumsOf, type UnitValues } from './sums.ts'
 
-/** Sums kept up to date one observation at a time give what all rows give at once. */
+/** Sums updated one observation at a time equal those of all rows. */
 
 const near = (found: unknown, expected: unknown, path = 'result'): void => {
   if (typeof expected === 'number') {
@@ -43,7 +43,7 @@ describe('sums', () => {
       b: b.map((value) => Math.round(value) / 10),
     })
     const cases = unitsOf(design.kind).chain((any) => {
-      // Scores of one decimal. Where nearly all of a large value cancels, no sums kept in doubles have 9 digits left.
+      // Scores with one decimal. If nearly all of a large value cancels, no sums in doubles have 9 digits left.
       const units = design.kind === 'boolean' ? any : any.map(tenths)
       const observations = observationsOf(units)
       return fc.tuple(fc.constant(units), fc.shuffledSubarray(observations, { minLength: observations.length }))
@@ -71,12 +71,12 @@ describe('sums', () => {
     for (const observation of observationsOf(units)) observe(replay, observation)
     const atOnce = differenceOf(estimateArms(sumsOf(units, 'numeric'), 'numeric'), numeric)
     near(differenceOf(armsSoFar(replay), numeric), atOnce)
-    // The offset is a power of two and so are the values' fractions: nothing is rounded when it is taken off again.
+    // The offset is a power of two and so are the values' fractions: removing it is exact.
     const small = differenceOf(estimateArms(sumsOf(shifted(units, -(2 ** 30)), 'numeric'), 'numeric'), numeric)
     expect(atOnce.fixed.standardError).toBeCloseTo(small.fixed.standardError ?? Number.NaN, 9)
   })
 
-  it('of an outcome follow retries, late results, units that change arm, and erasure', () => {
+  it('of an outcome follow retries, late results, units that change arms, and erasure', () => {
     const { uniform } = seeded(11)
     const value = () => (uniform() < 0.3 ? 1 : 0)
     const held = (values: number[], pending = 0, missing = 0, failed = 0) => ({

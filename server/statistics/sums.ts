@@ -1,30 +1,31 @@
-// What an outcome's results are computed from: sums over units, which can be kept up to date one unit at a time.
-// A unit is a caller who may come back, or a single conversation; its observations resemble each other.
+// The sums behind an outcome's results, over units, updated one unit at a time. A unit is a caller who may return, or a
+// single
+// conversation; its observations are similar.
 
 export type Arm = 'a' | 'b'
 
 /**
- * What a unit has in one arm: how many observations, their sum and the sum of their squares, each less the arm's shift.
+ * The values of a unit in one arm: the number of observations, their sum and sum of squares, each less the arm's shift.
  */
 export type ValueSums = { count: number; sum: number; squares: number }
 
 export type UnitSums = { a: ValueSums; b: ValueSums }
 
 export type ArmSums = {
-  /** Taken off each value beforehand, so that large values lose no digits. 0 for booleans. */
+  /** Subtracted from each value first, so that large values lose no digits. 0 for booleans. */
   shift: number
   /** Units with an observation. */
   units: number
   count: number
   sum: number
   squares: number
-  /** Over units: of their sums squared, of sum times count, of counts squared. */
+  /** Over units: of squared sums, of sum times count, of squared counts. */
   sumSum: number
   sumCount: number
   countCount: number
 }
 
-/** Of units with observations in both arms; the first word is of arm a. */
+/** For units with observations in both arms; the first word is for arm a. */
 export type SharedSums = { units: number; sumSum: number; sumCount: number; countSum: number; countCount: number }
 
 export type Sums = { a: ArmSums; b: ArmSums; shared: SharedSums }
@@ -44,7 +45,7 @@ const noArmSums = (shift: number): ArmSums => ({
   countCount: 0,
 })
 
-/** The shifts of numeric outcomes are best the first value of each arm. */
+/** The best shift of a numeric outcome is the first value of each arm. */
 export const noSums = (shiftA = 0, shiftB = 0): Sums => ({
   a: noArmSums(shiftA),
   b: noArmSums(shiftB),
@@ -97,7 +98,7 @@ export const subtractUnit = (sums: Sums, unit: UnitSums): Sums => changeUnit(sum
 /** The values of one unit in each arm. */
 export type UnitValues = Record<Arm, readonly number[]>
 
-/** By small steps, so that large values lose no digits. */
+/** In small steps, so that large values lose no digits. */
 export const meanOf = (values: Iterable<number>): number => {
   let count = 0
   let mean = 0
@@ -114,7 +115,7 @@ export const holdAll = (values: readonly number[], shift: number): ValueSums => 
   return held
 }
 
-/** All at once, in two passes: the mean of each arm comes first and is the shift. Booleans are whole and need none. */
+/** In two passes: the mean of each arm comes first and is the shift. Booleans are whole numbers and need none. */
 export const sumsOf = (units: readonly UnitValues[], kind: 'boolean' | 'numeric'): Sums => {
   const meanIn = (arm: Arm) => meanOf(units.flatMap((unit) => unit[arm]))
   let sums = kind === 'boolean' ? noSums() : noSums(meanIn('a'), meanIn('b'))
@@ -125,6 +126,6 @@ export const sumsOf = (units: readonly UnitValues[], kind: 'boolean' | 'numeric'
   return sums
 }
 
-/** Every unit has one observation in all, so that observations are independent. */
+/** Every unit has a single observation, so that observations are independent. */
 export const singleObservations = ({ a, b, shared }: Sums): boolean =>
   shared.units === 0 && a.count === a.units && b.count === b.units

@@ -24,12 +24,12 @@ import { dirichletLogE, splitChiSquare } from './sample-ratio.ts'
 import { logBeta, logGamma } from './special-functions.ts'
 import { addUnit, noSums, noUnit, sumsOf, type ValueSums } from './sums.ts'
 
-/** Published numbers, and ones that other software gave. STATS_VECTORS names another file of the same shape. */
+/** Published numbers, and results of other software. STATS_VECTORS selects another file with the same structure. */
 
 type Vector = { name: string; fn: string; input: never; expected: unknown; tolerance: number | string; source: string }
 
 const file = process.env.STATS_VECTORS ?? join(import.meta.dirname, 'vectors.json')
-// The shape is checked by running: what does not fit fails.
+// The structure is checked by running: anything unsuitable fails.
 const vectors = JSON.parse(readFileSync(file, 'utf8')) as Vector[]
 
 const ci = ({ low, high }: Interval) => [low, high]
@@ -38,7 +38,7 @@ const numeric = { kind: 'numeric', alpha: 0.05, tuningConversations: 1000, range
 
 type Moments = { n: number; sum: number; sumSquares: number }
 
-/** An arm of which only sums are known: its mean is taken off, as the shift. */
+/** An arm with only known sums: its mean is subtracted as the shift. */
 const armOf = ({ n, sum, sumSquares }: Moments): ArmEstimate => {
   const deviations = sumSquares - sum ** 2 / n
   const variance = deviations / (n - 1) / n
@@ -111,7 +111,7 @@ const running = (blocks: readonly number[][]) => {
 
 const runningMin = (ps: number[]) => ps.map((_, at) => Math.min(...ps.slice(0, at + 1)))
 
-/** By the name that the vectors call it. */
+/** By their name in the vectors. */
 const functions: Record<string, (input: never) => unknown> = {
   welch: ({ a, b, alpha }: { a: Moments; b: Moments; alpha: number }) => fixedOf(armsOf(a, b), alpha),
   welchRaw: ({ a, b, alpha }: { a: number[]; b: number[]; alpha: number }) => {
@@ -168,7 +168,7 @@ const functions: Record<string, (input: never) => unknown> = {
   mnScoreTest: (input: Pair) => scoreTest(...sharesOf(input)),
   newcombe: (input: Pair) => ({ ci: ci(newcombe(...sharesOf(input), input.alpha)) }),
   agrestiCaffo: (input: Pair) => {
-    // Only the width is ours; theirs lies around the mended difference.
+    // Only the width is ours; theirs is around the adjusted difference.
     const { xA, nA, xB, nB, alpha } = input
     let sums = noSums()
     for (let at = 0; at < nA; at++) sums = addUnit(sums, { ...noUnit, a: held([at < xA ? 1 : 0, 1]) })
@@ -270,7 +270,7 @@ const beforeAndAfter = ({ n, postSum, postSumSq, preSum, preSumSq, cross }: PreA
   products: cross,
 })
 
-/** Every number that is expected is there, within the tolerance; what else comes back does not matter. */
+/** Checks that every expected number is there, within the tolerance; other results do not matter. */
 const expectClose = (found: unknown, expected: unknown, tolerance: number | string, path: string): void => {
   if (typeof expected === 'number') {
     const relative = typeof tolerance === 'string'
@@ -288,7 +288,7 @@ const expectClose = (found: unknown, expected: unknown, tolerance: number | stri
 }
 
 describe('vectors', () => {
-  it('are there', () => {
+  it('exist', () => {
     expect(vectors.length).toBeGreaterThan(0)
   })
 

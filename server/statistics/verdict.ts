@@ -41,7 +41,7 @@ export type Shown = {
   anytime: Pick<AnytimeDifference, 'interval' | 'reason'>
   worstCase: Pick<WorstCase, 'signSurvives'> | null
   concerns: readonly Concern[]
-  /** Which way the monitor declares to be better. */
+  /** The direction that the monitor declares to be better. */
   better: 'higher' | 'lower' | null
   finished: boolean
 }

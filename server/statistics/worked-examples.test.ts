@@ -9,7 +9,7 @@ import { type OutcomeValue, outcomeSumsOf, type UnitAnswers } from './outcome-su
 import type { Arm } from './sums.ts'
 import { verdictOf } from './verdict.ts'
 
-/** The examples of the page for users say what the functions compute, and no other number. */
+/** The examples in the guide have the computed numbers, and no others. */
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/experiments.md'), 'utf8')
 
@@ -19,7 +19,7 @@ const sectionOf = (number: number): string => {
   return section.replace(/\n> |\n/g, ' ')
 }
 
-/** Example numbers and dates are no results. */
+/** Example numbers and dates are not results. */
 const numbersIn = (section: string): string[] =>
   section
     .replace(/[Ee]xample \d/g, '')
@@ -49,7 +49,7 @@ const known = (interval: Interval | null | undefined): Interval => {
   return interval
 }
 
-/** As the page writes them: rates and their differences as points. */
+/** As in the guide: rates and their differences as points. */
 const points = (value = Number.NaN, decimals = 1) => Math.abs(100 * value).toFixed(decimals)
 const both = (interval: Interval, decimals = 1) => [points(interval.low, decimals), points(interval.high, decimals)]
 const width = ({ low, high }: Interval) => high - low
@@ -90,7 +90,7 @@ describe('the worked examples', () => {
     const lifts = [points(lift.estimate ?? Number.NaN, 0), ...both(relative, 0)]
     const given = ['120', '600', '170', '590', '1.14', '16.5', '2', '15', difference.anytime.p.toFixed(3)]
     expect(new Set(numbersIn(section))).toEqual(new Set([...given, ...rates, ...both(fixed), ...lifts]))
-    // What it may be, by way of example.
+    // What it could be, as an example.
     const anytime = known(difference.anytime.interval)
     expect(anytime.low).toBeLessThan(0.02)
     expect(anytime.high).toBeGreaterThan(0.15)
@@ -143,7 +143,7 @@ describe('the worked examples', () => {
     expect(new Set(numbersIn(section))).toEqual(new Set([...given, ...shares, ...bounds]))
   })
 
-  it('what chance does to the shares of the simulations', () => {
+  it('the effect of chance on the shares of the simulations', () => {
     const twoErrors = 2 * Math.sqrt((0.05 * 0.95) / 400)
     const range = `from ${points(0.05 - twoErrors)}% to ${points(0.05 + twoErrors)}%`
     const told = `in 400 experiments, a true 5% can come out as anything ${range}`

@@ -14,7 +14,7 @@ const textOfPart = (part: unknown): string | null => {
   )
 }
 
-/** The text of a message: it stands as such, or in parts, of which pictures, sounds and thoughts have none. */
+/** The text of a message: a string, or parts, of which images, audio, and reasoning have none. */
 export const textOfContent = (content: unknown): string | null => {
   if (content === null || content === undefined) return null
   if (typeof content === 'string') return textOf(content)

@@ -5,12 +5,12 @@ export type TurnDraft = {
   role: TurnRole
   kind: Turn['kind']
   text?: string | null
-  /** From the start of the conversation; rounded, and checked for sense, by whoever takes the draft. */
+  /** From the start of the conversation; the caller rounds and validates it. */
   startMs?: number | null
   endMs?: number | null
   interrupted?: boolean
   words?: { text: string; startMs?: number | null; endMs?: number | null }[]
-  /** JSON text in `arguments` and `result` is read by whoever takes the draft. */
+  /** The caller parses JSON text in `arguments` and `result`. */
   tool?: {
     callId?: string | null
     name?: string | null
@@ -24,7 +24,7 @@ export type TurnDraft = {
 export type Hints = {
   /** The name of the format to try first. */
   provider?: string
-  /** Where the conversation's time begins, for sources that give instants. */
+  /** The start of the conversation, for sources with absolute times. */
   startedAt?: Date
 }
 
