@@ -31,5 +31,5 @@ export type Hints = {
 /** Reads one format; undefined when the content does not have its shape. */
 export type Reader = (content: unknown, hints: Hints) => Iterable<TurnDraft> | undefined
 
-/** The content has the shape of a format, and then something in it cannot be read. */
+/** The content has the structure of a format, but something in it is invalid. */
 export class Unreadable extends Error {}

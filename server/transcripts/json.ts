@@ -1,11 +1,11 @@
 import { isObject } from '../platform/is-object.ts'
 import { Unreadable } from './draft.ts'
 
-/** Reading of JSON that others wrote: everything may be absent, and anything may stand anywhere. */
+/** Reads JSON from others: everything can be missing, and anything can be anywhere. */
 
 export type JsonObject = Record<string, unknown>
 
-/** The value along a path of property names; undefined where the path breaks off. */
+/** The value along a path of property names; undefined if the path does not exist. */
 export const at = (value: unknown, ...path: string[]): unknown => {
   let found = value
   for (const name of path) {
@@ -23,13 +23,13 @@ export const listAt = (content: unknown, ...paths: string[]): unknown[] | undefi
 
 export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {})
 
-/** A text that says something, or null. */
+/** A non-blank string, or null. */
 export const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 
-/** An identifier, which some senders write as a number. */
+/** An ID, which some senders write as a number. */
 export const idOf = (value: unknown): string | null => (Number.isSafeInteger(value) ? String(value) : textOf(value))
 
-/** A finite number, also from a text that is nothing but one. */
+/** A finite number, also from a numeric string. */
 export const numberOf = (value: unknown): number | null => {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null
   return typeof value === 'string' && /^-?\d{1,15}(\.\d{1,15})?$/.test(value) ? Number(value) : null
@@ -37,21 +37,21 @@ export const numberOf = (value: unknown): number | null => {
 
 export const booleanOf = (value: unknown): boolean | null => (typeof value === 'boolean' ? value : null)
 
-/** Seconds, as most senders count, in milliseconds. */
+/** Converts seconds, which most senders use, to milliseconds. */
 export const secondsToMs = (value: unknown): number | null => {
   const seconds = numberOf(value)
   return seconds === null ? null : seconds * 1_000
 }
 
-/** Before the year 2000 nobody sent such things: what seems so early is a number in another unit, or none of a time. */
+/** No data is older than the year 2000: an earlier number has another unit, or is not a time. */
 const earliestInstant = Date.UTC(2_000, 0)
 const latestInstant = Date.UTC(9_999, 11, 31)
 
-/** An instant from milliseconds since 1970. */
+/** A time from milliseconds since 1970. */
 export const instantOfMs = (value: number | null): Date | null =>
   value !== null && value >= earliestInstant && value < latestInstant ? new Date(Math.round(value)) : null
 
-/** An instant from ISO 8601 with an offset; without one it is not known which instant is meant. */
+/** A time from ISO 8601 with an offset; without one, the time is ambiguous. */
 export const instantOf = (value: unknown): Date | null => {
   if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\dT[\d:.]{5,20}(Z|[+-]\d\d:?\d\d)$/i.test(value)) return null
   return instantOfMs(Date.parse(value))
@@ -60,7 +60,7 @@ export const instantOf = (value: unknown): Date | null => {
 export const msSince = (start: Date | null | undefined, instant: Date | null): number | null =>
   start && instant ? instant.getTime() - start.getTime() : null
 
-/** Walks without recursion, since the depth of the value is the question. */
+/** Without recursion, because it measures the depth of the value. */
 export const isDeeperThan = (value: unknown, limit: number): boolean => {
   let level: object[] = isNested(value) ? [value] : []
   for (let depth = 0; level.length > 0; depth += 1) {
@@ -81,10 +81,10 @@ const nestedIn = (level: object[]): object[] => {
 const isNested = (value: unknown): value is object => typeof value === 'object' && value !== null
 
 const nestingLimit = 64
-// What an escape can bring in although the text around it was checked: NUL, or half of a surrogate pair.
+// What an escape can contain although the text around it was checked: NUL, or a lone surrogate.
 const unstorable = /\\u(0000|d[89a-f])/i
 
-/** The object or list that a text holds as JSON; undefined when it holds none, or one that could not be stored. */
+/** The object or array in a JSON string; undefined if it contains none, or one that cannot be stored. */
 export const nestedJson = (text: string): JsonObject | unknown[] | undefined => {
   if (!/^\s{0,100}[[{]/.test(text)) return undefined
   let value: unknown
@@ -94,7 +94,7 @@ export const nestedJson = (text: string): JsonObject | unknown[] | undefined => 
     return undefined
   }
   if (typeof value !== 'object' || value === null || isDeeperThan(value, nestingLimit)) return undefined
-  // JSON.stringify writes a sound pair as itself, and only what cannot be stored as an escape.
+  // JSON.stringify writes a surrogate pair as it is, and only what cannot be stored as an escape.
   if (unstorable.test(text) && unstorable.test(JSON.stringify(value))) return undefined
   return value as JsonObject | unknown[]
 }
@@ -107,6 +107,6 @@ export function* entriesOf(list: unknown[], what = 'entry'): Generator<JsonObjec
   }
 }
 
-/** Whether an entry of the list is an object with that; the rest may be anything. */
+/** Whether an entry of the list is an object with that property; the rest can be anything. */
 export const someEntry = (list: unknown[], has: (entry: JsonObject) => boolean): boolean =>
   list.some((entry) => isObject(entry) && has(entry))

@@ -2,14 +2,14 @@ import { type TurnDraft, Unreadable } from './draft.ts'
 import { nestedJson } from './json.ts'
 import type { Turn } from './turn.ts'
 
-/** Makes turns of what a reader finds: fills in what is unset, and refuses what is too much. */
+/** Creates turns from a reader's drafts: fills in what is unset, and rejects what exceeds the limits. */
 
 const maxTurns = 100_000
 const maxWords = 1_000_000
 const maxCharacters = 20_000_000
-/** Thirty days. A time beyond is no time from the start of a conversation, whatever else it may be. */
+/** Thirty days. A later time is not a time from the start of a conversation. */
 const latestMs = 30 * 24 * 60 * 60 * 1_000
-/** Clocks of two machines differ: what seems to begin this little before the start began with it. */
+/** Clocks of two machines differ: something this shortly before the start counts as at the start. */
 const clockSkewMs = 1_000
 
 const wholeMs = (value: number | null | undefined): number | null => {
@@ -17,7 +17,7 @@ const wholeMs = (value: number | null | undefined): number | null => {
   return Math.max(0, Math.round(value))
 }
 
-/** An end before its start is not known to be either; the start is what sources measure first. */
+/** An end before its start is unknown; the start is what sources measure first. */
 const span = ({ startMs, endMs }: { startMs?: number | null; endMs?: number | null }) => {
   const [start, end] = [wholeMs(startMs), wholeMs(endMs)]
   return { startMs: start, endMs: start !== null && end !== null && end < start ? null : end }
@@ -37,7 +37,7 @@ const latencyOf = (figures: TurnDraft['latency']): Turn['latency'] => {
 
 const jsonOf = (value: unknown): unknown => (typeof value === 'string' ? (nestedJson(value) ?? value) : (value ?? null))
 
-/** A result often names only the call that it answers. */
+/** A result often only has the ID of its call. */
 const toolReader = () => {
   const names = new Map<string, string>()
   return (tool: TurnDraft['tool']): Turn['tool'] => {

@@ -9,7 +9,7 @@ import { Turn } from './turn.ts'
 
 const isTurn = strict.compile(Turn)
 
-/** Either every turn is sound and in its place, or there is a reason. */
+/** Either every turn is valid and in order, or there is a reason. */
 const expectWhole = (content: unknown, hints = {}): void => {
   const before = structuredClone(content)
   const reading = readTranscript(content, hints)
@@ -61,8 +61,8 @@ const likelyValues = fc.constantFrom<unknown>(
   '2026-02-23T09:00:01Z',
 )
 
-describe('whatever is given', () => {
-  test('arbitrary JSON is read whole or not at all', () => {
+describe('any input', () => {
+  test('arbitrary JSON is read completely or not at all', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), hints, (content, given) => expectWhole(content, given)),
       { numRuns: 1_000 },
@@ -84,7 +84,7 @@ describe('whatever is given', () => {
     )
   })
 
-  test('samples with values put where others stood', () => {
+  test('samples with random values inserted', () => {
     const change = fc.tuple(fc.nat(), fc.oneof(likelyValues, fc.jsonValue()), fc.boolean())
     const changes = fc.array(change, { minLength: 1, maxLength: 5 })
     fc.assert(
@@ -114,14 +114,14 @@ describe('whatever is given', () => {
 describe('limits', () => {
   const said = { role: 'agent', text: 'Hi' }
 
-  test('100,000 turns are read, one more is refused', () => {
+  test('100,000 turns are read, one more is rejected', () => {
     const list = Array.from({ length: 100_000 }, () => said)
     const reading = readTranscript(list)
     expect('turns' in reading && reading.turns.length).toBe(100_000)
     expectUnreadable([...list, said], 'more than 100,000 turns')
   })
 
-  test('a turn of a megabyte is read as it stands', () => {
+  test('a turn of a megabyte is read unchanged', () => {
     const text = 'شكرا \u202e<b>\u0000&\ud83e\udd8a'.repeat(80_000)
     const reading = readTranscript([{ role: 'agent', text }])
     expect('turns' in reading && reading.turns[0]?.text === text).toBe(true)
@@ -131,7 +131,7 @@ describe('limits', () => {
     )
   })
 
-  test('more words than anybody says', () => {
+  test('more words than anyone says', () => {
     const words = Array.from({ length: 500_001 }, () => ({ text: '' }))
     expectUnreadable(
       [
@@ -142,7 +142,7 @@ describe('limits', () => {
     )
   })
 
-  test('JSON nested deeper than anybody means', () => {
+  test('JSON nested deeper than intended', () => {
     const nested = (depth: number) => JSON.parse('['.repeat(depth) + ']'.repeat(depth))
     for (const depth of [201, 10_000, 1_000_000]) {
       const call = { role: 'agent', kind: 'tool_call', tool: { name: 'a', arguments: nested(depth) } }
@@ -154,7 +154,7 @@ describe('limits', () => {
     ])
   })
 
-  test('arguments whose escapes hold what cannot be stored stay the text that they are', () => {
+  test('arguments with escapes that cannot be stored stay strings', () => {
     for (const text of ['{"a":"\\u0000"}', '["\\ud800"]', '{"\\uDC00":1}', '[1,]', '{"a":1', '"a"', '5']) {
       expectTurns([{ role: 'tool', kind: 'tool_result', tool: { name: 'a', result: text } }], {}, 'turns', [
         { role: 'tool', kind: 'tool_result', tool: tool({ name: 'a', result: text }) },
@@ -166,7 +166,7 @@ describe('limits', () => {
     ])
   })
 
-  test('time is linear: no text or list holds the reader up', () => {
+  test('time is linear for any text or list', () => {
     const hostile: [name: string, content: unknown][] = [
       ['spaces', ' '.repeat(2_000_000)],
       ['names without end', 'Agent '.repeat(300_000)],
@@ -184,7 +184,7 @@ describe('limits', () => {
       ],
       ['empty objects', Array.from({ length: 1_000_000 }, () => ({}))],
     ]
-    // Were it not, these would take longer than a test may.
+    // Otherwise, these would time out.
     for (const [name, content] of hostile) {
       const reading = readTranscript(content)
       expect('turns' in reading || 'unreadable' in reading, name).toBe(true)
@@ -193,21 +193,21 @@ describe('limits', () => {
 })
 
 describe('choice of a format', () => {
-  test('a hint is asked first, and what it does not know is tried with the others', () => {
+  test('the hinted format is tried first, then the others', () => {
     const content = [{ role: 'user', message: 'Hi', time_in_call_secs: 2 }]
     expectTurns(content, {}, 'elevenlabs', [{ role: 'customer', text: 'Hi', startMs: 2_000 }])
     expectTurns(content, { provider: 'vapi' }, 'vapi', [{ role: 'customer', text: 'Hi' }])
     expectTurns([{ role: 'user', text: 'Hi' }], { provider: 'vapi' }, 'turns', [{ role: 'customer', text: 'Hi' }])
   })
 
-  test('what has no known shape, or no turns, is unreadable', () => {
+  test('an unknown structure, or one without turns, is unreadable', () => {
     for (const content of [null, 5, true, {}, { a: [] }, [], [5], [{}], { transcript: 'Agent: Hi' }]) {
       expectUnreadable(content, 'no supported format')
     }
     expectUnreadable({ turns: [] }, 'contains no turns')
   })
 
-  test('times that make no sense are unknown', () => {
+  test('implausible times are unknown', () => {
     const seconds: [start: unknown, end: unknown, read: [number | null, number | null]][] = [
       [-0.4, 1, [0, 1_000]],
       [-2, 1, [null, 1_000]],

@@ -15,7 +15,7 @@ import { isDeeperThan, nestedJson } from './json.ts'
 import { gatherTurns } from './normalize-turns.ts'
 import type { Turn } from './turn.ts'
 
-/** In the order of asking: what only one source writes comes before what many do. */
+/** In this order: unique formats come before common ones. */
 const readers: Record<string, Reader> = {
   twilio: readTwilio,
   otel: readOtel,
@@ -44,7 +44,7 @@ const readerFor = (content: unknown, hints: Hints): { format: string; drafts: It
   return undefined
 }
 
-/** Reads a transcript of any known format into turns: the whole of it, or none and the reason. */
+/** Reads a transcript in any supported format into turns: all of it, or none with the reason. */
 export const readTranscript = (given: unknown, hints: Hints = {}): TranscriptReading => {
   const content = (typeof given === 'string' && nestedJson(given)) || given
   if (isDeeperThan(content, deepest)) return { unreadable: `the transcript is nested more than ${deepest} levels deep` }

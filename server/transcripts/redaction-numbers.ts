@@ -1,21 +1,22 @@
-// Phone, card and social-security numbers in a text. Every step looks at a bounded stretch of the text, so the time is
-// linear, and every decision looks at nothing that a marker could replace, so what is redacted stays as it is.
+// Finds phone, card, and social security numbers in text. Every step reads a bounded part of the text, so time is
+// linear, and
+// every decision ignores what a marker could replace, so redacted text stays unchanged.
 
 const digit = '[0-9\\u0660-\\u0669\\u06f0-\\u06f9\\uff10-\\uff19]'
 const dash = '\\-\\u2010-\\u2015'
 const space = ' \\t\\u00a0\\u2009\\u202f'
 
-/** Digits without a break, and what stands between them and those before, if it may belong to one number. */
+/** Consecutive digits, and the separator before them, if it can belong to one number. */
 type Group = { start: number; end: number; gap: string; digits: string; afterId: boolean }
 
-/** Letters that are set apart from numbers by a space: other scripts may write both in one. */
+/** Letters that are separated from numbers by a space: other scripts may write both without one. */
 const letter = '[\\p{sc=Latin}\\p{sc=Greek}\\p{sc=Cyrillic}_]'
 const endsInLetter = new RegExp(`${letter}$`, 'u')
 const startsWithLetter = new RegExp(`^${letter}`, 'u')
 const extension = new RegExp(`^(?:x|ext)\\.? ?${digit}`, 'i')
 const endsAsId = new RegExp(`${letter}[-_]$`, 'u')
 
-/** What may stand between the groups of one number: `-`, `.`, `/`, a space or two, brackets. */
+/** Separators between the groups of one number: `-`, `.`, `/`, a space or two, brackets. */
 const gapForm = new RegExp(`^(?:\\.|\\)?[${space}]{0,2}\\(?|\\)?[${space}]?[${dash}/][${space}]?\\(?)$`)
 const longestGap = 4
 const cardGap = new RegExp(`^(?:[${dash}]|[${space}]{1,2})$`)
@@ -25,7 +26,7 @@ const octet = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
 const year = '(?:19|20)\\d\\d'
 const hex = (length: number) => `[\\da-f]{${length}}`
 
-/** What looks like grouped digits and is none of a person: ids, addresses of machines, dates, amounts, decimals. */
+/** Grouped digits that are not personal: IDs, IP addresses, dates, amounts, decimals. */
 const harmless = new RegExp(
   [
     `(?<![\\da-z-])${hex(8)}-${hex(4)}-${hex(4)}-${hex(4)}-${hex(12)}(?![\\da-z-])`,
@@ -63,7 +64,7 @@ const touchesLetter = (text: string, start: number, end: number): boolean => {
   return endsAfterLetter || endsInLetter.test(text.slice(Math.max(0, start - 1), start))
 }
 
-/** Stretches of groups that may belong together. Groups that touch a letter, or stand in what is harmless, are left out. */
+/** Groups that may belong together. Groups next to a letter, or in harmless text, are excluded. */
 const findRuns = (text: string): Group[][] => {
   const isHarmless = openHarmless(text)
   const runs: Group[][] = []
@@ -77,7 +78,7 @@ const findRuns = (text: string): Group[][] => {
       previous = { end, kept: isSafe, run: [] }
       continue
     }
-    // Ids go on after a letter and a dash: ORD-2024-0012345, 7f3-4512-8891.
+    // IDs continue after a letter and a dash: ORD-2024-0012345, 7f3-4512-8891.
     const afterAttached = previous?.kept === false && gap === '-'
     const afterId = afterAttached || endsAsId.test(text.slice(Math.max(0, start - 2), start))
     const group = { start, end, gap, digits: found, afterId }
@@ -99,7 +100,7 @@ const passesLuhn = (digits: string): boolean => {
   return sum % 10 === 0
 }
 
-/** Instants since 1970 in ms, µs or ns until 2033. A tenth of them would pass for cards, and no card begins with 1. */
+/** Times since 1970 in ms, µs, or ns until 2033. A tenth of them would look like cards, and no card starts with 1. */
 const isInstant = (digits: string): boolean => numeral(digits) === 1 && [13, 16, 19].includes(digits.length)
 
 export const isCard = (digits: string): boolean =>
@@ -127,7 +128,7 @@ const ssn: Kind = {
   },
 }
 
-/** An international number is known by its plus, any other by its grouping. A run of digits alone is an id. */
+/** An international number is recognized by its plus, any other by its grouping. Only digits are an ID. */
 const phone: Kind = {
   marker: '[phone]',
   maxDigits: 15,

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { redact } from './redaction.ts'
 
-describe('an e-mail address', () => {
+describe('an email address', () => {
   it.each([
     ['ada@example.com', '[email]'],
     ['Mail Ada.Lovelace+x@mail.example.co.uk, please.', 'Mail [email], please.'],
@@ -16,7 +16,7 @@ describe('an e-mail address', () => {
     expect(redact(text)).toBe(redacted)
   })
 
-  it.each(['ada@home', '@ada', 'ada@', 'a @ b.com', '50 @ 3.20', '@.com'])('is none in %j', (text) => {
+  it.each(['ada@home', '@ada', 'ada@', 'a @ b.com', '50 @ 3.20', '@.com'])('does not occur in %j', (text) => {
     expect(redact(text)).toBe(text)
   })
 })
@@ -69,7 +69,7 @@ describe('a phone number', () => {
     '192.168.100.200',
     'https://cdn.example.com/2026/11/21/12345678.wav',
     '555 010',
-  ])('is none in %j', (text) => {
+  ])('does not occur in %j', (text) => {
     expect(redact(text)).toBe(text)
   })
 })
@@ -99,11 +99,11 @@ describe('a card number', () => {
     1_763_712_000_000,
     4_111_111_111_111.5,
     -4_111_111_111_111_111,
-  ])('is none in %j', (value) => {
+  ])('does not occur in %j', (value) => {
     expect(redact(value)).toBe(value)
   })
 
-  it('is known by Luhn, whatever its grouping', () => {
+  it('is recognized by Luhn, whatever its grouping', () => {
     const digits = fc
       .integer({ min: 12, max: 18 })
       .chain((length) =>
@@ -126,7 +126,7 @@ describe('a card number', () => {
   })
 })
 
-describe('a social-security number', () => {
+describe('a social security number', () => {
   it.each([
     ['123-45-6789', '[ssn]'],
     ['my social is 123 45 6789.', 'my social is [ssn].'],
@@ -134,13 +134,13 @@ describe('a social-security number', () => {
     expect(redact(text)).toBe(redacted)
   })
 
-  it.each(['123456789', '12-345-6789A'])('is none in %j', (text) => {
+  it.each(['123456789', '12-345-6789A'])('does not occur in %j', (text) => {
     expect(redact(text)).not.toContain('[ssn]')
   })
 })
 
 describe('a JSON value', () => {
-  it('is redacted in all its texts, and keeps its shape and names', () => {
+  it('is redacted in all strings, and keeps its structure and names', () => {
     expect(
       redact({
         'ada@example.com': 1,
@@ -152,7 +152,7 @@ describe('a JSON value', () => {
     ).toEqual({ 'ada@example.com': 1, list: ['[email]', { deep: '[phone]' }], none: null, yes: true, n: 7 })
   })
 
-  it('is the same where there is nothing to redact, in every part', () => {
+  it('is the same without anything to redact, in every part', () => {
     const clean = { turns: [{ role: 'agent', text: 'How can I help?', words: [{ text: 'How', startMs: 0 }] }] }
     expect(redact(clean)).toBe(clean)
     const mixed = { clean, mail: 'ada@example.com' }
@@ -160,7 +160,7 @@ describe('a JSON value', () => {
     expect(mixed.mail).toBe('ada@example.com')
   })
 
-  it('stays JSON where a text holds some', () => {
+  it('stays JSON in JSON strings', () => {
     const call = { name: 'charge', arguments: '{"card": 4111111111111111, "mail": "ada\\u0040example.com", "cvc": 1}' }
     const redacted = redact(call) as typeof call
     expect(JSON.parse(redacted.arguments)).toEqual({ card: '[card]', mail: '[email]', cvc: 1 })
@@ -172,8 +172,8 @@ describe('a JSON value', () => {
   })
 })
 
-describe('words with times', () => {
-  it('lose their digits where the text beside them was redacted', () => {
+describe('words with timestamps', () => {
+  it('lose their digits if the text next to them was redacted', () => {
     const words = ['call', '555', '-', '0100', 'please'].map((text, index) => ({ text, startMs: index * 100 }))
     expect(redact({ role: 'customer', text: 'Call 555-0100 please', words })).toEqual({
       role: 'customer',
@@ -182,14 +182,14 @@ describe('words with times', () => {
     })
   })
 
-  it('lose them where the number is told by the words alone', () => {
+  it('lose them if only the words contain the number', () => {
     const metadata = { wordLevelConfidence: ['dial', '555', '0100'].map((word) => ({ word, confidence: 0.9 })) }
     expect(redact({ role: 'user', message: 'dial five', metadata })).toMatchObject({
       metadata: { wordLevelConfidence: [{ word: 'dial' }, { word: '[redacted]' }, { word: '[redacted]' }] },
     })
   })
 
-  it('keep their digits in a turn without a number of a person', () => {
+  it('keep their digits in a turn without a personal number', () => {
     const turn = { text: 'I have 2 cats', words: ['I', 'have', '2', 'cats'].map((text) => ({ text })) }
     expect(redact(turn)).toBe(turn)
   })
@@ -256,7 +256,7 @@ describe('redaction', () => {
     )
   })
 
-  it('takes time in proportion to the text, whatever it holds', { timeout: 20_000 }, () => {
+  it('takes linear time for any text', { timeout: 20_000 }, () => {
     const long = (part: string) => part.repeat(Math.ceil(250_000 / part.length)).slice(0, 250_000)
     const hostile = [
       '1',

@@ -1,11 +1,12 @@
-// What PHI mode takes out of transcripts and metadata before they are stored. It knows how people and software write
-// addresses and numbers. What is spelled in words ("ada at example dot com"), or over several turns, stays.
+// What PHI mode removes from transcripts and metadata before they are stored. It knows how people and software write
+// addresses
+// and numbers. Words ("ada at example dot com") and numbers across several turns stay.
 
 import { isObject } from '../platform/is-object.ts'
 import { type JsonObject, nestedJson } from './json.ts'
 import { isCard, redactNumbers } from './redaction-numbers.ts'
 
-// Other scripts may be written up to an address without a space, so only Latin letters go on next to Latin ones.
+// Other scripts may not separate an address with a space, so only Latin letters continue Latin ones.
 const latin = '\\p{sc=Latin}\\p{N}'
 const any = '\\p{L}\\p{N}'
 const inLocal = { latin: new RegExp(`[${latin}.!#$%&'*+/=?^_\`{|}~-]`, 'u'), any: new RegExp(`[${any}._%+-]`, 'u') }
@@ -13,7 +14,7 @@ const inDomain = { latin: new RegExp(`[${latin}.-]*`, 'uy'), any: new RegExp(`[$
 const asLatin = /[\p{sc=Latin}\p{N}.!#$%&'*+/=?^_`{|}~-]/u
 const wholeDomain = /^[^.-].*\.(?:xn--[a-z0-9-]+|\p{L}{2,})/isu
 
-/** From each @ to both sides, so that every character is looked at twice at most. */
+/** From each @ to both sides, so that every character is checked twice at most. */
 const redactAddresses = (text: string): string => {
   const parts: string[] = []
   let done = 0
@@ -31,7 +32,7 @@ const redactAddresses = (text: string): string => {
   return parts.length === 0 ? text : parts.join('') + text.slice(done)
 }
 
-/** Text that holds JSON, as the arguments of tools do, is redacted as JSON, so that it still is some afterwards. */
+/** Strings with JSON, such as arguments of tools, are redacted as JSON, so that they stay valid. */
 const redactText = (text: string): string => {
   const nested = nestedJson(text)
   if (nested) {
@@ -41,7 +42,10 @@ const redactText = (text: string): string => {
   return redactNumbers(redactAddresses(text))
 }
 
-/** Beyond 2^53 the last digits of a number are lost, so the check of a card is no help, but most of it still stands there. */
+/**
+ * Above 2^53, the last digits of a number are lost, so the checksum of a card does not work, but most of it is still
+ * there.
+ */
 const isCardNumber = (value: number): boolean => {
   if (!Number.isInteger(value) || value < 1e12 || value >= 1e19) return false
   return Number.isSafeInteger(value) ? isCard(String(value)) : /^[2-6]/.test(String(value))
@@ -67,8 +71,9 @@ const maskWord = (word: unknown): unknown => {
 }
 
 /**
- * The words of a turn hold one number each ("555", "0100"). Where a number was found in them together, or in the text
- * beside them, no word with a digit stays: which of them belonged to it cannot be told.
+ * The words of a turn contain parts of a number ("555", "0100"). If their joined text, or the text next to them,
+ * contains a number,
+ * all words with digits are redacted, because it is unknown which of them belong to it.
  */
 const redactWords = (words: unknown[], besideRedacted: boolean): unknown[] => {
   const redacted = mapList(words, redact)
@@ -76,7 +81,7 @@ const redactWords = (words: unknown[], besideRedacted: boolean): unknown[] => {
   return besideRedacted || redactText(spoken) !== spoken ? mapList(redacted, maskWord) : redacted
 }
 
-/** The same list where nothing changed. */
+/** The same list if nothing changed. */
 const mapList = (list: unknown[], change: (value: unknown) => unknown): unknown[] => {
   const changed = list.map((value) => change(value))
   return changed.some((value, index) => value !== list[index]) ? changed : list
@@ -102,10 +107,11 @@ const redactObject = (object: JsonObject): JsonObject => {
 }
 
 /**
- * The JSON value with every e-mail address, phone, card and social-security number in its texts replaced by what it
- * was, such as `[phone]`, and cards among its numbers too; names of properties stay. The same value where there was
- * nothing to redact; what is redacted once stays as it is. As deep as the value nests, so whoever takes it in bounds
- * that.
+ * Replaces every email address, phone, card, and social security number in the strings of a JSON value with its kind,
+ * such as
+ * `[phone]`, and cards among its numbers too; property names stay. Returns the same value if there is nothing to
+ * redact, also for
+ * redacted values. Recursion is as deep as the value, so the caller limits the depth.
  */
 export const redact = (value: unknown): unknown => {
   if (typeof value === 'string') return redactText(value)

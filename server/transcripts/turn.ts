@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { Choice, Closed, Nullable } from '../platform/http/schemas.ts'
 
-/** The one form in which every part of the product reads what was said and done in a conversation. */
+/** The one turn format of all parts of the product. */
 
 export const turnRoles = ['agent', 'customer', 'system', 'tool', 'human_agent', 'other'] as const
 export type TurnRole = (typeof turnRoles)[number]

@@ -6,7 +6,7 @@ import { correctedRate } from './corrected.ts'
 const seed = 20_261_121
 const calls = 2_000
 
-/** A window of calls, judged by what sees so much of what is affected and errs so often about the rest. */
+/** Calls with results of a monitor with this sensitivity and error rate. */
 const simulate = (
   random: ReturnType<typeof seededRandom>,
   truth: number,
@@ -32,7 +32,7 @@ describe('a corrected rate', () => {
     [0.02, 200, 0.8, 0.1],
     [0.5, 30, 0.95, 0.02],
   ])(
-    'of %d by %i reviews lies in its interval as often as it says, of a judge of %d and %d',
+    'of %d with %i reviews is in its interval as often as stated, for a judge with %d and %d',
     (truth, reviewed, ...judge) => {
       const random = seededRandom(seed)
       const runs = 400
@@ -45,13 +45,13 @@ describe('a corrected rate', () => {
         const asJudged = share(counted.affected, calls) ?? { low: 1, high: 0 }
         if (asJudged.low <= truth && truth <= asJudged.high) heldAsJudged++
       }
-      // 95 %, less two standard errors of so few runs.
+      // 95%, less two standard errors of so few runs.
       expect(held / runs, `seed ${seed}`).toBeGreaterThan(0.928)
       expect(heldAsJudged / runs, `seed ${seed}`).toBeLessThan(truth === 0.5 ? 0.9 : 0.1)
     },
   )
 
-  it('is not there below thirty reviews, and is people’s word where all are reviewed', () => {
+  it('is missing below thirty reviews, and equals people’s judgments if all calls are reviewed', () => {
     const reviews = Array.from({ length: 40 }, (_, at) => ({ judge: at % 2, human: at % 4 === 1 ? 1 : 0 }))
     expect(correctedRate({ affected: 20, notAffected: 20 }, reviews.slice(0, 29))).toBeNull()
     const all = correctedRate({ affected: 20, notAffected: 20 }, reviews)

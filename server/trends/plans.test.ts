@@ -13,7 +13,7 @@ import { countByTime } from './queries.ts'
 
 const { it } = onPlainPostgres('reads plans of one node')
 
-/** What is counted over long stretches of time is read from the index of results alone. */
+/** Counts over long periods only read the index of results. */
 
 const { pool, db, explain } = await openPlans()
 
@@ -23,7 +23,7 @@ const busy = monitor(1)
 const since = new Date('2026-01-01T00:00:00Z')
 const until = new Date('2026-03-01T00:00:00Z')
 
-// A call each minute for 83 days, of three monitors, with the words that results come with.
+// A call per minute for 83 days, with three monitors, and realistic texts.
 beforeAll(async () => {
   await pool.query(`
     INSERT INTO organizations (id, name, slug, monitors, observability, metrics, monitor_exports, export_webhooks,
@@ -42,7 +42,7 @@ beforeAll(async () => {
   await pool.query('VACUUM ANALYZE')
 }, 120_000)
 
-/** How the statements that `run` sends come to results. */
+/** Returns how the statements that `run` sends read results. */
 const scans = async (run: () => Promise<unknown>) => {
   const { nodes } = await explain(run)
   return nodes
@@ -60,10 +60,10 @@ it.each([
   ['the rate since a rise', () => countScored(db, org, span)],
   ['what has something new', () => listDueOrganizationsAllOrgs(db, span)],
   ['what has something new in an organization', () => listDueMonitors(db, org, span, { limit: 10, after: undefined })],
-])('%s is read from the primary key alone', async (_name, run) => {
+])('%s only reads the primary key', async (_name, run) => {
   expect(await scans(run)).toEqual([['Index Only Scan', 'monitor_results_pkey']])
 })
 
-it('the newest that are affected are read from the index of what is', async () => {
+it('the newest affected ones are read from their index', async () => {
   expect(await scans(() => listAffected(db, org, span, 100))).toEqual([['Index Scan', 'monitor_results_affected_idx']])
 })

@@ -19,8 +19,9 @@ const nothing: Counts = { affected: 0, notAffected: 0, unscored: 0, failed: 0, m
 type TrendQuery = Calendar & CalendarWindow & { version: number | undefined; mostBuckets: number; withCost: boolean }
 
 /**
- * What a monitor found, by the start of the calls, oldest first, also where it found nothing. The primary key holds all
- * of it, and read backwards it has the newest version of each conversation first.
+ * The results of a monitor by the start of the calls, oldest first, including empty intervals. An index-only scan;
+ * backward, it has
+ * the newest version of each conversation first.
  */
 export const countByTime = async (db: Db, org: OrgId, monitorId: string, wanted: TrendQuery) => {
   const { version, mostBuckets, withCost, ...asked } = wanted
@@ -57,8 +58,9 @@ export const countByTime = async (db: Db, org: OrgId, monitorId: string, wanted:
 type Judged = { judge: number; human: number }
 
 /**
- * Of calls of a fair sample that people have judged: what the monitor found, 1 for affected, and the share of people who
- * say that it is, in a bucket or outside. As `countByTime` counts them.
+ * Reviewed calls of a fair sample: the monitor's result, 1 for affected, and the share of people who agree, in a bucket
+ * or outside.
+ * Counted like `countByTime`.
  */
 export const listReviewedResults = async (db: Db, org: OrgId, monitorId: string, { since, until, version }: Within) => {
   const counts =

@@ -21,7 +21,7 @@ beforeEach(async () => {
 
 type ResultWord = 'affected' | 'not_affected' | 'unscored' | 'failed'
 
-/** A call with what a version of the monitor found. */
+/** A call with a result of a monitor version. */
 const give = async (
   startedAt: string,
   found: ResultWord,
@@ -55,7 +55,7 @@ const trend = async (query: string) => {
 const counts = (bucket: Record<string, number>) => [bucket.affected, bucket.notAffected, bucket.unscored, bucket.failed]
 
 describe('the trend of a monitor', () => {
-  it('has a bucket for each day, with rate, interval and mean score, and for those without calls', async () => {
+  it('has a bucket per day, with rate, interval, and mean score, including days without calls', async () => {
     await give('2026-03-02T08:00:00Z', 'affected', { score: 4 })
     await give('2026-03-02T09:00:00Z', 'not_affected', { score: 1 })
     await give('2026-03-02T10:00:00Z', 'not_affected')
@@ -71,7 +71,7 @@ describe('the trend of a monitor', () => {
       affectedRate: 1 / 3,
       meanScore: 2.5,
     })
-    // Wilson's interval of 1 in 3.
+    // Wilson's interval for 1 of 3.
     expect(first.low).toBeCloseTo(0.0615, 4)
     expect(first.high).toBeCloseTo(0.7923, 4)
     expect(counts(first)).toEqual([1, 2, 1, 0])
@@ -91,7 +91,7 @@ describe('the trend of a monitor', () => {
     expect(counts(third)).toEqual([0, 0, 0, 1])
   })
 
-  it('adds up what the counted results of a judge cost, where that is known', async () => {
+  it("sums the cost of a judge's results, if known", async () => {
     await db.updateTable('monitors').set({ kind: 'judge' }).where('id', '=', monitorId).execute()
     await give('2026-03-02T08:00:00Z', 'affected', { cost: 0.5 })
     await give('2026-03-02T09:00:00Z', 'failed', { cost: 0.25 })
@@ -101,7 +101,7 @@ describe('the trend of a monitor', () => {
     expect(data.map(({ cost }: { cost: number | null }) => cost)).toEqual([0.75, null])
   })
 
-  it('cuts the first and the last bucket to the window, which holds its beginning and not its end', async () => {
+  it('cuts the first and last bucket to the period, including its start and excluding its end', async () => {
     await give('2026-03-02T11:59:59.999Z', 'affected')
     await give('2026-03-02T12:00:00Z', 'affected')
     await give('2026-03-03T06:00:00Z', 'affected')
@@ -112,7 +112,7 @@ describe('the trend of a monitor', () => {
     ])
   })
 
-  it('knows the days and weeks of a time zone, also when its clocks change', async () => {
+  it('follows the days and weeks of a time zone across clock changes', async () => {
     // Summer time begins in Berlin on the 29th: that day has 23 hours.
     await give('2026-03-28T23:30:00Z', 'affected')
     await give('2026-03-29T21:59:00Z', 'affected')
@@ -138,10 +138,10 @@ describe('the trend of a monitor', () => {
     ])
   })
 
-  it('begins each day at its own midnight, also where clocks change at midnight', async () => {
+  it('starts each day at its own midnight, even if clocks change at midnight', async () => {
     const startsIn = async (timezone: string, window: string) =>
       (await trend(`${window}&timezone=${timezone}`)).data.map(({ start }: { start: string }) => start.slice(0, 16))
-    // The 24th begins at one o'clock in Cairo, the days after it at midnight.
+    // The 24th starts at one o'clock in Cairo, the days after it at midnight.
     const cairo = 'until=2026-04-26T21:30:00Z&since='
     expect(await startsIn('Africa/Cairo', `${cairo}2026-04-22T22:00:00Z`)).toEqual([
       '2026-04-22T22:00',
@@ -156,7 +156,8 @@ describe('the trend of a monitor', () => {
       '2026-04-25T21:00',
       '2026-04-26T21:00',
     ])
-    // In 2025 the 2nd has two midnights in Havana, and in 2026 no day has. A window that begins between them loses nothing.
+    // In 2025, the 2nd has two midnights in Havana, and in 2026 no day has. A period that starts between them loses
+    // nothing.
     await give('2025-11-02T04:45:00Z', 'affected')
     const havana = 'since=2025-11-02T04:30:00Z&until=2025-11-04T05:00:00Z'
     expect(await startsIn('America/Havana', havana)).toEqual([
@@ -166,7 +167,7 @@ describe('the trend of a monitor', () => {
     ])
     const { data } = await trend(`${havana}&timezone=America/Havana`)
     expect(data.map(counts)[0]).toEqual([1, 0, 0, 0])
-    // On Lord Howe Island clocks go half an hour forward at two; Kathmandu is a quarter off.
+    // On Lord Howe Island, clocks move by half an hour at two; Kathmandu is a quarter off.
     expect(
       await startsIn('Australia/Lord_Howe', 'interval=hour&since=2026-10-03T14:30:00Z&until=2026-10-03T18:00:00Z'),
     ).toEqual(['2026-10-03T14:30', '2026-10-03T15:00', '2026-10-03T16:00', '2026-10-03T17:00'])
@@ -175,7 +176,7 @@ describe('the trend of a monitor', () => {
     ).toEqual(['2026-11-01T04:40', '2026-11-01T05:15'])
   })
 
-  it('counts of each call the newest version that has a result, or the one asked for', async () => {
+  it('counts the newest version with a result for each call, or the requested one', async () => {
     await insertMonitorVersion(db, org, monitorId, 2, {})
     await db
       .updateTable('monitors')
@@ -194,7 +195,7 @@ describe('the trend of a monitor', () => {
     expect(await of('&version=3')).toEqual([0, 0, 0, 0])
   })
 
-  it('is of the last thirty days by day, unless asked otherwise', async () => {
+  it('covers the last thirty days by day by default', async () => {
     const now = server.clock.now()
     await give(new Date(now.getTime() - 1_000).toISOString(), 'affected')
     const { data } = await trend('')

@@ -34,7 +34,7 @@ export const monitorTrend = (app: App, { db, replica, clock }: Deps): void => {
       if (since && until <= since) throw invalid(window.until ? 'until' : 'since', 'must be later than since')
       const timezone = readTimeZone(window.timezone, 'timezone')
       const { id, number, kind } = await getMonitor(db, actor.org, params.id)
-      // Of a monitor that has one version it is the newest of each call, which then need not be looked for.
+      // For a monitor with one version, it is the newest for each call, which needs no lookup.
       const asked = {
         interval,
         timezone,

@@ -5,7 +5,7 @@ import { expectTurns, expectUnreadable, latency, tool } from '../../../test/supp
 const event = sample('elevenlabs_post_call_transcription.json')
 
 describe('ElevenLabs', () => {
-  test('a transcript, alone and in its event', () => {
+  test('a transcript, separately and in its event', () => {
     for (const content of [event.data.transcript, event.data, event]) {
       expectTurns(content, {}, 'elevenlabs', [
         { role: 'agent', text: 'Sol Hotel, how may I help?', startMs: 0, latency: latency({ voiceMs: 210 }) },
@@ -34,7 +34,7 @@ describe('ElevenLabs', () => {
     }
   })
 
-  test('what is said and what is called in one entry come apart', () => {
+  test('text and tool calls in one entry are separated', () => {
     const content = [
       {
         role: 'agent',
@@ -50,7 +50,7 @@ describe('ElevenLabs', () => {
     ])
   })
 
-  test('a tool call that is none makes the whole unreadable', () => {
+  test('an invalid tool call makes everything unreadable', () => {
     const content = [{ role: 'agent', message: null, time_in_call_secs: 1, tool_calls: ['look'] }]
     expectUnreadable(content, 'tool call 0 is not an object')
   })

@@ -51,7 +51,7 @@ describe('LiveKit', () => {
     expectTurns(report, {}, 'livekit', said)
   })
 
-  test('the history alone, whose instants need the start of the conversation', () => {
+  test('only the history, with absolute times that need the start of the conversation', () => {
     for (const content of [report.chat_history, report.chat_history.items]) {
       expectTurns(content, { startedAt }, 'livekit', said)
     }
@@ -59,7 +59,7 @@ describe('LiveKit', () => {
     expectTurns(report.chat_history, {}, 'livekit', untimed)
   })
 
-  test('voice directions are no words', () => {
+  test('voice directions are not text', () => {
     const spoken: [written: string, heard: string][] = [
       ['Sure. <expr type="laugh"/> It is.', 'Sure. It is.'],
       ['<expr a="1"/>Hello<expr/> you', 'Hello you'],
@@ -73,7 +73,7 @@ describe('LiveKit', () => {
     expectTurns(customer, {}, 'livekit', [{ role: 'customer', text: '<expr/>' }])
   })
 
-  test('parts of a message: texts and what was heard, not pictures', () => {
+  test('parts of a message: text and audio transcripts, not images', () => {
     const content = assistant(
       'One.',
       { type: 'image_content', image: 'x' },
@@ -82,7 +82,7 @@ describe('LiveKit', () => {
     expectTurns(content, {}, 'livekit', [{ role: 'agent', text: 'One.\nTwo.' }])
   })
 
-  test('items of later versions are events; what is no item makes the whole unreadable', () => {
+  test('items of later versions are events; an invalid item makes everything unreadable', () => {
     const items = [...assistant('Hi'), { type: 'eot_prediction', created_at: 1 }]
     expectTurns({ items }, { startedAt }, 'livekit', [
       { role: 'agent', text: 'Hi' },

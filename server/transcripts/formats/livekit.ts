@@ -16,9 +16,9 @@ import {
 } from '../json.ts'
 import { roleOf } from '../roles.ts'
 
-/** LiveKit Agents: `chat_history.items` of a session report, with instants in seconds since 1970. */
+/** LiveKit Agents: `chat_history.items` of a session report, with times in seconds since 1970. */
 
-/** Takes the voice directions out of what the agent says; where one stood between two words, a space remains. */
+/** Removes voice directions from the agent's text; between two words, a space remains. */
 const spokenText = (text: string): string =>
   text
     .replaceAll(/<\/?expr\b[^<>]*> ?/g, (tag, offset: number) => {
@@ -36,7 +36,7 @@ const message = (item: JsonObject, when: (seconds: unknown) => number | null): T
     role,
     kind: 'message',
     text: text !== null && role === 'agent' ? spokenText(text) : text,
-    // `created_at` is when the entry was written down, not when anybody spoke.
+    // `created_at` is when the entry was written, not when anyone spoke.
     startMs: when(metrics.started_speaking_at),
     endMs: when(metrics.stopped_speaking_at),
     interrupted: item.interrupted === true,
@@ -54,7 +54,7 @@ const draftOf = (item: JsonObject, when: (seconds: unknown) => number | null): T
   const startMs = when(item.created_at)
   const callId = idOf(item.call_id)
   const name = textOf(item.name)
-  // In lists of the same form that others write, a message often goes without its type.
+  // In similar lists from others, messages often lack their type.
   const type = item.type ?? ('role' in item ? 'message' : undefined)
   switch (type) {
     case 'message':

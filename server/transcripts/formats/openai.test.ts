@@ -25,7 +25,7 @@ const messages = [
 ]
 
 describe('OpenAI', () => {
-  test('messages of each role, texts and parts, tool calls and their results', () => {
+  test('messages of each role, strings and parts, tool calls and their results', () => {
     for (const content of [messages, { messages }, JSON.stringify(messages)]) {
       expectTurns(content, {}, 'openai', [
         { role: 'system', text: 'Be brief.' },
@@ -47,7 +47,7 @@ describe('OpenAI', () => {
     }
   })
 
-  test('text beside a call, a call of the old form, a refusal', () => {
+  test('text next to a call, a call in the old format, a refusal', () => {
     const content = [
       { role: 'assistant', content: 'Let me see.', tool_calls: [{ id: 'a', function: { name: 'see' } }] },
       { role: 'assistant', content: null, function_call: { name: 'old', arguments: '{}' } },
@@ -63,7 +63,7 @@ describe('OpenAI', () => {
     ])
   })
 
-  test('tools used in the parts of a message', () => {
+  test('tools in the parts of a message', () => {
     const content = [
       {
         role: 'assistant',
@@ -81,7 +81,7 @@ describe('OpenAI', () => {
     ])
   })
 
-  test('content that is neither text nor parts makes the whole unreadable', () => {
+  test('content that is neither a string nor parts makes everything unreadable', () => {
     expectUnreadable([...messages, { role: 'user', content: 5 }], 'neither a string nor an array of parts')
     expectUnreadable([...messages, { role: 'user', content: [5] }], 'neither a string nor an object')
     expectUnreadable([...messages, { content: 'Hi' }], 'entry 6 has no role')

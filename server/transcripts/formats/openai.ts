@@ -4,7 +4,7 @@ import type { Reader, TurnDraft } from '../draft.ts'
 import { booleanOf, entriesOf, idOf, type JsonObject, listAt, objectOf, someEntry, textOf } from '../json.ts'
 import { type SpokenEntry, spokenEntries } from '../roles.ts'
 
-/** OpenAI chat messages, the form that most text agents keep, also with tools used in the parts of a message. No times. */
+/** OpenAI chat messages, the format of most text agents, also with tools in the parts of a message. No times. */
 
 const toolCall = (callId: string | null, called: unknown): TurnDraft => {
   const { name, arguments: given, input } = objectOf(called)

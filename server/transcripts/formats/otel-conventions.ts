@@ -2,15 +2,14 @@ import { isObject } from '../../platform/is-object.ts'
 import { idOf, type JsonObject, nestedJson, objectOf, textOf } from '../json.ts'
 
 /**
- * Spans of OpenInference and of the AI SDK, rewritten as those of the GenAI conventions. What the GenAI conventions
- * themselves say stays.
+ * Converts spans of OpenInference and the AI SDK to the GenAI conventions. Attributes of the GenAI conventions stay.
  */
 
 type Attributes = JsonObject
 
 const messagePath = /^llm\.(input|output)_messages\.(\d{1,6})\.message\.(.+)$/
 
-/** `a.0.b` as `{a: {0: {b}}}`, without a prototype: the names are the sender's. */
+/** `a.0.b` as `{a: {0: {b}}}`, without a prototype, because the sender chooses the names. */
 const nest = (into: JsonObject, path: string[], value: unknown): void => {
   const [name = '', ...rest] = path
   if (rest.length === 0) {
@@ -22,7 +21,7 @@ const nest = (into: JsonObject, path: string[], value: unknown): void => {
   nest(inner, rest, value)
 }
 
-/** The entries of an object with numbers for names, in their order. */
+/** The entries of an object with numeric names, in order. */
 const numbered = (value: unknown): JsonObject[] =>
   Object.entries(objectOf(value))
     .filter(([name, entry]) => /^\d{1,6}$/.test(name) && isObject(entry))
@@ -52,7 +51,7 @@ const openInferenceMessage = (message: JsonObject): JsonObject => {
   return { role: 'tool', parts: [{ type: 'tool_call_response', id: message.tool_call_id, response }] }
 }
 
-/** Null when the span has none of its attributes. */
+/** Null if the span has none of its attributes. */
 const ofOpenInference = (attributes: Attributes): Attributes | null => {
   if (attributes['openinference.span.kind'] === 'TOOL') {
     return {
@@ -108,7 +107,7 @@ const sdkAnswer = (attributes: Attributes): JsonObject[] => {
   return parts.length > 0 ? [{ role: 'assistant', parts }] : []
 }
 
-/** Null when the span has none of its attributes, or when spans inside it say the same in more detail. */
+/** Null if the span has none of its attributes, or if spans inside it have the same in more detail. */
 const ofAiSdk = (attributes: Attributes, isDetailed: boolean): Attributes | null => {
   if (textOf(attributes['ai.toolCall.name']) !== null) {
     return {

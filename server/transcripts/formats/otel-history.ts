@@ -2,8 +2,9 @@ import type { TurnDraft } from '../draft.ts'
 import { nestedJson } from '../json.ts'
 
 /**
- * Each call of a model is given the history again, whole or from some point on: only what it adds is new.
- * Tool calls are known by their id wherever they stand, since those that run side by side end in any order.
+ * Each model call repeats the history, completely or from some point on: only its additions are new. Tool calls are
+ * identified by
+ * ID wherever they are, because parallel ones end in any order.
  */
 
 const plain = (value: unknown) => (typeof value === 'string' ? (nestedJson(value) ?? value) : value)
@@ -11,7 +12,7 @@ const plain = (value: unknown) => (typeof value === 'string' ? (nestedJson(value
 const keyOf = ({ role, kind, text, tool }: TurnDraft): string =>
   JSON.stringify([role, kind, text, tool?.name, plain(tool?.arguments), plain(tool?.result)])
 
-/** How long the longest end of `known` is with which `keys` begins (Knuth, Morris and Pratt: linear). */
+/** The length of the longest end of `known` that is a beginning of `keys` (Knuth, Morris and Pratt: linear). */
 const overlap = (known: string[], keys: string[]): number => {
   const failure = [0]
   const advance = (matched: number, key: string | undefined): number => {
@@ -42,7 +43,7 @@ export const conversation = () => {
   const isNewTool = (draft: TurnDraft): boolean => {
     const id = `${draft.kind} ${draft.tool?.callId}`
     const before = tools.get(id)
-    // The model asks for a tool before the tool runs, and only the run says when.
+    // The model requests a tool before it runs, and only the run has its time.
     if (before) before.startMs ??= draft.startMs ?? null
     else tools.set(id, draft)
     return !before

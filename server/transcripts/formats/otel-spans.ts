@@ -1,24 +1,24 @@
 import { isObject } from '../../platform/is-object.ts'
 import { entriesOf, idOf, type JsonObject, numberOf, objectOf, textOf } from '../json.ts'
 
-/** Spans of OTLP in JSON, their attributes as plain values. */
+/** Spans of OTLP JSON, with their attributes as plain values. */
 
 export type OtelSpan = {
   id: string
   parentId: string | null
-  /** Milliseconds since 1970; Infinity when the span does not say. */
+  /** Milliseconds since 1970; Infinity if the span has none. */
   startMs: number
   endMs: number
-  /** Null when the span does not say how it ended. */
+  /** Null if the span does not say how it ended. */
   failed: boolean | null
-  /** Of a conversation that was spoken. */
+  /** For a spoken conversation. */
   isVoice: boolean
   attributes: JsonObject
 }
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
-/** `{stringValue: …}` and its kin. Recursion is as deep as the transcript, whose depth is limited. */
+/** `{stringValue: …}` and similar. The depth of the transcript limits recursion. */
 const plainValue = (value: unknown): unknown => {
   if (!isObject(value)) return value
   const { stringValue, boolValue, intValue, doubleValue, bytesValue, arrayValue, kvlistValue } = value
@@ -32,7 +32,7 @@ const plainAttributes = (pairs: unknown[]): JsonObject =>
     [...entriesOf(pairs, 'attribute')].map(({ key, value }) => [typeof key === 'string' ? key : '', plainValue(value)]),
   )
 
-/** Attributes come as a list of pairs, or already as one object. */
+/** Attributes are a list of pairs, or already one object. */
 export const attributesOf = (attributes: unknown): JsonObject =>
   Array.isArray(attributes) ? plainAttributes(attributes) : objectOf(attributes)
 

@@ -49,7 +49,7 @@ describe('OpenTelemetry GenAI', () => {
     )
   })
 
-  test('structured values read like JSON in a text', () => {
+  test('structured values read like JSON strings', () => {
     const text = (content: string) => ({
       kvlistValue: {
         values: [
@@ -96,12 +96,12 @@ describe('OpenTelemetry GenAI', () => {
         tool: tool({ callId: 'w', name: 'weather', arguments: { city: 'Paris' } }),
       },
       { role: 'tool', kind: 'tool_result', tool: tool({ callId: 'w', name: 'weather', result: 'rain' }) },
-      // What was said in a sound is not known.
+      // The text of audio is unknown.
       { role: 'agent' },
     ])
   })
 
-  test('history that each operation repeats is told once', () => {
+  test('history that each operation repeats appears once', () => {
     const [a, b, c, d] = [user('a'), assistant('b'), user('c'), assistant('d')]
     const story = ['a', 'b', 'c', 'd', 'e']
     const whole = [operation([a], [b]), operation([a, b, c], [d]), operation([a, b, c, d, user('e')], [])]
@@ -116,13 +116,13 @@ describe('OpenTelemetry GenAI', () => {
     expect(texts(asked)).toEqual(story)
   })
 
-  test('what is said twice is told twice', () => {
+  test('text that is said twice appears twice', () => {
     const [ask, ok] = [user('Sure?'), assistant('Yes.')]
     const operations = [operation([ask], [ok]), operation([ask, ok, ask], [ok])]
     expect(texts(operations)).toEqual(['Sure?', 'Yes.', 'Sure?', 'Yes.'])
   })
 
-  test('instructions are told once, and again when they change', () => {
+  test('instructions appear once, and again when they change', () => {
     const instructed = (text: string, input: unknown) => ({
       ...operation(input, null),
       'gen_ai.system_instructions': [{ type: 'text', content: text }],
@@ -131,7 +131,7 @@ describe('OpenTelemetry GenAI', () => {
     expect(texts(operations)).toEqual(['A', 'a', 'b', 'B'])
   })
 
-  test('tools that ran side by side are told once, whatever the order of their ends', () => {
+  test('parallel tools appear once, in any order of their ends', () => {
     const call = (id: string) => ({ type: 'tool_call', id, name: 'look', arguments: {} })
     const answer = (id: string) => ({ role: 'tool', parts: [{ type: 'tool_call_response', id, response: id }] })
     const ran = (id: string) => ({
@@ -153,7 +153,7 @@ describe('OpenTelemetry GenAI', () => {
     expect(kinds).toEqual(['message ', 'tool_call x', 'tool_call y', 'tool_result y', 'tool_result x', 'message '])
   })
 
-  test('messages that are no list make the whole unreadable', () => {
+  test('messages that are not a list make everything unreadable', () => {
     expectUnreadable(operation('Hello', []), 'neither an array nor the JSON of an array')
     expectUnreadable(operation([user('a'), 'b'], []), 'entry 1 is not an object')
   })
@@ -230,7 +230,7 @@ describe('spans of other conventions', () => {
     expectTurns(tracesOf(...spans), {}, 'otel', told)
   })
 
-  test('the AI SDK, of whose two spans for one answer the inner one counts', () => {
+  test('the AI SDK, which has two spans per response, of which the inner one counts', () => {
     const call = { type: 'tool-call', toolCallId: 'c1', toolName: 'seat_map', input: { seat: '14A' } }
     const system = { role: 'system', content: 'Sell seats.' }
     const asks = { role: 'user', content: [{ type: 'text', text: 'Is 14A free?' }] }
@@ -292,7 +292,7 @@ describe('spans of other conventions', () => {
     expectTurns(tracesOf(...spans), {}, 'otel', told)
   })
 
-  test('names that would change a prototype are only names', () => {
+  test('names that would change a prototype are plain names', () => {
     const attributes = { 'llm.input_messages.0.message.__proto__.polluted': 'yes' }
     readTranscript(tracesOf(span('a', 0, 1, attributes)))
     expect(({} as { polluted?: string }).polluted).toBeUndefined()

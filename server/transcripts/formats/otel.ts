@@ -8,8 +8,10 @@ import { type OtelSpan, spansOf } from './otel-spans.ts'
 
 /**
  * OpenTelemetry GenAI: a list of messages, the attributes of one operation, or the traces of a whole conversation.
- * Spans say when a model or a tool was at work. In a chat that is when a message was sent; in a call it is not when
- * anybody spoke, so that only tools get times there.
+ * Spans show when
+ * a model or a tool was working. In a chat, that is when a message was sent; in a call, it is not when anyone spoke, so
+ * that only
+ * tools get times there.
  */
 
 type Since = (time: number) => number | null
@@ -70,7 +72,7 @@ const messageMoments = (span: OtelSpan, turn: OtelSpan | undefined, since: Since
     rank: 1,
     drafts: () => [...instructionsOf(span.attributes['gen_ai.system_instructions']), ...inputOf(span, since)],
   },
-  // What ends at an instant precedes what starts at it, unless one and the same span does both.
+  // An end at a time comes before a start, unless they belong to the same span.
   { time: span.endMs, rank: span.endMs > span.startMs ? 0 : 2, drafts: () => outputOf(span, turn, since) },
 ]
 

@@ -23,8 +23,8 @@ const whole = turnsOf([
   { role: 'other', kind: 'event', text: 'Music' },
 ])
 
-describe('our own list', () => {
-  test('role and text suffice, under any common name for the role', () => {
+describe('our own format', () => {
+  test('role and text are enough, with any common name for the role', () => {
     const list = [
       { role: 'assistant', text: 'Hello', mood: 'bright' },
       { role: 'Customer', text: 'Hi' },
@@ -39,11 +39,11 @@ describe('our own list', () => {
     }
   })
 
-  test('turns as answered can be given again and stay the same', () => {
+  test('returned turns can be sent again and stay the same', () => {
     expect(readTranscript(whole)).toEqual({ format: 'turns', turns: whole })
   })
 
-  test('a fault is named, with its place', () => {
+  test('a fault is reported with its position', () => {
     const faults: [turn: unknown, named: string][] = [
       [{ text: 'Hi' }, 'turns[1].role must be one of agent, customer'],
       [{ role: 'narrator', text: 'Hi' }, 'turns[1].role must be one of'],

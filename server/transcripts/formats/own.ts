@@ -4,12 +4,12 @@ import { entriesOf, type JsonObject, listAt, someEntry } from '../json.ts'
 import { knownRole } from '../roles.ts'
 import { type Turn, turnKinds, turnRoles } from '../turn.ts'
 
-/** Our own list: role and text suffice, and a fault is named, because whoever writes this form can mend it. */
+/** Our own format: role and text are enough, and faults are reported, because its authors can fix them. */
 
 const fault = (index: number, property: string, must: string) =>
   new Unreadable(`turns[${index}].${property} must be ${must}`)
 
-/** A property that is absent or null, or what it must be. */
+/** An optional property, or its requirement. */
 const optional = <T>(value: unknown, is: (value: unknown) => value is T, refuse: () => Error): T | null => {
   if (value === undefined || value === null) return null
   if (!is(value)) throw refuse()

@@ -14,19 +14,19 @@ const said: PartialTurn[] = [
 ]
 
 describe('Pipecat', () => {
-  test('a session, and its turn events alone', () => {
+  test('a session, and only its turn events', () => {
     expectTurns(session, {}, 'pipecat', said)
     expectTurns(session.transcript, { startedAt }, 'pipecat', said)
   })
 
-  test('instants need the start of the conversation, and an offset', () => {
+  test('absolute times need the start of the conversation, and an offset', () => {
     const untimed = said.map(({ startMs, ...rest }) => rest)
     expectTurns(session.transcript, {}, 'pipecat', untimed)
     const local = [{ role: 'user', content: 'Hi', timestamp: '2026-02-28T12:00:04.300' }]
     expectTurns(local, { startedAt }, 'pipecat', [{ role: 'customer', text: 'Hi' }])
   })
 
-  test('speech to speech: the customer was heard, the words are not known', () => {
+  test('speech to speech: the customer spoke, but the text is unknown', () => {
     const content = [{ role: 'user', content: null, timestamp: '2026-02-28T12:00:01+00:00', user_id: 'u' }]
     expectTurns(content, { startedAt }, 'pipecat', [{ role: 'customer', startMs: 1_000 }])
   })

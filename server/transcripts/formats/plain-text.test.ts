@@ -4,7 +4,7 @@ import { expectTurns, expectUnreadable } from '../../../test/support/turns.ts'
 import { readTranscript } from '../read.ts'
 
 describe('plain text', () => {
-  test('a name at the start of a line says who speaks; other lines go on', () => {
+  test('a name at the start of a line is the speaker; other lines continue', () => {
     const text = 'Agent: Hello.\r\nHow can I help?\nCustomer: It broke.\n\nNote: it was new.\nSystem: Transferred.'
     expectTurns(text, {}, 'text', [
       { role: 'agent', text: 'Hello.\nHow can I help?' },
@@ -13,7 +13,7 @@ describe('plain text', () => {
     ])
   })
 
-  test('the transcripts that providers write as text', () => {
+  test('transcripts that providers write as text', () => {
     expectTurns(sample('vapi_end_of_call_report.json').message.artifact.transcript, {}, 'text', [
       { role: 'agent', text: 'Harbor Dental, this is Nora. How can I help?' },
       { role: 'customer', text: 'Hi, I need to move my cleaning on Tuesday.' },
@@ -34,7 +34,7 @@ describe('plain text', () => {
     ])
   })
 
-  test('times of day are no times from the start', () => {
+  test('times of day are not times from the start', () => {
     expectTurns('[14:03:22] Agent: Hi\n[14:03:30] User: Yes', {}, 'text', [
       { role: 'agent', text: 'Hi' },
       { role: 'customer', text: 'Yes' },
@@ -60,7 +60,7 @@ describe('plain text', () => {
     ])
   })
 
-  test('what comes before the first name is of nobody in particular, and so is a text without names', () => {
+  test('text before the first name has no speaker, and neither has a text without names', () => {
     expectTurns('Call of Monday\nAgent: Hi', {}, 'text', [
       { role: 'other', text: 'Call of Monday' },
       { role: 'agent', text: 'Hi' },
@@ -68,7 +68,7 @@ describe('plain text', () => {
     expectTurns('\n She said: fine.\nAnd left. ', {}, 'text', [{ role: 'other', text: 'She said: fine.\nAnd left.' }])
   })
 
-  test('nothing but space is no transcript', () => {
+  test('only spaces are no transcript', () => {
     expectUnreadable('', 'no supported format')
     expectUnreadable(' \n\t', 'no supported format')
   })

@@ -3,9 +3,11 @@ import { knownRole } from '../roles.ts'
 import type { TurnRole } from '../turn.ts'
 
 /**
- * Plain text in which a speaker's name begins a line: `Agent: …`, `**Customer:** …`, `[00:12] Bot: …`, `AI (1:02:03): …`.
- * A line without one continues the turn before it. Only names that everybody uses for a role count: `Note: …` is speech.
- * A text in which no line begins so is one turn of nobody in particular.
+ * Plain text with speakers' names at the start of lines: `Agent: …`, `**Customer:** …`, `[00:12] Bot: …`, `AI
+ * (1:02:03): …`. A line
+ * without one continues the turn before it. Only common names of roles count: `Note: …` is speech. A text without such
+ * lines is
+ * one turn without a speaker.
  */
 
 const clock = String.raw`[[(]?(\d{1,2}(?::\d{2}){1,2}(?:[.,]\d{1,3})?)[\])]?`
@@ -15,7 +17,7 @@ const line = new RegExp(
   'su',
 )
 
-/** A first stamp beyond this is a time of day, or the text is cut out of something longer: no time from the start. */
+/** A later first timestamp is a time of day, or the text is an excerpt: it is no time from the start. */
 const latestFirstMs = 5 * 60_000
 
 const clockMs = (text: string): number => {

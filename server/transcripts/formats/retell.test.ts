@@ -5,7 +5,7 @@ import { expectTurns, expectUnreadable, type PartialTurn, tool } from '../../../
 const event = sample('retell_call_ended.json')
 const entries = event.call.transcript_with_tool_calls
 
-/** Words of the sample last 240 ms and begin 280 ms after one another. */
+/** Words of the sample last 240 ms and start every 280 ms. */
 const wordsFrom = (startMs: number, words: string) => {
   const timed = words.split(' ').map((text, index) => {
     return { text, startMs: startMs + 280 * index, endMs: startMs + 280 * index + 240 }
@@ -32,16 +32,16 @@ const said: PartialTurn[] = [
 ]
 
 describe('Retell', () => {
-  test('a transcript with tool calls, alone and in its call', () => {
+  test('a transcript with tool calls, separately and in its call', () => {
     for (const content of [entries, event.call, event]) expectTurns(content, {}, 'retell', said)
   })
 
-  test('a transcript object alone', () => {
+  test('only a transcript object', () => {
     const messages = said.filter(({ kind }) => kind === undefined)
     expectTurns(event.call.transcript_object, {}, 'retell', messages)
   })
 
-  test('a person who takes over, sent texts, and entries of a later version', () => {
+  test('a person who takes over, texts sent, and entries of a later version', () => {
     const content = [
       { role: 'transfer_target', content: 'Billing, Maria.', words: [] },
       { role: 'sms', content: 'Your code is 1', time_sec: 12.5 },
@@ -69,7 +69,7 @@ describe('Retell', () => {
     ])
   })
 
-  test('an entry that is none makes the whole unreadable', () => {
+  test('an invalid entry makes everything unreadable', () => {
     expectUnreadable([...entries, null], 'entry 7 is not an object')
   })
 })

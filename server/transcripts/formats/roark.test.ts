@@ -5,7 +5,7 @@ import { expectTurns, expectUnreadable, tool } from '../../../test/support/turns
 const call = sample('roark_call_create.json')
 
 describe('Roark', () => {
-  test('what was said, and the tools beside it', () => {
+  test('messages with separate tools', () => {
     expectTurns(call, {}, 'roark', [
       { role: 'agent', text: 'Hello', startMs: 600, endMs: 1_100 },
       { role: 'customer', text: 'Hi', startMs: 1_500, endMs: 1_700 },
@@ -19,7 +19,7 @@ describe('Roark', () => {
     ])
   })
 
-  test('a tool stands where it was used; without a time, at the end', () => {
+  test('a tool is placed where it was used; without a time, at the end', () => {
     const toolInvocations = [{ name: 'late' }, { name: 'between', startOffsetMs: 1_200 }]
     expectTurns({ ...call, toolInvocations }, {}, 'roark', [
       { role: 'agent', text: 'Hello', startMs: 600, endMs: 1_100 },
@@ -29,7 +29,7 @@ describe('Roark', () => {
     ])
   })
 
-  test('a tool invocation that is none makes the whole unreadable', () => {
+  test('an invalid tool invocation makes everything unreadable', () => {
     expectUnreadable({ ...call, toolInvocations: ['find_slot'] }, 'tool invocation 0 is not an object')
   })
 })

@@ -2,7 +2,7 @@ import type { Reader, TurnDraft } from '../draft.ts'
 import { at, entriesOf, type JsonObject, listAt, numberOf, someEntry, textOf } from '../json.ts'
 import { spokenEntries } from '../roles.ts'
 
-/** Roark: what was said, and beside it the tools that were used, all with offsets in milliseconds. */
+/** Roark: messages and separate tools, all with offsets in milliseconds. */
 
 const spoken = (entries: unknown[]): TurnDraft[] =>
   [...spokenEntries(entries)].map(({ entry, role }) => ({

@@ -13,14 +13,14 @@ const first = {
 const second = { text: 'My card is [redacted].', startMs: 2_900, endMs: 4_600 }
 
 describe('Twilio', () => {
-  test('sentences with the transcript that names the participants', () => {
+  test('sentences with the transcript that contains the participants', () => {
     expectTurns(bundle, {}, 'twilio', [
       { role: 'agent', ...first },
       { role: 'customer', ...second },
     ])
   })
 
-  test('sentences alone say only what was said: the speakers are not known', () => {
+  test('only sentences: the speakers are unknown', () => {
     for (const content of [bundle.sentences, { sentences: bundle.sentences }]) {
       expectTurns(content, {}, 'twilio', [
         { role: 'other', ...first },

@@ -4,7 +4,10 @@ import { at, entriesOf, idOf, type JsonObject, listAt, secondsToMs, someEntry, t
 import { roleOf } from '../roles.ts'
 import type { TurnRole } from '../turn.ts'
 
-/** Twilio Conversational Intelligence: the sentences of a transcript, and the transcript that says who is on which channel. */
+/**
+ * Twilio Conversational Intelligence: the sentences of a transcript, and the transcript with the participants of each
+ * channel.
+ */
 
 const rolesByChannel = (content: unknown): Map<string, TurnRole> => {
   const participants = at(content, 'transcript', 'channel', 'participants') ?? at(content, 'channel', 'participants')
@@ -25,7 +28,7 @@ function* read(sentences: unknown[], roles: Map<string, TurnRole>): Generator<Tu
   for (const sentence of entriesOf(sentences, 'sentence')) {
     const words = [...entriesOf(Array.isArray(sentence.words) ? sentence.words : [], 'word')]
     yield {
-      // Without participants only the channel is known, not who speaks on it.
+      // Without participants, only the channel is known, not its speaker.
       role: roles.get(idOf(sentence.media_channel) ?? '') ?? 'other',
       kind: 'message',
       text: textOf(sentence.transcript),

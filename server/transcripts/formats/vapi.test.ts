@@ -38,20 +38,20 @@ const said: PartialTurn[] = [
 ]
 
 describe('Vapi', () => {
-  test('messages, with or without what stands around them', () => {
+  test('messages, with or without their surroundings', () => {
     for (const content of [messages, { messages }, report.message, report]) expectTurns(content, {}, 'vapi', said)
   })
 
-  test('instants count from the start of the call when there are no offsets', () => {
+  test('absolute times count from the start of the call if there are no offsets', () => {
     const startedAt = new Date(report.message.startedAt)
     const withoutOffsets = messages.map(({ secondsFromStart, ...message }: Record<string, unknown>) => message)
-    // The system message was written 900 ms before the call: within the skew of clocks, so at its start.
+    // The system message was written 900 ms before the call: within clock skew, so at its start.
     expectTurns(withoutOffsets, { startedAt }, 'vapi', said)
     const untimed = said.map(({ startMs, endMs, ...rest }) => rest)
     expectTurns(withoutOffsets, {}, 'vapi', untimed)
   })
 
-  test('calls without times, names or arguments keep what they have', () => {
+  test('calls without times, names, or arguments keep the rest', () => {
     const content = [
       { role: 'assistant', message: 'One moment.', toolCalls: [{ id: 'c' }] },
       { role: 'tool_call_result', toolCallId: 'c', result: 'not JSON' },
@@ -63,7 +63,7 @@ describe('Vapi', () => {
     ])
   })
 
-  test('a fault makes the whole unreadable', () => {
+  test('a fault makes everything unreadable', () => {
     expectUnreadable([...messages, 7], 'entry 10 is not an object')
     expectUnreadable([...messages, { message: 'Hello' }], 'entry 10 has no role')
   })

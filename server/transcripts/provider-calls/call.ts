@@ -1,7 +1,7 @@
 import { isObject } from '../../platform/is-object.ts'
 import { booleanOf, isDeeperThan, type JsonObject, numberOf, textOf } from '../json.ts'
 
-/** What a provider tells of a finished conversation, in our words. What it does not tell is null. */
+/** A provider's finished conversation, in our format. Unknown values are null. */
 
 export type Metric = { key: string; value: number | boolean | string; comment?: string }
 
@@ -20,18 +20,18 @@ export type ProviderCall = {
   endReason: string | null
   customerId: string | null
   metadata: JsonObject
-  /** The part of the payload to keep as the transcript's content; null when there is none (yet). */
+  /** The part of the payload to store as the transcript; null if there is none (yet). */
   transcript: unknown
   recordingUrl: string | null
   metrics: Metric[]
 }
 
-/** `ignored`: sound, and nothing of it is a finished conversation. */
+/** `ignored`: valid, but nothing of it is a finished conversation. */
 export type CallReading = ProviderCall | { ignored: string } | { unreadable: string }
 
 const deepest = 200
 
-/** Every payload has a limit of depth, so that all of it can be walked and written again. */
+/** Every payload has a maximum depth, so that all of it can be traversed and written again. */
 export const bounded =
   (read: (payload: JsonObject) => CallReading) =>
   (payload: unknown): CallReading => {
@@ -49,7 +49,7 @@ export const directionOf = (value: unknown): ProviderCall['direction'] =>
 export const durationOf = (seconds: number | null): number | null =>
   seconds !== null && seconds >= 0 && seconds < 1e9 ? Math.round(seconds) : null
 
-/** Only what can be fetched: a path on the provider's disk is no address. */
+/** Only URLs that can be downloaded, not a path on the provider's disk. */
 const addressOf = (value: unknown): string | null => {
   const text = textOf(value)
   return text !== null && /^https?:\/\//i.test(text) ? text : null
@@ -58,14 +58,17 @@ const addressOf = (value: unknown): string | null => {
 export const firstAddress = (...values: unknown[]): string | null =>
   values.map(addressOf).find((address) => address !== null) ?? null
 
-/** A list that holds something, or a text that does. */
+/** A non-empty list or text. */
 export const transcriptOf = (...values: unknown[]): unknown =>
   values.find((value) => (Array.isArray(value) ? value.length > 0 : textOf(value) !== null)) ?? null
 
-/** As long as a metric's key may be; the cut may fall within a character. */
+/** The maximum length of a metric's key; the cut can be within a character. */
 const longestKey = 120
 
-/** Collects what the provider measured: numbers, booleans and texts as such, the rest as JSON. The last of a key wins. */
+/**
+ * Collects the provider's measurements: numbers, booleans, and strings as they are, the rest as JSON. The last of a key
+ * wins.
+ */
 export const metricsOf = (provider: string) => {
   const metrics = new Map<string, Metric>()
   const add = (name: string, value: unknown, comment?: unknown): void => {

@@ -38,7 +38,7 @@ describe('ElevenLabs', () => {
     })
   })
 
-  test('results as lists, scores, a prompt of this call alone, a chat', () => {
+  test('results as lists, scores, a prompt of a single call, a chat', () => {
     const changed = dataWith({
       user_id: null,
       metadata: { ...event.data.metadata, text_only: true },
@@ -63,7 +63,7 @@ describe('ElevenLabs', () => {
     })
   })
 
-  test('a call that could not begin', () => {
+  test('a call that could not start', () => {
     const failure = {
       type: 'call_initiation_failure',
       event_timestamp: 1_772_010_075,
@@ -80,7 +80,7 @@ describe('ElevenLabs', () => {
     })
   })
 
-  test('what is not finished is ignored; what has no id or time is unreadable', () => {
+  test('an unfinished call is ignored; one without an ID or time is unreadable', () => {
     expect(readCall('elevenlabs', { ...event, type: 'post_call_audio' })).toEqual({
       unreadable: 'data.full_audio is missing',
     })

@@ -52,12 +52,12 @@ describe('LiveKit', () => {
     })
   })
 
-  test('a session that broke', () => {
+  test('a session that failed', () => {
     const events = [{ type: 'close', reason: 'error', created_at: 1_772_182_810 }]
     expect(readCall('livekit', { ...report, events })).toMatchObject({ status: 'failed', endReason: 'error' })
   })
 
-  test('events of the server are ignored; what has no history, id or time is unreadable', () => {
+  test('server events are ignored; a report without history, ID, or time is unreadable', () => {
     expect(readCall('livekit', { event: 'room_finished', room: {} })).toEqual({
       ignored: 'room_finished does not report a finished session',
     })

@@ -33,7 +33,7 @@ const expectWhole = (provider: Provider, payload: unknown): void => {
 }
 
 describe('each provider', () => {
-  test('keeps a transcript that its own format reads, with signals', () => {
+  test('stores a transcript that its own format reads, with signals', () => {
     for (const provider of providers) {
       const call = readCall(provider, samples[provider])
       if (!isCall(call)) throw new Error(`${provider}: ${JSON.stringify(call)}`)
@@ -59,7 +59,7 @@ describe('each provider', () => {
     }
   })
 
-  test('reads its sample with any value put where others stood', () => {
+  test('reads its sample with random values inserted', () => {
     const likely = fc.constantFrom<unknown>(
       null,
       '',

@@ -5,7 +5,7 @@ import { readRetellCall } from './retell.ts'
 import { readTwilioCall } from './twilio.ts'
 import { readVapiCall } from './vapi.ts'
 
-/** The providers whose calls of their own accord are understood. Each name is also that of a transcript's format. */
+/** The providers with webhooks. Each name is also that of a transcript format. */
 const readers = {
   vapi: readVapiCall,
   retell: readRetellCall,
@@ -18,5 +18,8 @@ export type Provider = keyof typeof readers
 
 export const providers = Object.keys(readers) as Provider[]
 
-/** What a provider's payload tells of a finished conversation, or why it tells nothing. Pure, and throws on no JSON. */
+/**
+ * Reads a finished conversation from a provider's payload, or returns why there is none. Pure, and never throws on
+ * JSON.
+ */
 export const readCall = (provider: Provider, payload: unknown): CallReading => readers[provider](payload)

@@ -50,7 +50,7 @@ describe('Retell', () => {
     })
   })
 
-  test('the analysis of the same call, which may come first', () => {
+  test('the analysis of the same call, which may arrive first', () => {
     const call_analysis = {
       call_summary: 'A doubled bill.',
       user_sentiment: 'Negative',
@@ -93,7 +93,7 @@ describe('Retell', () => {
     })
   })
 
-  test('what may be kept of a call with personal data taken out', () => {
+  test('a call with personal data removed', () => {
     const scrubbed = [{ role: 'agent', content: 'Hello [name]', words: [] }]
     const call = {
       transcript_with_tool_calls: undefined,
@@ -136,7 +136,7 @@ describe('Retell', () => {
     })
   })
 
-  test('events of a call that goes on are ignored; without an id or a time it is unreadable', () => {
+  test('events of a call in progress are ignored; without an ID or a time, it is unreadable', () => {
     for (const event of ['call_started', 'transcript_updated', 'transfer_bridged', 'chat_started']) {
       expect(readCall('retell', { event, call: ended.call })).toEqual({
         ignored: `${event} does not report a finished call`,

@@ -24,13 +24,13 @@ const metricsIn = (call: JsonObject): Metric[] => {
     add(`latency.${part}.p50Ms`, at(figures, 'p50'))
     add(`latency.${part}.p95Ms`, at(figures, 'p95'))
   }
-  // Retell counts in cents.
+  // Retell uses cents.
   const cents = numberOf(at(call, 'call_cost', 'combined_cost') ?? at(call, 'chat_cost', 'combined_cost'))
   add('costCents', cents)
   return all()
 }
 
-/** What somebody set on the call outranks what was collected in it. */
+/** Values that were set on the call have priority over collected ones. */
 const metadataOf = (call: JsonObject): JsonObject => {
   const tag = textOf(call.agent_tag)
   const sid = textOf(at(call, 'telephony_identifier', 'twilio_call_sid'))
@@ -66,7 +66,7 @@ const read = ({ event, call: spoken, chat }: JsonObject): CallReading => {
   if (externalId === null) return { unreadable: `${isChat ? 'chat.chat_id' : 'call.call_id'} is missing` }
   const startedAt = instantOfMs(numberOf(call.start_timestamp))
   const endedAt = instantOfMs(numberOf(call.end_timestamp))
-  // A call that nobody answered may have an end alone.
+  // An unanswered call may only have an end.
   const began = startedAt ?? endedAt
   if (began === null) return { unreadable: 'start_timestamp is missing' }
   const endReason = textOf(call.disconnection_reason)

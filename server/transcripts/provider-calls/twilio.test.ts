@@ -11,7 +11,7 @@ const transcriptWith = (changes: Record<string, unknown>) => ({
 })
 
 describe('Twilio', () => {
-  test('a transcript with its sentences, operator results and media', () => {
+  test('a transcript with its sentences, operator results, and media', () => {
     expect(readCall('twilio', bundle)).toEqual({
       externalId: 'GT00000000000000000000000000000001',
       agentExternalId: 'agent-7',
@@ -37,7 +37,7 @@ describe('Twilio', () => {
     })
   })
 
-  test('the webhook only announces which transcript to pull', () => {
+  test('the webhook only announces which transcript to fetch', () => {
     expect(announcedTranscript(webhook)).toBe('GT00000000000000000000000000000001')
     expect(announcedTranscript(bundle)).toBeUndefined()
     expect(readCall('twilio', webhook)).toEqual({
@@ -45,7 +45,7 @@ describe('Twilio', () => {
     })
   })
 
-  test('without participants, media or a time of the recording', () => {
+  test('without participants, media, or a time of the recording', () => {
     const bare = transcriptWith({ channel: null, media_start_time: null, duration: null })
     expect(readCall('twilio', { ...bare, media: null, sentences: [] })).toMatchObject({
       agentExternalId: 'GA00000000000000000000000000000001',
@@ -57,7 +57,7 @@ describe('Twilio', () => {
     })
   })
 
-  test('what is not finished is ignored; what has no id or time is unreadable', () => {
+  test('an unfinished transcript is ignored; one without an ID or time is unreadable', () => {
     expect(readCall('twilio', transcriptWith({ status: 'queued' }))).toEqual({
       ignored: 'a transcript that is queued is not finished',
     })

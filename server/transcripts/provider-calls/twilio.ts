@@ -5,15 +5,16 @@ import type { Metric } from './call.ts'
 import { bounded, type CallReading, durationOf, firstAddress, metricsOf } from './call.ts'
 
 /**
- * Twilio Conversational Intelligence: the bundle of a transcript with its sentences, operator results and media, as it is
- * pulled after the webhook announced the transcript.
+ * Twilio Conversational Intelligence: the bundle of a transcript with its sentences, operator results, and media,
+ * fetched after
+ * the webhook announced the transcript.
  */
 
-/** The transcript that a webhook announces, and that is to be pulled; undefined when the payload is no announcement. */
+/** The announced transcript to fetch; undefined if the payload is no announcement. */
 export const announcedTranscript = (payload: unknown): string | undefined =>
   at(payload, 'transcript') === undefined ? (textOf(at(payload, 'transcript_sid')) ?? undefined) : undefined
 
-/** The recording of a status callback; undefined if it is not completed, or the payload is no such callback. */
+/** The recording of a status callback; undefined if it is incomplete, or the payload is no such callback. */
 export const announcedRecording = (payload: unknown): { callSid: string; url: string } | undefined => {
   const [callSid, url] = [textOf(at(payload, 'CallSid')), firstAddress(at(payload, 'RecordingUrl'))]
   const isCompleted = at(payload, 'RecordingStatus') === 'completed' && textOf(at(payload, 'RecordingSid')) !== null
@@ -22,7 +23,7 @@ export const announcedRecording = (payload: unknown): { callSid: string; url: st
 
 const unfinished = new Set(['new', 'queued', 'in-progress'])
 
-/** Of the transcript itself: it is worth asking again later. */
+/** Of the transcript itself: it should be requested again later. */
 export const isUnfinished = ({ status }: JsonObject): boolean => typeof status === 'string' && unfinished.has(status)
 
 const participantsOf = (transcript: JsonObject): JsonObject[] =>
@@ -67,7 +68,7 @@ const read = (payload: JsonObject): CallReading => {
   const status = textOf(transcript.status) ?? 'completed'
   if (unfinished.has(status)) return { ignored: `a transcript that is ${status} is not finished` }
   if (status !== 'completed') return { ignored: `the transcription ended as ${status}` }
-  // Where nobody said when the recording began, the making of the transcript is the nearest instant there is.
+  // If the start of the recording is unknown, the creation of the transcript is the closest time.
   const startedAt = instantOf(transcript.media_start_time) ?? instantOf(transcript.date_created)
   if (startedAt === null) return { unreadable: 'transcript.media_start_time is missing' }
   const durationSeconds = durationOf(numberOf(transcript.duration))
@@ -87,7 +88,7 @@ const read = (payload: JsonObject): CallReading => {
     endReason: null,
     customerId: idOf(customer.user_id) ?? idOf(customer.media_participant_id),
     metadata: metadataOf(transcript),
-    // The sentences name only channels; who is on them stands in the transcript.
+    // The sentences only have channels; the transcript has their participants.
     transcript: Array.isArray(sentences) && sentences.length > 0 ? { transcript, sentences } : null,
     recordingUrl: firstAddress(objectOf(media).media_url, at(transcript, 'channel', 'media_properties', 'media_url')),
     metrics: metricsIn(operator_results),

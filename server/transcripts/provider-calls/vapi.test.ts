@@ -48,7 +48,7 @@ describe('Vapi', () => {
     })
   })
 
-  test('why it ended says whether it failed, and whether a machine answered', () => {
+  test('the end reason shows whether it failed, and whether a machine answered', () => {
     const reasons: [reason: string, status: string, channel: string][] = [
       ['assistant-ended-call', 'completed', 'call'],
       ['silence-timed-out', 'completed', 'call'],
@@ -64,7 +64,7 @@ describe('Vapi', () => {
     expect(readCall('vapi', reportWith({ chat: { id: 'chat' } }))).toMatchObject({ channel: 'chat' })
   })
 
-  test('an older report: addresses and text in other places', () => {
+  test('an older report: URLs and text elsewhere', () => {
     const { id, type } = report.message.call
     const call = { id, type: type.replace('inbound', 'outbound'), createdAt: '2026-02-23T08:59:57.120Z', squadId: 's' }
     const { transcript, recordingUrl } = report.message.artifact

@@ -3,9 +3,9 @@ import { at, idOf, instantOf, instantOfMs, type JsonObject, numberOf, objectOf, 
 import type { Metric, ProviderCall } from './call.ts'
 import { bounded, type CallReading, durationOf, firstAddress, metricsOf, transcriptOf } from './call.ts'
 
-/** Vapi: the end-of-call report. All its other messages tell of a call that goes on. */
+/** Vapi: the end-of-call report. All its other messages are about a call in progress. */
 
-/** Of some 250 reasons, those by which no conversation came about or by which it broke. */
+/** Of about 250 end reasons, those without a conversation, or with an interrupted one. */
 const failure =
   /error|failed|rejected|busy|did-not-(answer|give)|not-(found|valid|provided)|never-connected|join-timed-out|closed-websocket|worker-shutdown/
 

@@ -36,7 +36,7 @@ const unknownTimes = {
   deadAirShare: null,
 }
 
-describe('worked by hand', () => {
+describe('calculated manually', () => {
   /**
    * agent     0.9–3.8 (9 words)   8.3–10.4 (7)    17.4–21.0 (10)    25.0–27.2 (6)
    * customer           4.6–7.2 (9)     11.1–13.6 (5)      21.9–24.1 (6)
@@ -72,7 +72,7 @@ describe('worked by hand', () => {
    * customer         3.5────5        8────────11      12–12.5
    * human agent                                              14──16
    */
-  test('people who speak at once', () => {
+  test('people who speak at the same time', () => {
     const said = [agent(0, 4_000), customer(3_500, 5_000), agent(6_000, 9_000), customer(8_000, 11_000)]
     const signals = signalsOf([
       ...said,
@@ -87,10 +87,10 @@ describe('worked by hand', () => {
       talkRatio: 0.6154,
       // 6 words / 8 s and 6 words / 5 s.
       wordsPerMinute: { agent: 45, customer: 72 },
-      // 6.0 - 5.0; at 9 the customer still spoke, and 12.5 was answered by a person.
+      // 6.0 - 5.0; at 9 the customer was still speaking, and a person answered at 12.5.
       responseLatencyMs: { p50: 1_000, p95: 1_000, max: 1_000 },
       firstWordMs: 0,
-      // The customer breaks in at 3.5 and at 8 and goes on for longer. The agent starts at 9 and stops before 11.
+      // The customer interrupts at 3.5 and at 8 and continues for longer. The agent starts at 9 and stops before 11.
       interruptions: { byAgent: 0, byCustomer: 2 },
       // 3.5 to 4 and 8 to 10.
       overlapMs: 2_500,
@@ -103,7 +103,7 @@ describe('worked by hand', () => {
     })
   })
 
-  test('starts without ends: what is said is counted, what lasts is unknown', () => {
+  test('starts without ends: words are counted, durations are unknown', () => {
     const signals = computeSignals(turnsIn(sample('elevenlabs_post_call_transcription.json')), 44_000)
     expect(signals).toEqual({
       ...unknownTimes,
@@ -111,14 +111,14 @@ describe('worked by hand', () => {
       // 6 + 10, and 5 + 2.
       words: { agent: 16, customer: 7 },
       firstWordMs: 0,
-      // One agent message is marked; no mark says anything of the customer's.
+      // One agent message is marked; no mark says anything about the customer's.
       interruptions: { byAgent: null, byCustomer: 1 },
       toolCalls: 1,
       toolFailures: 0,
     })
   })
 
-  test('nothing was said', () => {
+  test('no speech', () => {
     expect(signalsOf([])).toEqual({
       ...unknownTimes,
       turns: { agent: 0, customer: 0 },
@@ -134,18 +134,18 @@ describe('worked by hand', () => {
 describe('response latency', () => {
   const latency = (...said: PartialTurn[]) => signalsOf(said).responseLatencyMs.max
 
-  test('counts only what the customer waited for', () => {
+  test('only counts what the customer waited for', () => {
     expect(latency(customer(0, 1_000), agent(1_000, 2_000))).toBe(0)
-    // A word of the customer within the agent's speech; the agent goes on at 10.
+    // A word of the customer during the agent's speech; the agent continues at 10.
     expect(latency(agent(0, 10_000), customer(4_000, 4_500), agent(10_000, 12_000))).toBeNull()
-    // A word of the agent within the customer's speech; the answer comes at 11.
+    // A word of the agent during the customer's speech; the answer comes at 11.
     expect(latency(customer(0, 10_000), agent(4_000, 4_500), agent(11_000, 12_000))).toBe(1_000)
     // Two utterances of the customer, then two of the agent: only from the second to the third.
     expect(latency(customer(0, 1_000), customer(2_000, 3_000), agent(3_700, 4_000), agent(9_000, 9_500))).toBe(700)
     expect(latency(agent(0, 1_000))).toBeNull()
   })
 
-  test('percentiles lie between the ranks', () => {
+  test('percentiles are interpolated between ranks', () => {
     const said = [100, 200, 300, 400].flatMap((wait, index) => {
       const startMs = index * 10_000
       return [customer(startMs, startMs + 1_000), agent(startMs + 1_000 + wait, startMs + 2_000)]
@@ -158,7 +158,7 @@ describe('response latency', () => {
 describe('interruptions', () => {
   const cuts = (...said: PartialTurn[]) => signalsOf(said).interruptions
 
-  test('break in at least 200 ms before the end and outlast it', () => {
+  test('start at least 200 ms before the end and outlast it', () => {
     expect(cuts(agent(0, 4_000), customer(3_800, 5_000))).toEqual({ byAgent: 0, byCustomer: 1 })
     expect(cuts(agent(0, 4_000), customer(3_801, 5_000))).toEqual({ byAgent: 0, byCustomer: 0 })
     expect(cuts(agent(0, 4_000), customer(2_000, 4_000))).toEqual({ byAgent: 0, byCustomer: 0 })
@@ -166,14 +166,14 @@ describe('interruptions', () => {
     expect(cuts(customer(0, 4_000), agent(1_000, 5_000))).toEqual({ byAgent: 1, byCustomer: 0 })
   })
 
-  test('of one utterance count once, whoever and whatever tells of them', () => {
+  test('of one utterance count once, whatever reports them', () => {
     const cut = agent(0, 4_000, { interrupted: true })
     expect(cuts(cut, customer(1_000, 5_000), customer(2_000, 6_000))).toEqual({ byAgent: 0, byCustomer: 1 })
     expect(cuts(cut, customer(9_000, 9_500))).toEqual({ byAgent: 0, byCustomer: 1 })
     expect(cuts(agent(null, null), customer(null, null))).toEqual({ byAgent: null, byCustomer: null })
   })
 
-  test('agree with comparing everybody to everybody', () => {
+  test('equal a comparison of all pairs', () => {
     const times = fc.tuple(fc.nat(3_000), fc.nat(1_500))
     fc.assert(
       fc.property(fc.array(times, { maxLength: 12 }), fc.array(times, { maxLength: 12 }), (ours, theirs) => {
@@ -218,7 +218,7 @@ describe('words', () => {
     expect(words('!'.repeat(1_000_000))).toBe(0)
   })
 
-  test('of a message whose text is unknown make the count unknown', () => {
+  test('of a message with unknown text make the count unknown', () => {
     expect(words(null)).toBeNull()
     expect(signalsOf([agent(0, 1_000, { text: null }), customer(0, 1_000)])).toMatchObject({
       words: { agent: null, customer: 2 },
@@ -246,7 +246,7 @@ describe('always', () => {
   const conversation = fc.array(turn, { maxLength: 20 })
   const isSignals = strict.compile(Signals)
 
-  test('sound by the schema: counts whole, shares within 0 and 1', () => {
+  test('valid by the schema: counts are whole, shares between 0 and 1', () => {
     fc.assert(
       fc.property(conversation, fc.option(fc.nat(60_000)), (said, durationMs) => {
         expect(isSignals(computeSignals(turnsOf(said), durationMs)), strict.errorsText(isSignals.errors)).toBe(true)
@@ -255,7 +255,7 @@ describe('always', () => {
     )
   })
 
-  test('the order in which turns were written does not matter', () => {
+  test('the order of turns does not matter', () => {
     const shuffled = conversation.chain((said) =>
       fc.tuple(fc.constant(said), fc.shuffledSubarray(said, { minLength: said.length })),
     )
@@ -267,7 +267,7 @@ describe('always', () => {
     )
   })
 
-  test('events, and what the system says, change nothing', () => {
+  test('events and system messages change nothing', () => {
     fc.assert(
       fc.property(conversation, fc.nat(20), fc.constantFrom<PartialTurn>(...silent), (said, place, added) => {
         expect(signalsOf(said.toSpliced(place, 0, added))).toEqual(signalsOf(said))
@@ -281,7 +281,7 @@ describe('always', () => {
     { role: 'system', text: 'Be kind.', startMs: 0 },
   ]
 
-  test('one message without its times, and nothing that lasts is known', () => {
+  test('with one message without times, durations are unknown', () => {
     fc.assert(
       fc.property(conversation, fc.nat(20), fc.constantFrom('start', 'end'), (said, place, missing) => {
         const untimed = agent(missing === 'start' ? null : 5, missing === 'end' ? null : 9)

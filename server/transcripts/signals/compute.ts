@@ -13,10 +13,10 @@ const perSide = <T>(measure: (side: Side) => T): { agent: T; customer: T } => ({
 
 const round = (value: number, digits: number): number => Number(value.toFixed(digits))
 
-/** A word is what stands between spaces and has a letter or a digit; the match begins at the first of them. */
+/** A word is text between spaces with a letter or a digit; the match starts at the first of them. */
 const wordPattern = /[\p{L}\p{N}]\S*/gu
 
-/** Null when the text of one of the side's messages is not known. */
+/** Null if the text of one of the side's messages is unknown. */
 const countWords = (turns: Turn[], side: Side): number | null => {
   let count = 0
   for (const turn of turns) {
@@ -27,7 +27,7 @@ const countWords = (turns: Turn[], side: Side): number | null => {
   return count
 }
 
-/** When the agent's first message begins; null when the beginning of any of them is not known. */
+/** When the agent's first message starts; null if any start is unknown. */
 const firstWordMs = (turns: Turn[]): number | null => {
   let first: number | null = null
   for (const turn of turns) {
@@ -38,7 +38,7 @@ const firstWordMs = (turns: Turn[]): number | null => {
   return first
 }
 
-/** Null when tools answered and no answer says whether it is an error. */
+/** Null if tools returned results and none says whether it is an error. */
 const countToolFailures = (turns: Turn[]): number | null => {
   const results = turns.filter(({ kind }) => kind === 'tool_result')
   const saying = results.filter(({ tool }) => typeof tool?.isError === 'boolean')
@@ -61,15 +61,16 @@ const unknown: TimedSignals = {
   overlapMs: null,
 }
 
-/** What the silence of a conversation follows from, however long it is said to have lasted. */
+/** What the silence of a conversation is computed from, without its stated duration. */
 type Sound = { spokenMs: number; lastEndMs: number; longestSilenceMs: number }
 
 /** What is measured of turns alone. */
 export type MeasuredSignals = Omit<Signals, 'longestSilenceMs' | 'deadAirShare'> & { sound: Sound | null }
 
 /**
- * Talk time of a side is the time in which at least one of its utterances sounds: speaking over oneself counts once,
- * and when both sides speak at once, it counts for both.
+ * Talk time of a side is the time with at least one of its utterances: overlapping utterances count once, and when both
+ * sides
+ * speak at the same time, it counts for both.
  */
 const timedSignals = (utterances: Utterance[], words: Signals['words']): TimedSignals => {
   const speech = perSide((side) => union(utterances.filter(({ by }) => by === side)))

@@ -1,15 +1,15 @@
 import type { Turn } from '../turn.ts'
 import { sideOf, type TimeSpan } from './speech.ts'
 
-/** Less is how people who understand each other take turns. */
+/** Less is normal turn-taking. */
 const minOverlapMs = 200
 
 type Utterance = TimeSpan & { interrupted: boolean }
 
 /**
- * How many of these utterances the others cut short: those that the source marks as interrupted, and those into which
- * another breaks at least 200 ms before their end, and then goes on for longer. A word during another's speech
- * (“uh-huh”) does not interrupt it.
+ * Counts interrupted utterances: those that the source marks, and those during which another starts at least 200 ms
+ * before their
+ * end and lasts longer. A word during another's speech (“uh-huh”) does not interrupt it.
  */
 const countCut = (utterances: Utterance[], others: TimeSpan[]): number => {
   const byEnd = utterances.toSorted((a, b) => a.endMs - b.endMs)
@@ -23,7 +23,7 @@ const countCut = (utterances: Utterance[], others: TimeSpan[]): number => {
       speaking.push(other)
       next += 1
     }
-    // Ends only grow from here on, so whoever has fallen silent by now interrupts nobody later.
+    // Ends only increase from here on, so utterances that have ended interrupt nothing later.
     while ((speaking.at(-1)?.endMs ?? Infinity) <= endMs) speaking.pop()
     if (interrupted || (speaking.at(-1)?.startMs ?? -Infinity) > startMs) count += 1
   }
@@ -39,14 +39,14 @@ const timed = (turns: Turn[]): Utterance[] | null => {
   return utterances
 }
 
-/** Without times only the marks count, and without any mark it is not known whether the source makes them. */
+/** Without times, only marks count, and without any mark, it is unknown whether the source has them. */
 const cutBy = (cutters: Turn[], side: Turn[]): number | null => {
   const [utterances, others] = [timed(side), timed(cutters)]
   if (utterances && others && utterances.length > 0) return countCut(utterances, others)
   return side.filter(({ interrupted }) => interrupted).length || null
 }
 
-/** What the customer cut short of the agent, and the agent of the customer. */
+/** How often the customer interrupted the agent, and the agent the customer. */
 export const interruptionsIn = (turns: Turn[]): { byAgent: number | null; byCustomer: number | null } => {
   const agent = turns.filter((turn) => sideOf(turn) === 'agent')
   const customer = turns.filter((turn) => sideOf(turn) === 'customer')

@@ -2,10 +2,11 @@ import type { Utterance } from './speech.ts'
 
 /**
  * How long the customer waited for each answer: the agent's start minus the customer's end before it. An answer is the
- * first utterance of the agent after the customer has finished. Not waited for:
- * - what the agent begins while the customer still speaks (the agent's next utterance may then be the answer),
- * - what follows a customer's word during the agent's own speech (“uh-huh”), since nobody was waiting,
- * - what the agent says after somebody else took the turn, such as a person to whom the call was transferred.
+ * first
+ * utterance of the agent after the customer has finished. Excluded:
+ * - an utterance that starts while the customer is still speaking (the agent's next one may then be the answer),
+ * - what follows a customer's word during the agent's own speech (“uh-huh”), because nobody was waiting,
+ * - what the agent says after someone else took the turn, such as a person after a transfer.
  */
 export const responseLatencies = (utterances: Utterance[]): number[] => {
   const latencies: number[] = []
@@ -25,7 +26,7 @@ export const responseLatencies = (utterances: Utterance[]): number[] => {
   return latencies
 }
 
-/** Linear between the two nearest ranks, as percentile_cont of SQL; the list is in order. */
+/** Linear between the two nearest ranks, like percentile_cont in SQL; the list is sorted. */
 export const percentile = (ordered: number[], share: number): number | null => {
   if (ordered.length === 0) return null
   const rank = share * (ordered.length - 1)

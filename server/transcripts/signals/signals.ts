@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { Closed, Nullable } from '../../platform/http/schemas.ts'
 
-/** What is measured of every conversation. Null where the source does not say enough to measure it. */
+/** The signals of every conversation. Null if the source has too little data. */
 
 const Count = Type.Integer({ minimum: 0 })
 const Milliseconds = Nullable(Type.Integer({ minimum: 0 }))
@@ -34,7 +34,7 @@ export const Signals = Closed(
 )
 export type Signals = Static<typeof Signals>
 
-/** Of a conversation without a transcript that can be read: nothing is known, which is not the same as none. */
+/** For a conversation without a readable transcript: unknown, which is not the same as none. */
 export const noSignals: Signals = {
   turns: { agent: null, customer: null },
   words: { agent: null, customer: null },

@@ -13,8 +13,9 @@ export const sideOf = ({ kind, role }: Turn): Utterance['by'] | undefined => {
 }
 
 /**
- * All utterances, by start, then end, then speaker, so that the order in which equal ones were written does not matter.
- * Null when there is none, or when one of them lacks a time: what is computed from the rest would be a guess.
+ * All utterances, by start, then end, then speaker, so that the order of equal ones does not matter. Null if there is
+ * none, or if
+ * one of them lacks a time: results from the rest would be a guess.
  */
 export const utterancesOf = (turns: Turn[]): Utterance[] | null => {
   const utterances: Utterance[] = []

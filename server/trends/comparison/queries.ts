@@ -15,7 +15,10 @@ type Counts = {
   highestVersion: number | null
 }
 
-/** What enabled monitors found in two periods, by the newest result of each conversation. The primary key holds all of it. */
+/**
+ * The results of enabled monitors in two periods, from the newest result of each conversation. An index-only scan of
+ * the primary key.
+ */
 export const countTwoPeriods = async (db: Db, org: OrgId, { before, since, until }: Periods, mostMonitors: number) => {
   const { rows } = await sql<Counts>`
     SELECT m.id, m.name, c.*

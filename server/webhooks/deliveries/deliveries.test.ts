@@ -33,7 +33,7 @@ const test = async (endpointId: string): Promise<string> => {
 }
 
 describe('an accepted delivery', () => {
-  it('is signed so that the receiver’s library trusts it, and nothing like it', async () => {
+  it('has a signature that the receiver’s library accepts, and rejects when modified', async () => {
     const receiver = await openReceiver(204)
     const { id, name, secret } = await makeActiveWebhookEndpoint(server, key, { url: receiver.url })
     const deliveryId = await test(id)
@@ -81,7 +81,7 @@ describe('an accepted delivery', () => {
     })
   })
 
-  it('may be answered with anything: its first KiB is kept, and no more of it is read', async () => {
+  it('can have any response: only its first KiB is read and stored', async () => {
     let finished = false
     const long = function* () {
       yield Buffer.from(`\0${'x'.repeat(1_022)}é and on`)
@@ -101,8 +101,8 @@ describe('an accepted delivery', () => {
   })
 })
 
-describe('what is not accepted', () => {
-  it('is tried again under the same id, signed anew, without following redirects', async () => {
+describe('a rejected delivery', () => {
+  it('is retried with the same ID, signed again, without following redirects', async () => {
     const receiver = await openReceiver(
       500,
       (_request, response) => response.writeHead(302, { location: '/elsewhere' }).end(),
