@@ -22,16 +22,19 @@ it('returns the time of the database', async () => {
   expect(Math.abs((now?.getTime() ?? 0) - (await readDatabaseTime(db)).getTime())).toBeLessThan(5_000)
 })
 
-it.each([fortyDays, -fortyDays])('does not trust a machine whose clock is off by %d ms, until it is set', async (off) => {
-  let drift = off
-  const sweeps = openSweeps({ db, log, machineTime: () => Date.now() + drift })
-  expect(await sweeps.time()).toBeUndefined()
-  expect(sweeps.warning()).toMatch(/differ by 40 days/)
-  expect(server.logged.at(-1)).toContain('deletion by age is paused')
-  drift = 0
-  expect(await sweeps.time()).toBeInstanceOf(Date)
-  expect(sweeps.warning()).toBeUndefined()
-})
+it.each([fortyDays, -fortyDays])(
+  'does not trust a machine whose clock is off by %d ms, until it is set',
+  async (off) => {
+    let drift = off
+    const sweeps = openSweeps({ db, log, machineTime: () => Date.now() + drift })
+    expect(await sweeps.time()).toBeUndefined()
+    expect(sweeps.warning()).toMatch(/differ by 40 days/)
+    expect(server.logged.at(-1)).toContain('deletion by age is paused')
+    drift = 0
+    expect(await sweeps.time()).toBeInstanceOf(Date)
+    expect(sweeps.warning()).toBeUndefined()
+  },
+)
 
 it.each(['40 days', '-40 days', '37 hours', '-2 minutes'])(
   'waits a day after the clock of the database moved by %s',

@@ -104,9 +104,12 @@ it.each([
   expect(plain.headers['content-encoding']).toBeUndefined()
 })
 
-it.each(['/nowhere', '/console/', '/console/index.html', '/console/assets/gone.js'])('%s does not exist', async (path) => {
-  expect(await call('GET', path)).toMatchObject({ status: 404, body: { error: 'not found' } })
-})
+it.each(['/nowhere', '/console/', '/console/index.html', '/console/assets/gone.js'])(
+  '%s does not exist',
+  async (path) => {
+    expect(await call('GET', path)).toMatchObject({ status: 404, body: { error: 'not found' } })
+  },
+)
 
 it('plays recordings from a bucket', async () => {
   const other = await testServer({

@@ -45,22 +45,25 @@ test.each([
   ['eu-central-1', null, 'https://acme-exports.s3.eu-central-1.amazonaws.com/'],
   ['cn-north-1', null, 'https://acme-exports.s3.cn-north-1.amazonaws.com.cn/'],
   ['auto', 'https://storage.example.com:8443', 'https://storage.example.com:8443/acme-exports/'],
-])('in %s at %s is where its tenant configured it, whatever the environment of the service', async (region, endpoint, at) => {
-  vi.stubEnv('AWS_ENDPOINT_URL', 'http://10.1.1.1:9000')
-  vi.stubEnv('AWS_USE_DUALSTACK_ENDPOINT', 'true')
-  onTestFinished(() => void vi.unstubAllEnvs())
-  const { bucket, asked } = await open(region, endpoint)
-  await bucket.put("dt=1/it's.csv", file(), new AbortController().signal)
-  expect(asked.map(({ url }) => url.replace(/\?.*/, ''))).toEqual([`${at}dt%3D1/it%27s.csv`])
-  expect(asked[0]).toMatchObject({
-    plainHttp: 'allowed networks',
-    headers: {
-      authorization: expect.stringContaining('AKIATEST'),
-      'content-md5': createHash('md5').update(content).digest('base64'),
-    },
-  })
-  expect(JSON.stringify(asked)).not.toContain('secret')
-})
+])(
+  'in %s at %s is where its tenant configured it, whatever the environment of the service',
+  async (region, endpoint, at) => {
+    vi.stubEnv('AWS_ENDPOINT_URL', 'http://10.1.1.1:9000')
+    vi.stubEnv('AWS_USE_DUALSTACK_ENDPOINT', 'true')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const { bucket, asked } = await open(region, endpoint)
+    await bucket.put("dt=1/it's.csv", file(), new AbortController().signal)
+    expect(asked.map(({ url }) => url.replace(/\?.*/, ''))).toEqual([`${at}dt%3D1/it%27s.csv`])
+    expect(asked[0]).toMatchObject({
+      plainHttp: 'allowed networks',
+      headers: {
+        authorization: expect.stringContaining('AKIATEST'),
+        'content-md5': createHash('md5').update(content).digest('base64'),
+      },
+    })
+    expect(JSON.stringify(asked)).not.toContain('secret')
+  },
+)
 
 test('a file that differs from what was written is not sent', async () => {
   const { bucket, asked } = await open('eu-central-1')
