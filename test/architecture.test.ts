@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
-/** Who may import whom, as ARCHITECTURE.md says. */
+/** The import rules of ARCHITECTURE.md. */
 
 const root = join(import.meta.dirname, '..')
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
@@ -41,10 +41,10 @@ const resourceOf = (file: string) => {
   return folder && !notResources.has(folder) ? folder : undefined
 }
 
-/** A folder of server/, or a file that stands in server/ itself. */
+/** A folder of server/, or a file in server/ itself. */
 const partOf = (file: string) => file.split('/')[1] ?? file
 
-/** The block under this heading of ARCHITECTURE.md: a floor a line, its name first, then its folders from the bottom up. */
+/** The block under this heading of ARCHITECTURE.md: one floor per line, its name first, then its folders in order. */
 const floors = /^## Floors$.*?^```\n(.*?)^```$/ms
 const listed = (floors.exec(read('ARCHITECTURE.md'))?.[1] ?? '')
   .trim()
@@ -58,7 +58,7 @@ describe('floors', () => {
     expect(listed.toSorted()).toEqual([...new Set(sources.map(partOf))].sort())
   })
 
-  it('import only what stands below them, types included', () => {
+  it('only import lower ones, types included', () => {
     const upward = imports
       .filter(({ what }) => what.startsWith('server/'))
       .filter(({ from, what }) => listed.indexOf(partOf(what)) > listed.indexOf(partOf(from)))
@@ -75,7 +75,7 @@ describe('floors', () => {
 })
 
 describe('imports', () => {
-  it('are found at all', () => {
+  it('exist', () => {
     expect(sources.length).toBeGreaterThan(50)
     expect(imports.length).toBeGreaterThan(200)
   })
@@ -91,12 +91,12 @@ describe('imports', () => {
     }
   })
 
-  it('of the service reach nothing of its tests', () => {
+  it('of the service do not reach its tests', () => {
     expectNone(imports.filter(({ what }) => what.startsWith('test/')))
     expect(files.filter((file) => /^server\/.*\/test-[\w-]+\.ts$/.test(file))).toEqual([])
   })
 
-  it('of the client reach nothing but the client', () => {
+  it('of the client only reach the client', () => {
     const own = files.filter((file) => file.startsWith('client/src/')).flatMap(importsOf)
     expect(own.length).toBeGreaterThan(5)
     expectNone(own.filter(({ what }) => !what.startsWith('client/src/')))
@@ -111,7 +111,7 @@ describe('imports', () => {
     )
   })
 
-  it('of another resource go through its queries, jobs or a verb, never its routes or schema', () => {
+  it('of another resource use its queries, jobs, or a verb, never its routes or schema', () => {
     expectNone(
       imports.filter(({ from, what }) => {
         const [mine, other] = [resourceOf(from), resourceOf(what)]
@@ -120,7 +120,7 @@ describe('imports', () => {
     )
   })
 
-  it('of queries reach no sibling, and of routes come from the app alone', () => {
+  it('of queries reach no sibling, and of routes only come from the app', () => {
     expectNone(
       imports.filter(({ from, what }) => {
         const sibling = dirname(from) === dirname(what) && resourceOf(from) !== undefined
@@ -130,7 +130,7 @@ describe('imports', () => {
     expectNone(imports.filter(({ from, what }) => what.endsWith('/routes.ts') && from !== 'server/app.ts'))
   })
 
-  it('of kysely and pg stand in db/ and queries.ts alone, and of the queue in jobs/', () => {
+  it('of kysely and pg are only in db/ and queries.ts, and of the queue in jobs/', () => {
     const touchesSql = (file: string) => /^server\/platform\/(db|jobs)\/|\/queries\.ts$/.test(file)
     expectNone(
       imports.filter(({ from, what, typeOnly }) => /^(kysely|pg)$/.test(what) && !typeOnly && !touchesSql(from)),
@@ -138,15 +138,15 @@ describe('imports', () => {
     expectNone(imports.filter(({ from, what }) => /^croner/.test(what) && !from.startsWith('server/platform/jobs/')))
   })
 
-  it('of what opens connections to given addresses stand in outbound/ alone', () => {
+  it('of network clients for given addresses are only in outbound/', () => {
     expectNone(imports.filter(({ from, what }) => what === 'undici' && !from.startsWith('server/platform/outbound/')))
-    // The mail server is one address, and the operator's.
+    // The mail server is a single address of the operator.
     expectNone(imports.filter(({ from, what }) => /^nodemailer/.test(what) && from !== 'server/platform/mail/smtp.ts'))
     const fetching = sources.filter((file) => /(?<![.\w])fetch\(/.test(read(file)))
     expect(fetching).toEqual([])
   })
 
-  it('of the console come from packages and the console, with their endings', () => {
+  it('of the console come from packages and the console, with file extensions', () => {
     expect(pages.length).toBeGreaterThan(50)
     const own = pages.flatMap(importsOf).filter(({ what }) => !/^(@|[a-z])/.test(what) || what.includes('/'))
     const wrong = own.filter(({ what }) => /^(server|test|e2e|bench|tools)\//.test(what) || what.startsWith('.'))
@@ -154,7 +154,7 @@ describe('imports', () => {
     expectNone(own.filter(({ what }) => what.startsWith('console/') && !/\.(tsx?|css)$/.test(what)))
   })
 
-  it('make no cycle', () => {
+  it('have no cycles', () => {
     const graph = new Map<string, string[]>()
     for (const { from, what, typeOnly } of imports) {
       if (!typeOnly && what.startsWith('server/')) graph.set(from, [...(graph.get(from) ?? []), what])
@@ -172,23 +172,23 @@ describe('imports', () => {
 })
 
 describe('files', () => {
-  it('read the environment in config.ts alone', () => {
+  it('only read the environment in config.ts', () => {
     expect(sources.filter((file) => file !== 'server/platform/config.ts' && /process\.env/.test(read(file)))).toEqual(
       [],
     )
   })
 
-  it('have no name that says nothing', () => {
+  it('have no names that say nothing', () => {
     const empty = /(^|\/)(utils?|helpers?|common|types|service|manager|index)(\/|\.tsx?)/
     expect(files.filter((file) => empty.test(file))).toEqual([])
   })
 })
 
 describe('the console', () => {
-  /** The client; the sound of recordings, which is no JSON; and lines to copy. */
+  /** The client; the sound of recordings, which is not JSON; and lines to copy. */
   const asks = new Set(['console/api/client.ts', 'console/conversations/peaks.ts', 'console/first-run/samples.ts'])
 
-  it('asks the service through its client alone, and never writes markup from text', () => {
+  it('only calls the service with its client, and never writes markup from text', () => {
     const asking = pages.filter((file) => !asks.has(file) && /(?<![.\w])fetch\(/.test(read(file)))
     expect(asking).toEqual([])
     const writing = pages.filter((file) =>
@@ -197,7 +197,7 @@ describe('the console', () => {
     expect(writing).toEqual([])
   })
 
-  it('takes its colours from the tokens', () => {
+  it('takes its colors from the tokens', () => {
     const sheets = globSync('console/**/*.css', { cwd: root }).filter((file) => !file.endsWith('tokens.css'))
     const raw = sheets.filter((file) =>
       /#[0-9a-f]{3,8}\b(?![^{]*\{)/i.test(read(file).replaceAll(/light-dark\([^)]*\)/g, '')),
@@ -207,17 +207,17 @@ describe('the console', () => {
 })
 
 describe('queries', () => {
-  /** Of people and how they sign in, organizations themselves and the operator’s keys: tables that belong to no organization. */
+  /** Tables without an organization: people and how they sign in, organizations themselves, and the operator’s keys. */
   const withoutTenant =
     /User|Password|Session|Identit(y|ies)|Attempt|AddressChange|ServiceKey|^(insertOrganization|findOrganizationBySlug|organizationExists)$/
 
-  it('take the organization right after the database, or say AllOrgs', () => {
+  it('take the organization right after the database, or are named AllOrgs', () => {
     const wrong: string[] = []
     for (const file of sources.filter((name) => name.endsWith('/queries.ts') && !name.includes('/platform/jobs/'))) {
-      // What only makes a piece of a statement asks nothing by itself.
+      // A function that only builds a part of a statement runs no query.
       const functions = read(file).matchAll(/export const (\w+) = (?:async )?\(([^)]*)\)(?! => sql\b)/g)
       for (const [, name = '', parameters = ''] of functions) {
-        // Nor does what takes no database: it reads a row.
+        // Nor does one without a database: it reads a row.
         const isQuery = /\bDb\b|QueryBuilder/.test(parameters)
         if (!isQuery || /AllOrgs$/.test(name) || withoutTenant.test(name)) continue
         if (!/^\s*((db|trx): Db,\s.*)?org: OrgId/s.test(parameters)) wrong.push(`${file}: ${name}`)

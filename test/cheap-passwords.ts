@@ -1,5 +1,6 @@
-// A password is hashed at a cost that guessers are to pay: a tenth of a second of computing, each time. In the process of
-// a test it costs next to nothing; the services that tests start as processes pay in full.
+// Hashing a password is slow on purpose: a tenth of a second of computing each time. In tests it is fast; the services
+// that tests
+// start as processes use the full cost.
 
 import crypto, { type BinaryLike, type ScryptOptions } from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'

@@ -27,10 +27,10 @@ const nodes = EARSHOT_TEST_CITUS ? readNodes(EARSHOT_TEST_CITUS) : []
 
 export const workers = nodes.slice(1)
 
-/** The coordinator's maintenance database; undefined when the tests run on plain PostgreSQL. */
+/** The coordinator's maintenance database; undefined for plain PostgreSQL. */
 export const coordinatorUrl = nodes[0]?.url
 
-/** Marks tests that cannot hold on a cluster, such as those that read the plans of plain PostgreSQL. */
+/** Marks tests that do not apply to a cluster, such as those that read the plans of plain PostgreSQL. */
 export const onPlainPostgres = (_reason: string) =>
   coordinatorUrl ? { it: it.skip, describe: describe.skip } : { it, describe }
 
@@ -55,7 +55,7 @@ const inDatabase = (url: string, database: string): pg.ClientConfig => {
   return { connectionString: target.href }
 }
 
-/** Shards per table: enough to tell one shard from all of them, and quick to clone. */
+/** Shards per table: enough to distinguish one shard from all of them, and fast to clone. */
 const shardCount = 4
 
 /**
@@ -74,7 +74,7 @@ export const spreadTemplate = async (name: string): Promise<void> => {
   await onEachNode(`SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '${name}'`)
 }
 
-/** Places those tables that are there, such as an earlier version had them. */
+/** Places existing tables, such as those of an earlier version. */
 export const spreadTables = (connection: pg.ClientConfig): Promise<void> =>
   withClient(connection, 'earshot db tests', async (client) => {
     await addNodes(client, workers)

@@ -13,7 +13,7 @@ let folder: string
 let root: string
 let env: { PATH: string }
 
-/** The machine's own Node: says its version, and what it is asked to run. */
+/** The machine's own Node: prints its version and arguments. */
 const putNodeOnPath = async (version: string) => {
   const node = join(folder, 'path/node')
   await writeFile(node, `#!/bin/sh\n[ "$1" = --version ] && echo ${version} || echo "the machine's runs $*"\n`)
@@ -22,7 +22,7 @@ const putNodeOnPath = async (version: string) => {
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'earshot-command-'))
-  // A space, because someone has one.
+  // With a space, because some paths have one.
   root = join(folder, 'a checkout')
   await mkdir(join(root, 'server'), { recursive: true })
   await mkdir(join(folder, 'path'))
@@ -37,7 +37,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
-test('it runs the Node of its own checkout beside an older one, from anywhere and through links, with its arguments as they are', async () => {
+test('it runs the Node of its own checkout, not an older one, from anywhere and through links, with unchanged arguments', async () => {
   await symlink(join(checkout, 'node_modules'), join(root, 'node_modules'))
   await symlink(join(root, 'bin/earshot'), join(folder, 'absolute'))
   await symlink('absolute', join(folder, 'relative'))
@@ -55,7 +55,7 @@ test.each(['v24.3.0', 'v26.1.0', 'v100.0.0'])("it runs on the machine's Node %s"
   expect(stdout).toMatch(/^the machine's runs .*a checkout\/server\/main\.ts keys\n$/)
 })
 
-test('with an old Node and without the packaged one it says what is missing', async () => {
+test('with an old Node and without the packaged one, it says what is missing', async () => {
   await mkdir(join(root, 'node_modules'))
   await expect(run(join(root, 'bin/earshot'), [], { cwd: folder, env })).rejects.toMatchObject({
     code: 1,

@@ -1,4 +1,4 @@
-// Commands one after the other in one process, each through main.ts as bin/earshot calls it.
+// Runs commands one after the other in one process, each through main.ts like bin/earshot.
 
 export type CommandInput = { args: string[]; env: NodeJS.ProcessEnv }
 export type CommandOutput = { code: number | null; stdout: string; stderr: string }
@@ -13,7 +13,7 @@ process.stderr.write = (text) => {
   stderr += text
   return true
 }
-// main.ts listens each time that it is loaded.
+// main.ts adds listeners each time it is loaded.
 process.stdout.setMaxListeners(0)
 process.stderr.setMaxListeners(0)
 

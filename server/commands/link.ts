@@ -32,7 +32,7 @@ export const run: RunCommand = async ({ args, text, flag }) => {
       await lockMember(trx, org, member.id)
       const operator = { kind: 'service', keyId: null, requestId: `command line ${newId()}` } as const
       if (newEmail !== undefined) {
-        // An invitation does not make an account this organization's to change.
+        // Only accounts that have joined belong to this organization.
         if (member.status !== 'active')
           throw new Error(`${member.email} has not joined ${slug} yet. Invite ${newEmail} instead.`)
         if ((await findUserIdByEmail(trx, newEmail)) !== undefined)

@@ -29,7 +29,7 @@ const root = join(import.meta.dirname, '../..')
 const silent = openLog({ write: () => {} })
 const png = Buffer.from('89504e470d0a1a0a0000', 'hex')
 
-// The second test continues with the data of the first, or starts empty if it runs alone.
+// The second test continues with the data of the first, or starts empty if it runs on its own.
 const dataDir = await makeDataDir()
 
 const isDraining = ({ stderr }: RunningEarshot) => stderr().includes('"draining"')

@@ -44,7 +44,7 @@ export const cut = (text: string, limit: number): string => {
   return text.slice(0, isInside ? end - 1 : end) + ellipsis
 }
 
-/** Returns the message as plain text, for e-mails and for the details of an incident. */
+/** Returns the message as plain text, for emails and for the details of an incident. */
 export const renderText = ({ text, facts, examples, links }: Message): string => {
   const listed = (items: Link[]) => items.map(({ label, url }) => `${label}\n  ${url}`)
   const parts = [

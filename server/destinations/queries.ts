@@ -142,7 +142,7 @@ export const updateDestinationHealth = (trx: Db, org: OrgId, id: string, succeed
     .where('failing_since', succeeded ? 'is not' : 'is', null)
     .execute()
 
-/** Returns the e-mail addresses of those of the users who are active members. */
+/** Returns the email addresses of those of the users who are active members. */
 export const listMemberAddresses = async (db: Db, org: OrgId, memberIds: string[]): Promise<string[]> => {
   const rows = await db
     .selectFrom('members')

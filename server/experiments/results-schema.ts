@@ -159,7 +159,7 @@ const OutcomeResult = Closed(
         {
           title: 'CorrectedDifference',
           description:
-            'The difference as people’s reviews of sampled conversations correct it, beside what the monitor alone says. ' +
+            'The difference corrected with people’s reviews of sampled conversations. ' +
             'Null for scores, and until 30 conversations of each arm are reviewed in sampled buckets.',
         },
       ),

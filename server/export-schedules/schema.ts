@@ -230,7 +230,7 @@ export const ExportSchedule = Closed(
     coveredUntil: { ...Timestamp, description: 'Where the next `since_last_run` window starts.' },
     nextRunAt: { ...Nullable(Timestamp), description: 'Null while the schedule is paused.' },
     lastRun: Type.Unsafe<Static<typeof ExportScheduleRun> | null>({ anyOf: [ExportScheduleRun, { type: 'null' }] }),
-    ownerUserId: { ...Id, description: 'The person the schedule runs as: whoever last changed it.' },
+    ownerUserId: { ...Id, description: 'The person the schedule runs as: the last person who changed it.' },
     createdAt: Timestamp,
     updatedAt: Timestamp,
   },

@@ -25,7 +25,7 @@ export const refusalOf = async (
   return features.monitorExports ? undefined : 'Exports are disabled for this organization.'
 }
 
-/** The person who requests it, or for whom a schedule does. */
+/** The person who requests it, or the owner of the schedule. */
 export type Asking = Pick<Actor, 'org' | 'userId' | 'features'>
 
 const requireEndpoint = async (trx: Db, { org, userId, features }: Asking, id: string, path: string) => {

@@ -29,7 +29,7 @@ const switches = [
     on: (org: string) => change('PATCH', org, { entitlements: { monitors: true } }),
   },
   {
-    what: 'the feature monitorExports is switched off',
+    what: 'the feature monitorExports is disabled',
     off: (org: string) => change('PATCH', org, { features: { monitorExports: false } }),
     on: (org: string) => change('PATCH', org, { features: { monitorExports: true } }),
   },

@@ -23,12 +23,12 @@ export const Condition = Closed(
   {
     title: 'Condition',
     description: [
-      'A condition on one key of the metadata. A key that is absent or null satisfies `is_not_set` alone; an object or',
-      'array is set and satisfies nothing else. Numbers and booleans read as their JSON text, numbers without an exponent.',
-      '`eq` and `neq` compare text; `contains` and `not_contains` look for a part of it, upper and lower case alike.',
-      '`gt`, `gte`, `lt` and `lte` compare numbers when both sides are decimal numbers such as `-12.5`, instants when',
-      'both are ISO timestamps with an offset or `Z` or dates such as `2026-11-21` (midnight UTC), and match nothing',
-      'otherwise. `is_true` and `is_false` take the booleans and the words `true` and `false` in any letter case.',
+      'A condition on a metadata key. A missing or null key only satisfies `is_not_set`. An object or array is set and',
+      'satisfies no other operator. Numbers and booleans are compared as JSON text, numbers without an exponent.',
+      '`eq` and `neq` compare text; `contains` and `not_contains` search in it, ignoring case. `gt`, `gte`, `lt`, and',
+      '`lte` compare numbers if both sides are decimal numbers such as `-12.5`, and times if both are ISO timestamps with',
+      'an offset or `Z`, or dates such as `2026-11-21` (midnight UTC). Otherwise they do not match. `is_true` and',
+      '`is_false` match booleans and the words `true` and `false`, ignoring case.',
     ].join(' '),
   },
 )
@@ -46,9 +46,9 @@ const MonitorCondition = Closed(
   {
     title: 'MonitorCondition',
     description: [
-      'What a monitor found, by the newest of its versions that has a result of the conversation. A result that is',
-      'missing or failed satisfies none of `affected`, `not_affected` and `unscored`. Where every condition is `all`,',
-      'one of the monitors must have a result, whatever it is.',
+      'A condition on a monitor’s result, from the newest version with a result for the conversation. A missing or failed',
+      'result satisfies none of `affected`, `not_affected`, and `unscored`. If every condition is `all`, one of the',
+      'monitors must have any result.',
     ].join(' '),
   },
 )

@@ -27,7 +27,7 @@ const pathsOf = (value: unknown) => issuesOf(value).map(({ path }) => path)
 const attrs = { target: '_blank', rel: 'noopener noreferrer nofollow', class: null, title: null }
 const made: Record<string, { document: unknown; says: string }> = {
   'nothing yet': { document: doc({ type: 'paragraph' }), says: '' },
-  'every mark, alone and together': {
+  'every mark, single and combined': {
     document: doc(
       paragraph(
         ...['bold', 'italic', 'strike', 'underline', 'code'].map((type) => text(type, { type })),

@@ -118,7 +118,7 @@ describe('a constant rate', () => {
 
   /** The bench has the measured figures; here a few monitors verify them. */
   it.each([
-    ['chance alone', () => () => 0],
+    ['only chance', () => () => 0],
     [
       'days that differ by a fifth',
       (random: () => number) => {

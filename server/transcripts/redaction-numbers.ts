@@ -45,7 +45,7 @@ const harmless = new RegExp(
 const groupForm = new RegExp(`${digit}+`, 'g')
 const numeral = (char: string) => char.charCodeAt(0) & 0xf
 
-/** Tells of groups, in the order of the text, whether they overlap something harmless. */
+/** Returns whether groups overlap something harmless, in text order. */
 const openHarmless = (text: string) => {
   const spans = [...text.matchAll(harmless)].map(({ index, 0: { length } }) => ({ start: index, end: index + length }))
   let next = 0

@@ -1,11 +1,11 @@
 import type { Feature } from '../platform/identity/actor.ts'
 
 type Kind = {
-  /** Without which it is not sent. */
+  /** Required for sending it. */
   feature?: Feature
 }
 
-/** Every kind of event that an endpoint may subscribe to. A further one is a line here. */
+/** All kinds of events that an endpoint can subscribe to. Add a line for another kind. */
 const subscribable = {
   'monitor_export.completed': { feature: 'exportWebhooks' },
   'monitor_export.failed': { feature: 'exportWebhooks' },
@@ -21,7 +21,7 @@ const subscribable = {
 
 export type SubscribableEvent = keyof typeof subscribable
 
-/** `webhook.test` goes to an endpoint whenever someone asks for it, whatever it subscribes to. */
+/** `webhook.test` goes to an endpoint on request, whatever its subscriptions. */
 export type EventType = SubscribableEvent | 'webhook.test'
 
 // Object.keys forgets the literal types.

@@ -34,7 +34,7 @@ export const listEndpoints = (db: Db, org: OrgId, page: Page) =>
     .$call(newestFirst('id', page))
     .execute()
 
-/** Only an active one may be named by what is to be told to it. */
+/** Only active endpoints can be chosen for notifications. */
 export const findEndpoint = (db: Db, org: OrgId, id: string) =>
   db
     .selectFrom('webhook_endpoints')
@@ -67,7 +67,7 @@ export const lockEndpoint = (trx: Db, org: OrgId, id: string) =>
     .forUpdate()
     .executeTakeFirstOrThrow(notFound)
 
-/** Counts, and keeps others of the organization from adding one until the transaction ends. */
+/** Counts, and blocks other additions in the organization until the transaction ends. */
 export const lockEndpointCount = async (trx: Db, org: OrgId): Promise<number> => {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended('webhook endpoints of ' || ${org}::text, 0))`.execute(trx)
   const { count } = await trx
@@ -180,7 +180,7 @@ export const updateHealth = (trx: Db, org: OrgId, { id, url }: EndpointAddress, 
 type Disabling = {
   reason: DisabledReason
   now: Date
-  /** Only one that has been failing since then, or longer. */
+  /** Only one that has been failing at least since then. */
   failingSince?: Date
 }
 
@@ -200,7 +200,7 @@ export const disableEndpoint = async (trx: Db, org: OrgId, { id, url }: Endpoint
   return disabled !== undefined
 }
 
-/** Secrets whose time is over are forgotten. */
+/** Deletes expired secrets. */
 export const replacedSecrets = dueRows({
   table: 'webhook_endpoints',
   isDue: (now) => sql`previous_secret_until <= ${now}`,

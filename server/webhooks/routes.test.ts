@@ -14,7 +14,7 @@ beforeEach(async () => {
 const path = (id: string, verb?: string) => `/v1/webhook-endpoints/${id}${verb ? `/${verb}` : ''}`
 const url = 'https://hooks.example.com/earshot'
 
-it('an endpoint is proposed by a member, approved by an admin, read, changed and deleted', async () => {
+it('an endpoint is proposed by a member, approved by an admin, read, changed, and deleted', async () => {
   const member = (await makeKey(server, key, 'member')).key
   const { userId } = (await call('GET', '/v1/me', { key })).body.member
   const body = { name: 'Warehouse', url, events: ['monitor_export.failed'] }
@@ -51,7 +51,7 @@ it('an endpoint is proposed by a member, approved by an admin, read, changed and
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
 })
 
-it('a secret is shown once, and neither stored in the clear nor logged', async () => {
+it('a secret is shown once, and neither stored in plain text nor logged', async () => {
   const { id, secret } = await makeWebhookEndpoint(server, key)
   const rotated = await call('POST', path(id, 'rotate-secret'), { key })
   expect(rotated).toMatchObject({ status: 200, body: { id, secret: expect.stringMatching(/^whsec_/) } })
@@ -68,7 +68,7 @@ it('a secret is shown once, and neither stored in the clear nor logged', async (
   expect((await call('GET', path(id), { key })).body.previousSecretUntil).toBeNull()
 })
 
-it('another address needs another approval, and nobody approves what they have not seen', async () => {
+it('another URL needs another approval, and nobody approves what they have not seen', async () => {
   const member = (await makeKey(server, key, 'member')).key
   const { id } = await makeActiveWebhookEndpoint(server, key)
   const moved = await call('PATCH', path(id), { key: member, body: { url: `${url}2` } })
@@ -77,7 +77,7 @@ it('another address needs another approval, and nobody approves what they have n
   expect((await call('POST', path(id, 'approve'), { key, body: { url: `${url}2` } })).status).toBe(200)
 })
 
-describe('moves', () => {
+describe('status changes', () => {
   const to = { approve: 'active', disable: 'disabled', change: 'proposed' }
   it.each([
     ['proposed', 'approve', 200],
@@ -108,7 +108,7 @@ it.each([
   { url: 'http://hooks.example.com/' },
   { url: 'https://user:password@hooks.example.com/' },
   { url: 'https://hooks.example.com/a b' },
-  // They read like another address than they are.
+  // They look like another URL.
   { url: 'https://hooks.example.org\\@hooks.example.com/' },
   { url: 'https://h\u043e\u043eks.example.com/' },
   { url: 'https://hooks.example.org/\u202emoc.elpmaxe.skooh' },
@@ -125,7 +125,7 @@ it.each([
   { name: ' ' },
   { events: ['monitor_export.completed', 'monitor_export.completed'] },
   { events: ['webhook.test'] },
-])('%j is refused, when created and when changed', async (fault) => {
+])('%j is rejected, when created and when changed', async (fault) => {
   const body = { name: 'Warehouse', url, ...fault }
   const [field = ''] = Object.keys(fault)
   const refused = await call('POST', '/v1/webhook-endpoints', { key, body })
@@ -137,7 +137,7 @@ it.each([
   expect((await call('GET', path(endpoint.id), { key })).body).toEqual(before)
 })
 
-it('of twenty-five made at once, twenty are made', async () => {
+it('of twenty-five concurrent requests, twenty create one', async () => {
   const body = { name: 'Warehouse', url }
   const made = Array.from({ length: 25 }, () => call('POST', '/v1/webhook-endpoints', { key, body }))
   const statuses = (await Promise.all(made)).map(({ status }) => status)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Secrets } from '../platform/secrets/secrets.ts'
 
-/** As Standard Webhooks writes them. */
+/** As in Standard Webhooks. */
 export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 
 /** Where a sealed secret stands: it opens at no other place, but keeps its place when it becomes the previous one. */
@@ -12,7 +12,7 @@ export const sealSecret = (secrets: Secrets, org: string, id: string, secret: st
 
 type Sealed = { id: string; secret: string; previousSecret: string | null; previousSecretUntil: Date | null }
 
-/** Every secret that signs now: the present one, and during a rotation the one before it. */
+/** All signing secrets: the current one, and during a rotation the previous one. */
 export const openSigningSecrets = (secrets: Secrets, org: string, sealed: Sealed, now: Date): string[] => {
   const { id, secret, previousSecret, previousSecretUntil } = sealed
   const isRotating = previousSecret !== null && previousSecretUntil !== null && previousSecretUntil > now

@@ -26,7 +26,7 @@ const event = { type: 'monitor_export.completed', data: { id: 'an export' } } as
 const send = (endpointId: string) =>
   deps.db.transaction().execute((trx) => sendEvent(deps, trx, org, endpointId, event))
 
-it('an event goes to the active endpoints of the organization that subscribe to it, but the one excepted', async () => {
+it('an event goes to the organization’s active subscribed endpoints, except the excluded one', async () => {
   const receiver = await openReceiver(204)
   const [events, url] = [['monitor_export.completed'], receiver.url]
   const subscribed = await makeActiveWebhookEndpoint(server, key, { url, events })
@@ -59,13 +59,13 @@ it('a transaction that is rolled back sends nothing', async () => {
   expect((await call('GET', `/v1/webhook-endpoints/${id}/deliveries`, { key })).body.data).toEqual([])
 })
 
-it('no endpoint of another organization is told', async () => {
+it('no endpoint of another organization gets the event', async () => {
   const stranger = await makeOrganization(server)
   const { id } = await makeActiveWebhookEndpoint(server, stranger.key)
   expect(await send(id)).toBeUndefined()
 })
 
-it('both secrets sign for a day after a rotation, then the new one alone', async () => {
+it('both secrets sign for a day after a rotation, then only the new one', async () => {
   const receiver = await openReceiver(204)
   const { id, secret } = await makeActiveWebhookEndpoint(server, key, { url: receiver.url })
   const rotated = await call('POST', `/v1/webhook-endpoints/${id}/rotate-secret`, { key })
@@ -90,7 +90,7 @@ it('both secrets sign for a day after a rotation, then the new one alone', async
   expect(rows).toEqual([{ previous: null }])
 })
 
-it('a process that dies after sending, before storing it, sends again under the same id', async () => {
+it('a process that dies after sending, before storing it, sends again with the same ID', async () => {
   const receiver = await openReceiver(204)
   const { id } = await makeActiveWebhookEndpoint(server, key, { url: receiver.url })
   const deliveryId = await send(id)
@@ -115,7 +115,7 @@ it('a process that dies after sending, before storing it, sends again under the 
   expect(ids).toEqual([`msg_${deliveryId}`, `msg_${deliveryId}`])
 })
 
-it('a delivery that the service cannot attempt ends with a word of it, and can be sent anew', async () => {
+it('a delivery that the service cannot attempt ends with a reason, and can be redelivered', async () => {
   const receiver = await openReceiver(204)
   const { id } = await makeActiveWebhookEndpoint(server, key, { url: receiver.url })
   const deliveryId = await send(id)
@@ -133,14 +133,14 @@ it('a delivery that the service cannot attempt ends with a word of it, and can b
   const reason = 'The delivery failed. Ask the operator of the service.'
   expect((await call('GET', path, { key })).body).toMatchObject({ status: 'failed', reason, attemptCount: 0 })
   expect((await call('POST', `${path}/redeliver`, { key })).status).toBe(202)
-  // The operator may try the dead job again besides.
+  // The operator can also retry the dead job.
   expect(await deps.jobs.retryDead('all')).toHaveLength(1)
   await deps.jobs.drain([deliver], deps, { delayed: true })
   expect((await call('GET', path, { key })).body).toMatchObject({ status: 'succeeded', reason: null, attemptCount: 1 })
   expect(receiver.received).toHaveLength(1)
 })
 
-it('a receiver that does not answer takes a few lanes, and the others go on', async () => {
+it('an unresponsive receiver occupies a few lanes, and the others continue', async () => {
   let finish = () => {}
   const finished = new Promise<void>((resolve) => {
     finish = resolve

@@ -6,19 +6,20 @@ import { insertDelivery } from './deliveries/queries.ts'
 import type { EventType } from './events.ts'
 import { listSubscribedEndpoints } from './queries.ts'
 
-/** `data` is the resource as its GET answers. */
+/** `data` is the resource as in GET. */
 export type WebhookEvent = { type: EventType; data: object }
 
 type SendDeps = Pick<Deps, 'jobs' | 'clock'>
 
 type SendOptions = {
-  /** The user without whose membership nothing may be sent; looked up again before each attempt. */
+  /** The user who must be a member for sending; checked again before each attempt. */
   onlyWhileMember?: string
 }
 
 /**
- * A delivery to that endpoint, in the caller's transaction: neither is without the other. The delivery's id, or
- * undefined when there is no such endpoint. One that is not active gets a delivery that fails and says why.
+ * Queues a delivery to that endpoint, in the caller's transaction: neither exists without the other. Returns the
+ * delivery's ID, or
+ * undefined if the endpoint does not exist. A delivery to an inactive one fails with the reason.
  */
 export const sendEvent = async (
   { jobs, clock }: SendDeps,
@@ -37,7 +38,7 @@ export const sendEvent = async (
   return id
 }
 
-/** The same to every active endpoint that subscribes to the kind, but one that is told of it by `sendEvent` already. */
+/** Sends to every active endpoint that subscribes to the kind, except one that already got it from `sendEvent`. */
 export const publishEvent = async (
   deps: SendDeps,
   trx: Db,

@@ -2,8 +2,9 @@ import { invalid } from '../platform/errors.ts'
 import { isPublicHostByForm } from '../platform/outbound/public-host.ts'
 
 /**
- * Refuses an address by its form alone: nothing is looked up, and it is checked again at each connection. Where the
- * operator allows private networks the form of a host tells nothing.
+ * Rejects a URL only by its form: without a lookup; it is checked again at each connection. If the operator allows
+ * private
+ * networks, the form of a host says nothing.
  */
 export const checkEndpointUrl = (text: string, { allowedPrivateAddresses }: { allowedPrivateAddresses: string[] }) => {
   const url = URL.parse(text)
@@ -12,7 +13,7 @@ export const checkEndpointUrl = (text: string, { allowedPrivateAddresses }: { al
   if (allowedPrivateAddresses.length === 0 && !isPublicHostByForm(url.hostname)) {
     throw invalid('url', 'must have a public host')
   }
-  // What the admin reads is what is reached. Other spellings deceive: a backslash ends the host, letters look alike.
+  // The admin must see the URL that is called. Other spellings deceive: a backslash ends the host, letters look alike.
   url.hash = ''
   if (![text, `${text}/`].includes(url.href)) throw invalid('url', `must be written as ${url.href}`)
 }

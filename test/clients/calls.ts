@@ -1,4 +1,4 @@
-// What the users of each generated client write, to be type-checked beside it (tools/check-clients.ts).
+// Code of users of each generated client, type-checked with it (tools/check-clients.ts).
 
 import createClient from 'openapi-fetch'
 import { createCompany, listCompanies } from './hey-api/sdk.gen.ts'

@@ -9,7 +9,7 @@ import { databaseUrl, testDatabase } from '../database.ts'
 import { makeDataDir, runEarshot, startEarshot } from '../earshot.ts'
 import { inheritedEnvironment } from '../inherited.ts'
 
-// The way of a database from one server to a cluster, by the commands that its operator uses.
+// Moves a database from one server to a cluster, with the operator's commands.
 
 const addNodes = workers.flatMap(({ host, port }) => ['--add-node', `${host}:${port}`])
 
@@ -52,7 +52,7 @@ beforeAll(async () => {
   await client.query('SET search_path = public')
 })
 
-it('is refused while a service is connected, and changes nothing', async () => {
+it('is rejected while a service is connected, and changes nothing', async () => {
   const service = await startEarshot(switches)
   expect(await earshot('distribute', ...addNodes)).toMatchObject({
     code: 1,
@@ -66,7 +66,7 @@ it('is refused while a service is connected, and changes nothing', async () => {
   expect(before.conversations).toMatchObject({ rows: '300' })
 })
 
-it('killed half-way, it is continued by the next run, and every table holds what it held', async () => {
+it('killed halfway, is continued by the next run, and every table keeps its rows', async () => {
   const half = spawn(
     join(import.meta.dirname, '../../bin/earshot'),
     ['db', 'distribute', '--shards', '8', ...addNodes],
@@ -93,7 +93,7 @@ it('killed half-way, it is continued by the next run, and every table holds what
   expect(rows, 'copies left on the coordinator').toEqual([])
 })
 
-it('lets nodes plan as the coordinator does', async () => {
+it('makes nodes plan like the coordinator', async () => {
   const { rows } = await client.query<{ settings: string }>(
     `SELECT result AS settings FROM run_command_on_all_nodes(
        'SELECT setconfig::text FROM pg_db_role_setting JOIN pg_database d ON d.oid = setdatabase
@@ -103,7 +103,7 @@ it('lets nodes plan as the coordinator does', async () => {
   for (const { settings } of rows) expect(settings).toBe('{TimeZone=UTC,random_page_cost=1.1,jit=off}')
 })
 
-it('gives an organization shards of its own, moves shards to even nodes, and tells where they lie', async () => {
+it('isolates an organization, balances shards over nodes, and shows where they are', async () => {
   const node = `${workers[1]?.host}:${workers[1]?.port}`
   expect(await earshot('isolate', 'nobody', '--block-writes')).toMatchObject({
     code: 1,
@@ -123,7 +123,7 @@ it('gives an organization shards of its own, moves shards to even nodes, and tel
   expect(await check()).toMatchObject({ code: 0, left: [], misplaced: [] })
 })
 
-it('serves what was distributed', async () => {
+it('serves distributed data', async () => {
   const service = await startEarshot(switches)
   const response = await fetch(new URL('/readyz', service.origin))
   expect(response.status).toBe(200)

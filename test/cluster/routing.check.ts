@@ -43,7 +43,7 @@ NamingClient.prototype.query = function (this: NamingClient, ...given: Parameter
 
 const server = await testServer({ EARSHOT_TRUST_PROXY: '1', EARSHOT_SMTP_URL: 'smtp://127.0.0.1:1' })
 
-/** A person may belong to organizations on any shard. */
+/** A person can belong to organizations on any shard. */
 const ofPerson = [
   'signIn',
   'forgetPassword',
@@ -56,7 +56,7 @@ const ofPerson = [
   'declineOwnInvitation',
 ]
 
-/** Shards of different tables that lie side by side begin with one value. */
+/** Colocated shards of different tables start with the same value. */
 const { rows: shards } = await sql<{ id: string; start: string }>`
   SELECT shardid::text AS id, shardminvalue AS start FROM pg_dist_shard WHERE shardminvalue IS NOT NULL`.execute(
   server.deps.db,
@@ -72,7 +72,7 @@ const operations = listOperations(server).filter(({ path }) => !path.startsWith(
 
 let asked = 0
 
-it.each(operations)('$name asks one shard', async (swept) => {
+it.each(operations)('$name queries one shard', async (swept) => {
   const org = await makeOrganization(server)
   const key = await keyFor(swept, org)
   const path = pathWith(swept, await makeIds(server, swept, org))
@@ -90,6 +90,6 @@ it.each(operations)('$name asks one shard', async (swept) => {
   expect(new Set(statements.flatMap(({ nodes }) => [...nodes])).size).toBeLessThan(2)
 })
 
-it('has read what Citus asked of shards', () => {
+it('has read the queries of Citus', () => {
   expect(asked).toBeGreaterThan(operations.length)
 })

@@ -190,8 +190,8 @@ describe('a disabled destination', () => {
   })
 })
 
-describe('an e-mail destination', () => {
-  it('sends one mail to each address', async () => {
+describe('an email destination', () => {
+  it('sends one email to each address', async () => {
     const { port, received } = await openMailServer()
     const { smtp } = loadConfig({ EARSHOT_SMTP_URL: `smtp://127.0.0.1:${port}` })
     const mailing = depsWith(fakes.deps, { config: { ...fakes.deps.config, smtp } })

@@ -87,7 +87,7 @@ const recordAttempt = async (
   await jobs.enqueue(trx, deliverMessage, { ...payload, attempt: attemptCount + 1 }, { afterSeconds: delayMs / 1_000 })
 }
 
-/** E-mails and webhooks have deliveries of their own, which retry. */
+/** Emails and webhooks have their own deliveries with retries. */
 const handOver = async (deps: Deps, trx: Db, org: OrgId, { kind, settings }: Destination, delivery: Delivery) => {
   const { message } = delivery
   if (kind === 'webhook') {

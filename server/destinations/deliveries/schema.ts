@@ -42,7 +42,7 @@ export const MessageDeliveryWithAttempts = Closed(
       description: 'The message before it is written in the form of the destination.',
     }),
     attempts: Type.Array(Attempt, {
-      description: 'The 50 latest requests, newest first. E-mails and webhooks have none here.',
+      description: 'The 50 latest requests, newest first. Emails and webhooks have none here.',
     }),
   },
   { title: 'DestinationDeliveryWithAttempts' },

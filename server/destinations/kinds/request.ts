@@ -3,7 +3,7 @@ import type { Message } from '../message.ts'
 /** One HTTP request of a delivery. */
 export type DeliveryRequest = { url: string; headers: Record<string, string>; body: string }
 
-/** What every kind is told beside the message. */
+/** Data for every kind, in addition to the message. */
 export type About = {
   /** Identifies what the message is about, the same in all messages about it. */
   subjectId: string

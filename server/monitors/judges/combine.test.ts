@@ -25,9 +25,9 @@ const yes = scored('affected')
 describe('a boolean over several windows', () => {
   it.each([
     ['affected by one of them', [no, yes], { status: 'scored', result: 'affected', reasoning: 'affected null' }],
-    ['affected although another cannot be told', [unscored, yes], { status: 'scored', result: 'affected' }],
+    ['affected although another is unscored', [unscored, yes], { status: 'scored', result: 'affected' }],
     ['not affected by all of them', [no, no], { status: 'scored', result: 'not_affected', score: null }],
-    ['unscored when one cannot be told', [no, unscored], { status: 'unscored', result: null, reason: 'no telling' }],
+    ['unscored if one is unscored', [no, unscored], { status: 'unscored', result: null, reason: 'no telling' }],
     ['failed when one failed', [no, failed], { status: 'failed', result: null, reason: 'down', retryAfterSeconds: 60 }],
   ] as const)('is %s', (_, verdicts, expected) => {
     expect(combine(of(polite, ...verdicts))).toMatchObject(expected)

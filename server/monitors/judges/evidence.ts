@@ -43,7 +43,7 @@ export const validEvidence = (given: readonly Evidence[], turns: readonly Turn[]
   const valid = new Map<string, Evidence>()
   for (const { turn, quote } of given.slice(0, mostLookedFor)) {
     const wanted = plain(fold(quote))
-    // Punctuation alone is in nearly every turn and shows nothing.
+    // Only punctuation is in nearly every turn and shows nothing.
     if (!/[\p{L}\p{N}]/u.test(wanted)) continue
     const content = contentOfTurn(turn)
     const at = content?.plain.indexOf(wanted) ?? -1

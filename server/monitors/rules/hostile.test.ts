@@ -98,7 +98,7 @@ describe('a rule that would fill the memory', () => {
     ['parts of lists', 'turns.map(a, turns.after([a])).size() > 0'],
     ['lists that double', doubled('turns', 24)],
     ['texts that double', doubled('metadata.text', 28)],
-    ['texts made anew', 'turns.map(a, turns.map(b, (a.text + b.text).upperAscii())).exists(l, l.size() == 0)'],
+    ['texts created repeatedly', 'turns.map(a, turns.map(b, (a.text + b.text).upperAscii())).exists(l, l.size() == 0)'],
     ['lists that are filtered', 'turns.map(a, turns.filter(b, true)).size() > 0'],
     ['bytes that double', doubled('b"abc"', 24)],
   ])('fails by counting, before it does: %s', async (_, expression) => {

@@ -138,7 +138,7 @@ describe('a rejected delivery', () => {
     expect((await endpointOf(id)).failingSince).toBeNull()
   })
 
-  it('waits as long as Retry-After asks, an hour at most', async () => {
+  it('waits as long as Retry-After says, at most an hour', async () => {
     const ask = (value: string) =>
       openReceiver((_request, response) => response.writeHead(429, { 'retry-after': value }).end())
     for (const [value, atLeastMs] of [
@@ -155,7 +155,7 @@ describe('a rejected delivery', () => {
     }
   })
 
-  it('is given up after eleven attempts, and the endpoint is disabled once this went on for five days', async () => {
+  it('is given up after eleven attempts, and the endpoint is disabled after five days of failures', async () => {
     const receiver = await openReceiver(503)
     const { id } = await makeActiveWebhookEndpoint(server, key, { url: receiver.url })
     const deliveryId = await test(id)
@@ -176,7 +176,7 @@ describe('a rejected delivery', () => {
     expect(await endpointOf(id)).toMatchObject({ status: 'active', disabledReason: null, failingSince: null })
   })
 
-  it('disables the endpoint at once when the answer is 410', async () => {
+  it('disables the endpoint immediately if it returns 410', async () => {
     const receiver = await openReceiver(410)
     const { id } = await makeActiveWebhookEndpoint(server, key, { url: receiver.url })
     const [first, second] = [await test(id), await test(id)]
@@ -193,7 +193,7 @@ describe('a rejected delivery', () => {
     ])
   })
 
-  it('reaches no private address, whatever the endpoint was saved as', async () => {
+  it('reaches no private address, whatever URL was stored', async () => {
     const { id } = await makeActiveWebhookEndpoint(server, key, { url: 'https://127.0.0.2:1/' })
     const deliveryId = await test(id)
     await runDue(deps)
@@ -202,7 +202,7 @@ describe('a rejected delivery', () => {
 })
 
 describe('the list of deliveries', () => {
-  it('is newest first, in pages, by status, and one can be sent anew under its id', async () => {
+  it('is newest first, in pages, by status, and one can be redelivered with its ID', async () => {
     const receiver = await openReceiver(410, 204)
     const { id } = await makeActiveWebhookEndpoint(server, key, { url: receiver.url })
     const gone = await test(id)
@@ -230,7 +230,7 @@ describe('the list of deliveries', () => {
     expect(ids).toEqual([gone, second, third, gone].map((each) => `msg_${each}`))
   })
 
-  it('a delivery that is sent anew has all its attempts again', async () => {
+  it('a redelivered delivery has all its attempts again', async () => {
     const receiver = await openReceiver(500)
     const { id } = await makeActiveWebhookEndpoint(server, key, { url: receiver.url })
     const deliveryId = await test(id)
@@ -242,7 +242,7 @@ describe('the list of deliveries', () => {
     expect(await deliveryOf(id, deliveryId)).toMatchObject({ status: 'failed', reason, attemptCount: 22 })
   })
 
-  it('forgets after 30 days what is not pending', async () => {
+  it('deletes what is not pending after 30 days', async () => {
     const receiver = await openReceiver(204, 500)
     const { id } = await makeActiveWebhookEndpoint(server, key, { url: receiver.url })
     await test(id)

@@ -19,7 +19,7 @@ type Endpoint = NonNullable<Awaited<ReturnType<typeof findSealedEndpoint>>>
 
 const failingLimitMs = 5 * dayMs
 
-/** Why nothing may be sent now, asked before each attempt. */
+/** Returns why nothing may be sent now; checked before each attempt. */
 const refusalOf = async (db: Db, org: OrgId, delivery: Delivery, endpoint: Endpoint) => {
   if (endpoint.status === 'proposed') return 'The endpoint is waiting for an admin’s approval.'
   if (endpoint.status === 'disabled') return 'The endpoint is disabled.'
@@ -38,7 +38,7 @@ const faultOf = ({ statusCode, error }: Posted): string | undefined => {
   return `The endpoint returned status ${statusCode}${isRedirect ? '. Redirects are not followed' : ''}.`
 }
 
-/** Writes down what came of an attempt, and what follows from it. Answers why the endpoint was disabled, if it was. */
+/** Stores the result of an attempt and its consequences. Returns why the endpoint was disabled, if it was. */
 const settle = async (
   { jobs, clock }: Pick<Deps, 'jobs' | 'clock'>,
   trx: Db,
@@ -53,7 +53,7 @@ const settle = async (
   const end = (status: 'succeeded' | 'failed', reason: string | null) =>
     updateDelivery(trx, org, id, { status, reason, nextAttemptAt: null, attemptCount })
 
-  // Otherwise it was erased meanwhile.
+  // Otherwise it was erased in the meantime.
   if (!(await insertAttempt(trx, org, { deliveryId: id, number: attemptCount, ...attempt }))) return undefined
   await updateHealth(trx, org, endpoint, fault === undefined, now)
   if (fault === undefined) {
@@ -81,7 +81,7 @@ const settle = async (
 
 type Payload = { organizationId: OrgId; deliveryId: string; attempt: number }
 
-/** Everything is read once there is a lane, so that nothing is sent on word that is older than its request. */
+/** Everything is read once there is a lane, so that nothing outdated is sent. */
 const tryOnce = async (deps: Deps, payload: Payload, attempt: Attempt): Promise<void> => {
   const { db, secrets, clock, log } = deps
   const { organizationId: org, deliveryId } = payload
@@ -101,8 +101,9 @@ const tryOnce = async (deps: Deps, payload: Payload, attempt: Attempt): Promise<
 }
 
 /**
- * One attempt. It enqueues the next one in the transaction that stores it: a process that dies in between has sent
- * what is sent again, under the same id.
+ * One attempt. It enqueues the next one in the transaction that stores it: if a process dies in between, the event is
+ * sent again
+ * with the same ID.
  */
 export const deliver = defineJob({
   name: 'webhook.deliver',
@@ -112,10 +113,10 @@ export const deliver = defineJob({
     deliveryId: Type.String(),
     attempt: Type.Integer(),
   }),
-  // Of what is no answer of the receiver: a database that is away, a process that dies.
+  // For failures other than the receiver's: an unavailable database, a process that dies.
   retryLimit: 10,
   timeoutSeconds: 60,
-  // They do little but wait.
+  // They mostly wait.
   concurrency: 64,
   run: async (deps: Deps, payload, attempt): Promise<void> => {
     const lane = await takeLane(payload.endpointId)
@@ -135,7 +136,7 @@ export const deliver = defineJob({
   },
 })
 
-/** Deliveries and replaced secrets whose time is over. */
+/** Deletes old deliveries and expired secrets. */
 export const sweepWebhooks = defineCleanup({
   name: 'webhook.sweep',
   schedule: '10 * * * *',

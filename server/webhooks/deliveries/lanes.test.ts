@@ -18,7 +18,7 @@ const enter = async () => {
 }
 const fill = () => Promise.all(Array.from({ length: lanesPerEndpoint }, enter))
 
-/** What each has by now: `waits` for those that wait in the process. */
+/** The current lanes; `waits` for those that wait in the process. */
 const stateOf = async (taken: ReturnType<typeof takeLane>[]) => {
   await vi.advanceTimersByTimeAsync(0)
   const now = taken.map((each) => Promise.race([each, Promise.resolve('waits' as const)]))
@@ -28,7 +28,7 @@ const stateOf = async (taken: ReturnType<typeof takeLane>[]) => {
   })
 }
 
-test('who finds no lane waits a moment for one, in turn, and a lane that is left is used once', async () => {
+test('waits a moment for a lane, in turn, and a released lane is used once', async () => {
   const [first, second, ...others] = await fill()
   const taken = [takeLane(endpoint), takeLane(endpoint), takeLane(endpoint)]
   expect(await stateOf(taken)).toEqual(['waits', 'waits', 'waits'])
@@ -38,13 +38,13 @@ test('who finds no lane waits a moment for one, in turn, and a lane that is left
   expect(await stateOf(taken)).toEqual(['goes', 'goes', 'waits'])
   await vi.advanceTimersByTimeAsync(500)
   expect(await stateOf(taken)).toEqual(['goes', 'goes', 'comes again'])
-  // Nobody waits any more, so these lanes are free.
+  // Nobody waits anymore, so these lanes are free.
   for (const lane of others) lane.leave()
   for (const _lane of others) await enter()
   expect(await stateOf([takeLane(endpoint)])).toEqual(['waits'])
 })
 
-test('no more wait than are served within the moment', async () => {
+test('only as many wait as will be served within the moment', async () => {
   const [first] = await fill()
   await vi.advanceTimersByTimeAsync(200)
   first?.leave()
@@ -53,7 +53,7 @@ test('no more wait than are served within the moment', async () => {
   expect(states).toEqual([...Array(9).fill('waits'), ...Array(11).fill('comes again')])
 })
 
-test('one that took longer than five seconds has a single lane, until it is fast again', async () => {
+test('an endpoint that took longer than five seconds has a single lane until it is fast again', async () => {
   const lanes = await fill()
   await vi.advanceTimersByTimeAsync(5_001)
   for (const lane of lanes) lane.leave()
@@ -67,7 +67,7 @@ test.each([
   [2_000, 20_000, 60_000],
   [15_000, 30_000, 90_000],
 ])(
-  'in front of one that has not answered for %i ms nobody waits: they come again in %i to %i ms',
+  'nobody waits for an endpoint without a response for %i ms: they retry in %i to %i ms',
   async (silentMs, least, most) => {
     await fill()
     await vi.advanceTimersByTimeAsync(silentMs)

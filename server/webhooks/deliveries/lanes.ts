@@ -1,18 +1,18 @@
-/** How many requests to one endpoint are under way at once in one process: a slow receiver leaves room for the others. */
+/** Limits concurrent requests to one endpoint in one process, so that a slow receiver leaves capacity for others. */
 export const lanesPerEndpoint = 4
 
-/** Of one whose latest request took longer there is a single lane, so that a few dead ones do not fill the process. */
+/** After a slower request, the endpoint has a single lane, so that a few dead ones do not fill the process. */
 const slowMs = 5_000
 
-/** Who will likely have a lane within this time waits here for it: to come again later costs as much as to send. */
+/** A delivery that will likely get a lane within this time waits here: queueing it again costs as much as sending. */
 const momentMs = 500
 const shortestPauseMs = 500
 const longestPauseMs = 60_000
 
-/** To be left when its request is over. */
+/** Released when its request is over. */
 type Lane = { leave: () => void }
 
-/** Of one endpoint, by the clock of the process. `lastMs` is how long the latest finished request took. */
+/** For one endpoint, by the clock of the process. `lastMs` is the duration of the latest finished request. */
 type Lanes = { running: Set<{ startedMs: number }>; waiting: Set<(lane: Lane) => void>; lastMs: number }
 
 const lanesOf = new Map<string, Lanes>()
@@ -20,11 +20,11 @@ const lanesOf = new Map<string, Lanes>()
 const isSlow = ({ lastMs }: Lanes): boolean => lastMs > slowMs
 const isFull = (lanes: Lanes): boolean => lanes.running.size >= (isSlow(lanes) ? 1 : lanesPerEndpoint)
 
-/** How long a request takes. */
+/** The duration of a request. */
 const paceMs = ({ running, lastMs }: Lanes): number =>
   Math.max(lastMs, ...[...running].map(({ startedMs }) => performance.now() - startedMs))
 
-/** The slower the receiver, the longer: a long line in front of a dead one is not looked at each second. */
+/** The slower the receiver, the longer: a long queue for a dead one is not checked each second. */
 const pauseMs = (lanes: Lanes): number =>
   Math.min(longestPauseMs, Math.max(shortestPauseMs, 20 * paceMs(lanes))) * (0.5 + Math.random())
 
@@ -36,7 +36,7 @@ const enter = (endpointId: string, lanes: Lanes): Lane => {
     lanes.running.delete(request)
     const [next] = lanes.waiting
     if (next && !isFull(lanes)) next(enter(endpointId, lanes))
-    // That it is slow is remembered, until it is not.
+    // Its slowness is remembered until it is fast again.
     else if (lanes.running.size === 0 && !isSlow(lanes)) lanesOf.delete(endpointId)
   }
   return { leave }
@@ -53,7 +53,7 @@ const waitInLine = ({ waiting }: Lanes): Promise<Lane | undefined> =>
     waiting.add(end)
   })
 
-/** A lane, or how long to stay away before asking again. */
+/** A lane, or when to ask again. */
 export const takeLane = async (endpointId: string): Promise<Lane | { pauseMs: number }> => {
   const lanes = lanesOf.get(endpointId) ?? { running: new Set(), waiting: new Set(), lastMs: 0 }
   lanesOf.set(endpointId, lanes)

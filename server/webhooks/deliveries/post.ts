@@ -6,19 +6,19 @@ import { readRetryAfter } from '../../platform/outbound/retry-after.ts'
 const timeoutMs = 15_000
 const keptBytes = 1_024
 
-/** What came of one request: an answer, or why there was none. */
+/** The result of one request: a response, or why there was none. */
 export type Posted = {
   at: Date
   durationMs: number
   statusCode: number | null
   error: string | null
-  /** The beginning of the answer. */
+  /** The beginning of the response. */
   answer: string | null
-  /** How long the receiver asks to be left alone, an hour at most. */
+  /** How long the receiver asks to wait, at most an hour. */
   retryAfterMs: number
 }
 
-/** No more of the body is read than is kept. One that breaks off does not undo the status that came before it. */
+/** Only as much of the body is read as is stored. An interruption does not change the status before it. */
 const readBeginning = async (body: Readable): Promise<string> => {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -32,13 +32,13 @@ const readBeginning = async (body: Readable): Promise<string> => {
     if (!(error instanceof OutboundError)) throw error
   }
   const beginning = Buffer.concat(chunks).subarray(0, keptBytes)
-  // As a stream, so that a character that is cut in two is left out. PostgreSQL's text holds no NUL.
+  // Streaming, so that a partial character is dropped. PostgreSQL's text cannot contain NUL.
   return new TextDecoder().decode(beginning, { stream: true }).replaceAll('\0', '\ufffd')
 }
 
 type Request = { url: string; headers: Record<string, string>; body: string }
 
-/** Only public https addresses, as they are at this moment; a redirect is an answer like any other. */
+/** Only public https addresses, checked now; a redirect is a response like any other. */
 export const post = async (
   { outbound, clock }: Pick<Deps, 'outbound' | 'clock'>,
   request: Request,

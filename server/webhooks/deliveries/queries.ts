@@ -55,7 +55,7 @@ export const listAttempts = (db: Db, org: OrgId, deliveryId: string, limit: numb
     .limit(limit)
     .execute()
 
-/** What an attempt goes by. */
+/** The data of an attempt. */
 export const findDelivery = (db: Db, org: OrgId, id: string) =>
   db
     .selectFrom('webhook_deliveries as d')
@@ -94,7 +94,7 @@ type NewDelivery = {
   now: Date
 }
 
-/** Whether there is such an endpoint, which is held so that it is there when the transaction ends. */
+/** Whether the endpoint exists; locked until the transaction ends. */
 export const insertDelivery = async (trx: Db, org: OrgId, delivery: NewDelivery): Promise<boolean> => {
   const { id, endpointId, eventType, body, onlyWhileMember = null, now } = delivery
   const { rows } = await sql`
@@ -123,7 +123,7 @@ export const updateDelivery = (trx: Db, org: OrgId, id: string, change: Delivery
     .where('id', '=', id)
     .execute()
 
-/** Ends it where it stands, whatever its attempts. */
+/** Ends it, whatever its attempts. */
 export const failDelivery = (trx: Db, org: OrgId, id: string, reason: string) =>
   trx
     .updateTable('webhook_deliveries')
@@ -133,7 +133,7 @@ export const failDelivery = (trx: Db, org: OrgId, id: string, reason: string) =>
     .where('status', '=', 'pending')
     .execute()
 
-/** As if it had never been tried, but for the numbers of its attempts, which go on. */
+/** Starts over, except for the numbers of its attempts, which continue. */
 export const restartDelivery = (trx: Db, org: OrgId, id: string, now: Date) =>
   trx
     .updateTable('webhook_deliveries')
@@ -158,7 +158,7 @@ type NewAttempt = {
   answer: string | null
 }
 
-/** Whether the delivery is still there, which is held so that it is there when the transaction ends. */
+/** Whether the delivery still exists; locked until the transaction ends. */
 export const insertAttempt = async (trx: Db, org: OrgId, attempt: NewAttempt): Promise<boolean> => {
   const { deliveryId, number, at, durationMs, statusCode, error, answer } = attempt
   const { rows } = await sql`
@@ -172,7 +172,7 @@ export const insertAttempt = async (trx: Db, org: OrgId, attempt: NewAttempt): P
   return rows.length > 0
 }
 
-/** Those of reviews of these conversations, with their attempts: others hold nothing of a conversation. */
+/** Those for reviews of these conversations, with their attempts: others contain nothing of a conversation. */
 export const deleteDeliveriesOfReviews = async (trx: Db, org: OrgId, conversationIds: string[]): Promise<void> => {
   await trx
     .deleteFrom('webhook_deliveries')

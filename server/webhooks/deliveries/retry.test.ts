@@ -13,7 +13,7 @@ test('eleven attempts in about a day, each delay within a tenth of its own', () 
   expect(retryDelayMs(11, 0)).toBeUndefined()
 })
 
-test('a receiver is left alone for as long as it asks, and no shorter than without asking', () => {
+test('a receiver gets no request for as long as it asks, and at least for the usual delay', () => {
   expect(retryDelayMs(1, hourMs, 0)).toBe(hourMs)
   expect(retryDelayMs(1, hourMs, 1)).toBe(Math.round(1.1 * hourMs))
   expect(retryDelayMs(10, 1_000, 0)).toBe(retryDelayMs(10, 0, 0))

@@ -1,10 +1,10 @@
-// When a delivery that was not accepted is tried again. Pure.
+// When a rejected delivery is retried. Pure.
 
 const second = 1_000
 const minute = 60 * second
 const hour = 60 * minute
 
-/** After each failed attempt; the attempt after the last of them is the last one. They add up to about 24 hours. */
+/** After each failed attempt; the attempt after the last of them is the final one. They add up to about 24 hours. */
 export const retryDelaysMs = [
   5 * second,
   30 * second,
@@ -18,12 +18,13 @@ export const retryDelaysMs = [
   8 * hour,
 ]
 
-/** So that what failed together does not come together again. */
+/** So that deliveries that failed together are not retried together. */
 const jitter = 0.1
 
 /**
- * After so many failures in a row; undefined when there is no further attempt. `askedMs` is how long the receiver asks
- * to be left alone: it is never less.
+ * Returns the delay after this many failures in a row; undefined if there is no further attempt. `askedMs` is how long
+ * the
+ * receiver asks to wait: the minimum.
  */
 export const retryDelayMs = (failures: number, askedMs: number, random = Math.random()): number | undefined => {
   const delay = retryDelaysMs[failures - 1]

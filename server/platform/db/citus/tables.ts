@@ -46,7 +46,7 @@ export const listReferences = async (client: pg.ClientBase): Promise<Reference[]
   return rows
 }
 
-/** Beside `anchor`, or as the first of the distributed tables. Undefined for a local table. */
+/** Places it next to `anchor`, or as the first distributed table. Undefined for a local table. */
 export const placingStatement = (table: string, anchor?: string, shards?: number): string | undefined => {
   const kind = placement[table]
   if (kind === 'reference') return `SELECT create_reference_table('public.${table}')`
