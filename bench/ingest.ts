@@ -16,7 +16,7 @@ import { giveTranscript } from '../server/conversations/ingest/transcript.ts'
 import { type Maker, makeConversation } from '../server/demo/conversation.ts'
 import { enqueueEvaluation } from '../server/evaluations/lifecycle.ts'
 import { type Database, type OrgId, openDatabase } from '../server/platform/db/database.ts'
-import { newId } from '../server/platform/ids.ts'
+import { newId, orgIdOf } from '../server/platform/ids.ts'
 import { type Jobs, openJobs } from '../server/platform/jobs/queue.ts'
 import { openLog } from '../server/platform/log.ts'
 import { signalsOf } from '../server/transcripts/signals/compute.ts'
@@ -194,7 +194,7 @@ try {
   const { organization, apiKey } = JSON.parse(
     await send(server.origin, '/v1/organizations', serviceKey, JSON.stringify(provision)),
   )
-  const org = organization.id as OrgId
+  const org = orgIdOf(organization.id)
   const key = apiKey.key as string
   const agent = JSON.parse(await send(server.origin, '/v1/agents', key, '{"name":"Leo","channel":"voice"}'))
   const prompt = JSON.stringify({ systemPrompt: 'You are Leo.' })

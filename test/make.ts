@@ -2,9 +2,8 @@ import { randomInt, randomUUID } from 'node:crypto'
 import { checkAlertRules } from '../server/alert-rules/jobs.ts'
 import { deliverMessage } from '../server/destinations/deliveries/jobs.ts'
 import { fileSpike } from '../server/findings/file.ts'
-import type { OrgId } from '../server/platform/db/database.ts'
 import type { Role } from '../server/platform/identity/actor.ts'
-import { newId } from '../server/platform/ids.ts'
+import { newId, orgIdOf } from '../server/platform/ids.ts'
 import { deliver } from '../server/webhooks/deliveries/jobs.ts'
 import { sampleBytes } from './samples/ingest/sample.ts'
 import { serviceKey, type TestServer } from './server.ts'
@@ -171,7 +170,7 @@ export const makeReview = async (
 ) => {
   const { organization, member } = (await call('GET', '/v1/me', { key })).body
   // The service has just said so.
-  const org = organization.id as OrgId
+  const org = orgIdOf(organization.id)
   const id = newId()
   await db.transaction().execute(async (trx) => {
     await trx
@@ -278,7 +277,7 @@ export const makeExperimentExport = async (server: TestServer, key: string) => {
 export const makeFinding = async (server: TestServer, key: string, title = 'Refunds rise') => {
   const { db } = server.deps
   // The service has just said so.
-  const org = (await server.call('GET', '/v1/me', { key })).body.organization.id as OrgId
+  const org = orgIdOf((await server.call('GET', '/v1/me', { key })).body.organization.id)
   const [monitor, conversation] = [await makeMonitor(server, key), await makeConversation(server, key)]
   const [monitorId, conversationId] = [monitor.id as string, conversation.id as string]
   const tell = async () => ({ title, paragraphs: ['From one to two in a hundred.'] })

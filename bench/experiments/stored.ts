@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { systemClock } from '../../server/platform/clock.ts'
 import { loadConfig } from '../../server/platform/config.ts'
-import { type OrgId, openDatabase } from '../../server/platform/db/database.ts'
+import { openDatabase } from '../../server/platform/db/database.ts'
+import { orgIdOf } from '../../server/platform/ids.ts'
 import { openJobs } from '../../server/platform/jobs/queue.ts'
 import { openLog } from '../../server/platform/log.ts'
 import { openBenchDatabase, startServer } from '../servers.ts'
@@ -68,7 +69,7 @@ export const openStored = async () => {
     await client.connect()
     const provision = { name: 'Bench', slug: 'bench', owner: { email: 'owner@example.com', name: 'Owner' } }
     const made = await send('POST', '/v1/organizations', { key: serviceKey, body: provision })
-    const org = made.organization.id as OrgId
+    const org = orgIdOf(made.organization.id)
     const key: string = made.apiKey.key
     const post = (path: string, body: object) => send('POST', path, { body, key })
     const agent = await post('/v1/agents', { name: 'Leo', channel: 'voice' })

@@ -4,7 +4,8 @@ import pg from 'pg'
 import { generate, type Order } from '../../server/exports/generation/generate.ts'
 import { parseFilter } from '../../server/filters/filter.ts'
 import { loadConfig } from '../../server/platform/config.ts'
-import { type OrgId, openDatabase } from '../../server/platform/db/database.ts'
+import { openDatabase } from '../../server/platform/db/database.ts'
+import { orgIdOf } from '../../server/platform/ids.ts'
 import { openLog } from '../../server/platform/log.ts'
 import { median, openBenchDatabase, startServer } from '../servers.ts'
 import { insertBasics, insertRange, settle, startOf } from './data.ts'
@@ -56,7 +57,7 @@ export const openBench = async (calls: number, windowCalls: number) => {
     })
     // The service answers with what its document says.
     const made = (await provisioned.json()) as { organization: { id: string }; apiKey: { key: string } }
-    const org = made.organization.id as OrgId
+    const org = orgIdOf(made.organization.id)
     await client.connect()
     const monitorIds = await insertBasics(client, org, monitorCount)
     /** In the middle of all, and where a block begins. */

@@ -3,6 +3,7 @@ import { makeConversation, makeMonitor, makeOrganization, makeReview } from '../
 import { testServer } from '../../test/server.ts'
 import { insertMonitorVersion, updateMonitor } from '../monitors/queries.ts'
 import type { OrgId } from '../platform/db/database.ts'
+import { orgIdOf } from '../platform/ids.ts'
 
 const server = await testServer()
 const { call } = server
@@ -13,7 +14,7 @@ let key: string
 let monitorId: string
 beforeEach(async () => {
   const organization = await makeOrganization(server)
-  org = organization.id as OrgId
+  org = orgIdOf(organization.id)
   key = organization.key
   monitorId = (await makeMonitor(server, key)).id
 })

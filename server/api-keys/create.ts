@@ -1,4 +1,4 @@
-import { holdMembership } from '../members/queries.ts'
+import { lockMembershipShared } from '../members/queries.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { invalid } from '../platform/errors.ts'
@@ -11,7 +11,7 @@ import type { ApiKeyCreate } from './schema.ts'
 export const createApiKey = async (trx: Db, clock: Clock, org: OrgId, userId: string, body: ApiKeyCreate) => {
   const expiresAt = body.expiresAt ? new Date(body.expiresAt) : null
   if (expiresAt && expiresAt <= clock.now()) throw invalid('expiresAt', 'must be in the future')
-  await holdMembership(trx, org, userId)
+  await lockMembershipShared(trx, org, userId)
   const key = generateKey()
   const created = await insertApiKey(trx, org, {
     id: newId(),

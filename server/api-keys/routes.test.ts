@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { makeKey, makeMember, makeOrganization, makePerson } from '../../test/make.ts'
 import { serviceKey, testServer } from '../../test/server.ts'
-import type { OrgId } from '../platform/db/database.ts'
 import { type Role, roles } from '../platform/identity/actor.ts'
+import { orgIdOf } from '../platform/ids.ts'
 import { createApiKey } from './create.ts'
 
 const server = await testServer()
@@ -20,7 +20,7 @@ const roleOf = async (key: string) => (await call('GET', '/v1/me', { key })).bod
 
 /** A key for a member other than the owner, who would otherwise create it in the console. */
 const makeKeyOf = (userId: string, role: Role) =>
-  createApiKey(deps.db, clock, org.id as OrgId, userId, { name: 'Own key', role })
+  createApiKey(deps.db, clock, orgIdOf(org.id), userId, { name: 'Own key', role })
 
 describe('a key', () => {
   it('is only shown in the response that creates it', async () => {

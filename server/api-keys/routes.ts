@@ -1,12 +1,12 @@
 import { getFirstOwner } from '../members/queries.ts'
 import { recordAudit, recordServiceAudit } from '../platform/audit/record.ts'
-import type { OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { ApiError } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
 import { hasRole } from '../platform/identity/actor.ts'
 import { ApiKey, CreatedApiKey } from '../platform/identity/schema.ts'
+import { orgIdOf } from '../platform/ids.ts'
 import { createApiKey } from './create.ts'
 import { getApiKeyReach, listApiKeys, revokeApiKey } from './queries.ts'
 import { ApiKeyCreate } from './schema.ts'
@@ -108,7 +108,7 @@ export const apiKeys = (app: App, { db, identity, clock }: Deps): void => {
       },
     },
     async ({ service, params, body }, reply) => {
-      const org = params.id as OrgId
+      const org = orgIdOf(params.id)
       const key = await db.transaction().execute(async (trx) => {
         const owner = await getFirstOwner(trx, org)
         const created = await createApiKey(trx, clock, org, owner.userId, body)

@@ -38,7 +38,7 @@ export const getBucket = (db: Db, org: OrgId, id: string) =>
 export type StoredBucket = Awaited<ReturnType<typeof getBucket>>
 
 /** Locks the bucket against deletion until the transaction ends. Taken before any lock on its conversations. */
-export const holdBucket = (trx: Db, org: OrgId, id: string) =>
+export const lockBucketShared = (trx: Db, org: OrgId, id: string) =>
   selectBuckets(trx, org).where('id', '=', id).forKeyShare().executeTakeFirstOrThrow(notFound)
 
 /** Locks against changes. */

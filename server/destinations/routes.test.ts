@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { makeKey, makeMember, makeOrganization, makeWebhookEndpoint } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
 import type { OrgId } from '../platform/db/database.ts'
+import { orgIdOf } from '../platform/ids.ts'
 import { findSealedDestination } from './queries.ts'
 import { secretContext } from './settings.ts'
 
@@ -12,7 +13,7 @@ let org: OrgId
 let key: string
 beforeEach(async () => {
   const made = await makeOrganization(server)
-  org = made.id as OrgId
+  org = orgIdOf(made.id)
   key = made.key
 })
 

@@ -9,7 +9,7 @@ import { monthOf } from '../organizations/spending/month.ts'
 import { addSpending } from '../organizations/spending/queries.ts'
 import { batchesOf } from '../platform/batches.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
-import { defineJob } from '../platform/jobs/define-job.ts'
+import { defineJob, OrganizationId } from '../platform/jobs/define-job.ts'
 import type { EvaluationDeps } from './deps.ts'
 import { evaluateRules } from './evaluate-rules.ts'
 import { groupsOf, judgeConversation } from './judge-conversation.ts'
@@ -83,7 +83,7 @@ const listUnanswered = async (db: Db, org: OrgId, { conversationId, monitorIds, 
 export const judge = defineJob({
   name: 'conversation.judge',
   payload: Type.Object({
-    organizationId: Type.String(),
+    organizationId: OrganizationId,
     conversationId: Type.String(),
     monitorIds: Type.Array(Type.String()),
     /** The pinned version if an experiment pinned one, otherwise the version that is current when it runs. */
@@ -100,8 +100,7 @@ export const judge = defineJob({
   // the responses are lost but paid for.
   timeoutSeconds: 2 * 60 * 60,
   run: async (deps: EvaluationDeps, { organizationId, round, ...waiting }, attempt) => {
-    // The payload contains a validated organization ID.
-    const org = organizationId as OrgId
+    const org = organizationId
     const { db, jobs, clock } = deps
     const { conversationId, versions } = waiting
     const monitors = await listUnanswered(db, org, waiting)
@@ -127,7 +126,7 @@ export const judge = defineJob({
     })
   },
   onFailed: async (deps, { organizationId, ...waiting }, trx) => {
-    const org = organizationId as OrgId
+    const org = organizationId
     const monitors = await listUnanswered(trx, org, waiting)
     await storeFailures(deps, trx, org, { monitors, conversationId: waiting.conversationId })
   },
@@ -141,7 +140,7 @@ export const judge = defineJob({
 export const evaluateConversations = defineJob({
   name: 'conversation.evaluate',
   payload: Type.Object({
-    organizationId: Type.String(),
+    organizationId: OrganizationId,
     conversationIds: Type.Array(Type.String(), { maxItems: evaluationBatch }),
     /** Only the rules that read this. */
     reads: Type.Optional(Type.Literal('metrics')),
@@ -151,7 +150,7 @@ export const evaluateConversations = defineJob({
   concurrency: 4,
   run: async (deps: EvaluationDeps, batch, attempt) => {
     const { organizationId } = batch
-    const org = organizationId as OrgId
+    const org = organizationId
     const readAt = deps.clock.now()
     const { subjects, questions } = await findQuestions(deps, deps.db, org, batch)
     if (subjects.length === 0) return
@@ -185,7 +184,7 @@ export const evaluateConversations = defineJob({
   },
   onFailed: async (deps, batch, trx) => {
     const { organizationId, conversationIds } = batch
-    const org = organizationId as OrgId
+    const org = organizationId
     const [only, ...others] = conversationIds
     if (only !== undefined && others.length === 0) {
       const { subjects, questions } = await findQuestions(deps, trx, org, batch)

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { makeMonitor } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
 import { type ArmLabel, openExperiments } from '../../test/support/experiments/experiments.ts'
-import type { OrgId } from '../platform/db/database.ts'
+import { orgIdOf } from '../platform/ids.ts'
 import { type Design, standardDesign } from '../statistics/design.ts'
 import { outcomeResult } from '../statistics/outcome.ts'
 import { type OutcomeValue, outcomeSumsOf, type UnitAnswers } from '../statistics/outcome-sums.ts'
@@ -161,7 +161,7 @@ describe('counting', () => {
     const { org } = own
     for (let round = 0; round < 5; round++) {
       const ids = await Promise.all((['A', 'B', 'A'] as const).map((inArm) => own.converse(inArm)))
-      await expect(countChanges(dying, org as OrgId, experiment.id)).rejects.toThrow('the process died')
+      await expect(countChanges(dying, orgIdOf(org), experiment.id)).rejects.toThrow('the process died')
       await Promise.all([
         countAll(deps),
         countAll(deps),

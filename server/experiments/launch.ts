@@ -16,10 +16,10 @@ import { noteChanges } from './observations/note-changes.ts'
 import {
   countRunning,
   getExperiment,
-  holdArrivals,
   insertExperiment,
   insertOutcomes,
   listBegunSince,
+  lockArrivals,
   type NewOutcome,
   type StoredExperiment,
 } from './queries.ts'
@@ -76,7 +76,7 @@ export const launch = async (
   const { cohortFilters = [], assignmentUnit = { kind: 'auto' }, newMonitorGroupName, notifications } = given
   const monitors = await requireSound(trx, org, given)
   const agentId = given.agentId.toLowerCase()
-  await holdArrivals(trx, org, agentId)
+  await lockArrivals(trx, org, agentId)
   if ((await countRunning(trx, org, agentId)) >= mostRunning) {
     throw invalid('agentId', `already has ${mostRunning} running experiments; finish one first`)
   }

@@ -106,7 +106,7 @@ export const listOverlapping = (db: Db, org: OrgId, { id, armAVersionId, armBVer
  * is
  * already stored or finds the experiment. Storing one locks its agent, by its foreign key.
  */
-export const holdArrivals = (trx: Db, org: OrgId, agentId: string) =>
+export const lockArrivals = (trx: Db, org: OrgId, agentId: string) =>
   trx
     .selectFrom('agents')
     .select('id')

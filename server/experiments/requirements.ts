@@ -2,12 +2,12 @@
 
 import { findAgents, findVersions } from '../agents/queries.ts'
 import { findCompanyIds } from '../companies/queries.ts'
-import { findMonitors, holdMonitors } from '../monitors/queries.ts'
+import { findMonitors, lockMonitorsShared } from '../monitors/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { type Issue, invalidAll } from '../platform/errors.ts'
 import { unitFaults } from './assignment-unit.ts'
 import { cohortFaults, companyIdsOf } from './cohort.ts'
-import { holdGroup } from './groups/queries.ts'
+import { lockGroupShared } from './groups/queries.ts'
 import type { ExperimentLaunch } from './schema.ts'
 
 type Monitor = Awaited<ReturnType<typeof findMonitors>>[number]
@@ -20,7 +20,7 @@ type Monitors = { monitors: Monitor[]; issues: Issue[] }
 /** Locks distinct, enabled monitors in the given order until the transaction ends. */
 const holdSoundMonitors = async (trx: Db, org: OrgId, ids: string[], path: string): Promise<Monitors> => {
   const wanted = ids.map((id) => id.toLowerCase())
-  await holdMonitors(trx, org, wanted)
+  await lockMonitorsShared(trx, org, wanted)
   const found = new Map((await findMonitors(trx, org, wanted)).map((monitor) => [monitor.id, monitor]))
   const issues: Issue[] = []
   const monitors = wanted.flatMap((id, at) => {
@@ -69,7 +69,7 @@ const groupFaults = async (trx: Db, org: OrgId, launch: ExperimentLaunch): Promi
   if (newMonitorGroupName !== undefined) {
     return [{ path: 'newMonitorGroupName', message: 'cannot be combined with monitorGroupId' }]
   }
-  const group = await holdGroup(trx, org, monitorGroupId.toLowerCase())
+  const group = await lockGroupShared(trx, org, monitorGroupId.toLowerCase())
   if (!group) return [{ path: 'monitorGroupId', message: isUnknown }]
   const spelled = (ids: string[]) =>
     ids

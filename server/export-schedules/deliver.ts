@@ -4,7 +4,7 @@ import { findExport } from '../exports/queries.ts'
 import { refusalOf } from '../exports/requirements.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
-import { type Attempt, defineJob } from '../platform/jobs/define-job.ts'
+import { type Attempt, defineJob, OrganizationId } from '../platform/jobs/define-job.ts'
 import { BucketError, openBucket, type TenantBucket } from '../platform/outbound/bucket.ts'
 import { endRun } from './end-run.ts'
 import { getSchedule, lockSchedule } from './queries.ts'
@@ -66,7 +66,7 @@ const upload = async (deps: Deps, bucket: TenantBucket, task: Task): Promise<str
 /** Safe to run again: the same object is written with the same bytes, or deleted. */
 export const deliverRun = defineJob({
   name: 'export-schedule.deliver',
-  payload: Type.Object({ organizationId: Type.Unsafe<OrgId>({ type: 'string' }), runId: Type.String() }),
+  payload: Type.Object({ organizationId: OrganizationId, runId: Type.String() }),
   // About an hour in all, for an unavailable storage.
   retryLimit: 7,
   retryDelaySeconds: 30,

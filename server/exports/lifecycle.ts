@@ -12,7 +12,7 @@ import { ApiError, notFound } from '../platform/errors.ts'
 import type { Actor } from '../platform/identity/actor.ts'
 import { newId } from '../platform/ids.ts'
 import { eachOfPages } from '../platform/jobs/attempt-each.ts'
-import { type Attempt, defineJob } from '../platform/jobs/define-job.ts'
+import { type Attempt, defineJob, OrganizationId } from '../platform/jobs/define-job.ts'
 import { defineSweep, trustedTime } from '../platform/jobs/define-sweep.ts'
 import { isSameTimeZone } from '../platform/time-zone.ts'
 import { publishEvent, sendEvent } from '../webhooks/send.ts'
@@ -269,7 +269,7 @@ const generateOnce = async (deps: ExportDeps, task: Task, late: AbortSignal): Pr
  */
 export const generateExport = defineJob({
   name: 'monitor-export.generate',
-  payload: Type.Object({ organizationId: Type.String(), exportId: Type.String() }),
+  payload: Type.Object({ organizationId: OrganizationId, exportId: Type.String() }),
   // One more than an organization can run at once, so that another's never waits for both of them.
   concurrency: atOnce + 1,
   // Two minutes in all, for an unavailable database or storage.
@@ -278,13 +278,12 @@ export const generateExport = defineJob({
   // Never reached: the export has its own limit.
   timeoutSeconds: 24 * 60 * 60,
   run: async (deps: ExportDeps, { organizationId, exportId }, attempt) => {
-    // The payload contains a validated organization ID.
-    const task: Task = { org: organizationId as OrgId, id: exportId, attempt }
+    const task: Task = { org: organizationId, id: exportId, attempt }
     const late = AbortSignal.timeout(Math.min(deps.config.limits.exportSeconds, longestSeconds) * 1_000)
     while (!(await generateOnce(deps, task, late)));
   },
   onFailed: async (deps, { organizationId, exportId }, trx, error) => {
-    const org = organizationId as OrgId
+    const org = organizationId
     await lockLine(trx, org)
     const held = await lockExport(trx, org, exportId)
     if (held) await endExport(deps, trx, org, held, { status: 'failed', errorCode: errorCodeOf(error) })

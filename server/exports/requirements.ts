@@ -1,7 +1,7 @@
 import { findAgentGroup } from '../agent-groups/queries.ts'
 import { findAgent } from '../agents/queries.ts'
 import { findCompanyIds } from '../companies/queries.ts'
-import { holdMembership } from '../members/queries.ts'
+import { lockMembershipShared } from '../members/queries.ts'
 import { findMonitors } from '../monitors/queries.ts'
 import { getOrganization } from '../organizations/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
@@ -32,7 +32,7 @@ const requireEndpoint = async (trx: Db, { org, userId, features }: Asking, id: s
   if (!features.exportWebhooks) {
     throw new ApiError('forbidden', 'Export webhooks are disabled for this organization.')
   }
-  await holdMembership(trx, org, userId)
+  await lockMembershipShared(trx, org, userId)
   const endpoint = await findEndpoint(trx, org, id)
   if (endpoint && endpoint.status !== 'active') {
     throw invalid(path, `must be an active webhook endpoint, but its status is ${endpoint.status}`)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { serviceKey, testServer } from '../../test/server.ts'
 import { exportsOf } from '../../test/support/exports/exports.ts'
-import type { OrgId } from '../platform/db/database.ts'
+import { orgIdOf } from '../platform/ids.ts'
 import { jobList } from '../worker.ts'
 import { lockLine } from './queries.ts'
 
@@ -53,7 +53,7 @@ const drainWhile = async (org: string, off: () => Promise<void>) => {
     },
   })
   const drained = await deps.db.transaction().execute(async (trx) => {
-    await lockLine(trx, org as OrgId)
+    await lockLine(trx, orgIdOf(org))
     const draining = deps.jobs.drain(jobList, observed)
     await Promise.race([generating.promise, draining])
     await off()

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { makeAgent, makeOrganization } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
 import type { OrgId } from '../platform/db/database.ts'
-import { newId } from '../platform/ids.ts'
+import { newId, orgIdOf } from '../platform/ids.ts'
 import type { Condition } from './filter.ts'
 import { parseFilter } from './filter.ts'
 import { whereSelected } from './queries.ts'
@@ -99,7 +99,7 @@ const storeAll = async (documents: Document[]): Promise<OrgId> => {
   const { id, key } = await makeOrganization(server)
   const agent = await makeAgent(server, key)
   // The API returns IDs of this organization.
-  const org = id as OrgId
+  const org = orgIdOf(id)
   const startedAt = new Date()
   const rows = documents.map((metadata) => ({
     organization_id: org,

@@ -4,8 +4,7 @@ import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { makeAgent, makeMonitor, makeOrganization } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
-import type { OrgId } from '../platform/db/database.ts'
-import { newId } from '../platform/ids.ts'
+import { newId, orgIdOf } from '../platform/ids.ts'
 import { type Filter, parseFilter } from './filter.ts'
 import { countSelected, listSelected } from './queries.ts'
 
@@ -18,7 +17,7 @@ const server = await testServer()
 const { db } = server.deps
 const { id, key } = await makeOrganization(server)
 // The API returns IDs of this organization.
-const org = id as OrgId
+const org = orgIdOf(id)
 const agent = await makeAgent(server, key)
 
 /** Above the number that is checked individually, so that both query plans are used. */
@@ -199,7 +198,7 @@ describe('conditions on monitors', () => {
     const stranger = await makeOrganization(server)
     const selection = parseFilter({ monitors: [{ id: monitors[0] ?? '' }] })
     // As above.
-    const other = stranger.id as OrgId
+    const other = orgIdOf(stranger.id)
     expect(await countSelected(db, other, selection)).toBe(0)
     const affected = parseFilter({ monitors: [{ id: monitors[3] ?? '', result: 'affected' }] })
     expect(await listSelected(db, org, affected, { limit: 10, after: undefined })).not.toEqual([])

@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { onPlainPostgres } from '../../test/citus.ts'
 import { openPlans } from '../../test/plans.ts'
 import { listInOrder } from '../conversations/search/queries.ts'
-import type { OrgId } from '../platform/db/database.ts'
+import { orgIdOf } from '../platform/ids.ts'
 import { countSelected, isReadInIndexOrder, listSelected, type Selection } from './queries.ts'
 
 const { describe } = onPlainPostgres('reads plans of one node')
@@ -19,7 +19,7 @@ const id = (kind: number, number: number) => `0197a3b0-000${kind}-7000-8000-${St
 const idOf = (kind: number, number: string) =>
   `('0197a3b0-000${kind}-7000-8000-' || lpad((${number})::text, 12, '0'))::uuid`
 
-const org = id(0, 1) as OrgId
+const org = orgIdOf(id(0, 1))
 const agent = (number: number) => id(1, number)
 const version = (number: number) => id(2, number)
 const company = (number: number) => id(3, number)

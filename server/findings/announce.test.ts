@@ -8,7 +8,7 @@ import {
   makeOrganization,
 } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
-import type { OrgId } from '../platform/db/database.ts'
+import { orgIdOf } from '../platform/ids.ts'
 import { fileConcern } from './file.ts'
 
 const server = await testServer()
@@ -39,7 +39,7 @@ it('endpoints get each finding as in GET: created, changed, triaged, merged', as
   expect(await last(1)).toEqual([['finding.created', await get(spike.id)]])
   const experiment = await makeExperiment(server, key)
   const concern = { experimentId: experiment.id, title: 'Routing', paragraphs: ['It is off.'], now: deps.clock.now() }
-  await deps.db.transaction().execute((trx) => fileConcern(deps, trx, org as OrgId, concern))
+  await deps.db.transaction().execute((trx) => fileConcern(deps, trx, orgIdOf(org), concern))
   const [filed] = (await call('GET', '/v1/findings', { key })).body.data
   expect(filed.source).toEqual({ kind: 'experiment', id: experiment.id })
   expect(await last(1)).toEqual([['finding.created', filed]])

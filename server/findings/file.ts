@@ -5,7 +5,7 @@ import { newId } from '../platform/ids.ts'
 import { type AnnounceDeps, announceFinding } from './announce.ts'
 import { attachConversations, countAttached, countGathered } from './attachments/queries.ts'
 import { mostAttached } from './limits.ts'
-import { followFinding, type HeldFinding } from './lock.ts'
+import { type LockedFinding, lockStandingFinding } from './lock.ts'
 import { findFindingOfMonitor, insertFinding, moveFinding } from './queries.ts'
 
 /** The content of a finding, by its type. */
@@ -34,13 +34,13 @@ const documentOf = (paragraphs: string[]) => ({
   content: paragraphs.map((text) => ({ type: 'paragraph', content: [{ type: 'text', text }] })),
 })
 
-const isClosed = ({ status }: HeldFinding): boolean => status === 'resolved' || status === 'ignored'
+const isClosed = ({ status }: LockedFinding): boolean => status === 'resolved' || status === 'ignored'
 
-const isQuiet = ({ status, statusChangedAt }: HeldFinding, ignoredSince: Date): boolean =>
+const isQuiet = ({ status, statusChangedAt }: LockedFinding, ignoredSince: Date): boolean =>
   status === 'ignored' && statusChangedAt > ignoredSince
 
 /** People's text stays; the reason of the move describes the current state. */
-const reopen = async (trx: Db, org: OrgId, held: HeldFinding, { now, tell }: Spike): Promise<void> => {
+const reopen = async (trx: Db, org: OrgId, held: LockedFinding, { now, tell }: Spike): Promise<void> => {
   const { paragraphs } = await tell()
   await moveFinding(trx, org, {
     id: newId(),
@@ -79,7 +79,7 @@ export const fileSpike = async (deps: AnnounceDeps, trx: Db, org: OrgId, spike: 
   const { monitorId, now } = spike
   const ignoredSince = new Date(now.getTime() - quietMs)
   const known = await findFindingOfMonitor(trx, org, { monitorId, ignoredSince })
-  const held = known === undefined ? undefined : await followFinding(trx, org, known)
+  const held = known === undefined ? undefined : await lockStandingFinding(trx, org, known)
   if (held && isQuiet(held, ignoredSince)) return undefined
   const news = held === undefined ? 'created' : isClosed(held) ? 'reopened' : undefined
   if (held && news === 'reopened') await reopen(trx, org, held, spike)

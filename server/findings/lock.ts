@@ -4,14 +4,14 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import { ApiError } from '../platform/errors.ts'
 import { getStanding, lockFinding } from './queries.ts'
 
-export type HeldFinding = Awaited<ReturnType<typeof lockFinding>>
+export type LockedFinding = Awaited<ReturnType<typeof lockFinding>>
 
 /**
  * Returns the finding, or the one that it was merged into. Only locks that one: a merge of it also locks what was
  * merged into
  * it before, and would deadlock.
  */
-export const followFinding = async (trx: Db, org: OrgId, id: string): Promise<HeldFinding> => {
+export const lockStandingFinding = async (trx: Db, org: OrgId, id: string): Promise<LockedFinding> => {
   for (;;) {
     const held = await lockFinding(trx, org, await getStanding(trx, org, id))
     if (held.mergedIntoId === null) return held
@@ -19,7 +19,7 @@ export const followFinding = async (trx: Db, org: OrgId, id: string): Promise<He
 }
 
 /** A merged finding does not change. */
-export const holdFinding = async (trx: Db, org: OrgId, id: string): Promise<HeldFinding> => {
+export const lockUnmergedFinding = async (trx: Db, org: OrgId, id: string): Promise<LockedFinding> => {
   const held = await lockFinding(trx, org, id)
   if (held.mergedIntoId === null) return held
   throw new ApiError('conflict', `This finding was merged into ${held.mergedIntoId}. Change that finding instead.`)

@@ -4,8 +4,9 @@ import { makeComment, makeConversation, makeFinding, makeMonitor, makeOrganizati
 import { testServer } from '../../test/server.ts'
 import { countWaiting } from '../../test/support/count-waiting.ts'
 import type { OrgId } from '../platform/db/database.ts'
+import { orgIdOf } from '../platform/ids.ts'
 import { fileSpike } from './file.ts'
-import { followFinding } from './lock.ts'
+import { lockStandingFinding } from './lock.ts'
 import { lockFinding, redirectMerged } from './queries.ts'
 
 const server = await testServer()
@@ -16,7 +17,7 @@ let org: OrgId
 let key: string
 beforeEach(async () => {
   const made = await makeOrganization(server)
-  org = made.id as OrgId
+  org = orgIdOf(made.id)
   key = made.key
 })
 
@@ -188,7 +189,7 @@ describe('a spike of a monitor whose finding was merged', () => {
     await merge(id, other)
     const [following] = await db.transaction().execute(async (merging) => {
       await lockFinding(merging, org, other)
-      const following = db.transaction().execute((trx) => followFinding(trx, org, id))
+      const following = db.transaction().execute((trx) => lockStandingFinding(trx, org, id))
       await expect.poll(() => countWaiting(db, 'select'), { interval: 5 }).toBe(1)
       await redirectMerged(merging, org, { from: other, into: last })
       return [following]

@@ -4,7 +4,7 @@ import type { Actor } from '../platform/identity/actor.ts'
 import { newId } from '../platform/ids.ts'
 import { copyAttached, countAttached } from './attachments/queries.ts'
 import { mostAttached, mostMerged } from './limits.ts'
-import { holdFinding } from './lock.ts'
+import { lockUnmergedFinding } from './lock.ts'
 import { listIdsWithMerged, moveFinding, redirectMerged, updateFinding } from './queries.ts'
 
 type Merge = { intoId: string; now: Date }
@@ -18,7 +18,7 @@ export const mergeFinding = async (trx: Db, { org, userId }: Actor, id: string, 
   // In one order, so that two concurrent merges into each other do not deadlock.
   const [first, second] = [id.toLowerCase(), intoId.toLowerCase()].sort()
   if (first === undefined || second === undefined) throw new Error('two were given')
-  const both = [await holdFinding(trx, org, first), await holdFinding(trx, org, second)]
+  const both = [await lockUnmergedFinding(trx, org, first), await lockUnmergedFinding(trx, org, second)]
   if (first === second) throw new ApiError('conflict', 'A finding cannot be merged into itself.')
   const [from, into] = both[0]?.id === id.toLowerCase() ? both : both.reverse()
   if (!from || !into) throw new Error('two were held')

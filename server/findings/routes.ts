@@ -11,7 +11,7 @@ import { requireOwnAnswer } from '../reviews/blind.ts'
 import { checkRichText } from '../rich-text/check.ts'
 import { announceFinding, shown } from './announce.ts'
 import { parseFilter } from './filter.ts'
-import { holdFinding } from './lock.ts'
+import { lockUnmergedFinding } from './lock.ts'
 import { mergeFinding } from './merge.ts'
 import {
   type FindingFilter,
@@ -182,11 +182,13 @@ export const findings = (app: App, deps: Deps): void => {
       if (body.description) checkRichText(body.description, 'description')
       const change = { ...body, ...(body.tags && { tags: tidyTags(body.tags) }), now: clock.now() }
       return db.transaction().execute(async (trx) => {
-        const { id, assigneeUserId } = await holdFinding(trx, actor.org, params.id).catch(async (error: unknown) => {
-          // A fault of the request has priority over a missing resource.
-          if (body.assigneeUserId) await checkAssignee(trx, actor.org, body.assigneeUserId)
-          throw error
-        })
+        const { id, assigneeUserId } = await lockUnmergedFinding(trx, actor.org, params.id).catch(
+          async (error: unknown) => {
+            // A fault of the request has priority over a missing resource.
+            if (body.assigneeUserId) await checkAssignee(trx, actor.org, body.assigneeUserId)
+            throw error
+          },
+        )
         // Sending back the response of GET changes nothing, even if that member has left.
         const isNew = body.assigneeUserId?.toLowerCase() !== assigneeUserId
         if (body.assigneeUserId && isNew) await checkAssignee(trx, actor.org, body.assigneeUserId)

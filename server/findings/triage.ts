@@ -2,7 +2,7 @@ import type { Db } from '../platform/db/database.ts'
 import { ApiError, invalid } from '../platform/errors.ts'
 import type { Actor } from '../platform/identity/actor.ts'
 import { newId } from '../platform/ids.ts'
-import { holdFinding } from './lock.ts'
+import { lockUnmergedFinding } from './lock.ts'
 import { moveFinding } from './queries.ts'
 import type { FindingTriage } from './schema.ts'
 import { movesFrom } from './status-changes.ts'
@@ -17,7 +17,7 @@ export const triageFinding = async (
   { status, priority, reason, now }: Triage,
 ): Promise<string> => {
   if (status === undefined && priority === undefined) throw invalid('status', 'or priority is required')
-  const held = await holdFinding(trx, org, id)
+  const held = await lockUnmergedFinding(trx, org, id)
   const allowed = movesFrom(held.status)
   if (status !== undefined && !allowed.includes(status)) {
     throw new ApiError('conflict', `The finding is ${held.status} and can only become ${allowed.join(', ')}.`)

@@ -84,7 +84,7 @@ export const lockIntegration = async (trx: Db, org: OrgId, id: string) => {
 }
 
 /** Prevents changes and deletion of an integration until the transaction ends. */
-export const holdIntegration = async (trx: Db, org: OrgId, id: string) => {
+export const lockIntegrationShared = async (trx: Db, org: OrgId, id: string) => {
   await sql`SELECT pg_advisory_xact_lock_shared(${lockOf(id)})`.execute(trx)
   return getSealedIntegration(trx, org, id)
 }

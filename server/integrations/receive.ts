@@ -4,7 +4,7 @@ import { applyPayload, type Integration, type Settle } from './apply-payload.ts'
 import { insertDelivery } from './deliveries/queries.ts'
 import type { SettledDelivery } from './deliveries/status.ts'
 import { sealPayload } from './payload.ts'
-import { holdIntegration } from './queries.ts'
+import { lockIntegrationShared } from './queries.ts'
 import { readPayload } from './read-payload.ts'
 import { enqueuePull } from './twilio/enqueue.ts'
 
@@ -26,7 +26,7 @@ export const receiveDelivery = async (
   const payload = kept && (await sealPayload(deps.secrets, org, id, kept))
   const settle: Settle = async (trx, { status, reason, conversationId }) => {
     // An integration that is being deleted receives nothing.
-    await holdIntegration(trx, org, integration.id)
+    await lockIntegrationShared(trx, org, integration.id)
     await insertDelivery(trx, org, {
       id,
       integrationId: integration.id,

@@ -104,7 +104,7 @@ export const isMember = async (trx: Db, org: OrgId, userId: string): Promise<boo
 }
 
 /** Locks the member until the transaction ends, so that what is created for them is found when they are removed. */
-export const holdMembership = (db: Db, org: OrgId, userId: string) =>
+export const lockMembershipShared = (db: Db, org: OrgId, userId: string) =>
   db
     .selectFrom('members')
     .select('id')

@@ -1,7 +1,6 @@
 import Type from 'typebox'
-import type { OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
-import { defineJob } from '../platform/jobs/define-job.ts'
+import { defineJob, OrganizationId } from '../platform/jobs/define-job.ts'
 import { deleteMonitor, deleteResultsOfMonitor } from './queries.ts'
 
 const batchSize = 5_000
@@ -13,12 +12,11 @@ const batchSize = 5_000
  */
 export const deleteMonitorResults = defineJob({
   name: 'monitor.delete-results',
-  payload: Type.Object({ organizationId: Type.String(), monitorId: Type.String() }),
+  payload: Type.Object({ organizationId: OrganizationId, monitorId: Type.String() }),
   timeoutSeconds: 60 * 60,
   concurrency: 2,
   run: async (_deps: Deps, { organizationId, monitorId }, attempt) => {
-    // The payload contains a validated organization ID.
-    const org = organizationId as OrgId
+    const org = organizationId
     let last: Awaited<ReturnType<typeof deleteResultsOfMonitor>>
     do {
       attempt.signal.throwIfAborted()

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { makeConversation, makeMonitor, makeOrganization } from '../../test/make.ts'
 import { serviceKey, testServer } from '../../test/server.ts'
 import type { OrgId } from '../platform/db/database.ts'
+import { orgIdOf } from '../platform/ids.ts'
 import { type ResultRow, upsertResults } from './queries.ts'
 
 const server = await testServer()
@@ -16,7 +17,7 @@ let conversation: { id: string; externalId: string }
 beforeEach(async () => {
   const made = await makeOrganization(server)
   // The API returns IDs of this organization.
-  org = made.id as OrgId
+  org = orgIdOf(made.id)
   key = made.key
   monitor = await makeMonitor(server, key)
   conversation = await makeConversation(server, key)

@@ -54,7 +54,7 @@ export const findMonitors = (db: Db, org: OrgId, ids: string[]) =>
   selectMonitors(db, org).where('m.id', '=', sql<string>`ANY(${ids}::uuid[])`).execute()
 
 /** Locks against changes and deletion until the transaction ends. */
-export const holdMonitors = (trx: Db, org: OrgId, ids: string[]) =>
+export const lockMonitorsShared = (trx: Db, org: OrgId, ids: string[]) =>
   trx
     .selectFrom('monitors')
     .select('id')

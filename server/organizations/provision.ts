@@ -1,5 +1,5 @@
-import type { Db, OrgId } from '../platform/db/database.ts'
-import { newId } from '../platform/ids.ts'
+import type { Db } from '../platform/db/database.ts'
+import { newId, orgIdOf } from '../platform/ids.ts'
 import type { OrganizationDeps } from './deps.ts'
 import { insertOrganization, type Switches } from './queries.ts'
 
@@ -14,7 +14,7 @@ export const provisionOrganization = async (
   trx: Db,
   { owner, ...organization }: Provision,
 ) => {
-  const org = newId() as OrgId
+  const org = orgIdOf(newId())
   const created = await insertOrganization(trx, { id: org, ...organization })
   const admitted = await deps.admitOwner(deps, trx, org, owner)
   await deps.reactions.organizationCreated(trx, org, {})

@@ -2,6 +2,7 @@ import { recordAudit, recordServiceAudit } from '../platform/audit/record.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, IdParams, NoBody, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
+import { orgIdOf } from '../platform/ids.ts'
 import type { OrganizationDeps } from './deps.ts'
 import { provisionOrganization } from './provision.ts'
 import {
@@ -72,7 +73,7 @@ export const organizations = (app: App, deps: OrganizationDeps): void => {
       const provisioned = await db.transaction().execute(async (trx) => {
         const { organization, apiKey, invitationUrl } = await provisionOrganization(deps, trx, body)
         const target = { type: 'organization', id: organization.id }
-        await recordServiceAudit(trx, organization.id as OrgId, service, 'organization.create', target)
+        await recordServiceAudit(trx, orgIdOf(organization.id), service, 'organization.create', target)
         return { organization, apiKey, invitationUrl }
       })
       return reply.code(201).header('location', `/v1/organizations/${provisioned.organization.id}`).send(provisioned)
@@ -93,7 +94,7 @@ export const organizations = (app: App, deps: OrganizationDeps): void => {
         response: answers({ 200: Organization }, 401, 404),
       },
     },
-    ({ params }) => getOrganization(db, params.id as OrgId),
+    ({ params }) => getOrganization(db, orgIdOf(params.id)),
   )
 
   app.patch(
@@ -112,7 +113,7 @@ export const organizations = (app: App, deps: OrganizationDeps): void => {
       },
     },
     ({ service, params, body }) => {
-      const org = params.id as OrgId
+      const org = orgIdOf(params.id)
       return identity.change(org, async (trx) => {
         const organization = await updateOrganization(trx, org, body)
         await recordServiceAudit(trx, org, service, 'organization.update', { type: 'organization', id: org })
@@ -141,7 +142,7 @@ export const organizations = (app: App, deps: OrganizationDeps): void => {
         },
       },
       ({ service, params }) => {
-        const org = params.id as OrgId
+        const org = orgIdOf(params.id)
         return identity.change(org, async (trx) => {
           const organization = await (verb === 'suspend' ? suspendOrganization : resumeOrganization)(trx, org)
           await recordServiceAudit(trx, org, service, `organization.${verb}`, { type: 'organization', id: org })

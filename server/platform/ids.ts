@@ -1,4 +1,5 @@
 import { randomFillSync } from 'node:crypto'
+import type { OrgId } from './db/database.ts'
 
 const random = new Uint8Array(8 * 1024)
 let used = random.length
@@ -38,4 +39,12 @@ export const newId = (): string => {
 export const lowestIdAt = (instant: Date): string => {
   const time = instant.getTime().toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
+}
+
+const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** Returns an ID that is known to be an organization's, such as that of a path or a stored key, as its type. */
+export const orgIdOf = (id: string): OrgId => {
+  if (!uuidForm.test(id)) throw new TypeError('An organization has no such ID.')
+  return id as OrgId
 }

@@ -3,7 +3,7 @@
 // first, then the conversation.
 
 import type { Static } from 'typebox'
-import { holdBucket, type StoredBucket } from '../buckets/queries.ts'
+import { lockBucketShared, type StoredBucket } from '../buckets/queries.ts'
 import {
   isFree,
   lockConversations,
@@ -51,7 +51,7 @@ export type LockedReview = { review: StoredReview; bucket: StoredBucket | undefi
 /** A review with its bucket, as they stand; held against changes until the transaction ends. */
 export const lockReview = async (trx: Db, org: OrgId, id: string, now: Date): Promise<LockedReview> => {
   const { bucketId, conversationId } = await getReview(trx, org, id, now)
-  const bucket = bucketId === null ? undefined : await holdBucket(trx, org, bucketId)
+  const bucket = bucketId === null ? undefined : await lockBucketShared(trx, org, bucketId)
   await lockConversations(trx, org, [conversationId])
   return { review: await getReview(trx, org, id, now), bucket }
 }
@@ -173,7 +173,7 @@ export const claimNext = async (
   const claim = { bucketId, userId: actor.userId, now: clock.now() }
   const attempt = (waits: boolean) =>
     db.transaction().execute(async (trx) => {
-      requireReviewer(await holdBucket(trx, actor.org, bucketId), actor)
+      requireReviewer(await lockBucketShared(trx, actor.org, bucketId), actor)
       const next = await lockNext(trx, actor.org, claim, waits)
       if (next === undefined) return undefined
       if (next === 'overtaken') return next

@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import { organizationOfToken } from '../members/invitations/invite.ts'
 import { recordAudit } from '../platform/audit/record.ts'
-import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Db } from '../platform/db/database.ts'
 import { ApiError, invalid } from '../platform/errors.ts'
 import { hashKey } from '../platform/identity/keys.ts'
-import { newId } from '../platform/ids.ts'
+import { newId, orgIdOf } from '../platform/ids.ts'
 import { isPlaceholder } from './address/placeholder.ts'
 import { updateUserEmail } from './address/queries.ts'
 import type { SignInDeps } from './deps.ts'
@@ -37,7 +37,7 @@ export const getInvitation = async ({ db, clock }: SignInDeps, token: string) =>
   if (invitation.expiresAt <= clock.now()) {
     throw new ApiError('gone', 'This link has expired. Ask an admin for a new one.')
   }
-  return { ...invitation, org: org as OrgId }
+  return { ...invitation, org: orgIdOf(org) }
 }
 
 type Invited = Awaited<ReturnType<typeof getInvitation>>

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { acceptance, cookieOf, elsewhere, makeMember, makeOrganization, makePerson, password } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
 import { invitationUrl, inviteMember } from '../members/invitations/invite.ts'
-import type { OrgId } from '../platform/db/database.ts'
+import { orgIdOf } from '../platform/ids.ts'
 
 const server = await testServer({ EARSHOT_TRUST_PROXY: '1' })
 const { call, clock, deps } = server
@@ -14,7 +14,7 @@ beforeEach(async () => {
 })
 
 const linkByOperator = async (memberId: string, { id } = org) => {
-  const invite = inviteMember(deps.db, clock, id as OrgId, memberId, { byOperator: true })
+  const invite = inviteMember(deps.db, clock, orgIdOf(id), memberId, { byOperator: true })
   return invitationUrl(deps.baseUrl(), await invite)
 }
 const post = (path: string, body: unknown) => call('POST', path, { body, headers: elsewhere() })

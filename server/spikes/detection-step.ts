@@ -1,5 +1,5 @@
 import { fileSpike } from '../findings/file.ts'
-import { followFinding } from '../findings/lock.ts'
+import { lockStandingFinding } from '../findings/lock.ts'
 import { findMonitors } from '../monitors/queries.ts'
 import { recordServiceAudit } from '../platform/audit/record.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
@@ -10,9 +10,9 @@ import { type Detector, type Hour, newDetector, observe, withoutSpike } from './
 import {
   countScored,
   type HourRange,
-  holdState,
   listAffected,
   listHours,
+  lockState,
   type SpikeState,
   saveState,
 } from './queries.ts'
@@ -63,7 +63,7 @@ const readState = (stored: SpikeState, version: number, { since }: HourRange): S
  */
 const heedClosing = async (trx: Db, org: OrgId, state: State, { since }: HourRange): Promise<State> => {
   if (state.findingId === null) return state
-  const { status, statusChangedAt } = await followFinding(trx, org, state.findingId)
+  const { status, statusChangedAt } = await lockStandingFinding(trx, org, state.findingId)
   if (status === 'resolved') {
     const nextHour = latest(state.nextHour, startOf(nextHourOf(statusChangedAt)))
     return { ...state, nextHour, detector: withoutSpike(state.detector), findingId: null }
@@ -154,7 +154,7 @@ export const detectInMonitor = async (
   const [monitor] = await findMonitors(trx, org, [monitorId])
   if (!monitor?.enabled) return false
   const range = rangeAt(step.now)
-  const stored = await holdState(trx, org, monitorId, newState(monitor.number, range.since))
+  const stored = await lockState(trx, org, monitorId, newState(monitor.number, range.since))
   const state = await heedClosing(trx, org, readState(stored, monitor.number, range), range)
 
   const until = Math.min(hourOf(range.until), hourOf(state.nextHour) + hoursOfStep)

@@ -63,7 +63,7 @@ const columnsOf = ({ version, nextHour, detector, findingId }: SpikeState) => ({
 })
 
 /** Locks the state of a monitor for this transaction; inserts the given one if there is none. */
-export const holdState = async (trx: Db, org: OrgId, monitorId: string, first: SpikeState): Promise<SpikeState> => {
+export const lockState = async (trx: Db, org: OrgId, monitorId: string, first: SpikeState): Promise<SpikeState> => {
   await trx
     .insertInto('monitor_spike_states')
     .values({ organization_id: org, monitor_id: monitorId, ...columnsOf(first) })

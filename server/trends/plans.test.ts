@@ -1,7 +1,7 @@
 import { beforeAll, expect } from 'vitest'
 import { onPlainPostgres } from '../../test/citus.ts'
 import { openPlans } from '../../test/plans.ts'
-import type { OrgId } from '../platform/db/database.ts'
+import { orgIdOf } from '../platform/ids.ts'
 import {
   countScored,
   listAffected,
@@ -17,7 +17,7 @@ const { it } = onPlainPostgres('reads plans of one node')
 
 const { pool, db, explain } = await openPlans()
 
-const org = '0197a3b0-0000-7000-8000-000000000001' as OrgId
+const org = orgIdOf('0197a3b0-0000-7000-8000-000000000001')
 const monitor = (number: number) => `0197a3b0-0006-7000-8000-00000000000${number}`
 const busy = monitor(1)
 const since = new Date('2026-01-01T00:00:00Z')

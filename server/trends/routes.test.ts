@@ -4,6 +4,7 @@ import { testServer } from '../../test/server.ts'
 import { upsertResults } from '../monitor-results/queries.ts'
 import { insertMonitorVersion } from '../monitors/queries.ts'
 import type { OrgId } from '../platform/db/database.ts'
+import { orgIdOf } from '../platform/ids.ts'
 
 const server = await testServer()
 const { call } = server
@@ -14,7 +15,7 @@ let key: string
 let monitorId: string
 beforeEach(async () => {
   const organization = await makeOrganization(server)
-  org = organization.id as OrgId
+  org = orgIdOf(organization.id)
   key = organization.key
   monitorId = (await makeMonitor(server, key)).id
 })

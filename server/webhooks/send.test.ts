@@ -7,6 +7,7 @@ import { openReceiver, verify } from '../../test/support/webhooks/receiver.ts'
 import { runDue } from '../../test/support/webhooks/run-due.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import { dayMs } from '../platform/durations.ts'
+import { orgIdOf } from '../platform/ids.ts'
 import { deliver, sweepWebhooks } from './deliveries/jobs.ts'
 import { lanesPerEndpoint } from './deliveries/lanes.ts'
 import { publishEvent, sendEvent } from './send.ts'
@@ -18,7 +19,7 @@ let org: OrgId
 let key: string
 beforeEach(async () => {
   const made = await makeOrganization(server)
-  org = made.id as OrgId
+  org = orgIdOf(made.id)
   key = made.key
 })
 

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { makeAgent, makeConversation, makeConversations, makeMonitor, makeOrganization } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
 import { dayMs, hourMs } from '../../platform/durations.ts'
+import { orgIdOf } from '../../platform/ids.ts'
 import { jobList } from '../../worker.ts'
 import { weekOf } from '../week.ts'
 import { drawQuotas, offerConversations } from './jobs.ts'
@@ -67,7 +68,7 @@ describe('a dynamic bucket', () => {
     await server.drain()
     const three = [taken.id, later.id, begun.id].sort()
     expect(await inBucket(id)).toEqual(three)
-    await jobs.enqueue(db, offerConversations, { organizationId: org, conversationIds: three })
+    await jobs.enqueue(db, offerConversations, { organizationId: orgIdOf(org), conversationIds: three })
     await server.drain()
     expect(await inBucket(id)).toEqual(three)
 

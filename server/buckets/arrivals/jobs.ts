@@ -4,10 +4,10 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { ApiError } from '../../platform/errors.ts'
 import { attemptEach, eachOfPages } from '../../platform/jobs/attempt-each.ts'
-import { defineJob } from '../../platform/jobs/define-job.ts'
+import { defineJob, OrganizationId } from '../../platform/jobs/define-job.ts'
 import { currentTime, defineSweep } from '../../platform/jobs/define-sweep.ts'
 import { putIn } from '../conversations/add-conversations.ts'
-import { holdBucket } from '../queries.ts'
+import { lockBucketShared } from '../queries.ts'
 import { weekOf } from '../week.ts'
 import {
   hasFollowing,
@@ -26,15 +26,14 @@ const batchSize = 500
 /** Adds conversations to the buckets with matching filters. Repeating it changes nothing. */
 export const offerConversations = defineJob({
   name: 'bucket.offer',
-  payload: Type.Object({ organizationId: Type.String(), conversationIds: Type.Array(Type.String()) }),
+  payload: Type.Object({ organizationId: OrganizationId, conversationIds: Type.Array(Type.String()) }),
   run: async ({ db, clock }: Deps, { organizationId, conversationIds }, attempt) => {
-    // The payload contains a validated organization ID.
-    const org = organizationId as OrgId
+    const org = organizationId
     await attemptEach(attempt, await listFollowing(db, org), async (bucket) => {
       const taken = await listTaken(db, org, bucket, conversationIds)
       if (taken.length === 0) return
       const put = attempt.transaction(async (trx) => {
-        await holdBucket(trx, org, bucket.id)
+        await lockBucketShared(trx, org, bucket.id)
         await putIn(trx, org, bucket, taken, clock.now())
       })
       await put.catch((fault: unknown) => {

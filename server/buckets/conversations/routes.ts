@@ -3,7 +3,7 @@ import type { Deps } from '../../platform/deps.ts'
 import { ApiError } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, Closed, Empty, Id, IdParams, NoQuery, Page } from '../../platform/http/schemas.ts'
-import { getBucket, holdBucket, type StoredBucket } from '../queries.ts'
+import { getBucket, lockBucketShared, type StoredBucket } from '../queries.ts'
 import { lockConversations, settleConversations } from '../review-status/queries.ts'
 import { putIn } from './add-conversations.ts'
 import { deleteItem, listItems } from './queries.ts'
@@ -69,7 +69,7 @@ export const bucketConversations = (app: App, { db, clock }: Deps): void => {
     },
     ({ actor, params, body }) =>
       db.transaction().execute(async (trx) => {
-        const bucket = await holdBucket(trx, actor.org, params.id)
+        const bucket = await lockBucketShared(trx, actor.org, params.id)
         requireByHand(bucket)
         const ids = body.conversationIds.map((id) => id.toLowerCase())
         const told = await putIn(trx, actor.org, bucket, [...new Set(ids)], clock.now())
@@ -101,7 +101,7 @@ export const bucketConversations = (app: App, { db, clock }: Deps): void => {
     async ({ actor, params }, reply) => {
       const conversationId = params.conversationId.toLowerCase()
       await db.transaction().execute(async (trx) => {
-        const bucket = await holdBucket(trx, actor.org, params.id)
+        const bucket = await lockBucketShared(trx, actor.org, params.id)
         requireByHand(bucket)
         await lockConversations(trx, actor.org, [conversationId])
         await deleteItem(trx, actor.org, bucket.id, conversationId)

@@ -4,7 +4,7 @@ import { makeOrganization } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
 import { batchesOf, call, leo, lines, say, statuses } from '../../../test/support/conversation-batches.ts'
 import { countWaiting } from '../../../test/support/count-waiting.ts'
-import type { OrgId } from '../../platform/db/database.ts'
+import { orgIdOf } from '../../platform/ids.ts'
 import type { Incoming } from './incoming.ts'
 import { ingestConversations } from './ingest.ts'
 
@@ -215,7 +215,7 @@ describe('concurrency', () => {
 
   it('two prompts with the same label create two versions, and one has the label', async () => {
     const { key, id } = await makeOrganization(server)
-    const org = id as OrgId
+    const org = orgIdOf(id)
     await json(key, [call('before')])
     const { db } = server.deps
     const one = (externalId: string, version: Incoming['version']): Incoming => ({

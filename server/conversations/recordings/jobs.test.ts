@@ -5,7 +5,7 @@ import { makeConversation, makeOrganization, wav } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
 import { countWaiting } from '../../../test/support/count-waiting.ts'
 import { depsWith } from '../../../test/support/deps-with.ts'
-import type { OrgId } from '../../platform/db/database.ts'
+import { orgIdOf } from '../../platform/ids.ts'
 import { jobList } from '../../worker.ts'
 import { eraseConversations } from '../erasure/erase.ts'
 import { deleteRecording, fetchRecording, sweepRecordings } from './jobs.ts'
@@ -233,7 +233,7 @@ describe('the recording of a new conversation', () => {
     await db
       .transaction()
       .execute((trx) =>
-        eraseConversations(depsWith(server.deps, { jobs: { ...jobs, enqueueMany } }), trx, org.id as OrgId, [id]),
+        eraseConversations(depsWith(server.deps, { jobs: { ...jobs, enqueueMany } }), trx, orgIdOf(org.id), [id]),
       )
     await fetching
     await runAll()

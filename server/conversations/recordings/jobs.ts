@@ -4,7 +4,7 @@ import type { OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { ApiError } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
-import { defineJob } from '../../platform/jobs/define-job.ts'
+import { defineJob, OrganizationId } from '../../platform/jobs/define-job.ts'
 import { OutboundError } from '../../platform/outbound/errors.ts'
 import { recognize } from './audio.ts'
 import {
@@ -102,7 +102,7 @@ export const storeFetchedFile = (deps: FetchDeps, org: OrgId, source: Source, si
  */
 export const fetchRecording = defineJob({
   name: 'recording.fetch',
-  payload: Type.Object({ organizationId: Type.Unsafe<OrgId>({ type: 'string' }), conversationId: Type.String() }),
+  payload: Type.Object({ organizationId: OrganizationId, conversationId: Type.String() }),
   retryLimit: 6,
   retryDelaySeconds: 30,
   timeoutSeconds: 15 * 60,

@@ -11,7 +11,7 @@ import {
 } from '../../../test/make.ts'
 import { type TestAnswer, testServer } from '../../../test/server.ts'
 import { listSelected } from '../../filters/queries.ts'
-import type { OrgId } from '../../platform/db/database.ts'
+import { orgIdOf } from '../../platform/ids.ts'
 
 const server = await testServer()
 const { call } = server
@@ -317,7 +317,7 @@ it('dynamic statements use up no prepared statement names', async () => {
   const { db } = server.deps
   await db.transaction().execute(async (trx) => {
     for (let i = 0; i < 8; i++) {
-      await listSelected(trx, id as OrgId, { text: 'hello' }, { limit: 5, after: undefined })
+      await listSelected(trx, orgIdOf(id), { text: 'hello' }, { limit: 5, after: undefined })
     }
     const { rows } = await sql`
       SELECT statement FROM pg_prepared_statements WHERE statement LIKE '%websearch%' AND statement NOT LIKE '%pg_prepared%'`.execute(

@@ -9,7 +9,7 @@ import { openReceiver } from '../../../test/support/webhooks/receiver.ts'
 import { loadConfig } from '../../platform/config.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import { dayMs } from '../../platform/durations.ts'
-import { newId } from '../../platform/ids.ts'
+import { newId, orgIdOf } from '../../platform/ids.ts'
 import { deliverMail } from '../../platform/mail/jobs.ts'
 import { deliver } from '../../webhooks/deliveries/jobs.ts'
 import type { Message, MessageKind } from '../message.ts'
@@ -23,7 +23,7 @@ let org: OrgId
 let key: string
 beforeEach(async () => {
   const made = await makeOrganization(server)
-  org = made.id as OrgId
+  org = orgIdOf(made.id)
   key = made.key
   fakes = await openFakes(server.deps)
 })

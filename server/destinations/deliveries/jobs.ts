@@ -3,7 +3,7 @@ import { getOrganization } from '../../organizations/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { defineCleanup } from '../../platform/jobs/define-cleanup.ts'
-import { type Attempt, defineJob } from '../../platform/jobs/define-job.ts'
+import { type Attempt, defineJob, OrganizationId } from '../../platform/jobs/define-job.ts'
 import { sendMail } from '../../platform/mail/mail.ts'
 import { takeLane } from '../../webhooks/deliveries/lanes.ts'
 import { type Posted, post } from '../../webhooks/deliveries/post.ts'
@@ -150,7 +150,7 @@ const tryOnce = async (deps: Deps, payload: Payload, attempt: Attempt): Promise<
 export const deliverMessage = defineJob({
   name: 'destination.deliver',
   payload: Type.Object({
-    organizationId: Type.Unsafe<OrgId>({ type: 'string' }),
+    organizationId: OrganizationId,
     destinationId: Type.String(),
     deliveryId: Type.String(),
     attempt: Type.Integer(),

@@ -7,7 +7,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import { ApiError } from '../../platform/errors.ts'
 import type { Actor } from '../../platform/identity/actor.ts'
 import { newId } from '../../platform/ids.ts'
-import { type Attempt, defineJob } from '../../platform/jobs/define-job.ts'
+import { type Attempt, defineJob, OrganizationId } from '../../platform/jobs/define-job.ts'
 import type { EvaluationDeps } from '../deps.ts'
 import { evaluatePage, type Stop, secondsToWait } from './evaluate-page.ts'
 import { findNextPage } from './next-page.ts'
@@ -192,7 +192,7 @@ const advance = async (deps: EvaluationDeps, attempt: Attempt, org: OrgId, run: 
  */
 export const evaluateRun = defineJob({
   name: 'evaluation.run',
-  payload: Type.Object({ organizationId: Type.String(), runId: Type.String(), resumes: Type.Integer() }),
+  payload: Type.Object({ organizationId: OrganizationId, runId: Type.String(), resumes: Type.Integer() }),
   // Jobs mostly wait: judges for their endpoint, rules for a thread.
   concurrency: 8,
   retryLimit: 20,
@@ -200,8 +200,7 @@ export const evaluateRun = defineJob({
   // A page of judges can wait for its endpoint.
   timeoutSeconds: 60 * 60,
   run: async (deps: EvaluationDeps, { organizationId, runId, resumes }, attempt) => {
-    // The payload contains a validated organization ID.
-    const org = organizationId as OrgId
+    const org = organizationId
     const endsAt = performance.now() + turnMs
     for (;;) {
       attempt.signal.throwIfAborted()
@@ -212,7 +211,7 @@ export const evaluateRun = defineJob({
     }
   },
   onFailed: async ({ clock }, { organizationId, runId, resumes }, trx) => {
-    await moveRun(trx, organizationId as OrgId, { id: runId, resumes }, 'failed', {
+    await moveRun(trx, organizationId, { id: runId, resumes }, 'failed', {
       failure: 'The evaluation failed repeatedly. See the log of the service.',
       finishedAt: clock.now(),
     })

@@ -4,7 +4,7 @@ import { serverWithModel } from '../../../test/support/evaluations/evaluations.t
 import { draft, serverOfTrials } from '../../../test/support/evaluations/trials.ts'
 import { answer } from '../../../test/support/monitors/model-server.ts'
 import { getMonitor } from '../../monitors/queries.ts'
-import type { OrgId } from '../../platform/db/database.ts'
+import { orgIdOf } from '../../platform/ids.ts'
 import { listSubjects } from '../queries.ts'
 import { askMonitor } from './run-trial.ts'
 
@@ -13,7 +13,7 @@ const { server, call, testDraft, makeCall, makeJudge, asked, answerBy, spendingO
 /** For conversations of an organization, until the signal. */
 const askUntil = async (signal: AbortSignal, organization: string, monitorId: string, ids: string[]) => {
   // The ID came from the service.
-  const org = organization as OrgId
+  const org = orgIdOf(organization)
   const { db, clock } = server.deps
   return askMonitor(server.deps, org, {
     monitor: await getMonitor(db, org, monitorId),

@@ -22,7 +22,7 @@ export const getGroup = (db: Db, org: OrgId, id: string) =>
   selectGroups(db, org).where('id', '=', id).executeTakeFirstOrThrow(notFound)
 
 /** Locks against changes until the transaction ends; undefined if there is none. */
-export const holdGroup = (trx: Db, org: OrgId, id: string) =>
+export const lockGroupShared = (trx: Db, org: OrgId, id: string) =>
   selectGroups(trx, org).where('id', '=', id).forShare().executeTakeFirst()
 
 const explain = (error: unknown): never => {

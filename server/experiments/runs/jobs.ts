@@ -5,7 +5,7 @@ import { canMove, type RunStatus } from '../../evaluations/runs/run-status.ts'
 import { findMonitorsAtVersions, type StoredMonitor } from '../../monitors/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { eachOfPages } from '../../platform/jobs/attempt-each.ts'
-import { type Attempt, defineJob } from '../../platform/jobs/define-job.ts'
+import { type Attempt, defineJob, OrganizationId } from '../../platform/jobs/define-job.ts'
 import { currentTime, defineSweep } from '../../platform/jobs/define-sweep.ts'
 import { noteChanges } from '../observations/note-changes.ts'
 import { listPinnedResults } from '../observations/queries.ts'
@@ -198,13 +198,12 @@ const advance = async (deps: EvaluationDeps, attempt: Attempt, place: RetryRunKe
  */
 export const retryLacking = defineJob({
   name: 'experiment.retry',
-  payload: Type.Object({ organizationId: Type.String(), experimentId: Type.String(), runId: Type.String() }),
+  payload: Type.Object({ organizationId: OrganizationId, experimentId: Type.String(), runId: Type.String() }),
   retryLimit: 20,
   retryDelaySeconds: 2,
   timeoutSeconds: 60 * 60,
   run: async (deps: EvaluationDeps, { organizationId, experimentId, runId }, attempt) => {
-    // The payload contains a validated organization ID.
-    const place: RetryRunKey = { org: organizationId as OrgId, experimentId, runId }
+    const place: RetryRunKey = { org: organizationId, experimentId, runId }
     const endsAt = performance.now() + turnMs
     for (;;) {
       attempt.signal.throwIfAborted()
@@ -215,13 +214,7 @@ export const retryLacking = defineJob({
     }
   },
   onFailed: (deps, { organizationId, experimentId, runId }, trx) =>
-    end(
-      deps,
-      trx,
-      { org: organizationId as OrgId, experimentId, runId },
-      'failed',
-      'The evaluation failed repeatedly.',
-    ),
+    end(deps, trx, { org: organizationId, experimentId, runId }, 'failed', 'The evaluation failed repeatedly.'),
 })
 
 const patienceMs = 24 * 60 * 60 * 1_000

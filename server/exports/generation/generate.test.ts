@@ -13,8 +13,7 @@ import { expectedRows, loadAll } from '../../../test/support/exports/expected-ro
 import { drawing } from '../../../test/support/exports/random.ts'
 import { drawOrder, makeCalls, parseCsv } from '../../../test/support/exports/random-calls.ts'
 import { parseFilter } from '../../filters/filter.ts'
-import type { OrgId } from '../../platform/db/database.ts'
-import { newId } from '../../platform/ids.ts'
+import { newId, orgIdOf } from '../../platform/ids.ts'
 import { generate, type Order } from './generate.ts'
 import type { GeneratorMessage, GeneratorTask } from './messages.ts'
 import { makePlan } from './plan.ts'
@@ -44,7 +43,7 @@ const readers = async () => {
 const makeMany = async (count: number) => {
   const { id, key } = await makeOrganization(server)
   // The service has just returned it.
-  const org = id as OrgId
+  const org = orgIdOf(id)
   const [agent, monitor] = [await makeAgent(server, key), await makeMonitor(server, key)]
   const since = '2026-05-01T00:00:00.000Z'
   const insert = (text: string, parameters: unknown[]) => deps.db.executeQuery({ sql: text, parameters } as never)

@@ -4,7 +4,7 @@ import { ApiError, notFound, notFoundAt } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../../platform/http/schemas.ts'
 import { mostAttached } from '../limits.ts'
-import { holdFinding } from '../lock.ts'
+import { lockUnmergedFinding } from '../lock.ts'
 import { getFinding } from '../queries.ts'
 import { attachConversations, countAttached, detachConversation, findAttached, listAttached } from './queries.ts'
 import { AttachedConversation, AttachmentParams, FindingAttach, FindingConversation } from './schema.ts'
@@ -61,7 +61,7 @@ export const findingConversations = (app: App, { db, clock }: Deps): void => {
     },
     async ({ actor, params, body: { conversationId } }, reply) => {
       const attachment = await db.transaction().execute(async (trx) => {
-        const { id } = await holdFinding(trx, actor.org, params.id).catch((error: unknown) => {
+        const { id } = await lockUnmergedFinding(trx, actor.org, params.id).catch((error: unknown) => {
           throw error instanceof ApiError && error.kind === 'notFound' ? notFoundAt(['id']) : error
         })
         const before = await findAttached(trx, actor.org, id, conversationId)
@@ -119,7 +119,7 @@ export const findingConversations = (app: App, { db, clock }: Deps): void => {
     },
     async ({ actor, params }, reply) => {
       await db.transaction().execute(async (trx) => {
-        const { id } = await holdFinding(trx, actor.org, params.id)
+        const { id } = await lockUnmergedFinding(trx, actor.org, params.id)
         if (!(await detachConversation(trx, actor.org, id, params.conversationId))) throw notFound()
         await recordAudit(trx, actor, 'finding.detach', ...targetsOf(id, params.conversationId.toLowerCase()))
       })

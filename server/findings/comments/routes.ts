@@ -8,7 +8,7 @@ import { newId } from '../../platform/ids.ts'
 import { checkRichText } from '../../rich-text/check.ts'
 import { plainText } from '../../rich-text/plain-text.ts'
 import { mostComments } from '../limits.ts'
-import { holdFinding } from '../lock.ts'
+import { lockUnmergedFinding } from '../lock.ts'
 import { getFinding, listIdsWithMerged } from '../queries.ts'
 import {
   countComments,
@@ -80,7 +80,7 @@ export const findingComments = (app: App, { db, clock }: Deps): void => {
     async ({ actor, params, body: { body: given } }, reply) => {
       const body = checkBody(given)
       const comment = await db.transaction().execute(async (trx) => {
-        const { id: findingId } = await holdFinding(trx, actor.org, params.id)
+        const { id: findingId } = await lockUnmergedFinding(trx, actor.org, params.id)
         if ((await countComments(trx, actor.org, findingId)) >= mostComments) {
           throw new ApiError('conflict', `A finding can have at most ${mostComments} comments.`)
         }

@@ -1,8 +1,7 @@
 import Type from 'typebox'
-import type { OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { defineCleanup } from '../../platform/jobs/define-cleanup.ts'
-import { defineJob } from '../../platform/jobs/define-job.ts'
+import { defineJob, OrganizationId } from '../../platform/jobs/define-job.ts'
 import { takeWaitingOf } from '../audio/queries.ts'
 import { dropFile } from '../audio/waiting.ts'
 import { replacedSecrets } from '../queries.ts'
@@ -13,10 +12,9 @@ const batch = 500
 /** Deletes what a deleted integration received. */
 export const deleteDeliveries = defineJob({
   name: 'integration.delete-deliveries',
-  payload: Type.Object({ organizationId: Type.String(), integrationId: Type.String() }),
+  payload: Type.Object({ organizationId: OrganizationId, integrationId: Type.String() }),
   run: async (deps: Deps, { organizationId, integrationId }, { signal, transaction }) => {
-    // The payload contains a validated organization ID.
-    const org = organizationId as OrgId
+    const org = organizationId
     await transaction(async (trx) => {
       for (const { file } of await takeWaitingOf(trx, org, integrationId)) await dropFile(deps, trx, org, file)
     })

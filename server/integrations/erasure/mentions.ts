@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { tombstoneHash } from '../../conversations/erasure/tombstone.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { defineJob } from '../../platform/jobs/define-job.ts'
+import { defineJob, OrganizationId } from '../../platform/jobs/define-job.ts'
 import type { Secrets } from '../../platform/secrets/secrets.ts'
 import { openPayload } from '../payload.ts'
 import { deleteDeliveriesById, listUnassignedDeliveries } from './queries.ts'
@@ -55,7 +55,7 @@ const open = async (
 export const eraseMentions = defineJob({
   name: 'conversation.erase-mentions',
   payload: Type.Object({
-    organizationId: Type.Unsafe<OrgId>({ type: 'string' }),
+    organizationId: OrganizationId,
     hashes: Type.Array(Type.String()),
   }),
   timeoutSeconds: 60 * 60,

@@ -1,7 +1,7 @@
 import { beforeAll, expect } from 'vitest'
 import { onPlainPostgres } from '../../../test/citus.ts'
 import { openPlans } from '../../../test/plans.ts'
-import type { OrgId } from '../../platform/db/database.ts'
+import { orgIdOf } from '../../platform/ids.ts'
 import { deleteSpansOf } from './queries.ts'
 
 const { it } = onPlainPostgres('reads plans of one node')
@@ -10,7 +10,7 @@ const { it } = onPlainPostgres('reads plans of one node')
 
 const { pool, db, explain } = await openPlans()
 
-const org = '0197a3b0-0000-7000-8000-000000000001' as OrgId
+const org = orgIdOf('0197a3b0-0000-7000-8000-000000000001')
 
 // Ten spans per trace, the first of which has the conversation ID; every second conversation has the ID of its trace
 // instead.

@@ -5,7 +5,7 @@ import { ingestConversations } from '../../conversations/ingest/ingest.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { defineCleanup } from '../../platform/jobs/define-cleanup.ts'
-import { defineJob, type Job } from '../../platform/jobs/define-job.ts'
+import { defineJob, type Job, OrganizationId } from '../../platform/jobs/define-job.ts'
 import { conversationOf, isWhole, ownSpans } from './conversation.ts'
 import {
   clearUnread,
@@ -92,10 +92,9 @@ const assembleOne = async (deps: Deps, org: OrgId, key: string, traceIds: string
 /** A conversation that spans of the trace refer to, or the trace itself. */
 export const assembleConversations = defineJob({
   name: 'otel.assemble',
-  payload: Type.Object({ organizationId: Type.String(), traceId: Type.String(), group: Type.String() }),
+  payload: Type.Object({ organizationId: OrganizationId, traceId: Type.String(), group: Type.String() }),
   run: async (deps: Deps, payload, attempt) => {
-    // The payload contains a validated organization ID.
-    const org = payload.organizationId as OrgId
+    const org = payload.organizationId
     const named = await listConversationKeys(deps.db, org, [payload.traceId])
     const keys = named.length > 0 ? named.map(({ key }) => key) : [payload.traceId]
     const key = keys.find((one) => hashOf(org, one) === payload.group)

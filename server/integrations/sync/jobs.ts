@@ -4,7 +4,7 @@ import type { Deps } from '../../platform/deps.ts'
 import { newId } from '../../platform/ids.ts'
 import { eachOfPages } from '../../platform/jobs/attempt-each.ts'
 import { defineCleanup } from '../../platform/jobs/define-cleanup.ts'
-import { type Attempt, defineJob } from '../../platform/jobs/define-job.ts'
+import { type Attempt, defineJob, OrganizationId } from '../../platform/jobs/define-job.ts'
 import { currentTime, defineSweep } from '../../platform/jobs/define-sweep.ts'
 import { findKnown } from './classify-calls.ts'
 import { deleteGap, listDueGaps, oldGaps, storedGaps } from './gaps/queries.ts'
@@ -110,13 +110,12 @@ const isTrouble = (outcome: StepOutcome): boolean => typeof outcome === 'object'
  */
 export const syncCalls = defineJob({
   name: 'integration.sync-calls',
-  payload: Type.Object({ organizationId: Type.String(), runId: Type.String() }),
+  payload: Type.Object({ organizationId: OrganizationId, runId: Type.String() }),
   retryLimit: 5,
   retryDelaySeconds: 30,
   timeoutSeconds: 60 * 60,
   run: async (deps: Deps, { organizationId, runId }, attempt) => {
-    // The payload contains a validated organization ID.
-    const org = organizationId as OrgId
+    const org = organizationId
     /** Failed calls in a row. */
     let troubles = 0
     for (let requests = 0; requests < requestsAJob; ) {
@@ -135,7 +134,7 @@ export const syncCalls = defineJob({
   },
   onFailed: async (deps, { organizationId, runId }, trx, error) => {
     const reason = error instanceof ProviderTrouble ? error.message : troubled
-    await failRun(deps, trx, organizationId as OrgId, runId, { reason })
+    await failRun(deps, trx, organizationId, runId, { reason })
   },
 })
 

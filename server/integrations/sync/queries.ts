@@ -58,7 +58,7 @@ export const lockSync = (trx: Db, org: OrgId, integrationId: string) =>
   selectSealed(trx, org, integrationId).forNoKeyUpdate().executeTakeFirst()
 
 /** Prevents its deletion; required before locking its run to write rows of it. */
-export const holdSync = (trx: Db, org: OrgId, integrationId: string) =>
+export const lockSyncShared = (trx: Db, org: OrgId, integrationId: string) =>
   selectSealed(trx, org, integrationId).forKeyShare().executeTakeFirst()
 
 type SyncRow = {

@@ -4,7 +4,7 @@ import type { SettledDelivery } from '../deliveries/status.ts'
 import { mayGoOn } from './classify-calls.ts'
 import { deleteGap, findGaps, upsertGap } from './gaps/queries.ts'
 import { retryGapMs } from './limits.ts'
-import { holdSync } from './queries.ts'
+import { lockSyncShared } from './queries.ts'
 import { settlePending } from './runs/queries.ts'
 
 /** Another process ended the run or handled the call in the meantime: nothing is stored here. */
@@ -18,7 +18,7 @@ const lacking = async (
   { run, externalId, beganAt, now }: Call,
   { state, reason }: { state: 'unfinished' | 'failed'; reason: string | null },
 ): Promise<void> => {
-  await holdSync(trx, org, run.integrationId)
+  await lockSyncShared(trx, org, run.integrationId)
   const [gap] = await findGaps(trx, org, run.integrationId, [externalId])
   const counter = gap?.state === state ? undefined : state
   if (!(await settlePending(trx, org, run.id, externalId, counter))) throw new Superseded()
@@ -48,7 +48,7 @@ export const settleFetched = async (
 ): Promise<void> => {
   const { run, externalId, now } = call
   if (status === 'applied' || status === 'unchanged' || status === 'erased') {
-    await holdSync(trx, org, run.integrationId)
+    await lockSyncShared(trx, org, run.integrationId)
     const counter = { applied: 'filled', unchanged: 'stored', erased: 'erased' } as const
     if (!(await settlePending(trx, org, run.id, externalId, counter[status]))) throw new Superseded()
     return deleteGap(trx, org, run.integrationId, externalId)

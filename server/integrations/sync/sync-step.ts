@@ -14,7 +14,7 @@ import { countGaps, upsertGap } from './gaps/queries.ts'
 import { openKey } from './key.ts'
 import { longestCursor, mostGaps, mostPages, windowMs } from './limits.ts'
 import { callSourceOf, type ListedPage } from './providers.ts'
-import { findSealedSync, holdSync, lockSync, updateSync } from './queries.ts'
+import { findSealedSync, lockSync, lockSyncShared, updateSync } from './queries.ts'
 import { Superseded, settleFailed, settleFetched } from './record-outcome.ts'
 import { endRun, findRunningRun, lockRunningRun, updateRun } from './runs/queries.ts'
 
@@ -90,7 +90,7 @@ export const listPage = async (deps: Deps, attempt: Attempt, state: SyncState): 
   const fault = faultOf(page.next, run.pageCursor)
   if (fault !== undefined) return { failed: fault }
   await attempt.transaction(async (trx) => {
-    await holdSync(trx, org, run.integrationId)
+    await lockSyncShared(trx, org, run.integrationId)
     const present = await lockRunningRun(trx, org, run.id)
     if (present?.pages === run.pages) await notePage(deps, trx, { ...state, run: present }, page)
   })

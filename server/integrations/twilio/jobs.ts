@@ -1,8 +1,7 @@
 import Type from 'typebox'
-import type { OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { ApiError } from '../../platform/errors.ts'
-import { defineJob } from '../../platform/jobs/define-job.ts'
+import { defineJob, OrganizationId } from '../../platform/jobs/define-job.ts'
 import { OutboundError } from '../../platform/outbound/errors.ts'
 import { announcedTranscript } from '../../transcripts/provider-calls/twilio.ts'
 import { applyPayload } from '../apply-payload.ts'
@@ -31,15 +30,14 @@ const reasonOf = (error: unknown): string =>
  */
 export const pullTranscript = defineJob({
   name: 'twilio.pull-transcript',
-  payload: Type.Object({ organizationId: Type.String(), deliveryId: Type.String() }),
+  payload: Type.Object({ organizationId: OrganizationId, deliveryId: Type.String() }),
   // From half a minute to an hour apart, over half a day, because transcribing a long call takes time.
   retryLimit: 16,
   retryDelaySeconds: 30,
   timeoutSeconds: 600,
   run: async (deps: Deps, { organizationId, deliveryId }, attempt) => {
     const { db, secrets, outbound, config } = deps
-    // The payload contains a validated organization ID.
-    const org = organizationId as OrgId
+    const org = organizationId
     const delivery = await findDelivery(db, org, deliveryId)
     if (delivery?.status !== 'pending') return
     const integration = await findSealedIntegration(db, org, delivery.integrationId)
@@ -67,6 +65,6 @@ export const pullTranscript = defineJob({
   },
   onFailed: async (_deps, { organizationId, deliveryId }, trx, error) => {
     const failed = { status: 'failed', reason: reasonOf(error), conversationId: null } as const
-    await updateDelivery(trx, organizationId as OrgId, deliveryId, failed, 'pending')
+    await updateDelivery(trx, organizationId, deliveryId, failed, 'pending')
   },
 })

@@ -1,9 +1,8 @@
 import Type from 'typebox'
 import { deleteRecording, failureOf, storeFetchedFile } from '../../conversations/recordings/jobs.ts'
 import { lockRecordedConversation, lockRecording, storeUploaded } from '../../conversations/recordings/queries.ts'
-import type { OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { defineJob } from '../../platform/jobs/define-job.ts'
+import { defineJob, OrganizationId } from '../../platform/jobs/define-job.ts'
 import { announcedRecording } from '../../transcripts/provider-calls/twilio.ts'
 import { findDelivery, updateDelivery } from '../deliveries/queries.ts'
 import { openPayload, parsePayload } from '../payload.ts'
@@ -29,7 +28,7 @@ const sourceOf = (address: string, { accountSid, apiBaseUrl }: TwilioSettings, t
 /** Fetches the recording of a Twilio status callback once its call has a conversation. */
 export const pullRecording = defineJob({
   name: 'twilio.pull-recording',
-  payload: Type.Object({ organizationId: Type.Unsafe<OrgId>({ type: 'string' }), deliveryId: Type.String() }),
+  payload: Type.Object({ organizationId: OrganizationId, deliveryId: Type.String() }),
   // From half a minute to an hour apart, over half a day.
   retryLimit: 16,
   retryDelaySeconds: 30,

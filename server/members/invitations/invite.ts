@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { weekMs } from '../../platform/durations.ts'
 import { hashKey } from '../../platform/identity/keys.ts'
-import { newId } from '../../platform/ids.ts'
+import { newId, orgIdOf } from '../../platform/ids.ts'
 import { replaceInvitation } from './queries.ts'
 
 /** 16 bytes for the organization and 24 random ones, in base64url. */
@@ -14,7 +14,7 @@ const form = /^[\w-]{54}$/
 export const organizationOfToken = (token: string): OrgId | undefined => {
   if (!form.test(token)) return undefined
   const hex = Buffer.from(token, 'base64url').subarray(0, organizationBytes).toString('hex')
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5') as OrgId
+  return orgIdOf(hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'))
 }
 
 export type Invitation = { token: string; expiresAt: Date }

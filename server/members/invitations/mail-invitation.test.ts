@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { acceptance, elsewhere, makeMember, makeOrganization } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
 import { openMailServer } from '../../../test/support/mail-server.ts'
-import type { OrgId } from '../../platform/db/database.ts'
+import { orgIdOf } from '../../platform/ids.ts'
 import { sendMail } from '../../platform/mail/mail.ts'
 import { readSmtpUrl } from '../../platform/mail/smtp-url.ts'
 
@@ -68,7 +68,7 @@ it('an organization sends at most a hundred invitations per hour in the operator
   }
   // Other emails do not count.
   const to = Array.from({ length: 100 }, (_, number) => `told-${number}@example.com`)
-  await sendMail(deps, deps.db, org.id as OrgId, { to, subject: 'It moved', text: 'Up.' })
+  await sendMail(deps, deps.db, orgIdOf(org.id), { to, subject: 'It moved', text: 'Up.' })
   for (let number = 0; number < 95; number++) expect((await invite(org.key, number)).status).toBe(201)
   const atOnce = await Promise.all(Array.from({ length: 10 }, (_, number) => invite(org.key, 95 + number)))
   expect(atOnce.map(({ status }) => status).sort()).toEqual([...Array(5).fill(201), ...Array(5).fill(429)])

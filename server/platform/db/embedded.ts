@@ -63,7 +63,7 @@ const isFull = async (folder: string): Promise<boolean> => {
 }
 
 /** Undefined if the lock was acquired, otherwise the name of the process that has it. */
-const takeHold = async (client: pg.Client): Promise<string | undefined> => {
+const lockDataDirectory = async (client: pg.Client): Promise<string | undefined> => {
   const deadline = Date.now() + orphanedLockTimeoutMs
   for (;;) {
     const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [holdLock])
@@ -110,7 +110,7 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Embedded> 
     for (let tries = 1; ; tries++) {
       const running = await bringUp(cluster, closing.signal)
       try {
-        const holder = await takeHold(running.client)
+        const holder = await lockDataDirectory(running.client)
         await ensureDatabase(running.client)
         return { running, holder }
       } catch (error) {

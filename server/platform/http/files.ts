@@ -7,6 +7,7 @@ import type { Blobs } from '../blobs/blobs.ts'
 import { contentDisposition } from '../blobs/content-disposition.ts'
 import type { OrgId } from '../db/database.ts'
 import { ApiError, notFound } from '../errors.ts'
+import { orgIdOf } from '../ids.ts'
 import type { App } from './http.ts'
 import { answers, Closed, NoQuery, withHeaders } from './schemas.ts'
 
@@ -64,7 +65,7 @@ type FileOptions = {
 export const addFiles = (app: App, { blobs, isOpen }: FileOptions): void => {
   const requireOpen = async (key: string): Promise<void> => {
     // A key starts with the organization that owns the file.
-    const isReadable = await isOpen(key.split('/')[0] as OrgId)
+    const isReadable = await isOpen(orgIdOf(key.slice(0, key.indexOf('/'))))
     if (!isReadable) throw new ApiError('forbidden', 'The organization is suspended.')
   }
 

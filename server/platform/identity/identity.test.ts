@@ -5,7 +5,7 @@ import { fakeClock, serviceKey, testServer } from '../../../test/server.ts'
 import { countWaiting } from '../../../test/support/count-waiting.ts'
 import { createApiKey } from '../../api-keys/create.ts'
 import { openDeps, type ServiceDeps } from '../../deps.ts'
-import type { OrgId } from '../db/database.ts'
+import { orgIdOf } from '../ids.ts'
 import { openIdentity } from './identity.ts'
 
 /** Changes in one process apply in another: here a second set of everything, on the same database. */
@@ -61,7 +61,7 @@ describe('in another process, within a second', () => {
   it('a changed role applies, and a removed member’s key is unknown', async () => {
     const member = await makeMember(server, org.key, 'admin')
     const name = 'Own key'
-    const { key } = await createApiKey(deps.db, deps.clock, org.id as OrgId, member.userId, { name, role: 'admin' })
+    const { key } = await createApiKey(deps.db, deps.clock, orgIdOf(org.id), member.userId, { name, role: 'admin' })
     expect(await seenBy(second, key)).toMatchObject({ role: 'admin' })
     await call('PATCH', `/v1/members/${member.id}`, { key: org.key, body: { role: 'viewer' } })
     await expect.poll(() => seenBy(second, key), within).toMatchObject({ role: 'viewer' })
@@ -105,7 +105,7 @@ it('a lookup is not cached if the key was revoked in the meantime', async () => 
   await sql`LOCK TABLE members IN ACCESS EXCLUSIVE MODE`.execute(slow)
   const before = seenBy(second, key)
   await expect.poll(() => countWaiting(deps.db, 'select "members"')).toBe(1)
-  await deps.identity.change(org.id as OrgId, (trx) =>
+  await deps.identity.change(orgIdOf(org.id), (trx) =>
     trx.updateTable('api_keys').set({ revoked_at: new Date() }).where('id', '=', id).execute(),
   )
   await expect.poll(() => noticed).toBe(true)
@@ -116,7 +116,7 @@ it('a lookup is not cached if the key was revoked in the meantime', async () => 
 
 it('a failed change is no change', async () => {
   const before = await seenBy(deps, org.key)
-  const failing = deps.identity.change(org.id as OrgId, async (trx) => {
+  const failing = deps.identity.change(orgIdOf(org.id), async (trx) => {
     await trx.updateTable('organizations').set({ suspended_at: new Date() }).where('id', '=', org.id).execute()
     throw new Error('on purpose')
   })

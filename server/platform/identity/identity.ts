@@ -2,7 +2,7 @@ import { recordAudit } from '../audit/record.ts'
 import type { Clock } from '../clock.ts'
 import type { Db, OrgId } from '../db/database.ts'
 import type { Listener } from '../db/listen.ts'
-import { newId } from '../ids.ts'
+import { newId, orgIdOf } from '../ids.ts'
 import type { Log } from '../log.ts'
 import { type Actor, lowerRole } from './actor.ts'
 import { openCache } from './cache.ts'
@@ -76,7 +76,7 @@ export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Opt
       return service ? { kind: 'service', keyId: service.id } : { kind: 'unknown' }
     }
     const { id: keyId, userId, expiresAt } = key
-    const org = key.org as OrgId
+    const org = orgIdOf(key.org)
     const refused = { org, keyId, userId }
     const member = key.revokedAt ? undefined : await findMembership(db, org, userId)
     if (!member) return { kind: 'unknown', refused }
@@ -93,7 +93,7 @@ export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Opt
     const session = await findSession(db, hash)
     if (!session?.org) return { kind: 'unknown' }
     const { userId, expiresAt } = session
-    const org = session.org as OrgId
+    const org = orgIdOf(session.org)
     const member = await findMembership(db, org, userId)
     // Invited people have keys created for them, but only sign in after joining.
     if (!member?.joinedAt) return { kind: 'unknown' }

@@ -8,8 +8,8 @@ import {
   buryAttempt,
   type Claim,
   completeAttempt,
-  holdAttempt,
   isCompleted,
+  lockAttempt,
   retryAttempt,
   returnAttempt,
 } from './queries.ts'
@@ -84,7 +84,7 @@ export const runAttempt = async <D>(
 
   const tryOnce: Attempt['transaction'] = (effect) =>
     db.transaction().execute(async (trx) => {
-      if (!(await holdAttempt(trx, taken))) throw new StaleAttempt()
+      if (!(await lockAttempt(trx, taken))) throw new StaleAttempt()
       return await effect(trx)
     })
 

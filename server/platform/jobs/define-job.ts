@@ -1,6 +1,9 @@
-import type { Static, TSchema } from 'typebox'
-import type { Db } from '../db/database.ts'
+import Type, { type Static, type TSchema } from 'typebox'
+import type { Db, OrgId } from '../db/database.ts'
 import { strict } from '../json-schema.ts'
+
+/** The organization in a payload. Whoever enqueued it had its ID. */
+export const OrganizationId = Type.Unsafe<OrgId>({ type: 'string' })
 
 /**
  * One run of a job. A job is safe to run again: it reads state first, and writes effects that must happen once with its

@@ -5,7 +5,7 @@ import type { Log } from '../log.ts'
 import type { Sweeps } from '../sweeps.ts'
 import { StaleAttempt } from './attempt.ts'
 import { attemptEach } from './attempt-each.ts'
-import { type Attempt, defineJob, type Job } from './define-job.ts'
+import { type Attempt, defineJob, type Job, OrganizationId } from './define-job.ts'
 import { listOrganizationsAllOrgs } from './queries.ts'
 import type { Jobs } from './queue.ts'
 
@@ -102,7 +102,7 @@ export const defineSweep = <D extends SweepDeps, Item extends { id: string }>({
 
   const job: Job<D, SweepPayload> = defineJob({
     name,
-    payload: Type.Object({ organizationId: Type.Optional(Type.String()), after: Type.Optional(Type.String()) }),
+    payload: Type.Object({ organizationId: Type.Optional(OrganizationId), after: Type.Optional(Type.String()) }),
     schedule,
     concurrency,
     timeoutSeconds,
@@ -110,8 +110,7 @@ export const defineSweep = <D extends SweepDeps, Item extends { id: string }>({
       const now = await time(deps)
       if (!now) return
       if (organizationId === undefined) return enqueueEach(deps, now, attempt)
-      // The payload contains a validated organization ID.
-      await sweepSlice(deps, { org: organizationId as OrgId, now, after }, attempt)
+      await sweepSlice(deps, { org: organizationId, now, after }, attempt)
     },
   })
   return job

@@ -6,9 +6,10 @@
 // during its own transaction, and renewing a lease is compatible with both.
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, OrgId } from '../db/database.ts'
+import { orgIdOf } from '../ids.ts'
 
 /** Owner of jobs without an organization: the highest UUID, which no organization has. */
-export const systemOrganization = 'ffffffff-ffff-ffff-ffff-ffffffffffff' as OrgId
+export const systemOrganization = orgIdOf('ffffffff-ffff-ffff-ffff-ffffffffffff')
 
 /** A notification with the name of a job as payload means that some wait. */
 export const noticeChannel = 'earshot_jobs'
@@ -79,7 +80,7 @@ export const insertJobs = async (trx: Db, jobs: NewJob[], enqueuing: Enqueuing):
  * transaction's
  * writes. Undefined if it was taken in the meantime.
  */
-export const holdWaiting = async (
+export const lockWaitingShared = async (
   trx: Db,
   org: OrgId,
   name: string,
@@ -166,7 +167,7 @@ const isOwned = ({ org, id, attempt }: Claim) =>
   sql`organization_id = ${org} AND id = ${id} AND state = 'active' AND attempt = ${attempt}`
 
 /** Whether the attempt still owns its job; locked until the transaction ends. */
-export const holdAttempt = async (trx: Db, claim: Claim): Promise<boolean> => {
+export const lockAttempt = async (trx: Db, claim: Claim): Promise<boolean> => {
   const { rows } = await sql`SELECT 1 FROM jobs WHERE ${isOwned(claim)} FOR KEY SHARE`.execute(trx)
   return rows.length === 1
 }

@@ -8,12 +8,12 @@ import { openPresence } from './presence.ts'
 import {
   countJobs,
   type DeadJob,
-  holdWaiting,
   insertJob,
   insertJobs,
   type JobState,
   listDead,
   listWaitingNames,
+  lockWaitingShared,
   releaseDelayed,
   retryDead,
   returnAllActive,
@@ -94,7 +94,7 @@ export const openJobs = ({ database, log }: { database: Database; log: Log }): J
     const { singletonKey } = options
     for (;;) {
       const made = await insertJob(trx, { org, id: newId(), payload }, { name, priority, ...options })
-      const waiting = made ?? (singletonKey && (await holdWaiting(trx, org, name, singletonKey)))
+      const waiting = made ?? (singletonKey && (await lockWaitingShared(trx, org, name, singletonKey)))
       if (waiting) return waiting
     }
   }

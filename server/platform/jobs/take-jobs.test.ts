@@ -4,7 +4,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { openPlans } from '../../../test/plans.ts'
 import { quietLog } from '../../../test/support/jobs/quiet-log.ts'
 import { type OrgId, openDatabase } from '../db/database.ts'
-import { newId } from '../ids.ts'
+import { newId, orgIdOf } from '../ids.ts'
 import { defineJob } from './define-job.ts'
 import { listBacklogs, takeJobs } from './queries.ts'
 import { openJobs } from './queue.ts'
@@ -33,7 +33,7 @@ const job = defineJob({
   run: async () => {},
 })
 
-const organizations = Array.from({ length: 5 }, newId).sort() as OrgId[]
+const organizations = Array.from({ length: 5 }, newId).sort().map(orgIdOf)
 const letterOf = (org: OrgId) => 'abcde'[organizations.indexOf(org)] ?? '?'
 
 /** Enqueues a number of jobs for each letter. */

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Db, OrgId } from '../db/database.ts'
 import { defineCleanup } from '../jobs/define-cleanup.ts'
-import { defineJob } from '../jobs/define-job.ts'
+import { defineJob, OrganizationId } from '../jobs/define-job.ts'
 import type { Log } from '../log.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import { endMail, findMail, oldMails, updateMail } from './queries.ts'
@@ -36,7 +36,7 @@ const defaultSender = (baseUrl: string): Sender => {
  */
 export const deliverMail = defineJob({
   name: 'mail.deliver',
-  payload: Type.Object({ organizationId: Type.Unsafe<OrgId>({ type: 'string' }), mailId: Type.String() }),
+  payload: Type.Object({ organizationId: OrganizationId, mailId: Type.String() }),
   // From half a minute to an hour apart: a day in all.
   retryLimit: 38,
   retryDelaySeconds: 30,

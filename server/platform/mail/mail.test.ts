@@ -7,6 +7,7 @@ import type { ServiceDeps } from '../../deps.ts'
 import { loadConfig } from '../config.ts'
 import type { OrgId } from '../db/database.ts'
 import { dayMs } from '../durations.ts'
+import { orgIdOf } from '../ids.ts'
 import { deliverMail, sweepMails } from './jobs.ts'
 import { type Mail, sendMail } from './mail.ts'
 
@@ -14,7 +15,7 @@ const server = await testServer({ EARSHOT_BASE_URL: 'https://ears.example.com' }
 
 let org: OrgId
 beforeEach(async () => {
-  org = (await makeOrganization(server)).id as OrgId
+  org = orgIdOf((await makeOrganization(server)).id)
 })
 
 /** The service with this mail server. */

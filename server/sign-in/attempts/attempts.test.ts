@@ -4,8 +4,8 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { acceptance, cookieOf, elsewhere, makeOrganization, makePerson, password } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
 import { invitationUrl, inviteMember } from '../../members/invitations/invite.ts'
-import type { OrgId } from '../../platform/db/database.ts'
 import { dayMs } from '../../platform/durations.ts'
+import { orgIdOf } from '../../platform/ids.ts'
 import { sweepSessions } from '../jobs.ts'
 
 const server = await testServer({ EARSHOT_TRUST_PROXY: '1' })
@@ -134,7 +134,7 @@ describe("guessing one account's password", () => {
   it('ends with a password link', async () => {
     await guess(person.email)
     await prolong()
-    const invite = inviteMember(deps.db, server.clock, org.id as OrgId, person.id, { byOperator: true })
+    const invite = inviteMember(deps.db, server.clock, orgIdOf(org.id), person.id, { byOperator: true })
     const link = invitationUrl(deps.baseUrl(), await invite)
     const body = { ...acceptance(link), password: 'another one of them all' }
     const set = await call('POST', '/auth/invitation', { headers: elsewhere(), body })

@@ -8,8 +8,8 @@ import { testServer } from '../../../test/server.ts'
 import { buildApp } from '../../app.ts'
 import { invitationUrl, inviteMember } from '../../members/invitations/invite.ts'
 import type { Oidc } from '../../platform/config.ts'
-import type { OrgId } from '../../platform/db/database.ts'
 import { openMetrics } from '../../platform/http/metrics.ts'
+import { orgIdOf } from '../../platform/ids.ts'
 
 const { issuer, client, state } = await openIssuer(afterAll)
 const server = await testServer({
@@ -247,7 +247,7 @@ it('keeps a password that is set after the address was verified, whatever subjec
   const person = await makePerson(server, org.key)
   state.person = claimsOf(person.email)
   await goThrough()
-  const invite = inviteMember(server.deps.db, server.clock, org.id as OrgId, person.id, { byOperator: true })
+  const invite = inviteMember(server.deps.db, server.clock, orgIdOf(org.id), person.id, { byOperator: true })
   const link = invitationUrl(server.deps.baseUrl(), await invite)
   const chosen = { ...acceptance(link), password: 'a password set later on' }
   expect((await call('POST', '/auth/invitation', { headers: elsewhere(), body: chosen })).status).toBe(200)

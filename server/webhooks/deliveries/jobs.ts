@@ -4,7 +4,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { dayMs } from '../../platform/durations.ts'
 import { defineCleanup } from '../../platform/jobs/define-cleanup.ts'
-import { type Attempt, defineJob } from '../../platform/jobs/define-job.ts'
+import { type Attempt, defineJob, OrganizationId } from '../../platform/jobs/define-job.ts'
 import { type EventType, featureOf } from '../events.ts'
 import { disableEndpoint, findSealedEndpoint, replacedSecrets, updateHealth } from '../queries.ts'
 import { openSigningSecrets } from '../secret.ts'
@@ -108,7 +108,7 @@ const tryOnce = async (deps: Deps, payload: Payload, attempt: Attempt): Promise<
 export const deliver = defineJob({
   name: 'webhook.deliver',
   payload: Type.Object({
-    organizationId: Type.Unsafe<OrgId>({ type: 'string' }),
+    organizationId: OrganizationId,
     endpointId: Type.String(),
     deliveryId: Type.String(),
     attempt: Type.Integer(),

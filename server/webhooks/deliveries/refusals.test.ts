@@ -4,6 +4,7 @@ import { serviceKey, testServer } from '../../../test/server.ts'
 import { openReceiver } from '../../../test/support/webhooks/receiver.ts'
 import { runDue } from '../../../test/support/webhooks/run-due.ts'
 import type { OrgId } from '../../platform/db/database.ts'
+import { orgIdOf } from '../../platform/ids.ts'
 import type { EventType } from '../events.ts'
 import { sendEvent } from '../send.ts'
 import { deliver } from './jobs.ts'
@@ -15,7 +16,7 @@ let org: OrgId
 let key: string
 beforeEach(async () => {
   const made = await makeOrganization(server)
-  org = made.id as OrgId
+  org = orgIdOf(made.id)
   key = made.key
 })
 

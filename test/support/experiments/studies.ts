@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect, onTestFinished } from 'vitest'
 import { countAll } from '../../../server/experiments/observations/counter-loop.ts'
 import { generateExport } from '../../../server/exports/lifecycle.ts'
-import type { OrgId } from '../../../server/platform/db/database.ts'
+import { orgIdOf } from '../../../server/platform/ids.ts'
 import { makeArms, makeConversation, makeExperiment, makeMonitor, makeOrganization } from '../../make.ts'
 import { serviceKey, type TestServer } from '../../server.ts'
 
@@ -48,7 +48,7 @@ export const studiesOf = (server: TestServer) => {
     onTestFinished(async () => {
       await call('POST', `/v1/organizations/${org}/suspend`, { key: serviceKey })
     })
-    return { org: org as OrgId, key, id: experiment.id as string, arms, monitors, converse, tell }
+    return { org: orgIdOf(org), key, id: experiment.id as string, arms, monitors, converse, tell }
   }
 
   const ask = ({ key, id }: Named, config: object = {}, operationId: string = randomUUID()) =>

@@ -4,9 +4,8 @@ import { parse } from 'csv-parse/sync'
 import type { Kysely } from 'kysely'
 import type { Order } from '../../../server/exports/generation/order.ts'
 import { parseFilter } from '../../../server/filters/filter.ts'
-import type { OrgId } from '../../../server/platform/db/database.ts'
 import type { DB } from '../../../server/platform/db/tables.ts'
-import { newId } from '../../../server/platform/ids.ts'
+import { newId, orgIdOf } from '../../../server/platform/ids.ts'
 import { makeOrganization } from '../../make.ts'
 import type { TestServer } from '../../server.ts'
 import type { ExpectedRow } from './expected-rows.ts'
@@ -58,7 +57,7 @@ type Insertable = Parameters<ReturnType<Kysely<DB>['insertInto']>['values']>[0]
 export const makeCalls = async (server: TestServer, draw: Draw) => {
   const { db } = server.deps
   // The service has just said so.
-  const org = (await makeOrganization(server)).id as OrgId
+  const org = orgIdOf((await makeOrganization(server)).id)
   const insert = async (table: keyof DB, rows: object[]) => {
     // What is drawn has all columns that the table insists on.
     if (rows.length > 0)

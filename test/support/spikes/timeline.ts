@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect } from 'vitest'
-import type { OrgId } from '../../../server/platform/db/database.ts'
+import { orgIdOf } from '../../../server/platform/ids.ts'
 import { detectSpikes } from '../../../server/spikes/jobs.ts'
 import { makeAgent, makeMonitor, makeOrganization } from '../../make.ts'
 import type { TestServer } from '../../server.ts'
@@ -22,7 +22,7 @@ export const makeTimeline = async (server: TestServer) => {
   const { call, clock } = server
   const { db, jobs } = server.deps
   const organization = await makeOrganization(server)
-  const org = organization.id as OrgId
+  const org = orgIdOf(organization.id)
   const { key } = organization
   const monitorId: string = (await makeMonitor(server, key, { name: 'Refund promised' })).id
 
