@@ -134,7 +134,7 @@ const areas: [name: string, description: string][] = [
   ['Reviews', 'Human judgments of conversations and of monitor results.'],
   ['Customer Metrics', 'Your own measurements, attached to conversations.'],
   ['Experiments', 'Comparisons of two prompt versions whose traffic you route.'],
-  ['Alerts', 'Rules that watch your conversations, their incidents, and the destinations that are told.'],
+  ['Alerts', 'Rules that watch your conversations, their incidents, and the destinations that are notified.'],
   ['Webhooks', 'Signed event notifications to your endpoints, and their delivery log.'],
   ['Integrations', 'Providers that send finished conversations, and OpenTelemetry traces.'],
   ['Files', 'Stored files, behind signed links.'],

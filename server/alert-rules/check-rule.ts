@@ -34,7 +34,7 @@ const questionOf = (rule: StoredRule): Question => ({
 
 const shortestMs = 15_000
 
-/** Short windows are checked often, so that news is told within a minute; a window of a month changes slowly. */
+/** Short windows are checked often, so that alerts arrive within a minute; a window of a month changes slowly. */
 const checkEveryMs = ({ condition, windowMinutes }: Question): number => {
   if (!['rate', 'score', 'signal', 'volume'].includes(condition.kind)) return minuteMs / 2
   const longestMs = windowMinutes <= 1_440 ? minuteMs : 10 * minuteMs
@@ -173,7 +173,7 @@ export const checkRule = async (
   }
   await attempt.transaction(async (trx) => {
     const locked = await findLockedRule(trx, org, rule.id)
-    // Deleted, or changed since its condition was read: the next check reads it anew.
+    // Deleted, or changed since its condition was read: the next check reads it again.
     if (!locked?.enabled || locked.updatedAt.getTime() !== rule.updatedAt.getTime()) return
     const steps = planSteps(readings, await readState(trx, org, rule.id, lockOpenIncidents), { ...about, rule: locked })
     const opened = steps.filter((step) => step.do === 'open').slice(0, mostOpened)

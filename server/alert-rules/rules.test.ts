@@ -104,7 +104,7 @@ describe('a rate rule', () => {
     expect(await stateOf(id)).toBe('firing')
   })
 
-  it('fires on the rate alone if asked to', async () => {
+  it('fires on the measured rate if configured to', async () => {
     const { id, monitorId } = await rule({}, { certainty: 'point' })
     await converse(monitorId, 12, 28)
     await check()

@@ -50,7 +50,7 @@ describe('a pinned version', () => {
     expect((await own.read(experiment)).outcomes[0].arms).toEqual(shown.outcomes[0].arms)
   })
 
-  it('is paid for once, whoever requests it', async () => {
+  it('is paid for once, by any number of requests', async () => {
     const judge = await makeJudge(key)
     const first = await own.launch(only(judge.id))
     const second = await own.launch(only(judge.id))

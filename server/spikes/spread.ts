@@ -6,7 +6,7 @@ export type SpikeCounts = { affected: number; calls: number }
 /** Of one group: its counts, and the sum of the squares of the calls in each of its parts. */
 export type Group = SpikeCounts & { squares: number }
 
-/** Sums over groups, from which the spread around any rate can be told. */
+/** Sums over groups, from which the spread around any rate can be computed. */
 export type Spread = SpikeCounts & {
   groups: number
   /** The squared affected calls, divided by the calls. */

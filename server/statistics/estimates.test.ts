@@ -138,7 +138,7 @@ describe('the correction with human reviews', () => {
     return { units, others: judged.a }
   }
 
-  it('covers the truth if the judge alone misses it', () => {
+  it('covers the truth even if the judge misses it', () => {
     const { uniform } = seeded(31)
     const [rate, runs] = [0.1, 400]
     let covered = 0
@@ -156,7 +156,7 @@ describe('the correction with human reviews', () => {
     expect(coveredByJudge / runs).toBeLessThan(0.1)
   })
 
-  it('is narrower than the human sample alone if the judge is good, and equal to it without a judge', () => {
+  it('is narrower than the human sample if the judge is good, and equal to it without a judge', () => {
     const { uniform } = seeded(32)
     const arm = armOf(uniform, 0.3, 200, 5000)
     const alone = correctArm({ units: arm.units, others: noSums().a })

@@ -28,7 +28,9 @@ const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && 'type' in value && 'start' in value
 
 const isProse = ({ type, value }: Node): boolean =>
-  type === 'JSXText' || type === 'TemplateElement' || (type === 'Literal' && typeof value === 'string')
+  type === 'JSXText' ||
+  type === 'TemplateElement' ||
+  (type === 'Literal' && typeof value === 'string' && /\s/.test(value))
 
 const collect = (value: unknown, found: Node[]): void => {
   if (Array.isArray(value)) for (const item of value) collect(item, found)

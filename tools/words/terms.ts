@@ -13,7 +13,7 @@ export const terms: [pattern: string, replacement: string][] = [
   ['dearest', 'most expensive'],
   ['e-mail(s?)', 'email$1'],
   ['(?:is|are|was|were|be|been) asked of', 'runs on'],
-  ['(?:is|are|was|were|be|been) told(?: of)?', 'is notified, receives, or sees'],
+  ['(?:is|are|was|were|be|been) told(?! to)(?: of)?', 'is notified, receives, or sees'],
   ['leads? nowhere', 'does not exist'],
   [`make (an?|the) (new )?(${nouns})`, 'create $1 $2$3'],
   ['of late', 'recently'],
@@ -30,6 +30,5 @@ export const terms: [pattern: string, replacement: string][] = [
   ['what (?:the |an? )?(?:\\w+ )?(?:found|lost|told)', 'a noun, such as the result'],
   ['where there (?:is|are) (none|no)', 'if there is $1'],
   ['whoever', 'anyone who'],
-  ['whom', 'who'],
   ['(\\d) %', '$1%'],
 ]

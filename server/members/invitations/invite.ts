@@ -10,7 +10,7 @@ import { replaceInvitation } from './queries.ts'
 const organizationBytes = 16
 const form = /^[\w-]{54}$/
 
-/** Returns the organization in a token, which alone proves nothing. */
+/** Returns the organization in a token. It proves nothing until the token is checked. */
 export const organizationOfToken = (token: string): OrgId | undefined => {
   if (!form.test(token)) return undefined
   const hex = Buffer.from(token, 'base64url').subarray(0, organizationBytes).toString('hex')

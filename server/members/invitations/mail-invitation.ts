@@ -34,8 +34,8 @@ const assertNotTooMany = async (trx: Db, org: OrgId, now: Date): Promise<void> =
 }
 
 /**
- * Sends the link of an invitation by email. Without a mail server, nothing is written, and whoever created the link
- * passes it on.
+ * Sends the link of an invitation by email. Without a mail server, nothing is written, and the person who created the
+ * link passes it on.
  */
 export const mailInvitation = async (
   deps: Pick<Deps, 'jobs' | 'config' | 'clock' | 'secrets' | 'baseUrl'>,

@@ -1,6 +1,5 @@
-// Starts the server of a cluster, whoever started it: finds a running one, waits for one that is starting, recovering,
-// or
-// stopping, and otherwise starts one. Safe to run in several processes at once.
+// Starts the server of a cluster: finds a running one, waits for one that is starting, recovering, or stopping, and
+// otherwise starts one. Safe to run in several processes at once.
 
 import { spawn } from 'node:child_process'
 import { copyFile, open, readFile, realpath, truncate, writeFile } from 'node:fs/promises'

@@ -2,7 +2,7 @@ import Type, { type Static, type TSchema } from 'typebox'
 import type { Db, OrgId } from '../db/database.ts'
 import { strict } from '../json-schema.ts'
 
-/** The organization in a payload. Whoever enqueued it had its ID. */
+/** The organization in a payload. The code that enqueues the job has its ID. */
 export const OrganizationId = Type.Unsafe<OrgId>({ type: 'string' })
 
 /**

@@ -4,7 +4,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 type Verdict = 'affected' | 'not_affected'
 type Judgment = { monitorId: string; monitorVersion: number; correctResult: Verdict | 'unsure'; comment: string | null }
 
-/** What monitors found in a conversation, the newest version of each first. Deleted monitors found nothing. */
+/** The monitors' results for a conversation, the newest version of each first. Deleted monitors have none. */
 export const listMonitorResults = async (db: Db, org: OrgId, conversationId: string, monitorIds: string[]) => {
   const { rows } = await sql<{ monitorId: string; version: number; result: Verdict | null }>`
     SELECT m.monitor_id AS "monitorId", m.monitor_version AS version,

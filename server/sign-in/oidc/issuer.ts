@@ -163,7 +163,7 @@ export const openIssuer = (oidc: Oidc, onError: (error: unknown, message: string
 
     /** Who has returned to `url`. */
     end: async (url: URL, visit: Visit): Promise<OidcIdentity | { refused: Refusal }> => {
-      // Another tab, or another site, has begun anew since.
+      // Another tab or site has started a new sign-in since.
       if (url.searchParams.get('state') !== visit.state) return { refused: 'expired' }
       const configuration = await reach()
       if (!configuration) return { refused: 'unreachable' }

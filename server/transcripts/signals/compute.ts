@@ -64,7 +64,7 @@ const unknown: TimedSignals = {
 /** What the silence of a conversation is computed from, without its stated duration. */
 type Sound = { spokenMs: number; lastEndMs: number; longestSilenceMs: number }
 
-/** What is measured of turns alone. */
+/** Signals that are computed from turns. */
 export type MeasuredSignals = Omit<Signals, 'longestSilenceMs' | 'deadAirShare'> & { sound: Sound | null }
 
 /**

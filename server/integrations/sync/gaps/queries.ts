@@ -91,7 +91,7 @@ export const deleteGap = async (trx: Db, org: OrgId, integrationId: string, exte
     .execute()
 }
 
-/** A stored call is no longer a gap, whoever stored it. The ID of a call must not outlast the call. */
+/** A stored call is no longer a gap, from any source. The ID of a call must not outlast the call. */
 export const storedGaps = dueRows({
   table: 'integration_sync_gaps',
   isDue: (_now, org) => sql`EXISTS (

@@ -48,7 +48,7 @@ it('plans each table once, reference tables first, and all others colocated with
   }
 })
 
-onPlainPostgres('the nodes of a cluster have Citus').it('says what is missing where there is no Citus', async () => {
+onPlainPostgres('the nodes of a cluster have Citus').it('says what is missing without Citus', async () => {
   await expect(distribute(connection, { dryRun: false, onStatement: () => {} })).rejects.toThrow(
     'Citus is not installed in the database.',
   )
