@@ -24,7 +24,7 @@ import {
   type StoredExperiment,
 } from './queries.ts'
 import { requireSound } from './requirements.ts'
-import { insertRun } from './runs/queries.ts'
+import { createLaunchRun } from './runs/lifecycle.ts'
 import type { ExperimentLaunch } from './schema.ts'
 
 type Monitor = Awaited<ReturnType<typeof requireSound>>[number]
@@ -113,17 +113,7 @@ export const launch = async (
   const { groupIds } = await getAgent(trx, org, agentId)
   const outcomes = outcomesOf(monitors, given.primaryMetricId.toLowerCase(), groupIds)
   await insertOutcomes(trx, org, { experimentId: id, outcomes, sums: storeOutcome(noExactOutcome) })
-  await insertRun(trx, org, {
-    id: newId(),
-    experimentId: id,
-    trigger: 'launch',
-    status: 'running',
-    total: 0,
-    createdByUserId: userId,
-    createdAt: now,
-    startedAt: now,
-    finishedAt: null,
-  })
+  await createLaunchRun(trx, actor, id, now)
   await noteChanges(deps, trx, org, { conversationIds: await listBegunSince(trx, org, agentId, now) })
   const experiment = await getExperiment(trx, org, id)
   await tellLaunched(deps, trx, org, experiment)

@@ -22,7 +22,7 @@ import {
 } from './queries.ts'
 import { launchedOf, outcomesOf } from './results.ts'
 import { Experiment } from './results-schema.ts'
-import { endLaunchRun } from './runs/end-launch-run.ts'
+import { endLaunchRun } from './runs/lifecycle.ts'
 import { ExperimentLaunch, ExperimentQuery, ExperimentSummary } from './schema.ts'
 
 const tags = ['Experiments']

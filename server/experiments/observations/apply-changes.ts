@@ -3,7 +3,7 @@
 import type { OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { getExperiment, listOutcomes } from '../queries.ts'
-import { endLaunchRun } from '../runs/end-launch-run.ts'
+import { endLaunchRun } from '../runs/lifecycle.ts'
 import { listRunTimes } from '../runs/queries.ts'
 import { readOutcome, storeOutcome } from './exact-sums.ts'
 import { analyzeInterim } from './interim-analysis.ts'

@@ -1,25 +1,13 @@
-import { recordAudit } from '../../platform/audit/record.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { ApiError } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, IdParams, NoBody, NoQuery, Page, PageQuery } from '../../platform/http/schemas.ts'
-import { newId } from '../../platform/ids.ts'
-import { readOutcome } from '../observations/exact-sums.ts'
-import { getExperiment, listOutcomes, lockExperiment, type StoredOutcome } from '../queries.ts'
-import { findAskable, retryLacking } from './jobs.ts'
-import { insertRun, listRuns, listUnfinishedRuns, type RetryRun } from './queries.ts'
+import { getExperiment, listOutcomes, type StoredOutcome } from '../queries.ts'
+import { countsOf, createRetryRun } from './lifecycle.ts'
+import { listRuns, type RetryRun } from './queries.ts'
 import { ExperimentRun } from './schema.ts'
 
 const tags = ['Experiments']
 const path = '/v1/experiments/:id/evaluations'
-
-const isAskedAlready = 'A retry run is already in progress. Wait until it finishes.'
-
-const countsOf = (outcomes: StoredOutcome[]) =>
-  outcomes.flatMap(({ sums }) => {
-    const { a, b } = readOutcome(sums).counts
-    return [a, b]
-  })
 
 const sum = (numbers: number[]): number => numbers.reduce((all, one) => all + one, 0)
 
@@ -35,7 +23,9 @@ const shown = (outcomes: StoredOutcome[]) => (run: RetryRun) => {
   return { kind: 'experiment' as const, ...rest, total, scored, unscored, failed }
 }
 
-export const experimentRuns = (app: App, { db, clock, jobs }: Deps): void => {
+export const experimentRuns = (app: App, deps: Deps): void => {
+  const { db } = deps
+
   app.get(
     path,
     {
@@ -82,31 +72,7 @@ export const experimentRuns = (app: App, { db, clock, jobs }: Deps): void => {
     },
     async ({ actor, params }, reply) => {
       const run = await db.transaction().execute(async (trx) => {
-        const { id: experimentId } = await lockExperiment(trx, actor.org, params.id)
-        const unfinished = await listUnfinishedRuns(trx, actor.org, experimentId)
-        // Retries are pending, so that nothing seems to be missing.
-        if (unfinished.some(({ trigger }) => trigger === 'retry')) throw new ApiError('conflict', isAskedAlready)
-        const askable = await findAskable(trx, actor.org, await listOutcomes(trx, actor.org, experimentId))
-        const counts = countsOf(askable.map(({ outcome }) => outcome))
-        const total = sum(counts.map(({ missing, failed }) => missing + failed))
-        const now = clock.now()
-        const made = await insertRun(trx, actor.org, {
-          id: newId(),
-          experimentId,
-          trigger: 'retry',
-          total,
-          createdByUserId: actor.userId,
-          createdAt: now,
-          ...(total === 0
-            ? { status: 'completed', startedAt: now, finishedAt: now }
-            : { status: 'queued', startedAt: null, finishedAt: null }),
-        })
-        if (total > 0) {
-          const payload = { organizationId: actor.org, experimentId, runId: made.id }
-          await jobs.enqueue(trx, retryLacking, payload)
-        }
-        await recordAudit(trx, actor, 'experiment.retry', { type: 'experiment', id: experimentId })
-        return shown([])(made)
+        return shown([])(await createRetryRun(deps, trx, actor, params.id))
       })
       return reply.code(202).send(run)
     },

@@ -1,0 +1,232 @@
+// The life of an experiment's runs: that of its arrivals, and the retries of what is missing. Every state change of one is
+// here; requests, jobs, and the counter call these functions.
+
+import Type from 'typebox'
+import type { EvaluationDeps } from '../../evaluations/deps.ts'
+import { secondsToWait } from '../../evaluations/runs/evaluate-page.ts'
+import { canMove, type RunStatus } from '../../evaluations/runs/run-status.ts'
+import { recordAudit } from '../../platform/audit/record.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { ApiError } from '../../platform/errors.ts'
+import type { Actor } from '../../platform/identity/actor.ts'
+import { newId } from '../../platform/ids.ts'
+import { type Attempt, defineJob, OrganizationId } from '../../platform/jobs/define-job.ts'
+import { readOutcome } from '../observations/exact-sums.ts'
+import { noteChanges } from '../observations/note-changes.ts'
+import { hasChanges } from '../observations/queries.ts'
+import { listOutcomes, listPinned, lockExperiment, type StoredExperiment, type StoredOutcome } from '../queries.ts'
+import {
+  advanceRun,
+  insertRun,
+  listAwaited,
+  listLacking,
+  listUnfinishedRuns,
+  lockRun,
+  markRetried,
+  type RetryRun,
+  updateRun,
+} from './queries.ts'
+import { askUntilStopped, countAnswers, findAskable, lackedIn, type RetryRunKey } from './retry-page.ts'
+
+const pageSize = 200
+/** After this time, the job yields to others and is queued again. */
+const turnMs = 10_000
+
+const notThere = 'The monitors were deleted or disabled, or the organization was suspended.'
+
+/** The run of an experiment's arrivals, which lasts until it accepts no more results. */
+export const createLaunchRun = (trx: Db, { org, userId }: Actor, experimentId: string, now: Date) =>
+  insertRun(trx, org, {
+    id: newId(),
+    experimentId,
+    trigger: 'launch',
+    status: 'running',
+    total: 0,
+    createdByUserId: userId,
+    createdAt: now,
+    startedAt: now,
+    finishedAt: null,
+  })
+
+export const countsOf = (outcomes: StoredOutcome[]) =>
+  outcomes.flatMap(({ sums }) => {
+    const { a, b } = readOutcome(sums).counts
+    return [a, b]
+  })
+
+const isAskedAlready = 'A retry run is already in progress. Wait until it finishes.'
+
+const sum = (numbers: number[]): number => numbers.reduce((all, one) => all + one, 0)
+
+/** Only one retry runs at a time. Without anything to retry it is completed at once. */
+export const createRetryRun = async (
+  { clock, jobs }: Pick<EvaluationDeps, 'clock' | 'jobs'>,
+  trx: Db,
+  actor: Actor,
+  id: string,
+): Promise<RetryRun> => {
+  const { org } = actor
+  const { id: experimentId } = await lockExperiment(trx, org, id)
+  const unfinished = await listUnfinishedRuns(trx, org, experimentId)
+  // Retries are pending, so that nothing seems to be missing.
+  if (unfinished.some(({ trigger }) => trigger === 'retry')) throw new ApiError('conflict', isAskedAlready)
+  const askable = await findAskable(trx, org, await listOutcomes(trx, org, experimentId))
+  const counts = countsOf(askable.map(({ outcome }) => outcome))
+  const total = sum(counts.map(({ missing, failed }) => missing + failed))
+  const now = clock.now()
+  const made = await insertRun(trx, org, {
+    id: newId(),
+    experimentId,
+    trigger: 'retry',
+    total,
+    createdByUserId: actor.userId,
+    createdAt: now,
+    ...(total === 0
+      ? { status: 'completed', startedAt: now, finishedAt: now }
+      : { status: 'queued', startedAt: null, finishedAt: null }),
+  })
+  if (total > 0) {
+    const payload = { organizationId: org, experimentId, runId: made.id }
+    await jobs.enqueue(trx, retryLacking, payload)
+  }
+  await recordAudit(trx, actor, 'experiment.retry', { type: 'experiment', id: experimentId })
+  return made
+}
+
+const begin = async (
+  { clock }: EvaluationDeps,
+  trx: Db,
+  { org, experimentId, runId }: RetryRunKey,
+): Promise<RetryRun | undefined> => {
+  const run = await lockRun(trx, org, experimentId, runId)
+  if (run?.status !== 'queued') return run?.status === 'running' ? run : undefined
+  const startedAt = clock.now()
+  await updateRun(trx, org, experimentId, runId, { status: 'running', startedAt })
+  return { ...run, status: 'running', startedAt }
+}
+
+/** A retry without a result is missing again. */
+const release = async (
+  deps: EvaluationDeps,
+  trx: Db,
+  { org, experimentId }: RetryRunKey,
+  since: Date,
+): Promise<void> => {
+  const awaited = await listAwaited(trx, org, experimentId, { retriedSince: since })
+  await noteChanges(deps, trx, org, { conversationIds: awaited.map(({ id }) => id) })
+}
+
+const end = async (
+  deps: EvaluationDeps,
+  trx: Db,
+  place: RetryRunKey,
+  to: RunStatus,
+  failure: string | null,
+): Promise<void> => {
+  const { org, experimentId, runId } = place
+  const run = await lockRun(trx, org, experimentId, runId)
+  if (!run || !canMove(run.status, to)) return
+  const total = to === 'completed' ? run.scored + run.unscored + run.failed : run.total
+  // Before the end is set, after which nothing counts.
+  await release(deps, trx, place, run.createdAt)
+  const finishedAt = deps.clock.now()
+  await updateRun(trx, org, experimentId, runId, { status: to, failure, total, finishedAt })
+}
+
+const goOn = ({ jobs }: EvaluationDeps, attempt: Attempt, place: RetryRunKey, run: RetryRun, afterSeconds = 0) =>
+  attempt.finish(async (trx) => {
+    const { org, experimentId, runId } = place
+    if (afterSeconds > 0) await updateRun(trx, org, experimentId, runId, { waits: run.waits + 1 })
+    const payload = { organizationId: org, experimentId, runId }
+    await jobs.enqueue(trx, retryLacking, payload, { afterSeconds })
+  })
+
+/**
+ * Evaluates and counts what the next page is missing. Returns whether there may be more; if not, it has ended the job.
+ */
+const advance = async (deps: EvaluationDeps, attempt: Attempt, place: RetryRunKey, run: RetryRun): Promise<boolean> => {
+  const { org, experimentId, runId } = place
+  const finished = async (effect: (trx: Db) => Promise<void> = async () => {}) => {
+    await attempt.finish(effect)
+    return false
+  }
+  const askable = await findAskable(deps.db, org, await listPinned(deps.db, org, experimentId))
+  if (askable.length === 0) return finished((trx) => end(deps, trx, place, 'failed', notThere))
+  const page = await listLacking(deps.db, org, experimentId, {
+    positions: askable.map(({ outcome }) => outcome.position),
+    afterId: run.afterId,
+    since: run.createdAt,
+    limit: pageSize,
+  })
+  const last = page.at(-1)
+  if (!last) return finished((trx) => end(deps, trx, place, 'completed', null))
+  const asked = lackedIn(page, askable, run.createdAt)
+  const ids = page.map(({ id }) => id)
+  await attempt.transaction(async (trx) => {
+    await markRetried(trx, org, experimentId, ids, deps.clock.now())
+    await noteChanges(deps, trx, org, { conversationIds: ids })
+  })
+  const stop = await askUntilStopped(deps, attempt, place, run, asked)
+  if (stop) {
+    const seconds = secondsToWait(stop, run.waits)
+    if (seconds === undefined) return finished((trx) => end(deps, trx, place, 'failed', stop.failure))
+    await goOn(deps, attempt, place, run, seconds)
+    return false
+  }
+  const isCounted = await attempt.transaction(async (trx) => {
+    const present = await lockRun(trx, org, experimentId, runId)
+    if (present?.status !== 'running') return false
+    const counts = await countAnswers(trx, org, asked)
+    await advanceRun(trx, org, experimentId, runId, { ...counts, afterId: last.id })
+    return true
+  })
+  return isCounted || finished()
+}
+
+/**
+ * Retries missing results of an experiment, page by page in ID order. A page is counted and completed in one
+ * transaction.
+ * After a failure in between, it starts with the same page, and only evaluates what has no result since.
+ */
+export const retryLacking = defineJob({
+  name: 'experiment.retry',
+  payload: Type.Object({ organizationId: OrganizationId, experimentId: Type.String(), runId: Type.String() }),
+  retryLimit: 20,
+  retryDelaySeconds: 2,
+  timeoutSeconds: 60 * 60,
+  run: async (deps: EvaluationDeps, { organizationId, experimentId, runId }, attempt) => {
+    const place: RetryRunKey = { org: organizationId, experimentId, runId }
+    const endsAt = performance.now() + turnMs
+    for (;;) {
+      attempt.signal.throwIfAborted()
+      const run = await attempt.transaction((trx) => begin(deps, trx, place))
+      if (!run) return attempt.finish(async () => {})
+      if (!(await advance(deps, attempt, place, run))) return
+      if (performance.now() >= endsAt) return goOn(deps, attempt, place, run)
+    }
+  },
+  onFailed: (deps, { organizationId, experimentId, runId }, trx) =>
+    end(deps, trx, { org: organizationId, experimentId, runId }, 'failed', 'The evaluation failed repeatedly.'),
+})
+
+/** How long a finished experiment waits for late results. */
+const lateResultsMs = 7 * 24 * 60 * 60 * 1_000
+
+/**
+ * The caller has locked the experiment. Ends its first run once it is finished and nothing is missing, or after a
+ * timeout.
+ */
+export const endLaunchRun = async (
+  trx: Db,
+  org: OrgId,
+  { id, finishedAt }: Pick<StoredExperiment, 'id' | 'finishedAt'>,
+  now: Date,
+): Promise<void> => {
+  if (finishedAt === null) return
+  const run = (await listUnfinishedRuns(trx, org, id)).find(({ trigger }) => trigger === 'launch')
+  if (!run || (await hasChanges(trx, org, id))) return
+  const counts = countsOf(await listOutcomes(trx, org, id))
+  const isLacking = counts.some(({ pending, missing }) => pending + missing > 0)
+  if (isLacking && now.getTime() - finishedAt.getTime() < lateResultsMs) return
+  await updateRun(trx, org, id, run.id, { status: 'completed', finishedAt: now })
+}
