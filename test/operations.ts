@@ -72,7 +72,7 @@ export type SweptOperation = {
   foreign: boolean
   /** Why a writing request of it leaves no audit event. */
   unaudited: string | undefined
-  /** A reading request that leaves one all the same. */
+  /** A reading request with an audit event. */
   audited: boolean
   operation: Operation
 }

@@ -17,7 +17,7 @@ const png = Buffer.from(
 )
 
 describe('a company', () => {
-  it('is created, read, changed and deleted', async () => {
+  it('is created, read, changed, and deleted', async () => {
     const body = { name: 'Acme Dental', logoUrl: 'https://cdn.example.com/acme.png' }
     const created = await call('POST', '/v1/companies', { key, body })
     expect(created.status).toBe(201)

@@ -50,7 +50,7 @@ export const openTurns = (
 ): Turns => {
   let free = places
   const held = new Map<string, number>()
-  /** In the order of turns: who is served goes to the end. */
+  /** In the order of turns: a served owner moves to the end. */
   const lines = new Map<string, WaitingLine>()
   const heldBy = (owner: string) => held.get(owner) ?? 0
 

@@ -48,7 +48,7 @@ export const canMove = (from: ReviewStatus, to: ReviewStatus): boolean => moves[
 
 export type LockedReview = { review: StoredReview; bucket: StoredBucket | undefined }
 
-/** A review with its bucket, as they stand; held against changes until the transaction ends. */
+/** Locks a review with its bucket against changes until the transaction ends. */
 export const lockReview = async (trx: Db, org: OrgId, id: string, now: Date): Promise<LockedReview> => {
   const { bucketId, conversationId } = await getReview(trx, org, id, now)
   const bucket = bucketId === null ? undefined : await lockBucketShared(trx, org, bucketId)
@@ -56,7 +56,7 @@ export const lockReview = async (trx: Db, org: OrgId, id: string, now: Date): Pr
   return { review: await getReview(trx, org, id, now), bucket }
 }
 
-/** One's own. */
+/** The caller's own review. */
 export const lockOwnReview = async (trx: Db, actor: Actor, id: string, now: Date): Promise<LockedReview> => {
   const held = await lockReview(trx, actor.org, id, now)
   if (held.review.reviewerUserId !== actor.userId)
@@ -85,7 +85,7 @@ export const requireReviewer = ({ reviewerUserIds }: StoredBucket, { userId }: A
   throw new ApiError('forbidden', 'You are not a reviewer of this bucket.')
 }
 
-/** Goes on with a review: extends its lease, or takes its place again if nobody has it, which is a claim. */
+/** Continues a review: extends its lease, or claims its slot again if nobody has it. */
 const takeUp = async (trx: Db, actor: Actor, { review, bucket }: LockedReview, now: Date): Promise<void> => {
   requireMove(review, 'in_progress')
   const { id, conversationId, status } = review
@@ -204,7 +204,7 @@ export const complete = async (deps: ChangeDeps, trx: Db, org: OrgId, id: string
 
 type Change = Static<typeof ReviewUpdate>
 
-/** Changes a review that is held, and completes or skips it where that is asked for. */
+/** Changes a locked review, and completes or skips it on request. */
 export const changeReview = async (deps: ChangeDeps, trx: Db, actor: Actor, held: LockedReview, change: Change) => {
   const { org } = actor
   const { review, bucket } = held

@@ -31,7 +31,7 @@ const startOf = (hour: number): Date => new Date(hour * hourMs)
 const hourOf = (instant: Date): number => Math.floor(instant.getTime() / hourMs)
 const nextHourOf = (instant: Date): number => Math.ceil(instant.getTime() / hourMs)
 
-/** The calls that are looked at: up to the last hour that is closed. */
+/** The relevant calls: up to the last closed hour. */
 export const rangeAt = (now: Date): HourRange => {
   const until = hourOf(now) - closingHours
   return { since: startOf(until - historyHours), until: startOf(until) }
@@ -48,9 +48,9 @@ const newState = (version: number, nextHour: Date): State => ({
 
 const latest = (...instants: Date[]): Date => new Date(Math.max(...instants.map(Number)))
 
-/** What is stored, as far as it still holds. */
+/** Returns the stored state if it is still valid. */
 const readState = (stored: SpikeState, version: number, { since }: HourRange): State => {
-  // Only the detector's own form tells what the rest is.
+  // Only the detector's own format says what the rest is.
   const detector = stored.detector as Detector
   const holds = stored.version === version && detector.form === newDetector.form && stored.nextHour >= since
   return holds ? { ...stored, detector } : newState(version, since)

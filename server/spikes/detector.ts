@@ -15,12 +15,12 @@ import {
   scaleSpread,
 } from './spread.ts'
 
-/** Scored results of calls that began in one hour, which is counted from 1970 in UTC. At least one. */
+/** Scored results of calls that started in one hour, counted from 1970 in UTC. At least one. */
 export type Hour = SpikeCounts & { hour: number }
 
-/** What ordinary hours said. */
+/** The baseline of ordinary hours. */
 type Tally = SpikeCounts & {
-  /** What the calls are worth when it is known how days differ. */
+  /** The effective number of calls, given how much days differ. */
   independentCalls: number
   hours: Spread
   thirds: Spread
@@ -31,9 +31,9 @@ type Tally = SpikeCounts & {
 type Suspicion = {
   /** The logarithm of an e-value, for the days before the current one. */
   evidence: number
-  /** Of the present day. */
+  /** For the current day. */
   today: SpikeCounts
-  /** The hour with which it began; null when there is none. */
+  /** The hour in which it started; null if there is none. */
   since: number | null
 }
 

@@ -3,7 +3,7 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import { codes } from '../platform/db/result-codes.ts'
 import type { Page } from '../platform/http/paging.ts'
 
-/** From the earliest call that is looked at to the end of the last hour that is closed. */
+/** From the earliest relevant call to the end of the last closed hour. */
 export type HourRange = { since: Date; until: Date }
 
 /**

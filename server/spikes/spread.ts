@@ -1,9 +1,9 @@
 // How much the rates of groups of calls, such as hours or days, differ beyond chance.
 
-/** Counts that may be parts of a whole: calls that resemble each other count as fewer. */
+/** Counts that can be parts of a whole: similar calls count as fewer. */
 export type SpikeCounts = { affected: number; calls: number }
 
-/** Of one group: its counts, and the sum of the squares of the calls in each of its parts. */
+/** For one group: its counts, and the sum of the squared calls of each part. */
 export type Group = SpikeCounts & { squares: number }
 
 /** Sums over groups, from which the spread around any rate can be computed. */

@@ -33,7 +33,7 @@ export type AnytimeDifference = Omit<SequentialEvidence, 'logE'> & {
 
 const noEvidence: SequentialEvidence = { logE: 0, eValue: 1, p: 1 }
 
-/** Null as long as an arm has fewer than two units. */
+/** Null while an arm has fewer than two units. */
 export const precisionOf = ({ a, b, covariance }: ArmEstimates, design: Design): Precision | null => {
   if (a.units < 2 || b.units < 2) return null
   const observed = a.observed + b.observed
@@ -53,7 +53,7 @@ export const precisionOf = ({ a, b, covariance }: ArmEstimates, design: Design):
   }
 }
 
-/** The variance of one observation if both arms are alike: were all independent, and by what they are worth. */
+/** The variance of one observation if both arms are equal: with independent observations, and with effective ones. */
 const pooledOf = (
   a: ArmEstimates['a'],
   b: ArmEstimates['a'],
@@ -70,7 +70,7 @@ const pooledOf = (
   return { independent, worth: Math.max(independent, worth) }
 }
 
-/** Cheap enough to ask after every conversation. */
+/** Fast enough to compute after every conversation. */
 export const anytimeEvidence = (
   arms: ArmEstimates,
   design: Design,
@@ -89,7 +89,7 @@ const hybridLogE = (byT: number, arms: ArmEstimates): number => {
 
 const shareOf = ({ sum, observed }: ArmEstimates['a']) => ({ affected: sum, all: observed })
 
-/** The level at which the t part is asked. */
+/** The level of the t part. */
 export const tLevel = ({ kind }: Design, alpha: number): number => (kind === 'boolean' ? tShare * alpha : alpha)
 
 export const anytimeDifference = (arms: ArmEstimates, design: Design, alpha = design.alpha): AnytimeDifference => {
@@ -133,7 +133,7 @@ const anytimeInterval = (
   if (half === Number.POSITIVE_INFINITY && !bounds) return null
   const byT = bounds ? clampInterval(around(difference, half), bounds) : around(difference, half)
   if (design.kind === 'numeric' || !arms.single) return byT
-  // Neither part excludes what lies outside both, so only what both leave remains.
+  // Neither part covers values outside both, so only their intersection remains.
   const exact = exactInterval(shareOf(arms.a), shareOf(arms.b), (1 - tShare) * alpha)
   return { low: Math.max(byT.low, exact.low), high: Math.min(byT.high, exact.high) }
 }

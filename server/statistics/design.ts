@@ -11,7 +11,7 @@ export type Design = {
   range: Interval | null
 }
 
-/** Of always-valid boolean intervals this share of alpha goes to the t part, the rest to the exact one. */
+/** The share of alpha for the t part of always-valid boolean intervals; the exact part gets the rest. */
 export const tShare = 0.9
 
 export const standardDesign = { alpha: 0.05, tuningConversations: 1000, power: 0.8 }

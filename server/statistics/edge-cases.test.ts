@@ -115,7 +115,7 @@ describe('too little', () => {
     expect(anytimeDifference(arms, boolean)).toMatchObject({ interval: null, p: 1 })
   })
 
-  it('what is pending, missing or failed is not observed, but told', () => {
+  it('pending, missing, and failed values are not observed, but counted', () => {
     const all: OutcomeValue[] = [
       { status: 'pending' },
       { status: 'missing' },
@@ -257,7 +257,7 @@ describe('units in both arms', () => {
   })
 })
 
-describe('what was never observed', () => {
+describe('missing outcomes', () => {
   const times = (count: number, answer: OutcomeValue) => Array.from({ length: count }, () => answer)
   const arm = (affected: number, not: number, missing: number, failed: number) => [
     ...times(affected, observed(1)),

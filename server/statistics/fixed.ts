@@ -38,7 +38,7 @@ const usesScores = ({ covariance }: ArmEstimates, { kind }: Design) => kind === 
 export const fixedDifference = (arms: ArmEstimates, design: Design, alpha = design.alpha): FixedDifference =>
   usesScores(arms, design) ? byScore(arms, alpha) : byWelch(arms, design, alpha)
 
-/** Cheap enough to ask after every conversation. */
+/** Fast enough to compute after every conversation. */
 export const fixedP = (arms: ArmEstimates, design: Design): number => {
   if (usesScores(arms, design)) return scoreP(arms)?.p ?? 1
   const test = welch(arms)
@@ -74,7 +74,7 @@ const byWelch = (arms: ArmEstimates, design: Design, alpha: number): FixedDiffer
   }
 }
 
-/** Observations that resemble each other count as fewer (Rao and Scott 1992). */
+/** Similar observations count as fewer (Rao and Scott 1992). */
 const effectiveShare = ({ sum, observed, designEffect }: ArmEstimates['a']): Share => ({
   affected: sum / designEffect,
   all: observed / designEffect,

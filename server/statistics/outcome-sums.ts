@@ -18,7 +18,7 @@ export type ValueStatus = 'observed' | 'pending' | 'missing' | 'failed'
 
 export type StatusCounts = Record<ValueStatus, number>
 
-/** What a unit has in one arm: values less the arm's shift, and how many are without one. */
+/** The values of a unit in one arm, less the arm's shift, and the number of conversations without one. */
 export type OutcomeTotals = { observed: ValueSums; pending: number; missing: number; failed: number }
 
 export type OutcomeUnit = {
@@ -88,7 +88,7 @@ export const isValue = (value: unknown, design: Pick<Design, 'kind' | 'range'>):
   return design.range === null || (value >= design.range.low && value <= design.range.high)
 }
 
-/** Of one conversation. */
+/** For one conversation. */
 export type OutcomeValue = { status: 'observed'; value: number } | { status: Exclude<ValueStatus, 'observed'> }
 
 export type UnitAnswers = { a: readonly OutcomeValue[]; b: readonly OutcomeValue[]; inBothArms: boolean }
@@ -99,7 +99,7 @@ const valuesOf = (answers: readonly OutcomeValue[], design: Design): number[] =>
 const holdAnswers = (answers: readonly OutcomeValue[], shift: number, design: Design): OutcomeTotals => {
   const observed = holdAll(valuesOf(answers, design), shift)
   const count = (status: ValueStatus) => answers.filter((answer) => answer.status === status).length
-  // What was observed and is no value has failed.
+  // An observation without a valid value has failed.
   const failed = count('failed') + count('observed') - observed.count
   return { observed, pending: count('pending'), missing: count('missing'), failed }
 }

@@ -60,7 +60,7 @@ export const outcomeResult = (sums: OutcomeSums, design: Design, wishes: Wishes)
   }
 }
 
-/** At alpha over the number of secondary outcomes it gives intervals that hold for all of them together. */
+/** At alpha divided by the number of secondary outcomes, intervals are simultaneously valid. */
 export const differenceOf = (arms: ArmEstimates, design: Design, alpha = design.alpha): Difference => ({
   estimate: arms.difference,
   fixed: fixedDifference(arms, design, alpha),

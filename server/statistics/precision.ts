@@ -20,7 +20,7 @@ export type AnalysisPoint = {
   informationRate: number
 }
 
-/** The chance to see a difference after so many times more conversations (0: now). */
+/** The power after this many times more conversations (0: now). */
 export const powerAt = (difference: number, look: AnalysisPoint, more: number): number => {
   const { variance, conversations, mode, alpha } = look
   const z = difference / Math.sqrt(variance / (1 + more))
@@ -31,7 +31,7 @@ export const powerAt = (difference: number, look: AnalysisPoint, more: number): 
 
 const mostTimes = 2 ** 27
 
-/** How many times more conversations it takes to see it reliably; null beyond all reason. */
+/** How many times more conversations reliable detection takes; null beyond reason. */
 export const timesMore = (difference: number, look: AnalysisPoint, power: number): number | null => {
   const tooFew = (more: number) => powerAt(difference, look, more) < power
   if (!tooFew(0)) return 0
@@ -49,7 +49,7 @@ export type ExpectedPrecision = {
   moreDays: number | null
 }
 
-/** A difference that most would want to see: a fifth of arm a's rate, or of a standard deviation of its scores. */
+/** A difference that most people want to detect: a fifth of arm a's rate, or of a standard deviation of its scores. */
 export const defaultTarget = ({ a }: ArmEstimates, { kind }: Design): number | null => {
   if (a.mean === null || a.observed < 2) return null
   const target = 0.2 * (kind === 'boolean' ? a.mean : Math.sqrt(a.deviations / (a.observed - 1)))

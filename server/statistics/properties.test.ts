@@ -199,7 +199,7 @@ describe('the always-valid interval', () => {
   })
 })
 
-describe('whatever there is', () => {
+describe('any data', () => {
   const answer = (values: fc.Arbitrary<number>): fc.Arbitrary<OutcomeValue> =>
     fc.oneof(
       values.map((value): OutcomeValue => ({ status: 'observed', value })),

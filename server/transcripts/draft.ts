@@ -1,6 +1,6 @@
 import type { Turn, TurnRole } from './turn.ts'
 
-/** What a reader of one format finds in one entry. Whatever it leaves out is unset in the turn. */
+/** What a reader of one format finds in one entry. Omitted values are unset in the turn. */
 export type TurnDraft = {
   role: TurnRole
   kind: Turn['kind']
@@ -28,7 +28,7 @@ export type Hints = {
   startedAt?: Date
 }
 
-/** Reads one format; undefined when the content does not have its shape. */
+/** Reads one format; undefined if the content has another structure. */
 export type Reader = (content: unknown, hints: Hints) => Iterable<TurnDraft> | undefined
 
 /** The content has the structure of a format, but something in it is invalid. */

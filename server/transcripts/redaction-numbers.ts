@@ -147,7 +147,7 @@ const phone: Kind = {
 
 type NumberMatch = { start: number; end: number; marker: string }
 
-/** Takes the longest number of the kind at the first place where one begins, and goes on after it. */
+/** Takes the longest number of the kind at the first possible position, and continues after it. */
 const findKind = (text: string, run: Group[], kind: Kind, found: NumberMatch[]): Group[][] => {
   const left: Group[][] = [[]]
   for (let at = 0; at < run.length; ) {

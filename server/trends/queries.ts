@@ -15,7 +15,7 @@ type Counts = {
 
 const nothing: Counts = { affected: 0, notAffected: 0, unscored: 0, failed: 0, meanScore: null, cost: null }
 
-/** Costs are no part of the primary key: only judges have some, and only theirs are read from the rows. */
+/** Costs are not in the primary key: only judges have them, and only theirs are read from rows. */
 type TrendQuery = Calendar & CalendarWindow & { version: number | undefined; mostBuckets: number; withCost: boolean }
 
 /**

@@ -163,7 +163,7 @@ export const listSubscribedEndpoints = async (trx: Db, org: OrgId, eventType: st
   return rows.map(({ id }) => id)
 }
 
-/** Of the address that was just asked: the endpoint may have another one by now. */
+/** For the URL of the request: the endpoint may have another one by now. */
 type EndpointAddress = { id: string; url: string }
 
 export const updateHealth = (trx: Db, org: OrgId, { id, url }: EndpointAddress, accepted: boolean, now: Date) =>

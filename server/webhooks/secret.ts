@@ -4,7 +4,7 @@ import type { Secrets } from '../platform/secrets/secrets.ts'
 /** As in Standard Webhooks. */
 export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 
-/** Where a sealed secret stands: it opens at no other place, but keeps its place when it becomes the previous one. */
+/** The context of a sealed secret: it cannot be decrypted elsewhere, but keeps its context as the previous one. */
 export const secretContext = (org: string, id: string) => `${org}/webhook-endpoint/${id}/secret`
 
 export const sealSecret = (secrets: Secrets, org: string, id: string, secret: string): string =>

@@ -183,7 +183,7 @@ it('what the table leaves out are pages, the addresses of single sign-on, metric
   const isPage = (route: string) =>
     /^(GET|HEAD) \/(docs.*|console\/.*|.*\*)?$/.test(route) ||
     sections.some((section) => route === section || route.startsWith(`${section}/`))
-  // HEAD is what HTTP makes of GET.
+  // HTTP derives HEAD from GET.
   const others = routes.filter((route) => !names.has(route.replace(/^HEAD/, 'GET')) && !isPage(route))
   const known = ['GET /auth/oidc', 'GET /auth/oidc/callback', 'GET /metrics', 'GET /openapi.json', 'POST /mcp']
   expect(others.filter((route) => !route.startsWith('HEAD')).sort()).toEqual(known)

@@ -14,7 +14,7 @@ export type Room = {
   running: ReadonlyMap<OrgId, number>
 }
 
-/** `areAll`: no other job of this name waited, so that a look for more would find none. */
+/** `areAll`: no other job of this name waited, so that checking again would find none. */
 export type TakenJobs = { jobs: TakenJob[]; areAll: boolean }
 
 export type Taker = {

@@ -19,7 +19,7 @@ type DeliveryDeps = {
   baseUrl: () => string
 }
 
-/** Where a sealed text belongs. */
+/** The context of a sealed text. */
 export const mailContext = (org: OrgId, mailId: string): string => `${org}/mail/${mailId}`
 
 /** At the host of the service; an IP address has no mailbox. */

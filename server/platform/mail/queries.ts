@@ -44,7 +44,7 @@ export const findMail = (db: Db, org: OrgId, id: string) =>
 
 type MailOutcome = { status: Status; error: string | null; sentAt?: Date }
 
-/** What came of an attempt. */
+/** The result of an attempt. */
 export const updateMail = (trx: Db, org: OrgId, id: string, { status, error, sentAt }: MailOutcome) =>
   trx
     .updateTable('mails')

@@ -34,7 +34,7 @@ export type MailMessage = {
   signal: AbortSignal
 }
 
-/** Resolves once the server has taken the message over. */
+/** Resolves once the server has accepted the message. */
 export const send = async (smtp: Smtp, message: MailMessage): Promise<void> => {
   const { from, recipient, subject, text, id, date, signal } = message
   await openTransport(smtp).sendMail({
@@ -59,7 +59,7 @@ export const check = async (smtp: Smtp): Promise<void> => {
 
 export type MailFault = { text: string; isFinal: boolean }
 
-/** Of whatever `send` threw: at which step what was said, and whether the server would say the same again. */
+/** Describes an error of `send`: the step, the response, and whether the server would repeat it. */
 export const readFault = (error: unknown): MailFault => {
   const { message, permanent = false, code, responseCode = 0 } = error as NodemailerError
   const text = message.replace(/\p{Cc}+/gu, ' ').slice(0, longestFault)

@@ -1,4 +1,4 @@
-/** Work that takes too long for the event loop: a pure function of what can be copied to a thread and back. */
+/** Work that takes too long for the event loop: a pure function of data that can be copied to a thread and back. */
 export type ThreadTask<Input, Output> = {
   name: string
   run: (input: Input) => Output

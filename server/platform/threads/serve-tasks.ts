@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads'
 import { ApiError, type ErrorDetails, type ErrorKind } from '../errors.ts'
 import type { AnyTask } from './define-task.ts'
 
-/** What a thread is given, and what it answers. */
+/** The messages to and from a thread. */
 export type TaskOrder = { name: string; input: unknown }
 export type TaskReply =
   | { output: unknown }

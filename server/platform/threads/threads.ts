@@ -8,7 +8,7 @@ import type { TaskOrder, TaskReply } from './serve-tasks.ts'
 /** Threads that run tasks one after the other. They start on demand and end when idle. Owners of tasks take turns. */
 
 export type Threads = {
-  /** Rejects with 503 when too many tasks wait already. */
+  /** Rejects with 503 if too many tasks already wait. */
   run: <Input, Output>(owner: string, task: ThreadTask<Input, Output>, input: Input) => Promise<Output>
   close: () => Promise<void>
 }

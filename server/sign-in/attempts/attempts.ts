@@ -14,7 +14,7 @@ const cookieName = 'device'
 const deviceSeconds = 90 * 24 * 60 * 60
 
 export type SignInAttempt = {
-  /** Writes down that the password was wrong, or that nobody has the address. */
+  /** Records that the password was wrong, or the address unknown. */
   fail: (requestId: string) => void
   /** Resets failures. Returns the cookie that identifies this device from now on. */
   succeed: () => Promise<string>
@@ -29,7 +29,7 @@ export type Attempts = {
    * has its own count: strangers cannot lock its person out.
    */
   begin: (request: Request, email: string) => Promise<SignInAttempt>
-  /** A person who proved who they are without a password: by the issuer, or by a link to a new one. */
+  /** A person who signed in without a password: through the issuer or a password link. */
   succeed: (request: Request, email: string) => Promise<string>
 }
 

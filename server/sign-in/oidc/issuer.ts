@@ -25,7 +25,7 @@ export type Refusal =
 /** What the browser stores while its person is at the issuer. */
 export type Visit = { state: string; nonce: string; verifier: string; to: string }
 
-/** A person as the issuer knows them. `email` is an address that it vouches for, or the reason for having none. */
+/** A person from the issuer. `email` is a verified address, or the reason for having none. */
 export type OidcIdentity = {
   issuer: string
   subject: string
@@ -73,7 +73,7 @@ const refusalOf = (error: unknown): Refusal => {
   return /^OAUTH_(JWT|KEY_SELECTION|INVALID_RESPONSE)/.test(code) ? 'token_rejected' : 'failed'
 }
 
-/** The address that a source vouches for. Only `true` says so: an issuer that writes "false" has said no. */
+/** Returns the verified address of a source. Only `true` counts: an issuer that sends "false" has denied it. */
 const vouchedFor = ({ email, email_verified: verified }: Claims, trustEmail: boolean): OidcIdentity['email'] => {
   if (typeof email !== 'string' || email === '') return { refused: 'no_email' }
   if (verified === true || (verified === undefined && trustEmail)) return { address: email }
@@ -161,7 +161,7 @@ export const openIssuer = (oidc: Oidc, onError: (error: unknown, message: string
       return { url: url.href, visit }
     },
 
-    /** Who has returned to `url`. */
+    /** Returns who came back to `url`. */
     end: async (url: URL, visit: Visit): Promise<OidcIdentity | { refused: Refusal }> => {
       // Another tab or site has started a new sign-in since.
       if (url.searchParams.get('state') !== visit.state) return { refused: 'expired' }

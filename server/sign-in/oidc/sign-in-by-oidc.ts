@@ -101,7 +101,7 @@ const enter = async (
   })
 }
 
-/** Signs in the person whom the issuer vouches for. */
+/** Signs in the person whom the issuer identifies. */
 export const enterByOidc = async (
   deps: SignInDeps,
   request: FastifyRequest,

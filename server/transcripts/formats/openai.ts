@@ -20,7 +20,7 @@ function* toolParts(content: unknown): Generator<TurnDraft> {
   }
 }
 
-/** What one message holds: what was said, then what was called. */
+/** The content of one message: text first, then tool calls. */
 export function* draftsOfMessage({ entry, role }: SpokenEntry): Generator<TurnDraft> {
   if (role === 'tool') {
     const tool = { callId: idOf(entry.tool_call_id), name: textOf(entry.name), result: textOfContent(entry.content) }

@@ -140,7 +140,7 @@ const holdsGenAi = (attributes: Attributes): boolean =>
 
 type ReportedSpan = { id: string; parentId: string | null; startMs: number; endMs: number; attributes: Attributes }
 
-/** The calls of tools that a model asked for in this span. */
+/** The tool calls that a model requested in this span. */
 const toolCallsOf = ({ endMs, attributes }: ReportedSpan) =>
   listOf(attributes['gen_ai.output.messages'])
     .flatMap(({ parts }) => listOf(parts))
@@ -149,7 +149,7 @@ const toolCallsOf = ({ endMs, attributes }: ReportedSpan) =>
       return type === 'tool_call' && callId !== null && tool !== null ? { id: callId, tool, endMs } : []
     })
 
-/** Tools of OpenInference run without the id of their call: each takes the first call of its name that none ran yet. */
+/** OpenInference tools run without the ID of their call: each takes the first call with its name that is still open. */
 const giveCallIds = (spans: ReportedSpan[]): void => {
   const inOrder = spans.toSorted((a, b) => a.startMs - b.startMs)
   const calls = Map.groupBy(inOrder.flatMap(toolCallsOf), ({ tool }) => tool)
@@ -165,7 +165,7 @@ const giveCallIds = (spans: ReportedSpan[]): void => {
   }
 }
 
-/** The same spans in the words of the GenAI conventions. */
+/** The same spans with the names of the GenAI conventions. */
 export const asGenAi = <S extends ReportedSpan>(spans: S[]): S[] => {
   const detailed = new Set(
     spans.filter(({ attributes }) => 'ai.prompt.messages' in attributes).map(({ parentId }) => parentId),

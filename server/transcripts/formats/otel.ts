@@ -33,7 +33,7 @@ const outputOf = (span: OtelSpan, turn: OtelSpan | undefined, since: Since): Tur
   }))
 }
 
-/** The moments at which a span adds to the conversation: what goes in when it starts, what comes out when it ends. */
+/** When a span adds to the conversation: its input when it starts, its output when it ends. */
 type Moment = { time: number; rank: number; drafts: () => TurnDraft[] }
 
 const toolMoments = (span: OtelSpan, since: Since): Moment[] => {
@@ -59,7 +59,7 @@ const toolMoments = (span: OtelSpan, since: Since): Moment[] => {
   ]
 }
 
-/** Only what follows the last answer is sent when the span starts; the rest is history. */
+/** Only what follows the last response is sent when the span starts; the rest is history. */
 const inputOf = (span: OtelSpan, since: Since): TurnDraft[] => {
   const drafts = draftsOfMessages(span.attributes['gen_ai.input.messages'])
   const answered = drafts.findLastIndex(({ role }) => role !== 'customer')
@@ -99,7 +99,7 @@ const sinceStart = (spans: OtelSpan[], hints: Hints): Since => {
   return (time) => (Number.isFinite(time) ? time - start : null)
 }
 
-/** Operations without spans: the order of the list is the order of things, and nothing has a time. */
+/** Operations without spans: the list is in order, and nothing has a time. */
 const readOperations = (operations: unknown[]): TurnDraft[] => {
   const spans = operations.map((operation, index): OtelSpan => {
     if (!isObject(operation)) throw new Unreadable(`operation ${index} is not an object`)

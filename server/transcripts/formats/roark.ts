@@ -27,7 +27,7 @@ const invoked = (invocation: JsonObject): TurnDraft[] => {
   return [call, { role: 'tool', kind: 'tool_result', startMs: endMs, tool: { name, result: invocation.result } }]
 }
 
-/** Puts each tool turn before the first message that begins after it; one without a time goes to the end. */
+/** Places each tool turn before the first message that starts after it; one without a time goes to the end. */
 function* merge(messages: TurnDraft[], tools: TurnDraft[]): Generator<TurnDraft> {
   const waiting = tools.toSorted((a, b) => (a.startMs ?? Infinity) - (b.startMs ?? Infinity) || 0)
   let next = 0

@@ -194,7 +194,7 @@ describe('interruptions', () => {
 })
 
 describe('tools', () => {
-  test('failures are those that say so, and unknown when none says anything', () => {
+  test('failures are those that say so, and unknown if none says anything', () => {
     const result = (isError: boolean | null): PartialTurn => ({
       role: 'tool',
       kind: 'tool_result',

@@ -46,7 +46,7 @@ const countToolFailures = (turns: Turn[]): number | null => {
   return saying.filter(({ tool }) => tool?.isError).length
 }
 
-/** The times in which nobody spoke, people other than agent and customer included, from the start to the end. */
+/** Times without speech, including that of people other than agent and customer, from the start to the end. */
 const silencesMs = (spoken: TimeSpan[], endMs: number): number[] => {
   const starts = [...spoken.map(({ startMs }) => startMs), endMs]
   return starts.map((startMs, index) => Math.max(0, startMs - (spoken[index - 1]?.endMs ?? 0)))
@@ -100,7 +100,7 @@ const soundOf = (utterances: Utterance[]): Sound => {
   return { spokenMs: totalMs(spoken), lastEndMs, longestSilenceMs }
 }
 
-/** Measures turns. A human agent is neither side: heard, so not silence, and otherwise not measured. */
+/** Measures turns. A human agent is neither side: not silence, and otherwise not measured. */
 export const measure = (turns: Turn[]): MeasuredSignals => {
   const words = perSide((side) => countWords(turns, side))
   const utterances = utterancesOf(turns)

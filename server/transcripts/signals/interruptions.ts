@@ -14,7 +14,7 @@ type Utterance = TimeSpan & { interrupted: boolean }
 const countCut = (utterances: Utterance[], others: TimeSpan[]): number => {
   const byEnd = utterances.toSorted((a, b) => a.endMs - b.endMs)
   const byStart = others.toSorted((a, b) => a.startMs - b.startMs)
-  /** Of the others that began in time, those that may still outlast; the latest to begin is on top. */
+  /** Of the others that started in time, those that may still last longer; the latest is on top. */
   const speaking: TimeSpan[] = []
   let next = 0
   let count = 0

@@ -4,7 +4,7 @@ import type { Turn } from '../turn.ts'
 
 export type TimeSpan = { startMs: number; endMs: number }
 
-/** A message with both times: an utterance. `others` are people or voices who are neither agent nor customer. */
+/** A message with both times: an utterance. `others` are neither agent nor customer. */
 export type Utterance = TimeSpan & { by: 'agent' | 'customer' | 'others' }
 
 export const sideOf = ({ kind, role }: Turn): Utterance['by'] | undefined => {
@@ -29,7 +29,7 @@ export const utterancesOf = (turns: Turn[]): Utterance[] | null => {
   return utterances.sort((a, b) => a.startMs - b.startMs || a.endMs - b.endMs || (a.by < b.by ? -1 : 1))
 }
 
-/** The same time in spans that neither touch nor overlap; takes and gives them by start. */
+/** Merges spans that touch or overlap; input and output are sorted by start. */
 export const union = (spans: TimeSpan[]): TimeSpan[] => {
   const joined: TimeSpan[] = []
   for (const { startMs, endMs } of spans) {
@@ -43,7 +43,7 @@ export const union = (spans: TimeSpan[]): TimeSpan[] => {
 export const totalMs = (joined: TimeSpan[]): number =>
   joined.reduce((total, { startMs, endMs }) => total + endMs - startMs, 0)
 
-/** How long two unions have in common. */
+/** The common duration of two unions. */
 export const commonMs = (some: TimeSpan[], others: TimeSpan[]): number => {
   let [total, here, there] = [0, 0, 0]
   for (let [a, b] = [some[0], others[0]]; a && b; [a, b] = [some[here], others[there]]) {

@@ -32,7 +32,7 @@ export const openTestQueue = async () => {
     database,
     db: database.db,
     jobs: await open(),
-    /** As another process would have it. */
+    /** As in another process. */
     open,
     close: async () => {
       for (const each of opened) await each.close()

@@ -54,7 +54,7 @@ type Answer = { is: string | undefined; reason?: string; evidence?: Evidence[] }
 export const answersOf = ({ results, notes }: RuleAnswers): Answer[] =>
   [...results].map((result, at) => ({ is: words[result], ...notes.get(at) }))
 
-/** One rule, asked of one conversation. */
+/** Evaluates one rule on one conversation. */
 export const evaluateRule = async (rules: Rules, expression: string, told: SubjectFields, score?: string) => {
   const answers = await rules.evaluate({ rules: [{ expression, score }], subjects: [subjectOf(told)] })
   const [answer = { is: undefined }] = answersOf(answers)

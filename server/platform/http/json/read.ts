@@ -23,7 +23,7 @@ const turnMs = 25
 export class JsonText {
   // Private, so that the bytes are not iterated like properties.
   readonly #bytes: Uint8Array<ArrayBuffer>
-  /** Of a text that was not looked through closely. */
+  /** For a text that was not scanned closely. */
   readonly #counts: JsonCounts | undefined
   constructor(bytes: Uint8Array<ArrayBuffer>, counts?: JsonCounts) {
     this.#bytes = bytes
@@ -102,7 +102,7 @@ type Reading = {
   isForeign?: boolean | undefined
 }
 
-/** Parses a text of known size, and refuses what cannot be stored as it was sent. */
+/** Parses a text of known size, and rejects what cannot be stored unchanged. */
 export const parseCounted = (text: string, counts: JsonCounts, { apart, isForeign = false }: Reading = {}): unknown => {
   const value = parse(text)
   if (counts.isSuspicious) {

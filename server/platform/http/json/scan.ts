@@ -39,7 +39,7 @@ export type JsonCounts = {
   hasLongInteger: boolean
 }
 
-/** The value of a property that is read apart. */
+/** The value of a property that is read separately. */
 export type Apart = Span & JsonCounts
 
 export type ScanResult = JsonCounts & {
@@ -52,7 +52,7 @@ export type ScanResult = JsonCounts & {
 }
 
 export type ScanOptions = {
-  /** A property of the outermost object whose value is read apart. */
+  /** A top-level property with a value that is read separately. */
   apart?: string | undefined
   /** A top-level property with a list that is read item by item. */
   list?: string | undefined
