@@ -25,7 +25,7 @@ process.on('message', async ({ args, env }: CommandInput) => {
   process.argv.splice(2, Infinity, ...args)
   for (const name of Object.keys(process.env)) delete process.env[name]
   Object.assign(process.env, env)
-  // By another address each time, so that it is run anew.
+  // With another URL each time, so that it runs again.
   await import(`../server/main.ts?${++count}`)
   process.send?.({ code: process.exitCode, stdout, stderr })
 })

@@ -10,9 +10,9 @@ import { hasId, listOperations, makeIds, type Org, pathWith, preparedCall, type 
 import { openConnection } from './raw-http.ts'
 import { serviceKey, type TestCall, testServer } from './server.ts'
 
-/** What holds for every operation, asked of every operation that openapi.json names; who may call is asked in security/. */
+/** Rules for all operations, tested on every operation in openapi.json. security/ tests who can call them. */
 
-// A mail server that is set and never asked: what is to be sent waits for the jobs.
+// A mail server that is never used: emails wait for jobs.
 const server = await testServer({ EARSHOT_TRUST_PROXY: '1', EARSHOT_SMTP_URL: 'smtp://127.0.0.1:1' })
 const { call } = server
 const operations = listOperations(server)
@@ -39,7 +39,7 @@ const expectError = (answer: { status: number; body: unknown }, status: number, 
   expect(faultsOf(errorSchema, answer.body)).toBeNull()
 }
 
-/** The status for a body that is announced and never sent. */
+/** The status for an announced body that is never sent. */
 const announce = async (method: string, path: string, bytes: number, headers: Record<string, string>) => {
   const connection = openConnection(Number(new URL(server.origin).port))
   const lines = Object.entries({ host: '127.0.0.1', 'content-length': `${bytes}`, ...headers })
@@ -52,7 +52,7 @@ const announce = async (method: string, path: string, bytes: number, headers: Re
 const isAudited = ({ method, unaudited, audited }: SweptOperation) =>
   audited || (method !== 'GET' && method !== 'HEAD' && !unaudited)
 
-/** Of the lowest role that may: what higher ones are answered, security/access.test.ts asks. */
+/** With the lowest allowed role; security/access.test.ts tests the higher ones. */
 const keyFor = async ({ access }: SweptOperation, org: Org) => {
   if (access === 'service') return serviceKey
   return access === 'public' ? org.key : (await makeKey(server, org.key, access.role)).key
@@ -64,7 +64,7 @@ const { rows: tenantTables } = await sql<{ name: string }>`
   server.deps.db,
 )
 
-/** Everything stored for an organization, but for the minute in which a key was last used. */
+/** Everything stored for an organization, except when a key was last used. */
 const stateOf = async (org: string): Promise<string> => {
   const ofEach = tenantTables.map(
     ({ name }) => sql`SELECT ${name}::text AS name, to_jsonb(t) AS row
@@ -81,10 +81,10 @@ const countAudit = async (): Promise<number> => {
   return rows[0]?.count ?? Number.NaN
 }
 
-// It is the same whoever serves it, so it is looked at once.
+// It is the same for every caller, so it is checked once.
 if (inject('processes') === undefined) {
   describe('the document', () => {
-    it('has an operation id, a summary, a tag, examples and a default error for each operation', () => {
+    it('has an operation ID, a summary, a tag, examples, and a default error for each operation', () => {
       const ids = operations.map(({ operation }) => operation.operationId)
       expect(new Set(ids).size).toBe(operations.length)
       const tagNames = document.tags.map(({ name }) => name)
@@ -106,10 +106,10 @@ if (inject('processes') === undefined) {
 const resolved = (schema: JsonSchema): JsonSchema =>
   schema.$ref ? (document.components.schemas[schema.$ref.replace('#/components/schemas/', '')] ?? {}) : schema
 
-/** What a caller might hope to set beside what is asked for. */
+/** Properties that a caller might try to set. */
 const hopes = ['surprise', 'id', 'organizationId', 'role', 'createdAt', 'createdByUserId', 'constructor', '__proto__']
 
-/** The value with unknown properties in every object of it that lists its own, and where they stand. */
+/** Returns the value with unknown properties in every object with listed properties, and their paths. */
 const withHopes = (given: JsonSchema, value: unknown, at = ''): { value: unknown; paths: string[] } => {
   const schema = resolved(given)
   if (schema.anyOf) {
@@ -128,7 +128,7 @@ const withHopes = (given: JsonSchema, value: unknown, at = ''): { value: unknown
   const unknown = hopes.filter((name) => !Object.hasOwn(schema.properties ?? {}, name))
   const added = schema.additionalProperties === false ? unknown : []
   return {
-    // From entries, since an assignment to __proto__ adds no property.
+    // From entries, because an assignment to __proto__ adds no property.
     value: Object.fromEntries([
       ...properties.map((each) => [each.name, each.value]),
       ...added.map((name) => [name, 'owner']),
@@ -140,7 +140,7 @@ const withHopes = (given: JsonSchema, value: unknown, at = ''): { value: unknown
 describe.each(operations)('$name', (swept) => {
   const { method, path, operation, foreign } = swept
 
-  it('answers 405 with Allow to a method that it does not have', async () => {
+  it('returns 405 with Allow for an unsupported method', async () => {
     const present = Object.keys(document.paths[path] ?? {}).map((name) => name.toUpperCase())
     const other = ['DELETE', 'PATCH', 'PUT', 'POST'].find((candidate) => !present.includes(candidate))
     if (!other) throw new Error('each method is taken')
@@ -165,7 +165,7 @@ describe.each(operations)('$name', (swept) => {
     accepted = await preparedCall(server, swept, org)
   })
 
-  it('names what is wrong in a request, and changes nothing', async () => {
+  it('reports what is wrong in a request, and changes nothing', async () => {
     const send = (target: string, parts: Partial<TestCall> = {}) => call(method, target, { key, ...accepted, ...parts })
     const state = await stateOf(org.id)
     if (hasId(swept)) {
@@ -173,7 +173,7 @@ describe.each(operations)('$name', (swept) => {
       expectError(answer, 400, 'validation failed')
       expect(answer.body.details.issues).toContainEqual({ path: 'id', message: 'must be a UUID' })
     }
-    // Foreign senders add what they like, and say it in a type of their own.
+    // Foreign senders add properties, and use their own content types.
     if (!foreign) {
       const answer = await send(`${filled}${filled.includes('?') ? '&' : '?'}surprise=1`)
       expectError(answer, 400, 'validation failed')
@@ -205,7 +205,7 @@ describe.each(operations)('$name', (swept) => {
     expect(await stateOf(org.id)).toBe(state)
   })
 
-  it('answers as its schema says, and leaves one audit event if it writes', async () => {
+  it('responds according to its schema, and leaves one audit event if it writes', async () => {
     const before = await countAudit()
     const answer = await call(method, filled, { key, ...accepted })
     const declared = operation.responses[answer.status]

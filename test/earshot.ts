@@ -1,4 +1,4 @@
-// The command as people run it: real processes, on a data directory of their own.
+// The command as people run it: real processes, with their own data directory.
 import { type ChildProcess, execFile, fork, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
@@ -36,7 +36,7 @@ export const findPostmaster = async (dataDir: string): Promise<number> => {
   return pid
 }
 
-/** Lines of `ps` about processes that work on this folder, or were started here and are dead and not waited for. */
+/** Lines of `ps` about processes that use this folder, or were started here and are dead but not reaped. */
 export const listProcesses = async (folder: string): Promise<string[]> => {
   const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,ppid=,stat=,args='], { maxBuffer: 10_000_000 })
   const lines = stdout.split('\n').map((line) => line.trim())
@@ -44,14 +44,16 @@ export const listProcesses = async (folder: string): Promise<string[]> => {
   return lines.filter((line) => line.includes(folder) || isZombieOfOurs(line))
 }
 
-/** A folder that is gone after the test, or after the file outside of tests, together with whatever still runs on it. */
+/**
+ * A folder that is removed after the test, or after the file outside of tests, together with the processes that use it.
+ */
 export const makeDataDir = async (): Promise<string> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'earshot-process-'))
-  // As root the database runs as another user, who must be able to walk through.
+  // As root, the database runs as another user, who must have access to the parent folders.
   await chmod(dataDir, 0o711)
   afterwards(async () => {
     for (const line of await listProcesses(dataDir)) {
-      // Only the processes that name this folder; those that they started end with them.
+      // Only the processes with this folder in their arguments; their children end with them.
       if (line.includes(dataDir)) signal(Number.parseInt(line, 10), 'SIGKILL')
     }
     await rm(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
@@ -59,7 +61,7 @@ export const makeDataDir = async (): Promise<string> => {
   return dataDir
 }
 
-/** The switches of a service on a database that is there: it starts in half the time. */
+/** The variables of a service with an existing database: it starts in half the time. */
 export const switchesOnTestDatabase = async () => {
   const dataDir = await makeDataDir()
   const { connection, drop } = await testDatabase()
@@ -71,7 +73,7 @@ export const switchesOnTestDatabase = async () => {
   }
 }
 
-/** Below those that the system hands out, so that nobody is given it before it is used. */
+/** Below the system's ephemeral ports, so that nothing else gets it first. */
 export const takeFreePort = async (): Promise<number> => {
   const port = randomInt(20_000, 32_000)
   const server = createServer()
@@ -88,16 +90,16 @@ export type Ended = { code: number | null; signal: NodeJS.Signals | null }
 
 export type RunningEarshot = {
   child: ChildProcess
-  /** Empty for a process that only works. */
+  /** Empty for a process that only runs jobs. */
   origin: string
-  /** Where a process that only works tells of its health; empty for the others, and where it opens no port. */
+  /** The health URL of a process that only runs jobs; empty for others, and if it opens no port. */
   healthOrigin: string
   stdout: () => string
   stderr: () => string
   ended: Promise<Ended>
 }
 
-/** What waits outside of tests has no limit of theirs. */
+/** Waiting outside of tests has no timeout otherwise. */
 const limitMs = 60_000
 
 const late = async (told: () => string): Promise<never> => {
@@ -109,7 +111,7 @@ const readyLine = /^Earshot (?:is ready at (\S+)|is running jobs\.(?: Health che
 
 type Start = { file?: string; args?: string[]; cwd?: string; detached?: boolean }
 
-/** Starts a process and waits until it says that it is ready. It is killed after the test if it still runs. */
+/** Starts a process and waits until it is ready. It is killed after the test if it still runs. */
 export const startEarshot = async (switches: Record<string, string>, start: Start = {}): Promise<RunningEarshot> => {
   const { file = command, args = ['serve'], cwd = tmpdir(), detached = false } = start
   const child = spawn(file, args, { cwd, detached, stdio: ['ignore', 'pipe', 'pipe'], env: environment(switches) })
@@ -138,7 +140,7 @@ export const startEarshot = async (switches: Record<string, string>, start: Star
   return { child, ...origins, ended, stdout: () => stdout, stderr: () => stderr }
 }
 
-/** To the process and all that it started, as Ctrl-C in a terminal does. */
+/** To the process and its children, like Ctrl-C in a terminal. */
 export const killGroup = (child: ChildProcess, name: NodeJS.Signals): void => {
   if (child.pid !== undefined) signal(-child.pid, name)
 }
@@ -154,7 +156,7 @@ export const runEarshot = (args: string[], switches: Record<string, string>, tim
 
 let commands: { child: ChildProcess; ended: Promise<never> } | undefined
 
-/** It ends with this process, which it does not keep from ending. */
+/** It ends with this process, and does not keep it alive. */
 const startCommands = () => {
   const env = { ...inheritedEnvironment(), NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/earshot') }
   const file = join(import.meta.dirname, 'commands-process.ts')
@@ -170,8 +172,9 @@ const startCommands = () => {
 }
 
 /**
- * Like `runEarshot`, and runs commands one after the other in one process, which loads the code once, in a tenth of the
- * time: for what is left to say of a command that a process of its own has run to its end in another test.
+ * Like `runEarshot`, but runs commands one after the other in one process, which loads the code once, in a tenth of the
+ * time: for
+ * further cases of a command that another test runs in a real process.
  */
 export const runInOne: typeof runEarshot = async (args, switches) => {
   commands ??= startCommands()
@@ -181,7 +184,7 @@ export const runInOne: typeof runEarshot = async (args, switches) => {
   return Promise.race([told, ended, late(() => `earshot ${args.join(' ')} did not end`)])
 }
 
-/** Asks for JSON and takes whatever status comes. */
+/** Requests JSON and accepts any status. */
 export const ask = async (origin: string, method: string, path: string, key: string, body?: unknown) => {
   const response = await fetch(new URL(path, origin), {
     method,

@@ -8,17 +8,19 @@ import { acceptedCall, fillPath, listOperations, pathWith, type SweptOperation, 
 import { openConnection, type RawAnswer, type RawConnection } from './raw-http.ts'
 import { serviceKey, testServer } from './server.ts'
 
-/** Anyone may send anything. Nothing of it may break the service, hold it up, or be answered with a riddle. */
+/** Anyone can send anything. It must not break or block the service, or get an unclear response. */
 
-/** `FUZZ_SEED=… vitest run test/fuzz` sends the very same requests again; `FUZZ_REQUESTS=2000` so many an operation. */
+/**
+ * `FUZZ_SEED=… vitest run test/fuzz` sends the same requests again; `FUZZ_REQUESTS=2000` sets the number per operation.
+ */
 const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 32))
 const requestsPerOperation = Number(process.env.FUZZ_REQUESTS ?? 40)
-/** Without a body there is less to get wrong. */
+/** Without a body, less can be wrong. */
 const requestsTo = ({ bodies, raw }: Sound) => Math.ceil(requestsPerOperation * (bodies.length > 0 || raw ? 1 : 2 / 3))
 const concurrency = 16
 
 const server = await testServer({
-  // People who are made on the way sign in from addresses of their own.
+  // People created along the way sign in from their own IP addresses.
   EARSHOT_TRUST_PROXY: '1',
   EARSHOT_LIMITS: 'ratePerSecond=1000000,rateBurst=1000000',
 })
@@ -26,7 +28,7 @@ const { call } = server
 const operations = listOperations(server)
 const { port } = server.deps.listening
 
-// Asked of the engine here, so that the test needs no flag of its own.
+// Requested from the engine here, so that the test needs no flag.
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 const heapMegabytes = () => {
@@ -51,7 +53,7 @@ const faultsOf = ({ status, headers, body }: RawAnswer, head: boolean): string[]
 
 const show = (bytes: Buffer) => JSON.stringify(bytes.subarray(0, 1_500).toString('latin1'))
 
-/** Sends requests over a few connections that stay open while they can, and tells how each was answered. */
+/** Sends requests over a few keep-alive connections, and counts the responses. */
 const sendAll = async (requests: Iterable<Malformed>) => {
   const statuses: Record<string, number> = {}
   const failures: string[] = []
@@ -60,7 +62,7 @@ const sendAll = async (requests: Iterable<Malformed>) => {
   const faultsOfExchange = async (connection: RawConnection, { bytes, head, last }: Malformed) => {
     const answers = await connection.exchange(bytes, { head, last })
     for (const { status } of answers) statuses[status] = (statuses[status] ?? 0) + 1
-    // Whoever stops in the middle of a request may be hung up on.
+    // The service may disconnect senders that stop in the middle of a request.
     if (answers.length === 0 && !last) return ['no answer']
     return answers.flatMap((answer) => faultsOf(answer, head).map((text) => `${answer.status} ${text} ${answer.body}`))
   }
@@ -106,14 +108,14 @@ function* repeat(times: number, random: SeededRandom, sound: Sound): Generator<M
   for (let i = 0; i < times; i++) yield malform(random, sound)
 }
 
-/** Of an organization of its own, so that none meets what another one left: as many of a thing as there may be, say. */
+/** From its own organization, so that none meets another one's data or limits. */
 const makeSoundRequest = async (swept: SweptOperation): Promise<Sound> => {
   const target = await makeOrganization(server)
   const path = swept.path.startsWith('/files/') ? await filePath(target) : await fillPath(server, swept, target)
   return soundRequest(swept, path, target.key)
 }
 
-/** Once around, so that what is made on first use is there when the memory is first measured. */
+/** Runs once first, so that lazily created objects exist when memory is first measured. */
 const warmUp = async () => {
   const shared = await makeOrganization(server)
   const idsOf = sharedIds(server, shared)
@@ -143,7 +145,7 @@ afterAll(() => {
 })
 
 it.each(operations.map((swept, index) => ({ ...swept, index })))(
-  '$name answers malformed requests, none of them with a 500',
+  '$name responds to malformed requests, never with a 500',
   async ({ index, ...swept }) => {
     const sound = await makeSoundRequest(swept)
     const requests = requestsTo(sound)
@@ -163,7 +165,7 @@ it.each(operations.map((swept, index) => ({ ...swept, index })))(
 describe('what is hardly HTTP', () => {
   const request = 'GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n'
 
-  /** Whatever is answered is an answer of ours, and the connection ends. */
+  /** Every response is one of ours, and the connection ends. */
   const expectRefused = async (bytes: string | Buffer) => {
     const connection = openConnection(port)
     const answers = await connection.exchange(bytes, { last: true })
@@ -196,11 +198,11 @@ describe('what is hardly HTTP', () => {
     '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003',
     '\r\n\r\n\r\n',
     '',
-  ])('%j is refused or answered, never with a failure', async (bytes) => {
+  ])('%j is rejected or answered, never with an error', async (bytes) => {
     await expectRefused(Buffer.from(bytes, 'latin1'))
   })
 
-  it('bytes at random are refused', async () => {
+  it('random bytes are rejected', async () => {
     const random = seededRandom(seed)
     for (let i = 0; i < 300; i++) {
       const noise = Buffer.from(Array.from({ length: 1 + random.below(200) }, () => random.below(256)))
@@ -208,14 +210,14 @@ describe('what is hardly HTTP', () => {
     }
   })
 
-  it.each([20_000, 500_000])('%i bytes of headers are answered 431, to one who goes on sending too', async (size) => {
+  it.each([20_000, 500_000])('%i bytes of headers return 431, even if the sender continues', async (size) => {
     for (let i = 0; i < 10; i++) {
       const [answer] = await expectRefused(`GET /healthz HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(size)}\r\n\r\n`)
       expect(answer?.status).toBe(431)
     }
   })
 
-  it('requests sent all at once are answered in their order', async () => {
+  it('pipelined requests are answered in order', async () => {
     const paths = ['/healthz', '/nowhere', '/v1/me', '/%zz', '/healthz']
     const requests = paths.map((path) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`)
     requests.push('GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
@@ -223,7 +225,7 @@ describe('what is hardly HTTP', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 404, 401, 400, 200, 200])
   })
 
-  it('what follows a whole request does not answer for it', async () => {
+  it('data after a complete request is not treated as its response', async () => {
     const body = JSON.stringify({ name: 'Acme' })
     const head = `POST /v1/companies HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${org.key}\r\ncontent-type: application/json\r\n`
     const bytes = `${head}content-length: ${body.length}\r\n\r\n${body}}} and more\r\n\r\n`
@@ -231,7 +233,7 @@ describe('what is hardly HTTP', () => {
     expect(answers.map(({ status }) => status)).toEqual([201])
   })
 
-  it('bodies that never end, from callers who hang up, leave no connection open', async () => {
+  it('endless bodies from senders who disconnect leave no connection open', async () => {
     const starts = ['', '{', '{"name":"Ac'].flatMap((body) => [
       `content-length: 100\r\n\r\n${body}`,
       `transfer-encoding: chunked\r\n\r\n${body === '' ? '' : `${body.length.toString(16)}\r\n${body}\r\n`}`,

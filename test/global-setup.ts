@@ -16,14 +16,14 @@ import { noteSegments, sharedMemory } from './shared-memory.ts'
 export type TestDatabaseServer = {
   connection: { connectionString: string } | { host: string; port: number; user: string; ssl: false }
   template: string
-  /** Functions that may answer differently for the same arguments, in all of their forms. */
+  /** Volatile functions, in all their forms. */
   changingFunctions: string[]
 }
 
 declare module 'vitest' {
   interface ProvidedContext {
     testServer: TestDatabaseServer
-    /** How many processes answer in place of the test's own, where there are several (test/scale). */
+    /** How many processes replace the test's own, if several (test/scale). */
     processes?: number
   }
 }
@@ -64,7 +64,7 @@ const openServer = async (): Promise<{ connection: TestDatabaseServer['connectio
   if (connectionString) return { connection: { connectionString }, close: async () => {} }
   await sweepKilledRuns()
   const dataDir = await mkdtemp(join(tmpdir(), `${folderPrefix}${process.pid}-`))
-  // As root the database runs as another user, who must be able to walk through.
+  // As root, the database runs as another user, who must have access to the parent folders.
   await chmod(dataDir, 0o711)
   const remove = () => rm(dataDir, { recursive: true, force: true })
   try {
@@ -100,7 +100,7 @@ const listChangingFunctions = async (client: pg.Client): Promise<string[]> => {
 
 const template = `earshot_template_${process.pid}`
 
-/** pg reads the database from a URL in preference to the option beside it. */
+/** pg prefers the database in a URL to the separate option. */
 export const inDatabase = (connection: TestDatabaseServer['connection'], database: string): pg.PoolConfig => {
   if (!('connectionString' in connection)) return { ...connection, database }
   const url = new URL(connection.connectionString)
@@ -135,7 +135,7 @@ export default async (project: TestProject) => {
     } finally {
       await close()
       await sweepSegments()
-      // Left by programs that tests run, such as npm, which stays for good where it does no harm.
+      // Left by programs that tests run, such as npm; harmless otherwise.
       if (tmpdir() === sharedMemory) await rm(join(tmpdir(), 'node-compile-cache'), { recursive: true, force: true })
     }
   }

@@ -1,4 +1,4 @@
-/** What this process was started with says nothing to the services that it starts. */
+/** This process's options do not apply to the services that it starts. */
 export const inheritedEnvironment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(
     Object.entries(process.env).filter(

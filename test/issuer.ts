@@ -17,13 +17,13 @@ const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString
 type State = {
   person: Claims | undefined
   forged: boolean
-  /** What the user info endpoint answers. */
+  /** The response of the user info endpoint. */
   userInfo: Claims | undefined
-  /** Whether it takes requests and never answers. */
+  /** Whether it accepts requests without responding. */
   silent: boolean
 }
 
-/** An issuer of OpenID Connect: whoever is sent there comes back as the person that it was told of last. */
+/** An OpenID Connect issuer: anyone sent there returns as the person that was set last. */
 export const openIssuer = async (whenOver?: Parameters<typeof serve>[1]) => {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const strange = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey

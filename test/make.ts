@@ -8,7 +8,7 @@ import { deliver } from '../server/webhooks/deliveries/jobs.ts'
 import { sampleBytes } from './samples/ingest/sample.ts'
 import { serviceKey, type TestServer } from './server.ts'
 
-/** What tests need to exist, made through the interface like anyone would make it. */
+/** Creates what tests need, through the API. */
 
 const made = async <T>(answer: Promise<{ status: number; text: string; body: T }>): Promise<T> => {
   const { status, text, body } = await answer
@@ -18,7 +18,7 @@ const made = async <T>(answer: Promise<{ status: number; text: string; body: T }
 
 type Switches = { entitlements?: Record<string, boolean>; features?: Record<string, boolean> }
 
-/** An organization of one's own, with a key of its owner. */
+/** A separate organization, with its owner's key. */
 export const makeOrganization = async (server: TestServer, switches: Switches = {}) => {
   const name = `Organization ${randomUUID()}`
   const owner = { email: `${randomUUID()}@example.com`, name: 'Olga Owner' }
@@ -27,7 +27,7 @@ export const makeOrganization = async (server: TestServer, switches: Switches = 
   return { id: organization.id as string, key: apiKey.key as string, keyId: apiKey.id as string, organization }
 }
 
-/** A key of a role, which acts for the maker of `key`. */
+/** A key with a role, for the creator of `key`. */
 export const makeKey = async (server: TestServer, key: string, role: Role, expiresAt?: string) => {
   const body = { name: `A ${role}'s key`, role, ...(expiresAt && { expiresAt }) }
   const created = await made(server.call('POST', '/v1/api-keys', { key, body }))
@@ -65,7 +65,7 @@ const conversationOf = (fields: object) => ({
 export const makeConversation = (server: TestServer, key: string, fields: object = {}) =>
   made(server.call('POST', '/v1/conversations', { key, body: conversationOf(fields) }))
 
-/** One for each of the fields given, by one request; the ids are in their order. */
+/** One for each of the given properties, with one request; the IDs are in order. */
 export const makeConversations = async (server: TestServer, key: string, each: object[]): Promise<string[]> => {
   const conversations = each.map(conversationOf)
   const { status, text, body } = await server.call('POST', '/v1/conversations/batch', { key, body: { conversations } })
@@ -74,7 +74,7 @@ export const makeConversations = async (server: TestServer, key: string, each: o
   return body.data.map(({ id }: { id: string }) => id)
 }
 
-/** A second of silence or more: a whole WAV file of the length given. */
+/** A second of silence or more: a complete WAV file of the given length. */
 export const wav = (bytes = 1_044): Uint8Array<ArrayBuffer> => {
   const file = Buffer.alloc(bytes)
   file.write('RIFF', 0)
@@ -112,13 +112,13 @@ export const makeMetric = async (server: TestServer, key: string) => {
   return conversation
 }
 
-/** One whose results are posted. */
+/** An external monitor. */
 export const makeMonitor = (server: TestServer, key: string, fields: object = {}) => {
   const body = { name: `Monitor ${randomUUID()}`, kind: 'external', definition: {}, ...fields }
   return made(server.call('POST', '/v1/monitors', { key, body }))
 }
 
-/** One without filters, with a conversation in it. */
+/** Without filters, with a conversation in it. */
 export const makeBucket = async (server: TestServer, key: string, fields: object = {}) => {
   const { id } = await makeConversation(server, key)
   const bucket = await made(
@@ -159,8 +159,8 @@ export const makeDispute = async (server: TestServer, key: string, fields: objec
 type Judgment = { monitorId: string; monitorVersion?: number; correctResult: 'affected' | 'not_affected' | 'unsure' }
 
 /**
- * What the maker of `key` says of a conversation. Straight into the database, also what the interface refuses: a judgment
- * of what a monitor has no result of.
+ * A judgment by the creator of `key`. Written directly to the database, because the API rejects judgments without a
+ * result.
  */
 export const makeReview = async (
   { call, deps: { db } }: TestServer,
@@ -219,7 +219,7 @@ export const makeArms = async (server: TestServer, key: string) => {
   return { agentId: agent.id as string, armAVersionId: a.id as string, armBVersionId: b.id as string }
 }
 
-/** What launches an experiment on the results of one monitor. */
+/** The body that launches an experiment on one monitor. */
 export const makeLaunch = async (server: TestServer, key: string, fields: object = {}) => {
   const monitor = await makeMonitor(server, key)
   const outcomes = { outcomeMetricIds: [monitor.id as string], primaryMetricId: monitor.id as string }
@@ -229,7 +229,7 @@ export const makeLaunch = async (server: TestServer, key: string, fields: object
 export const makeExperiment = async (server: TestServer, key: string, fields: object = {}) =>
   made(server.call('POST', '/v1/experiments', { key, body: await makeLaunch(server, key, fields) }))
 
-/** One that an experiment was launched with. */
+/** A group from an experiment's launch. */
 export const makeMonitorGroup = async (server: TestServer, key: string) => {
   const { monitorGroupId } = await makeExperiment(server, key, { newMonitorGroupName: `Group ${randomUUID()}` })
   return monitorGroupId as string
@@ -249,7 +249,7 @@ export const makeExport = async (server: TestServer, key: string) => {
   return answer.body
 }
 
-/** What a schedule takes that tells a new endpoint of each run. */
+/** The body of a schedule that notifies a new endpoint of each run. */
 export const makeScheduleBody = async (server: TestServer, key: string) => {
   const { since: _since, until: _until, ...config } = await makeExportConfig(server, key)
   return {
@@ -264,7 +264,7 @@ export const makeScheduleBody = async (server: TestServer, key: string) => {
 export const makeExportSchedule = async (server: TestServer, key: string) =>
   made(server.call('POST', '/v1/export-schedules', { key, body: await makeScheduleBody(server, key) }))
 
-/** Of what a new experiment observed. */
+/** Of a new experiment. */
 export const makeExperimentExport = async (server: TestServer, key: string) => {
   const { id: experimentId } = await makeExperiment(server, key)
   const body = { operationId: randomUUID(), config: {} }
@@ -273,7 +273,7 @@ export const makeExperimentExport = async (server: TestServer, key: string) => {
   return { experimentId: experimentId as string, id: answer.body.id as string }
 }
 
-/** One that a spike of a new monitor filed, about one conversation. */
+/** Created by a spike of a new monitor, with one conversation. */
 export const makeFinding = async (server: TestServer, key: string, title = 'Refunds rise') => {
   const { db } = server.deps
   // The service has just said so.
@@ -287,7 +287,7 @@ export const makeFinding = async (server: TestServer, key: string, title = 'Refu
   return { id: filed.id, monitorId, conversationId }
 }
 
-/** Rich text of one paragraph. */
+/** Rich text with one paragraph. */
 export const richText = (text: string) => ({
   type: 'doc',
   content: [{ type: 'paragraph', content: [{ type: 'text', text }] }],
@@ -302,7 +302,7 @@ export const makeComment = async (server: TestServer, key: string, findingId: st
 export const makeSavedView = (server: TestServer, key: string, filter: object = {}) =>
   made(server.call('POST', '/v1/saved-views', { key, body: { name: `View ${randomUUID()}`, filter } }))
 
-/** What integrations of tests are signed with, and how: by the secret alone, in a header. */
+/** The secrets and signatures of test integrations: only the secret, in a header. */
 export const webhookHeaders = { 'x-vapi-secret': 'the-secret-of-a-provider' }
 
 export const makeIntegration = (server: TestServer, key: string, fields: object = {}) => {
@@ -320,7 +320,7 @@ export const makeDelivery = async (server: TestServer, key: string) => {
   return { integrationId: integration.id as string, deliveryId: answer.body.deliveryId as string }
 }
 
-/** An integration whose calls are listed at the provider too. */
+/** An integration with a list of calls at the provider. */
 export const makeSyncedIntegration = async (server: TestServer, key: string) => {
   const { id } = await makeIntegration(server, key)
   const body = { apiKey: 'an-api-key' }
@@ -389,12 +389,11 @@ export const makeAlertIncident = async (server: TestServer, key: string): Promis
   return body.data[0].id
 }
 
-/** The password of everyone whom tests make. */
+/** The password of everyone in tests. */
 export const password = 'correct horse battery staple'
 
 /**
- * An address of one's own, which a server with EARSHOT_TRUST_PROXY=1 believes: attempts to sign in are counted by
- * address.
+ * A separate IP address, which a server with EARSHOT_TRUST_PROXY=1 trusts: attempts to sign in are counted by address.
  */
 export const elsewhere = () => ({ 'x-forwarded-for': Array.from({ length: 4 }, () => randomInt(1, 255)).join('.') })
 
@@ -405,14 +404,14 @@ export const acceptance = (invitationUrl: string) => ({
   password,
 })
 
-/** The Cookie header that a browser would send after an answer. */
+/** The Cookie header that a browser would send after a response. */
 export const cookieOf = ({ headers }: { headers: Headers }): string =>
   headers
     .getSetCookie()
     .map((cookie) => cookie.split(';')[0])
     .join('; ')
 
-/** A member who has joined and is signed in. The headers are those of a page of this origin. */
+/** A signed-in member. The headers are those of a page of this origin. */
 export const makePerson = async (server: TestServer, key: string, role: Role = 'member', from = elsewhere()) => {
   const member = await makeMember(server, key, role)
   const body = acceptance(member.invitationUrl)

@@ -56,11 +56,11 @@ import {
 import { sampleBytes } from './samples/ingest/sample.ts'
 import type { TestCall, TestServer } from './server.ts'
 
-/** What other operations asked for, and nobody of theirs waits for: files take time, and addresses that lead nowhere. */
+/** What other operations requested and nobody waits for: files take time, and URLs that do not exist. */
 const forget = ({ deps }: TestServer, { name }: { name: string }) =>
   sql`DELETE FROM jobs WHERE name = ${name} AND state IN ('delayed', 'waiting')`.execute(deps.db)
 
-/** The operations of the interface, and what a call of each needs: what the contract sweep goes by. */
+/** The operations of the API, and what a call of each needs, for the tests of all operations. */
 
 export type Org = { id: string; key: string }
 
@@ -70,14 +70,14 @@ export type SweptOperation = {
   path: string
   access: Access
   foreign: boolean
-  /** Why a writing request of it leaves no audit event. */
+  /** Why a writing request leaves no audit event. */
   unaudited: string | undefined
   /** A reading request with an audit event. */
   audited: boolean
   operation: Operation
 }
 
-/** Makes what a path's parameters name, in the organization given. A new resource adds its line here. */
+/** Creates the resources in a path's parameters, in the given organization. A new resource adds its line here. */
 const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string | string[]>> = {
   '/v1/agents/{id}/versions/{versionId}': async (server, { key }) => {
     const { id } = await makeAgent(server, key)
@@ -175,7 +175,7 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
 const unique = () => Math.random().toString(36).slice(2)
 const png = Buffer.from('89504e470d0a1a0a0000', 'hex')
 
-/** A body that the operation accepts, where the document's example is not one. */
+/** A valid body, if the document's example is not valid here. */
 const bodies: Record<string, () => Partial<TestCall>> = {
   createAlertRule: () => ({ body: { name: 'Silence', condition: { kind: 'no_data', forMinutes: 60 } } }),
   previewAlertRule: () => ({ body: { condition: { kind: 'no_data', forMinutes: 60 } } }),
@@ -227,7 +227,7 @@ const makerOf = (path: string) => Object.entries(idMakers).find(([prefix]) => pa
 
 export const hasId = ({ path }: SweptOperation): boolean => path.includes('{')
 
-/** The query parameters that the operation insists on, by their examples. */
+/** The required query parameters, from their examples. */
 const requiredQuery = ({ operation: { parameters = [] } }: SweptOperation): string => {
   const needed = parameters.filter((parameter) => parameter.in === 'query' && parameter.required)
   if (needed.length === 0) return ''
@@ -237,7 +237,7 @@ const requiredQuery = ({ operation: { parameters = [] } }: SweptOperation): stri
   return `?${query}`
 }
 
-/** What the path's parameters name, made in the organization given. */
+/** The resources in the path's parameters, created in the given organization. */
 export const makeIds = async (server: TestServer, { path, name }: SweptOperation, org: Org): Promise<string[]> => {
   if (!path.includes('{')) return []
   const make = makerOf(path)?.[1]
@@ -245,7 +245,7 @@ export const makeIds = async (server: TestServer, { path, name }: SweptOperation
   return [await make(server, org)].flat()
 }
 
-/** The same ids for all operations of a path and what lies below it, where none of them changes what they name. */
+/** The same IDs for all operations of a path and its subpaths, if none of them changes the resources. */
 export const sharedIds = (server: TestServer, org: Org) => {
   const made = new Map<string, string[]>()
   return async (swept: SweptOperation): Promise<string[]> => {
@@ -256,7 +256,7 @@ export const sharedIds = (server: TestServer, org: Org) => {
   }
 }
 
-/** The path with these in the place of its parameters. */
+/** The path with these parameters. */
 export const pathWith = (swept: SweptOperation, ids: string[]): string => {
   const [prefix = swept.path] = makerOf(swept.path) ?? []
   const filled = ids.reduce((text, next) => text.replace(/\{\w+\}/, next), prefix) + swept.path.slice(prefix.length)
@@ -264,13 +264,13 @@ export const pathWith = (swept: SweptOperation, ids: string[]): string => {
   return filled + requiredQuery(swept)
 }
 
-/** The path with its parameters filled in by what the organization owns, the first one by an id if one is given. */
+/** The path with parameters from the organization's resources, the first one with a given ID, if any. */
 export const fillPath = async (server: TestServer, swept: SweptOperation, org: Org, id?: string) => {
   const [first, ...others] = await makeIds(server, swept, org)
   return pathWith(swept, first === undefined ? [] : [id ?? first, ...others])
 }
 
-/** A call that the operation accepts. */
+/** A valid call of the operation. */
 export const acceptedCall = ({ operation }: SweptOperation): Partial<TestCall> => {
   const special = bodies[operation.operationId]
   if (special) return special()
@@ -288,7 +288,7 @@ const withInvitation = async (server: TestServer, { key }: Org) => {
   return acceptance(invitationUrl)
 }
 
-/** A person for whose address an issuer vouches, and whom another organization has invited. */
+/** A person with a verified address who was invited by another organization. */
 const withOwnInvitation = async (server: TestServer, { key }: Org): Promise<Partial<TestCall>> => {
   const { email, userId, headers } = await makePerson(server, key)
   const other = await makeOrganization(server)
@@ -297,7 +297,7 @@ const withOwnInvitation = async (server: TestServer, { key }: Org): Promise<Part
   return { headers, body: { organizationId: other.id } }
 }
 
-/** What operations need that the document cannot tell: someone who is signed in or invited, a monitor of one's own. */
+/** What operations need beyond the document: someone who is signed in or invited, a monitor. */
 const preparations: Record<string, (server: TestServer, org: Org) => Promise<Partial<TestCall>>> = {
   signIn: async (server, { key }) => {
     const { email } = await makePerson(server, key)
@@ -308,7 +308,7 @@ const preparations: Record<string, (server: TestServer, org: Org) => Promise<Par
   forgetPassword: async () => ({ headers: elsewhere(), body: { email: 'ada@example.com' } }),
   changePassword: (server, org) =>
     bySession(server, org, { currentPassword: password, newPassword: 'another one of them' }),
-  // Mails that are enqueued stay there: nobody drains them.
+  // Enqueued emails stay there: nothing drains them.
   changeEmail: (server, org) => {
     server.deps.config.smtp ??= readSmtpUrl('smtp://127.0.0.1:9')
     return bySession(server, org, { email: `${unique()}@example.com`, currentPassword: password })
@@ -339,7 +339,7 @@ const preparations: Record<string, (server: TestServer, org: Org) => Promise<Par
   }),
   createExportSchedule: async (server, { key }) => ({ body: await makeScheduleBody(server, key) }),
   createReview: async (server, { key }) => ({ body: { conversationId: (await makeConversation(server, key)).id } }),
-  // The dispute that the path names is over the newest monitor.
+  // The disagreement is about the newest monitor.
   adjudicateReview: async (server, { key }) => {
     const [monitor] = (await server.call('GET', '/v1/monitors?limit=1', { key })).body.data
     return { body: { judgments: [{ monitorId: monitor?.id ?? randomUUID(), correctResult: 'affected' }] } }
@@ -349,6 +349,6 @@ const preparations: Record<string, (server: TestServer, org: Org) => Promise<Par
   switchOrganization: (server, org) => bySession(server, org, { organizationId: org.id }),
 }
 
-/** A call that the operation accepts, with all that it needs made. */
+/** A valid call of the operation, with everything that it needs. */
 export const preparedCall = async (server: TestServer, swept: SweptOperation, org: Org): Promise<Partial<TestCall>> =>
   (await preparations[swept.operation.operationId]?.(server, org)) ?? acceptedCall(swept)

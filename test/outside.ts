@@ -1,4 +1,4 @@
-// The outside as tests have it: small servers on this machine, and names that lead where a test says.
+// External services in tests: small servers on this machine, and names that resolve as a test says.
 import type { LookupAddress } from 'node:dns'
 import {
   createServer,
@@ -12,7 +12,7 @@ import type { AddressInfo, Server as TcpServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 
-/** Who says when something of a test is over: the test, or `afterAll` for what a file's tests share. */
+/** Registers cleanup: the test, or `afterAll` for what a file's tests share. */
 type WhenOver = (close: () => Promise<void>) => void
 
 /** Listens on a free port of 127.0.0.1 until the test is over. */
@@ -36,13 +36,13 @@ export const listen = async (server: Server | TcpServer, whenOver: WhenOver = on
 
 export const serve = (handler: RequestListener, whenOver?: WhenOver) => listen(createServer(handler), whenOver)
 
-/** Answers with what was asked, as JSON. */
+/** Returns the request as JSON. */
 export const echo: RequestListener = async (incoming, outgoing) => {
   const { method, url, headers } = incoming
   outgoing.end(JSON.stringify({ method, url, headers, body: await text(incoming) }))
 }
 
-/** Passes a request on to a service and gives its answer. Where one side goes away, so does the other. */
+/** Forwards a request to a service and returns its response. If one side disconnects, so does the other. */
 export const forward = (incoming: IncomingMessage, outgoing: ServerResponse, origin: string) =>
   new Promise<IncomingMessage>((resolve) => {
     const { method, url = '', headers } = incoming
@@ -52,7 +52,7 @@ export const forward = (incoming: IncomingMessage, outgoing: ServerResponse, ori
     incoming.pipe(passed)
   })
 
-/** The answer as it is. */
+/** The unchanged response. */
 export const passOn = (answer: IncomingMessage, outgoing: ServerResponse) => {
   outgoing.writeHead(answer.statusCode ?? 500, answer.headers)
   answer.pipe(outgoing)
@@ -70,7 +70,7 @@ export const passOnUntil = (bytes: number, answer: IncomingMessage, outgoing: Se
   })
 }
 
-/** Answers from a table; each name's answers are taken in turn, the last one for good. */
+/** Responds from a table; each name's responses are used in turn, the last one repeatedly. */
 export const resolver = (table: Record<string, string[][]>) => {
   const asked: string[] = []
   const resolve = async (hostname: string): Promise<LookupAddress[]> => {

@@ -1,4 +1,4 @@
-// A PostgreSQL of a test's own, whose roles, settings, and replication are the test's to choose.
+// A separate PostgreSQL for a test that controls roles, settings, and replication.
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -35,7 +35,7 @@ export const runOn = async (database: pg.ClientConfig, ...statements: string[]) 
   }
 }
 
-/** Admits connections that a line of pg_hba.conf describes. Under root, only the superuser is admitted otherwise. */
+/** Adds a pg_hba.conf line. Under root, only the superuser can connect otherwise. */
 export const letIn = async ({ dataDir, connection }: Awaited<ReturnType<typeof startDatabase>>, line: string) => {
   if (process.getuid?.() !== 0) return
   const path = join(dataDir, 'postgres.hba')

@@ -1,4 +1,4 @@
-// A TCP proxy between two parts of the service, whose network can be made to fail.
+// A TCP proxy between two parts of the service that simulates network failures.
 import { connect, createServer, type NetConnectOpts, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { listen } from './outside.ts'
@@ -6,9 +6,9 @@ import { listen } from './outside.ts'
 export type Network =
   | { kind: 'sound' }
   | { kind: 'slow'; delayMs: number; bytesPerSecond: number }
-  /** Connections are accepted, and nothing passes. */
+  /** Connections are accepted without traffic. */
   | { kind: 'silent' }
-  /** Each connection is cut after so many bytes of answers. */
+  /** Each connection is cut after this many response bytes. */
   | { kind: 'cutting'; answerBytes: number }
   | { kind: 'resetting' }
 
@@ -21,7 +21,7 @@ export const openPassage = async (target: () => NetConnectOpts) => {
   let network: Network = sound
   let changed = Promise.withResolvers<void>()
 
-  /** What is left of a piece that may pass, once it may. */
+  /** The rest of a chunk that may pass. */
   const admit = async (pair: Pair, chunk: Buffer, isAnswer: boolean, answered: number): Promise<Buffer> => {
     while (network.kind === 'silent' || pair.isForgotten) await changed.promise
     if (network.kind === 'slow') await pause(network.delayMs + (chunk.length / network.bytesPerSecond) * 1_000)
@@ -40,7 +40,7 @@ export const openPassage = async (target: () => NetConnectOpts) => {
       }
       to.end()
     } catch {
-      // One side was reset, and the other learns of it.
+      // One side was reset, and the other is informed.
       pair.reset()
     }
   }
@@ -69,18 +69,18 @@ export const openPassage = async (target: () => NetConnectOpts) => {
 
   return {
     port,
-    /** Until the next call; what was held back before passes then. */
+    /** Until the next call; then withheld data passes. */
     become: (next: Network) => {
       network = next
       if (next.kind === 'resetting') for (const pair of pairs) pair.reset()
       changed.resolve()
       changed = Promise.withResolvers()
     },
-    /** Nothing passes any more on the connections that there are, and neither side learns of it. */
+    /** Stops traffic on existing connections without closing them. */
     forget: () => {
       for (const pair of pairs) pair.isForgotten = true
     },
-    /** Ends the connections that there are. */
+    /** Closes existing connections. */
     reset: () => {
       for (const pair of pairs) pair.reset()
     },

@@ -1,5 +1,5 @@
-// How PostgreSQL carries statements out, on a database of a test's own.
-// Says how numbers and instants of the database are read.
+// How PostgreSQL runs statements, on a separate database.
+// Also sets how numbers and times of the database are parsed.
 import '../server/platform/db/database.ts'
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
@@ -27,7 +27,7 @@ export const openPlans = async (settings: SessionSettings = {}) => {
     max: 1,
     onConnect: (client) => setSession(client, { ...planning, ...settings }),
   })
-  // A pool that has ended is still closing its connection, which ends sooner where the database is dropped.
+  // A closed pool is still closing its connection, which ends sooner if the database is dropped.
   pool.on('error', () => {})
   const executed: { sql: string; parameters: readonly unknown[] }[] = []
   const log = ({ query }: { query: (typeof executed)[number] }) => void executed.push(query)
@@ -37,7 +37,7 @@ export const openPlans = async (settings: SessionSettings = {}) => {
     await drop()
   })
 
-  /** The plans of the statements that `run` sends, which are carried out once more, and how many pages they read. */
+  /** The plans of the statements that `run` sends, which run again, and how many pages they read. */
   const explain = async <T>(run: () => Promise<T>) => {
     executed.length = 0
     const answer = await run()

@@ -4,11 +4,11 @@ import { connect, type Socket } from 'node:net'
 export type RawAnswer = { status: number; headers: Map<string, string>; body: Buffer }
 
 type Exchange = {
-  /** To HEAD there is no body, whatever the headers say. */
+  /** HEAD has no body, whatever the headers say. */
   head?: boolean
-  /** What comes until the end of the connection is the answer, as many as there are. */
+  /** Everything until the end of the connection is responses. */
   untilEnd?: boolean
-  /** The same, and nothing follows these bytes: this half of the connection is closed. */
+  /** The same, but this half of the connection is closed after these bytes. */
   last?: boolean
   timeoutMs?: number
 }
@@ -28,7 +28,7 @@ const parseChunks = (bytes: Buffer): { body: Buffer; length: number } | undefine
   }
 }
 
-/** Undefined while the answer is not whole. `rest` is what follows it. */
+/** Undefined while the response is incomplete. `rest` is what follows it. */
 const parseAnswer = (bytes: Buffer, head: boolean, ended: boolean): { answer: RawAnswer; rest: Buffer } | undefined => {
   const end = bytes.indexOf('\r\n\r\n')
   if (end < 0) return undefined
@@ -55,7 +55,9 @@ const parseAnswer = (bytes: Buffer, head: boolean, ended: boolean): { answer: Ra
 }
 
 export type RawConnection = {
-  /** The answers to these bytes: the first one, or with `last` all until the end. None if the other side hung up. */
+  /**
+   * The responses to these bytes: the first one, or with `last` all until the end. None if the service disconnected.
+   */
   exchange: (bytes: Uint8Array | string, options?: Exchange) => Promise<RawAnswer[]>
   isOpen: () => boolean
   close: () => void
@@ -77,7 +79,7 @@ export const openConnection = (port: number): RawConnection => {
     socket.destroy()
     advance()
   }
-  // The other side may refuse and hang up before it has read everything; what it said until then counts.
+  // The service may reject and disconnect before reading everything; its response until then counts.
   socket.on('error', finish).on('end', finish).on('close', finish)
 
   const exchange: RawConnection['exchange'] = (

@@ -25,7 +25,7 @@ const readClone = (file: string) => readFile(join(clone, file), 'utf8')
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'earshot-release-'))
   clone = join(folder, 'clone')
-  // What is not committed yet is tested as well.
+  // Uncommitted changes are tested as well.
   const { stdout: files } = await run('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
     cwd: checkout,
   })

@@ -1,9 +1,9 @@
-// The code of a page of documentation, in its order, as one script: what a reader would do who copies block after block.
+// Returns the code of a documentation page in order, as one script, like a reader who copies block after block.
 import MarkdownIt from 'markdown-it'
 
 export type Block = { language: string; text: string; line: number }
 
-/** Text that is shown and not run: what is sent, what is answered, and rules, which tests of their own evaluate. */
+/** Text that is shown and not run: requests, responses, and rules, which have their own tests. */
 const shown = new Set(['', 'text', 'json', 'http', 'cel', 'mermaid'])
 const run = new Set(['sh', 'ts', 'js', 'python', 'sql'])
 
@@ -13,10 +13,10 @@ export const blocksOf = (page: string): Block[] =>
     .filter(({ type }) => type === 'fence')
     .map(({ info, content, map }) => ({ language: info.trim(), text: content, line: (map?.[0] ?? 0) + 1 }))
 
-/** ```sh by-hand: what starts a service, or needs a machine that tests have not. A test lists them. */
+/** ```sh by-hand: starts a service, or needs a machine that tests lack. A test lists them. */
 export const byHand = ({ language }: Block): boolean => language.endsWith(' by-hand')
 
-/** Said in each page for whoever reads it, and known here. */
+/** Placeholders that readers replace, and their values here. */
 const isAddressOrKey = (line: string) => /^(export )?(EARSHOT_URL=\S+ ?)?(EARSHOT_KEY=ear_…)?( *#.*)?$/.test(line)
 
 const runners: Record<string, (file: string) => string> = {
@@ -27,10 +27,10 @@ const runners: Record<string, (file: string) => string> = {
 }
 const endings: Record<string, string> = { ts: 'ts', js: 'mjs', python: 'py', sql: 'sql' }
 
-/** The script, and beside it the files that it runs. Throws on a block in a language that nobody runs. */
+/** Returns the script and its files. Throws on a block in an unknown language. */
 export const scriptOf = (blocks: Block[]): { script: string; files: Map<string, string> } => {
   const files = new Map<string, string>()
-  // What is answered with a fault is one, whether or not the page asks curl to say so.
+  // An error response is an error, whether or not the page makes curl fail.
   const lines = [
     'set -euo pipefail',
     'SERVER=',

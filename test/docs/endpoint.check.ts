@@ -22,7 +22,7 @@ const copyTree = async (): Promise<string> => {
 
 type Addition = { block: string; imports?: string[]; before?: string }
 
-/** What a block imports goes atop a file, the rest to its end or before a text of it. */
+/** The imports of a block go to the top of a file, the rest to its end or before a given text. */
 const add = async (file: string, { block, imports = [], before }: Addition): Promise<void> => {
   const isImport = (line: string) => line.startsWith('import ')
   const lines = block.split('\n')
@@ -33,7 +33,7 @@ const add = async (file: string, { block, imports = [], before }: Addition): Pro
   await writeFile(file, parts.join('\n'))
 }
 
-it('an endpoint is added in four files as it is written', async () => {
+it('an endpoint is added in four files as documented', async () => {
   const page = await readFile(join(root, 'CONTRIBUTING.md'), 'utf8')
   const blocks = blocksOf(page).filter(({ language }) => language === 'ts')
   const [schema = '', queries = '', routes = '', test = ''] = blocks.map(({ text }) => text)

@@ -1,4 +1,4 @@
-// What a reader has who follows the documentation: a demo that runs, its key, and the client installed.
+// What readers of the documentation have: a running demo, its key, and the installed client.
 
 import { execFile } from 'node:child_process'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
@@ -34,9 +34,9 @@ export default async (project: TestProject) => {
     throw new Error('there is no jq; on Debian, apt-get install jq')
   })
   const folder = await mkdtemp(join(tmpdir(), 'earshot-docs-'))
-  // As root the database runs as another user, who must be able to walk through.
+  // As root, the database runs as another user, who must have access to the parent folders.
   await chmod(folder, 0o711)
-  // The client as npm has it, built from what is here.
+  // The client as from npm, built from this checkout.
   const { stdout: packed } = await run('node', [join(root, 'tools/build-client.ts'), folder])
   await run('tar', ['-xzf', packed.trim(), '-C', folder])
   const certificate = { key: join(folder, 'key.pem'), cert: join(folder, 'cert.pem') }

@@ -6,25 +6,25 @@ import { expect, it } from 'vitest'
 import { makeDataDir, startEarshot, takeFreePort } from '../earshot.ts'
 import { inheritedEnvironment } from '../inherited.ts'
 
-/** The image as its Dockerfile makes it, but for the packages, which are those that are installed here. */
+/** The image as in its Dockerfile, except that it uses the packages installed here. */
 
 const root = join(import.meta.dirname, '../..')
 const read = (name: string) => readFile(join(root, name), 'utf8')
 
-/** A line that ends with a backslash goes on in the next. */
+/** A line that ends with a backslash continues in the next. */
 const readLines = async (name: string) =>
   (await read(name))
     .replace(/\\\n\s*/g, '')
     .split('\n')
     .filter((line) => line && !line.startsWith('#'))
 
-/** The switches of the image's ENV. */
+/** The variables in the image's ENV. */
 const readSwitches = (lines: string[]): Record<string, string> => {
   const pairs = lines.flatMap((line) => (line.startsWith('ENV ') ? line.split(' ').slice(1) : []))
   return Object.fromEntries(pairs.map((pair) => pair.split('=')))
 }
 
-/** The image's HEALTHCHECK as it stands; each call tells whether it holds. */
+/** The image's HEALTHCHECK; each call returns whether it passes. */
 const openHealthCheck = (lines: string[], switches: Record<string, string>) => {
   const [, command = '[]'] = /^HEALTHCHECK .*CMD (\[.*\])$/m.exec(lines.join('\n')) ?? []
   const [file = '', ...args] = JSON.parse(command) as string[]
@@ -37,7 +37,7 @@ const openHealthCheck = (lines: string[], switches: Record<string, string>) => {
     })
 }
 
-it('builds the console, serves with what is copied into it, and its health check tells whether it does', async () => {
+it('builds the console, serves with the files copied into it, and has a working health check', async () => {
   const ignored = await readLines('.dockerignore')
   const dockerfile = await readLines('Dockerfile')
   const copies = dockerfile.flatMap((line) => {

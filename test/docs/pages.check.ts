@@ -10,14 +10,14 @@ import { blocksOf, byHand, scriptOf } from './blocks.ts'
 const root = join(import.meta.dirname, '../..')
 const reader = inject('reader')
 
-/** As a reader has it: an empty folder with the client, and the commands at hand. */
+/** Like a reader: an empty folder with the client, and the commands. */
 const makeFolder = async (files: Map<string, string>) => {
   const folder = await mkdtemp(join(reader.folder, 'page-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   await mkdir(join(folder, 'bin'))
   await symlink(join(root, 'bin/earshot'), join(folder, 'bin/earshot'))
   await mkdir(join(folder, 'node_modules/@earshot'), { recursive: true })
-  // What the tarball of npm unfolds to.
+  // The unpacked npm tarball.
   await symlink(join(reader.folder, 'package'), join(folder, 'node_modules/@earshot/client'))
   await symlink(join(root, 'node_modules/standardwebhooks'), join(folder, 'node_modules/standardwebhooks'))
   for (const file of ['key.pem', 'cert.pem']) await cp(join(reader.folder, file), join(folder, file))
@@ -28,7 +28,7 @@ const makeFolder = async (files: Map<string, string>) => {
   return folder
 }
 
-/** The script in a group of its own, so that what it left running ends with it. */
+/** The script in its own process group, so that what it left running ends with it. */
 const runScript = async (script: string, folder: string) => {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(EARSHOT_|VITEST|NODE_OPTIONS$)/.test(name))
   const child = spawn('bash', ['-c', script], {
@@ -59,7 +59,7 @@ const runScript = async (script: string, folder: string) => {
 const pages = ['README.md', ...(await readdir(join(root, 'docs'))).filter((name) => name.endsWith('.md')).sort()]
 const read = (page: string) => readFile(join(root, page === 'README.md' ? page : join('docs', page)), 'utf8')
 
-describe('the code of each page runs as it is written', () => {
+describe('the code of each page runs unchanged', () => {
   it.each(pages)('%s', async (page) => {
     const blocks = blocksOf(await read(page))
     const { script, files } = scriptOf(blocks)
@@ -70,7 +70,7 @@ describe('the code of each page runs as it is written', () => {
   })
 })
 
-it('no more is left to be run by hand than what starts or stops a service, or needs another machine or program', async () => {
+it('only starting or stopping a service, or needing another machine or program, is left to run by hand', async () => {
   const left: string[] = []
   for (const page of pages) {
     for (const block of blocksOf(await read(page)))

@@ -1,4 +1,4 @@
-// Whoever sends to the service, and knows what it acknowledged.
+// A sender that records what the service acknowledged.
 import { setTimeout as pause } from 'node:timers/promises'
 
 export type TrafficAnswer = {
@@ -14,7 +14,7 @@ export type TrafficRequest = {
   raw?: { bytes: Buffer | Uint8Array<ArrayBuffer>; headers: Record<string, string> }
   /** Statuses that a fault explains, after which it is sent again. */
   again?: number[]
-  /** Statuses which say that it is done already: right alone where an answer before was lost. */
+  /** Statuses that mean it is already done: only valid after a lost response. */
   done?: number[]
 }
 
@@ -37,12 +37,12 @@ const isOfConnection = (error: unknown): boolean =>
 const inWords = (answer: TrafficAnswer | undefined): string =>
   answer ? `${answer.status} ${JSON.stringify(answer.body)}` : 'nothing'
 
-/** It takes the origins by turns, and another one after each failure. */
+/** Uses the origins in turn, and the next one after each failure. */
 export const openClient = (origins: string[]) => {
   const counts = { acknowledged: 0, unanswered: 0 }
   let turn = 0
 
-  /** Undefined where the answer says nothing about whether it was done: none came, or 503. */
+  /** Undefined if the response does not say whether it was done: none arrived, or 503. */
   const attempt = async (
     method: string,
     path: string,
@@ -63,7 +63,7 @@ export const openClient = (origins: string[]) => {
     return undefined
   }
 
-  /** Sends the same until it is acknowledged by one of these statuses. */
+  /** Sends the same until it is acknowledged with one of these statuses. */
   const send = async (
     method: string,
     path: string,
@@ -84,7 +84,7 @@ export const openClient = (origins: string[]) => {
     }
   }
 
-  /** What lies behind a link that the service answers with. */
+  /** Downloads from a link of the service. */
   const download = async (path: string, key: string): Promise<Buffer> => {
     const link = await send('GET', path, [302], { key })
     const response = await fetch(link.headers.get('location') ?? '')

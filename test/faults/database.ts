@@ -1,4 +1,4 @@
-// Straight into the database, past the service: what would take longer by requests than the test itself.
+// Writes directly to the database where requests would take longer than the test itself.
 import { join } from 'node:path'
 import pg from 'pg'
 import { generateKey, hashKey, keyPrefix } from '../../server/platform/identity/keys.ts'
@@ -9,13 +9,13 @@ type Query = (text: string, values?: unknown[]) => Promise<unknown>
 /** To the embedded database of a data directory. */
 export const connectTo = async (dataDir: string): Promise<pg.Client> => {
   const client = new pg.Client({ host: join(dataDir, 'postgres'), user: 'earshot', database: 'earshot' })
-  // It is killed now and then.
+  // It is killed from time to time.
   client.on('error', () => {})
   await client.connect()
   return client
 }
 
-/** Calls of one agent that have ended, a second apart. */
+/** Ended calls of one agent, a second apart. */
 export const insertCalls = async (
   client: pg.Client,
   org: string,

@@ -1,4 +1,4 @@
-// A small disk of its own, which can be full.
+// A small separate disk, which can be full.
 import { execFile } from 'node:child_process'
 import { mkdir, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,12 +7,12 @@ import { onTestFinished } from 'vitest'
 
 const run = promisify(execFile)
 
-/** So much may stay free: less than a segment of the write-ahead log. */
+/** Maximum free space: less than a segment of the write-ahead log. */
 const leastBytes = 16_384
 
 export type Disk = { fill: () => Promise<void>; free: () => Promise<void> }
 
-/** Makes the folder a disk in memory. Undefined where this user may not mount one: then it is an ordinary folder. */
+/** Mounts the folder as a disk in memory. Undefined if this user cannot mount: then it is an ordinary folder. */
 export const openDisk = async (folder: string, mebibytes: number): Promise<Disk | undefined> => {
   await mkdir(folder)
   const isMounted = await run('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m,mode=0711`, 'tmpfs', folder]).then(
@@ -20,14 +20,14 @@ export const openDisk = async (folder: string, mebibytes: number): Promise<Disk 
     () => false,
   )
   if (!isMounted) return undefined
-  // What still runs on it is killed later.
+  // Processes that use it are killed later.
   onTestFinished(async () => void (await run('umount', ['--lazy', folder])))
   const ballast = join(folder, 'ballast')
   return {
     fill: async () => {
       const { bavail, bsize } = await statfs(folder)
       let taken = 0
-      // What does not fit whole is not taken at all, and others take some meanwhile: so in ever smaller pieces.
+      // A chunk is written completely or not at all, and others write too: so in ever smaller chunks.
       for (let bytes = Math.floor((bavail * bsize) / 2); bytes >= leastBytes; bytes = Math.floor(bytes / 2)) {
         const at = ['-o', String(taken), '-l', String(bytes)]
         const fits = run('fallocate', [...at, ballast]).then(

@@ -3,7 +3,7 @@ import { expect, inject, it } from 'vitest'
 import { ask, findPostmaster, listProcesses, makeDataDir, provision, startEarshot, takeFreePort } from '../earshot.ts'
 import { seededRandom } from '../malformed.ts'
 
-/** What was acknowledged stays, whatever is killed, and nobody has to lend a hand. */
+/** Acknowledged data survives every kill, without manual intervention. */
 
 const seed = inject('seeds')[0] ?? 1
 const kills = Math.ceil(inject('rounds') / 5)
@@ -17,7 +17,7 @@ it('kill -9 of the process and of its database, alternately and under load, lose
   process.stdout.write(`embedded: seed ${seed}\n`)
   const random = seededRandom(seed)
   const dataDir = await makeDataDir()
-  // Links to logos name the port, so it stays the same.
+  // Links to logos contain the port, so it stays the same.
   const port = await takeFreePort()
   const origin = `http://127.0.0.1:${port}`
   const switches = {
@@ -34,7 +34,7 @@ it('kill -9 of the process and of its database, alternately and under load, lose
   let unanswered = 0
   let stopping = false
 
-  /** Undefined where the answer says nothing about whether it was done: none came, or 503. */
+  /** Undefined if the response does not say whether it was done: none arrived, or 503. */
   const write = async (method: string, path: string, expected: number, init: RequestInit) => {
     try {
       const response = await fetch(origin + path, {
@@ -47,7 +47,7 @@ it('kill -9 of the process and of its database, alternately and under load, lose
       if (response.status === expected) return body as Company
       if (response.status !== 503) unexpected.push(`${method} ${path}: ${response.status} ${JSON.stringify(body)}`)
     } catch (error) {
-      // What a killed process leaves of a connection; anything else is a fault of this test.
+      // The connection errors of a killed process; others are errors of this test.
       if (!(error instanceof TypeError)) unexpected.push(String(error))
     }
     unanswered++
@@ -114,7 +114,7 @@ it('kill -9 of the process and of its database, alternately and under load, lose
   expect(byId.size).toBe(stored.length)
   const lost = [...acknowledged.values()].filter(({ id, name }) => byId.get(id)?.name !== name)
   expect(lost).toEqual([])
-  // Each name was sent once, so what was not acknowledged is there once or not at all.
+  // Each name was sent once, so an unacknowledged one exists once or not at all.
   const names = stored.map(({ name }) => name)
   expect(new Set(names).size).toBe(names.length)
   expect(names.filter((name) => !tried.includes(name))).toEqual([])

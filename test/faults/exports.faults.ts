@@ -12,7 +12,7 @@ import { seededRandom } from '../malformed.ts'
 import { openReceiver, receiverCertificate } from '../support/webhooks/receiver.ts'
 import { connectTo, insertCalls } from './database.ts'
 
-/** Exports whose service, process or database is killed at any moment end, with the right file or with a code. */
+/** Exports whose service, process, or database is killed at any time end, with the right file or with a code. */
 
 const seed = inject('seeds')[0] ?? 1
 const kills = Math.ceil(inject('rounds') / 5)
@@ -22,7 +22,7 @@ const longestPauseMs = 900
 const day = 86_400
 const run = promisify(execFile)
 
-/** The process that generates, if one does. */
+/** The generating process, if any. */
 const findGenerator = async (parent: number | undefined): Promise<number | undefined> => {
   const { stdout } = await run('ps', ['-eo', 'pid=,ppid=,args='], { maxBuffer: 10_000_000 })
   const lines = stdout.split('\n').map((line) => line.trim().split(/\s+/))
@@ -32,7 +32,7 @@ const findGenerator = async (parent: number | undefined): Promise<number | undef
   return line && Number(line[0])
 }
 
-it('kill -9 in the middle of exports: each ends, with the right file or with a code, and its endpoint is told', async () => {
+it('kill -9 during exports: each ends, with the right file or with a code, and its endpoint is notified', async () => {
   process.stdout.write(`exports: seed ${seed}\n`)
   const random = seededRandom(seed)
   const dataDir = await makeDataDir()
@@ -50,7 +50,7 @@ it('kill -9 in the middle of exports: each ends, with the right file or with a c
   let earshot = await startEarshot(switches)
   const { key, id: org } = await provision(origin)
   const post = async (path: string, body?: object) => {
-    // The database may be on its way back.
+    // The database may be restarting.
     for (;;) {
       const answer = await ask(origin, 'POST', path, key, body)
       if (answer.status !== 503) return answer.body
@@ -105,7 +105,7 @@ it('kill -9 in the middle of exports: each ends, with the right file or with a c
       location = answer.headers.get('location')
       return answer.status
     }
-    // 503 while the database comes back.
+    // 503 while the database restarts.
     await expect.poll(link, { timeout: 60_000 }).toBe(302)
     const file = await fetch(location ?? '')
     const digest = createHash('sha256')
@@ -162,7 +162,7 @@ it('kill -9 in the middle of exports: each ends, with the right file or with a c
   const expected = [...statuses].map(([id, status]) => `${id} monitor_export.${status}`).sort()
   await expect.poll(told, { timeout: 60_000 }).toEqual(expected)
 
-  // Two days later, what nothing names is swept away.
+  // Two days later, unreferenced files are deleted.
   const blobs = join(dataDir, 'blobs')
   earshot.child.kill('SIGKILL')
   await earshot.ended
@@ -179,7 +179,7 @@ it('kill -9 in the middle of exports: each ends, with the right file or with a c
   await expect
     .poll(async () => (await readdir(join(blobs, org, 'exports'))).length, { timeout: 30_000 })
     .toBe(completed)
-  // Looking whether the storage can be written to leaves a file there for a moment.
+  // Checking that the storage is writable leaves a file there for a moment.
   await expect.poll(() => readdir(join(blobs, '.incoming'))).toEqual([])
   // A kill costs an export one attempt.
   if (kills <= generateExport.retryLimit) expect(completed).toBe(ids.length)

@@ -1,4 +1,4 @@
-// What can go wrong, and how it is put right again.
+// What can go wrong, and how it is repaired.
 import type { SeededRandom } from '../malformed.ts'
 import { type Network, type Passage, sound } from '../passage.ts'
 import { canFakeTime, type TrafficMember, type World } from './world.ts'
@@ -15,7 +15,7 @@ export type InjectedFault = {
 type Choice = Omit<InjectedFault, 'afterMs'>
 type Maker = (world: World, random: SeededRandom) => Choice | undefined
 
-/** Longer than an attempt at a job is believed to be alive without a word of its worker. */
+/** Longer than the lease of an attempt without a renewal. */
 const beyondLeaseMs = 11_500
 const hour = 3_600
 
@@ -42,7 +42,7 @@ const stop: Maker = ({ members }, random) => {
 const shiftClock: Maker = ({ members }, random) => {
   if (!canFakeTime) return undefined
   const member = random.pick(members)
-  // Who answers requests refuses what would begin in more than five minutes, and is right to.
+  // The service rightly rejects conversations that start more than five minutes in the future.
   const behind = member.role === 'http' ? 240 : 2 * hour
   const seconds = random.chance(0.5) ? 1 + random.below(2 * hour) : -1 - random.below(behind)
   const end = () => member.shiftClock(0)
@@ -110,7 +110,7 @@ const outsideNetwork: Maker = ({ receiver, recordings }, random) =>
     ? failNetwork('to the receiver of webhooks', receiver.network, random)
     : failNetwork('to recordings', recordings.network, random)
 
-/** An endpoint that failed several times in a row is left alone for a while; a worker that is new knows nothing of it. */
+/** The circuit breaker pauses a failing endpoint; a new worker starts without it. */
 const judgeNetwork: Maker = ({ judge, members }, random) => {
   const fault = failNetwork('to the judge', judge.network, random)
   const anew = async ({ kill, start }: TrafficMember) => {
@@ -141,7 +141,7 @@ const makers: Maker[] = [
   judgeNetwork,
 ]
 
-/** One to three faults, of which no two are the same, each after some time of sound traffic. */
+/** One to three different faults, each after some time of normal traffic. */
 export const chooseFaults = (world: World, random: SeededRandom): InjectedFault[] => {
   const wanted = 1 + random.below(3)
   const chosen = new Map<string, InjectedFault>()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { isAlive } from '../../server/platform/db/embedded-process.ts'
 import { noteSegments, sharedMemory } from '../shared-memory.ts'
 
-/** What libfaketime keeps of a process, which it cannot remove when that is killed. */
+/** Files of libfaketime, which a killed process cannot remove. */
 const sweepClocks = async () => {
   for (const name of await readdir(sharedMemory).catch(() => [])) {
     const pid = Number(/^(?:faketime_shm|sem\.faketime_sem)_(\d+)$/.exec(name)?.[1])

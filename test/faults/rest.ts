@@ -1,4 +1,4 @@
-// When a service that works again has done everything it has to do, and what hangs in a state for ever.
+// When a working service has done everything, and what hangs in a state forever.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { World } from './world.ts'
 
@@ -6,8 +6,9 @@ const restWithinMs = 120_000
 const hurryEveryMs = 1_000
 
 /**
- * What was put off for minutes while nothing worked is due now: waiting for it would prove nothing more. But a model is
- * asked in eight rounds, and left alone for half a minute where it failed: that is not to be all of them.
+ * Work that was postponed for minutes is due now, because waiting would prove nothing. But a model is retried eight
+ * times, with
+ * pauses of half a minute: that must not use up all retries.
  */
 const hurrySql = `UPDATE jobs SET due_at = now()
   WHERE state = 'delayed' AND due_at > now()
@@ -25,7 +26,7 @@ const unfinishedSql = `
   UNION ALL SELECT 'a change is not counted' FROM experiment_changes
   UNION ALL SELECT 'a conversation of an experiment is pending' FROM experiment_conversations WHERE is_pending`
 
-/** Resolves with what does not come to its end, and with nothing when all has. */
+/** Resolves with what does not finish; empty if everything has. */
 export const waitForRest = async ({ database }: World): Promise<string[]> => {
   const deadline = performance.now() + restWithinMs
   for (let hurriedAt = 0; ; ) {

@@ -39,7 +39,7 @@ it('kill -9 while fifty people claim: each conversation has two reviews of diffe
     const body = { status: 'completed', rating: 4 }
     return client.send('PATCH', `/v1/reviews/${id}`, [200], { key: person.key, body, done: [409] })
   }
-  /** Those whose claim was granted and whose answer never came. */
+  /** Granted claims whose response was lost. */
   const listUnanswered = async ({ userId, key }: Reviewer): Promise<string[]> => {
     const path = `/v1/reviews?status=in_progress&reviewerUserId=${userId}&limit=200`
     const { body } = await client.send('GET', path, [200], { key })
@@ -65,7 +65,7 @@ it('kill -9 while fifty people claim: each conversation has two reviews of diffe
   let [killed, isOver] = [0, false]
   const killing = (async () => {
     for (let kill = 1; kill <= kills; kill++) {
-      // Claims whose answer was lost are not counted, so the last may never be.
+      // Claims with a lost response are not counted, so the last may never be completed.
       while (claims < (2 * conversations * kill) / (kills + 1) && !isOver) await pause(5)
       await pause(random.below(50))
       if (isOver) return
@@ -84,7 +84,7 @@ it('kill -9 while fifty people claim: each conversation has two reviews of diffe
   await Promise.all([killing, working])
   const seconds = (performance.now() - began) / 1_000
 
-  // Half an hour later the places of those who never came back are free.
+  // Half an hour later, the slots of lost claims are free.
   const clock = await connectTo(dataDir)
   const ago = `interval '31 minutes'`
   await clock.query(

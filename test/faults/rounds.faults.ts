@@ -18,12 +18,14 @@ import { openReviews } from './traffic/reviews.ts'
 import { canFakeTime, openWorld, type StorageKind, type World } from './world.ts'
 
 /**
- * Rounds of faults, one to three at once, under all kinds of traffic. Whoever sends repeats what was not acknowledged,
- * and writes down what was; when all works again and has come to rest, that is compared with what is stored: nothing
- * is lost, nothing is there twice, and nothing hangs.
+ * Rounds of faults, one to three at once, under all kinds of traffic. Senders repeat what was not acknowledged, and
+ * record what
+ * was; once everything works and is idle again, that is compared with the stored data: nothing is lost, nothing is
+ * duplicated,
+ * and nothing hangs.
  */
 
-/** Between two pieces of one kind of traffic: it is there all the time, and leaves the processor to the service. */
+/** Between two requests of one kind: traffic is constant, and leaves the CPU to the service. */
 const everyMs = 40
 /** So that something is sent after the last fault, too. */
 const afterwardsMs = 300
@@ -52,7 +54,7 @@ const compareAll = async (traffic: Traffic[]) => {
   return found
 }
 
-/** What follows from a round: what was sent, and what is wrong. */
+/** The result of a round: what was sent, and what is wrong. */
 type Played = { traffic: Traffic[]; found: string[] }
 
 const playRound = async (world: World, random: SeededRandom, faults: InjectedFault[]): Promise<Played> => {
@@ -118,13 +120,13 @@ const listLeftOut = ({ databaseDisk }: World): string[] => [
 const drawn = inject('seeds').map((seed, at) => ({ number: at + 1, seed, kind: storageOf(seed) }))
 const kinds = new Set(drawn.map(({ kind }) => kind))
 
-it.each([...kinds])('rounds on %s: nothing acknowledged is lost, nothing is twice', async (storage) => {
+it.each([...kinds])('rounds on %s: nothing acknowledged is lost, nothing is duplicated', async (storage) => {
   const rounds = drawn.filter(({ kind }) => kind === storage)
   const world = await openWorld(storage)
   for (const left of listLeftOut(world)) process.stdout.write(`left out: ${left}\n`)
   const all: Traffic[] = []
   for (const { number, seed } of rounds) all.push(...(await playSeed(world, number, seed)))
-  // What was right after its round is so still.
+  // What was correct after its round still is.
   expect(await compareAll(all)).toEqual([])
   const { acknowledged, unanswered } = world.client.counts
   process.stdout.write(

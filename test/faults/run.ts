@@ -1,4 +1,4 @@
-// `npm run faults -- --rounds 100`, or `--seed 4711` (and more of them) for one round again. Other options are those of
+// `npm run faults -- --rounds 100`, or `--seed 4711` (and more of them) to repeat a round. Other options are passed to
 // vitest.
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { parseCLI, startVitest } from 'vitest/node'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** How much is tried: 10 in CI. */
+    /** The number of rounds: 10 in CI. */
     rounds: number
     /** Each round's own, in their order. */
     seeds: number[]
@@ -28,11 +28,11 @@ const { rounds: asked = '10', seed: given = [] } = values
 const rounds = wholeOf('rounds', asked)
 const chosen = given.map((text) => wholeOf('seed', text))
 const turn = randomInt(2)
-/** Even and odd by turns, so that each kind of storage has its half. */
+/** Alternately even and odd, so that each kind of storage has its half. */
 const drawn = () => Array.from({ length: rounds }, (_, at) => 2 * randomInt(1, 2 ** 31) + ((at + turn) % 2))
 const seeds = chosen.length > 0 ? chosen : drawn()
 
-/** What is not ours goes to vitest as it stands. */
+/** Other options are passed to vitest. */
 const own = new Set(
   tokens.flatMap((token) => {
     if (token.kind !== 'option' || !Object.hasOwn(ownOptions, token.name)) return []

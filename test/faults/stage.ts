@@ -1,4 +1,4 @@
-// An organization of its own for a round, with all that its traffic needs, made before anything goes wrong.
+// A separate organization for a round, with everything its traffic needs, created before any fault.
 import type { SeededRandom } from '../malformed.ts'
 import { serviceKey } from '../server.ts'
 import { insertReviewers } from './database.ts'
@@ -78,7 +78,7 @@ export const openStage = async (world: World, random: SeededRandom) => {
       elevenlabs: await integration('elevenlabs'),
     },
     reviewers: await insertReviewers(database.query, org, reviewers),
-    /** By the clock of this process, which no fault touches. */
+    /** By the clock of this process, which no fault changes. */
     startedAt: new Date(experiment.startedAt),
     query: database.query,
     post: (path: string, statuses: number[], body: object) => client.send('POST', path, statuses, { key, body }),
@@ -88,10 +88,10 @@ export const openStage = async (world: World, random: SeededRandom) => {
 export type Stage = Awaited<ReturnType<typeof openStage>>
 
 export type Traffic = {
-  /** One piece after the other, the next when this one is acknowledged. */
+  /** One request after the other, each after the acknowledgment of the last. */
   send?: (number: number) => Promise<unknown>
-  /** What is sent when everything works again and has come to rest. */
+  /** Sent when everything works and is idle again. */
   finish?: () => Promise<unknown>
-  /** What is lost or twice, in words; asked when everything has come to rest, and again at the end of the world. */
+  /** Describes losses and duplicates; checked when everything is idle, and again at the end. */
   compare: () => Promise<string[]>
 }

@@ -1,5 +1,6 @@
-// The service as a large installation runs it: processes for requests and for jobs, over a database, a storage and the
-// outside, each behind a network that can fail. It lives through many rounds.
+// The service in a large installation: processes for requests and for jobs, with a database, a storage, and external
+// services,
+// each behind an unreliable network. Used for many rounds.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises'
@@ -22,7 +23,7 @@ import { openDisk } from './disk.ts'
 
 export type StorageKind = 's3' | 'files'
 
-/** What makes a process believe in another time, where the system has it (Debian: faketime). */
+/** Changes a process's time, if installed (Debian: faketime). */
 const multiarch = process.arch === 'arm64' ? 'aarch64' : 'x86_64'
 const faketime = `/usr/lib/${multiarch}-linux-gnu/faketime/libfaketimeMT.so.1`
 export const canFakeTime = existsSync(faketime)
@@ -39,7 +40,7 @@ const judge = (transcript: string) =>
     ? { result: 'affected', evidence: [{ turn: 2, quote: angryWords }] }
     : { result: 'not_affected' }
 
-/** The bytes behind a recording's address. */
+/** The bytes of a recording's URL. */
 export const recordingAt = (name: string): Buffer => {
   const bytes = Buffer.alloc(20_000, name)
   bytes.write('RIFF', 0)
@@ -82,14 +83,14 @@ const openDatabaseServer = async (dataDir: string) => {
     target: () => ({ path: join(host, '.s.PGSQL.5432') }),
     url: (port: number) => `postgresql://${user}@127.0.0.1:${port}/${database}`,
     query,
-    /** The postmaster alone, or all processes of it. */
+    /** Only the postmaster, or all of its processes. */
     kill: async ({ all }: { all: boolean }) => {
       const postmaster = await findPostmaster(dataDir).catch(() => undefined)
       if (postmaster === undefined) return
       for (const pid of all ? await childrenOf(postmaster) : []) signal(pid, 'SIGKILL')
       signal(postmaster, 'SIGKILL')
     },
-    /** A database whose disk was full for long has been given up by then, as a supervisor would not. */
+    /** A database whose disk was full for long has been given up by then, unlike with a supervisor. */
     untilUp: async () => {
       const deadline = performance.now() + startWithinMs
       for (;;) {
@@ -117,11 +118,11 @@ type ServiceProcess = {
   clock: string
 }
 
-/** A process that is started again when it was killed. */
+/** A process that is restarted after it was killed. */
 const openMember = async ({ name, role, switches, network, clock }: ServiceProcess) => {
   let running: RunningEarshot | undefined
   let starting: Promise<void> | undefined
-  /** What it said before it ended of its own accord. */
+  /** Its output before it ended on its own. */
   const deaths: string[] = []
 
   const start = async () => {
@@ -136,7 +137,7 @@ const openMember = async ({ name, role, switches, network, clock }: ServiceProce
         })
         return
       } catch (error) {
-        // Its database may be away.
+        // Its database may be unavailable.
         if (performance.now() > deadline) throw error
         await pause(200)
       }
@@ -160,7 +161,7 @@ const openMember = async ({ name, role, switches, network, clock }: ServiceProce
       killed?.child.kill('SIGKILL')
       await killed?.ended
     },
-    /** Once, however many faults want it back. */
+    /** Once, however many faults need it. */
     start: async () => {
       if (running) return
       starting ??= start().finally(() => {
@@ -255,7 +256,7 @@ export const openWorld = async (kind: StorageKind) => {
     }
     return { name: `${role} ${index + 1}`, role, switches, network, clock }
   }
-  // The first makes the tables; the others would wait for it.
+  // The first creates the tables; the others would wait for it.
   const first = await openMember(await startProcess('http', 0))
   const places = [await startProcess('http', 1), await startProcess('worker', 0), await startProcess('worker', 1)]
   const members = [first, ...(await Promise.all(places.map(openMember)))]

@@ -1,4 +1,4 @@
-// Conversations, one at a time and in batches, some of them sent twice at once; and what monitors make of them.
+// Conversations, one at a time and in batches, some of them sent twice at once, and their evaluation.
 import type { Stage, Traffic } from '../stage.ts'
 import { angryWords } from '../world.ts'
 
@@ -37,7 +37,7 @@ export const openConversations = (stage: Stage): ConversationTraffic => {
       agentId: stage.agentId,
       agentVersionId: versionOf(number),
       channel: 'call',
-      // Never before the launch of the experiment, which counts what begins after it.
+      // Never before the launch of the experiment, which counts what starts after it.
       startedAt: new Date(stage.startedAt.getTime() + 1_000 + number).toISOString(),
       transcript: transcriptOf(number),
     }
@@ -84,13 +84,13 @@ export const openConversations = (stage: Stage): ConversationTraffic => {
     versionId: string | null
     turns: number
     content: string
-    /** Jobs that are done are forgotten after a while. */
+    /** Completed jobs are deleted after a while. */
     evaluations: number
     results: [string, number][] | null
-    /** Why there is no verdict where there should be one. */
+    /** Why a result is missing. */
     reasons: string[] | null
   }
-  /** Of all that is stored, but for what other traffic names. */
+  /** Of all stored ones, except those of other traffic. */
   const compare = async () => {
     const rows: Row[] = await query(
       `SELECT c.external_id AS "externalId", c.id, c.status, c.agent_version_id AS "versionId", t.turn_count AS turns,

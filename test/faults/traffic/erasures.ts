@@ -1,14 +1,14 @@
-// Conversations that are erased: they stay gone, though parts of them come again.
+// Erased conversations stay erased, although parts of them arrive again.
 import { wav } from '../../make.ts'
 import type { Stage, Traffic } from '../stage.ts'
 
 export const openErasures = ({ client, key, agentId, startedAt, query, org, world }: Stage): Traffic => {
   const erased = new Set<string>()
   const files: string[] = []
-  // Outside of what is exported: files that hold an erased conversation are withdrawn.
+  // Outside of exported periods: files with an erased conversation are removed.
   const begunAt = new Date(startedAt.getTime() - 2 * 3_600_000).toISOString()
 
-  /** Past the service, and none while the database is away. */
+  /** Directly in the database, and not while it is unavailable. */
   const listFiles = async (id: string): Promise<string[]> => {
     const text = 'SELECT blob_key AS key FROM recordings WHERE organization_id = $1 AND conversation_id = $2'
     return (await query(text, [org, id]).catch(() => [])).map(({ key }) => key)

@@ -1,4 +1,4 @@
-// The figures of a running experiment, and the same counted anew from the rows.
+// The counts of a running experiment, compared with counting all rows.
 import type { Stage } from '../stage.ts'
 
 type Figures = { conversations: number; observed: number; sum: number }

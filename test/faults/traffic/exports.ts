@@ -1,4 +1,4 @@
-// Exports that are asked for while everything fails, and one when it is over: each is whole, and equal to the rows.
+// Exports created during faults, and one afterwards: each is complete, and equal to the rows.
 import { createHash } from 'node:crypto'
 import { parse } from 'csv-parse/sync'
 import type { Stage, Traffic } from '../stage.ts'

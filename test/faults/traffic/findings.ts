@@ -1,4 +1,4 @@
-// Findings that people file, with conversations. To file one is not repeatable: one whose answer was lost may be there.
+// Findings with conversations. Creating one is not repeatable: one with a lost response may exist.
 import type { Stage, Traffic } from '../stage.ts'
 import type { ConversationTraffic } from './conversations.ts'
 

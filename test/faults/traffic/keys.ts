@@ -1,4 +1,4 @@
-// Keys that are made and revoked. To make one is not repeatable: one whose answer was lost may be there, once.
+// Created and revoked keys. Creating one is not repeatable: one with a lost response may exist, once.
 import type { Stage, Traffic } from '../stage.ts'
 
 export const openKeys = ({ client, key, random, query, org }: Stage): Traffic => {
@@ -40,7 +40,7 @@ export const openKeys = ({ client, key, random, query, org }: Stage): Traffic =>
     found.push(...made.map(({ id }) => `the event ${id} notes a key that is not there`))
     const ask = async (keys: Map<string, string>, status: number) => {
       for (const [id, secret] of keys) {
-        // A service counts unknown keys, and more than two hundred at once are too many.
+        // A service counts unknown keys, and rejects more than two hundred at once.
         const answer = await client.send('GET', '/v1/me', [200, 401], { key: secret, again: [429] })
         if (answer.status !== status) found.push(`the key ${id} is answered ${answer.status} in place of ${status}`)
       }

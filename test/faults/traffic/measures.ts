@@ -1,10 +1,10 @@
-// What others found in conversations: results of an external monitor, and metrics of the customer.
+// Results of an external monitor, and customer metrics.
 import type { Stage, Traffic } from '../stage.ts'
 import type { ConversationTraffic } from './conversations.ts'
 
 export type Measures = Traffic & { listJudged: () => string[] }
 
-/** What was acknowledged, by what it is of. */
+/** What was acknowledged, by its key. */
 type Values = Map<string, number | string>
 
 const compareValues = (

@@ -1,4 +1,4 @@
-// Calls of providers, each told of several times and in any order.
+// Calls of providers, each sent several times and in any order.
 import { createHmac } from 'node:crypto'
 import { sample } from '../../samples/ingest/sample.ts'
 import { providerSecret, type Stage, type Traffic } from '../stage.ts'
@@ -10,7 +10,7 @@ type Provider = (typeof providers)[number]
 type Event = { provider: Provider; bytes: Buffer }
 type Row = { callId: string; id: string; turns: number; metrics: string[]; isRecorded: boolean }
 
-/** Nothing of what the samples say of recordings that are on the internet. */
+/** Without the samples' URLs of recordings on the internet. */
 const withoutRecordings = (call: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(call).filter(([name]) => !/recording|log_?url/i.test(name)))
 
@@ -21,7 +21,7 @@ const vapiEvents = (callId: string): Event[] => {
   return [{ provider: 'vapi', bytes: Buffer.from(JSON.stringify(told)) }]
 }
 
-/** The end of a call, and what its analysis found later. */
+/** The end of a call, and its later analysis. */
 const retellEvents = (callId: string, recordingUrl: string): Event[] => {
   const { call } = sample('retell_call_ended.json')
   const ended = { ...withoutRecordings(call), call_id: callId, recording_url: recordingUrl }
@@ -75,7 +75,7 @@ export const openProviders = (stage: Stage): Traffic => {
     if (random.chance(0.5)) told.reverse()
     const tell = async (event: Event) => {
       const raw = { bytes: event.bytes, headers: headersOf(event) }
-      // 401 while the clock there is far from the one that signed.
+      // 401 while the service's clock is far from the signer's.
       const { body } = await client.send('POST', webhookPaths[provider], [200, 202], { raw, again: [401] })
       if (!['applied', 'unchanged', 'pending'].includes(body.status))
         throw new Error(`${callId} was answered ${JSON.stringify(body)}`)

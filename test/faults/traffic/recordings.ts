@@ -1,4 +1,4 @@
-// Recordings that are uploaded, and replaced.
+// Uploaded and replaced recordings.
 import { wav } from '../../make.ts'
 import type { Stage, Traffic } from '../stage.ts'
 import type { ConversationTraffic } from './conversations.ts'
@@ -9,7 +9,7 @@ export const fetchRecording = ({ client, key }: Stage, conversationId: string): 
 
 export const openRecordings = (stage: Stage, conversations: ConversationTraffic): Traffic => {
   const { client, key, random } = stage
-  /** The last that was acknowledged, of a conversation that nobody else uploads to at the time. */
+  /** The last acknowledged one, of a conversation without other concurrent uploads. */
   const acknowledged = new Map<string, Uint8Array<ArrayBuffer>>()
 
   const send = async (number: number) => {
