@@ -1,4 +1,4 @@
-// What the HTTP bench compares with: node:http and pg alone, doing the same look-up with nothing around it.
+// The baseline of the HTTP bench: node:http and pg with the same lookup and nothing else.
 
 import { hash } from 'node:crypto'
 import { createServer } from 'node:http'

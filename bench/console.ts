@@ -1,5 +1,6 @@
-// The console in a real browser on a service with a million demo conversations: how soon the list can be used, whether
-// rows are blank while it scrolls, and how soon a changed filter is answered. It ends with 1 when a bound does not hold.
+// The console in a real browser with a million demo conversations: how soon the list is usable, whether rows are blank
+// while it
+// scrolls, and how soon a changed filter shows results. Exits with 1 if a limit is exceeded.
 // npm run bench -- console [CALLS]
 
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
@@ -18,7 +19,7 @@ const rounds = 9
 
 const firstRow = (page: Page) => page.getByRole('grid', { name: 'Conversations' }).getByRole('row').nth(10)
 
-/** What was loaded is still judged for a while; measured is what comes after. */
+/** Loaded conversations are still being evaluated; measuring starts afterwards. */
 const untilJudged = async (origin: string, key: string) => {
   const ask = async (path: string, body?: unknown) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
@@ -44,7 +45,7 @@ const untilJudged = async (origin: string, key: string) => {
   }
 }
 
-/** From asking for the page to where a key moves in the list. */
+/** From requesting the page until a key moves in the list. */
 const untilUsable = (page: Page, origin: string) =>
   millisecondsOf(async () => {
     await page.goto(`${origin}/conversations`)
@@ -53,7 +54,7 @@ const untilUsable = (page: Page, origin: string) =>
     await page.locator('[role=row][aria-selected=true]').waitFor()
   })
 
-/** Frames of a quick scroll in which a place of the list held no row. */
+/** Frames of a fast scroll with a missing row. */
 const scrollThrough = (page: Page): Promise<{ frames: number; blank: number }> =>
   page.evaluate(`(async () => {
     const grid = document.querySelector('[role=grid]')
@@ -82,7 +83,7 @@ const filters = [
   { since: new Date(Date.now() - 7 * 86_400_000).toISOString() },
 ]
 
-/** From the change to where rows and their number are on the page. */
+/** From the change until rows and their count are on the page. */
 const untilFiltered = async (page: Page, filter: object) => {
   const asksFor = (path: string) =>
     page.waitForResponse(
@@ -96,7 +97,7 @@ const untilFiltered = async (page: Page, filter: object) => {
   let counted = 0
   const listed = await millisecondsOf(async () => {
     const startedAt = performance.now()
-    // The router follows the history as it does for the back button.
+    // The router follows the history, like for the back button.
     await page.evaluate(
       `history.pushState({}, '', ${JSON.stringify(href)}); dispatchEvent(new PopStateEvent('popstate'))`,
     )

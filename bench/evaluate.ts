@@ -1,5 +1,6 @@
-// Twenty rules over the demo's conversations, from stored turns to stored results, through the jobs that judge what
-// comes in; against COPY of the same rows into the same empty table. Then the parts alone, one after the other.
+// Twenty rules on the demo's conversations, from stored turns to stored results, with the evaluation jobs, against COPY
+// of the same
+// rows into the same empty table. Then only the parts, one after the other.
 // npm run bench -- evaluate [CONVERSATIONS]
 
 import { join } from 'node:path'
@@ -46,7 +47,7 @@ const makeMonitors = async ({ db }: ServiceDeps, org: OrgId): Promise<void> => {
   }
 }
 
-/** All jobs of evaluation, by a worker as the service starts it. */
+/** All evaluation jobs, with a worker like the service's. */
 const throughJobs = async (deps: ServiceDeps, org: OrgId, batches: string[][]): Promise<number> => {
   const { db, jobs } = deps
   await jobs.enqueueMany(
@@ -74,7 +75,7 @@ const throughJobs = async (deps: ServiceDeps, org: OrgId, batches: string[][]): 
   return done
 }
 
-/** The same work in one lane, each part timed. */
+/** The same work in one lane, with each part timed. */
 const inParts = async (deps: ServiceDeps, org: OrgId, batches: string[][]) => {
   const { db, clock } = deps
   const monitors = await listActiveMonitors(db, org)

@@ -1,5 +1,6 @@
-// What the statistics of experiments claim, checked on experiments whose truth is known; and what it takes to read and
-// to count an experiment of a million conversations. It ends with 1 when a bound does not hold.
+// Checks the claims of experiment statistics with simulated experiments, and measures reading and counting an
+// experiment with a
+// million conversations. Exits with 1 if a limit is exceeded.
 // npm run bench -- experiments [CONVERSATIONS] [PARTS] [--write]
 // --write puts the tables of the simulations into docs/experiments.md.
 

@@ -1,6 +1,7 @@
-// Exports of 100,000 calls and 20 monitors out of a million calls, from the order given to the file stored, in a
-// process of their own as in the service. Each is measured beside what it is compared with, so that a drifting machine
-// touches both. It ends with 1 when a bound does not hold.
+// Exports of 100,000 calls and 20 monitors out of a million calls, from the order to the stored file, in a separate
+// process as in the
+// service. Each alternates with its baseline, so that a drifting machine affects both. Exits with 1 if a limit is
+// exceeded.
 // npm run bench -- exports [CALLS] [CALLS OF THE WINDOW] [PARTS]
 
 import { fork } from 'node:child_process'
@@ -29,7 +30,7 @@ const formats = {
 } as const
 const formatNames = Object.keys(formats) as (keyof typeof formats)[]
 
-/** Against PostgreSQL alone, in turns. */
+/** Alternating with plain PostgreSQL. */
 const measureFormats = async ({ client, window, run }: Bench, reasoning: boolean) => {
   for (const format of formatNames) {
     const bounds = formats[format]
@@ -98,7 +99,7 @@ const measureFilters = async ({ monitorIds, several }: Bench) => {
   }
 }
 
-/** More than linear would be: one of the largest size costs more than one of the size before. */
+/** More than linear would be: the largest size costs more per call than the one before. */
 const judgeGrowth = (name: string, sizes: number[], times: number[]) => {
   print(`${name} ${sizes.join(', ')}: ${times.map((ms) => `${ms.toFixed(0)} ms`).join(', ')}`)
   const [before = 0, last = 0] = times.map((ms, at) => ms / (sizes[at] ?? 0)).slice(-2)
@@ -123,7 +124,7 @@ const measureGrowth = async ({ several }: Bench) => {
   judge('the slowest to the fastest', Math.max(...places) / Math.min(...places), { atMost: 1.5 })
 }
 
-/** How long requests take, one every five milliseconds. */
+/** Latency of requests, one every five milliseconds. */
 const requestsWhile = async ({ url, key }: Bench, work: () => Promise<unknown>): Promise<number[]> => {
   const child = fork(join(import.meta.dirname, 'exports/requests.ts'), { execArgv: [] })
   child.send({ url, key })
@@ -131,7 +132,7 @@ const requestsWhile = async ({ url, key }: Bench, work: () => Promise<unknown>):
   await work()
   child.send('end')
   const [latencies] = (await once(child, 'message')) as [number[]]
-  // Those of the first second found the service cold.
+  // Those in the first second are warm-up.
   return latencies.slice(200).sort((a, b) => a - b)
 }
 

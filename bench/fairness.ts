@@ -1,6 +1,8 @@
-// How long one organization's work waits while another saturates the same kind of work, against an idle service. Bound:
-// at most three times the idle delay plus the length of one task. All of it is real work; what it reaches outside, a
-// model, recordings, receivers and a bucket, answers after 400 ms.
+// How long one organization's work waits while another saturates the same kind of work, compared with an idle service.
+// Limit: three
+// times the idle delay plus the length of one task. All work is real; external services, such as a model, recordings,
+// receivers,
+// and a bucket, respond after 400 ms.
 // npm run bench -- fairness [KIND]
 import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
@@ -23,7 +25,7 @@ import { openBenchDatabase } from './servers.ts'
 
 const asked = process.argv[2]
 const probes = 20
-/** So many exports of an organization may be unfinished. */
+/** Unfinished exports per organization. */
 const mostExports = 20
 
 const p95 = (values: number[]): number =>
@@ -37,9 +39,9 @@ const heavy = (number: number) => ({
 type Kind = {
   name: string
   job: Job<ServiceDeps>
-  /** Of the loud one, alone. */
+  /** Only of the loud one. */
   taskMs: () => Promise<number> | number
-  /** Gives the loud one more work than it can do until the next probe; called before each. */
+  /** Gives the loud one more work than it can finish before the next probe; called before each. */
   saturate: (probe: number) => Promise<unknown>
   /** The job of one piece of work of the quiet one. */
   probe: () => Promise<string>
@@ -90,7 +92,7 @@ try {
   const judging = (tenant: Tenant) => ({
     organizationId: tenant.org,
     conversationId: tenant.conversationIds[0] ?? '',
-    // No answer counts as a newer one.
+    // No result counts as a newer one.
     monitorIds: [judges.get(tenant) ?? ''],
     since: '2100-01-01T00:00:00Z',
     round: 1,
@@ -189,7 +191,7 @@ try {
     const taskMs = await kind.taskMs()
     const ended = new Map<string, () => void>()
     const settled = new Set<string>()
-    // Jobs that follow, such as those of judges after rules, are not of this kind.
+    // Subsequent jobs, such as judges after rules, are of another kind.
     await jobs.start([kind.job], deps, {
       workerId: 'bench',
       onSettled: ({ jobId, result, error }) => {
@@ -209,7 +211,7 @@ try {
       const delays: number[] = []
       for (let probe = 0; probe < probes; probe++) {
         await before(probe)
-        // The loud one has taken all places that it gets.
+        // The loud one uses all of its slots.
         await sleep(probe === 0 ? 1_000 : 50)
         delays.push(await millisecondsOf(probeOnce))
       }

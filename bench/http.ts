@@ -1,5 +1,6 @@
-// One authenticated GET by primary key, with everything on, against bare node:http and pg doing the same look-up; then a
-// page of 50 conversations, plain and compressed. What is compared is loaded in turn, so that a drifting machine touches all.
+// One authenticated GET by primary key, with everything enabled, against plain node:http and pg with the same lookup;
+// then a page of 50
+// conversations, plain and compressed. All alternate, so that a drifting machine affects all.
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,11 +16,11 @@ const send = async (origin: string, path: string, key: string, body: object) => 
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const response = await fetch(origin + path, { method: 'POST', headers, body: JSON.stringify(body) })
   if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
-  // Whatever the interface answers; the bench reads two fields of it.
+  // Any response; the bench reads two of its properties.
   return (await response.json()) as { id: string; apiKey: { key: string }; organization: { id: string } }
 }
 
-/** Of ordinary length: a list holds all of each but the transcript. */
+/** Of ordinary length: a list contains everything except transcripts. */
 const conversations = Array.from({ length: 50 }, (_, index) => ({
   externalId: `call-${index}`,
   agent: { externalId: 'front-desk', name: 'Front desk', channel: 'voice' },
@@ -28,7 +29,7 @@ const conversations = Array.from({ length: 50 }, (_, index) => ({
   metadata: { campaign: `spring-${index % 7}`, locale: 'en-GB', caller: `+4420794600${10 + index}` },
 }))
 
-/** Processor time that a process has used, where /proc tells it: in ticks of 10 ms. */
+/** CPU time of a process from /proc: in ticks of 10 ms. */
 const cpuSeconds = async ({ child }: Server): Promise<number> => {
   const stat = await readFile(`/proc/${child.pid}/stat`, 'utf8').catch(() => '')
   const [user, system] = stat
@@ -59,7 +60,7 @@ const writerOf = (columns: string[]) => (cells: (string | number)[]) => {
 
 const encodings = ['gzip', 'br'] as const
 
-/** What compression costs the service, and what it saves its callers. */
+/** The service's cost of compression, and the clients' savings. */
 const compareEncodings = async (server: Server, path: string, key: string) => {
   const columns = [
     'round',

@@ -1,5 +1,6 @@
-// `earshot conversations import` of a provider's calls: 10,000, and 100,000 with the command killed three times on the
-// way and called again. Told are its peak memory, which must not grow with the file, and that each call is stored once.
+// `earshot conversations import` of a provider's calls: 10,000, and 100,000 with the command killed three times and
+// restarted. Reports
+// its peak memory, which must not grow with the file, and that each call is stored once.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,7 +21,7 @@ const sample = JSON.parse(
   await readFile(join(import.meta.dirname, '../test/samples/ingest/vapi_end_of_call_report.json'), 'utf8'),
 )
 
-/** Each call is one of its own: another id, another minute. */
+/** Each call has its own ID and minute. */
 const callOf = (name: string, number: number): string => {
   const { message } = sample
   const startedAt = new Date(Date.UTC(2026, 0, 1) + number * 60_000)
@@ -39,7 +40,7 @@ const writeCalls = async (file: string, name: string, count: number): Promise<vo
   await once(stream, 'close')
 }
 
-/** The most that a process ever held, as Linux knows it. */
+/** The peak memory of a process, from Linux. */
 const peakOf = async (pid: number): Promise<number> => {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024
@@ -56,7 +57,7 @@ const provision = async (name: string) => {
   return new Earshot({ url: server.origin, key: apiKey.key })
 }
 
-/** One call of the command, until it ends or has done the share after which it is killed. */
+/** Runs the command until it ends, or kills it after a share of the calls. */
 const runImport = async (file: string, key: string, count: number, killAt: number) => {
   const args = ['conversations', 'import', file, '--from', 'vapi', '--json', '--quiet']
   const child = spawn(command, args, { env: { ...process.env, EARSHOT_URL: server.origin, EARSHOT_KEY: key } })

@@ -1,6 +1,8 @@
-// Batches of 500 conversations through HTTP, with turns read, signals computed, text indexed and evaluation enqueued,
-// against one set-based statement a table that stores the same rows, and against a statement a row. The three take
-// turns, so that a drifting machine touches all. Then memory: one stream of NDJSON, and one ten times as long.
+// Batches of 500 conversations over HTTP, with turns read, signals computed, text indexed, and evaluation enqueued,
+// against one
+// statement per table with the same rows, and one statement per row. The three alternate, so that a drifting machine
+// affects all.
+// Then memory: one NDJSON stream, and one ten times as long.
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -32,7 +34,7 @@ const serviceKey = 'service-key-of-the-bench-0123456789'
 
 const maker: Maker = { seed: 7, anchor: new Date(), days: 30, companies: [] }
 
-/** Of twenty turns, each of which says what two turns of the demo say. */
+/** Twenty turns, each with the text of two turns of the demo. */
 const conversation = (number: number): Incoming => {
   const said: { text?: string }[] = []
   for (let at = number; said.length < 2 * turnCount; at++) {
@@ -58,7 +60,7 @@ const bodyOf = (
 
 type Rows = { conversations: ConversationRow[]; transcripts: TranscriptRow[] }
 
-/** What the product stores of a batch, made beforehand: only the storing is measured. */
+/** What the product stores for a batch, prepared: only storing is measured. */
 const rowsOf = (items: Incoming[], agentId: string, agentVersionId: string): Rows => {
   const conversations: ConversationRow[] = []
   const transcripts: TranscriptRow[] = []
@@ -105,7 +107,7 @@ const storeRows = async (database: Database, jobs: Jobs, org: OrgId, { conversat
   }
 }
 
-/** Conversations in a second, over as many lanes as there are cores. */
+/** Conversations per second, with as many lanes as cores. */
 const rate = async <T>(work: T[], run: (item: T) => Promise<unknown>): Promise<number> => {
   const startedAt = performance.now()
   const queue = work.values()
@@ -128,7 +130,7 @@ const send = async (
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': type },
     body,
-    // The type of fetch does not know it yet; without it a stream is refused.
+    // The type of fetch lacks it; without it, a stream is rejected.
     ...({ duplex: 'half' } as object),
   })
   const text = await response.text()
@@ -141,7 +143,7 @@ const megabytes = async (server: Server): Promise<number> => {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1_024
 }
 
-/** The most memory that the server has while something is under way. */
+/** The peak memory of the server during an operation. */
 const peakWhile = async (server: Server, work: Promise<unknown>): Promise<number> => {
   let peak = 0
   let done = false

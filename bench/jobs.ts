@@ -1,6 +1,7 @@
-// The queue alone: how fast empty jobs go through it, with a worker as the service starts it. First by themselves, then
-// while a long snapshot, as an export holds one, keeps what was taken from being cleaned up.
-// npm run bench -- jobs [JOBS]; with DATABASE_URL, on the database that it names, such as a distributed one.
+// Only the queue: the rate of empty jobs, with a worker like the service's. First on their own, then while a long
+// snapshot, like an
+// export's, prevents cleaning up.
+// npm run bench -- jobs [JOBS]; with DATABASE_URL on that database, such as a distributed one.
 import pg from 'pg'
 import Type from 'typebox'
 import { openDatabase } from '../server/platform/db/database.ts'
@@ -18,7 +19,7 @@ const org = newId()
 const emptyJob = defineJob({
   name: 'bench.empty',
   payload: Type.Object({ organizationId: Type.String(), number: Type.Integer() }),
-  // Half of them for the one organization that there is.
+  // Half of them for the only organization.
   concurrency: 128,
   run: async (_deps: object, _payload, attempt) => attempt.finish(async () => {}),
 })

@@ -1,6 +1,8 @@
-// All at once, for ten minutes, on a service that holds a million conversations: what comes in, what is judged, what is
-// listed, searched and opened, exports, an experiment and the console in a browser. Held against the limits that
-// docs/operating.md states, "Under load". It ends with 1 when one does not hold.
+// Everything at once, for ten minutes, on a service with a million conversations: ingest, evaluation, lists, search,
+// opening, exports,
+// an experiment, and the console in a browser. Compared with the limits in docs/operating.md, "Under load". Exits with
+// 1 if one is
+// exceeded.
 // npm run bench -- mixed [CONVERSATIONS] [MINUTES]
 
 import { fork } from 'node:child_process'
@@ -22,7 +24,7 @@ import { startServer } from './servers.ts'
 const [calls = 1_000_000, minutes = 10] = process.argv.slice(2).map(Number)
 const warmUpMs = 30_000
 
-/** Exports and the console, by a process of its own. */
+/** Exports and the console, in a separate process. */
 const runBeside = async (task: BackgroundTask): Promise<BackgroundResult> => {
   const child = fork(join(import.meta.dirname, 'mixed/background-load.ts'), {
     execArgv: ['--disable-warning=ExperimentalWarning'],
@@ -33,7 +35,7 @@ const runBeside = async (task: BackgroundTask): Promise<BackgroundResult> => {
   })
   const [done] = await Promise.race([once(child, 'message'), ended])
   ended.catch(() => {})
-  // What it sends is what its file says.
+  // Its messages are described in its file.
   return done as BackgroundResult
 }
 
@@ -49,7 +51,7 @@ await untilIdle(demo.origin)
 demo.child.kill('SIGTERM')
 await new Promise((resolve) => demo.child.once('close', resolve))
 
-// A new process, as an operator runs it: with nothing left of the filling.
+// A new process, like an operator's: without anything left from loading.
 const server = await startServer(join(import.meta.dirname, '../bin/earshot'), ['serve'], {
   PORT: '0',
   EARSHOT_DATA_DIR: dataDir,
@@ -126,7 +128,7 @@ try {
         1,
       )
     print(`${all.length} exports of ${largest('rows').toLocaleString('en')} calls as ${format}`)
-    // With none made this is no number, which holds no limit.
+    // Without any, this is NaN, which exceeds any limit.
     judge('the slowest', largest('seconds'), { atMost: limits.of(`an export as ${format}, s`) }, ' s')
   }
   print(`${visits.length} pages of the console in a browser`)

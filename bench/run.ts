@@ -1,4 +1,4 @@
-// npm run bench            all measurements, one after the other
+// npm run bench            all benchmarks, one after the other
 // npm run bench -- NAME    one of them, such as http
 
 import { spawnSync } from 'node:child_process'

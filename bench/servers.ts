@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { openEmbedded } from '../server/platform/db/embedded.ts'
 import { openLog } from '../server/platform/log.ts'
 
-/** The parts that measurements run on: a database of their own, and servers as processes of their own. */
+/** Shared by benchmarks: a separate database, and servers as separate processes. */
 
 export const openBenchDatabase = async () => {
   const folder = await mkdtemp(join(tmpdir(), 'earshot-bench-'))

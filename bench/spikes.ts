@@ -1,5 +1,6 @@
-// What the detector of spikes does with a thousand monitors in a year whose rate stays as it is, and how long it takes
-// to see one that doubles. The streams are seeded, the detector is the product's own.
+// The false alarms of the spike detector with a thousand monitors with constant rates in a year, and how long it takes
+// to detect a
+// doubled rate. The data is seeded, and the detector is the product's.
 
 import { type Detector, newDetector, observe, withoutSpike } from '../server/spikes/detector.ts'
 import { type Estimate, share } from '../server/statistics/agreement.ts'
@@ -25,7 +26,7 @@ const table = (rows: string[][]) => {
   print()
 }
 
-/** Spread over a range so that each power of ten has as many. */
+/** Log-uniform over a range. */
 const between = (random: UniformRandom, from: number, to: number): number => from * (to / from) ** random()
 
 /** A new one for each day, or each hour. */
@@ -42,7 +43,7 @@ const wander = (random: UniformRandom, hours: number, deviation: number) => {
   }
 }
 
-/** How the log odds of a rate that stays as it is sway all the same. 0.2 is about a fifth of the rate. */
+/** How the log odds of a constant rate vary. 0.2 is about a fifth of the rate. */
 const sways: Record<string, (random: UniformRandom) => (hour: number) => number> = {
   'nothing but chance': () => () => 0,
   'hours differ by 0.2': (random) => wander(random, 1, 0.2),
@@ -54,7 +55,7 @@ const sways: Record<string, (random: UniformRandom) => (hour: number) => number>
   'weekends, +0.3': () => (hour) => (Math.floor(hour / 24) % 7 < 5 ? 0 : 0.3),
 }
 
-/** Somebody resolves each a day later, if it is not over by then. */
+/** Someone resolves each a day later, if it has not ended by then. */
 const countAlarms = (stream: HourStream): { alarms: number; hours: number } => {
   let detector = newDetector
   let [alarms, hours, resolvedAt] = [0, 0, 0]
@@ -69,7 +70,7 @@ const countAlarms = (stream: HourStream): { alarms: number; hours: number } => {
   return { alarms, hours }
 }
 
-/** Of a count that is rare, by Byar's approximation of the exact interval. */
+/** For a rare count, with Byar's approximation of the exact interval. */
 const poissonInterval = (count: number): Omit<Estimate, 'value'> => {
   const bound = (n: number, z: number) => (n === 0 ? 0 : n * (1 - 1 / (9 * n) + z / (3 * Math.sqrt(n))) ** 3)
   return { low: bound(count, -1.96), high: bound(count + 1, 1.96) }
@@ -107,7 +108,7 @@ const falseAlarms = () => {
 
 type Detection = { hours: number; calls: number }
 
-/** How long it takes until a rise that comes after the history is seen, or never within the patience. */
+/** How long it takes to detect an increase after the history, or never within the patience. */
 const findRise = (seed: number, volume: number, rate: number, times: number): Detection => {
   const random = seeded(seed)
   // It does not wait for Monday.
@@ -126,7 +127,7 @@ const findRise = (seed: number, volume: number, rate: number, times: number): De
   return { hours: Number.POSITIVE_INFINITY, calls: Number.POSITIVE_INFINITY }
 }
 
-/** The calls that any test of the same caution needs on average, even one that knows both rates. */
+/** The average calls that any equally cautious test needs, even with both rates known. */
 const leastCalls = (rate: number, times: number): number => {
   const risen = rate * times
   return alarm / (risen * Math.log(times) + (1 - risen) * Math.log((1 - risen) / (1 - rate)))

@@ -1,5 +1,6 @@
-// The way of someone who has never seen the library, timed: from an empty folder to a file of results that is opened.
-// The service runs already; what is installed is the packed file.
+// The first steps of a new user of the library, timed: from an empty folder to a file of results. The service runs
+// already; the
+// packed file is installed.
 
 import { execFileSync } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -18,7 +19,7 @@ await chmod(folder, 0o711)
 const env = { PORT: '0', EARSHOT_DATA_DIR: join(folder, 'data'), EARSHOT_SERVICE_KEY: serviceKey }
 const server = await startServer(join(root, 'bin/earshot'), ['serve'], env)
 
-/** What a stranger writes: each step is a program of its own, as one tries a library. */
+/** The new user's programs: one for each step. */
 const begin = `import { Earshot } from '@earshot/client'
 const earshot = new Earshot({ url: process.env.EARSHOT_URL, key: process.env.EARSHOT_KEY })
 `

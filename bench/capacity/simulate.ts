@@ -1,9 +1,10 @@
-// How many nodes carry a load: organizations of unequal size fall into shards by a hash, shards are spread as Citus's
-// rebalancer spreads them, and the fullest node serves arrivals at random.
+// Simulates how many nodes carry a load: organizations of different sizes are hashed to shards, shards are balanced
+// like Citus's
+// rebalancer does, and the fullest node serves random arrivals.
 
-/** What one request, or one stored conversation, takes. */
+/** The cost of one request, or one stored conversation. */
 export type Costs = {
-  /** Milliseconds of one core: of a node, of the node that takes the statement, and of a process of Earshot. */
+  /** Milliseconds of one core: of a node, of the node that receives the statement, and of an Earshot process. */
   ingest: Cost
   list: Cost
   open: Cost
@@ -16,11 +17,11 @@ export type Cost = { nodeMs: number; coordinatorMs: number; earshotMs: number }
 
 export type Load = {
   conversationsPerSecond: number
-  /** For each conversation that comes in. */
+  /** For each arriving conversation. */
   listsPerConversation: number
   opensPerConversation: number
   organizations: number
-  /** 0 makes all organizations equal; at 1 the second is half as large as the first, the third a third. */
+  /** 0 makes all organizations equal; at 1, the second is half as large as the first, the third a third. */
   inequality: number
   daysKept: number
 }
@@ -29,7 +30,7 @@ export type Machines = { coresPerNode: number; diskBytes: number; shards: number
 
 export type CapacityVerdict = {
   nodes: number
-  /** Of the fullest node: cores in use, disk in use, and how long a request waits for a core. */
+  /** For the fullest node: used cores, used disk, and how long a request waits for a core. */
   utilization: number
   diskShare: number
   p99WaitMs: number
@@ -37,7 +38,7 @@ export type CapacityVerdict = {
   earshotCores: number
   coordinatorCores: number
   walBytesPerSecond: number
-  /** What asks for that many nodes. */
+  /** What requires that many nodes. */
   bound: 'cores' | 'disk' | 'waiting' | 'the largest organization'
   largestShare: number
 }
@@ -64,7 +65,7 @@ const sharesOf = ({ organizations, inequality }: Load): number[] => {
   return weights.map((weight) => weight / sum)
 }
 
-/** An organization that is larger than a mean shard gets shards of its own, as `db isolate` gives it. */
+/** An organization larger than an average shard gets its own shards, as with `db isolate`. */
 const shardsOf = (shares: number[], shards: number, random: () => number): number[] => {
   const sizes = new Array<number>(shards).fill(0)
   const isolated: number[] = []
@@ -78,7 +79,7 @@ const shardsOf = (shares: number[], shards: number, random: () => number): numbe
   return [...sizes, ...isolated].toSorted((a, b) => b - a)
 }
 
-/** The largest first, each to the node with least on it. Answers the share of the fullest. */
+/** Largest first, each to the emptiest node. Returns the share of the fullest. */
 const fullestOf = (sizes: number[], nodes: number): number => {
   const held = new Float64Array(nodes)
   for (const size of sizes) {
@@ -89,7 +90,7 @@ const fullestOf = (sizes: number[], nodes: number): number => {
   return held.reduce((most, share) => Math.max(most, share), 0)
 }
 
-/** Returns the 99th percentile of waits for a core, with random arrivals and random times of work. */
+/** Returns the 99th percentile of waits for a core, with random arrivals and durations. */
 const waitAt = (utilization: number, cores: number, meanMs: number, random: () => number): number => {
   if (utilization >= 1) return Infinity
   const freeAt = new Float64Array(cores)

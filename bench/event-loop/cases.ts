@@ -18,7 +18,7 @@ const conversation = () =>
   `"externalId":"${randomUUID()}","agent":{"externalId":"leo","name":"Leo","channel":"voice"},"channel":"call",` +
   '"startedAt":"2026-11-20T09:00:00Z"'
 
-/** Every worst value of a size, in a text around it. */
+/** Every worst value of a size, within a text. */
 const around = (bytes: number, write: (value: string) => string, headers?: (body: Buffer) => Record<string, string>) =>
   Object.entries(worstValues).map(([name, value]): BodyCase => {
     const body = Buffer.from(write(value(bytes)))
@@ -49,7 +49,7 @@ const field = (number: number, value: Buffer): Buffer => {
   return Buffer.concat([Buffer.from([(number << 3) | 2, ...length]), value])
 }
 
-/** What the schemas do not tell of: bodies that fit, and are slow in what is done with them. */
+/** Cases that schemas do not show: valid bodies that are slow to process. */
 export const specialCases = async ({ call, key }: { call: Call; key: string }): Promise<SpecialCase[]> => {
   await call('PATCH', '/v1/organization', key, { redaction: true })
   const json = 'application/json'

@@ -1,5 +1,6 @@
-// Loaded into the measured server before its own code: reports the longest block of its event loop since the last call, by
-// the clock and in processor time of the main thread. The second is what the block would last with nothing else running.
+// Loaded into the measured server before its own code: reports the longest block of its event loop since the last call,
+// in wall
+// time and in CPU time of the main thread. The second is the block without other load.
 
 import { createServer } from 'node:http'
 import { isMainThread } from 'node:worker_threads'
@@ -21,7 +22,7 @@ if (isMainThread && port > 0) {
     wallBefore = wall
     cpuBefore = cpu
   }
-  // Both run in each turn of the loop, so that one measures no more than a turn.
+  // Both run in each turn of the loop, so that one measures at most a turn.
   setInterval(measure, 1).unref()
   createServer((_request, response) => {
     measure()

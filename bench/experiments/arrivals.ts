@@ -1,4 +1,4 @@
-// How far an experiment is behind what the service has acknowledged, while conversations and their results keep arriving.
+// How far an experiment lags behind what the service has acknowledged, while conversations and results keep arriving.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { judge, print } from '../report.ts'
@@ -12,7 +12,7 @@ const lookEveryMs = 200
 const callers = 500
 const allowedSeconds = 5
 
-/** Counts that were acknowledged, by when, and how long ago the first that is not shown yet was. */
+/** Acknowledged counts by time, and the age of the first one that is not shown yet. */
 const openFeed = () => {
   const acknowledged: { at: number; total: number }[] = []
   let total = 0
@@ -100,7 +100,7 @@ export const measureArrivals = async (stored: Stored): Promise<void> => {
     const total = feeds.conversations.total()
     const rate = total / ((performance.now() - startedAt) / 1_000)
     print(`${rate.toFixed(0)} conversations arrived in a second, with ${feeds.results.total() / total} results each`)
-    // Nothing has been counted when the first ones look.
+    // Nothing has been counted for the first reads.
     const settled = looks.slice(Math.ceil(2_000 / lookEveryMs))
     const largest = (of: (one: (typeof looks)[number]) => number) => Math.max(...settled.map(of))
     print(`countedAt was at most ${largest(({ countedAt }) => countedAt).toFixed(2)} s ago, in ${looks.length} looks`)

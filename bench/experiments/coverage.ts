@@ -1,4 +1,4 @@
-// The arms differ by a known amount. How often is it in the intervals?
+// The arms differ by a known amount. How often do the intervals contain it?
 
 import { anytimeDifference } from '../../server/statistics/anytime.ts'
 import { fixedDifference } from '../../server/statistics/fixed.ts'
@@ -97,7 +97,7 @@ export const coverage = defineStudy({
       ],
       judged: [
         { name: `ever missed, ${name}`, share: everMissed, runs, atMost: 0.05 },
-        // The ordinary one is shown for comparison: of few callers who return it promises too much.
+        // The ordinary interval is shown for comparison: with few returning callers, it is too narrow.
         ...covered.map(({ look, anytime }) => {
           return { name: `always-valid at ${look}, ${name}`, share: anytime, runs, atLeast: 0.95 }
         }),

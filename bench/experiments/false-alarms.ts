@@ -1,4 +1,4 @@
-// Both arms are alike. How often does an interval ever say otherwise?
+// Both arms are equal. How often does an interval ever exclude 0?
 
 import { anytimeEvidence } from '../../server/statistics/anytime.ts'
 import type { Design } from '../../server/statistics/design.ts'
@@ -46,7 +46,7 @@ const claimsOf = (conversations: Conversations, design: Design): Claims => {
 
 const judgedOf = (name: string, outcomes: readonly Claims[]): StudyLimit[] => [
   { name, share: shareOf(outcomes, ({ anytime }) => anytime), runs: outcomes.length, atMost: 0.05 },
-  // Who looks this often errs, or this does not look.
+  // Stops after an error of both, or at the last look.
   {
     name: `${name}, ordinary`,
     share: shareOf(outcomes, ({ fixed }) => fixed),

@@ -1,5 +1,4 @@
-// The answer of an experiment computed from all of its rows: a page after the other in the order of units, so that one
-// unit is held at a time.
+// Computes an experiment's results from all of its rows: page by page in unit order, with one unit in memory.
 
 import { sql } from 'kysely'
 import { healthOf } from '../../server/experiments/health.ts'
@@ -79,7 +78,7 @@ const openSums = ({ kind }: StoredOutcome, position: number) => {
   }
 }
 
-/** Of an arm without values yet. */
+/** For an arm without values yet. */
 const shifted = (sums: OutcomeSums['observed'], a: number, b: number): OutcomeSums['observed'] => ({
   ...sums,
   a: { ...sums.a, shift: a },
@@ -115,7 +114,7 @@ export const answerFromRows = async (stored: Stored) => {
   }
   addUnit(unit)
 
-  // Days are those of the answer that it is compared with.
+  // Days are relative to the compared result.
   const { perDay } = healthOf(experiment, await listSplits(deps.db, org, experimentId), deps.clock.now()).conversations
   const results = outcomes.map((outcome, at) => {
     const design = designOf(experiment, outcome)
@@ -146,7 +145,7 @@ export const answerFromRows = async (stored: Stored) => {
   }
 }
 
-/** Where two answers differ by more than 1e-9 of the number, in all that the second one says. */
+/** Returns where two results differ by more than 1e-9, for everything in the second one. */
 export const differences = (found: unknown, wanted: unknown, path = 'answer'): string[] => {
   if (typeof wanted === 'number' && typeof found === 'number') {
     const near = Math.abs(found - wanted) <= 1e-9 * Math.max(1, Math.abs(wanted))
@@ -154,7 +153,7 @@ export const differences = (found: unknown, wanted: unknown, path = 'answer'): s
   }
   if (typeof wanted === 'object' && wanted !== null && typeof found === 'object' && found !== null) {
     return Object.entries(wanted).flatMap(([key, value]) => {
-      // Days that are to come are counted from now.
+      // Future days are counted from now.
       if (key === 'moreDays') return []
       return differences((found as Record<string, unknown>)[key], value, `${path}.${key}`)
     })

@@ -1,4 +1,4 @@
-// A judge that errs, and people who reviewed some of what it judged.
+// A judge with errors, and human reviews of some of its results.
 
 import { estimateArms } from '../../server/statistics/arm.ts'
 import { fixedDifference } from '../../server/statistics/fixed.ts'
@@ -17,7 +17,7 @@ const converse = (random: UniformRandom, { rate, sensitivity, specificity }: Tru
   return { human, judge: affected(random, human === 1 ? sensitivity : 1 - specificity) }
 }
 
-/** What the judge said of all, and what the people said of the first. */
+/** The judge's results for all, and the human judgments of the first. */
 const judgedArm = (random: UniformRandom, truth: Truth, reviewed: number) => {
   const units: ReviewedUnit[] = []
   let others = noSums()
@@ -91,7 +91,7 @@ export const judge = defineStudy({
   },
 })
 
-/** Each conversation is a unit of its own. */
+/** Each conversation is its own unit. */
 const judgedArms = (affectedA: number, affectedB: number) => {
   const arm = (sum: number) => ({
     shift: 0,

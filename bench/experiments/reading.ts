@@ -1,5 +1,5 @@
-// What it takes to read an experiment of twenty outcomes, against computing the same from all of its rows, and how fast
-// conversations are counted.
+// The cost of reading an experiment with twenty outcomes, compared with computing it from all rows, and the rate of
+// counting.
 
 import { countAll } from '../../server/experiments/observations/counter-loop.ts'
 import { judge, millisecondsOf, print } from '../report.ts'
@@ -52,6 +52,6 @@ export const measureReading = async (stored: Stored, conversations: number): Pro
   judge('GET of ten times as many', after / before, { atMost: 2 })
 }
 
-/** The same without what is measured on the way. */
+/** The same without measuring. */
 export const storeAll = (stored: Stored, conversations: number): Promise<void> =>
   storeAndCount(stored, { from: 0, to: conversations, of: conversations })

@@ -1,4 +1,4 @@
-// All studies of experiments that never were, on as many threads as the machine has.
+// All simulated studies, on all cores.
 
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ const tasksOf = ({ runs, settings }: Study, study: number): StudyTask[] =>
     }),
   ).flat()
 
-/** The outcomes of each run of each setting, the same on any number of threads. */
+/** The results of each run of each setting, the same on any number of threads. */
 const simulateAll = async (tasks: readonly StudyTask[]): Promise<Map<StudyTask, unknown[]>> => {
   const results = new Map<StudyTask, unknown[]>()
   const waiting = [...tasks]
@@ -38,7 +38,7 @@ const simulateAll = async (tasks: readonly StudyTask[]): Promise<Map<StudyTask, 
   return results
 }
 
-/** By so much chance moves a share of so many runs, 19 times out of 20. */
+/** How much chance moves a share of this many runs, 19 times out of 20. */
 const twoErrors = (share: number, runs: number) => 2 * Math.sqrt((share * (1 - share)) / runs)
 
 const judgeShare = ({ name, share, runs, ...bound }: StudyLimit): void => {
@@ -53,7 +53,7 @@ const judgeShare = ({ name, share, runs, ...bound }: StudyLimit): void => {
 const markdownOf = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 
-/** Words of a paragraph in lines of 120 columns at most. */
+/** Wraps a paragraph at 120 columns. */
 const wrapped = (text: string): string => text.replace(/(?![^\n]{1,120}$)([^\n]{1,120}) /g, '$1\n')
 
 const page = join(import.meta.dirname, '../../docs/experiments.md')

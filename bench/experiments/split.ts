@@ -1,4 +1,4 @@
-// Units arrive in some split. How often, and how soon, is it told that it is not the expected one?
+// Units arrive in a given split. How often, and how soon, is a mismatch reported?
 
 import { pValueOf } from '../../server/statistics/mixtures.ts'
 import { sampleRatio, splitChiSquare, splitLogE } from '../../server/statistics/sample-ratio.ts'
@@ -6,7 +6,7 @@ import { median } from '../servers.ts'
 import { defineStudy, percent, shareOf, whole } from './study.ts'
 
 const units = 10_000
-/** Fewer are not judged. */
+/** Fewer are not tested. */
 const firstLook = 20
 const level = 0.01
 

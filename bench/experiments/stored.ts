@@ -1,4 +1,4 @@
-// The service on a database of its own, with an experiment of twenty outcomes that was launched through the interface.
+// The service on a separate database, with an experiment of twenty outcomes that was launched through the API.
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ const serviceKey = 'service-key-of-the-bench-0123456789'
 const told = 15
 const scored = 5
 
-/** What the service answers; its document says how it looks. */
+/** A response of the service, as in its OpenAPI document. */
 // biome-ignore lint/suspicious/noExplicitAny: answers of many kinds, whose fields the bench knows.
 export type ResponseBody = any
 
@@ -37,7 +37,7 @@ export const openStored = async () => {
       EARSHOT_SERVICE_KEY: serviceKey,
       EARSHOT_SECRET_KEY: 'a-secret-key-for-the-bench-0123456789',
     })
-  // It alone counts nothing: that is measured in this process.
+  // It does not count itself: that is measured in this process.
   const server = await startService('http')
   const jobs = openJobs({ database: opened, log })
   const config = loadConfig({ EARSHOT_DATA_DIR: folder })

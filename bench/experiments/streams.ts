@@ -1,4 +1,4 @@
-// Conversations of experiments that never were, one after the other.
+// Conversations of simulated experiments, one after the other.
 
 import type { Design } from '../../server/statistics/design.ts'
 import type { Arm } from '../../server/statistics/sums.ts'
@@ -43,11 +43,11 @@ export const score = (random: UniformRandom, scores: Scores): number => {
 }
 
 export type Callers = {
-  /** How many of the conversations are of someone who never called before. */
+  /** The share of conversations of new callers. */
   newShare: number
   /** Of two conversations of one caller. */
   correlation: number
-  /** Each caller is as likely as the other, or each conversation's caller is, so that a few call very often. */
+  /** Each caller is equally likely, or each conversation's caller is, so that a few call very often. */
   returning: 'anyone' | 'often the same'
   routed: 'by caller' | 'by conversation'
 }
@@ -58,7 +58,7 @@ export const callers = function* (
   shareOfA: number,
   rates: Rates,
 ): Generator<ReplayedObservation> {
-  // Two conversations are sure to be alike when both are as the caller always is.
+  // Two conversations are equal if both have the caller's usual value.
   const asAlways = Math.sqrt(correlation)
   const drawArm = (): Arm => (random() < shareOfA ? 'a' : 'b')
   const known: { unit: string; arm: Arm; always: Rates }[] = []

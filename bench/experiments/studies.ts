@@ -6,7 +6,7 @@ import { judge } from './judge.ts'
 import { split } from './split.ts'
 import type { Study } from './study.ts'
 
-/** In the order of the page. New ones come last, so that those before draw the same chances as ever. */
+/** In the order of the page. Add new ones at the end, so that earlier ones keep their random numbers. */
 export const studies: readonly Study[] = [
   falseAlarmsOfRates,
   falseAlarmsOfScores,

@@ -1,21 +1,21 @@
 import type { UniformRandom } from '../../test/support/spikes/random-hours.ts'
 
-/** A share of the runs, and what it may be. It is judged less what chance does to so many runs: two standard errors. */
+/** A share of the runs, with its limit. Two standard errors of this many runs are subtracted first. */
 export type StudyLimit = { name: string; share: number; runs: number } & ({ atMost: number } | { atLeast: number })
 
 type Definition<Setting, Outcome> = {
   title: string
-  /** What was done, and how to read the table. */
+  /** Describes the simulation and the table. */
   about: string
   runs: number
   settings: readonly Setting[]
-  /** One experiment, the same from the same source of chance. */
+  /** One experiment, the same for the same random numbers. */
   run: (setting: Setting, random: UniformRandom) => Outcome
   head: readonly string[]
   row: (setting: Setting, outcomes: readonly Outcome[]) => { cells: readonly string[]; judged: readonly StudyLimit[] }
 }
 
-/** One table of the answer, whatever its settings and outcomes are. */
+/** One table, for any settings and outcomes. */
 export type Study = {
   title: string
   about: string
@@ -40,7 +40,7 @@ export const defineStudy = <Setting, Outcome>(definition: Definition<Setting, Ou
     head,
     settings: settings.length,
     run: (setting, random) => run(settingAt(setting), random),
-    // They are what `run` gave, perhaps in another thread.
+    // Results of `run`, possibly from another thread.
     row: (setting, outcomes) => row(settingAt(setting), outcomes as readonly Outcome[]),
   }
 }

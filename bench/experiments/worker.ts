@@ -1,4 +1,4 @@
-// A thread that simulates what it is told to.
+// A thread that runs simulations.
 
 import { parentPort } from 'node:worker_threads'
 import { runTask, type StudyTask } from './studies.ts'

@@ -1,4 +1,4 @@
-// Other ways to the same rows, which exports are compared with.
+// Baselines of exports: other ways to the same rows.
 
 import { once } from 'node:events'
 import { createWriteStream, openSync } from 'node:fs'
@@ -23,7 +23,7 @@ const calls = ({ org, since, until }: BaselineExport): string => `
 
 const inOrder = 'ORDER BY c.started_at, c.id'
 
-/** PostgreSQL alone, in no order but that of its plan: what it takes to find the rows and bring them into one form. */
+/** Only PostgreSQL, in any order: the cost of finding and formatting the rows. */
 export const copyToNowhere = async (client: pg.Client, wanted: BaselineExport, reasoning: boolean): Promise<void> => {
   const { org, monitorIds, since, until } = wanted
   await client.query(`COPY (${calls(wanted)}) TO '/dev/null' (FORMAT binary)`)
@@ -33,7 +33,7 @@ export const copyToNowhere = async (client: pg.Client, wanted: BaselineExport, r
       AND call_started_at >= '${since}' AND call_started_at < '${until}') TO '/dev/null' (FORMAT binary)`)
 }
 
-/** As a spreadsheet may have it: what would run as a formula gets an apostrophe, an empty text is not nothing. */
+/** For spreadsheets: possible formulas get an apostrophe, and empty text differs from null. */
 const cell = (value: unknown): string => {
   if (value === null || value === undefined) return ''
   if (value instanceof Date) return value.toISOString()
@@ -59,13 +59,13 @@ const lineOf = (values: unknown[]): string => `${values.map(cell).join(',')}\r\n
 
 /** How the newest result of a monitor is joined to each call as columns. */
 const pivots = {
-  /** As it is written without knowing how it will be planned. */
+  /** The obvious way, without knowing how it will be planned. */
   lateral: ({ org }: BaselineExport, monitorId: string) => `LEFT JOIN LATERAL (
     SELECT * FROM monitor_results r
     WHERE r.organization_id = '${org}' AND r.monitor_id = '${monitorId}'
       AND r.call_started_at = c.started_at AND r.conversation_id = c.id
     ORDER BY monitor_version DESC LIMIT 1)`,
-  /** As it is written after that: each monitor's results are read in the order of the calls. */
+  /** The optimized way: each monitor's results are read in the order of the calls. */
   merged: ({ org, since, until }: BaselineExport, monitorId: string) => `LEFT JOIN (
     SELECT DISTINCT ON (call_started_at, conversation_id) * FROM monitor_results
     WHERE organization_id = '${org}' AND monitor_id = '${monitorId}'
@@ -75,8 +75,9 @@ const pivots = {
 export type Pivot = keyof typeof pivots
 
 /**
- * A cursor over the query that joins the results of each monitor as columns, each call's newest, in words: it writes
- * the very file that an export does. Rows are what pg makes of them.
+ * A cursor over the query that joins each monitor's newest results as columns: it writes exactly the same file as an
+ * export, from
+ * pg's rows.
  */
 export const throughCursor = async (client: pg.Client, wanted: BaselineExport, pivot: Pivot): Promise<void> => {
   const { monitorIds, folder } = wanted
@@ -97,7 +98,7 @@ export const throughCursor = async (client: pg.Client, wanted: BaselineExport, p
     .replace('WHERE c.', `${joins.join('\n')} WHERE ${found} AND c.`)
   const file = openFile(folder)
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-  // As written, twenty tables are more than the planner reorders by itself.
+  // As written, twenty tables are more than the planner reorders.
   const cursor = client.query(new Cursor<Record<string, unknown>>(`${query} ${inOrder}`))
   for (let isFirst = true; ; isFirst = false) {
     const rows = await cursor.read(1_000)
@@ -155,11 +156,11 @@ const valuesOf = (slice: Slice, row: number): unknown[] => {
   return values
 }
 
-/** The same slices written by the best known library for it. */
+/** The same slices, written by the best known library. */
 export const throughExceljs = async (layout: Layout, slices: AsyncIterable<Slice>, folder: string): Promise<void> => {
   const workbook = new ExcelJS.stream.xlsx.WorkbookWriter({
     filename: join(folder, 'baseline.xlsx'),
-    // Without styles an instant would show as a number.
+    // Without styles, a time would be shown as a number.
     useStyles: true,
     useSharedStrings: true,
   })
@@ -171,7 +172,7 @@ export const throughExceljs = async (layout: Layout, slices: AsyncIterable<Slice
   }))
   for await (const slice of slices) {
     for (let row = 0; row < slice.rows; row++) sheet.addRow(valuesOf(slice, row)).commit()
-    // It writes only when it is let.
+    // It only writes when it is given time.
     await new Promise(setImmediate)
   }
   sheet.commit()

@@ -1,13 +1,13 @@
-// What exports are measured on: an organization with calls over 300 days, each with a result of every monitor.
+// The data of the exports bench: an organization with calls over 300 days, each with a result of every monitor.
 
 import type pg from 'pg'
 
 const firstDay = Date.UTC(2026, 0, 1)
 /** A million calls take 300 days. */
 const stepMs = 25_920
-/** Calls arrive when they end: in the order of time only from one block to the next. */
+/** Calls arrive when they end: only blocks are in time order. */
 const block = 50
-/** Calls in one statement. */
+/** Calls per statement. */
 const batch = 100_000
 
 const insertCalls = `
@@ -26,7 +26,7 @@ const insertCalls = `
     ON c.at = n % 100
   ORDER BY n`
 
-/** 97 % scored, of them 10 % affected. */
+/** 97% scored, of which 10% are affected. */
 const insertResults = `
   INSERT INTO monitor_results (organization_id, monitor_id, conversation_id, call_started_at, evaluated_at, score,
     monitor_version, result, status, reasoning, evidence, evaluator)
@@ -42,7 +42,7 @@ const insertResults = `
   CROSS JOIN LATERAL (SELECT random() AS draw WHERE c.id IS NOT NULL AND m.id IS NOT NULL) d
   WHERE m.organization_id = $1`
 
-/** When the call of this number may start at the earliest; a multiple of the block. */
+/** The earliest start of the call with this number; a multiple of the block. */
 export const startOf = (call: number): string => new Date(firstDay + call * stepMs).toISOString()
 
 /** Companies, agents with versions, and monitors. */
@@ -80,7 +80,7 @@ export const insertRange = async (
   }
 }
 
-/** Until then indexes are not read alone, and the planner knows nothing. */
+/** Before this, there are no index-only scans and no statistics. */
 export const settle = async (client: pg.Client): Promise<void> => {
   await client.query('VACUUM ANALYZE')
   await client.query('CHECKPOINT')

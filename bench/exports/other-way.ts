@@ -1,4 +1,4 @@
-// One of the other ways, in a process of its own as an export is, which knows nothing of how this service reads values.
+// One of the baselines, in a separate process like an export, without the service's type parsers.
 
 import pg from 'pg'
 import { connect } from '../../server/exports/generation/connect.ts'

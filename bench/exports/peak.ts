@@ -9,12 +9,12 @@ const read = (path: string): string => {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    // It has ended between two looks.
+    // It ended between two checks.
     return ''
   }
 }
 
-/** The most memory, in MB, that a process which generates an export held meanwhile. The kernel keeps the peak. */
+/** The peak memory, in MB, of a process that generates an export. The kernel tracks the peak. */
 export const peakWhile = async <T>(work: Promise<T>): Promise<{ result: T; peak: number }> => {
   let peak = 0
   const timer = setInterval(() => {

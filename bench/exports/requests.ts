@@ -1,5 +1,6 @@
-// A process of its own that asks for one address at a steady rate, whatever it is answered, and tells how long each
-// answer took from when it was due. It begins when it is told an address and tells when it is told to end.
+// A separate process that requests one URL at a steady rate, and reports how long each response took since it was due.
+// Controlled by
+// messages with the URL and the end.
 
 import { Agent, get } from 'node:http'
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setDefaultCACertificates } from 'node:tls'
 import { Worker } from 'node:worker_threads'
 
-/** Everything outside that work reaches: a model, recordings, a receiver of webhooks and a bucket. Each request takes this long. */
+/** All external services: a model, recordings, a webhook receiver, and a bucket. Each request takes this long. */
 export const answerMs = 400
 
 const certificateOf = async () => {
@@ -22,7 +22,7 @@ const certificateOf = async () => {
   }
 }
 
-/** In a thread of its own, so that what it does there is not counted here. Only this process trusts its certificate. */
+/** In a separate thread, so that its work is not counted here. Only this process trusts its certificate. */
 export const openOutside = async () => {
   const certificate = await certificateOf()
   setDefaultCACertificates([certificate.cert])

@@ -95,7 +95,7 @@ export const makeTenant = async (deps: ServiceDeps, app: TenantApp, slug: string
       await insertMonitorVersion(db, org, id, 1, definition)
       return id
     },
-    /** The next conversations, each with a recording that is yet to be fetched. */
+    /** The next conversations, each with a recording to download. */
     addRecordings: async (count: number) => {
       const ids = conversationIds.slice(recordings, recordings + count)
       recordings += count
@@ -121,7 +121,7 @@ export const makeTenant = async (deps: ServiceDeps, app: TenantApp, slug: string
         WHERE organization_id = ${org} AND status IN ('pending', 'processing')`.execute(db)
       return rows[0]?.count ?? 0
     },
-    /** Has so many schedules without an unfinished run deliver a copy of the export, and answers their runs. */
+    /** Makes schedules without an unfinished run deliver a copy of the export, and returns their runs. */
     addRuns: async (count: number): Promise<string[]> => {
       const { rows } = await sql<{ id: string }>`
         WITH idle AS (
@@ -145,7 +145,7 @@ export const makeTenant = async (deps: ServiceDeps, app: TenantApp, slug: string
         RETURNING id`.execute(db)
       return rows.map(({ id }) => id)
     },
-    /** The job of that name which was enqueued last. */
+    /** The latest enqueued job of that name. */
     lastJob: async (name: string): Promise<string> => {
       const { rows } = await sql<{ id: string }>`
         SELECT id FROM jobs WHERE organization_id = ${org} AND name = ${name} ORDER BY id DESC LIMIT 1`.execute(db)

@@ -1,5 +1,6 @@
-// A process of its own for what takes much time of whoever asks, files to download and a browser: in the process that
-// takes the time of requests, that would be time, too. It begins when it is told what to do, and tells what it measured.
+// A separate process for downloads and a browser, which take much CPU time: in the process that measures requests, that
+// would
+// distort the times. Controlled by messages, and returns its measurements.
 
 import type { Browser } from 'playwright-core'
 import { type Chromium, launchChromium } from '../../e2e/chromium.ts'

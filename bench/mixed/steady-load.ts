@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** One kind of request, and how often it is made whatever becomes of those before it. */
+/** One kind of request, and its rate, whatever its results. */
 export type RequestStream = { name: string; perSecond: number; ask: () => Promise<number> }
 
 export type StreamMeasurement = { name: string; latencies: number[]; statuses: Map<number | string, number> }
 
-/** More under way than this, and the service does not keep up at all. */
+/** With more in flight than this, the service does not keep up at all. */
 const mostUnderWay = 500
 
-/** Asks at a steady rate, and takes the time from when each request was due: who waits in line is waiting, too. */
+/** Sends requests at a steady rate, and measures from when each was due, including queueing. */
 const runStream = async ({ name, perSecond, ask }: RequestStream, until: number): Promise<StreamMeasurement> => {
   const measured: StreamMeasurement = { name, latencies: [], statuses: new Map() }
   const underWay = new Set<Promise<void>>()

@@ -15,14 +15,14 @@ const everyMs = 5_000
 
 const statusOf = (pid: number) => readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
 
-/** A line of the status in MB; where it cannot be told, no limit holds. */
+/** A line of the status in MB; NaN exceeds any limit. */
 const megabytesOf = (status: string, name: 'VmRSS' | 'RssAnon' | 'RssShmem'): number =>
   Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1_024
 
-/** One that has ended meanwhile has no memory. */
+/** A process that has ended has no memory. */
 const isOfDatabase = (status: string) => status.startsWith('Name:\tpostgres') && status.includes('RssAnon')
 
-/** What its processes hold alone, and what they share, of which each has touched a part. */
+/** The memory of its processes, and the used part of what they share. */
 const databaseMegabytes = (statuses: string[]): number => {
   const shared = Math.max(...statuses.map((status) => megabytesOf(status, 'RssShmem')))
   return statuses.reduce((sum, status) => sum + megabytesOf(status, 'RssAnon'), shared)
@@ -40,13 +40,13 @@ const listDescendants = async (root: number): Promise<number[]> => {
 
 const readMetrics = async (origin: string): Promise<string> => (await fetch(`${origin}/metrics`)).text()
 
-/** Jobs that are due and wait. */
+/** Due and waiting jobs. */
 const countWaiting = (metrics: string): number => {
   const lines = metrics.matchAll(/^earshot_jobs\{[^}]*state="waiting"[^}]*\} (\d+)/gm)
   return [...lines].reduce((sum, [, count]) => sum + Number(count), 0)
 }
 
-/** Memory and the queue, looked at every few seconds until the end. */
+/** Memory and the queue, checked every few seconds until the end. */
 export const watch = async (pid: number, origin: string, until: number): Promise<Sample[]> => {
   const samples: Sample[] = []
   const startedAt = performance.now()
@@ -68,9 +68,9 @@ export const watch = async (pid: number, origin: string, until: number): Promise
 }
 
 /**
- * By which the least that is held grows in a minute, from the second third of the time to the last; the first is for
- * caches to fill. What is never given back raises the least; what a collection of garbage takes and gives back, or a
- * generation that was made larger for a while, does not.
+ * The growth of the minimum per minute, from the second third of the time to the last; the first fills caches. Leaked
+ * memory raises the
+ * minimum; garbage collections, and a temporarily larger generation, do not.
  */
 export const growthOf = (samples: Sample[]): number => {
   const [from, to] = [samples.at(0)?.minutes ?? Number.NaN, samples.at(-1)?.minutes ?? Number.NaN]
@@ -84,7 +84,7 @@ export const growthOf = (samples: Sample[]): number => {
   return (leastOf(3) - leastOf(2)) / third
 }
 
-/** Whatever is due has been worked through. */
+/** Everything due is done. */
 export const untilIdle = async (origin: string): Promise<void> => {
   while (countWaiting(await readMetrics(origin)) > 0) await sleep(2_000)
 }
