@@ -77,7 +77,7 @@ export const afterwards = (end: () => Promise<void>) =>
 
 /**
  * The whole service on a database and a data directory of its own, for the tests of one file. In `npm run scale` several
- * processes answer behind one address; this one works through the jobs, when it is told to.
+ * processes answer behind one address; this one runs the jobs on demand.
  */
 export const testServer = async (env: Record<string, string> = {}): Promise<TestServer> => {
   const logged: string[] = []
@@ -105,7 +105,7 @@ export const testServer = async (env: Record<string, string> = {}): Promise<Test
   deps.listening.port = Number(new URL(origin).port)
   afterwards(async () => {
     const closed = app.close()
-    // Whoever called and went away without the answer is not waited for.
+    // Does not wait for callers who disconnected.
     app.server.closeAllConnections()
     await closed
     await deps.close()

@@ -20,7 +20,7 @@ export const storedRows = async (server: TestServer): Promise<string[]> => {
   return rows.map(({ row }) => row)
 }
 
-/** What is noted beside a refused request: when a key was last used, and that a key which ended is used still. */
+/** Rows that a rejected request may write: the last use of a key, and the use of a revoked key. */
 const isNote = (row: string) =>
   row.startsWith('public.api_key_uses ') || (row.startsWith('public.audit_events ') && row.includes('"apiKey.refused"'))
 

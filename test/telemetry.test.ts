@@ -38,7 +38,7 @@ const openCollector = async () => {
   return { url, received, to, resources, spans }
 }
 
-describe('a service that tells of itself', async () => {
+describe('a service with telemetry', async () => {
   const switches = await switchesOnTestDatabase()
 
   it('sends a trace of each request with its statements, of its jobs, and its metrics, and nothing of anybody', async () => {

@@ -16,8 +16,8 @@ const fits = (): boolean => {
 }
 
 /**
- * A run makes and drops databases by the hundred, which a file system in memory does three times as fast. Where there is
- * no room in memory, or somebody has chosen a place, files lie where they always do.
+ * A run creates and drops hundreds of databases, which is three times as fast in memory. Without enough memory, or with
+ * a configured folder, files are in the usual place.
  */
 export const keepTemporaryFilesInMemory = (): void => {
   if (process.env.TMPDIR || !fits()) return

@@ -22,8 +22,8 @@ import { fillPath, hasId, listOperations } from './operations.ts'
 import { testServer } from './server.ts'
 
 /**
- * Every earlier state of the schema, with data, brought to the present one. The data are what the present service makes,
- * in so far as a state has the tables and columns for it.
+ * Migrates every earlier schema with data to the current one. The data comes from the current service, as far as the
+ * earlier schema has its tables and columns.
  */
 
 const log = openLog({ write: () => {} })
@@ -246,7 +246,7 @@ it.each(['delivering', 'generating'])(
   },
 )
 
-it('people whom an issuer vouched for keep their identity, by the issuer that their token names, and no token is kept', async () => {
+it('people with a single sign-on identity keep it with the issuer of their token, and no token is stored', async () => {
   const { connection, client, close } = await openState('0024_runs_before_moves.sql')
   try {
     const { rows } = await client.query<{ id: string }>('SELECT id FROM users LIMIT 1')
@@ -299,7 +299,7 @@ it('conversations show the state of the recordings that they have', async () => 
   }
 })
 
-/** The columns of pg-boss 12 that its jobs were told by, and the rest of its schema in so far as it stands in the way. */
+/** The columns of jobs in pg-boss 12, and the conflicting parts of its schema. */
 const oldQueue = `
   CREATE SCHEMA pgboss;
   CREATE TYPE pgboss.job_state AS ENUM ('created', 'retry', 'active', 'completed', 'cancelled', 'failed');

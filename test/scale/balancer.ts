@@ -22,7 +22,7 @@ export const openBalancer = async (whenOver: (close: () => Promise<void>) => voi
   proxy.on('error', (error, _request, response) => {
     if (response && 'writeHead' in response) refuse(response as ServerResponse, 502, error.message)
   })
-  // Whoever announces too much is refused before they send it.
+  // Announcing too much is rejected before it is sent.
   proxy.on('proxyReq', (request) => request.flushHeaders())
 
   const hand: RequestListener = async (request, response) => {

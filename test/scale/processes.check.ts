@@ -7,7 +7,7 @@ import { password, wav } from '../make.ts'
 import { serviceKey } from '../server.ts'
 import { openCluster } from './cluster.ts'
 
-/** Two processes that answer and two that work, on one database and one store: none relies on what it alone knows. */
+/** Two processes for requests and two for jobs, on one database and one store: none relies on its own memory. */
 
 const database = await testDatabase({ empty: true })
 afterAll(database.drop)
@@ -20,7 +20,7 @@ const { key } = await provision(origin)
 
 const call = (method: string, path: string, body?: unknown, at = origin) => ask(at, method, path, key, body)
 
-/** Whoever was answered by both processes is known to both. */
+/** After a response from each process, both have the caller in their cache. */
 const statusesOf = (path: string, headers: Record<string, string>) =>
   Promise.all([one, two].map(async (url) => (await fetch(url + path, { headers })).status))
 
@@ -35,7 +35,7 @@ const calls = (count: number) =>
     transcript: [{ role: 'user', text: 'I want my money back.', start: 0, end: 2 }],
   }))
 
-// Keys, roles and suspensions are asked of processes in server/commands/serve.faults.ts.
+// server/commands/serve.faults.ts tests keys, roles, and suspensions with processes.
 describe('what one process changes holds in the other', () => {
   const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` })
 

@@ -14,7 +14,7 @@ import { letIn, runOn, startDatabase } from '../own-database.ts'
 /** A database, and a standby that follows it by streaming replication. */
 const startPair = async () => {
   const primary = await startDatabase()
-  // Under root, each database runs as a user without a name, whom another one cannot recognize.
+  // Under root, each database runs as a user without a name, which another one cannot recognize.
   await letIn(primary, 'local replication all trust')
   const there = await makeDataDir()
   const [source, target] = [join(primary.dataDir, 'postgres'), join(there, 'postgres')]

@@ -5,9 +5,9 @@ import type { Entitlement, Feature, Role } from '../../server/platform/identity/
 export type Rule =
   /** Open to the world. */
   | 'anyone'
-  /** The way in: whoever knows a password or an invitation, but not by a page of another site. */
+  /** Signing in: anyone with a password or an invitation, but not from a page of another site. */
   | 'visitor'
-  /** Whoever is signed in; keys have no part in it. */
+  /** Anyone with a session; not keys. */
   | 'session'
   /** A provider, which signs what it sends. */
   | 'signature'

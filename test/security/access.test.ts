@@ -97,7 +97,7 @@ const send = async (
   return { status: statusCode, text: body }
 }
 
-/** Whoever is let in meets the next check: of the form of what is asked, which is wrong here, so that nothing is done. */
+/** An admitted caller reaches validation, which fails here, so that nothing changes. */
 const isLetIn = async (target: Target, caller: Caller): Promise<number | 'pass'> => {
   const { swept, path } = target
   if (swept.foreign) {

@@ -28,7 +28,7 @@ const { key } = org
 // Nobody ever gets here: all doors are closed to this machine.
 const inside = await serve((_request, response) => response.end('secrets of the cloud'), afterAll)
 
-/** Every way of writing this machine, or a machine beside it, that some parser was once taken in by. */
+/** Spellings of this machine, or one next to it, that have deceived parsers. */
 const innerHosts = [
   '127.0.0.1',
   '2130706433',
@@ -66,7 +66,7 @@ const innerHosts = [
   '192.168.0.1',
 ]
 
-/** Names that are asked of nobody: their form tells. */
+/** Names that are rejected by their form, without a lookup. */
 const innerNames = ['localhost.', 'metadata.internal', 'printer.local', 'intranet']
 
 describe('an inner address', () => {
@@ -224,7 +224,7 @@ it.each(Object.entries(openers))('%s opens as it was made, and no forgery of it'
   expect((await open(genuine)).status).toBe(200)
 })
 
-it('a link to an export ends with its time, and a second cursor beside the first is refused', async () => {
+it('a link to an export expires, and a second cursor is rejected', async () => {
   const { id } = await makeExport(server, key)
   await server.drain()
   const link = (await call('GET', `/v1/monitor-exports/${id}/download`, { key })).headers.get('location') ?? ''

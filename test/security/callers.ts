@@ -19,7 +19,7 @@ export type Caller = {
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
 
-/** Whom no right is known of. `byRight` is the answer of operations that ask for one. */
+/** Callers without a permission. `byRight` is the response of operations that require one. */
 const withoutRight =
   (byRight: { service: AccessOutcome; role: AccessOutcome }): Caller['expected'] =>
   ({ rule }) => {

@@ -31,7 +31,7 @@ const plant = (name: string, secret = mark(name)) => {
   return secret
 }
 
-/** Whoever is asked tells back all that was sent, as an error: what is kept of such answers must not hold it. */
+/** Each server echoes everything it received as an error: stored responses must not contain it. */
 const overheard: string[] = []
 const outside = await serve((request, response) => {
   const told = JSON.stringify({ url: request.url, headers: request.headers, raw: request.rawHeaders })
@@ -245,7 +245,7 @@ it('no secret is found in logs, answers, files or any row', async () => {
   const files = await filesIn(server.deps.config.dataDir)
   const places = { answers: answered, logs: server.logged, rows, files, outcomes: [JSON.stringify(outcomes.map(told))] }
 
-  // The search finds what is there, and the secrets were used: by others, who were told some of them.
+  // The search works, and the secrets were used.
   expect(rows.filter((row) => row.includes('AKIATEST'))).not.toEqual([])
   expect(outcomes.filter(({ result }) => result !== 'completed')).not.toEqual([])
   for (const name of ['judge-key', 'sync-key']) expect(overheard.join()).toContain(planted[name])

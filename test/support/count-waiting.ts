@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../server/platform/db/database.ts'
 import { coordinatorUrl } from '../citus.ts'
 
-// Whoever waits on a node has the global id of the session of the coordinator that asked for it.
+// A session that waits on a node has the global ID of its coordinator session.
 const waiting = coordinatorUrl
   ? sql`(SELECT DISTINCT global_pid, query FROM citus_stat_activity
       WHERE datname = current_database() AND NOT is_worker_query AND global_pid IN (

@@ -31,7 +31,7 @@ it('a call that loses its database connection halfway leaves nothing, and is sto
   expect(await post(server, integration, body)).toMatchObject({ status: 200, body: { status: 'applied' } })
 })
 
-it('an IP address that sends too fast is told to wait', async () => {
+it('an IP address that sends too fast has to wait', async () => {
   const { integration } = await makeCalled(server, 'retell')
   let late = await post(server, integration, { event: 'call_started' })
   expect(late.status).not.toBe(429)

@@ -50,7 +50,7 @@ export const openGate = ({ concurrency, attempts, clock, random, wait }: GateOpt
       while (pause.leftMs() > 0) await sitOut(pause.leftMs(), passage)
       const leave = await turns.enter(passage.owner, passage)
       try {
-        // While this request waited, another one may have been told to wait.
+        // While this request waited, another one may have got a Retry-After.
         if (pause.leftMs() > 0) continue
         return await circuit.guard(() => send(passage.signal))
       } finally {

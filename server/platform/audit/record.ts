@@ -3,7 +3,7 @@ import type { Actor, ServiceActor } from '../identity/actor.ts'
 import { newId } from '../ids.ts'
 import { insertAuditEvent } from './queries.ts'
 
-/** A caller, or a person whom the sign-in library has just signed in. */
+/** A caller, or a person who has just signed in. */
 type AuditActor = Pick<Actor, 'kind' | 'org' | 'keyId' | 'userId' | 'requestId' | 'callerRequestId'>
 
 export type AuditTarget = { type: string; id: string }

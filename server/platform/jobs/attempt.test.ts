@@ -143,7 +143,7 @@ describe('a commit without a response', () => {
   })
 })
 
-test('waits for the final writes of a job that is told to stop', async () => {
+test('waits for the final writes of a stopping job', async () => {
   const jobs = await queue.open()
   const running = Promise.withResolvers<void>()
   const run: Deps['run'] = async ({ signal }) => {

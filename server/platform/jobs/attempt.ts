@@ -16,7 +16,7 @@ import {
 
 export type TakenJob = Claim & { number: number; payload: unknown }
 
-/** `returned`: the worker was told to stop. `stale`: another worker took over the job, and nothing was changed. */
+/** `returned`: the worker is stopping. `stale`: another worker took over the job, and nothing was changed. */
 export type JobResult = 'completed' | 'retried' | 'dead' | 'returned' | 'stale'
 export type AttemptOutcome = { name: string; jobId: string; number: number; result: JobResult; error?: unknown }
 
@@ -44,7 +44,7 @@ const isFinal = (error: unknown): boolean => error instanceof ApiError && error.
 
 const longestDelaySeconds = 3600
 
-/** For the final writes of a job that is told to stop; afterwards, the database may be closed. */
+/** For the final writes of a stopping job; afterwards, the database may be closed. */
 const lastWordsMs = 1_000
 
 const reasonOf = ({ signal }: AbortController) => signal.reason as AttemptEnded // the only reason ever given
@@ -176,7 +176,7 @@ export const runAttempt = async <D>(
   }
 }
 
-/** Runs the job; rejects on timeout or if its worker ends it. One that is told to stop has a moment left. */
+/** Runs the job; rejects on timeout or if its worker ends it. A stopping one has a moment left. */
 const runUntilEnded = async (run: () => Promise<unknown>, end: AbortController, timeoutMs: number): Promise<void> => {
   const timer = setTimeout(() => end.abort(new AttemptEnded('timed out')), timeoutMs)
   const ended = Promise.withResolvers<never>()

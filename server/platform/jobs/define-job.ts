@@ -11,7 +11,7 @@ export const OrganizationId = Type.Unsafe<OrgId>({ type: 'string' })
  */
 export type Attempt = {
   jobId: string
-  /** 1 for the first run. A run that was returned because its worker was told to stop does not count. */
+  /** 1 for the first run. A run that was returned because its worker stopped does not count. */
   number: number
   /** Aborted on timeout, when the worker stops, and when another worker has taken over the job. */
   signal: AbortSignal

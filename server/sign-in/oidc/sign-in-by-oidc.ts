@@ -101,7 +101,7 @@ const enter = async (
   })
 }
 
-/** Signs in the person whom the issuer identifies. */
+/** Signs in the person that the issuer identifies. */
 export const enterByOidc = async (
   deps: SignInDeps,
   request: FastifyRequest,
