@@ -223,8 +223,8 @@ try {
     const loudDone = settled.size - probes
     await jobs.stop({ timeoutMs: 0 })
     await db.deleteFrom('jobs').execute()
-    const parts = `idle ${idle.toFixed(0)} ms, beside the loud one ${loaded.toFixed(0)} ms, a task ${taskMs.toFixed(0)} ms`
-    print(`${kind.name}: p95 ${parts}; the loud one ended ${loudDone} jobs meanwhile`)
+    const parts = `idle ${idle.toFixed(0)} ms, next to the loud one ${loaded.toFixed(0)} ms, a task ${taskMs.toFixed(0)} ms`
+    print(`${kind.name}: p95 ${parts}; the loud one finished ${loudDone} jobs in the meantime`)
     hold('delay, of three times idle plus a task', loaded / (3 * idle + taskMs), { atMost: 1 })
   }
   print(`load average ${loadavg()[0]?.toFixed(1)}`)

@@ -94,13 +94,13 @@ try {
     )
   }
   await jobs.stop({ timeoutMs: 10_000 })
-  print(`one alone, from enqueue to its end: ${median(delays).toFixed(1)} ms`)
+  print(`a single one, from enqueue to its end: ${median(delays).toFixed(1)} ms`)
 
   await snapshot.connect()
   await snapshot.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
   await snapshot.query('SELECT count(*) FROM migrations')
-  await throughWorker('beside a long snapshot')
-  await throughWorker('beside a longer one')
+  await throughWorker('during a long snapshot')
+  await throughWorker('during a longer one')
 } finally {
   await snapshot.end().catch(() => {})
   await jobs.close()

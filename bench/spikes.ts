@@ -77,8 +77,8 @@ const poissonInterval = (count: number): Omit<Estimate, 'value'> => {
 }
 
 const falseAlarms = () => {
-  print(`False alarms of ${monitors} monitors in a year, 1 to 500 calls an hour, rates of 0.5 % to 40 %\n`)
-  const rows = [['what sways', 'alarms', 'a monitor and year (95 %)', 'monitors with one (95 %)']]
+  print(`False alarms of ${monitors} monitors in a year, 1 to 500 calls per hour, rates of 0.5% to 40%\n`)
+  const rows = [['what varies', 'alarms', 'per monitor and year (95%)', 'monitors with one (95%)']]
   const started = performance.now()
   let observed = 0
   for (const [name, makeSway] of Object.entries(sways)) {

@@ -36,7 +36,7 @@ const call = await earshot.conversations.create({
   ],
 })
 if (!call.id) throw new Error('no conversation')`,
-  'make a monitor, and have it evaluate': `${begin}
+  'create a monitor and run it': `${begin}
 const monitor = await earshot.monitors.create({
   name: 'Asks for a refund',
   kind: 'rule',

@@ -10,7 +10,7 @@ const units = 10_000
 const firstLook = 20
 const level = 0.01
 
-/** The service has to find what the study found. */
+/** The service has to confirm the results of the study. */
 const requireMismatch = (seen: { a: number; b: number }, expectedA: number, smallestP: number): void => {
   const { status } = sampleRatio(seen, { expectedA, alpha: 0.05, smallestP })
   if (status !== 'mismatch') throw new Error(`The service would have said ${status}`)

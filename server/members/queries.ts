@@ -113,7 +113,7 @@ export const lockMembershipShared = (db: Db, org: OrgId, userId: string) =>
     .forShare()
     .executeTakeFirstOrThrow(() => new ApiError('forbidden', 'You are no longer a member of this organization.'))
 
-/** Returns the earliest owner, for whom provisioned keys act. */
+/** Returns the earliest owner. Provisioned keys act for them. */
 export const getFirstOwner = (db: Db, org: OrgId) =>
   selectMembers(db, org)
     .where('members.role', '=', 'owner')

@@ -32,7 +32,7 @@ const startWithinMs = 60_000
 const databaseMebibytes = 640
 const filesMebibytes = 64
 
-/** Whoever says so is angry. */
+/** The words of an angry customer. */
 export const angryWords = 'I shall never again call you.'
 
 const judge = (transcript: string) =>

@@ -10,7 +10,7 @@ export default defineConfig({
     include: ['test/contract.test.ts', 'test/scale/*.check.ts'],
     globalSetup: 'test/global-setup.ts',
     provide: { processes: 3 },
-    // Beside them run the service and its database.
+    // The service and its database run at the same time.
     maxWorkers: 2,
     testTimeout: 120_000,
     expect: { poll: { timeout: 15_000 } },

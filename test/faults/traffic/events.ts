@@ -36,17 +36,17 @@ export const compareEvents = async ({ world, query, org, endpointId, endpointSec
   const idsByEvent = new Map<string, Set<string>>()
   for (const received of world.receiver.received) {
     const id = String(received.headers['webhook-id'])
-    if (!known.has(id)) found.push(`${id} was told and is stored nowhere`)
+    if (!known.has(id)) found.push(`${id} was delivered but is not stored`)
     if (!own.has(id)) continue
     checkSignature(id, received)
     const { type, data }: DeliveredEvent = JSON.parse(received.body)
     const what = `${type} ${data.id}`
     idsByEvent.set(what, (idsByEvent.get(what) ?? new Set()).add(id))
   }
-  for (const { what } of wanted) if (!idsByEvent.has(what)) found.push(`nobody was told of ${what}`)
+  for (const { what } of wanted) if (!idsByEvent.has(what)) found.push(`${what} was not delivered`)
   for (const [what, ids] of idsByEvent) {
-    if (ids.size > 1) found.push(`${what} was told under ${ids.size} ids`)
-    if (!wanted.some((one) => one.what === what)) found.push(`${what} was told and is not so`)
+    if (ids.size > 1) found.push(`${what} was delivered with ${ids.size} IDs`)
+    if (!wanted.some((one) => one.what === what)) found.push(`${what} was delivered but is not true`)
   }
   return found
 }

@@ -101,7 +101,7 @@ const sliceOf = (rows: SliceRow[], layout: Layout): Slice => {
         }),
       ),
     },
-    // What stands where there is no result is to be ignored, so it is not nothing.
+    // Values without a result must be ignored, so they are not empty.
     results: {
       versions: Int32Array.from(results, (result) => result?.version ?? 0),
       results: Uint8Array.from(results, (result) => (result ? resultWords.indexOf(result.result) : 3)),

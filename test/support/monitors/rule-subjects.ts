@@ -10,7 +10,7 @@ export type SubjectFields = {
   conversation?: object
   metadata?: object
   metrics?: object
-  /** Beside those that are measured of the turns. */
+  /** In addition to those measured from the turns. */
   signals?: object
   /** `agent: Hello`, or a turn as it is sent. None is no transcript. */
   turns?: (string | object)[]
@@ -49,7 +49,7 @@ export const subjectOf = ({
 
 const words = Object.fromEntries(Object.entries(outcomes).map(([word, result]) => [result, word]))
 
-/** What is said of each pair: a word, and what is noted beside it. */
+/** The answer for each pair, with its notes. */
 type Answer = { is: string | undefined; reason?: string; evidence?: Evidence[] }
 export const answersOf = ({ results, notes }: RuleAnswers): Answer[] =>
   [...results].map((result, at) => ({ is: words[result], ...notes.get(at) }))

@@ -40,7 +40,7 @@ const poisson = (random: UniformRandom, mean: number): number => {
   return count
 }
 
-/** How busy an hour is beside the mean: quiet nights, half as much at weekends. It begins on a Monday. */
+/** Calls in an hour relative to the mean: quiet nights, half as many on weekends. Starts on a Monday. */
 const busyness = (hour: number): number => {
   const ofDay = hour % 24
   const byDay = ofDay >= 6 && ofDay <= 21 ? 0.15 + 1.7 * Math.sin(((ofDay - 6) / 15) * Math.PI) : 0.15

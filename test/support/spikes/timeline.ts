@@ -79,7 +79,7 @@ export const makeTimeline = async (server: TestServer) => {
       CASE WHEN at < ${affected}::int THEN 1 ELSE 0 END, '[]', 'test'
     FROM made, monitors m WHERE m.organization_id = ${org}::uuid AND m.id = ANY(${monitors}::uuid[])`.execute(db)
 
-  /** Calls that begin in each of the hours, with what the monitors found: `hour-n`, of which the first are affected. */
+  /** Calls that start in each of the hours, with results: `hour-n`, of which the first are affected. */
   const give = async (from: number, to: number, affected: number, { calls = 6, monitors = [monitorId] } = {}) => {
     const given = { from, to, affected, calls, monitors }
     await (to - from > 1 ? write(given) : tell(given))
