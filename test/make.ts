@@ -169,7 +169,7 @@ export const makeReview = async (
   status: 'in_progress' | 'completed' | 'skipped' = 'completed',
 ) => {
   const { organization, member } = (await call('GET', '/v1/me', { key })).body
-  // The service has just said so.
+  // The service has just returned it.
   const org = orgIdOf(organization.id)
   const id = newId()
   await db.transaction().execute(async (trx) => {
@@ -276,7 +276,7 @@ export const makeExperimentExport = async (server: TestServer, key: string) => {
 /** Created by a spike of a new monitor, with one conversation. */
 export const makeFinding = async (server: TestServer, key: string, title = 'Refunds rise') => {
   const { db } = server.deps
-  // The service has just said so.
+  // The service has just returned it.
   const org = orgIdOf((await server.call('GET', '/v1/me', { key })).body.organization.id)
   const [monitor, conversation] = [await makeMonitor(server, key), await makeConversation(server, key)]
   const [monitorId, conversationId] = [monitor.id as string, conversation.id as string]
