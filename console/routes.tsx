@@ -2,6 +2,7 @@
 
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import { readAgentSearch, readAgentsSearch } from './agents/search.ts'
+import { readAlertsSearch, readNewRuleSearch } from './alerts/search.ts'
 import { api } from './api/client.ts'
 import { Fault } from './api/fault.ts'
 import { queryClient } from './api/queries.ts'
@@ -173,6 +174,30 @@ const finding = page(
   '/findings/$id',
   lazyRouteComponent(() => import('./findings/finding.tsx'), 'Finding'),
 )
+const alerts = createRoute({
+  getParentRoute: () => app,
+  path: '/alerts',
+  validateSearch: readAlertsSearch,
+  component: lazyRouteComponent(() => import('./alerts/alerts.tsx'), 'Alerts'),
+})
+const newAlertRule = createRoute({
+  getParentRoute: () => app,
+  path: '/alerts/rules/new',
+  validateSearch: readNewRuleSearch,
+  component: lazyRouteComponent(() => import('./alerts/rule-form.tsx'), 'NewRule'),
+})
+const alertRule = page(
+  '/alerts/rules/$id',
+  lazyRouteComponent(() => import('./alerts/rule.tsx'), 'AlertRule'),
+)
+const editAlertRule = page(
+  '/alerts/rules/$id/edit',
+  lazyRouteComponent(() => import('./alerts/rule-form.tsx'), 'EditRule'),
+)
+const alertIncident = page(
+  '/alerts/incidents/$id',
+  lazyRouteComponent(() => import('./alerts/incident.tsx'), 'AlertIncident'),
+)
 const review = page(
   '/review',
   lazyRouteComponent(() => import('./review/review.tsx'), 'Review'),
@@ -265,6 +290,11 @@ const routeTree = root.addChildren([
     editExportSchedule,
     findings,
     finding,
+    alerts,
+    newAlertRule,
+    alertRule,
+    editAlertRule,
+    alertIncident,
     review,
     room,
     buckets,

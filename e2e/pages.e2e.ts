@@ -30,6 +30,11 @@ const pages = [
   '/findings',
   '/findings?layout=list',
   `/findings/${findingId}`,
+  '/alerts',
+  '/alerts?tab=rules',
+  '/alerts/rules/new',
+  `/alerts/rules/${await oldestOf('/v1/alert-rules')}`,
+  `/alerts/rules/${await oldestOf('/v1/alert-rules')}/edit`,
   '/review',
   '/buckets',
   `/buckets/${await oldestOf('/v1/buckets')}`,
@@ -40,7 +45,7 @@ const pages = [
   `/agents/${await oldestOf('/v1/agents')}`,
   '/companies',
   `/companies/${await oldestOf('/v1/companies')}`,
-  ...['profile', 'organization', 'members', 'api-keys', 'connections', 'webhooks', 'audit-log'].map(
+  ...['profile', 'organization', 'members', 'api-keys', 'connections', 'destinations', 'webhooks', 'audit-log'].map(
     (part) => `/settings/${part}`,
   ),
   '/start',

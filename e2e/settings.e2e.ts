@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { ask, breaches, open, origin } from './browser.ts'
 import { password } from './people.ts'
 
-const parts = ['profile', 'organization', 'members', 'api-keys', 'connections', 'webhooks', 'audit-log']
+const parts = ['profile', 'organization', 'members', 'api-keys', 'connections', 'destinations', 'webhooks', 'audit-log']
 
 it.each(['light', 'dark'] as const)('is accessible in all sections in the %s theme', async (theme) => {
   const page = await open('/settings', 'owner', { theme, viewport: { width: 320, height: 700 } })
@@ -19,7 +19,13 @@ it('shows each role its sections', async () => {
   const page = await open('/settings/members', 'viewer')
   await page.getByText('(you)').waitFor()
   const nav = page.getByRole('navigation', { name: 'Settings' })
-  expect(await nav.getByRole('link').allInnerTexts()).toEqual(['Profile', 'Organization', 'Members', 'Webhooks'])
+  expect(await nav.getByRole('link').allInnerTexts()).toEqual([
+    'Profile',
+    'Organization',
+    'Members',
+    'Destinations',
+    'Webhooks',
+  ])
   expect(await page.getByRole('button', { name: 'Invite member' }).count()).toBe(0)
   await page.goto(`${origin}/settings/api-keys`)
   await page.getByText('Ask an admin to change your role').waitFor()

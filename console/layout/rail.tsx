@@ -1,5 +1,6 @@
 import { Link, type LinkProps } from '@tanstack/react-router'
 import {
+  Bell,
   Bot,
   Building2,
   ClipboardCheck,
@@ -36,6 +37,7 @@ export const useNavigationItems = (): NavigationItem[][] => {
       { to: '/conversations', label: 'Conversations', icon: <MessagesSquare /> },
       { to: '/monitors', label: 'Monitors', icon: <Headphones />, shown: entitlements.monitors },
       { to: '/findings', label: 'Findings', icon: <Flag /> },
+      { to: '/alerts', label: 'Alerts', icon: <Bell /> },
       { to: '/experiments', label: 'Experiments', icon: <FlaskConical /> },
     ],
     [

@@ -43,6 +43,9 @@ const Actions = ({ monitor: { id, name, enabled } }: { monitor: MonitorData }) =
       <ButtonLink look="primary" to="/monitors/$id/edit" params={{ id }}>
         Edit
       </ButtonLink>
+      <ButtonLink to="/alerts/rules/new" search={{ monitorId: id }}>
+        Create alert
+      </ButtonLink>
       <Button busy={change.isPending} onClick={() => change.mutate()}>
         {enabled ? 'Disable' : 'Enable'}
       </Button>

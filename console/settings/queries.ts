@@ -11,6 +11,8 @@ export type IntegrationSync = Schemas['IntegrationSync']
 export type IntegrationSyncGap = Schemas['IntegrationSyncGap']
 export type Endpoint = Schemas['WebhookEndpoint']
 export type WebhookDelivery = Schemas['WebhookDelivery']
+export type Destination = Schemas['Destination']
+export type DestinationDelivery = Schemas['DestinationDelivery']
 export type AuditEvent = Schemas['AuditEvent']
 
 export const organizationOptions = queryOptions({
@@ -104,5 +106,25 @@ export const webhookDeliveryOptions = (id: string, deliveryId: string) =>
         api.GET('/v1/webhook-endpoints/{id}/deliveries/{deliveryId}', { params: { path: { id, deliveryId } }, signal }),
       ),
   })
+
+export const destinationsOptions = listOptions(['destinations', 'list'], (cursor, signal) =>
+  answer(api.GET('/v1/destinations', { params: { query: { limit: 100, ...cursor } }, signal })),
+)
+
+export const destinationOptions = (id: string) =>
+  queryOptions({
+    queryKey: ['destinations', id],
+    queryFn: ({ signal }) => answer(api.GET('/v1/destinations/{id}', { params: { path: { id } }, signal })),
+  })
+
+export const destinationDeliveriesOptions = (id: string, status: DestinationDelivery['status'] | undefined) =>
+  listOptions(['destinations', id, 'deliveries', status], (cursor, signal) =>
+    answer(
+      api.GET('/v1/destinations/{id}/deliveries', {
+        params: { path: { id }, query: { limit: 50, ...(status && { status }), ...cursor } },
+        signal,
+      }),
+    ),
+  )
 
 export const refresh = (...key: string[]) => queryClient.invalidateQueries({ queryKey: key })

@@ -8,6 +8,7 @@ import { Profile } from './profile.tsx'
 import styles from './settings.module.css'
 
 const Webhooks = lazy(async () => (await import('./webhooks.tsx')).Webhooks, <Loading />)
+const Destinations = lazy(async () => (await import('./destinations.tsx')).Destinations, <Loading />)
 const Organization = lazy(async () => (await import('./organization.tsx')).Organization, <Loading />)
 const Members = lazy(async () => (await import('./members.tsx')).Members, <Loading />)
 const Connections = lazy(async () => (await import('./connections.tsx')).Connections, <Loading />)
@@ -28,6 +29,7 @@ const useParts = (): Part[] => {
     { name: 'members', label: 'Members', content: <Members /> },
     { name: 'api-keys', label: 'API keys', content: <ApiKeys />, shown: isAdmin },
     { name: 'connections', label: 'Connections', content: <Connections />, shown: isMember },
+    { name: 'destinations', label: 'Destinations', content: <Destinations /> },
     { name: 'webhooks', label: 'Webhooks', content: <Webhooks /> },
     { name: 'audit-log', label: 'Audit log', content: <AuditLog />, shown: isAdmin },
   ]

@@ -14,6 +14,9 @@ type EventKind = Endpoint['events'][number]
 const kinds: { value: EventKind; label: string }[] = [
   { value: 'finding.created', label: 'Finding created' },
   { value: 'finding.updated', label: 'Finding updated' },
+  { value: 'alert_incident.opened', label: 'Alert opened' },
+  { value: 'alert_incident.acknowledged', label: 'Alert acknowledged' },
+  { value: 'alert_incident.resolved', label: 'Alert resolved' },
   { value: 'review.completed', label: 'Review completed' },
   { value: 'monitor_export.completed', label: 'Export ready' },
   { value: 'monitor_export.failed', label: 'Export failed' },

@@ -1,0 +1,273 @@
+import { formatNumber, formatPercent, plural } from '../lib/format.ts'
+import type { Condition, Rule } from './queries.ts'
+
+/** The rule form's values, as text where people type them. */
+
+export type Kind = Condition['kind']
+type Of<K extends Kind> = Extract<Condition, { kind: K }>
+
+export type Draft = {
+  name: string
+  kind: Kind
+  monitorId: string | null
+  direction: 'above' | 'below'
+  change: Of<'change'>['direction']
+  comparedTo: NonNullable<Of<'change'>['comparedTo']>
+  statistic: Of<'score'>['statistic']
+  signal: Of<'signal'>['signal']
+  /** In percent for rates and the budget, otherwise in the unit of the measure. */
+  threshold: string
+  certainty: 'interval' | 'point'
+  falseAlarmsPerYear: string
+  forMinutes: string
+  source: Of<'failures'>['source']
+  events: Of<'finding'>['events']
+  minPriority: 'none' | NonNullable<Of<'finding'>['minPriority']>
+  severity: Rule['severity']
+  filter: NonNullable<Rule['filter']>
+  groupBy: NonNullable<Rule['groupBy']> | 'none'
+  windowMinutes: string
+  minimumSample: string
+  destinationIds: string[]
+  ownerUserId: string | null
+  repeatEveryMinutes: string
+  runbookUrl: string
+}
+
+const fresh: Draft = {
+  name: '',
+  kind: 'rate',
+  monitorId: null,
+  direction: 'above',
+  change: 'up',
+  comparedTo: 'previous_period',
+  statistic: 'p95',
+  signal: 'responseLatencyMs.p95',
+  threshold: '20',
+  certainty: 'interval',
+  falseAlarmsPerYear: '2',
+  forMinutes: '60',
+  source: 'judges',
+  events: ['created', 'reopened'],
+  minPriority: 'high',
+  severity: 'warning',
+  filter: {},
+  groupBy: 'none',
+  windowMinutes: '60',
+  minimumSample: '30',
+  destinationIds: [],
+  ownerUserId: null,
+  repeatEveryMinutes: '',
+  runbookUrl: '',
+}
+
+const conditionDraft = (condition: Condition): Partial<Draft> => {
+  const { kind } = condition
+  switch (condition.kind) {
+    case 'rate': {
+      const { monitorId, direction, threshold, certainty = 'interval' } = condition
+      return { kind, monitorId, direction, certainty, threshold: String(Math.round(threshold * 10_000) / 100) }
+    }
+    case 'score': {
+      const { monitorId, direction, statistic, threshold } = condition
+      return { kind, monitorId, direction, statistic, threshold: String(threshold) }
+    }
+    case 'signal': {
+      const { signal, direction, statistic, threshold } = condition
+      return { kind, signal, direction, statistic, threshold: String(threshold) }
+    }
+    case 'change': {
+      const { monitorId, direction, falseAlarmsPerYear, comparedTo = 'previous_period' } = condition
+      return { kind, monitorId, change: direction, comparedTo, falseAlarmsPerYear: String(falseAlarmsPerYear) }
+    }
+    case 'spike':
+      return { kind, monitorId: condition.monitorId ?? null }
+    case 'volume':
+      return { kind, direction: condition.direction, threshold: String(condition.threshold) }
+    case 'no_data':
+      return { kind, forMinutes: String(condition.forMinutes) }
+    case 'failures':
+      return { kind, source: condition.source, threshold: String(condition.threshold) }
+    case 'judge_budget':
+      return { kind, threshold: String(condition.percent) }
+    case 'finding':
+      return { kind, events: condition.events, minPriority: condition.minPriority ?? 'none' }
+    default:
+      return { kind }
+  }
+}
+
+export const startOf = (rule: Rule | undefined, monitorId?: string): Draft => {
+  if (!rule) return { ...fresh, monitorId: monitorId ?? null }
+  const { name, severity, filter, groupBy, windowMinutes, minimumSample, destinationIds, ownerUserId } = rule
+  return {
+    ...fresh,
+    ...conditionDraft(rule.condition),
+    name,
+    severity,
+    filter: filter ?? {},
+    groupBy: groupBy ?? 'none',
+    windowMinutes: String(windowMinutes),
+    minimumSample: String(minimumSample),
+    destinationIds,
+    ownerUserId,
+    repeatEveryMinutes: rule.repeatEveryMinutes === null ? '' : String(rule.repeatEveryMinutes),
+    runbookUrl: rule.runbookUrl ?? '',
+  }
+}
+
+/** Kinds of conditions that count conversations: they take a filter and groups, and can be previewed. */
+export const counts = (kind: Kind): boolean => ['rate', 'score', 'signal', 'volume', 'change', 'no_data'].includes(kind)
+
+/** Kinds that measure a window. */
+export const hasWindow = (kind: Kind): boolean =>
+  ['rate', 'score', 'signal', 'volume', 'change', 'failures'].includes(kind)
+
+export const hasSample = (kind: Kind): boolean => ['rate', 'score', 'signal', 'change'].includes(kind)
+
+export const needsMonitor = (kind: Kind): boolean => ['rate', 'score', 'change'].includes(kind)
+
+const conditionOf = (draft: Draft): Condition => {
+  const { kind, direction, statistic } = draft
+  const monitorId = draft.monitorId ?? ''
+  const threshold = Number(draft.threshold)
+  switch (kind) {
+    case 'rate':
+      return { kind, monitorId, direction, threshold: threshold / 100, certainty: draft.certainty }
+    case 'score':
+      return { kind, monitorId, statistic, direction, threshold }
+    case 'signal':
+      return { kind, signal: draft.signal, statistic, direction, threshold }
+    case 'change': {
+      const { change, comparedTo, falseAlarmsPerYear } = draft
+      return { kind, monitorId, direction: change, comparedTo, falseAlarmsPerYear: Number(falseAlarmsPerYear) }
+    }
+    case 'spike':
+      return { kind, ...(draft.monitorId !== null && { monitorId: draft.monitorId }) }
+    case 'volume':
+      return { kind, direction, threshold }
+    case 'no_data':
+      return { kind, forMinutes: Number(draft.forMinutes) }
+    case 'failures':
+      return { kind, source: draft.source, threshold }
+    case 'judge_budget':
+      return { kind, percent: threshold }
+    case 'finding': {
+      const { events, minPriority } = draft
+      return { kind, events, ...(minPriority !== 'none' && { minPriority }) }
+    }
+    default:
+      return { kind }
+  }
+}
+
+const isNumber = (text: string): boolean => text.trim() !== '' && Number.isFinite(Number(text))
+
+const usesThreshold = (kind: Kind): boolean =>
+  ['rate', 'score', 'signal', 'volume', 'failures', 'judge_budget'].includes(kind)
+
+const lackOf = (draft: Draft): string | undefined => {
+  const { kind } = draft
+  if (draft.name.trim() === '') return 'Enter a name.'
+  if (needsMonitor(kind) && draft.monitorId === null) return 'Choose a monitor.'
+  if (usesThreshold(kind) && !isNumber(draft.threshold)) return 'Enter a threshold.'
+  if (kind === 'no_data' && !isNumber(draft.forMinutes)) return 'Enter how long no conversation may arrive.'
+  if (kind === 'change' && !isNumber(draft.falseAlarmsPerYear)) return 'Enter the false alarms you accept.'
+  if (kind === 'finding' && draft.events.length === 0) return 'Choose at least one event.'
+  return undefined
+}
+
+/** Returns the request of a complete draft, or what it lacks. */
+export const readDraft = (draft: Draft) => {
+  const lacks = lackOf(draft)
+  if (lacks) return { lacks }
+  const { kind, filter, groupBy, repeatEveryMinutes, runbookUrl } = draft
+  const isCounting = counts(kind)
+  return {
+    body: {
+      name: draft.name.trim(),
+      severity: draft.severity,
+      condition: conditionOf(draft),
+      filter: isCounting && Object.keys(filter).length > 0 ? filter : null,
+      groupBy: isCounting && groupBy !== 'none' ? groupBy : null,
+      windowMinutes: Number(draft.windowMinutes),
+      minimumSample: Number(draft.minimumSample),
+      destinationIds: draft.destinationIds,
+      ownerUserId: draft.ownerUserId,
+      repeatEveryMinutes: isNumber(repeatEveryMinutes) ? Number(repeatEveryMinutes) : null,
+      runbookUrl: runbookUrl.trim() === '' ? null : runbookUrl.trim(),
+    },
+  }
+}
+
+export const signalNames: Record<Of<'signal'>['signal'], string> = {
+  durationSeconds: 'Duration (s)',
+  firstWordMs: 'First word (ms)',
+  'responseLatencyMs.p50': 'Response latency, median (ms)',
+  'responseLatencyMs.p95': 'Response latency, 95th percentile (ms)',
+  'responseLatencyMs.max': 'Response latency, longest (ms)',
+  longestSilenceMs: 'Longest silence (ms)',
+  deadAirShare: 'Dead air (share)',
+  overlapMs: 'Overlap (ms)',
+  talkRatio: 'Talk ratio of the agent (share)',
+  'interruptions.byAgent': 'Interruptions by the agent',
+  'interruptions.byCustomer': 'Interruptions by the customer',
+  toolCalls: 'Tool calls',
+  toolFailures: 'Tool failures',
+}
+
+export const statisticNames = { mean: 'Mean', p50: 'Median', p95: '95th percentile', p99: '99th percentile' } as const
+
+export const sourceNames: Record<Of<'failures'>['source'], string> = {
+  judges: 'Evaluations',
+  webhooks: 'Webhook deliveries',
+  destinations: 'Messages to destinations',
+  sync: 'Provider syncs',
+  schedules: 'Scheduled exports',
+  jobs: 'Background jobs',
+}
+
+const spans = [
+  { unit: 'day', minutes: 1_440 },
+  { unit: 'hour', minutes: 60 },
+  { unit: 'minute', minutes: 1 },
+]
+
+export const spanWords = (minutes: number): string => {
+  const { unit, minutes: length } = spans.find((span) => minutes % span.minutes === 0) ?? { unit: 'minute', minutes: 1 }
+  return plural(minutes / length, unit)
+}
+
+/** Describes a condition in a few words. */
+export const conditionWords = (condition: Condition, nameOf: (monitorId: string) => string): string => {
+  switch (condition.kind) {
+    case 'rate':
+      return `${nameOf(condition.monitorId)}: rate ${condition.direction} ${formatPercent(condition.threshold)}`
+    case 'score': {
+      const { monitorId, statistic, direction, threshold } = condition
+      return `${nameOf(monitorId)}: ${statisticNames[statistic].toLowerCase()} score ${direction} ${formatNumber(threshold)}`
+    }
+    case 'change': {
+      const directions = { up: 'goes up', down: 'goes down', either: 'changes' }
+      return `${nameOf(condition.monitorId)}: rate ${directions[condition.direction]}`
+    }
+    case 'spike':
+      return condition.monitorId === undefined ? 'Any monitor spikes' : `${nameOf(condition.monitorId)} spikes`
+    case 'signal': {
+      const { signal, statistic, direction, threshold } = condition
+      return `${signalNames[signal]}: ${statisticNames[statistic].toLowerCase()} ${direction} ${formatNumber(threshold)}`
+    }
+    case 'volume':
+      return `Conversations ${condition.direction} ${formatNumber(condition.threshold)}`
+    case 'no_data':
+      return `No conversations for ${spanWords(condition.forMinutes)}`
+    case 'failures':
+      return `${sourceNames[condition.source]}: ${plural(condition.threshold, 'failure')} or more`
+    case 'judge_budget':
+      return `Judge budget: ${condition.percent}% spent`
+    case 'finding':
+      return `Finding ${condition.events.join(' or ')}${condition.minPriority ? `, ${condition.minPriority} or higher` : ''}`
+    case 'experiment_health':
+      return 'An experiment’s routing looks wrong'
+  }
+}

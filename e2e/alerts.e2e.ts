@@ -1,0 +1,83 @@
+import { expect, it } from 'vitest'
+import { ask, breaches, open, origin } from './browser.ts'
+
+type Listed<T = object> = { data: ({ id: string } & T)[] }
+
+it('sets up a destination and an alert from a monitor’s page in at most 8 actions', async () => {
+  const { data: monitors } = await ask<Listed>('GET', '/v1/monitors?limit=200')
+  const page = await open(`/monitors/${monitors.at(-1)?.id}`, 'owner')
+  // Created beforehand by an admin, as in any team: an alert is then three clicks and two fields.
+  const settings = { url: 'https://hooks.slack.com/services/T0000/B0000/abcdefghijklmnop' }
+  await ask('POST', '/v1/destinations', { name: 'On-call channel', kind: 'slack', settings })
+  let actions = 0
+  const act = async (action: Promise<unknown>) => {
+    await action
+    actions++
+  }
+  await act(page.getByRole('link', { name: 'Create alert' }).click())
+  await act(page.getByLabel('Name').fill('Too many callers are affected'))
+  await act(page.getByLabel('Threshold (%)').fill('15'))
+  await act(page.getByRole('combobox', { name: 'Destinations' }).click())
+  await act(page.getByRole('option', { name: 'On-call channel' }).click())
+  await act(page.keyboard.press('Escape'))
+  await page.getByRole('region', { name: 'Preview' }).getByText('in the last 90 days').waitFor()
+  expect(await breaches(page)).toEqual([])
+  await act(page.getByRole('button', { name: 'Create rule' }).click())
+  await page.getByRole('heading', { level: 1, name: 'Too many callers are affected' }).waitFor()
+  await page.getByText('On-call channel').waitFor()
+  await page.getByText(/rate above 15/).waitFor()
+  expect(actions).toBeLessThanOrEqual(8)
+})
+
+it('creates, tests, and deletes a destination', async () => {
+  const page = await open('/settings/destinations', 'owner')
+  await page.getByRole('button', { name: 'Create destination' }).first().click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name').fill('Quality team')
+  await dialog.getByLabel('Type').selectOption('email')
+  await dialog.getByLabel('Email addresses').fill('ada@example.com, nobody')
+  await dialog.getByRole('button', { name: 'Create destination' }).click()
+  await dialog.getByText('must be an email address').waitFor()
+  await dialog.getByLabel('Email addresses').fill('ada@example.com')
+  expect(await breaches(page)).toEqual([])
+  await dialog.getByRole('button', { name: 'Create destination' }).click()
+  await page.getByRole('button', { name: 'Send test' }).click()
+  const deliveries = page.getByRole('region', { name: 'Deliveries' })
+  await deliveries.getByText('Test from Earshot: Quality team').waitFor()
+  // The service of the tests has no mail server, and says so.
+  await deliveries.getByText('No mail server is configured').waitFor()
+  expect(await breaches(page)).toEqual([])
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete destination' }).click()
+  await page.getByText('“Quality team” deleted').waitFor()
+})
+
+it('shows an incident as it opens, is acknowledged, and resolves', async () => {
+  const condition = { kind: 'volume', direction: 'below', threshold: 1_000_000 }
+  const rule = await ask<{ id: string }>('POST', '/v1/alert-rules', { name: 'Little traffic', condition })
+  const page = await open('/alerts', 'member')
+  await page.getByRole('link', { name: 'Little traffic' }).click({ timeout: 60_000 })
+  await page.getByText(/started in the last hour, below 1,000,000/).waitFor()
+  expect(await breaches(page)).toEqual([])
+  await page.getByRole('button', { name: 'Acknowledge' }).click()
+  await page.getByText(/Acknowledged by/).waitFor()
+  await page.getByLabel('New comment').fill('A quiet day.')
+  await page.getByRole('button', { name: 'Comment' }).click()
+  await page.getByText('A quiet day.', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Resolve' }).click()
+  await page.getByText(/Resolved by/).waitFor()
+  await page.goto(`${origin}/alerts/rules/${rule.id}`)
+  await page.getByRole('button', { name: 'Mute for 8 hours' }).click()
+  await page.getByRole('button', { name: 'Unmute' }).waitFor()
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete rule' }).click()
+  await page.getByText('“Little traffic” deleted').waitFor()
+})
+
+it('shows viewers rules and incidents without controls', async () => {
+  const page = await open('/alerts?tab=rules', 'viewer')
+  await page.getByRole('link', { name: 'No conversations arrive' }).click()
+  await page.getByRole('heading', { level: 1, name: 'No conversations arrive' }).waitFor()
+  await page.getByText('This rule hasn’t fired yet').waitFor()
+  expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0)
+})
