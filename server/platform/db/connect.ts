@@ -4,6 +4,7 @@ import pg from 'pg'
 import type { Log } from '../log.ts'
 import { type Embedded, type EmbeddedState, openEmbedded } from './embedded.ts'
 import { errorCode, pause } from './embedded-process.ts'
+import { processIdOf } from './pg-internals.ts'
 
 export type ConnectOptions = {
   databaseUrl: string | undefined
@@ -42,11 +43,9 @@ const shareSessions = async (first: pg.Client, connectionString: string): Promis
     const query = { text: 'SELECT pg_backend_pid() AS pid', query_timeout: answerTimeoutMs }
     return (await client.query<{ pid: number }>(query)).rows[0]?.pid
   }
-  // As reported when connecting. pg's types don't list it.
-  const { processID } = first as pg.Client & { processID: number | null }
   const own = await readSession(first).catch(() => undefined)
   // A pooler numbers its clients itself. Usually this is the server, and a second connection is not needed.
-  if (own === undefined || own === processID) return false
+  if (own === undefined || own === processIdOf(first)) return false
   const second = new pg.Client({ connectionString, connectionTimeoutMillis: answerTimeoutMs })
   second.on('error', () => {})
   try {

@@ -4,6 +4,7 @@ import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TLSSocket } from 'node:tls'
 import pg from 'pg'
+import { readerOf } from './pg-internals.ts'
 import { planning, type SessionSettings, setSession } from './session.ts'
 
 /**
@@ -127,8 +128,8 @@ const copy = (client: pg.Client, divert: (read: Read | undefined) => void, query
     const submittable = {
       submit: (connection: pg.Connection) => {
         const { stream } = connection
-        const [toPg] = stream.listeners('data') as ((bytes: Buffer) => void)[]
-        if (!toPg) return new Error('pg does not listen to its connection.')
+        const toPg = readerOf(connection)
+        if (!toPg) return new Error('pg does not read its connection with one listener.')
         if (stream instanceof TLSSocket) {
           const read = readMessages(takeUnlessFailed, toPg, () => stream.on('data', toPg).off('data', read))
           stream.on('data', read).off('data', toPg)

@@ -1,10 +1,11 @@
-import { type ServerResponse, STATUS_CODES } from 'node:http'
+import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isFullDisk, isPassingDatabaseError } from '../db/errors.ts'
 import { ApiError, type ErrorKind } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { Methods } from './methods.ts'
+import { responseUnderway } from './node-internals.ts'
 import { shownRequestId } from './request-id.ts'
 import { securityHeaders } from './security-headers.ts'
 import { validationError } from './validation.ts'
@@ -126,8 +127,8 @@ export const answerBrokenRequest = (error: NodeJS.ErrnoException, socket: Socket
     socket.destroy()
     return
   }
-  // Node keeps the current response here, so that one to an earlier request is not confused with this one.
-  const { _httpMessage: underway } = socket as Socket & { _httpMessage?: ServerResponse | null }
+  // One to an earlier request is not confused with this one.
+  const underway = responseUnderway(socket)
   const end = (answer = '') => {
     socket.end(answer)
     const linger = setTimeout(() => socket.destroy(), lingerMs)

@@ -2,7 +2,7 @@ import { describeFault, Fault, wordOf } from './faults.ts'
 import { takePatterns } from './functions.ts'
 import { language } from './language.ts'
 import { checkTyped, prepare } from './restrictions.ts'
-import type { SyntaxNode } from './syntax.ts'
+import { syntaxOf } from './syntax.ts'
 
 /** Compiles an expression, or returns what is wrong with it. */
 
@@ -25,8 +25,7 @@ export const compile = (expression: string, kind: keyof typeof kinds): Compiled 
   takePatterns()
   try {
     const parsed = language.parse(expression)
-    // Uses more of the library's nodes than it declares.
-    const node = parsed.ast as unknown as SyntaxNode
+    const node = syntaxOf(parsed)
     prepare(node)
     const { error, type = '' } = parsed.check()
     if (error) throw error

@@ -54,6 +54,9 @@ export type SyntaxNode =
   | Of<'list', SyntaxNode[]>
   | Of<'map', [SyntaxNode, SyntaxNode][]>
 
+/** Returns the nodes of an expression, of which the library declares less. */
+export const syntaxOf = ({ ast }: { ast: unknown }): SyntaxNode => ast as SyntaxNode
+
 export const childrenOf = (node: SyntaxNode): SyntaxNode[] => {
   switch (node.op) {
     case 'value':

@@ -1,5 +1,6 @@
 import { RE2JS, RE2JSException } from 're2js'
 import { fold } from './fold.ts'
+import { instructionsOf } from './re2-internals.ts'
 
 /** Patterns in RE2 syntax, with time linear in the text. */
 
@@ -74,10 +75,9 @@ const neededBy = (source: string): Needed | undefined => {
 const rangesPerStep = 50
 
 const stepsOf = (engine: RE2JS): number => {
-  // The engine's program, which its types do not describe.
-  const { inst } = engine.re2().prog as unknown as { inst: { runes: Int32Array }[] }
-  const ranges = [...new Set(inst.map(({ runes }) => runes))].reduce((sum, { length }) => sum + length / 2, 0)
-  return inst.length + Math.floor(ranges / rangesPerStep)
+  const instructions = instructionsOf(engine)
+  const ranges = [...new Set(instructions.map(({ runes }) => runes))].reduce((sum, { length }) => sum + length / 2, 0)
+  return instructions.length + Math.floor(ranges / rangesPerStep)
 }
 
 const checkSize = (source: string): void => {

@@ -1,0 +1,9 @@
+// What Node's HTTP server has and its types don't list. node-internals.test.ts says what an update breaks.
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** Returns the response that is being written to a connection, which may be to an earlier request. */
+export const responseUnderway = (socket: Socket): ServerResponse | undefined => {
+  const { _httpMessage: response } = socket as Socket & { _httpMessage?: ServerResponse | null }
+  return response ?? undefined
+}
