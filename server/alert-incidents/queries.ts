@@ -69,6 +69,18 @@ export const listOverruledIncidents = (db: Db, org: OrgId, ruleId: string) =>
     .orderBy('id')
     .execute()
 
+/** From now on, incidents that somebody resolved do not keep others from opening. */
+export const settleOverruled = (trx: Db, org: OrgId, ruleId: string, now: Date) =>
+  trx
+    .updateTable('alert_incidents')
+    .set({ clear_since: now })
+    .where('organization_id', '=', org)
+    .where('alert_rule_id', '=', ruleId)
+    .where('status', '=', 'resolved')
+    .where('resolved_by_user_id', 'is not', null)
+    .where('clear_since', 'is', null)
+    .execute()
+
 export const lockOpenIncidents = (trx: Db, org: OrgId, ruleId: string) =>
   select(trx, org)
     .where('alert_rule_id', '=', ruleId)

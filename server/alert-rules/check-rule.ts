@@ -12,6 +12,7 @@ import type { Deps } from '../platform/deps.ts'
 import { dayMs, minuteMs } from '../platform/durations.ts'
 import type { Attempt } from '../platform/jobs/define-job.ts'
 import type { Condition } from './condition-schema.ts'
+import { mostListed } from './conditions/queries.ts'
 import {
   findExamples,
   lastWholeWindow,
@@ -53,6 +54,12 @@ const clearForMs = ({ condition, windowMinutes }: Question): number => {
 /** Without enough data for so long, an incident resolves as well. */
 const unknownForMs = dayMs
 
+/** Conditions that say nothing about a group without conversations. */
+const needsData = ({ condition }: Question): boolean => ['rate', 'score', 'signal', 'change'].includes(condition.kind)
+
+/** Waits longer after a slow check, so that no rule keeps a worker busy. */
+const restMs = (tookMs: number): number => Math.min(10 * minuteMs, 20 * tookMs)
+
 /** What has to happen to the incidents of a rule. */
 type Step =
   | { do: 'open'; reading: Reading }
@@ -83,14 +90,16 @@ const isDueAgain = ({ status, notifiedAt }: StoredIncident, rule: StoredRule, no
 const stepOf = (
   incident: StoredIncident,
   reading: Reading | undefined,
-  { rule, question, now }: { rule: StoredRule; question: Question; now: Date },
+  about: { rule: StoredRule; question: Question; now: Date },
 ): Step | undefined => {
+  const { rule, question, now } = about
   const { clearSince } = incident
+  const verdict = reading?.verdict ?? (needsData(question) ? 'unknown' : 'clear')
   if (reading?.verdict === 'met') {
     if (isDueAgain(incident, rule, now)) return { do: 'remind', incident, reading }
     return clearSince === null ? undefined : { do: 'note', incident, clearSince: null }
   }
-  const waitMs = reading?.verdict === 'unknown' ? unknownForMs : clearForMs(question)
+  const waitMs = verdict === 'unknown' ? unknownForMs : clearForMs(question)
   const since = clearSince ?? now
   if (now.getTime() - since.getTime() >= waitMs) return { do: 'resolve', incident }
   return clearSince === null ? { do: 'note', incident, clearSince: now } : undefined
@@ -103,19 +112,26 @@ const planSteps = (
   about: { rule: StoredRule; question: Question; now: Date },
 ): Step[] => {
   const readingOf = new Map(readings.map((reading) => [reading.key, reading]))
+  const isCut = readings.length >= mostListed && !needsData(about.question)
   const known = new Set([...open, ...overruled].map(({ groupKey }) => groupKey))
   const opened = readings
     .filter(({ key, verdict }) => verdict === 'met' && !known.has(key))
     .map((reading): Step => ({ do: 'open', reading }))
-  const changed = open.flatMap((incident) => stepOf(incident, readingOf.get(incident.groupKey), about) ?? [])
+  const isRead = ({ groupKey }: StoredIncident) => !isCut || readingOf.has(groupKey)
+  const changed = open
+    .filter(isRead)
+    .flatMap((incident) => stepOf(incident, readingOf.get(incident.groupKey), about) ?? [])
   const settled = overruled
+    .filter(isRead)
     .filter(({ groupKey }) => ['clear', undefined].includes(readingOf.get(groupKey)?.verdict))
     .map((incident): Step => ({ do: 'note', incident, clearSince: about.now }))
   return [...changed, ...settled, ...opened]
 }
 
-/** More groups than this are no news for people. */
+/** In one check. */
 const mostOpened = 50
+/** At any time. More groups than this are no news for people. */
+const mostOpen = 1_000
 
 const perform = async (
   deps: Deps,
@@ -150,6 +166,29 @@ const perform = async (
   }
 }
 
+/** Undefined if it was deleted, or changed since its condition was read: the next check reads it again. */
+const lockUnchanged = async (trx: Db, org: OrgId, rule: StoredRule): Promise<StoredRule | undefined> => {
+  const locked = await findLockedRule(trx, org, rule.id)
+  return locked?.enabled && locked.updatedAt.getTime() === rule.updatedAt.getTime() ? locked : undefined
+}
+
+/** While no window ends, nothing changes, but reminders are due, and news that was held back while the rule was muted. */
+const remindBetweenWindows = async (
+  deps: Deps,
+  org: OrgId,
+  { rule, now }: { rule: StoredRule; now: Date },
+  attempt: Attempt,
+): Promise<void> => {
+  const isDue = (incident: StoredIncident) => incident.clearSince === null && isDueAgain(incident, rule, now)
+  if (!(await listOpenIncidents(deps.db, org, rule.id)).some(isDue)) return
+  await attempt.transaction(async (trx) => {
+    if (!(await lockUnchanged(trx, org, rule))) return
+    for (const incident of (await lockOpenIncidents(trx, org, rule.id)).filter(isDue)) {
+      await remindOfIncident(deps, trx, org, incident, incident.reading, now)
+    }
+  })
+}
+
 /**
  * Checks a rule: reads its condition, and opens, repeats, or resolves its incidents. If nothing changes, nothing is
  * locked. What changes is decided once more with the rule locked, so two checks at once do nothing twice.
@@ -162,23 +201,36 @@ export const checkRule = async (
 ): Promise<void> => {
   const { db } = deps
   const question = questionOf(rule)
-  const nextCheckAt = new Date(now.getTime() + checkEveryMs(question))
   const { checkedUntil } = rule
-  const readings = await readCondition(db, org, question, { now, checkedUntil })
-  if (readings === undefined) return void (await updateNextCheck(db, org, rule.id, { nextCheckAt, checkedUntil }))
+  const startedAt = performance.now()
+  const nextCheckAt = (leastMs: number) =>
+    new Date(now.getTime() + Math.max(leastMs, restMs(performance.now() - startedAt)))
+  let readings: Reading[] | undefined
+  try {
+    readings = await readCondition(db, org, question, { now, checkedUntil })
+  } catch (error) {
+    await updateNextCheck(db, org, rule, { nextCheckAt: nextCheckAt(minuteMs), checkedUntil })
+    throw error
+  }
+  const checked = { nextCheckAt: nextCheckAt(checkEveryMs(question)), checkedUntil }
+  if (readings === undefined) {
+    await remindBetweenWindows(deps, org, { rule, now }, attempt)
+    return void (await updateNextCheck(db, org, rule, checked))
+  }
   const until = question.condition.kind === 'change' ? lastWholeWindow(now, question.windowMinutes) : null
   const about = { rule, question, now }
   if (planSteps(readings, await readState(db, org, rule.id, listOpenIncidents), about).length === 0) {
-    return void (await updateNextCheck(db, org, rule.id, { nextCheckAt, checkedUntil: until }))
+    return void (await updateNextCheck(db, org, rule, { ...checked, checkedUntil: until }))
   }
   await attempt.transaction(async (trx) => {
-    const locked = await findLockedRule(trx, org, rule.id)
-    // Deleted, or changed since its condition was read: the next check reads it again.
-    if (!locked?.enabled || locked.updatedAt.getTime() !== rule.updatedAt.getTime()) return
-    const steps = planSteps(readings, await readState(trx, org, rule.id, lockOpenIncidents), { ...about, rule: locked })
-    const opened = steps.filter((step) => step.do === 'open').slice(0, mostOpened)
+    const locked = await lockUnchanged(trx, org, rule)
+    if (!locked) return
+    const state = await readState(trx, org, rule.id, lockOpenIncidents)
+    const steps = planSteps(readings, state, { ...about, rule: locked })
+    const most = Math.max(0, Math.min(mostOpened, mostOpen - state.open.length))
+    const opened = steps.filter((step) => step.do === 'open').slice(0, most)
     const others = steps.filter((step) => step.do !== 'open')
     for (const step of [...others, ...opened]) await perform(deps, trx, org, { ...about, rule: locked }, step)
-    await updateNextCheck(trx, org, rule.id, { nextCheckAt, checkedUntil: until })
+    await updateNextCheck(trx, org, locked, { ...checked, checkedUntil: until })
   })
 }

@@ -90,8 +90,8 @@ const NoData = Closed(
   {
     title: 'NoDataCondition',
     description:
-      'No conversation has arrived for this long. With a filter or groups, none has started for this long; groups count ' +
-      'if they had conversations in the last 7 days.',
+      'No conversation has arrived for this long. With a filter or groups, none has started for this long; a group ' +
+      'counts until it has been silent for 7 days longer.',
   },
 )
 

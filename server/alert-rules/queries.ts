@@ -167,12 +167,14 @@ export const listDueRules = (db: Db, org: OrgId, now: Date, page: Page) =>
 
 type Checked = { nextCheckAt: Date; checkedUntil: Date | null }
 
-export const updateNextCheck = (db: Db, org: OrgId, id: string, { nextCheckAt, checkedUntil }: Checked) =>
+/** A rule that was changed since it was read stays due. */
+export const updateNextCheck = (db: Db, org: OrgId, { id, updatedAt }: StoredRule, checked: Checked) =>
   db
     .updateTable('alert_rules')
-    .set({ next_check_at: nextCheckAt, checked_until: checkedUntil })
+    .set({ next_check_at: checked.nextCheckAt, checked_until: checked.checkedUntil })
     .where('organization_id', '=', org)
     .where('id', '=', id)
+    .where('updated_at', '=', updatedAt)
     .execute()
 
 /** Returns the user's name if they are a member. */

@@ -1,5 +1,5 @@
 import { resolveIncident } from '../alert-incidents/lifecycle.ts'
-import { lockOpenIncidents } from '../alert-incidents/queries.ts'
+import { lockOpenIncidents, settleOverruled } from '../alert-incidents/queries.ts'
 import { type Filter, parseFilter } from '../filters/filter.ts'
 import { recordAudit } from '../platform/audit/record.ts'
 import type { Deps } from '../platform/deps.ts'
@@ -22,7 +22,15 @@ import {
   updateRule,
 } from './queries.ts'
 import { Rule, RuleCreate, RuleMute, RulePreview, RulePreviewRequest, RuleUpdate } from './schema.ts'
-import { checkMonitor, checkRuleSettings, parseRuleFilter, withGiven } from './settings.ts'
+import {
+  asksAnew,
+  asksSomethingElse,
+  checkMonitor,
+  checkRuleSettings,
+  checkTogether,
+  parseRuleFilter,
+  withGiven,
+} from './settings.ts'
 
 const tags = ['Alerts']
 const mostRules = 500
@@ -90,7 +98,7 @@ export const alertRules = (app: App, deps: Deps): void => {
       const id = newId()
       const fields = withGiven(undefined, body)
       const rule = await db.transaction().execute(async (trx) => {
-        await checkRuleSettings(trx, actor.org, fields)
+        await checkRuleSettings(trx, actor.org, fields, body)
         if ((await lockRuleCount(trx, actor.org)) >= mostRules) {
           throw new ApiError('conflict', `An organization can have ${mostRules} alert rules. Delete one first.`)
         }
@@ -121,6 +129,7 @@ export const alertRules = (app: App, deps: Deps): void => {
     async ({ actor, body }) => {
       const { filter, ...fields } = withGiven(undefined, body)
       const stored = parseRuleFilter(filter as Filter | null)
+      checkTogether({ ...fields, filter: stored })
       await checkMonitor(db, actor.org, fields.condition)
       const now = clock.now()
       const question = {
@@ -161,7 +170,8 @@ export const alertRules = (app: App, deps: Deps): void => {
         operationId: 'updateAlertRule',
         summary: 'Update an alert rule',
         description:
-          'Omitted fields keep their values. The rule is checked at once. If you disable it, its incidents resolve.',
+          'Omitted fields keep their values. The rule is checked at once. If you disable it, or change what its condition is ' +
+          'about, its incidents resolve.',
         params: IdParams,
         querystring: NoQuery,
         body: RuleUpdate,
@@ -172,14 +182,15 @@ export const alertRules = (app: App, deps: Deps): void => {
       db.transaction().execute(async (trx) => {
         const stored = await lockRule(trx, actor.org, params.id)
         const fields = withGiven(stored, body)
-        await checkRuleSettings(trx, actor.org, fields)
+        await checkRuleSettings(trx, actor.org, fields, body)
         const now = clock.now()
         await updateRule(trx, actor.org, stored.id, fields, now)
-        if (!fields.enabled) {
+        if (!fields.enabled || asksSomethingElse(stored, fields)) {
           for (const incident of await lockOpenIncidents(trx, actor.org, stored.id)) {
             await resolveIncident(deps, trx, actor.org, incident, actor.userId, now)
           }
         }
+        if (asksAnew(stored, fields)) await settleOverruled(trx, actor.org, stored.id, now)
         await recordAudit(trx, actor, 'alertRule.update', target(stored.id))
         return shown(await getRule(trx, actor.org, stored.id))
       }),
@@ -221,7 +232,8 @@ export const alertRules = (app: App, deps: Deps): void => {
         operationId: 'muteAlertRule',
         summary: 'Mute an alert rule',
         description:
-          'Incidents open and resolve as usual, but nothing is sent. An incident that is still open afterwards is sent then.',
+          'Incidents open and resolve as usual, but no new one is sent. One that is still open afterwards is sent then. If one ' +
+          'was sent before, its end is sent as well.',
         params: IdParams,
         querystring: NoQuery,
         body: RuleMute,

@@ -48,7 +48,7 @@ export const Rule = Closed(
     ownerUserId: Nullable(OwnerUserId),
     repeatEveryMinutes: Nullable(RepeatEveryMinutes),
     runbookUrl: Nullable(RunbookUrl),
-    state: Choice(['ok', 'firing', 'muted'], { description: 'muted: incidents open, but nothing is sent.' }),
+    state: Choice(['ok', 'firing', 'muted'], { description: 'muted: incidents open, but are not sent.' }),
     mutedUntil: Nullable(Timestamp),
     createdByUserId: { ...Nullable(Id), description: 'Null for the rules that every organization starts with.' },
     createdAt: Timestamp,

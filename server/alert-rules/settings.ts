@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Static } from 'typebox'
 import { findDestinationIds } from '../destinations/queries.ts'
 import { type Filter, parseFilter } from '../filters/filter.ts'
@@ -54,12 +55,28 @@ export const withGiven = (present: RuleFields | undefined, given: Given): RuleFi
   }
 }
 
+const minutesPerWeek = 10_080
+
 /** What cannot be together. */
-const faultsOf = ({ condition, filter, groupBy }: RuleFields): Issue[] => {
-  const { kind } = condition as Condition
+const faultsOf = ({
+  condition,
+  filter,
+  groupBy,
+  windowMinutes,
+}: Pick<RuleFields, 'condition' | 'filter' | 'groupBy' | 'windowMinutes'>): Issue[] => {
+  const { kind, comparedTo } = condition as Condition & { comparedTo?: string }
+  if (comparedTo === 'same_weekday' && windowMinutes > minutesPerWeek) {
+    return [{ path: 'windowMinutes', message: 'must be at most 10080, one week, to be compared with the week before' }]
+  }
   if (counting.has(kind)) return []
   const message = `is not used by the condition ${kind}`
   return [...(filter === null ? [] : [{ path: 'filter', message }]), ...(groupBy ? [{ path: 'groupBy', message }] : [])]
+}
+
+/** Throws if the settings contradict each other. */
+export const checkTogether = (fields: Parameters<typeof faultsOf>[0]): void => {
+  const issues = faultsOf(fields)
+  if (issues.length > 0) throw invalidAll(issues)
 }
 
 /** Throws if the monitor of a condition does not exist. */
@@ -69,9 +86,14 @@ export const checkMonitor = async (db: Db, org: OrgId, condition: object): Promi
   throw invalidAll([{ path: 'condition.monitorId', message: 'is not a monitor of your organization' }])
 }
 
-/** Throws if the settings contradict each other, or name something that does not exist. */
-export const checkRuleSettings = async (db: Db, org: OrgId, fields: RuleFields): Promise<void> => {
-  const { condition, destinationIds, ownerUserId } = fields
+/**
+ * Throws if the settings contradict each other, or if what is given names something that does not exist. What was
+ * stored before may have been deleted since, which must not prevent other changes; but no rule watches a deleted monitor.
+ */
+export const checkRuleSettings = async (db: Db, org: OrgId, fields: RuleFields, given: Given): Promise<void> => {
+  const { condition, enabled } = fields
+  const destinationIds = given.destinationIds === undefined ? [] : fields.destinationIds
+  const ownerUserId = given.ownerUserId === undefined ? null : fields.ownerUserId
   const known = new Set(await findDestinationIds(db, org, destinationIds))
   const issues = [
     ...faultsOf(fields),
@@ -83,5 +105,21 @@ export const checkRuleSettings = async (db: Db, org: OrgId, fields: RuleFields):
     issues.push({ path: 'ownerUserId', message: 'is not a member of your organization' })
   }
   if (issues.length > 0) throw invalidAll(issues)
-  await checkMonitor(db, org, condition)
+  if (enabled || given.condition !== undefined) await checkMonitor(db, org, condition)
+}
+
+/** Whether incidents of the rule as it was say nothing about the rule as it is. */
+export const asksSomethingElse = (before: RuleFields, after: RuleFields): boolean => {
+  const subjectOf = ({ condition, groupBy }: RuleFields) => {
+    const { kind, monitorId } = condition as Condition & { monitorId?: string }
+    return JSON.stringify([kind, monitorId, groupBy])
+  }
+  return subjectOf(before) !== subjectOf(after)
+}
+
+/** Whether its condition may be met now although it was not before, or the other way around. */
+export const asksAnew = (before: RuleFields, after: RuleFields): boolean => {
+  const questionOf = ({ enabled, condition, filter, groupBy, windowMinutes, minimumSample }: RuleFields) =>
+    [enabled, condition, filter, groupBy, windowMinutes, minimumSample] as const
+  return !isDeepStrictEqual(questionOf(before), questionOf(after))
 }

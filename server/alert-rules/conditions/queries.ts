@@ -1,9 +1,13 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { codes } from '../../platform/db/result-codes.ts'
+import { dayMs } from '../../platform/durations.ts'
 
 /** Something that meets a condition now. */
 export type Occurrence = { key: string; label: string }
+
+/** If there are as many, others may be missing. */
+export const mostListed = 1_000
 
 export const listSpikes = async (db: Db, org: OrgId, monitorId: string | undefined): Promise<Occurrence[]> => {
   const { rows } = await sql<Occurrence>`
@@ -12,7 +16,7 @@ export const listSpikes = async (db: Db, org: OrgId, monitorId: string | undefin
     WHERE s.organization_id = ${org} AND s.finding_id IS NOT NULL AND m.deleted_at IS NULL AND m.enabled
       AND s.monitor_version = m.current_version
       AND (${monitorId ?? null}::uuid IS NULL OR m.id = ${monitorId ?? null}::uuid)
-    ORDER BY m.id LIMIT 100`.execute(db)
+    ORDER BY m.id LIMIT ${mostListed}`.execute(db)
   return rows
 }
 
@@ -47,7 +51,7 @@ export const listOpenFindings = async (
       OR (${events.includes('reopened')} AND l.reopened_at >= ${since}::timestamptz)
       OR (${events.includes('raised')} AND l.raised_at >= ${since}::timestamptz
         AND (l.reopened_at IS NULL OR l.raised_at > l.reopened_at))
-    ORDER BY l.key DESC LIMIT 100`.execute(db)
+    ORDER BY l.key DESC LIMIT ${mostListed}`.execute(db)
   return rows
 }
 
@@ -55,30 +59,40 @@ export const listAlarmedExperiments = async (db: Db, org: OrgId): Promise<Occurr
   const { rows } = await sql<Occurrence>`
     SELECT e.id AS key, e.name AS label FROM experiments e
     WHERE e.organization_id = ${org} AND e.status = 'running' AND e.alarmed_at IS NOT NULL
-    ORDER BY e.id LIMIT 100`.execute(db)
+    ORDER BY e.id LIMIT ${mostListed}`.execute(db)
   return rows
 }
 
 export type FailureSource = 'judges' | 'webhooks' | 'destinations' | 'sync' | 'schedules' | 'jobs'
 
+/** Work fails for good when its last retry does: a day later, or two if a receiver asks to wait. */
+const startOfWork = (since: Date): Date => new Date(since.getTime() - 3 * dayMs)
+
+/** A delivery fails with its last attempt, or without one when nothing could be sent. */
+const failedDeliveries = (org: OrgId, since: Date, tables: { deliveries: string; attempts: string }) => sql`
+  SELECT FROM ${sql.table(tables.deliveries)} d
+  WHERE d.organization_id = ${org} AND d.created_at >= ${startOfWork(since)}::timestamptz AND d.status = 'failed'
+    AND (d.created_at >= ${since}::timestamptz OR EXISTS (
+      SELECT FROM ${sql.table(tables.attempts)} a
+      WHERE a.organization_id = ${org} AND a.delivery_id = d.id AND a.attempted_at >= ${since}::timestamptz))`
+
 const failuresOf = (source: FailureSource, org: OrgId, since: Date): RawBuilder<unknown> => {
   switch (source) {
     case 'judges':
       return sql`SELECT FROM monitors m JOIN monitor_results r ON r.organization_id = ${org} AND r.monitor_id = m.id
-        AND r.call_started_at >= ${since}::timestamptz AND r.status = ${codes.failed}
+        AND r.call_started_at >= ${startOfWork(since)}::timestamptz AND r.evaluated_at >= ${since}::timestamptz
+        AND r.status = ${codes.failed}
         WHERE m.organization_id = ${org} AND m.deleted_at IS NULL`
     case 'webhooks':
-      return sql`SELECT FROM webhook_deliveries WHERE organization_id = ${org} AND created_at >= ${since}::timestamptz
-        AND status = 'failed'`
+      return failedDeliveries(org, since, { deliveries: 'webhook_deliveries', attempts: 'webhook_attempts' })
     case 'destinations':
-      return sql`SELECT FROM destination_deliveries WHERE organization_id = ${org}
-        AND created_at >= ${since}::timestamptz AND status = 'failed'`
+      return failedDeliveries(org, since, { deliveries: 'destination_deliveries', attempts: 'destination_attempts' })
     case 'sync':
       return sql`SELECT FROM integration_sync_runs WHERE organization_id = ${org}
-        AND started_at >= ${since}::timestamptz AND status = 'failed'`
+        AND ended_at >= ${since}::timestamptz AND status = 'failed'`
     case 'schedules':
       return sql`SELECT FROM export_schedule_runs WHERE organization_id = ${org}
-        AND created_at >= ${since}::timestamptz AND status = 'failed'`
+        AND finished_at >= ${since}::timestamptz AND status = 'failed'`
     case 'jobs':
       return sql`SELECT FROM jobs WHERE organization_id = ${org} AND ended_at >= ${since}::timestamptz
         AND state = 'dead'`

@@ -92,10 +92,13 @@ const labelled = async (db: Db, org: OrgId, groupBy: GroupBy | null, decisions: 
   return [...decisions].map(([key, decision]): Reading => ({ key, label: names?.get(key) ?? null, ...decision }))
 }
 
+const weekMs = 7 * dayMs
+
 /** Groups that had conversations lately count as empty if they have none in the window. */
 const groupKeys = async (db: Db, org: OrgId, { selection, groupBy }: Question, now: Date): Promise<string[]> => {
   if (groupBy === null) return ['']
-  return (await listRecentGroups(db, org, { selection, groupBy, now })).map(({ key }) => key)
+  const since = new Date(now.getTime() - weekMs)
+  return (await listRecentGroups(db, org, { selection, groupBy, since, now })).map(({ key }) => key)
 }
 
 type Measured = Exclude<MeasureCondition, ConditionOf<'change'>>
@@ -118,7 +121,6 @@ const readMeasure = async (db: Db, org: OrgId, question: Question, condition: Me
 
 /** Results arrive some time after their conversations. */
 const settlingMs = 5 * minuteMs
-const weekMs = 7 * dayMs
 
 /** Returns the end of the last whole window. Windows follow each other without a gap, the same for every check. */
 export const lastWholeWindow = (now: Date, windowMinutes: number): Date => {
@@ -175,9 +177,11 @@ const readNoData = async (
     if (lastAt === undefined) return single({ verdict: 'unknown', value: null, interval: null, sample: 0 })
     return single(readSince(lastAt))
   }
-  const groups = await listRecentGroups(db, org, { selection, groupBy, now })
+  // A group must be missing for the whole time, and some time longer, before it is forgotten.
+  const since = new Date(now.getTime() - forMinutes * minuteMs - weekMs)
+  const groups = await listRecentGroups(db, org, { selection, groupBy, since, now })
   const decisions = new Map(groups.map(({ key, lastAt }) => [key, readSince(lastAt)]))
-  if (groupBy === null && decisions.size === 0) decisions.set('', readSince(undefined))
+  if (groupBy === null && decisions.size === 0) decisions.set('', readSince(createdAt > since ? undefined : since))
   return labelled(db, org, groupBy, decisions)
 }
 

@@ -185,15 +185,17 @@ export const findGroupNames = async (
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
-const seenDays = 7
-
-/** Lists the groups that had conversations in the last week, with the start of the latest one. */
+/** Lists the groups that had conversations since then, with the start of the latest one. */
 export const listRecentGroups = async (
   db: Db,
   org: OrgId,
-  { selection, groupBy, now }: { selection: Selection | undefined; groupBy: GroupBy | null; now: Date },
+  {
+    selection,
+    groupBy,
+    since,
+    now,
+  }: { selection: Selection | undefined; groupBy: GroupBy | null; since: Date; now: Date },
 ): Promise<{ key: string; lastAt: Date }[]> => {
-  const since = new Date(now.getTime() - seenDays * 86_400_000)
   const conversations = selectConversations(db, org, selection, {
     since,
     until: new Date(now.getTime() + 86_400_000),

@@ -100,7 +100,8 @@ const handOver = async (deps: Deps, trx: Db, org: OrgId, { kind, settings }: Des
   const { addresses, memberIds } = settings as EmailSettings
   const to = [...addresses, ...(await listMemberAddresses(trx, org, memberIds))]
   if (to.length === 0) return 'None of the members is active any longer.'
-  await sendMail(deps, trx, org, { to, subject: cut(message.title, longestSubject), text: `${renderText(message)}\n` })
+  const subject = cut(message.title.replaceAll(/\p{Cc}+/gu, ' '), longestSubject)
+  await sendMail(deps, trx, org, { to, subject, text: `${renderText(message)}\n` })
   return deps.config.smtp ? undefined : 'No mail server is configured. Ask the operator to set EARSHOT_SMTP_URL.'
 }
 

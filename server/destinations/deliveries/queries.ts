@@ -107,7 +107,7 @@ export const insertMessageDelivery = async (trx: Db, org: OrgId, delivery: NewDe
     INSERT INTO destination_deliveries (organization_id, id, destination_id, kind, subject_id, position, message,
       next_attempt_at, created_at)
     SELECT t.organization_id, ${id}::uuid, t.id, ${message.kind}, ${subjectId}::uuid,
-      (SELECT count(*) + 1 FROM destination_deliveries d
+      (SELECT coalesce(max(d.position), 0) + 1 FROM destination_deliveries d
         WHERE d.organization_id = ${org} AND d.destination_id = ${destinationId} AND d.subject_id = ${subjectId}),
       ${JSON.stringify(message)}::jsonb, ${now}::timestamptz, ${now}::timestamptz
     FROM destinations t WHERE t.organization_id = ${org} AND t.id = ${destinationId}
