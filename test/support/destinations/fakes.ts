@@ -1,10 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ServiceDeps } from '../../../server/deps.ts'
-import { opsgenieUrls } from '../../../server/destinations/kinds/opsgenie.ts'
 import { strict } from '../../../server/platform/json-schema.ts'
-import type { Outbound } from '../../../server/platform/outbound/outbound.ts'
 import { depsWith } from '../deps-with.ts'
 import { openReceiver } from '../webhooks/receiver.ts'
+import { redirectTo } from './redirect.ts'
 import { opsgenieSchemas, pagerdutySchema, slackSchema, teamsSchema } from './schemas.ts'
 
 /** Services that accept messages of the published form only, each on a real https server of this machine. */
@@ -48,9 +47,5 @@ export const openFakes = async (deps: ServiceDeps) => {
     response.writeHead(rule.status).end('ok')
   })
   const origin = new URL(receiver.url).origin
-  const stream: Outbound['stream'] = (url, options) => deps.outbound.stream(String(url).replace(hosts, origin), options)
-  return { origin, sent, refusals, deps: depsWith(deps, { outbound: { ...deps.outbound, stream } }) }
+  return { origin, sent, refusals, deps: depsWith(deps, { outbound: redirectTo(deps.outbound, origin) }) }
 }
-
-/** The fixed addresses of services, whose place the fakes take. */
-const hosts = new RegExp(`^(https://events\\.pagerduty\\.com|${opsgenieUrls.us}|${opsgenieUrls.eu})(?=/)`)
