@@ -51,3 +51,11 @@ export const readProcess = async (pid: number): Promise<number> => {
   const stat = await readStat(String(pid))
   return stat === undefined ? 0 : stat.ownMs + stat.childrenMs
 }
+
+/** Of one PostgreSQL server, by the process ID of its postmaster; includes processes that have ended. */
+export const readDatabase = async (postmaster: number): Promise<number> => {
+  const stats = await readStats()
+  const own = stats.find(({ pid }) => pid === postmaster)
+  const children = stats.filter(({ parent }) => parent === postmaster)
+  return (own ? own.ownMs + own.childrenMs : 0) + children.reduce((sum, { ownMs }) => sum + ownMs, 0)
+}

@@ -1,0 +1,163 @@
+// Years in which nothing changes, and the alarms of the product's decisions in them. Needs no database. The data is seeded.
+
+import { decideChange, decideRate, decideStatistic } from '../../server/alert-rules/measures/decide.ts'
+import type { Sums } from '../../server/alert-rules/measures/queries.ts'
+import { seeded, type UniformRandom } from '../../test/support/spikes/random-hours.ts'
+import { judge, print } from '../report.ts'
+
+const years = 1_000
+const minutesPerYear = 365 * 24 * 60
+const minimumSample = 30
+
+const sumsOf = (count: number, hits: number): Sums => ({ count, hits, sum: 0, squares: 0, quantile: null })
+
+/** Draws the number of affected conversations among `count`. */
+const binomial = (count: number, rate: number): ((random: UniformRandom) => number) => {
+  const cumulative: number[] = []
+  // In logarithms, because the first terms can be too small for a number.
+  let logTerm = count * Math.log1p(-rate)
+  let sum = 0
+  for (let hits = 0; hits <= count; hits++) {
+    sum += Math.exp(logTerm)
+    cumulative.push(sum)
+    logTerm += Math.log((count - hits) / (hits + 1)) + Math.log(rate / (1 - rate))
+  }
+  return (random) => {
+    const at = random() * sum
+    let [low, high] = [0, count]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((cumulative[middle] ?? 1) > at) high = middle
+      else low = middle + 1
+    }
+    return low
+  }
+}
+
+type Situation = {
+  rate: number
+  /** Conversations in even and in odd windows. */
+  counts: [number, number]
+  windowMinutes: number
+  groups: number
+  falseAlarmsPerYear: number
+}
+
+/** Whether a pair of windows raises an alarm. Pairs repeat, and the test takes a while, so answers are kept. */
+const openTest = ({ windowMinutes, groups, falseAlarmsPerYear }: Situation) => {
+  const known = new Map<string, boolean>()
+  const condition = { direction: 'either', falseAlarmsPerYear } as const
+  return (before: Sums, now: Sums): boolean => {
+    const key = `${before.count} ${before.hits} ${now.count} ${now.hits}`
+    const answer =
+      known.get(key) ??
+      decideChange({ before, now }, condition, { windowMinutes, groups, minimumSample }).verdict === 'met'
+    known.set(key, answer)
+    return answer
+  }
+}
+
+/** Alarms of a rule in all years, each window compared with the one before. */
+const countAlarms = (situation: Situation): number => {
+  const { rate, counts, windowMinutes, groups } = situation
+  const alarms = openTest(situation)
+  const draws = counts.map((count) => binomial(count, rate))
+  const windows = Math.floor(minutesPerYear / windowMinutes)
+  const random = seeded(1)
+  const draw = (window: number): Sums => sumsOf(counts[window % 2] ?? 0, draws[window % 2]?.(random) ?? 0)
+  let count = 0
+  for (let group = 0; group < groups; group++) {
+    let before = draw(1)
+    for (let window = 0; window < windows * years; window++) {
+      const now = draw(window)
+      if (alarms(before, now)) count++
+      before = now
+    }
+  }
+  return count
+}
+
+const powerRuns = 2_000
+
+/** The share of windows that raise an alarm if the rate is that many times as high as in the window before. */
+const power = (situation: Situation, times: number): number => {
+  const { rate, counts } = situation
+  const alarms = openTest(situation)
+  const random = seeded(2)
+  const before = binomial(counts[0], rate)
+  const now = binomial(counts[1], Math.min(0.99, rate * times))
+  let detected = 0
+  for (let run = 0; run < powerRuns; run++) {
+    if (alarms(sumsOf(counts[0], before(random)), sumsOf(counts[1], now(random)))) detected++
+  }
+  return detected / powerRuns
+}
+
+const day = 1_440
+const hour = 60
+
+const situations: Situation[] = [
+  ...[0.005, 0.05, 0.2, 0.5].flatMap((rate) =>
+    (
+      [
+        [30, 30],
+        [200, 200],
+        [2_000, 2_000],
+        [50, 1_000],
+      ] as [number, number][]
+    ).map((counts) => ({
+      rate,
+      counts,
+      windowMinutes: day,
+      groups: 1,
+      falseAlarmsPerYear: 2,
+    })),
+  ),
+  { rate: 0.2, counts: [200, 200], windowMinutes: hour, groups: 1, falseAlarmsPerYear: 2 },
+  { rate: 0.05, counts: [60, 200], windowMinutes: hour, groups: 1, falseAlarmsPerYear: 12 },
+  { rate: 0.2, counts: [200, 200], windowMinutes: day, groups: 10, falseAlarmsPerYear: 2 },
+  { rate: 0.2, counts: [200, 200], windowMinutes: day, groups: 1, falseAlarmsPerYear: 0.2 },
+  { rate: 0.2, counts: [200, 200], windowMinutes: day, groups: 1, falseAlarmsPerYear: 26 },
+]
+
+export const judgeChanges = (): void => {
+  print(`\nFalse alarms of \`change\` in ${years} years without a change, and how often a higher rate is seen at once`)
+  for (const situation of situations) {
+    const { rate, counts, windowMinutes, groups, falseAlarmsPerYear } = situation
+    const perYear = countAlarms(situation) / years
+    const seen = [1.5, 2, 3].map((times) => `×${times}: ${(power(situation, times) * 100).toFixed(0)}%`).join(', ')
+    const length = windowMinutes === day ? 'days' : 'hours'
+    const groupWords = groups === 1 ? '' : `, ${groups} groups`
+    const name = `rate ${rate * 100}%, ${counts.join(' and ')} conversations, ${length}${groupWords}; seen ${seen}; false`
+    judge(name, perYear, { atMost: falseAlarmsPerYear }, ' a year')
+  }
+}
+
+/** All outcomes of fewer conversations than the minimum. */
+const smallSamples = (): Sums[] =>
+  Array.from({ length: minimumSample }, (_, count) =>
+    Array.from({ length: count + 1 }, (_, hits) => ({ count, hits, sum: hits, squares: hits, quantile: hits })),
+  ).flat()
+
+/** With thresholds that any outcome but one passes. */
+const verdictsOf = (sums: Sums): string[] => {
+  const thresholds = [
+    { direction: 'above', threshold: 0 },
+    { direction: 'below', threshold: 1 },
+  ] as const
+  return thresholds.flatMap((at) => [
+    ...(['interval', 'point'] as const).map(
+      (certainty) => decideRate(sums, { ...at, certainty }, minimumSample).verdict,
+    ),
+    ...(['mean', 'p50', 'p95', 'p99'] as const).map(
+      (statistic) => decideStatistic(sums, { ...at, statistic }, minimumSample).verdict,
+    ),
+  ])
+}
+
+export const judgeSmallSamples = (): void => {
+  const verdicts = smallSamples().flatMap(verdictsOf)
+  const fired = verdicts.filter((verdict) => verdict === 'met').length
+  print(`\nRates, means, and percentiles of fewer than ${minimumSample} conversations: ${verdicts.length} decisions`)
+  judge('rules that fired', fired, { atMost: 0 }, '')
+}
