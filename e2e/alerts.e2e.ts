@@ -74,6 +74,14 @@ it('shows an incident as it opens, is acknowledged, and resolves', async () => {
   await page.getByText('“Little traffic” deleted').waitFor()
 })
 
+it('shows the health of the organization', async () => {
+  const page = await open('/settings/health', 'owner')
+  const checks = page.getByRole('table', { name: 'Checks' })
+  await checks.getByText('Conversations are arriving.').waitFor()
+  await page.getByRole('heading', { name: 'No failed jobs' }).waitFor()
+  expect(await breaches(page)).toEqual([])
+})
+
 it('shows viewers rules and incidents without controls', async () => {
   const page = await open('/alerts?tab=rules', 'viewer')
   await page.getByRole('link', { name: 'No conversations arrive' }).click()

@@ -45,9 +45,17 @@ const pages = [
   `/agents/${await oldestOf('/v1/agents')}`,
   '/companies',
   `/companies/${await oldestOf('/v1/companies')}`,
-  ...['profile', 'organization', 'members', 'api-keys', 'connections', 'destinations', 'webhooks', 'audit-log'].map(
-    (part) => `/settings/${part}`,
-  ),
+  ...[
+    'profile',
+    'organization',
+    'members',
+    'api-keys',
+    'connections',
+    'destinations',
+    'webhooks',
+    'health',
+    'audit-log',
+  ].map((part) => `/settings/${part}`),
   '/start',
   '/agents/none/of/this',
 ]

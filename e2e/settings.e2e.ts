@@ -2,7 +2,17 @@ import { expect, it } from 'vitest'
 import { ask, breaches, open, origin } from './browser.ts'
 import { password } from './people.ts'
 
-const parts = ['profile', 'organization', 'members', 'api-keys', 'connections', 'destinations', 'webhooks', 'audit-log']
+const parts = [
+  'profile',
+  'organization',
+  'members',
+  'api-keys',
+  'connections',
+  'destinations',
+  'webhooks',
+  'health',
+  'audit-log',
+]
 
 it.each(['light', 'dark'] as const)('is accessible in all sections in the %s theme', async (theme) => {
   const page = await open('/settings', 'owner', { theme, viewport: { width: 320, height: 700 } })

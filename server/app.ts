@@ -27,9 +27,11 @@ import { experimentRuns } from './experiments/runs/routes.ts'
 import { exportSchedules } from './export-schedules/routes.ts'
 import { exportScheduleRuns } from './export-schedules/runs/routes.ts'
 import { monitorExports } from './exports/routes.ts'
+import { failedJobs } from './failed-jobs/routes.ts'
 import { findingConversations } from './findings/attachments/routes.ts'
 import { findingComments } from './findings/comments/routes.ts'
 import { findings } from './findings/routes.ts'
+import { health } from './health/routes.ts'
 import { deliveries } from './integrations/deliveries/routes.ts'
 import { migrationIntakes } from './integrations/migration/routes.ts'
 import { traces } from './integrations/otlp/routes.ts'
@@ -120,6 +122,8 @@ const resources = [
   alertIncidents,
   destinations,
   destinationDeliveries,
+  health,
+  failedJobs,
   mcp,
 ]
 

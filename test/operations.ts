@@ -6,6 +6,7 @@ import type { Access } from '../server/platform/http/access.ts'
 import { exampleOf } from '../server/platform/http/examples.ts'
 import { type Operation, openApiDocument } from '../server/platform/http/openapi.ts'
 import { hashKey } from '../server/platform/identity/keys.ts'
+import { newId } from '../server/platform/ids.ts'
 import { readSmtpUrl } from '../server/platform/mail/smtp-url.ts'
 import { replaceAddressChange } from '../server/sign-in/address/queries.ts'
 import { deliver } from '../server/webhooks/deliveries/jobs.ts'
@@ -75,6 +76,17 @@ export type SweptOperation = {
   /** A reading request with an audit event. */
   audited: boolean
   operation: Operation
+}
+
+const makeFailedJob = async ({ deps }: TestServer, { id }: Org): Promise<string> => {
+  const jobId = newId()
+  const job = { organization_id: id, id: jobId, name: 'test.failed', payload: '{}', state: 'dead', priority: 0 }
+  const now = new Date()
+  await deps.db
+    .insertInto('jobs')
+    .values({ ...job, due_at: now, ended_at: now, error: 'It failed.' })
+    .execute()
+  return jobId
 }
 
 /** Creates the resources in a path's parameters, in the given organization. A new resource adds its line here. */
@@ -153,6 +165,7 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
   },
   '/v1/webhook-endpoints/{id}/test': async (server, { key }) => (await makeActiveWebhookEndpoint(server, key)).id,
   '/v1/webhook-endpoints/{id}': async (server, { key }) => (await makeWebhookEndpoint(server, key)).id,
+  '/v1/failed-jobs/{id}': makeFailedJob,
   '/v1/alert-rules/{id}': async (server, { key }) => (await makeAlertRule(server, key)).id,
   '/v1/alert-incidents/{id}/comments/{commentId}': async (server, { key }) => {
     const id = await makeAlertIncident(server, key)

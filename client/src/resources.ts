@@ -358,6 +358,18 @@ const exports = (send: Send) => ({
     send.open('GET', path`/v1/monitor-exports/${id}/download`, {  }, options),
 })
 
+const failedJobs = (send: Send) => ({
+  /** List failed jobs. */
+  list: (query?: Query<'/v1/failed-jobs', 'get'>, options?: RequestOptions): Paged<Item<'/v1/failed-jobs', 'get'>> =>
+    send.list('GET', '/v1/failed-jobs', { query }, options),
+  /** Retry a failed job. */
+  retry: (id: string, options?: RequestOptions): Promise<Answer<'/v1/failed-jobs/{id}/retry', 'post'>> =>
+    send.json('POST', path`/v1/failed-jobs/${id}/retry`, {  }, options),
+  /** Discard a failed job. */
+  discard: (id: string, options?: RequestOptions): Promise<Answer<'/v1/failed-jobs/{id}/discard', 'post'>> =>
+    send.json('POST', path`/v1/failed-jobs/${id}/discard`, {  }, options),
+})
+
 const findings = (send: Send) => ({
   /** List findings. */
   list: (query?: Query<'/v1/findings', 'get'>, options?: RequestOptions): Paged<Item<'/v1/findings', 'get'>> =>
@@ -407,6 +419,12 @@ const findings = (send: Send) => ({
   /** Delete a comment. */
   deleteComment: (id: string, commentId: string, options?: RequestOptions): Promise<Answer<'/v1/findings/{id}/comments/{commentId}', 'delete'>> =>
     send.json('DELETE', path`/v1/findings/${id}/comments/${commentId}`, {  }, options),
+})
+
+const health = (send: Send) => ({
+  /** Get your organization’s health. */
+  check: (options?: RequestOptions): Promise<Answer<'/v1/health', 'get'>> =>
+    send.json('GET', '/v1/health', {  }, options),
 })
 
 const integrations = (send: Send) => ({
@@ -698,7 +716,9 @@ export class Resources {
   readonly experiments: ReturnType<typeof experiments>
   readonly exportSchedules: ReturnType<typeof exportSchedules>
   readonly exports: ReturnType<typeof exports>
+  readonly failedJobs: ReturnType<typeof failedJobs>
   readonly findings: ReturnType<typeof findings>
+  readonly health: ReturnType<typeof health>
   readonly integrations: ReturnType<typeof integrations>
   readonly me: ReturnType<typeof me>
   readonly members: ReturnType<typeof members>
@@ -726,7 +746,9 @@ export class Resources {
     this.experiments = experiments(send)
     this.exportSchedules = exportSchedules(send)
     this.exports = exports(send)
+    this.failedJobs = failedJobs(send)
     this.findings = findings(send)
+    this.health = health(send)
     this.integrations = integrations(send)
     this.me = me(send)
     this.members = members(send)

@@ -52,6 +52,7 @@ export type Schemas = {
   ExportScheduleTest: { "ok": boolean; "message": string }
   ExportScheduleWindow: { "kind": "last" | "since_last_run"; "hours": number | null; "days": number | null }
   ExportScheduleWindowInput: { "kind": "last" | "since_last_run"; "hours"?: number; "days"?: number; "since"?: string }
+  FailedJob: { "id": string; "name": string; "attemptCount": number; "error": string; "createdAt": string; "failedAt": string }
   FailuresCondition: { "kind": "failures"; "source": "judges" | "webhooks" | "destinations" | "sync" | "schedules" | "jobs"; "threshold": number }
   Filter: { "agentIds"?: string[]; "agentVersionIds"?: string[]; "agentGroupIds"?: string[]; "companyIds"?: string[]; "channels"?: ("call" | "chat" | "voicemail")[]; "directions"?: ("inbound" | "outbound")[]; "statuses"?: ("in_progress" | "completed" | "failed")[]; "since"?: string; "until"?: string; "minDurationSeconds"?: number; "maxDurationSeconds"?: number; "customerId"?: string; "text"?: string; "metadata"?: Schemas['Condition'][]; "monitors"?: Schemas['MonitorCondition'][]; "match"?: "all" | "any"; "reviewStatus"?: "none" | "pending" | "in_progress" | "completed"; "bucketId"?: string }
   Finding: { "id": string; "title": string; "status": "open" | "acknowledged" | "resolved" | "ignored"; "priority": "none" | "low" | "medium" | "high" | "urgent"; "tags": string[]; "description"?: Record<string, unknown>; "findingType": number; "assigneeUserId"?: string; "conversationCount": number; "commentCount": number; "mergedIntoId": string | null; "createdByUserId": string | null; "source": { "kind": "manual" | "monitor" | "experiment"; "id": string | null }; "createdAt": string; "updatedAt": string }
@@ -61,6 +62,7 @@ export type Schemas = {
   FindingMove: { "id": string; "findingId": string; "kind": "triage" | "merge" | "recurrence"; "byUserId": string | null; "fromStatus": "open" | "acknowledged" | "resolved" | "ignored"; "toStatus": "open" | "acknowledged" | "resolved" | "ignored"; "fromPriority": "none" | "low" | "medium" | "high" | "urgent"; "toPriority": "none" | "low" | "medium" | "high" | "urgent"; "reason": string | null; "mergedIntoId": string | null; "createdAt": string }
   FixedDifference: { "interval": { "low": number; "high": number } | null; "reason": "too_few_units" | "too_few_observations" | "zero_variance" | null; "p": number; "method": "welch" | "score" | "score_and_fisher"; "standardError": number | null; "degrees": number | null; "multiplier": number | null; "newcombe": { "low": number; "high": number } | null }
   FreshInvitation: { "invitationUrl": string; "invitationExpiresAt": string }
+  Health: { "status": "ok" | "degraded" | "failing"; "checks": ({ "name": string; "status": "ok" | "degraded" | "failing"; "message": string; "since": string | null; "details": Record<string, unknown>[] })[] }
   Integration: { "id": string; "provider": "vapi" | "retell" | "elevenlabs" | "twilio" | "livekit"; "name": string; "settings": Record<string, unknown>; "webhookPath": string; "previousSecretUntil": string | null; "lastDeliveryAt": string | null; "recentDeliveries": { "pending": number; "applied": number; "unchanged": number; "ignored": number; "unreadable": number; "rejected": number; "erased": number; "failed": number }; "sync": { "enabled": boolean; "state": "off" | "waiting" | "running" | "paused"; "pausedReason": string | null; "apiBaseUrl": string | null; "intervalMinutes": number; "lookbackDays": number; "completeUntil": string; "nextRunAt": string | null; "openGaps": number; "lastRun": { "id": string; "status": "running" | "completed" | "failed" | "cancelled"; "reason": string | null; "listed": number; "stored": number; "filled": number; "failed": number; "erased": number; "unfinished": number; "startedAt": string; "endedAt": string | null } | null } | null; "createdAt": string; "updatedAt": string }
   IntegrationDelivery: { "id": string; "status": "pending" | "applied" | "unchanged" | "ignored" | "unreadable" | "rejected" | "erased" | "failed"; "event": string | null; "reason": string | null; "conversationId": string | null; "bytes": number; "contentType": string | null; "receivedAt": string; "replayable": boolean }
   IntegrationDeliveryWithPayload: { "id": string; "status": "pending" | "applied" | "unchanged" | "ignored" | "unreadable" | "rejected" | "erased" | "failed"; "event": string | null; "reason": string | null; "conversationId": string | null; "bytes": number; "contentType": string | null; "receivedAt": string; "replayable": boolean; "payload": string | null }
@@ -625,6 +627,18 @@ export type paths = {
   }
   '/v1/destinations/{id}/test': {
     post: /** Send a test message to a destination. */ { parameters: { query?: never; path: { "id": string } }; requestBody?: { content: { 'application/json': Record<string, never> } }; responses: { 202: { headers: Record<string, unknown>; content: { 'application/json': Schemas['DestinationDelivery'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
+  }
+  '/v1/health': {
+    get: /** Get your organization’s health. */ { parameters: { query?: never; path?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Health'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
+  }
+  '/v1/failed-jobs': {
+    get: /** List failed jobs. */ { parameters: { query?: { "limit"?: number; "cursor"?: string }; path?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': { "data": Schemas['FailedJob'][]; "nextCursor": string | null } } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
+  }
+  '/v1/failed-jobs/{id}/retry': {
+    post: /** Retry a failed job. */ { parameters: { query?: never; path: { "id": string } }; requestBody?: { content: { 'application/json': Record<string, never> } }; responses: { 204: { headers: Record<string, unknown>; content?: never }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
+  }
+  '/v1/failed-jobs/{id}/discard': {
+    post: /** Discard a failed job. */ { parameters: { query?: never; path: { "id": string } }; requestBody?: { content: { 'application/json': Record<string, never> } }; responses: { 204: { headers: Record<string, unknown>; content?: never }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
   }
   '/files/{token}': {
     get: /** Download a file. */ { parameters: { query?: never; path: { "token": string } }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': unknown } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }

@@ -13,6 +13,7 @@ export type Endpoint = Schemas['WebhookEndpoint']
 export type WebhookDelivery = Schemas['WebhookDelivery']
 export type Destination = Schemas['Destination']
 export type DestinationDelivery = Schemas['DestinationDelivery']
+export type FailedJob = Schemas['FailedJob']
 export type AuditEvent = Schemas['AuditEvent']
 
 export const organizationOptions = queryOptions({
@@ -126,5 +127,17 @@ export const destinationDeliveriesOptions = (id: string, status: DestinationDeli
       }),
     ),
   )
+
+const healthEveryMs = 15_000
+
+export const healthOptions = queryOptions({
+  queryKey: ['health'],
+  queryFn: ({ signal }) => answer(api.GET('/v1/health', { signal })),
+  refetchInterval: healthEveryMs,
+})
+
+export const failedJobsOptions = listOptions(['failed-jobs'], (cursor, signal) =>
+  answer(api.GET('/v1/failed-jobs', { params: { query: { limit: 50, ...cursor } }, signal })),
+)
 
 export const refresh = (...key: string[]) => queryClient.invalidateQueries({ queryKey: key })

@@ -9,6 +9,7 @@ import styles from './settings.module.css'
 
 const Webhooks = lazy(async () => (await import('./webhooks.tsx')).Webhooks, <Loading />)
 const Destinations = lazy(async () => (await import('./destinations.tsx')).Destinations, <Loading />)
+const HealthChecks = lazy(async () => (await import('./health.tsx')).HealthChecks, <Loading />)
 const Organization = lazy(async () => (await import('./organization.tsx')).Organization, <Loading />)
 const Members = lazy(async () => (await import('./members.tsx')).Members, <Loading />)
 const Connections = lazy(async () => (await import('./connections.tsx')).Connections, <Loading />)
@@ -31,6 +32,7 @@ const useParts = (): Part[] => {
     { name: 'connections', label: 'Connections', content: <Connections />, shown: isMember },
     { name: 'destinations', label: 'Destinations', content: <Destinations /> },
     { name: 'webhooks', label: 'Webhooks', content: <Webhooks /> },
+    { name: 'health', label: 'Health', content: <HealthChecks />, shown: isMember },
     { name: 'audit-log', label: 'Audit log', content: <AuditLog />, shown: isAdmin },
   ]
 }

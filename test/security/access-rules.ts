@@ -48,6 +48,8 @@ const roleOf: [operations: RegExp, role: Role][] = [
   // How the organization is connected is nothing for viewers.
   [/^GET \/v1\/(integrations|otlp)/, 'member'],
   [/^(POST|PATCH|DELETE) \/v1\/destinations/, 'admin'],
+  [/^\w+ \/v1\/failed-jobs/, 'admin'],
+  [/^GET \/v1\/health$/, 'member'],
   [/^GET \/v1\/destinations\/\{id\}\/deliveries/, 'member'],
   [/^GET \/v1\/webhook-endpoints\/\{id\}\/deliveries/, 'member'],
   // Reading: also what asks by POST, and exports, which only read.

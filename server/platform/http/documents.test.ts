@@ -71,7 +71,7 @@ describe('/openapi.json', () => {
         expect([schema.type].flat(), name).not.toContain('null')
       }
     }
-    expect(optional).toHaveLength(25)
+    expect(optional).toHaveLength(27)
     expect(optional).toContain('POST /v1/experiments/{id}/evaluations')
     expect(optional).toContain('POST /v1/experiments/{id}/finish')
   })

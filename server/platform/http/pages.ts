@@ -37,6 +37,7 @@ const publicSections = ['confirm-address', 'invitations', 'outside', 'sign-in', 
 /** The first path segment of each page. The browser reads the rest. */
 const sections = [
   'agents',
+  'alerts',
   'buckets',
   'companies',
   'conversations',

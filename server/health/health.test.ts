@@ -1,0 +1,102 @@
+import { beforeEach, expect, it } from 'vitest'
+import { makeConversations, makeKey, makeMonitor, makeOrganization } from '../../test/make.ts'
+import { testServer } from '../../test/server.ts'
+import type { OrgId } from '../platform/db/database.ts'
+import { newId } from '../platform/ids.ts'
+
+const server = await testServer()
+const { call, clock, deps } = server
+
+let org: OrgId
+let key: string
+beforeEach(async () => {
+  const made = await makeOrganization(server)
+  org = made.id as OrgId
+  key = made.key
+})
+
+type Shown = { name: string; status: string; message: string; details: Record<string, unknown>[] }
+
+const read = async (): Promise<{ status: string; checks: Shown[] }> => (await call('GET', '/v1/health', { key })).body
+const checkOf = async (name: string) => (await read()).checks.find((check) => check.name === name)
+
+it('is ok in a new organization', async () => {
+  const { status, checks } = await read()
+  expect(status).toBe('ok')
+  expect(checks.map(({ name }) => name)).toEqual([
+    'ingestion',
+    'evaluations',
+    'judge_budget',
+    'alerts',
+    'webhooks',
+    'destinations',
+    'syncs',
+    'export_schedules',
+    'jobs',
+    'clock',
+  ])
+  expect(checks[0]?.message).toBe('No conversation has arrived yet.')
+})
+
+it('says which monitors fail, and why', async () => {
+  const { id: monitorId, name } = await makeMonitor(server, key)
+  const startedAt = new Date(clock.now().getTime() - 60_000).toISOString()
+  const ids = await makeConversations(
+    server,
+    key,
+    Array.from({ length: 6 }, () => ({ startedAt })),
+  )
+  const results = ids.map((conversationId) => ({ monitorId, conversationId, result: 'affected' }))
+  await call('POST', '/v1/monitor-results', { key, body: { results } })
+  expect((await checkOf('evaluations'))?.status).toBe('ok')
+  // As a judge that cannot be reached stores them.
+  await deps.db
+    .updateTable('monitor_results')
+    .set({ status: 2, result: null, reasoning: 'The model endpoint responded with 503.' })
+    .where('monitor_id', '=', monitorId)
+    .execute()
+  expect(await checkOf('evaluations')).toMatchObject({
+    status: 'failing',
+    message: '6 evaluations of the last day’s conversations failed. The model endpoint responded with 503.',
+    details: [{ id: monitorId, name, results: 6, failed: 6 }],
+  })
+  expect((await read()).status).toBe('failing')
+})
+
+it('lists failed jobs, which admins retry or discard', async () => {
+  const insert = async () => {
+    const id = newId()
+    const now = new Date()
+    const job = { organization_id: org, id, name: 'test.failed', payload: '{}', state: 'dead', priority: 0 }
+    await deps.db
+      .insertInto('jobs')
+      .values({ ...job, due_at: now, ended_at: now, error: 'It failed.' })
+      .execute()
+    return id
+  }
+  const [first, second] = [await insert(), await insert()]
+  expect(await checkOf('jobs')).toMatchObject({ status: 'degraded', message: expect.stringContaining('2 jobs failed') })
+  const { data } = (await call('GET', '/v1/failed-jobs', { key })).body
+  expect(data.map(({ id, error }: { id: string; error: string }) => [id, error])).toEqual([
+    [second, 'It failed.'],
+    [first, 'It failed.'],
+  ])
+  const { key: memberKey } = await makeKey(server, key, 'member')
+  expect((await call('GET', '/v1/failed-jobs', { key: memberKey })).status).toBe(403)
+  expect((await call('POST', `/v1/failed-jobs/${first}/retry`, { key })).status).toBe(204)
+  expect((await call('POST', `/v1/failed-jobs/${second}/discard`, { key })).status).toBe(204)
+  expect((await call('GET', '/v1/failed-jobs', { key })).body.data).toEqual([])
+  const left = await deps.db.selectFrom('jobs').select(['id', 'state']).where('name', '=', 'test.failed').execute()
+  expect(left).toEqual([{ id: first, state: 'waiting' }])
+  const other = await makeOrganization(server)
+  expect((await call('POST', `/v1/failed-jobs/${first}/discard`, { key: other.key })).status).toBe(404)
+})
+
+it('notices that conversations stop arriving, and that an incident is open', async () => {
+  await makeConversations(server, key, [{ startedAt: clock.now().toISOString() }])
+  expect(await checkOf('ingestion')).toMatchObject({ status: 'ok', message: 'Conversations are arriving.' })
+  clock.advance(25 * 3_600_000)
+  expect(await checkOf('ingestion')).toMatchObject({ status: 'degraded' })
+  clock.advance(-25 * 3_600_000)
+  expect(await checkOf('alerts')).toMatchObject({ status: 'ok', message: 'No incident is open.' })
+})

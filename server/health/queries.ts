@@ -1,0 +1,122 @@
+import { sql } from 'kysely'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { codes } from '../platform/db/result-codes.ts'
+
+const mostListed = 20
+
+/** Returns when the latest conversation arrived. IDs rise with time. */
+export const findLastArrival = async (db: Db, org: OrgId): Promise<Date | undefined> => {
+  const row = await db
+    .selectFrom('conversations')
+    .select('created_at as at')
+    .where('organization_id', '=', org)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.at
+}
+
+export type IngestionSource = { id: string; name: string; lastDeliveryAt: Date | null }
+
+/** Lists the integrations with the time of their latest delivery. */
+export const listSources = async (db: Db, org: OrgId): Promise<IngestionSource[]> => {
+  const { rows } = await sql<IngestionSource>`
+    SELECT i.id, i.name, (
+      SELECT d.received_at FROM integration_deliveries d
+      WHERE d.organization_id = ${org} AND d.integration_id = i.id
+      ORDER BY d.id DESC LIMIT 1) AS "lastDeliveryAt"
+    FROM integrations i WHERE i.organization_id = ${org} ORDER BY i.id LIMIT ${mostListed}`.execute(db)
+  return rows
+}
+
+export type MonitorFailures = { id: string; name: string; results: number; failed: number; reason: string | null }
+
+/** Lists the monitors with failed evaluations of conversations since then, the most failures first. */
+export const listFailingMonitors = async (db: Db, org: OrgId, since: Date): Promise<MonitorFailures[]> => {
+  const { rows } = await sql<MonitorFailures>`
+    SELECT m.id, m.name, count(*) AS results, count(*) FILTER (WHERE r.status = ${codes.failed}) AS failed, (
+      SELECT f.reasoning FROM monitor_results f
+      WHERE f.organization_id = ${org} AND f.monitor_id = m.id AND f.call_started_at >= ${since}::timestamptz
+        AND f.status = ${codes.failed}
+      ORDER BY f.call_started_at DESC LIMIT 1) AS reason
+    FROM monitors m
+    JOIN monitor_results r ON r.organization_id = ${org} AND r.monitor_id = m.id
+      AND r.call_started_at >= ${since}::timestamptz AND r.monitor_version = m.current_version
+    WHERE m.organization_id = ${org} AND m.deleted_at IS NULL AND m.enabled
+    GROUP BY m.id, m.name
+    HAVING count(*) FILTER (WHERE r.status = ${codes.failed}) > 0
+    ORDER BY failed DESC, m.id LIMIT ${mostListed}`.execute(db)
+  return rows
+}
+
+export type Failing = { id: string; name: string; since: Date | null; reason: string | null }
+
+/** Lists webhook endpoints that fail, or were disabled because they did. */
+export const listFailingEndpoints = async (db: Db, org: OrgId): Promise<Failing[]> => {
+  const { rows } = await sql<Failing>`
+    SELECT e.id, e.name, e.failing_since AS since, e.disabled_reason AS reason FROM webhook_endpoints e
+    WHERE e.organization_id = ${org}
+      AND ((e.status = 'active' AND e.failing_since IS NOT NULL) OR e.disabled_reason IN ('gone', 'failing'))
+    ORDER BY e.id LIMIT ${mostListed}`.execute(db)
+  return rows
+}
+
+export const listFailingDestinations = async (db: Db, org: OrgId): Promise<Failing[]> => {
+  const { rows } = await sql<Failing>`
+    SELECT d.id, d.name, d.failing_since AS since, (
+      SELECT v.reason FROM destination_deliveries v
+      WHERE v.organization_id = ${org} AND v.destination_id = d.id AND v.reason IS NOT NULL
+      ORDER BY v.id DESC LIMIT 1) AS reason
+    FROM destinations d
+    WHERE d.organization_id = ${org} AND d.status = 'active' AND d.failing_since IS NOT NULL
+    ORDER BY d.id LIMIT ${mostListed}`.execute(db)
+  return rows
+}
+
+/** Lists provider syncs whose latest runs failed, or that are paused. */
+export const listFailingSyncs = async (db: Db, org: OrgId): Promise<Failing[]> => {
+  const { rows } = await sql<Failing>`
+    SELECT s.integration_id AS id, i.name, NULL::timestamptz AS since, coalesce(s.paused_reason, (
+      SELECT r.reason FROM integration_sync_runs r
+      WHERE r.organization_id = ${org} AND r.integration_id = s.integration_id
+      ORDER BY r.id DESC LIMIT 1)) AS reason
+    FROM integration_syncs s JOIN integrations i ON i.organization_id = ${org} AND i.id = s.integration_id
+    WHERE s.organization_id = ${org} AND s.enabled AND (s.failures > 0 OR s.paused_reason IS NOT NULL)
+    ORDER BY s.integration_id LIMIT ${mostListed}`.execute(db)
+  return rows
+}
+
+/** Lists export schedules whose latest run failed. */
+export const listFailingSchedules = async (db: Db, org: OrgId): Promise<Failing[]> => {
+  const { rows } = await sql<Failing>`
+    SELECT l.id, l.name, l.since, l.reason FROM (
+      SELECT DISTINCT ON (s.id) s.id, s.name, r.created_at AS since, r.error AS reason, r.status
+      FROM export_schedules s
+      JOIN export_schedule_runs r ON r.organization_id = ${org} AND r.schedule_id = s.id
+      WHERE s.organization_id = ${org} AND r.status IN ('succeeded', 'failed')
+      ORDER BY s.id, r.created_at DESC) l
+    WHERE l.status = 'failed' ORDER BY l.id LIMIT ${mostListed}`.execute(db)
+  return rows
+}
+
+export type QueuedJobs = { name: string; waiting: number; dead: number; oldestDueAt: Date | null }
+
+/** Counts the organization's jobs by name: those that are due or running, and those that failed for good. */
+export const countJobs = async (db: Db, org: OrgId): Promise<QueuedJobs[]> => {
+  const { rows } = await sql<QueuedJobs>`
+    SELECT j.name, count(*) FILTER (WHERE j.state <> 'dead') AS waiting, count(*) FILTER (WHERE j.state = 'dead') AS dead,
+      min(j.due_at) FILTER (WHERE j.state = 'waiting') AS "oldestDueAt"
+    FROM jobs j
+    WHERE j.organization_id = ${org} AND j.state IN ('waiting', 'active', 'dead')
+    GROUP BY j.name ORDER BY j.name`.execute(db)
+  return rows
+}
+
+export type OpenIncidents = { open: number; critical: number; since: Date | null }
+
+export const countOpenIncidents = async (db: Db, org: OrgId): Promise<OpenIncidents> => {
+  const { rows } = await sql<OpenIncidents>`
+    SELECT count(*) AS open, count(*) FILTER (WHERE i.severity = 'critical') AS critical, min(i.opened_at) AS since
+    FROM alert_incidents i WHERE i.organization_id = ${org} AND i.status <> 'resolved'`.execute(db)
+  return rows[0] ?? { open: 0, critical: 0, since: null }
+}

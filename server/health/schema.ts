@@ -1,0 +1,25 @@
+import Type from 'typebox'
+import { Choice, Closed, Nullable, Timestamp } from '../platform/http/schemas.ts'
+import { type Check, statuses } from './checks.ts'
+
+const Status = Choice(statuses)
+
+export const Health = Closed(
+  {
+    status: { ...Status, description: 'The worst status of all checks.' },
+    checks: Type.Array(
+      Closed({
+        name: Type.String({ examples: ['evaluations'] }),
+        status: Status,
+        message: Type.String({ examples: ['No evaluation of the last day’s conversations failed.'] }),
+        since: Nullable(Timestamp),
+        details: Type.Unsafe<Check['details']>({
+          type: 'array',
+          items: { type: 'object', additionalProperties: true },
+          description: 'What the check looked at, such as the failing monitors with the last reason.',
+        }),
+      }),
+    ),
+  },
+  { title: 'Health' },
+)
