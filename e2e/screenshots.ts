@@ -56,6 +56,29 @@ const makeOutside = async (monitor: string) => {
   return { integration, schedule }
 }
 
+/** Creates a destination, and a rule that fires at once. */
+const makeAlert = async (monitorId: string) => {
+  const settings = { url: 'https://hooks.slack.com/services/T0000/B0000/abcdefghijklmnop' }
+  const destination = await make('POST', '/v1/destinations', { name: 'On-call channel', kind: 'slack', settings })
+  await make('PATCH', `/v1/destinations/${destination.id}`, { status: 'disabled' })
+  const condition = { kind: 'rate', monitorId, direction: 'above', threshold: 0.02 }
+  return make('POST', '/v1/alert-rules', {
+    name: 'Too many callers ask for a person',
+    condition,
+    windowMinutes: 43_200,
+    destinationIds: [destination.id],
+  })
+}
+
+/** Waits for the rule to be checked. */
+const waitForIncident = async (): Promise<string> => {
+  for (;;) {
+    const incident = await idOf('/v1/alert-incidents')
+    if (incident) return incident
+    await new Promise((resolve) => setTimeout(resolve, 500))
+  }
+}
+
 const idOf = async (path: string, name?: string) => {
   const found = await list(path)
   return (found.find((item) => item.name === name) ?? found[0])?.id ?? ''
@@ -95,6 +118,8 @@ try {
   const monitor = await idOf('/v1/monitors', 'Asks for a person')
   const bucket = await idOf('/v1/buckets')
   const { integration, schedule } = await makeOutside(monitor)
+  const rule = await makeAlert(monitor)
+  const incident = await waitForIncident()
   const pages: Record<string, string> = {
     overview: '/',
     conversations: `/conversations?open=${await idOf('/v1/conversations?limit=1')}`,
@@ -122,6 +147,11 @@ try {
     members: '/settings/members',
     'api-keys': '/settings/api-keys',
     connections: `/settings/connections?open=${integration.id}`,
+    alerts: '/alerts',
+    'alert-rule': `/alerts/rules/${rule.id}/edit`,
+    incident: `/alerts/incidents/${incident}`,
+    destinations: '/settings/destinations',
+    health: '/settings/health',
     webhooks: '/settings/webhooks',
     start: '/start',
     guide: '/docs/guide/start',
