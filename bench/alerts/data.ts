@@ -94,13 +94,15 @@ const conditionOf = (at: number, monitorId: string): Condition => {
   return others[((at / 20) % others.length) | 0] ?? { kind: 'spike' }
 }
 
-const counting = ['rate', 'score', 'signal', 'volume', 'change']
+const counting = ['rate', 'score', 'signal', 'volume', 'change', 'no_data']
 
 /** A quarter of the rules that count conversations have a filter, and a fifth have groups. */
 export const makeRules = ({ monitorIds, agentIds }: Loaded, count: number): RuleFields[] =>
   Array.from({ length: count }, (_, at) => {
     const condition = conditionOf(at, monitorIds[at % monitorIds.length] ?? '')
     const isCounting = counting.includes(condition.kind)
+    // Another step for each twenty, so that each kind has all of them.
+    const turn = at + Math.floor(at / 20)
     const filters = [
       { channels: ['call'] },
       { agentIds: agentIds.slice(0, 3) },
@@ -111,9 +113,9 @@ export const makeRules = ({ monitorIds, agentIds }: Loaded, count: number): Rule
       enabled: true,
       severity: 'warning',
       condition,
-      filter: isCounting && at % 4 === 1 ? (filters[at % 3] ?? null) : null,
-      groupBy: isCounting && at % 5 === 2 ? (at % 2 === 0 ? 'agent' : 'company') : null,
-      windowMinutes: windows[(at + Math.floor(at / 20)) % windows.length] ?? 60,
+      filter: isCounting && turn % 4 === 1 ? (filters[at % 3] ?? null) : null,
+      groupBy: isCounting && turn % 5 === 2 ? (at % 2 === 0 ? 'agent' : 'company') : null,
+      windowMinutes: windows[(turn + Math.floor(at / 20)) % windows.length] ?? 60,
       minimumSample: 30,
       destinationIds: [],
       ownerUserId: null,

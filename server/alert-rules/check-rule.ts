@@ -80,9 +80,11 @@ const readState = async (
 })
 
 const isDueAgain = ({ status, notifiedAt }: StoredIncident, rule: StoredRule, now: Date): boolean => {
+  // Someone is looking into it, even if nobody else has heard of it.
+  if (status !== 'firing') return false
   if (notifiedAt === null) return rule.mutedUntil === null || rule.mutedUntil <= now
   const { repeatEveryMinutes } = rule
-  if (status !== 'firing' || repeatEveryMinutes === null) return false
+  if (repeatEveryMinutes === null) return false
   return now.getTime() - notifiedAt.getTime() >= repeatEveryMinutes * minuteMs
 }
 

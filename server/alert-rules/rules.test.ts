@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import {
   makeAgent,
+  makeAgentVersion,
   makeAlertRule,
+  makeCompany,
   makeConversations,
   makeFinding,
   makeKey,
@@ -241,6 +243,22 @@ describe('other conditions', () => {
     ])
   })
 
+  it('no_data: names the company or the version that is silent', async () => {
+    const { id: companyId } = await makeCompany(server, key)
+    const { id: agentId } = await makeAgent(server, key)
+    const { id: agentVersionId } = await makeAgentVersion(server, key, agentId)
+    const fields = { agent: undefined, agentId, agentVersionId, companyId }
+    await makeConversations(server, key, [
+      { startedAt: minutesAgo(150), ...fields },
+      { startedAt: minutesAgo(120), ...fields },
+      { startedAt: minutesAgo(10) },
+    ])
+    const condition = { kind: 'no_data', forMinutes: 60 }
+    const text = 'No conversation for 2 hours.'
+    expect(await fires(condition, { groupBy: 'company' })).toEqual([['Acme Dental', text]])
+    expect(await fires(condition, { groupBy: 'version' })).toEqual([['Leo, version 1', text]])
+  })
+
   it('change: tests each window once against the one before', async () => {
     const { id: monitorId } = await makeMonitor(server, key)
     const condition = { kind: 'change', monitorId, direction: 'up', falseAlarmsPerYear: 12 }
@@ -360,6 +378,26 @@ describe('people', () => {
     await checkAfter(minuteMs)
     await deliverAll()
     expect(fakes.sent.map(({ body: { text } }) => text)).toEqual([expect.stringContaining('Traffic')])
+  })
+
+  it('acknowledge an incident of a muted rule, which is then not sent afterwards', async () => {
+    const fakes = await openFakes(deps)
+    const url = `${fakes.origin}/services/T0000/B0000/abcdefghijklmnop`
+    const body = { name: 'On call', kind: 'slack', settings: { url } }
+    const destination = await call('POST', '/v1/destinations', { key, body })
+    const { id } = await makeAlertRule(server, key, { destinationIds: [destination.body.id] })
+    const until = new Date(clock.now().getTime() + hourMs).toISOString()
+    await call('POST', `/v1/alert-rules/${id}/mute`, { key, body: { until } })
+    await makeConversations(server, key, [{ startedAt: minutesAgo(1) }])
+    await check()
+    const [incident] = await incidentsOf(id)
+    expect((await call('POST', `/v1/alert-incidents/${incident?.id}/acknowledge`, { key })).status).toBe(200)
+    clock.advance(hourMs)
+    await makeConversations(server, key, [{ startedAt: minutesAgo(1) }])
+    await checkAfter(minuteMs)
+    await deps.jobs.drain([deliverMessage], fakes.deps)
+    expect(fakes.sent).toEqual([])
+    expect((await incidentsOf(id)).map(({ status }) => status)).toEqual(['acknowledged'])
   })
 })
 

@@ -17,6 +17,7 @@ import {
 } from '../measures/decide.ts'
 import {
   findGroupNames,
+  findLatestStart,
   type GroupBy,
   listExamples,
   listRecentGroups,
@@ -179,10 +180,12 @@ const readNoData = async (
   }
   // A group must be missing for the whole time, and some time longer, before it is forgotten.
   const since = new Date(now.getTime() - forMinutes * minuteMs - weekMs)
+  if (groupBy === null) {
+    const lastAt = await findLatestStart(db, org, { selection, since, now })
+    return single(readSince(lastAt ?? (createdAt > since ? undefined : since)))
+  }
   const groups = await listRecentGroups(db, org, { selection, groupBy, since, now })
-  const decisions = new Map(groups.map(({ key, lastAt }) => [key, readSince(lastAt)]))
-  if (groupBy === null && decisions.size === 0) decisions.set('', readSince(createdAt > since ? undefined : since))
-  return labelled(db, org, groupBy, decisions)
+  return labelled(db, org, groupBy, new Map(groups.map(({ key, lastAt }) => [key, readSince(lastAt)])))
 }
 
 const readFailures = async (

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { type Selection, whereSelected } from '../../filters/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { codes } from '../../platform/db/result-codes.ts'
+import { dayMs } from '../../platform/durations.ts'
 
 export type GroupBy = 'agent' | 'company' | 'version'
 
@@ -185,22 +186,38 @@ export const findGroupNames = async (
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
-/** Lists the groups that had conversations since then, with the start of the latest one. */
+const groupIds = {
+  agent: { table: sql`agents`, column: sql`conversations.agent_id` },
+  company: { table: sql`companies`, column: sql`conversations.company_id` },
+  version: { table: sql`agent_versions`, column: sql`conversations.agent_version_id` },
+}
+
+type Recent = { selection: Selection | undefined; since: Date; now: Date }
+
+/** Conversations may start a little in the future. */
+const selectLatestStart = (db: Db, org: OrgId, { selection, since, now }: Recent) =>
+  selectConversations(db, org, selection, { since, until: new Date(now.getTime() + dayMs) })
+    .select('conversations.started_at as at')
+    .orderBy('conversations.started_at', 'desc')
+    .limit(1)
+
+/** Returns the start of the latest conversation since then, undefined if there was none. */
+export const findLatestStart = async (db: Db, org: OrgId, recent: Recent): Promise<Date | undefined> =>
+  (await selectLatestStart(db, org, recent).executeTakeFirst())?.at
+
+/**
+ * Lists the groups that had conversations since then, with the start of the latest one. Looks up the latest of each
+ * group in an index, instead of reading all conversations since then.
+ */
 export const listRecentGroups = async (
   db: Db,
   org: OrgId,
-  {
-    selection,
-    groupBy,
-    since,
-    now,
-  }: { selection: Selection | undefined; groupBy: GroupBy | null; since: Date; now: Date },
+  { groupBy, ...recent }: Recent & { groupBy: GroupBy },
 ): Promise<{ key: string; lastAt: Date }[]> => {
-  const conversations = selectConversations(db, org, selection, {
-    since,
-    until: new Date(now.getTime() + 86_400_000),
-  }).select([groupColumn(groupBy).as('key'), 'conversations.started_at as at'])
+  const { table, column } = groupIds[groupBy]
+  const latest = selectLatestStart(db, org, recent).where(sql<boolean>`${column} = g.id`)
   const { rows } = await sql<{ key: string; lastAt: Date }>`
-    SELECT s.key, max(s.at) AS "lastAt" FROM (${conversations}) s WHERE s.key IS NOT NULL GROUP BY s.key`.execute(db)
+    SELECT g.id::text AS key, l.at AS "lastAt"
+    FROM (SELECT id FROM ${table} WHERE organization_id = ${org}) g CROSS JOIN LATERAL (${latest}) l`.execute(db)
   return rows
 }
