@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { checkAlertRules } from './alert-rules/jobs.ts'
+import { checkAlertRules, sweepAlertIncidents } from './alert-rules/jobs.ts'
 import { drawQuotas, offerConversations } from './buckets/arrivals/jobs.ts'
 import { deleteLogo, sweepLogos } from './companies/jobs.ts'
 import { eraseByRetention } from './conversations/erasure/jobs.ts'
@@ -51,6 +51,7 @@ export const jobList: Job<ServiceDeps>[] = [
   sweepExperiments,
   detectSpikes,
   checkAlertRules,
+  sweepAlertIncidents,
   offerConversations,
   drawQuotas,
   lapseReviews,

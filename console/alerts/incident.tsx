@@ -105,6 +105,13 @@ const Comments = ({ id, mayWrite }: { id: string; mayWrite: boolean }) => {
             <RichText document={body} />
           </div>
         ))}
+        {list.more && (
+          <div>
+            <Button small busy={list.isFetchingMore} onClick={list.more}>
+              Show more
+            </Button>
+          </div>
+        )}
         {mayWrite && (
           <form
             className={styles.form}

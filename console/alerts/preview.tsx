@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useDeferredValue } from 'react'
+import { useDeferred } from '../lib/deferred.ts'
 import { formatNumber, formatPercent, plural } from '../lib/format.ts'
 import { BandLine } from '../ui/charts/band-line.tsx'
 import { Section } from '../ui/page.tsx'
@@ -11,6 +11,8 @@ import { type Preview as Previewed, previewOptions } from './queries.ts'
 type PreviewRequest = Parameters<typeof previewOptions>[0]
 
 const shownIncidents = 5
+/** A preview counts 90 days, so it waits until a number is typed. */
+const typingMs = 400
 
 const Summary = ({ incidents, incidentCount }: Previewed) => {
   if (incidentCount === 0) return <p>This rule would not have fired in the last 90 days.</p>
@@ -39,7 +41,7 @@ const Summary = ({ incidents, incidentCount }: Previewed) => {
 
 /** Shows when a rule would have fired, with the course of its measure. */
 export const Preview = ({ request }: { request: PreviewRequest }) => {
-  const query = useQuery(previewOptions(useDeferredValue(request)))
+  const query = useQuery(previewOptions(useDeferred(request, typingMs)))
   const { condition, windowMinutes } = request
   const isRate = condition.kind === 'rate' || condition.kind === 'change'
   const format = isRate ? formatPercent : formatNumber

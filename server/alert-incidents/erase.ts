@@ -10,6 +10,6 @@ export const removeErasedConversations = async (
   org: OrgId,
   { conversationIds }: { conversationIds: string[] },
 ): Promise<void> => {
-  await removeConversations(trx, org, conversationIds)
-  await removeExamples(trx, org, conversationIds)
+  const incidentIds = await removeConversations(trx, org, conversationIds)
+  if (incidentIds.length > 0) await removeExamples(trx, org, incidentIds)
 }

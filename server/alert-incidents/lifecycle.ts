@@ -1,4 +1,5 @@
 import type { Message, MessageKind } from '../destinations/message.ts'
+import { listWebhookEndpointIds } from '../destinations/queries.ts'
 import { sendMessage } from '../destinations/send.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
@@ -80,7 +81,11 @@ const announce = async (
 ): Promise<void> => {
   const type = kind === 'repeated' ? undefined : (`alert_incident.${kind}` as const)
   const data = await presentWithTimeline(trx, org, incident)
-  if (type && isNews) await publishEvent(deps, trx, org, { type, data })
+  if (type && isNews) {
+    // A destination may be an endpoint that subscribes as well.
+    const exceptEndpointIds = await listWebhookEndpointIds(trx, org, rule?.destinationIds ?? [])
+    await publishEvent(deps, trx, org, { type, data }, { exceptEndpointIds })
+  }
   if (!rule) return
   const message = messageOf(deps, kind, incident, rule, { type: type ?? 'alert_incident.opened', data })
   for (const destinationId of rule.destinationIds) {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import { daysBefore, dueRows } from '../platform/db/due-rows.ts'
 import { newestFirst, oldestFirst } from '../platform/db/pages.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
@@ -176,14 +177,16 @@ const selectEvents = (db: Db, org: OrgId, incidentId: string) =>
 
 const mostEvents = 200
 
-/** Lists what happened to an incident, oldest first, without the comments. */
-export const listTimeline = (db: Db, org: OrgId, incidentId: string) =>
-  selectEvents(db, org, incidentId)
+/** Lists what happened to an incident lately, oldest first, without the comments. */
+export const listTimeline = async (db: Db, org: OrgId, incidentId: string) => {
+  const newest = await selectEvents(db, org, incidentId)
     .where('kind', '<>', 'commented')
     .select(sql<Exclude<EventKind, 'commented'>>`kind`.as('kind'))
-    .orderBy('id')
+    .orderBy('id', 'desc')
     .limit(mostEvents)
     .execute()
+  return newest.reverse()
+}
 
 export const listIncidentComments = (db: Db, org: OrgId, incidentId: string, page: Page) =>
   selectEvents(db, org, incidentId).where('kind', '=', 'commented').$call(oldestFirst('id', page)).execute()
@@ -224,9 +227,16 @@ export const findIncidentRule = (db: Db, org: OrgId, ruleId: string) =>
 
 export type IncidentRule = NonNullable<Awaited<ReturnType<typeof findIncidentRule>>>
 
-/** Takes erased conversations out of incidents. */
-export const removeConversations = (trx: Db, org: OrgId, conversationIds: string[]) =>
-  trx
+/** With their timelines and comments. They opened even earlier, which an index finds. */
+export const oldIncidents = dueRows({
+  table: 'alert_incidents',
+  isDue: (now) =>
+    sql`opened_at < ${daysBefore(now, 400)} AND status = 'resolved' AND resolved_at < ${daysBefore(now, 400)}`,
+})
+
+/** Takes erased conversations out of incidents. Returns the IDs of those that named them. */
+export const removeConversations = async (trx: Db, org: OrgId, conversationIds: string[]): Promise<string[]> => {
+  const rows = await trx
     .updateTable('alert_incidents')
     .set({
       conversation_ids: sql<string[]>`ARRAY(
@@ -234,4 +244,7 @@ export const removeConversations = (trx: Db, org: OrgId, conversationIds: string
     })
     .where('organization_id', '=', org)
     .where(sql<boolean>`conversation_ids && ${conversationIds}::uuid[]`)
+    .returning('id')
     .execute()
+  return rows.map(({ id }) => id)
+}

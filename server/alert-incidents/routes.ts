@@ -42,7 +42,8 @@ export const alertIncidents = (app: App, deps: Deps): void => {
         tags,
         operationId: 'listAlertIncidents',
         summary: 'List alert incidents',
-        description: 'Newest first. An incident is open while it is firing or acknowledged.',
+        description:
+          'Newest first. An incident is open while it is firing or acknowledged. Resolved ones are kept for 400 days.',
         querystring: IncidentQuery,
         response: answers({ 200: Page(Incident) }, 400, 401),
       },

@@ -47,7 +47,7 @@ const properties = {
 export const Incident = Closed(properties, { title: 'AlertIncident' })
 
 export const IncidentWithTimeline = Closed(
-  { ...properties, timeline: Type.Array(Event, { description: 'Oldest first.' }) },
+  { ...properties, timeline: Type.Array(Event, { description: 'Oldest first; the last 200 events.' }) },
   { title: 'AlertIncidentWithTimeline' },
 )
 

@@ -270,3 +270,19 @@ describe('findings', () => {
     expect(keys).toHaveLength(102)
   })
 })
+
+it('a preview of more groups and windows than fit into memory is refused', async () => {
+  const agents = Array.from({ length: 26 }, (_, index) => ({ externalId: `a${index}`, name: 'Leo', channel: 'voice' }))
+  await makeConversations(
+    server,
+    key,
+    agents.map((agent) => ({ startedAt: minutesAgo(30), agent })),
+  )
+  const condition = { kind: 'volume', direction: 'above', threshold: 1 }
+  const preview = (windowMinutes: number) =>
+    call('POST', '/v1/alert-rules/preview', { key, body: { condition, groupBy: 'agent', windowMinutes } })
+  expect((await preview(5)).body.details.issues).toEqual([
+    { path: 'groupBy', message: expect.stringContaining('longer window') },
+  ])
+  expect((await preview(60)).status).toBe(200)
+})

@@ -1,5 +1,7 @@
+import { oldIncidents } from '../alert-incidents/queries.ts'
 import type { Deps } from '../platform/deps.ts'
 import { eachOfPages } from '../platform/jobs/attempt-each.ts'
+import { defineCleanup } from '../platform/jobs/define-cleanup.ts'
 import { defineSweep, trustedTime } from '../platform/jobs/define-sweep.ts'
 import { checkRule } from './check-rule.ts'
 import { listDueOrganizationsAllOrgs, listDueRules } from './queries.ts'
@@ -15,4 +17,10 @@ export const checkAlertRules = defineSweep({
   listItems: ({ db }, { org, now, after }) =>
     eachOfPages(rulesAtOnce, (page) => listDueRules(db, org, now, page), after),
   sweepItem: (deps, rule, { org, now, attempt }) => checkRule(deps, org, rule, { now, attempt }),
+})
+
+export const sweepAlertIncidents = defineCleanup({
+  name: 'alert.sweep',
+  schedule: '35 * * * *',
+  rows: { incidents: oldIncidents },
 })

@@ -12,6 +12,8 @@ const previewDays = 90
 const mostPeriods = 20_000
 const mostIncidents = 200
 const mostPoints = 500
+/** Groups times periods. Beyond, they take too much memory. */
+const mostSteps = 500_000
 
 const noSums: Sums = { count: 0, hits: 0, sum: 0, squares: 0, quantile: null }
 
@@ -92,8 +94,11 @@ export const previewRule = async (db: Db, org: OrgId, question: Question, now: D
   const stepMinutes = stepMinutesOf(condition, windowMinutes)
   const bounds = boundsOf(lastWholeWindow(now, stepMinutes), stepMinutes)
   const measure = condition.kind === 'no_data' ? ({ kind: 'volume' } as const) : measureOf(condition)
-  const rows = await sumMeasure(db, org, { measure, selection, groupBy, bounds })
+  const rows = await sumMeasure(db, org, { measure, selection, groupBy, bounds, limit: mostSteps })
   const byGroup = Map.groupBy(rows, ({ key }) => key)
+  if (byGroup.size * bounds.length > mostSteps || rows.length === mostSteps) {
+    throw invalid('groupBy', 'has too many groups for windows this short; choose a longer window or a filter')
+  }
   if (groupBy === null && byGroup.size === 0) byGroup.set('', [])
   const groups = [...byGroup].map(([key, sums]) => {
     const periods: Sums[] = new Array(bounds.length - 1).fill(noSums)

@@ -166,6 +166,20 @@ export const findMemberIds = async (db: Db, org: OrgId, ids: string[]): Promise<
   return rows.map(({ id }) => id)
 }
 
+/** Returns the webhook endpoints that those of the destinations send to that are active. */
+export const listWebhookEndpointIds = async (db: Db, org: OrgId, ids: string[]): Promise<string[]> => {
+  if (ids.length === 0) return []
+  const rows = await db
+    .selectFrom('destinations')
+    .select(sql<string>`settings ->> 'endpointId'`.as('endpointId'))
+    .where('organization_id', '=', org)
+    .where('id', '=', sql<string>`ANY(${ids}::uuid[])`)
+    .where('kind', '=', 'webhook')
+    .where('status', '=', 'active')
+    .execute()
+  return rows.map(({ endpointId }) => endpointId.toLowerCase())
+}
+
 /** Returns which of these IDs are destinations. */
 export const findDestinationIds = async (db: Db, org: OrgId, ids: string[]): Promise<string[]> => {
   if (ids.length === 0) return []

@@ -70,6 +70,7 @@ describe('a destination', () => {
     ['slack', { url: 'http://hooks.slack.com/services/T/B/C' }, 'settings.url', 'must be an https URL'],
     ['slack', { url: 'https://ada:secret@hooks.slack.com/services' }, 'settings.url', 'without credentials'],
     ['slack', { url: 'https://127.0.0.1/services' }, 'settings.url', 'must have a public host'],
+    ['slack', { url: 'https://hooks.slack.com/…mnop' }, 'settings.url', 'is masked'],
     ['slack', { url: slackUrl, channel: '#general' }, 'settings.channel', 'is not a known property'],
     ['pagerduty', { routingKey: 'with spaces' }, 'settings.routingKey', 'form'],
     ['opsgenie', { apiKey: routingKey, region: 'mars' }, 'settings.region', 'us, eu'],

@@ -186,8 +186,10 @@ export const destinations = (app: App, { db, secrets, clock, config, reactions }
     },
     async ({ actor, params }, reply) => {
       await db.transaction().execute(async (trx) => {
-        const { id } = await lockDestination(trx, actor.org, params.id)
+        const { id } = await getDestination(trx, actor.org, params.id)
+        // Locks rules before the destination, as a check does.
         await reactions.destinationDeleted(trx, actor.org, { destinationId: id })
+        await lockDestination(trx, actor.org, id)
         await deleteDestination(trx, actor.org, id)
         await recordAudit(trx, actor, 'destination.delete', target(id))
       })

@@ -59,6 +59,7 @@ const maskSecret = (kind: Kind, secret: string): string => {
 }
 
 const urlFault = (text: string, allowedPrivateAddresses: string[]): string | undefined => {
+  if (text.includes(hiddenPart)) return 'is masked; enter the whole URL'
   const url = URL.parse(text)
   if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '') {
     return 'must be an https URL without credentials'

@@ -169,7 +169,7 @@ const notify = async (deps: Deps, trx: Db, org: OrgId, ended: StoredExport): Pro
   if (data.status === 'pending' || data.status === 'processing') return
   const event = { type: `monitor_export.${data.status}`, data } as const
   if (named) await sendEvent(deps, trx, org, named, event, { onlyWhileMember: createdByUserId })
-  await publishEvent(deps, trx, org, event, named ? { exceptEndpointId: named } : {})
+  await publishEvent(deps, trx, org, event, { exceptEndpointIds: named ? [named] : [] })
 }
 
 /**

@@ -36,7 +36,7 @@ it('an event goes to the organization’s active subscribed endpoints, except th
   const proposed = await makeWebhookEndpoint(server, key, { url, events })
   await makeActiveWebhookEndpoint(server, (await makeOrganization(server)).key, { url, events })
   const publish = () =>
-    deps.db.transaction().execute((trx) => publishEvent(deps, trx, org, event, { exceptEndpointId: excepted.id }))
+    deps.db.transaction().execute((trx) => publishEvent(deps, trx, org, event, { exceptEndpointIds: [excepted.id] }))
   await publish()
   await runDue(deps)
   expect(receiver.received).toHaveLength(1)

@@ -38,15 +38,15 @@ export const sendEvent = async (
   return id
 }
 
-/** Sends to every active endpoint that subscribes to the kind, except one that already got it from `sendEvent`. */
+/** Sends to every active endpoint that subscribes to the kind, except those that get it from `sendEvent`. */
 export const publishEvent = async (
   deps: SendDeps,
   trx: Db,
   org: OrgId,
   event: WebhookEvent,
-  { exceptEndpointId, ...options }: SendOptions & { exceptEndpointId?: string } = {},
+  { exceptEndpointIds = [], ...options }: SendOptions & { exceptEndpointIds?: string[] } = {},
 ): Promise<void> => {
   for (const endpointId of await listSubscribedEndpoints(trx, org, event.type)) {
-    if (endpointId !== exceptEndpointId) await sendEvent(deps, trx, org, endpointId, event, options)
+    if (!exceptEndpointIds.includes(endpointId)) await sendEvent(deps, trx, org, endpointId, event, options)
   }
 }

@@ -32,6 +32,8 @@ type Asked = {
   groupBy: GroupBy | null
   /** The starts of the periods, and the end of the last one. */
   bounds: Date[]
+  /** Of groups and periods. */
+  limit?: number
 }
 
 const groupColumns = {
@@ -146,7 +148,7 @@ export const sumMeasure = async (
       coalesce(sum(v.value * v.value), 0) AS squares, ${quantileColumn} AS quantile
     FROM (${rowsOf(db, org, asked)}) v
     WHERE v.key IS NOT NULL
-    GROUP BY v.key, period`.execute(db)
+    GROUP BY v.key, period LIMIT ${asked.limit ?? null}`.execute(db)
   return rows
 }
 

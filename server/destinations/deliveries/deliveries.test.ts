@@ -228,3 +228,49 @@ describe('a webhook destination', () => {
     expect(JSON.parse(receiver.received[0]?.body ?? '')).toMatchObject({ type: 'webhook.test' })
   })
 })
+
+describe('a delivery log', () => {
+  it('whose oldest messages were deleted takes the next one about the same thing', async () => {
+    const id = await makeDestination('slack', settingsOf('slack'))
+    const subjectId = newId()
+    const oldest = await send(id, messageOf('opened'), subjectId)
+    await run()
+    await send(id, messageOf('repeated'), subjectId)
+    await run()
+    await fakes.deps.db
+      .deleteFrom('destination_deliveries')
+      .where('organization_id', '=', org)
+      .where('id', '=', oldest)
+      .execute()
+    const last = await send(id, messageOf('resolved'), subjectId)
+    await run()
+    expect((await deliveryOf(id, last)).status).toBe('succeeded')
+  })
+
+  it('redelivers no message after a newer one about the same thing', async () => {
+    const id = await makeDestination('slack', settingsOf('slack'))
+    const subjectId = newId()
+    fakes.refusals.push({ status: 400 })
+    const opened = await send(id, messageOf('opened'), subjectId)
+    await run()
+    await send(id, messageOf('resolved'), subjectId)
+    await run()
+    const { status } = await call('POST', `/v1/destinations/${id}/deliveries/${opened}/redeliver`, { key })
+    expect([status, (await deliveryOf(id, opened)).status]).toEqual([409, 'failed'])
+  })
+})
+
+it('a message to Slack notifies nobody whom its text names', async () => {
+  const id = await makeDestination('slack', settingsOf('slack'))
+  await send(id, messageOf('opened', { text: '@here #general http://b.example' }))
+  await run()
+  const texts = JSON.stringify(fakes.sent[0]?.body.blocks).match(/"type":"mrkdwn"[^}]*/g) ?? []
+  expect(texts.filter((text) => !text.includes('"verbatim":true'))).toEqual([])
+})
+
+it('an email’s subject is one line, whatever the title contains', async () => {
+  const id = await makeDestination('email', { addresses: ['ada@example.com'] })
+  const deliveryId = await send(id, messageOf('opened', { title: 'A finding\nof\ttwo lines' }))
+  await run()
+  expect((await deliveryOf(id, deliveryId)).reason).toContain('EARSHOT_SMTP_URL')
+})

@@ -43,8 +43,18 @@ const selectDelivery = (db: Db, org: OrgId, destinationId: string, id: string) =
 export const getMessageDelivery = (db: Db, org: OrgId, destinationId: string, id: string) =>
   selectDelivery(db, org, destinationId, id).executeTakeFirstOrThrow(notFound)
 
+/** With whether a newer message about its subject exists. */
 export const lockMessageDelivery = (trx: Db, org: OrgId, destinationId: string, id: string) =>
-  selectDelivery(trx, org, destinationId, id).forUpdate().executeTakeFirstOrThrow(notFound)
+  selectDelivery(trx, org, destinationId, id)
+    .select(
+      sql<boolean>`EXISTS (
+        SELECT FROM destination_deliveries n
+        WHERE n.organization_id = ${org} AND n.destination_id = ${destinationId}
+          AND n.subject_id = destination_deliveries.subject_id
+          AND n.position > destination_deliveries.position)`.as('isSuperseded'),
+    )
+    .forUpdate()
+    .executeTakeFirstOrThrow(notFound)
 
 export const listMessageAttempts = (db: Db, org: OrgId, deliveryId: string, limit: number) =>
   db
@@ -207,12 +217,11 @@ export const oldMessageDeliveries = dueRows({
   isDue: (now) => sql`created_at < ${daysBefore(now, 30)} AND status <> 'pending'`,
 })
 
-/** Removes examples and events that name these conversations from stored messages. */
-export const removeExamples = (trx: Db, org: OrgId, conversationIds: string[]) =>
+/** Removes the examples from stored messages about these subjects. */
+export const removeExamples = (trx: Db, org: OrgId, subjectIds: string[]) =>
   trx
     .updateTable('destination_deliveries')
-    .set({ message: sql`jsonb_set(message, '{examples}', '[]') - 'event'` })
+    .set({ message: sql`jsonb_set(jsonb_set(message, '{examples}', '[]'), '{event,data,conversationIds}', '[]')` })
     .where('organization_id', '=', org)
-    .where(sql<boolean>`message::text LIKE ANY(
-      ARRAY(SELECT '%' || named.id || '%' FROM unnest(${conversationIds}::text[]) AS named (id)))`)
+    .where('subject_id', '=', sql<string>`ANY(${subjectIds}::uuid[])`)
     .execute()

@@ -90,7 +90,8 @@ export const destinationDeliveries = (app: App, { db, jobs, clock, baseUrl }: De
         tags,
         operationId: 'redeliverDestinationMessage',
         summary: 'Redeliver a message',
-        description: 'Returns 409 if the delivery is pending or superseded, or if the destination is disabled.',
+        description:
+          'Returns 409 if the delivery is pending, if a newer message about the same thing exists, or if the destination is disabled.',
         params: MessageDeliveryParams,
         querystring: NoQuery,
         body: NoBody,
@@ -100,7 +101,7 @@ export const destinationDeliveries = (app: App, { db, jobs, clock, baseUrl }: De
     async ({ actor, params }, reply) => {
       const restarted = await db.transaction().execute(async (trx) => {
         const destination = await getDestination(trx, actor.org, params.id)
-        const { id, status, attemptCount } = await lockMessageDelivery(
+        const { id, status, attemptCount, isSuperseded } = await lockMessageDelivery(
           trx,
           actor.org,
           destination.id,
@@ -110,7 +111,7 @@ export const destinationDeliveries = (app: App, { db, jobs, clock, baseUrl }: De
         if (status === 'pending') {
           throw new ApiError('conflict', 'The delivery is pending. `nextAttemptAt` is the time of the next attempt.')
         }
-        if (status === 'superseded') {
+        if (status === 'superseded' || isSuperseded) {
           throw new ApiError('conflict', 'A newer message replaced this one. Redeliver that one.')
         }
         const payload = { organizationId: actor.org, destinationId: destination.id, deliveryId: id }

@@ -23,7 +23,10 @@ const escapeText = (text: string): string =>
 const linkTo = ({ label, url }: Link): string =>
   `<${url.replaceAll('|', '%7C').replaceAll('>', '%3E')}|${escapeText(label).replaceAll('|', '¦')}>`
 
-const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text: cut(text, longest.section) } })
+/** Verbatim: no name of a channel or group in it, such as `@here`, notifies anyone. */
+const mrkdwn = (text: string, limit: number) => ({ type: 'mrkdwn', text: cut(text, limit), verbatim: true })
+
+const section = (text: string) => ({ type: 'section', text: mrkdwn(text, longest.section) })
 
 const button = ({ label, url }: Link) => ({
   type: 'button',
@@ -33,17 +36,16 @@ const button = ({ label, url }: Link) => ({
 
 export const writeSlack: Write<{ url: string }> = (message, { url }) => {
   const { kind, severity, title, text, facts, examples, links } = message
-  const fields = facts.slice(0, mostFields).map(({ label, value }) => ({
-    type: 'mrkdwn',
-    text: cut(`*${escapeText(label)}*\n${escapeText(value)}`, longest.field),
-  }))
+  const fields = facts
+    .slice(0, mostFields)
+    .map(({ label, value }) => mrkdwn(`*${escapeText(label)}*\n${escapeText(value)}`, longest.field))
   const blocks = [
     { type: 'header', text: { type: 'plain_text', text: cut(title, longest.header), emoji: false } },
     section(`${icons[kind]} ${escapeText(text)}`),
     ...(fields.length > 0 ? [{ type: 'section', fields }] : []),
     ...(examples.length > 0 ? [section(`*First examples*\n${examples.map(linkTo).join('\n')}`)] : []),
     ...(links.length > 0 ? [{ type: 'actions', elements: links.slice(0, mostButtons).map(button) }] : []),
-    { type: 'context', elements: [{ type: 'mrkdwn', text: `${severityName(severity)} · Earshot` }] },
+    { type: 'context', elements: [mrkdwn(`${severityName(severity)} · Earshot`, longest.section)] },
   ]
   // Shown in notifications and by clients that do not show blocks.
   return jsonRequest(url, { text: cut(escapeText(`${title}: ${text}`), longest.section), blocks })

@@ -13,7 +13,8 @@ const url = (maxLength: number) => ({ type: 'string', format: 'uri', maxLength }
 
 const plain = (maxLength: number) =>
   closed({ type: { const: 'plain_text' }, text: text(maxLength), emoji: { type: 'boolean' } }, ['type', 'text'])
-const mrkdwn = (maxLength: number) => closed({ type: { const: 'mrkdwn' }, text: text(maxLength) })
+const mrkdwn = (maxLength: number) =>
+  closed({ type: { const: 'mrkdwn' }, text: text(maxLength), verbatim: { type: 'boolean' } }, ['type', 'text'])
 
 const blocks = [
   closed({ type: { const: 'header' }, text: plain(150) }),
