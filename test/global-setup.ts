@@ -7,8 +7,8 @@ import pg from 'pg'
 import { pino } from 'pino'
 import type { TestProject } from 'vitest/node'
 import { openEmbedded } from '../server/platform/db/embedded.ts'
-import { isAlive, isPostmasterOf, signal, waitForEnd } from '../server/platform/db/embedded-process.ts'
 import { migrate } from '../server/platform/db/migrate.ts'
+import { isAlive, isPostmasterOf, signal, waitForEnd } from '../server/platform/db/process-control.ts'
 import { coordinatorUrl, onEachNode, spreadTemplate } from './citus.ts'
 import { noteSegments, sharedMemory } from './shared-memory.ts'
 
@@ -44,7 +44,7 @@ const fastSettings = {
 
 const folderPrefix = 'earshot-test-'
 
-/** What a killed run left: its server, which outlives it, and its folder. */
+/** Removes the leftovers of a killed run: its server, which is still running, and its folder. */
 const sweepKilledRuns = async () => {
   for (const name of await readdir(tmpdir())) {
     const runner = Number(new RegExp(`^${folderPrefix}(\\d+)-`).exec(name)?.[1])

@@ -2,7 +2,7 @@
 
 import { anytimeEvidence } from '../../server/statistics/anytime.ts'
 import { normalQuantile } from '../../server/statistics/distributions.ts'
-import { twoSidedZ } from '../../server/statistics/proportions.ts'
+import { twoSidedZ } from '../../server/statistics/rate-intervals.ts'
 import { armsSoFar, observe, startReplay } from '../../test/support/experiments/replay.ts'
 import { affected, designOf, type Rates, strangers } from './streams.ts'
 import { defineStudy, percent, shareOf, whole } from './study.ts'

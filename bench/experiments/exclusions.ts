@@ -6,7 +6,7 @@ import { type Design, tShare } from '../../server/statistics/design.ts'
 import { exactLogE } from '../../server/statistics/exact-binomial.ts'
 import { fixedP } from '../../server/statistics/fixed.ts'
 import { tLogE } from '../../server/statistics/mixtures.ts'
-import { type Share, scoreTest } from '../../server/statistics/proportions.ts'
+import { type Share, scoreTest } from '../../server/statistics/rate-intervals.ts'
 
 const shareOf = ({ sum, observed }: ArmEstimate): Share => ({ affected: sum, all: observed })
 

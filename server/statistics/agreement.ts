@@ -1,6 +1,6 @@
 // Shares and agreement with 95% intervals: numbers in, numbers out.
 
-import { wilsonOf } from './proportions.ts'
+import { wilsonOf } from './rate-intervals.ts'
 
 export type Estimate = { value: number; low: number; high: number }
 

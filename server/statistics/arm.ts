@@ -4,7 +4,7 @@ import { boundsOf, type Design } from './design.ts'
 import { tQuantile } from './distributions.ts'
 import { around, clamp, clampInterval, type Interval } from './interval.ts'
 import { anytimeRateInterval, informationRate, tMultiplier } from './mixtures.ts'
-import { wilson } from './proportions.ts'
+import { wilson } from './rate-intervals.ts'
 import { type ArmSums, type Sums, singleObservations } from './sums.ts'
 
 export type ArmEstimate = {

@@ -7,7 +7,7 @@ import type { Interval } from './interval.ts'
 import { liftOf } from './lift.ts'
 import { differenceOf, outcomeResult } from './outcome.ts'
 import { isValue, type OutcomeValue, outcomeSumsOf } from './outcome-sums.ts'
-import { fisher } from './proportions.ts'
+import { fisher } from './rate-intervals.ts'
 import { sumsOf } from './sums.ts'
 
 /** Cases computed with other software when the statistics were designed. */

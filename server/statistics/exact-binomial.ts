@@ -1,7 +1,7 @@
 // Evidence on two rates that is exact for any number of independent observations and any split (universal inference).
 
 import { edge } from './interval.ts'
-import { likeliestRates, type Share } from './proportions.ts'
+import { likeliestRates, type Share } from './rate-intervals.ts'
 import { logBeta } from './special-functions.ts'
 
 /** The likelihood of learning both rates from the data: a mixture with Jeffreys' priors. */

@@ -4,7 +4,7 @@ import { type ArmEstimates, degreesOfFreedom } from './arm.ts'
 import { type Design, differenceBoundsOf } from './design.ts'
 import { tQuantile, tTwoSided } from './distributions.ts'
 import { around, clampInterval, type Interval } from './interval.ts'
-import { fisher, leastExpected, newcombe, type Share, scoreInterval, scoreTest, twoSidedZ } from './proportions.ts'
+import { fisher, leastExpected, newcombe, type Share, scoreInterval, scoreTest, twoSidedZ } from './rate-intervals.ts'
 
 export type NoInterval = 'too_few_units' | 'too_few_observations' | 'zero_variance'
 

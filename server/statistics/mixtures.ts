@@ -2,7 +2,7 @@
 
 import type { Design } from './design.ts'
 import { edge, type Interval } from './interval.ts'
-import type { Share } from './proportions.ts'
+import type { Share } from './rate-intervals.ts'
 import { logBeta } from './special-functions.ts'
 
 /** Larger than any double. */

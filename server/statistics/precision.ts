@@ -9,7 +9,7 @@ import { normalQuantile, normalTail } from './distributions.ts'
 import type { FixedDifference } from './fixed.ts'
 import { edge } from './interval.ts'
 import { informationRate, normalMultiplier } from './mixtures.ts'
-import { twoSidedZ } from './proportions.ts'
+import { twoSidedZ } from './rate-intervals.ts'
 
 export type AnalysisPoint = {
   variance: number

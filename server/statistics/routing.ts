@@ -1,7 +1,7 @@
 // Whether units keep their arm, as confirmed at launch.
 
 import type { Interval } from './interval.ts'
-import { wilson } from './proportions.ts'
+import { wilson } from './rate-intervals.ts'
 
 export type Routing = {
   status: 'cannot_tell' | 'stable' | 'unstable_routing' | 'routed_per_conversation'

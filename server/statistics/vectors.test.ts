@@ -19,7 +19,7 @@ import {
   tMultiplier,
 } from './mixtures.ts'
 import { powerAt, timesMore } from './precision.ts'
-import { fisher, newcombe, scoreInterval, scoreTest, twoSidedZ, wilson } from './proportions.ts'
+import { fisher, newcombe, scoreInterval, scoreTest, twoSidedZ, wilson } from './rate-intervals.ts'
 import { dirichletLogE, splitChiSquare } from './sample-ratio.ts'
 import { logBeta, logGamma } from './special-functions.ts'
 import { addUnit, noSums, noUnit, sumsOf, type ValueSums } from './sums.ts'

@@ -3,7 +3,7 @@
 import { mendedVariance } from '../statistics/arm.ts'
 import { tQuantile } from '../statistics/distributions.ts'
 import { correctArm, fewPeople, type ReviewedUnit } from '../statistics/judge-correction.ts'
-import { wilsonOf } from '../statistics/proportions.ts'
+import { wilsonOf } from '../statistics/rate-intervals.ts'
 import { noSums } from '../statistics/sums.ts'
 
 const alpha = 0.05

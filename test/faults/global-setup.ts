@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isAlive } from '../../server/platform/db/embedded-process.ts'
+import { isAlive } from '../../server/platform/db/process-control.ts'
 import { noteSegments, sharedMemory } from '../shared-memory.ts'
 
 /** Files of libfaketime, which a killed process cannot remove. */

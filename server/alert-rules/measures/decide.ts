@@ -2,7 +2,7 @@
 
 import { tQuantile } from '../../statistics/distributions.ts'
 import { around, type Interval } from '../../statistics/interval.ts'
-import { fisher, wilson } from '../../statistics/proportions.ts'
+import { fisher, wilson } from '../../statistics/rate-intervals.ts'
 import type { Sums } from './queries.ts'
 
 const alpha = 0.05

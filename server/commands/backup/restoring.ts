@@ -3,7 +3,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { syncFolder } from '../../platform/db/embedded-folders.ts'
-import { isAlive } from '../../platform/db/embedded-process.ts'
+import { isAlive } from '../../platform/db/process-control.ts'
 
 const markOf = (dataDir: string) => join(dataDir, 'restoring.json')
 

@@ -1,8 +1,8 @@
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import type { Announced } from './announced.ts'
+import { pullRecording } from './fetch-recording.ts'
 import { pullTranscript } from './jobs.ts'
-import { pullRecording } from './recording.ts'
 
 type Pull = { organizationId: OrgId; deliveryId: string }
 

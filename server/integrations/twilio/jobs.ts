@@ -11,7 +11,7 @@ import { findSealedIntegration } from '../queries.ts'
 import { readPayload } from '../read-payload.ts'
 import { openSecret } from '../secret.ts'
 import type { TwilioSettings } from '../settings.ts'
-import { fetchTranscript, PullFailed } from './fetch.ts'
+import { fetchTranscript, PullFailed } from './fetch-transcript.ts'
 
 const twilioApi = 'https://intelligence.twilio.com'
 

@@ -4,7 +4,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
-import { errorCode } from './embedded-process.ts'
+import { errorCode } from './process-control.ts'
 
 /** Copies one file between the two folders. Fails with ENOENT if it is gone. */
 export type CopyFile = (path: string) => Promise<void>

@@ -3,8 +3,8 @@
 import pg from 'pg'
 import type { Log } from '../log.ts'
 import { type Embedded, type EmbeddedState, openEmbedded } from './embedded.ts'
-import { errorCode, pause } from './embedded-process.ts'
 import { processIdOf } from './pg-internals.ts'
+import { errorCode, pause } from './process-control.ts'
 
 export type ConnectOptions = {
   databaseUrl: string | undefined

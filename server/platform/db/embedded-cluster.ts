@@ -20,7 +20,7 @@ import { join } from 'node:path'
 import type { Log } from '../log.ts'
 import { giveTree, isRoot, makeFolder, statOrUndefined, sweepPartials } from './embedded-folders.ts'
 import { type Launcher, nobody, run } from './embedded-launcher.ts'
-import { errorCode } from './embedded-process.ts'
+import { errorCode } from './process-control.ts'
 
 export const superuser = 'earshot'
 

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { chmod, chown, lchown, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { errorCode, isAlive } from './embedded-process.ts'
+import { errorCode, isAlive } from './process-control.ts'
 
 export type Owner = { uid: number; gid: number }
 

@@ -9,7 +9,7 @@ import { chmod, cp, lstat, mkdir, readFile, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { isRoot, makeFolder, type Owner, publishTree, statOrUndefined, sweepPartials } from './embedded-folders.ts'
-import { errorCode } from './embedded-process.ts'
+import { errorCode } from './process-control.ts'
 
 type Command = { file: string; args: string[]; identity: { uid?: number; gid?: number } }
 

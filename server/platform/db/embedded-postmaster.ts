@@ -10,7 +10,7 @@ import type { Log } from '../log.ts'
 import { superuser, writeAccessFiles } from './embedded-cluster.ts'
 import { giveTree, statOrUndefined } from './embedded-folders.ts'
 import { type Launcher, programEnvironment } from './embedded-launcher.ts'
-import { errorCode, isAlive, isPostmasterOf, pause, signal, waitForEnd } from './embedded-process.ts'
+import { errorCode, isAlive, isPostmasterOf, pause, signal, waitForEnd } from './process-control.ts'
 
 export type Cluster = {
   folder: string

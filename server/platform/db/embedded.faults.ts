@@ -11,7 +11,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type Embedded, type EmbeddedOptions, type EmbeddedState, openEmbedded } from './embedded.ts'
 import { findBinaries } from './embedded-launcher.ts'
 import { rotateLog } from './embedded-postmaster.ts'
-import { isAlive, pause, signal, waitForEnd } from './embedded-process.ts'
+import { isAlive, pause, signal, waitForEnd } from './process-control.ts'
 
 const log = pino({ level: 'silent' })
 const asRoot = process.getuid?.() === 0

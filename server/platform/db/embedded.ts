@@ -13,7 +13,7 @@ import {
   rotateLog,
   stopPostmaster,
 } from './embedded-postmaster.ts'
-import { isAlive, pause } from './embedded-process.ts'
+import { isAlive, pause } from './process-control.ts'
 
 export type EmbeddedState = 'lost' | 'restored' | 'failed'
 

@@ -5,7 +5,7 @@ import { invalid } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, Choice, Closed, Id, Nullable, Timestamp, TimestampInput } from '../../platform/http/schemas.ts'
 import { share } from '../../statistics/agreement.ts'
-import { newcombe } from '../../statistics/proportions.ts'
+import { newcombe } from '../../statistics/rate-intervals.ts'
 import { countTwoPeriods, listExamples } from './queries.ts'
 
 const longestDays = 92

@@ -4,8 +4,6 @@ import type { Outbound } from '../../platform/outbound/outbound.ts'
 import { at, type JsonObject, textOf } from '../../transcripts/json.ts'
 import { isUnfinished } from '../../transcripts/provider-calls/twilio.ts'
 
-/** Fetches a Twilio Conversational Intelligence transcript with all its parts. */
-
 /** Why fetching failed, in words that the tenant can read. Retried. */
 export class PullFailed extends Error {}
 
@@ -16,6 +14,7 @@ const timeoutMs = 30_000
 const mostPages = 100
 const pageSize = 1_000
 
+/** Fetches a Twilio Conversational Intelligence transcript with all its parts. */
 export const fetchTranscript = async (
   outbound: Outbound,
   { accountSid, token, baseUrl }: Account,

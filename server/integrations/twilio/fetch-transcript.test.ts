@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { openOutbound } from '../../platform/outbound/outbound.ts'
-import { fetchTranscript } from './fetch.ts'
+import { fetchTranscript } from './fetch-transcript.ts'
 
 it('only sends the token without TLS to networks that the operator allows', async () => {
   const outbound = openOutbound({

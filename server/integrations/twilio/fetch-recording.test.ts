@@ -9,7 +9,7 @@ import {
   secret,
   type WebhookProvider,
 } from '../../../test/support/integrations/signed-webhooks.ts'
-import { pullRecording } from './recording.ts'
+import { pullRecording } from './fetch-recording.ts'
 
 const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1/32' })
 const { call } = server
