@@ -15,10 +15,10 @@ it('launches an experiment after checks, and shows its result', async () => {
     await page.getByRole('option', { name: option }).click()
   }
   await choose('Agent', 'Mia, bookings')
-  await choose('Version of A (current)', /booking-1/)
-  await choose('Version of B (new)', /booking-1/)
+  await choose('Version A (current)', /booking-1/)
+  await choose('Version B (new)', /booking-1/)
   await checks.getByText('A and B are the same version').waitFor()
-  await form.getByRole('combobox', { name: 'Version of B (new)' }).fill('booking-2')
+  await form.getByRole('combobox', { name: 'Version B (new)' }).fill('booking-2')
   await page.getByRole('option', { name: /booking-2/ }).click()
   await checks.getByRole('region', { name: 'Prompt changes in B' }).waitFor()
   await choose('Outcomes', 'Left waiting')

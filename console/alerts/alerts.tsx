@@ -100,7 +100,7 @@ const Rules = () => {
       columns={columns}
       empty={
         <Empty title="No rules yet">
-          <p>A rule watches a measure, such as a monitor’s rate, and tells your team when it needs attention.</p>
+          <p>A rule watches a measure, such as a monitor’s rate, and notifies your team when it needs attention.</p>
         </Empty>
       }
     />

@@ -167,7 +167,7 @@ const ChangeFields = (part: Part) => (
       {...part}
       name="falseAlarmsPerYear"
       label="False alarms per year"
-      hint="How many you accept while nothing changes. Fewer need a larger change."
+      hint="How many you accept. With fewer, only larger changes trigger the rule."
     />
   </Row>
 )

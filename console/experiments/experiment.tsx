@@ -44,7 +44,7 @@ const Finish = ({ experiment: { id, name } }: { experiment: Shown }) => {
       >
         <p>
           No more conversations are added. Pending results still count for up to a week. You can’t resume a finished
-          experiment. Change your routing yourself.
+          experiment. Earshot doesn’t change your routing.
         </p>
       </Confirm>
     </>

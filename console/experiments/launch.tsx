@@ -32,7 +32,7 @@ const Versions = ({ draft, change, faultOf }: Part) => {
     return (
       <Row>
         <ChooserOfOne
-          label={letter === 'A' ? 'Version of A (current)' : 'Version of B (new)'}
+          label={letter === 'A' ? 'Version A (current)' : 'Version B (new)'}
           options={options}
           value={draft[version]}
           onChange={(value) => change({ [version]: value })}

@@ -111,7 +111,7 @@ const Answers = ({
   if (trial.data.length === 0)
     return (
       <Empty title="No completed conversations yet">
-        <p>Once a conversation completes, you see here what this monitor would answer.</p>
+        <p>When a conversation completes, this monitor’s result appears here.</p>
       </Empty>
     )
   return (

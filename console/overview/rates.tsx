@@ -136,7 +136,7 @@ export const Rates = ({
           title="No enabled monitors"
           action={mayWrite && <ButtonLink to="/monitors/new">Create monitor</ButtonLink>}
         >
-          <p>A monitor asks one question of every conversation. You see here when its answers change.</p>
+          <p>A monitor asks one question of every conversation. Unusual changes appear here.</p>
         </Empty>
       )}
       {!isPending && rates.length > 0 && (

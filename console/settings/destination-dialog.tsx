@@ -129,7 +129,7 @@ export const DestinationDialog = ({
               name="addresses"
               label="Email addresses"
               rows={3}
-              hint="Separate addresses with commas or lines."
+              hint="Separate addresses with commas or line breaks."
             />
             <Chooser
               label="Members"

@@ -29,7 +29,7 @@ const bodyOf = ({ name, retentionDays, redaction, monthlyJudgeBudget }: Values) 
   monthlyJudgeBudget: numberOf(monthlyJudgeBudget),
 })
 
-/** What a shorter retention erases now. */
+/** Counts the conversations that a shorter retention would erase now. */
 const ErasureWarning = ({ days }: { days: number }) => {
   const [until] = useState(() => new Date(Date.now() - days * dayMs).toISOString())
   const { data } = useCount({ until })

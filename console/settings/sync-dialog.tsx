@@ -72,7 +72,7 @@ export const SyncDialog = ({ id, sync, onClose }: { id: string; sync?: Integrati
         />
         <SelectField
           name="lookbackDays"
-          label="Look back"
+          label="Lookback"
           hint={sync && 'If you change this, the key, or the base URL, the sync starts over from here.'}
           options={withPresent(lookbacks, lookbackDays, 'days')}
         />
