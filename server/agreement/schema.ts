@@ -25,11 +25,11 @@ const Bound = Nullable(Type.Number({ ...Figure, description: 'End of its 95% int
 const Overall = (description: string, counts: Record<string, ReturnType<typeof Count>>) =>
   Nullable(Closed({ value: Type.Number(Figure), low: Bound, high: Bound, ...counts }, { description }))
 
-const Conversations = Count('The number it is based on.')
+const Conversations = Count('The number of conversations that the value is based on.')
 
 const BetweenPeople = Closed(
   {
-    conversations: Count('That at least two people judged.'),
+    conversations: Count('Conversations that at least two people judged.'),
     pairs: Type.Array(
       Closed({
         reviewerUserIds: Type.Array(Id, {
@@ -37,7 +37,7 @@ const BetweenPeople = Closed(
           maxItems: 2,
           examples: [['0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f', '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e60']],
         }),
-        conversations: Count('That both people judged.'),
+        conversations: Count('Conversations that both people judged.'),
         agreement: Estimated('The share of equal answers.', 0),
         kappa: Estimated('Cohen’s kappa for the two people.', -1),
       }),
@@ -52,7 +52,7 @@ const BetweenPeople = Closed(
     ),
     krippendorffsAlpha: Overall(
       'Covers all conversations judged by at least two people. 0 is chance, 1 is full agreement. Null without enough data.',
-      { conversations: Conversations, judgments: Count('The number it is based on.') },
+      { conversations: Conversations, judgments: Count('The number of judgments that the value is based on.') },
     ),
   },
   {

@@ -51,7 +51,7 @@ const Change = Closed(
     falseAlarmsPerYear: Type.Number({
       exclusiveMinimum: 0,
       maximum: 365,
-      description: 'How many alarms a year you accept while nothing changes. Fewer need a larger change.',
+      description: 'How many false alarms a year you accept. With fewer, only larger changes trigger the rule.',
       examples: [2],
     }),
     comparedTo: Type.Optional(

@@ -88,7 +88,7 @@ export const alertRules = (app: App, deps: Deps): void => {
         operationId: 'createAlertRule',
         summary: 'Create an alert rule',
         description:
-          'Checked about every 15 to 60 seconds from now on; less often for windows above a day. An organization can have 500.',
+          'Earshot checks a rule every 15 to 60 seconds, or less often if its window is longer than a day. Limit: 500 rules.',
         querystring: NoQuery,
         body: RuleCreate,
         response: answers({ 201: Rule }, 400, 401, 403, 409),
@@ -119,7 +119,7 @@ export const alertRules = (app: App, deps: Deps): void => {
         operationId: 'previewAlertRule',
         summary: 'Preview an alert rule',
         description:
-          'Shows when the rule would have fired in the last 90 days, by whole windows one after another. Only for ' +
+          'Shows when the rule would have fired in the last 90 days, in consecutive windows. Only for ' +
           'conditions that count conversations: rate, score, signal, volume, change, and no_data.',
         querystring: NoQuery,
         body: RulePreviewRequest,
@@ -170,8 +170,8 @@ export const alertRules = (app: App, deps: Deps): void => {
         operationId: 'updateAlertRule',
         summary: 'Update an alert rule',
         description:
-          'Omitted fields keep their values. The rule is checked at once. If you disable it, or change what its condition is ' +
-          'about, its incidents resolve.',
+          'Omitted fields keep their values. The rule is checked immediately. Disabling it, or changing what its condition ' +
+          'measures, resolves its incidents.',
         params: IdParams,
         querystring: NoQuery,
         body: RuleUpdate,
@@ -232,8 +232,8 @@ export const alertRules = (app: App, deps: Deps): void => {
         operationId: 'muteAlertRule',
         summary: 'Mute an alert rule',
         description:
-          'Incidents open and resolve as usual, but no new one is sent. One that is still open afterwards is sent then. If one ' +
-          'was sent before, its end is sent as well.',
+          'Incidents open and resolve as usual, but new ones are not sent until the mute ends, and then only if they are ' +
+          'still open. If an incident was sent before the mute, its resolution is sent too.',
         params: IdParams,
         querystring: NoQuery,
         body: RuleMute,

@@ -20,7 +20,7 @@ const RepeatEveryMinutes = Type.Integer({
 const RunbookUrl = Type.String({
   maxLength: 2_048,
   pattern: '^https?://',
-  description: 'A link that is sent along.',
+  description: 'A link to include in notifications.',
   examples: ['https://wiki.example.com/runbooks/voice-agent'],
 })
 const OwnerUserId = { ...Id, description: 'A member’s `userId`.' }
@@ -40,7 +40,7 @@ export const Rule = Closed(
     filter: NullableFilter,
     groupBy: {
       ...Nullable(GroupBy),
-      description: 'Checks each of them on its own, with an incident for each that meets the condition.',
+      description: 'Checks each group separately and opens an incident for each that meets the condition.',
     },
     windowMinutes: WindowMinutes,
     minimumSample: MinimumSample,
@@ -50,7 +50,7 @@ export const Rule = Closed(
     runbookUrl: Nullable(RunbookUrl),
     state: Choice(['ok', 'firing', 'muted'], { description: 'muted: incidents open, but are not sent.' }),
     mutedUntil: Nullable(Timestamp),
-    createdByUserId: { ...Nullable(Id), description: 'Null for the rules that every organization starts with.' },
+    createdByUserId: { ...Nullable(Id), description: 'Null for the default rules.' },
     createdAt: Timestamp,
     updatedAt: Timestamp,
   },
@@ -135,7 +135,7 @@ export const RulePreview = Closed(
         high: Nullable(Type.Number()),
         sample: Type.Integer({ minimum: 0 }),
       }),
-      { description: 'The course of the measure, oldest first. With groups, of the busiest one.' },
+      { description: 'The measured values, oldest first. With groups, those of the busiest group.' },
     ),
   },
   { title: 'AlertRulePreview' },

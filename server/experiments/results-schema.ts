@@ -42,7 +42,7 @@ const Anytime = Closed(
     effectiveConversations: Nullable(Figure),
     multiplier: Nullable(Figure),
   },
-  { title: 'AnytimeDifference', description: 'Holds however often one looks.' },
+  { title: 'AnytimeDifference', description: 'Valid no matter how often you look.' },
 )
 
 const Difference = { estimate: Nullable(Figure), fixed: Fixed, anytime: Anytime }
@@ -51,8 +51,8 @@ const ArmResult = Closed(
   {
     conversations: { ...Whole, description: 'Conversations the outcome applies to: the sum of the next four fields.' },
     observed: Whole,
-    pending: { ...Whole, description: 'An evaluation is queued or running.' },
-    missing: { ...Whole, description: 'No result, or it could not be scored.' },
+    pending: { ...Whole, description: 'Conversations with a queued or running evaluation.' },
+    missing: { ...Whole, description: 'Conversations without a result, or with an unscored one.' },
     failed: Whole,
     units: { ...Whole, description: 'Units with at least one observation.' },
     sum: Figure,
@@ -82,7 +82,7 @@ const Missingness = Closed(
       }),
     ),
   },
-  { title: 'Missingness', description: 'Of settled conversations: those not observed, and what they could hide.' },
+  { title: 'Missingness', description: 'The missing observations of settled conversations, and their worst case.' },
 )
 
 const Concerns = Type.Array(Choice(['mismatch', 'arms_not_concurrent', 'routed_per_conversation']))

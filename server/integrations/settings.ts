@@ -44,7 +44,7 @@ const VapiHmac = Closed({
     Type.String({
       maxLength: 200,
       pattern: '\\{body\\}',
-      description: 'Made of `{body}` (required), `{timestamp}`, `{method}`, `{url}`, and `{svix-id}`.',
+      description: 'A template with `{body}` (required), `{timestamp}`, `{method}`, `{url}`, and `{svix-id}`.',
     }),
   ),
   secretIsBase64: Type.Optional(Type.Boolean()),

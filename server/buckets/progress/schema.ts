@@ -6,7 +6,7 @@ const Count = (description: string) => Type.Integer({ minimum: 0, description })
 const done = {
   claimed: Count('Claimed now.'),
   completed: Count('Excluding adjudications.'),
-  skipped: Count('Skipped.'),
+  skipped: Count('In total.'),
   completedToday: Count('Of the completed reviews.'),
   skippedToday: Count('Of the skipped reviews.'),
 }
@@ -16,7 +16,7 @@ export const Progress = Closed(
     conversations: Closed({
       total: Count('In the bucket.'),
       waiting: Count('Waiting for reviews.'),
-      adjudication: Count('With a disagreement that is not decided.'),
+      adjudication: Count('With an open disagreement.'),
       completed: Count('With all reviews completed.'),
     }),
     reviews: Closed({ waiting: Count('Open and not claimed.'), ...done }),

@@ -52,7 +52,7 @@ const Tokens = Closed({ input: Count, output: Count })
 export const RunEstimate = Closed(
   {
     conversations: { ...Count, description: 'The number of conversations to evaluate.' },
-    answered: { ...Count, description: 'How many of them have a result of this version that did not fail.' },
+    answered: { ...Count, description: 'How many of them have a result of this version, except failed ones.' },
     tokens: Nullable({ ...Tokens, description: 'What a judge would use. Null for a rule.' }),
     cost: Nullable(Type.Number({ minimum: 0, description: 'In US dollars. Null if the model’s price is not known.' })),
     basis: Nullable(

@@ -16,7 +16,7 @@ export const ExperimentRun = Closed(
     failure: Nullable(Type.String({ description: 'Why the run failed, in words.' })),
     total: { ...Count, description: 'Observations: one per conversation and outcome that applies to it.' },
     scored: Count,
-    unscored: { ...Count, description: 'Could not be scored, or never produced.' },
+    unscored: { ...Count, description: 'Observations that are unscored or missing.' },
     failed: Count,
     createdAt: Timestamp,
     startedAt: Nullable(Timestamp),
