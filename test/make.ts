@@ -138,7 +138,7 @@ export const makeClaim = async (server: TestServer, key: string, fields: object 
   return { id: body.id as string, bucketId: bucket.id, conversationId: bucket.conversationId }
 }
 
-/** Two completed reviews of a conversation that differ in a judgment, in a new bucket, and what they differ in. */
+/** Two completed reviews of a conversation with different judgments, in a new bucket, and the disagreement. */
 export const makeDispute = async (server: TestServer, key: string, fields: object = {}) => {
   const { id: monitorId } = await makeMonitor(server, key)
   const bucket = await makeBucket(server, key, { reviewsPerConversation: 2, ...fields })

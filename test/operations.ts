@@ -57,7 +57,7 @@ import {
 import { sampleBytes } from './samples/ingest/sample.ts'
 import type { TestCall, TestServer } from './server.ts'
 
-/** What other operations requested and nobody waits for: files take time, and URLs that do not exist. */
+/** Jobs that other operations enqueued and no test waits for: they create files, or request URLs that do not exist. */
 const forget = ({ deps }: TestServer, { name }: { name: string }) =>
   sql`DELETE FROM jobs WHERE name = ${name} AND state IN ('delayed', 'waiting')`.execute(deps.db)
 
@@ -310,7 +310,7 @@ const withOwnInvitation = async (server: TestServer, { key }: Org): Promise<Part
   return { headers, body: { organizationId: other.id } }
 }
 
-/** What operations need beyond the document: someone who is signed in or invited, a monitor. */
+/** Requirements of operations that the document does not state: a session, an invitation, or a monitor. */
 const preparations: Record<string, (server: TestServer, org: Org) => Promise<Partial<TestCall>>> = {
   signIn: async (server, { key }) => {
     const { email } = await makePerson(server, key)

@@ -13,7 +13,7 @@ type Exchange = {
   timeoutMs?: number
 }
 
-/** Undefined while the body is not whole. `length` is that of its chunks with what is around them. */
+/** Undefined while the body is incomplete. `length` includes the chunk framing. */
 const parseChunks = (bytes: Buffer): { body: Buffer; length: number } | undefined => {
   const chunks: Buffer[] = []
   for (let at = 0; ; ) {

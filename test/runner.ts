@@ -2,11 +2,11 @@ import { keepTemporaryFilesInMemory } from './temporary-files.ts'
 
 keepTemporaryFilesInMemory()
 
-/** How tests run, whichever they are: as the service does, by Node with nothing in between, and each of them once. */
+/** Settings for all tests: they run like the service, directly in Node, and without retries. */
 export const runner = {
   environment: 'node',
   pool: 'forks',
-  // Room for what is young: less of it is looked through while it is still in use.
+  // A larger young generation reduces garbage collection of objects in use.
   execArgv: ['--max-semi-space-size=64'] as string[],
   experimental: { viteModuleRunner: false, nodeLoader: false },
   retry: 0,

@@ -1,4 +1,4 @@
-// An S3-compatible store in memory for tests: as strict as the real one about signatures, parts and ranges.
+// An S3-compatible in-memory store for tests, as strict as the real one about signatures, parts, and ranges.
 import { createHash, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -35,7 +35,7 @@ const xml = (root: string, content: string): Answer => ({
 const etag = (body: Buffer) => `"${createHash('md5').update(body).digest('hex')}"`
 const minPartBytes = 5 * 1024 * 1024
 
-/** By which the client of a service finds its credentials, and nothing of this machine's. */
+/** The environment of a service, with its credentials and without this machine's. */
 export const environmentOf = ({ accessKeyId, secretAccessKey, region }: S3Credentials): Record<string, string> => ({
   AWS_ACCESS_KEY_ID: accessKeyId,
   AWS_SECRET_ACCESS_KEY: secretAccessKey,
@@ -52,10 +52,10 @@ export const startS3Server = async ({ bucket = 'earshot-test', pageSize = 3 } = 
   }
   const objects = new Map<string, StoredObject>()
   const uploads = new Map<string, OpenUpload>()
-  /** Every request that came, as `PUT /key?partNumber=1` with query values left out. */
+  /** Every received request, such as `PUT /key?partNumber`, without query values. */
   const requests: string[] = []
   const state = {
-    /** Set by a test: the error code to answer with instead, before anything is done. */
+    /** Set by a test: the error code to respond with, before anything is done. */
     fault: (_request: string): string | undefined => undefined,
   }
 
@@ -201,7 +201,7 @@ export const startS3Server = async ({ bucket = 'earshot-test', pageSize = 3 } = 
 
 export type S3Server = Awaited<ReturnType<typeof startS3Server>>
 
-/** For a client in this process; `vi.unstubAllEnvs` ends it. */
+/** For a client in this process, until `vi.unstubAllEnvs`. */
 export const stubEnvironment = ({ environment }: Pick<S3Server, 'environment'>): void => {
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
   vi.stubEnv('AWS_SESSION_TOKEN', undefined)

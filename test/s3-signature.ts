@@ -1,4 +1,4 @@
-// Checks AWS Signature Version 4 from its published description, with no code of the SDK that made the signature.
+// Checks AWS Signature Version 4 from its documentation, without the SDK that created the signature.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 
@@ -40,14 +40,14 @@ const readClaim = (request: IncomingMessage, query: URLSearchParams): Claim | un
   return { credential, signedHeaders, signature, date, payloadHash: String(request.headers['x-amz-content-sha256']) }
 }
 
-/** `expires` is that of a presigned request, in seconds. */
+/** `expires` is the lifetime of a presigned request in seconds. */
 const faultOfTime = (ageSeconds: number, expires: string | null): string | undefined => {
   if (expires && !(Number(expires) >= 1 && Number(expires) <= 604_800)) return 'AuthorizationQueryParametersError'
   if (ageSeconds > -900 && ageSeconds < Number(expires ?? 900)) return undefined
   return expires ? 'AccessDenied' : 'RequestTimeTooSkewed'
 }
 
-/** The S3 error code of what is wrong with the signature of a request, or undefined. */
+/** Returns the S3 error code if the signature of a request is invalid. */
 export const faultOfSignature = (
   request: IncomingMessage,
   url: URL,

@@ -13,7 +13,7 @@ import { jobList } from '../server/worker.ts'
 import './cheap-passwords.ts'
 import { testDatabase } from './database.ts'
 
-/** The key of the instance that every test server knows. */
+/** The service key of every test server. */
 export const serviceKey = 'service-key-of-the-tests-0123456789'
 
 export type TestAnswer<T = unknown> = { status: number; headers: Headers; text: string; body: T }
@@ -26,7 +26,7 @@ export type TestCall = {
   raw?: string | Uint8Array<ArrayBuffer>
 }
 
-/** A clock that stands still until it is moved. */
+/** A clock that only advances when told to. */
 export const fakeClock = () => {
   let time = Date.now()
   return {
@@ -44,10 +44,10 @@ export type TestServer = {
   origin: string
   /** Every line that was logged. */
   logged: string[]
-  // Tests say which body they expect; what arrives is checked by their assertions.
+  // Tests state the type of the body, and their assertions check it.
   // biome-ignore lint/suspicious/noExplicitAny: an answer's body is whatever the test says it is.
   call: <T = any>(method: string, path: string, call?: TestCall) => Promise<TestAnswer<T>>
-  /** Runs all jobs that are due, and has experiments counted, in this process. */
+  /** Runs all due jobs and counts experiments, in this process. */
   drain: () => Promise<unknown>
 }
 
@@ -71,12 +71,12 @@ const request = async (origin: string, method: string, path: string, { key, body
   return { status: response.statusCode, headers: answered, text, body: isJson ? JSON.parse(text) : undefined }
 }
 
-/** When what was opened here is no longer needed: at the end of the test, or of the file outside of tests. */
+/** Registers cleanup for the end of the test, or of the file if called outside of a test. */
 export const afterwards = (end: () => Promise<void>) =>
   TestRunner.getCurrentTest() === undefined ? afterAll(end) : onTestFinished(end)
 
 /**
- * The whole service on a database and a data directory of its own, for the tests of one file. In `npm run scale` several
+ * The whole service with a separate database and data directory, for the tests of one file. In `npm run scale`, several
  * processes answer behind one address; this one runs the jobs on demand.
  */
 export const testServer = async (env: Record<string, string> = {}): Promise<TestServer> => {
@@ -98,7 +98,7 @@ export const testServer = async (env: Record<string, string> = {}): Promise<Test
   })
   const clock = fakeClock()
   const deps = await openDeps({ config, log, connection, applicationName: 'test', clock })
-  // A machine that is busy with other tests must not turn requests away.
+  // Requests must not be rejected because the machine is busy with other tests.
   const app = await buildApp(deps, { overload: { check: () => {}, close: () => {} } })
   const own = await app.listen({ port: 0, host: '127.0.0.1' })
   const origin = spread?.origin ?? own

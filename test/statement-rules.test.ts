@@ -15,7 +15,7 @@ it.each([
   'INSERT INTO recordings (organization_id, updated_at) SELECT $1::uuid, now() FROM unnest($2::uuid[]) ON CONFLICT DO NOTHING',
   'INSERT INTO recordings (organization_id) VALUES ($1) ON CONFLICT ON CONSTRAINT recordings_pkey DO UPDATE SET updated_at = excluded.updated_at',
   'UPDATE monitors SET updated_at = now() WHERE organization_id = $1 RETURNING id',
-  // Sweeps ask every shard.
+  // Sweeps query every shard.
   'SELECT organization_id, id FROM mails WHERE created_at < $1 ORDER BY created_at LIMIT 100',
   // On the coordinator.
   'SELECT id FROM jobs FOR UPDATE SKIP LOCKED',

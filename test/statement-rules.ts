@@ -1,5 +1,5 @@
-// Finds what a Citus cluster would refuse or send to every shard in a statement, without a cluster. ARCHITECTURE.md
-// explains the rules under "Tenancy".
+// Finds parts of a statement that a Citus cluster would reject or send to every shard, without a cluster.
+// ARCHITECTURE.md explains the rules under "Tenancy".
 
 import { parseSync } from 'libpg-query'
 import { placement } from '../server/platform/db/citus/placement.ts'
@@ -8,7 +8,7 @@ type Tree = { [key: string]: unknown }
 
 const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null
 
-/** Every node of this kind, but not those inside of nodes of the kinds given. */
+/** Returns every node of this kind that is not inside a node of the given kinds. */
 const find = (tree: unknown, kind: string, exceptInside: string[] = []): Tree[] => {
   if (!isTree(tree)) return []
   return Object.entries(tree).flatMap(([name, value]) => {
@@ -21,7 +21,7 @@ const textOf = (node: unknown): string => (isTree(node) && isTree(node.String) ?
 
 const namesIn = (list: unknown): string[] => (Array.isArray(list) ? list.map(textOf) : [])
 
-/** The tables of one FROM, or the target of a change: those that are spread over nodes, by their alias. */
+/** The distributed tables of one FROM, or the target of a change, by alias. */
 type Level = { tables: Map<string, string>; conditions: Tree[] }
 
 const addItem = (level: Level, item: Tree, hidden: Set<string>): void => {
@@ -36,7 +36,7 @@ const addItem = (level: Level, item: Tree, hidden: Set<string>): void => {
   }
 }
 
-/** What has to hold altogether. */
+/** The conditions that all have to be true. */
 const conjunctsOf = (condition: Tree): Tree[] => {
   const { BoolExpr: combined } = condition
   if (!isTree(combined)) return [condition]
@@ -53,12 +53,12 @@ const sideOf = (node: unknown, { tables }: Level): Side | undefined => {
   if (!isTree(node.ColumnRef)) return undefined
   const [first = '', second] = namesIn(node.ColumnRef.fields)
   if (second !== undefined) return { column: `${first}.${second}` }
-  // Without a qualifier it names a column of the only table that has one of this name.
+  // An unqualified column belongs to the only table that has it.
   const owner = [...tables].find(([, name]) => placement[name] === 'distributed')
   return owner && { column: `${owner[0]}.${first}` }
 }
 
-/** The columns that equal a value, directly or through others. */
+/** Returns the columns that equal a value, directly or through other columns. */
 const valuedColumns = (level: Level): Set<string> => {
   const valued = new Set<string>()
   const pairs: [string, string][] = []
@@ -85,7 +85,7 @@ const equationsOf = (level: Level): [Side, Side][] =>
 
 type StatementFaults = { isOfOrganization: boolean; unbound: string[]; locks: string[] }
 
-/** The tables that a lock names; without any it locks the rows of all. */
+/** The tables that a lock names. If it names none, it locks the rows of all. */
 const lockedNames = ({ lockedRels }: Tree): string[] =>
   (Array.isArray(lockedRels) ? lockedRels : []).flatMap((each) =>
     isTree(each) && isTree(each.RangeVar) ? [String(each.RangeVar.relname)] : [],
@@ -110,7 +110,7 @@ const judgeLevel = (level: Level, locking: Tree[], found: StatementFaults): void
 const lists = (tree: Tree, names: string[]): Tree[] =>
   names.flatMap((name) => (Array.isArray(tree[name]) ? (tree[name] as unknown[]).filter(isTree) : []))
 
-/** Judges each SELECT, UPDATE and DELETE as a level of its own, which sees the names of the WITH around it. */
+/** Checks each SELECT, UPDATE, and DELETE separately, with the names of the surrounding WITH. */
 const visit = (tree: Tree, hidden: Set<string>, found: StatementFaults): void => {
   for (const [kind, node] of Object.entries(tree)) {
     if (!isTree(node)) continue
@@ -142,7 +142,7 @@ const isSpread = (relation: unknown): boolean => {
   return where === 'distributed' || where === 'reference'
 }
 
-/** Functions that a node would have to call for itself. */
+/** Functions that each node would call separately. */
 const judgeChange = (change: Tree, isImmutable: (name: string) => boolean): string[] => {
   if (!isSpread(change.relation)) return []
   const { onConflictClause: conflict, returningClause: returning, withClause: _before, ...rest } = change
@@ -156,7 +156,7 @@ const judgeChange = (change: Tree, isImmutable: (name: string) => boolean): stri
   ]
 }
 
-/** Returns the rules that a statement breaks. One about no particular organization may ask every shard. */
+/** Returns the rules that a statement breaks. Statements for all organizations may query every shard. */
 export const brokenRules = (text: string, isImmutable: (name: string) => boolean): string[] => {
   const tree = parseSync(text) as unknown as Tree
   const found: StatementFaults = { isOfOrganization: false, unbound: [], locks: [] }

@@ -1,5 +1,5 @@
-// Reads every statement that the service sends in a test, once per process, and fails the test file whose statement a
-// cluster would refuse or send to every shard.
+// Checks every statement that the service sends in a test, once per process, and fails the test file if a cluster would
+// reject the statement or send it to every shard.
 
 import { loadModule } from 'libpg-query'
 import { afterAll, expect, inject } from 'vitest'

@@ -1,4 +1,4 @@
-// What the database holds, all of it.
+// Reads everything that the database contains.
 import { sql } from 'kysely'
 import type { TestServer } from './server.ts'
 
@@ -24,7 +24,7 @@ export const storedRows = async (server: TestServer): Promise<string[]> => {
 const isNote = (row: string) =>
   row.startsWith('public.api_key_uses ') || (row.startsWith('public.audit_events ') && row.includes('"apiKey.refused"'))
 
-/** The rows that came and those that went, but for what is noted of every caller. */
+/** Returns added and removed rows, except those that every request may write. */
 export const changedRows = (before: string[], after: string[]): { came: string[]; went: string[] } => {
   const counted = (rows: string[]) => new Set(rows.filter((row) => !isNote(row)))
   const [old, present] = [counted(before), counted(after)]

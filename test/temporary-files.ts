@@ -17,11 +17,11 @@ const fits = (): boolean => {
 
 /**
  * A run creates and drops hundreds of databases, which is three times as fast in memory. Without enough memory, or with
- * a configured folder, files are in the usual place.
+ * a configured folder, files are in the default folder.
  */
 export const keepTemporaryFilesInMemory = (): void => {
   if (process.env.TMPDIR || !fits()) return
-  // What is compiled already is found where it was.
+  // The compile cache stays in the default folder, so that later runs can use it.
   process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'node-compile-cache')
   process.env.TMPDIR = memory
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 
 const halves = { first: 0xd800, count: 0x800 }
 
-// fast-check's own unit `binary` first makes a map of all million characters, once for each process.
+// fast-check's `binary` unit first builds a map of all million characters, once per process.
 const character = fc.integer({ min: 0, max: 0x10ffff - halves.count }).map(
   (number) => String.fromCodePoint(number < halves.first ? number : number + halves.count),
   (text) => {
@@ -11,6 +11,6 @@ const character = fc.integer({ min: 0, max: 0x10ffff - halves.count }).map(
   },
 )
 
-/** Of any characters but halves of them. */
+/** Text with any characters except lone surrogates. */
 export const anyText = (bounds: { minLength?: number; maxLength?: number } = {}) =>
   fc.string({ unit: character, ...bounds })

@@ -65,7 +65,7 @@ const listTables = async (client: pg.Client): Promise<Table[]> => {
 
 const list = (columns: string[]) => columns.map((column) => pg.escapeIdentifier(column)).join(', ')
 
-/** Every row, as JSON with sorted keys, in an order of its own. Rows of the table itself keep their names on a cluster. */
+/** Every row as JSON, in a stable order. Reads from the table itself, so that names are the same on a cluster. */
 const readRows = async (client: pg.Client, { name, columns }: Table): Promise<string[]> => {
   const { rows } = await client.query<{ row: string }>(
     `SELECT (to_jsonb(t) - $1::text[])::text AS row FROM ${name} t ORDER BY 1`,
@@ -82,7 +82,7 @@ const listColumns = async (client: pg.Client, table: string): Promise<string[]> 
   return rows.map(({ name }) => name)
 }
 
-// What the present service makes: whatever its operations are about, of one organization.
+// The data of the current service: all resources of its operations, in one organization.
 const server = await testServer()
 const org = await makeOrganization(server)
 const paths = new Map(
@@ -106,7 +106,7 @@ const data = new Map<string, { columns: string[]; rows: string[] }>()
 for (const table of await listTables(source)) {
   data.set(table.name, { columns: table.columns, rows: await readRows(source, table) })
 }
-/** Where tables lie on several nodes, without the shards, which are tables as well. */
+/** The placement of tables on several nodes, without the shards, which are tables too. */
 const dump = (connection: pg.ClientConfig) =>
   dumpSchema({ ...connection, options: '-c citus.override_table_visibility=on' })
 const schema = await dump(present)
@@ -132,7 +132,7 @@ it('has data in every table that a migration alters, and in most others', async 
   expect(filled.length).toBeGreaterThan(data.size / 2)
 })
 
-/** What no version of the code wrote before the migration named. */
+/** Data that no version of the code wrote before the given migration. */
 const unwritten: Record<string, string> = { 'reviews.lease_expires_at': '0017_buckets.sql' }
 
 const expectService = async (connection: pg.ClientConfig): Promise<void> => {
@@ -148,7 +148,7 @@ const expectService = async (connection: pg.ClientConfig): Promise<void> => {
   await deps.close()
 }
 
-/** A database in the state after that migration, with the data that it has room for. */
+/** A database as of the given migration, with the data that fits its schema. */
 const openState = async (last: string) => {
   const only = join(folder, last)
   for (const name of files.slice(0, files.indexOf(last) + 1)) await cp(join(root, name), join(only, name))
@@ -170,7 +170,7 @@ const openState = async (last: string) => {
       }),
     }
     if (!made) continue
-    // A migration may have put a row there.
+    // A migration may have inserted a row.
     await client.query(`DELETE FROM ${name}`)
     await client.query(
       `INSERT INTO ${name} (${list(table.columns)})
@@ -192,7 +192,7 @@ it.each(files.slice(0, -1))('%s, with data, becomes the present schema and loses
     for (const { table, rows } of filled) expect(await readRows(client, table), table.name).toEqual(rows)
     expect(await dump(connection)).toBe(schema)
 
-    // One service on the least that can be there, and one on nearly all: in between nothing differs but which rows are there.
+    // One service with minimal data and one with nearly all; states in between only differ in which rows exist.
     if (last === files[0] || last === files.at(-2)) await expectService(connection)
   } finally {
     await close()
@@ -255,7 +255,7 @@ it('people with a single sign-on identity keep it with the issuer of their token
     const token = (claims: object) => `${part({ alg: 'RS256' })}.${part(claims)}.c2ln`
     const subjects = ['s-1', 's-2', 's-3']
     const tokens = [
-      // Of every length that padding is needed for, and with what JSON may contain.
+      // Every length that needs padding, and everything that JSON can contain.
       token({ iss: 'https://login.example.com', name: 'Zoë \u0000 ÿ?>' }),
       token({ iss: 'https://login.example.com/' }),
       null,
@@ -362,7 +362,7 @@ it('jobs of pg-boss are taken along, each with its organization', async () => {
     const left = await client.query(`SELECT to_regnamespace('pgboss') AS pgboss, to_regclass('job_holders') AS holders`)
     expect(left.rows).toEqual([{ pgboss: null, holders: null }])
 
-    // Attempts that were made count, and one that was given back is not.
+    // Attempts that ran count, and those that were given back do not.
     const numbers = new Map<string, number>()
     const note = {
       run: async (_deps: object, _payload: unknown, { jobId, number }: Attempt) => void numbers.set(jobId, number),

@@ -1,6 +1,6 @@
-/** Bodies that take the longest to read for their size, by what makes them slow. */
+/** Bodies that take the longest to read for their size, by the reason. */
 
-/** As many repetitions as fit, between two ends. */
+/** Repeats a text as often as fits between a start and an end. */
 const fill = (bytes: number, before: string, each: string | ((index: number) => string), after: string): string => {
   const parts = [before]
   let room = bytes - before.length - after.length
@@ -18,7 +18,7 @@ const list = (each: string | ((index: number) => string)) => (bytes: number) => 
 
 const text = (each: string) => (bytes: number) => `"${each.repeat((bytes - 2) / each.length)}"`
 
-/** JSON values of the size given. */
+/** JSON values of the given size. */
 export const worstValues: Record<string, (bytes: number) => string> = {
   'negative zeros': list('-0'),
   numbers: list('0'),

@@ -50,7 +50,7 @@ type DownloadingOfExperiments = {
   ) => Promise<ExportedFile<Schemas['ExperimentExport']>>
 }
 
-/** A server and an API key. It holds no connections, so you can create as many as you like. */
+/** A server and an API key. It keeps no connections open, so you can create as many as you like. */
 export class Earshot extends Resources {
   declare readonly conversations: Resources['conversations'] & Importing
   declare readonly exports: Resources['exports'] & Downloading

@@ -1,4 +1,4 @@
-// What an operation takes and answers, by its path and method.
+// The types of an operation's request and response, by its path and method.
 
 import type { paths } from './schema.ts'
 

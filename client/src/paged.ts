@@ -1,6 +1,6 @@
 import { EarshotError } from './errors.ts'
 
-/** A list that is asked for page by page, as far as it is read. */
+// A list whose pages are requested as you read it.
 
 export type Page<T> = { data: T[]; nextCursor: string | null }
 
@@ -13,7 +13,7 @@ export type Paged<T> = AsyncIterable<T> & {
   all: () => Promise<T[]>
 }
 
-/** As many as a page may have. */
+/** The maximum page size. */
 const pageSize = 200
 
 export const makePaged = <T>(ask: (changes: { limit?: number; cursor?: string }) => Promise<Page<T>>): Paged<T> => {

@@ -60,7 +60,7 @@ const needsData = ({ condition }: Question): boolean => ['rate', 'score', 'signa
 /** Waits longer after a slow check, so that no rule keeps a worker busy. */
 const restMs = (tookMs: number): number => Math.min(10 * minuteMs, 20 * tookMs)
 
-/** What has to happen to the incidents of a rule. */
+/** The changes to the incidents of a rule. */
 type Step =
   | { do: 'open'; reading: Reading }
   | { do: 'remind'; incident: StoredIncident; reading: Reading }

@@ -6,7 +6,7 @@ import { decideMeasure, lastWholeWindow, measureOf, type Question } from './cond
 import { type Decision, decideChange } from './measures/decide.ts'
 import { findGroupNames, type Sums, sumMeasure } from './measures/queries.ts'
 
-/** When a rule would have fired, by whole windows one after another. */
+// When a rule would have fired, in consecutive windows.
 
 const previewDays = 90
 const mostPeriods = 20_000

@@ -4,7 +4,7 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { disableRules, removeDestination } from './queries.ts'
 
-/** What happens to rules when something that they name is deleted. */
+// Updates rules when a resource that they refer to is deleted.
 
 export const removeDeletedDestination = (
   _deps: Deps,

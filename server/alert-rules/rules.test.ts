@@ -22,7 +22,7 @@ const { call, clock, deps } = server
 let key: string
 beforeEach(async () => {
   key = (await makeOrganization(server)).key
-  // What other tests left must not be due.
+  // Rules of other tests must not be due.
   await deps.db.updateTable('alert_rules').set({ enabled: false }).execute()
 })
 
@@ -39,7 +39,7 @@ const checkAfter = async (ms: number) => {
 
 const minutesAgo = (minutes: number) => new Date(clock.now().getTime() - minutes * minuteMs).toISOString()
 
-/** That many conversations of the last minutes, of which so many are affected. */
+/** Creates conversations in the last minutes, the first `affected` of them affected. */
 const converse = async (monitorId: string, affected: number, others: number, fields: object = {}) => {
   const ids = await makeConversations(
     server,

@@ -57,7 +57,7 @@ export const withGiven = (present: RuleFields | undefined, given: Given): RuleFi
 
 const minutesPerWeek = 10_080
 
-/** What cannot be together. */
+/** Rejects settings that exclude each other. */
 const faultsOf = ({
   condition,
   filter,

@@ -1,4 +1,4 @@
-/** What is sent to destinations, before it is written in the form of one of them. Contains no words of a conversation. */
+/** A message before it is formatted for a kind of destination. Contains no text from conversations. */
 
 export type Severity = 'info' | 'warning' | 'critical'
 
@@ -24,7 +24,7 @@ export type Message = {
   facts: { label: string; value: string }[]
   /** The conversations to look at first. */
   examples: Link[]
-  /** Where to go on. */
+  /** Links for the reader. */
   links: Link[]
   /** What a webhook endpoint receives instead. */
   event?: { type: string; data: object }

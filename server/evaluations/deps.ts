@@ -12,5 +12,5 @@ export type Pinned = {
 
 type FindPinned = (db: Db, org: OrgId, conversationIds: string[]) => Promise<Pinned>
 
-/** What evaluation needs: judges, rules, and the versions that experiments pinned. */
+/** The dependencies of evaluation: judges, rules, and the versions that experiments pinned. */
 export type EvaluationDeps = Deps & { judge: Judge; rules: Rules; findPinned: FindPinned }

@@ -1,4 +1,4 @@
-// What is assigned to an arm: a caller, who should only see one prompt, or a single conversation.
+// The unit that is assigned to an arm: a caller, who should only see one prompt, or a single conversation.
 
 import { createHash } from 'node:crypto'
 import Type, { type Static } from 'typebox'

@@ -226,7 +226,7 @@ it('a delivery that started while the schedule got another bucket leaves existin
     if (!slow.isCommitted) await slow.rollback().execute()
   })
   const expectWaiting = (count: number) => expect.poll(() => countWaiting(deps.db)).toBe(count)
-  // The change is made, but only commits without this lock; the attempt reads the former bucket.
+  // This lock delays the commit of the change, so the attempt reads the former bucket.
   await sql`LOCK TABLE audit_events IN SHARE MODE`.execute(slow)
   const body = { destination: { ...other.destination, fileName: 'latest.{format}' } }
   const change = call('PATCH', `/v1/export-schedules/${id}`, { key, body })

@@ -17,7 +17,7 @@ import {
   listSources,
 } from './queries.ts'
 
-/** What the health of an organization consists of. Each check gives its result in one sentence. */
+/** The checks of an organization's health. Each gives its result in one sentence. */
 
 export const statuses = ['ok', 'degraded', 'failing'] as const
 export type Status = (typeof statuses)[number]

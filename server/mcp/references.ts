@@ -18,7 +18,7 @@ const references: Record<string, Reference> = {
   conversationId: { page: '/conversations/' },
 }
 
-/** Text from others contains its own IDs, and turns have none. */
+/** Properties to skip: those written by others contain their own IDs, and turns contain none. */
 const foreign = new Set(['metadata', 'content', 'turns', 'description', 'evidence', 'filter', 'filters', 'scope'])
 
 const mostIds = 1_000

@@ -57,7 +57,7 @@ export type Detector = {
 /** The factors of the odds that are tested. */
 const rises = [1.5, 2, 4, 8]
 
-/** A rate that stays as it was reaches it in one year of twenty at most: so many hours there are in them. */
+/** The alarm threshold: an unchanged rate reaches it at most once in twenty years, counted in hours. */
 const alarm = Math.log(20 * 365 * 24)
 /** No longer raised. */
 const calm = alarm / 2

@@ -72,7 +72,7 @@ describe('kappa', () => {
     return known
   }
 
-  /** All tables of four cells with so many pairs. */
+  /** All tables of four cells with this many pairs. */
   function* tablesOf(pairs: number): Generator<[number, number, number, number]> {
     for (let a = 0; a <= pairs; a++) {
       for (let b = 0; a + b <= pairs; b++) {

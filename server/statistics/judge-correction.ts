@@ -75,7 +75,7 @@ export const correctArm = ({ units, others }: ReviewedArm): CorrectedArm | null 
   return { reviewed, human, mean: reviewedMean + weight * unreviewedMean, variance, weight, units: allUnits }
 }
 
-/** How much less certain the share of so few affected judgments is than it looks, as in the arms themselves. */
+/** Returns the variance to add for a share of few affected judgments, as in the arms themselves. */
 export const fewPeople = ({ human, reviewed }: Pick<CorrectedArm, 'human' | 'reviewed'>): number => {
   const share = human / reviewed
   return Math.max(0, mendedVariance(human, reviewed) / (reviewed + 2) - (share * (1 - share)) / reviewed)

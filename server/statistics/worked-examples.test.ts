@@ -90,7 +90,7 @@ describe('the worked examples', () => {
     const lifts = [points(lift.estimate ?? Number.NaN, 0), ...both(relative, 0)]
     const given = ['120', '600', '170', '590', '1.14', '16.5', '2', '15', difference.anytime.p.toFixed(3)]
     expect(new Set(numbersIn(section))).toEqual(new Set([...given, ...rates, ...both(fixed), ...lifts]))
-    // What it could be, as an example.
+    // A possible value, as an example.
     const anytime = known(difference.anytime.interval)
     expect(anytime.low).toBeLessThan(0.02)
     expect(anytime.high).toBeGreaterThan(0.15)

@@ -81,7 +81,7 @@ const nestedIn = (level: object[]): object[] => {
 const isNested = (value: unknown): value is object => typeof value === 'object' && value !== null
 
 const nestingLimit = 64
-// What an escape can contain although the text around it was checked: NUL, or a lone surrogate.
+// Characters that an escape can contain although the text around it was checked: NUL, or a lone surrogate.
 const unstorable = /\\u(0000|d[89a-f])/i
 
 /** The object or array in a JSON string; undefined if it contains none, or one that cannot be stored. */

@@ -55,7 +55,7 @@ const openHarmless = (text: string) => {
   }
 }
 
-/** What stands between two groups, if they may belong to one number. */
+/** Separators between two groups that may belong to one number. */
 const gapOf = (text: string, from: number, to: number): string => (to - from <= longestGap ? text.slice(from, to) : '')
 
 const touchesLetter = (text: string, start: number, end: number): boolean => {

@@ -1,4 +1,4 @@
-// What PHI mode removes from transcripts and metadata before they are stored. It knows how people and software write
+// Redacts transcripts and metadata in PHI mode before they are stored. It knows how people and software write
 // addresses
 // and numbers. Words ("ada at example dot com") and numbers across several turns stay.
 

@@ -1,4 +1,4 @@
-// What readers of the documentation have: a running demo, its key, and the installed client.
+// Sets up the environment of a reader of the docs: a running demo, its key, and the installed client.
 
 import { execFile } from 'node:child_process'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'

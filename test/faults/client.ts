@@ -30,7 +30,7 @@ const contentOf = ({ key, body, raw }: TrafficRequest) => ({
   ...(raw ? { body: new Uint8Array(raw.bytes) } : body !== undefined && { body: JSON.stringify(body) }),
 })
 
-/** What a fault leaves of a connection; anything else is a fault of this client. */
+/** Connection errors that a fault explains; any other is an error of this client. */
 const isOfConnection = (error: unknown): boolean =>
   error instanceof TypeError || (error instanceof DOMException && error.name === 'TimeoutError')
 

@@ -1,4 +1,4 @@
-// What can go wrong, and how it is repaired.
+// Faults, and how each is repaired.
 import type { SeededRandom } from '../malformed.ts'
 import { type Network, type Passage, sound } from '../passage.ts'
 import { canFakeTime, type TrafficMember, type World } from './world.ts'

@@ -126,7 +126,7 @@ it.each([...kinds])('rounds on %s: nothing acknowledged is lost, nothing is dupl
   for (const left of listLeftOut(world)) process.stdout.write(`left out: ${left}\n`)
   const all: Traffic[] = []
   for (const { number, seed } of rounds) all.push(...(await playSeed(world, number, seed)))
-  // What was correct after its round still is.
+  // Data that was correct after its round still is.
   expect(await compareAll(all)).toEqual([])
   const { acknowledged, unanswered } = world.client.counts
   process.stdout.write(

@@ -1,7 +1,7 @@
 /** A property or element somewhere within a value. */
 export type SampleSlot = { holder: object; key: string }
 
-/** All of them, so that a test can put something else there. */
+/** Returns every slot of a value, so that a test can replace any of them. */
 export const placesIn = (value: unknown): SampleSlot[] => {
   const places: SampleSlot[] = []
   const waiting = [value]

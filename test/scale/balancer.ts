@@ -6,8 +6,8 @@ import { listen } from '../outside.ts'
 const checkEveryMs = 100
 
 /**
- * One address in front of several processes: each request to the next of those whose /readyz answers 200, over
- * connections that are kept. It does what docs/scaling.md asks of a balancer and no more: nothing is sent twice.
+ * Balances requests over the processes with a /readyz of 200, round robin over keep-alive connections. Only does what
+ * docs/scaling.md requires of a balancer, and never sends a request twice.
  */
 export const openBalancer = async (whenOver: (close: () => Promise<void>) => void) => {
   const isReady = new Map<string, boolean>()
@@ -22,7 +22,7 @@ export const openBalancer = async (whenOver: (close: () => Promise<void>) => voi
   proxy.on('error', (error, _request, response) => {
     if (response && 'writeHead' in response) refuse(response as ServerResponse, 502, error.message)
   })
-  // Announcing too much is rejected before it is sent.
+  // Too large a Content-Length is rejected before the body is sent.
   proxy.on('proxyReq', (request) => request.flushHeaders())
 
   const hand: RequestListener = async (request, response) => {
@@ -61,9 +61,9 @@ export const openBalancer = async (whenOver: (close: () => Promise<void>) => voi
 
   return {
     origin,
-    /** What stands behind it, and whether it takes requests. */
+    /** The processes, and whether each accepts requests. */
     targets: () => Object.fromEntries(isReady),
-    /** Resolves once it has been asked for the first time. */
+    /** Resolves after its first readiness check. */
     add: async (url: string): Promise<void> => {
       isReady.set(url, false)
       await check(url)

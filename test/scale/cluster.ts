@@ -1,4 +1,4 @@
-// The service as several processes behind one address, on one database and one store of files.
+// The service as several processes behind one address, with one database and one file store.
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { expect, vi } from 'vitest'
@@ -10,7 +10,7 @@ import { openBalancer } from './balancer.ts'
 
 export type Process = RunningEarshot & { url: string }
 
-/** A store of files, in memory, and the switches that lead to it. */
+/** A file store in memory, and the variables that configure it. */
 export const openStore = async () => {
   const s3 = await startS3Server({ pageSize: 1_000 })
   afterwards(s3.close)
@@ -22,14 +22,14 @@ export const openStore = async () => {
   return { s3, switches }
 }
 
-/** Where a process listens, on a port that the system chose; it says itself where the balancer does. */
+/** The URL of a process, on a port that the system chose. Its own URL is that of the balancer. */
 const addressOf = ({ stderr }: RunningEarshot): string => {
   const [, url] = /listening at (http:[^"]+)"/.exec(stderr()) ?? []
   if (!url) throw new Error(`it does not say where it listens:\n${stderr()}`)
   return url
 }
 
-/** An address with nobody behind it yet, and what starts processes there. */
+/** A balancer without processes yet, and a function that starts them. */
 export const openCluster = async (connection: pg.PoolConfig, env: Record<string, string> = {}) => {
   const balancer = await openBalancer(afterwards)
   const { s3, switches: store } = await openStore()
@@ -39,7 +39,7 @@ export const openCluster = async (connection: pg.PoolConfig, env: Record<string,
     EARSHOT_SECRET_KEY: `secret-key-${randomUUID()}`,
     EARSHOT_BASE_URL: balancer.origin,
     ...env,
-    // Behind whatever the test plays, there is the balancer.
+    // The balancer is behind any proxy that the test simulates.
     EARSHOT_TRUST_PROXY: String(1 + Number(env.EARSHOT_TRUST_PROXY ?? 0)),
   }
   const http = new Set<Process>()
@@ -57,7 +57,7 @@ export const openCluster = async (connection: pg.PoolConfig, env: Record<string,
       return started
     },
     startWorker: () => startEarshot({ ...switches, EARSHOT_ROLES: 'worker' }),
-    /** Ends one as an operator does, and resolves when it is gone. */
+    /** Stops a process like an operator, and resolves when it has ended. */
     stop: async (process: Process) => {
       process.child.kill('SIGTERM')
       const ended = await process.ended
@@ -68,11 +68,11 @@ export const openCluster = async (connection: pg.PoolConfig, env: Record<string,
   }
 }
 
-/** What `testServer()` stands on where `processes` answer in its place: they answer, and the test's own works. */
+/** The setup of `testServer()` with `processes`: they answer requests, and the test's own process runs jobs. */
 export const openSpread = async (connection: pg.PoolConfig, env: Record<string, string>, processes: number) => {
   const cluster = await openCluster(connection, env)
   const { switches } = cluster
-  // The client of the store reads the environment itself.
+  // The store's client reads the environment itself.
   for (const [name, value] of Object.entries(switches)) if (name.startsWith('AWS_')) vi.stubEnv(name, value)
   vi.stubEnv('AWS_SESSION_TOKEN', undefined)
   await Promise.all(Array.from({ length: processes }, cluster.startHttp))
@@ -81,7 +81,7 @@ export const openSpread = async (connection: pg.PoolConfig, env: Record<string, 
   return {
     origin: cluster.origin,
     switches: { EARSHOT_STORAGE, EARSHOT_S3_ENDPOINT, EARSHOT_SECRET_KEY, EARSHOT_BASE_URL },
-    /** A suspension holds in the other processes within a second: what tests ask next may come to any of them. */
+    /** Waits until a suspension applies in all processes, within a second: the next request can reach any of them. */
     // biome-ignore lint/suspicious/noExplicitAny: an answer's body is whatever the test says it is.
     settle: async (path: string, { status, body }: TestAnswer<any>): Promise<void> => {
       if (status === 201 && path === '/v1/organizations') keys.set(body.organization.id, body.apiKey.key)

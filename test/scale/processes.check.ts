@@ -175,7 +175,7 @@ it('is not ready on a schema newer than itself, and does not start on one', asyn
   try {
     await client.query(`INSERT INTO migrations (name, checksum) VALUES ('9999_of_the_next_version.sql', 'x')`)
     await expect.poll(() => statusesOf('/readyz', {})).toEqual([503, 503])
-    // What was begun through it is still answered until the newer processes take over.
+    // It still answers requests until the newer processes take over.
     expect((await call('GET', '/v1/me', undefined, one)).status).toBe(200)
     const late = await runEarshot(['serve'], { ...cluster.switches, EARSHOT_ROLES: 'http' })
     expect(late).toMatchObject({ code: 1, stdout: '' })

@@ -61,7 +61,7 @@ const startService = async (primary: pg.ClientConfig, standby: pg.ClientConfig, 
   return { earshot, call, monitorId: monitor.id as string, store }
 }
 
-/** Waits until a standby has replayed all that is written, and lets it replay nothing more. */
+/** Waits until a standby has replayed everything, then pauses its replay. */
 const stopReplaying = async (primary: pg.ClientConfig, standby: pg.ClientConfig) => {
   await replayAll(primary, standby)
   await runOn(standby, 'SELECT pg_wal_replay_pause()')
@@ -99,7 +99,7 @@ it('an export that a standby is read for holds all that was there when it was as
   await store(50)
   expect(await ofReader('SELECT count(*)::int AS value FROM conversations')).toBe(100)
   const second = await askForExport()
-  // It has come to the standby and waits for what it lacks.
+  // The export's query has reached the standby and waits for its replay.
   const waiting = `SELECT count(*)::int AS value FROM pg_stat_activity WHERE application_name = 'earshot export'`
   await expect.poll(() => ofReader(waiting)).toBe(1)
   expect((await second()).status).toBe('processing')
@@ -120,7 +120,7 @@ it('analytics read a standby that is little behind, and the primary otherwise', 
     EARSHOT_READ_MAX_LAG_SECONDS: String(maxLagSeconds),
   })
   const day = 'since=2026-11-20T00:00:00Z&until=2026-11-21T00:00:00Z'
-  /** Every answer has to be one. */
+  /** Every read must succeed. */
   const read = async (method: string, path: string, body?: unknown) => {
     const answer = await call(method, path, body)
     expect(answer.status, path).toBe(200)
@@ -156,9 +156,9 @@ it('analytics read a standby that is little behind, and the primary otherwise', 
   await count()
   const pausedAt = performance.now()
   await store(5)
-  // It holds the first ten only, and may for a while. Lists, which people look into after a change, show all.
+  // The standby only has the first ten, which is allowed for a while. Lists show all: people check them after changes.
   expect(await readAll()).toEqual(each(10))
-  // They hold what a judge wrote, so they end with the conversation.
+  // They contain judge output, so they are erased with the conversation.
   const shown = await listExamples()
   expect(shown).toHaveLength(3)
   expect((await call('DELETE', `/v1/conversations/${shown[0]}`)).status).toBeLessThan(300)
@@ -173,7 +173,7 @@ it('analytics read a standby that is little behind, and the primary otherwise', 
   await runOn(standby, 'SELECT pg_wal_replay_resume()')
   await expect.poll(async () => [await readAll(), isUsed()]).toEqual([each(14), 'analytics read the replica'])
 
-  // A standby that no longer answers, and one that is gone, fail no request.
+  // An unresponsive or missing standby fails no request.
   let expected = 14
   for (const kind of ['silent', 'resetting'] as const) {
     passage.become({ kind })
@@ -251,7 +251,7 @@ it('a standby that keeps up stays in use while either server is busy', async () 
   }
   await expect.poll(() => replica.read(isOnStandby)).toBe(true)
 
-  // All connections of both pools are in use for longer than a question about progress may take.
+  // All connections of both pools are in use for longer than the timeout of a progress query.
   const onReplica = Array.from({ length: 10 }, () => replica.read(work(4)))
   const onPrimary = work(4)(database.db)
   await runOn(standby, 'SELECT pg_sleep(1.5)')

@@ -11,7 +11,7 @@ const cluster = await openCluster(database.connection, { EARSHOT_DRAIN_SECONDS: 
 const workers = await Promise.all([cluster.startWorker(), cluster.startWorker()])
 await Promise.all([cluster.startHttp(), cluster.startHttp()])
 
-/** Between two conversations of a caller: without it four callers take all of the machine, and starts take long. */
+/** The pause between conversations of a caller. Without it, four callers use the whole CPU and starts are slow. */
 const betweenMs = 50
 
 it('a restart of each process, one after the other, drops no request and no job', async () => {

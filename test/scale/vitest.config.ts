@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     ...runner,
     root: join(import.meta.dirname, '../..'),
-    // The sweep of operations once more, against several processes behind one address.
+    // Tests all operations again, against several processes behind one address.
     include: ['test/contract.test.ts', 'test/scale/*.check.ts'],
     globalSetup: 'test/global-setup.ts',
     provide: { processes: 3 },

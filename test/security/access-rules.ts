@@ -1,15 +1,15 @@
-// Who may do what, as the contract says it, and where it is silent the stricter choice: connections are not for viewers,
-// and what leaves by itself or is shared by experiments is for admins. Nothing here is read from the code that is tested.
+// Who can do what, according to the documentation, or the stricter choice if it does not say: viewers cannot see
+// connections, and only admins change automatic deliveries or monitor groups. Nothing is read from the tested code.
 import type { Entitlement, Feature, Role } from '../../server/platform/identity/actor.ts'
 
 export type Rule =
-  /** Open to the world. */
+  /** Public. */
   | 'anyone'
   /** Signing in: anyone with a password or an invitation, but not from a page of another site. */
   | 'visitor'
   /** Anyone with a session; not keys. */
   | 'session'
-  /** A provider, which signs what it sends. */
+  /** A provider, which signs its requests. */
   | 'signature'
   | 'service'
   | { role: Role; entitlement?: Entitlement; feature?: Feature }
@@ -28,35 +28,35 @@ const withoutRole: Line[] = [
   [/^\w+ \/v1\/organizations(\/|$)/, 'service'],
 ]
 
-/** The first line that fits counts. */
+/** The first line that matches counts. */
 const roleOf: [operations: RegExp, role: Role][] = [
-  // Keys and the audit trail, settings, people, integrations: admins.
+  // Keys, the audit log, settings, members, and integrations: admins.
   [/^\w+ \/v1\/(api-keys|audit-events)/, 'admin'],
   [/^(POST|PATCH|DELETE) \/v1\/(organization|members)(\/|$)/, 'admin'],
   [/^(POST|PUT|PATCH|DELETE) \/v1\/integrations(\/\{id\}.*)?$/, 'admin'],
-  // What a provider sent, word by word.
+  // Raw payloads from a provider.
   [/^GET \/v1\/integrations\/\{id\}\/deliveries\/\{deliveryId\}$/, 'admin'],
   [/^GET \/v1\/otlp\/unread-traces\/spans$/, 'admin'],
-  // Where data leaves the organization by itself, an admin has said so.
+  // Only admins can let data leave the organization automatically.
   [/^DELETE \/v1\/webhook-endpoints\/\{id\}$/, 'admin'],
   [/^POST \/v1\/webhook-endpoints\/\{id\}\/(approve|disable|rotate-secret)$/, 'admin'],
   [/^POST \/v1\/export-schedules\/\{id\}\/run$/, 'member'],
   [/^(POST|PATCH|DELETE) \/v1\/export-schedules/, 'admin'],
-  // Launch and finish of experiments, and the sets of outcomes that they share.
+  // Launching and finishing experiments, and monitor groups.
   [/^POST \/v1\/experiments(\/\{id\}\/finish)?$/, 'admin'],
   [/^(PATCH|DELETE) \/v1\/experiments\/monitor-groups\//, 'admin'],
-  // How the organization is connected is nothing for viewers.
+  // Viewers cannot see connections.
   [/^GET \/v1\/(integrations|otlp)/, 'member'],
   [/^(POST|PATCH|DELETE) \/v1\/destinations/, 'admin'],
   [/^\w+ \/v1\/failed-jobs/, 'admin'],
   [/^GET \/v1\/health$/, 'member'],
   [/^GET \/v1\/destinations\/\{id\}\/deliveries/, 'member'],
   [/^GET \/v1\/webhook-endpoints\/\{id\}\/deliveries/, 'member'],
-  // Reading: also what asks by POST, and exports, which only read.
+  // Reading, including queries by POST, and exports, which only read.
   [/^GET \/v1\//, 'viewer'],
   [/^POST \/v1\/(conversations\/(search|count)|alert-rules\/preview)$/, 'viewer'],
   [/^POST \/v1\/(monitor-exports(\/preview)?|experiments\/\{id\}\/exports)$/, 'viewer'],
-  // All else writes.
+  // Everything else writes.
   [/^(POST|PUT|PATCH|DELETE) \/v1\//, 'member'],
 ]
 
@@ -74,7 +74,7 @@ const featureOf: [operations: RegExp, feature: Feature][] = [
 
 const firstOf = <T>(lines: [RegExp, T][], name: string): T | undefined => lines.find(([fits]) => fits.test(name))?.[1]
 
-/** Undefined where the contract says nothing. */
+/** Undefined if the documentation does not say. */
 export const ruleOf = (name: string): Rule | undefined => {
   const rule = firstOf(withoutRole, name)
   if (rule) return rule

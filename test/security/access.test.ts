@@ -17,7 +17,7 @@ import { changedRows, storedRows } from '../stored.ts'
 import { ruleOf } from './access-rules.ts'
 import { type AccessCase, type AccessOutcome, type Caller, makeCallers } from './callers.ts'
 
-/** Every operation, asked by everyone: what the contract says is what is answered, and what docs/security.md shows. */
+/** Calls every operation as every caller, and compares the responses with the access rules and docs/security.md. */
 
 const server = await testServer({
   EARSHOT_TRUST_PROXY: '1',
@@ -33,7 +33,7 @@ const page = join(import.meta.dirname, '../../docs/security.md')
 
 type Target = { swept: SweptOperation; asked: AccessCase; path: string; accepted: Partial<TestCall> }
 
-/** Exports that tell an endpoint; also where only the body asks for it. */
+/** Exports that notify an endpoint, even if only the body requests it. */
 const namesEndpoint = ({ name }: SweptOperation) =>
   /^POST \/v1\/(monitor-exports(\/preview)?|export-schedules)$/.test(name)
 
@@ -45,13 +45,13 @@ const withEndpoint = ({ body, ...call }: Partial<TestCall>): Partial<TestCall> =
   }
 }
 
-/** What the operation is asked for, whole and of the organization itself: only the caller is wrong. */
+/** A valid request for the organization's own resources: only the caller differs. */
 const makeTarget = async (swept: SweptOperation): Promise<Target> => {
   const ids = swept.path.startsWith('/files/') ? [] : await idsOfHome(swept)
   for (const id of ids) theirs.add(id)
   const rule = ruleOf(swept.name)
   if (!rule) throw new Error(`test/security/access-rules.ts says nothing of ${swept.name}`)
-  // Who is signed in, or knows a password, is the caller's part.
+  // Sessions and passwords come from the caller.
   const isWayIn = rule === 'session' || rule === 'visitor'
   const prepared = isWayIn ? acceptedCall(swept) : await preparedCall(server, swept, home)
   const accepted = namesEndpoint(swept) ? withEndpoint(prepared) : prepared
@@ -59,12 +59,12 @@ const makeTarget = async (swept: SweptOperation): Promise<Target> => {
     swept,
     asked: { rule, reads: swept.method === 'GET', hasId: hasId(swept), namesEndpoint: namesEndpoint(swept) },
     path: swept.path.startsWith('/files/') ? '/files/nothing' : pathWith(swept, ids),
-    // What goes by a session or a signature has it from the caller, or not at all.
+    // Operations that use a session or signature get it from the caller, or not at all.
     accepted: { ...accepted, ...(typeof rule === 'string' && { headers: {} }) },
   }
 }
 
-/** What stands in nobody else's answers. */
+/** Texts that no other caller's response may contain. */
 const theirs = new Set([home.id])
 
 const send = async (
@@ -79,7 +79,7 @@ const send = async (
     headers: answer,
     body,
   } = await server.app.inject({
-    // The methods of the document are those of HTTP.
+    // The methods in the document are HTTP methods.
     method: swept.method as 'GET',
     url: path,
     headers: {
@@ -161,7 +161,7 @@ it('nothing of it changed anything', async () => {
   expect(changedRows(before, await storedRows(server))).toEqual({ came: [], went: [] })
 })
 
-/** From the tree that Fastify prints, each line of it a part of a path. */
+/** Reads the routes from the tree that Fastify prints, with a part of a path per line. */
 const listRoutes = (): string[] => {
   const parts: string[] = []
   return server.app
@@ -178,7 +178,7 @@ const listRoutes = (): string[] => {
 it('what the table leaves out are pages, the addresses of single sign-on, metrics, and MCP, which calls what is in it', () => {
   const names = new Set(operations.map(({ name }) => name))
   const routes = listRoutes()
-  // A section of the console answers to what follows its address, and some of its pages have a document of their own.
+  // A console section serves all paths below its own, and some of its pages have separate documents.
   const sections = routes.filter((route) => /^(GET|HEAD) \/[a-z-]+\*$/.test(route)).map((route) => route.slice(0, -1))
   const isPage = (route: string) =>
     /^(GET|HEAD) \/(docs.*|console\/.*|.*\*)?$/.test(route) ||

@@ -18,14 +18,14 @@ import { openConnection } from '../raw-http.ts'
 import { type TestAnswer, testServer } from '../server.ts'
 import { changedRows, storedRows } from '../stored.ts'
 
-/** Attempts to reach what nobody may reach: inner addresses, other files, what a token does not open. */
+/** Attempts to reach private addresses, other files, and resources that a token does not grant. */
 
 const server = await testServer({ EARSHOT_TRUST_PROXY: '1' })
 const { call, clock, deps } = server
 const org = await makeOrganization(server)
 const { key } = org
 
-// Nobody ever gets here: all doors are closed to this machine.
+// No request may ever reach this server.
 const inside = await serve((_request, response) => response.end('secrets of the cloud'), afterAll)
 
 /** Spellings of this machine, or one next to it, that have deceived parsers. */
@@ -66,7 +66,7 @@ const innerHosts = [
   '192.168.0.1',
 ]
 
-/** Names that are rejected by their form, without a lookup. */
+/** Names that are rejected by their syntax, without a lookup. */
 const innerNames = ['localhost.', 'metadata.internal', 'printer.local', 'intranet']
 
 describe('an inner address', () => {
@@ -124,7 +124,7 @@ const credentials = { accessKeyId: 'AKIA0000', secretAccessKey: 'not-much-of-a-s
 const company = await makeCompany(server, key)
 const scheduleBody = await makeScheduleBody(server, key)
 
-/** A text with one fault in each of many places, and others that only resemble it. */
+/** Variants of a text with one change each, and similar texts. */
 const forgeries = (genuine: string, other: string): string[] => {
   const altered = Array.from({ length: Math.ceil(genuine.length / 5) }, (_, index) => {
     const at = index * 5
@@ -150,7 +150,7 @@ const forgeries = (genuine: string, other: string): string[] => {
   ].filter((text) => text !== genuine && text !== other)
 }
 
-/** What each signed or random text opens, and how a forged one is refused. */
+/** Each token with the resource it opens, and the response to a forged one. */
 const openers: Record<string, () => Promise<Opener>> = {
   'a link to a file': async () => {
     const png = Buffer.from('89504e470d0a1a0a0000', 'hex')

@@ -1,4 +1,4 @@
-// Everyone who may call: by what they send, and by what the contract says that they are answered.
+// All kinds of callers, with their credentials and their expected responses.
 import { entitlementNames, featureNames, type Role, roles } from '../../server/platform/identity/actor.ts'
 import { generateKey } from '../../server/platform/identity/keys.ts'
 import { makeKey, makeOrganization, makePerson } from '../make.ts'
@@ -6,7 +6,7 @@ import type { Org } from '../operations.ts'
 import { serviceKey, type TestServer } from '../server.ts'
 import type { Rule } from './access-rules.ts'
 
-/** `pass` is let in; `own` is let in to what is the caller's own, and finds nothing else. */
+/** `pass` is allowed; `own` is only allowed for the caller's own resources, and gets 404 for others. */
 export type AccessOutcome = 'pass' | 'own' | 401 | 403 | 404 | 503
 
 export type AccessCase = { rule: Rule; reads: boolean; hasId: boolean; namesEndpoint: boolean }
@@ -38,7 +38,7 @@ const withRole =
     return roles.indexOf(role) < roles.indexOf(rule.role) ? 403 : found(asked)
   }
 
-/** As a key of the role, and at home where people sign in and out. */
+/** Like a key of the role, and also allowed to sign in and out. */
 const signedIn = (role: Role): Caller['expected'] => {
   const byRole = withRole(role)
   return (asked) => (asked.rule === 'session' ? 'pass' : byRole(asked))
@@ -53,7 +53,7 @@ const elsewhere = (role: Role, origin: string | undefined): Caller['expected'] =
   }
 }
 
-/** Makes them all, around the organization whose things are asked for. */
+/** Creates all callers, inside and outside of the organization whose resources are requested. */
 export const makeCallers = async (server: TestServer, home: Org): Promise<Caller[]> => {
   const { call } = server
   const callers: Caller[] = []
@@ -84,7 +84,7 @@ export const makeCallers = async (server: TestServer, home: Org): Promise<Caller
   const gone = await makePerson(server, home.key, 'owner')
   await require(call('POST', '/auth/sign-out', { headers: gone.headers, body: {} }))
   for (const key of [expiring.key, revoked.key, made.body.key]) add('ended', bearer(key), nobody)
-  // Their account is theirs still, so they are signed in; of this organization it shows nothing.
+  // They keep their account, so they are signed in, but see nothing of this organization.
   add('ended', leaver.headers, (asked) => (asked.rule === 'session' ? 'pass' : nobody(asked)))
   add('ended', gone.headers, nobody)
 
@@ -117,7 +117,7 @@ export const makeCallers = async (server: TestServer, home: Org): Promise<Caller
     add(`no ${entitlement}`, bearer(key), withRole('owner', found))
   }
   for (const feature of featureNames) {
-    // It adds rights to nobody; what it changes is how conversations are kept.
+    // Grants no permissions; only changes how conversations are stored.
     if (feature === 'phiMode') continue
     const { key } = await makeOrganization(server, { features: { [feature]: false } })
     const refusal = feature === 'experimentsV2' ? 403 : 503

@@ -11,10 +11,10 @@ const server = await testServer({ EARSHOT_TRUST_PROXY: '1' })
 const { key } = await makeOrganization(server, { features: { phiMode: true } })
 await server.call('PATCH', '/v1/organization', { key, body: { redaction: true } })
 
-/** Far more than it takes on a machine that is busy with other tests, and far less than it took. */
+/** Far longer than needed on a machine that is busy with other tests, and far shorter than before the fix. */
 const boundMs = 1_500
 
-/** The longest time in which nothing else had its turn while the body was sent and answered. */
+/** The longest time that the event loop was blocked while the body was sent and answered. */
 const blockOf = async (method: string, path: string, raw: string, headers: Record<string, string> = {}) => {
   const bytes = new Uint8Array(Buffer.from(raw))
   const delays = monitorEventLoopDelay({ resolution: 5 })
@@ -62,7 +62,7 @@ it.each(['negative zeros', 'empty objects', 'properties', 'turns of digits'])(
     const value = write(name, 32 * mebibyte - 50)
     const list = await blockOf('POST', '/v1/conversations/batch', `{"conversations":${value}}`)
     expect([200, 400, 413]).toContain(list.status)
-    // Sending it takes this process a part of that.
+    // Sending it takes part of this time.
     expect(list.ms).toBeLessThan(3 * boundMs)
   },
 )

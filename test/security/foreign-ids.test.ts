@@ -32,7 +32,7 @@ import {
 import { serviceKey, type TestCall, testServer } from '../server.ts'
 import { changedRows, storedRows } from '../stored.ts'
 
-/** Another organization's id, wherever one may stand, is answered as one that nobody has: nothing tells them apart. */
+/** Wherever an ID is accepted, one from another organization gets the same response as one that doesn't exist. */
 
 const server = await testServer({
   EARSHOT_SMTP_URL: 'smtp://127.0.0.1:1',
@@ -46,14 +46,14 @@ const stranger = await makeOrganization(server)
 
 const isUuid = (text: string | undefined) => text !== undefined && /^[0-9a-f]{8}-/.test(text)
 
-/** Only the one id differs between two requests, and it is not to be seen in the answers. */
+/** Two requests differ only in this ID, which the responses must not contain. */
 const ask = async (key: string, { method }: SweptOperation, path: string, prepared: Partial<TestCall>, id: string) => {
   const headers = { ...prepared.headers, 'x-request-id': 'the-same' }
   const { status, text } = await server.call(method, path, { key, ...prepared, headers })
   return { status, text: text.replaceAll(id, 'the id') }
 }
 
-/** Things that belong together, so that a filter by any of them would find the conversation. */
+/** Related resources, so that a filter by any of them would match the conversation. */
 const makeTheirs = async ({ id, key }: Org) => {
   const [group, company] = [(await makeAgentGroup(server, key)).id, (await makeCompany(server, key)).id]
   const agent = (await makeAgent(server, key, { groupIds: [group], companyId: company })).id
@@ -84,7 +84,7 @@ const makeTheirs = async ({ id, key }: Org) => {
 }
 type Kind = keyof Awaited<ReturnType<typeof makeTheirs>>
 
-/** What a place of a request names, by its name; undefined is an id that the caller makes up. */
+/** The resource that a property of a request refers to, by its name. Undefined for IDs that the caller invents. */
 const kinds: [place: RegExp, kind: Kind | undefined][] = [
   [/operationId$/, undefined],
   [/(agentVersionIds?|arm[AB]VersionId)$/i, 'version'],
@@ -113,7 +113,7 @@ const resolved = (schema: JsonSchema): JsonSchema =>
 
 type IdLocation = { steps: string[]; parents: JsonSchema[] }
 
-/** Every place of a body that holds an id, with the schemas on the way there. */
+/** Every position in a body that contains an ID, with the schemas on its path. */
 const placesOf = (given: JsonSchema, steps: string[] = [], parents: JsonSchema[] = []): IdLocation[] => {
   const schema = resolved(given)
   if (schema.format === 'uuid') return [{ steps, parents }]
@@ -125,7 +125,7 @@ const placesOf = (given: JsonSchema, steps: string[] = [], parents: JsonSchema[]
   ]
 }
 
-/** The value with `id` at the place, and what must stand around it there. */
+/** The value with `id` at this position, and everything that must accompany it. */
 const withId = (
   value: unknown,
   { steps: [step, ...steps], parents: [parent, ...parents] }: IdLocation,
@@ -144,12 +144,12 @@ const requiredOf = ({ properties = {}, required = [] }: JsonSchema) =>
 
 type Body = Record<string, unknown>
 
-/** What the place stands in: without what excludes it, and with nothing else that would find nothing. */
+/** The object around the position, without properties that exclude it or would match nothing. */
 const around = async ({ operation: { operationId } }: SweptOperation, at: string, given: unknown, key: string) => {
   const { agent, filter, limit, ...body } = given as Body
   if (operationId === 'createConversation') return at === 'agentId' ? body : { ...body, agent }
   if (operationId === 'updateExportSchedule') return makeScheduleBody(server, key)
-  // A count by periods needs a filter that says from when.
+  // Counts over time require `filter.since`.
   if (operationId === 'countConversations') return { filter: {} }
   if (at.startsWith('filter.')) return { ...body, filter: {} }
   if (at.startsWith('conversationIds.')) return body
@@ -175,7 +175,7 @@ for (const swept of operations) {
   const withParameters = hasId(swept) && swept.access !== 'public'
   const places = placesIn(swept)
   const ids = withParameters ? await idsOfOwner(swept) : []
-  // More than one thing may have been made that the path could name.
+  // Several created resources may fit the path.
   const theirIds = ids.slice(0, swept.path.split('{').length - 1)
   if (theirIds.length + places.length > 0) sought.push({ swept, theirIds, places })
 }
@@ -201,7 +201,7 @@ it.each(sought)('$swept.name', async ({ swept, theirIds, places }) => {
       ask(target.key, swept, pathWith(swept, target.ids.with(position, id)), target.prepared, id)
     const refused = await answer(randomUUID())
     expect(refused).toMatchObject({ status: 404, text: expect.stringContaining('"not found"') })
-    // An organization is nobody else's under a service key.
+    // A service key can access every organization.
     if (swept.access !== 'service') expect(await answer(foreign)).toEqual(refused)
   }
 
@@ -210,7 +210,7 @@ it.each(sought)('$swept.name', async ({ swept, theirIds, places }) => {
       const { key, ids, prepared } = target
       const body = await around(swept, at, prepared.body, key)
       const answered = await ask(key, swept, pathWith(swept, ids), { ...prepared, body: withId(body, holder, id) }, id)
-      // What was made once cannot be made again.
+      // Some resources can only be created once.
       if (answered.status === 201 || answered.status === 202) target = await makeTarget()
       return answered
     }

@@ -22,7 +22,7 @@ import { storedRows } from '../stored.ts'
 import { openTestBucket } from '../support/exports/customer-bucket.ts'
 import { openReceiver } from '../support/webhooks/receiver.ts'
 
-/** Marked secrets in every place that takes one, work and failures with all of them, and then a search for each. */
+/** Sets a marked secret wherever one is accepted, uses each with successes and failures, then searches for them. */
 
 const mark = (name: string) => `${name}-${randomBytes(18).toString('hex')}`
 const planted: Record<string, string> = {}
@@ -57,7 +57,7 @@ const server = await testServer({
   EARSHOT_TRUST_PROXY: '1',
 })
 
-/** All that was answered, but for the one answer in which a secret is to be shown. */
+/** All responses, except the one that may show a secret. */
 const answered: string[] = []
 const ask = async (method: string, path: string, given: TestCall = {}) => {
   const answer = await server.call(method, path, given)
@@ -215,7 +215,7 @@ it('no secret is found in logs, answers, files or any row', async () => {
   await useBuckets(key)
   const { conversationId, monitorId } = await useJudge(key)
   await makeExport(server, key)
-  // What fails is tried again at once, until it is given up.
+  // Failed work is retried immediately until it has no attempts left.
   const outcomes = await server.deps.jobs.drain(jobList, server.deps, { allowFailures: true, delayed: true })
 
   const later = [
@@ -262,6 +262,6 @@ it('no secret is found in logs, answers, files or any row', async () => {
 
 const told = ({ error }: { error?: unknown }) => (error instanceof Error ? `${error.message} ${error.stack}` : error)
 
-/** The factory of organizations knows the key of all other test servers. */
+/** Replaces the service key of other test servers with this server's marked one. */
 const withServiceKey: typeof server.call = (method, path, given = {}) =>
   server.call(method, path, { ...given, key: planted['service-key'] })

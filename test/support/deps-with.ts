@@ -1,7 +1,7 @@
 import type { ServiceDeps } from '../../server/deps.ts'
 import { openReactions } from '../../server/reactions.ts'
 
-/** The same with something else in its place, also for those who follow what happens. */
+/** Returns the dependencies with some replaced, for reactions as well. */
 export const depsWith = (deps: ServiceDeps, changes: Partial<ServiceDeps>): ServiceDeps => {
   const changed: ServiceDeps = { ...deps, ...changes, reactions: openReactions(() => changed) }
   return changed

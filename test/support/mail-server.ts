@@ -1,4 +1,4 @@
-// A mail server as tests have it: a real one on this machine, and what a reader makes of the mails that it takes.
+// A mail server for tests: a real one on this machine that parses the mail it accepts.
 import { text as readText } from 'node:stream/consumers'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { onTestFinished } from 'vitest'
@@ -7,7 +7,7 @@ import { receiverCertificate, receiverKey } from './webhooks/receiver.ts'
 export type ReceivedMail = {
   sender: string
   recipients: string[]
-  /** Whether it came over TLS, and who had signed in. */
+  /** Whether it arrived over TLS, and the signed-in user. */
   encrypted: boolean
   user: string | undefined
   /** By their names in lower case, decoded. */
@@ -16,7 +16,7 @@ export type ReceivedMail = {
   raw: string
 }
 
-/** What is answered to a message, or at an earlier step to its recipient. Undefined takes it. */
+/** The response to a message, or earlier to its recipient. Undefined accepts it. */
 type Refusal = { code: number; message: string; at?: 'recipient' } | undefined
 
 const decodeQuoted = (text: string): string =>
@@ -51,7 +51,7 @@ const readMail = (raw: string) => {
 const refuse = ({ code, message }: { code: number; message: string }) =>
   Object.assign(new Error(message), { responseCode: code })
 
-/** Gives each mail the next of the answers, and takes all further ones. */
+/** Answers each message with the next response, and accepts all further ones. */
 export const openMailServer = async (options: SMTPServerOptions = {}, ...answers: Refusal[]) => {
   const received: ReceivedMail[] = []
   let offered = 0

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { makeBucket, makeConversation, makeMonitor, makeOrganization, makePerson } from '../make.ts'
 import type { TestServer } from '../server.ts'
 
-/** What tests of reviews do: an organization with people who review. */
+/** An organization with reviewers, for tests of reviews. */
 export const openReviewing = async (server: TestServer) => {
   const { call } = server
   const { id: org, key } = await makeOrganization(server)
@@ -19,7 +19,7 @@ export const openReviewing = async (server: TestServer) => {
     }
   }
 
-  /** A bucket with so many conversations, in the order in which they were put in. */
+  /** A bucket with this many conversations, in the order they were added. */
   const makeFilled = async (count: number, fields: object = {}) => {
     const { id, conversationId } = await makeBucket(server, key, fields)
     const ids = [conversationId]
@@ -33,7 +33,7 @@ export const openReviewing = async (server: TestServer) => {
     return { id, ids }
   }
 
-  /** A monitor that found this in these conversations. */
+  /** A monitor with this result for these conversations. */
   const makeJudge = async (conversationIds: string[], result = 'affected') => {
     const { id: monitorId } = await makeMonitor(server, key)
     const results = conversationIds.map((conversationId) => ({ monitorId, conversationId, result }))

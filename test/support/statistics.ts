@@ -20,7 +20,7 @@ const singles = (affected: number, all: number): ArmSums => ({
   countCount: all,
 })
 
-/** So many affected of so many in each arm, each a unit of its own. */
+/** Creates sums from affected and total counts per arm, with one conversation per unit. */
 export const tableSums = (affectedA: number, allA: number, affectedB: number, allB: number): Sums => ({
   ...noSums(),
   a: singles(affectedA, allA),
@@ -66,7 +66,7 @@ export const singleUnits = (kind: Design['kind']) =>
     { minLength: 4, maxLength: 120 },
   )
 
-/** A repeatable source of numbers from 0 to 1, and of normal ones. */
+/** A repeatable source of uniform numbers from 0 to 1 and of normal ones. */
 export const seeded = (seed: number) => {
   let state = seed
   const uniform = () => {

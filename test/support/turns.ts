@@ -29,7 +29,7 @@ export const latency = (figures: Partial<Turn['latency']>): Turn['latency'] => (
 
 export type PartialTurn = Partial<Turn> & Pick<Turn, 'role'>
 
-/** Whole turns from what matters about each. */
+/** Completes turns with default values. */
 export const turnsOf = (said: PartialTurn[]): Turn[] => said.map((turn, index) => ({ index, ...unset, ...turn }))
 
 /** Reads the content and compares every field of every turn. */

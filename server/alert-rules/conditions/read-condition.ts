@@ -27,7 +27,7 @@ import {
 } from '../measures/queries.ts'
 import { countFailures, findLastArrival, listAlarmedExperiments, listOpenFindings, listSpikes } from './queries.ts'
 
-/** What a rule asks, with its filter parsed. */
+/** The question that a rule asks, with its filter parsed. */
 export type Question = {
   condition: Condition
   selection: Selection | undefined

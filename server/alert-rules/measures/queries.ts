@@ -6,7 +6,7 @@ import { dayMs } from '../../platform/durations.ts'
 
 export type GroupBy = 'agent' | 'company' | 'version'
 
-/** What is counted of each conversation. A value counts as a hit if it is above the threshold. */
+/** The value that is measured for each conversation. It counts as a hit if it is above the threshold. */
 export type Measure =
   | { kind: 'rate'; monitorId: string }
   | { kind: 'score'; monitorId: string; threshold: number; quantile: number | undefined }

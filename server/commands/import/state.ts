@@ -9,7 +9,7 @@ export type ImportCounts = { created: number; updated: number; unchanged: number
 type Done = { fingerprint: string; values: number }
 
 export type ImportState = {
-  /** What identifies the import: the organization, and the format of the files. */
+  /** The identity of an import: the organization, and the format of the files. */
   of: string
   files: Record<string, Done>
   counts: ImportCounts

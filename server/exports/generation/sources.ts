@@ -1,4 +1,4 @@
-// What an export reads: calls, columns, and monitors.
+// The data that an export reads: calls, columns, and monitors.
 
 import type { Snapshot, TakeTuple } from '../../platform/db/snapshot.ts'
 import { cellsOfCalls, cellsOfObservations, type Layout, slugsOf, tupleTypes } from '../layout.ts'

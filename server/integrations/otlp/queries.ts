@@ -35,7 +35,7 @@ const insertSome = async (db: Db, org: OrgId, spans: NewSpan[], receivedAt: Date
   return rows.map(({ traceId }) => traceId)
 }
 
-/** In the given order, which is the same for all. Returns the traces that are new or grew. */
+/** Inserts in the given order, which is the same for all callers to avoid deadlocks. Returns new and grown traces. */
 export const insertSpans = async (db: Db, org: OrgId, spans: NewSpan[], receivedAt: Date): Promise<string[]> => {
   const grown = new Set<string>()
   for (const some of statementsOf(spans)) {

@@ -1,4 +1,5 @@
-// What pg has and its types don't list. Its version is pinned, and pg-internals.test.ts says what an update breaks.
+// Declares members of pg that its types don't list. Its version is pinned, and pg-internals.test.ts says what an
+// update breaks.
 import type pg from 'pg'
 
 /** Returns pg's own reader of a connection, to put another one in its place; undefined if there isn't exactly one. */

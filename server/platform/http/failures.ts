@@ -118,7 +118,7 @@ const writeAnswer = (failure: ApiError): string => {
   return `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}\r\n${lines.join('')}\r\n${body}`
 }
 
-/** What Node's HTTP parser rejects never becomes a request; the response is written to the socket. */
+/** Input that Node's HTTP parser rejects never becomes a request, so the response is written to the socket. */
 export const answerBrokenRequest = (error: NodeJS.ErrnoException, socket: Socket): void => {
   // The parser reports each further chunk. Closing the connection would reset it and lose the response.
   if (brokenSockets.has(socket)) return

@@ -9,7 +9,7 @@ import type { App } from './http.ts'
 import type { Metrics } from './metrics.ts'
 import { answers, Closed, NoQuery } from './schemas.ts'
 
-/** What must work before this process gets traffic; each check throws otherwise. */
+/** The checks that must pass before this process gets traffic. A failed one throws. */
 export type ReadinessChecks = Record<'database' | 'migrations' | 'storage', () => Promise<void>> & {
   jobs?: () => Promise<void>
 }

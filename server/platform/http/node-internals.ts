@@ -1,4 +1,4 @@
-// What Node's HTTP server has and its types don't list. node-internals.test.ts says what an update breaks.
+// Declares members of Node's HTTP server that its types don't list. node-internals.test.ts says what an update breaks.
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 

@@ -32,5 +32,5 @@ export const isKeyShaped = (text: string): boolean =>
 /** The stored form of a key, in base64. A random key of 190 bits needs no slow hash. */
 export const hashKey = (key: string): string => hash('sha256', key, 'base64')
 
-/** What is shown of a key later. */
+/** Returns the part of a key that is shown later. */
 export const keyPrefix = (key: string): string => key.slice(0, 8)

@@ -23,7 +23,7 @@ export type Attempt = {
    * only change what its transaction does.
    */
   transaction: <T>(effect: (trx: Db) => Promise<T>) => Promise<T>
-  /** The last transaction of the job: its effect and the job's completion are one commit. It can run again, too. */
+  /** The last transaction of the job: commits its effect together with the job's completion. Can also be retried. */
   finish: <T>(effect: (trx: Db) => Promise<T>) => Promise<T>
 }
 

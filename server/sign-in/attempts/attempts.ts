@@ -74,7 +74,7 @@ export const openAttempts = ({ db, clock, secrets, sessionCookie, identity, metr
   }
 
   /**
-   * Records it in the audit log of every organization of the person. For an unknown address, only the count is stored.
+   * Records a failed attempt in the audit logs of the person's organizations. Only counts it for an unknown address.
    */
   const recordFailure = async (email: string, requestId: string): Promise<void> => {
     const userId = await findUserIdByEmail(db, email)

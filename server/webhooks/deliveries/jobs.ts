@@ -116,7 +116,7 @@ export const deliver = defineJob({
   // For failures other than the receiver's: an unavailable database, a process that dies.
   retryLimit: 10,
   timeoutSeconds: 60,
-  // They mostly wait.
+  // Deliveries mostly wait for responses.
   concurrency: 64,
   run: async (deps: Deps, payload, attempt): Promise<void> => {
     const lane = await takeLane(payload.endpointId)

@@ -1,4 +1,4 @@
-// What a webhook receiver got: each event at least once, with one ID and a valid signature.
+// The events that a webhook receiver got: each at least once, with one ID and a valid signature.
 import { verify } from '../../support/webhooks/receiver.ts'
 import type { Stage } from '../stage.ts'
 
@@ -15,7 +15,7 @@ export const compareEvents = async ({ world, query, org, endpointId, endpointSec
      UNION ALL SELECT 'review.completed ' || id FROM reviews WHERE organization_id = $1 AND status = 'completed'`,
     [org],
   )
-  // Also of other rounds: all share the receiver.
+  // Includes other rounds, because all rounds share the receiver.
   const all: { id: string; status: string; isOwn: boolean }[] = await query(
     'SELECT id, status, organization_id = $1 AND endpoint_id = $2 AS "isOwn" FROM webhook_deliveries',
     [org, endpointId],

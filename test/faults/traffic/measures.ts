@@ -4,7 +4,7 @@ import type { ConversationTraffic } from './conversations.ts'
 
 export type Measures = Traffic & { listJudged: () => string[] }
 
-/** What was acknowledged, by its key. */
+/** Acknowledged values, by key. */
 type Values = Map<string, number | string>
 
 const compareValues = (

@@ -6,7 +6,7 @@ import { openReceiver } from '../webhooks/receiver.ts'
 import { redirectTo } from './redirect.ts'
 import { opsgenieSchemas, pagerdutySchema, slackSchema, teamsSchema } from './schemas.ts'
 
-/** Services that accept messages of the published form only, each on a real https server of this machine. */
+/** Fake services that only accept messages in the published format, each on a real HTTPS server on this machine. */
 
 const validators = {
   slack: strict.compile(slackSchema),
@@ -16,7 +16,7 @@ const validators = {
   update: strict.compile(opsgenieSchemas.update),
 }
 
-/** Which message a request must contain, and the status of its acceptance. */
+/** The message that a request must contain, and the status that accepts it. */
 const rules: { path: RegExp; schema: keyof typeof validators; status: number }[] = [
   { path: /^\/services\//, schema: 'slack', status: 200 },
   { path: /^\/workflows\//, schema: 'teams', status: 202 },
@@ -31,7 +31,7 @@ type Refusal = { status: number; headers?: Record<string, string> }
 
 export const openFakes = async (deps: ServiceDeps) => {
   const sent: Sent[] = []
-  /** Answered before anything else, one for each request. */
+  /** Responses to use first, one for each request. */
   const refusals: Refusal[] = []
   const receiver = await openReceiver((request: IncomingMessage, response: ServerResponse) => {
     const { url: path = '', headers } = request

@@ -1,4 +1,4 @@
-/** What the interfaces of destinations accept, as their documentation states it. */
+/** The messages that destinations accept according to their documentation. */
 
 const text = (maxLength: number) => ({ type: 'string', minLength: 1, maxLength })
 

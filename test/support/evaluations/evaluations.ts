@@ -1,4 +1,4 @@
-// A service with a model behind it, and what the tests of evaluation have it judge.
+// A service with a fake model, and conversations to evaluate.
 import { afterAll } from 'vitest'
 import { makeMonitor } from '../../make.ts'
 import { testServer } from '../../server.ts'
@@ -15,7 +15,7 @@ export const impolite = (given: object = {}) =>
 
 type Answering = Parameters<typeof serveModel>[0]
 
-/** The model answers as the test at hand says. */
+/** The model answers as the current test specifies. */
 export const serverWithModel = async (env: Record<string, string> = {}) => {
   let answering: Answering = () => impolite()
   const model = await serveModel((asked, number) => answering(asked, number), afterAll)

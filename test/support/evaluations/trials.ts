@@ -1,4 +1,4 @@
-// A service with a model behind it, and conversations that monitors are tried on.
+// A service with a fake model, and conversations to test monitors on.
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { expect } from 'vitest'
@@ -9,7 +9,7 @@ import { serverWithModel } from './evaluations.ts'
 export const definition = { criteria: 'The agent refused to help.', output: { type: 'boolean' } }
 export const draft = { kind: 'judge', definition }
 
-/** Affected is where the agent said one of the words. */
+/** Affected if the agent said one of the words. */
 export const affectedBy =
   (...words: string[]) =>
   ({ transcript }: { transcript: string }) => {
@@ -30,7 +30,7 @@ export type HumanJudgment = {
   isOpen?: boolean
 }
 
-/** The model is asked one thing at a time, so that the order of questions is known. */
+/** The model gets one request at a time, so that their order is known. */
 export const serverOfTrials = async () => {
   const all = await serverWithModel({ EARSHOT_JUDGE_LIMITS: 'attempts=1,concurrency=1' })
   const { server } = all
@@ -39,7 +39,7 @@ export const serverOfTrials = async () => {
   const testDraft = (key: string, body: object) => call('POST', '/v1/monitors/test', { key, body })
   const testSaved = (key: string, id: string, body: object) => call('POST', `/v1/monitors/${id}/test`, { key, body })
 
-  /** A call in which the agent said this at last. The next one starts later. */
+  /** A call that ends with this from the agent. Each call starts later than the previous one. */
   const makeCall = async (key: string, said: string, fields: object = {}): Promise<string> => {
     const transcript = [
       { role: 'agent', text: 'Good morning, this is Leo.' },
@@ -57,7 +57,7 @@ export const serverOfTrials = async () => {
     return (await makeConversation(server, key, { startedAt: clock.now().toISOString() })).id
   }
 
-  /** What a person said, later than the one before. */
+  /** A human judgment, later than the previous one. */
   const makeReview = async (
     org: string,
     conversationId: string,

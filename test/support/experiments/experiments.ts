@@ -1,4 +1,4 @@
-// What the tests of experiments do again and again.
+// Shared helpers for tests of experiments.
 
 import { expect } from 'vitest'
 import { makeArms, makeConversation, makeLaunch, makeOrganization } from '../../make.ts'
@@ -6,7 +6,7 @@ import type { TestServer } from '../../server.ts'
 
 export type ArmLabel = 'A' | 'B'
 
-/** An organization with an agent of two versions, and what one does there. */
+/** An organization with an agent with two versions, and helpers to use it. */
 export const openExperiments = async (server: TestServer, switches: object = {}) => {
   const { call } = server
   const { id: org, key } = await makeOrganization(server, switches)
@@ -40,7 +40,7 @@ export const openExperiments = async (server: TestServer, switches: object = {})
     expect(answer.body.data[0].error).toBeUndefined()
   }
 
-  /** By the time that all has been counted. */
+  /** Returns an experiment after everything is counted. */
   const read = async ({ id }: { id: string }) => {
     await server.drain()
     const answer = await call('GET', `/v1/experiments/${id}`, { key })

@@ -1,4 +1,4 @@
-// An experiment observed one conversation after another: for time lines and simulations, which look again and again.
+// An experiment observed one conversation at a time, for timelines and simulations that analyze it repeatedly.
 
 import { type ArmEstimates, estimateArms } from '../../../server/statistics/arm.ts'
 import type { Design } from '../../../server/statistics/design.ts'
@@ -14,7 +14,7 @@ import {
 } from '../../../server/statistics/sums.ts'
 
 export type ReplayedObservation = {
-  /** Null: the conversation is a unit of its own. */
+  /** Null if the conversation is its own unit. */
   unit: string | null
   arm: Arm
   value: number
@@ -37,5 +37,5 @@ export const observe = (replay: Replay, { unit, arm, value }: ReplayedObservatio
   if (unit !== null) replay.units.set(unit, after)
 }
 
-/** What a look at it takes: `anytimeEvidence`, `anytimeDifference`, `fixedP` and `fixedDifference`. */
+/** The input of `anytimeEvidence`, `anytimeDifference`, `fixedP`, and `fixedDifference`. */
 export const armsSoFar = ({ sums, kind }: Replay): ArmEstimates => estimateArms(sums, kind)

@@ -1,4 +1,4 @@
-// What an export holds, worked out as the interface says it, slowly and plainly, from all rows of the organization.
+// Computes the rows that an export should contain from all rows of the organization, slowly and simply.
 
 import type { Order } from '../../../server/exports/generation/order.ts'
 import type { Db, OrgId } from '../../../server/platform/db/database.ts'

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { makeConversations, makeMonitor, makeOrganization } from '../../make.ts'
 import type { TestServer } from '../../server.ts'
 
-/** What tests of exports make and ask for. */
+/** Shared helpers for tests of exports. */
 export const exportsOf = (server: TestServer) => {
   const { call } = server
 
@@ -12,7 +12,7 @@ export const exportsOf = (server: TestServer) => {
     if (answer.status !== 200 || rejected) throw new Error(`results were not stored: ${answer.text}`)
   }
 
-  /** An organization with a monitor and as many calls in November 2026, every second one of them affected. */
+  /** Creates an organization with a monitor and this many calls in November 2026; every second one is affected. */
   const makeCalls = async (count: number) => {
     const { id: org, key } = await makeOrganization(server)
     const monitor = await makeMonitor(server, key, { name: 'Refund asked' })
@@ -45,7 +45,7 @@ export const exportsOf = (server: TestServer) => {
 
   const download = (key: string, id: string) => call('GET', `/v1/monitor-exports/${id}/download`, { key })
 
-  /** What the link of a completed export gives, asked for without the key. */
+  /** Downloads a completed export from its link, without the key. */
   const fetchFile = async (key: string, id: string, headers: Record<string, string> = {}) => {
     const { status, text, headers: answered } = await download(key, id)
     const location = answered.get('location')

@@ -1,4 +1,4 @@
-/** Other programs that read what the formats wrote. */
+/** Reads exported files with other programs. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import type { Cell } from './slices.ts'
 
 export type Table = { names: string[]; rows: Cell[][] }
 
-/** One for all tests of a file. */
+/** Shared by all tests of a file. */
 const connection = DuckDBInstance.create(':memory:').then((instance) => instance.connect())
 
 /** Runs SQL on a file, which is called `FILE` there. */
@@ -35,7 +35,7 @@ export const duckdb = async (file: Buffer, sql: string): Promise<Table> => {
 
 export const readParquet = (file: Buffer) => duckdb(file, 'SELECT * FROM read_parquet(FILE)')
 
-/** Everything as text, with what is empty and not quoted as null. */
+/** Returns all values as text, with empty unquoted ones as null. */
 export const readCsv = (file: Buffer): Table => {
   const all: (string | null)[][] = parse(file, {
     cast: (value, { quoting }) => (value === '' && !quoting ? null : value),

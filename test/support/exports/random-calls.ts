@@ -1,4 +1,4 @@
-// Random organizations with few calls, and random orders of exports, for the tests of what is generated.
+// Random organizations with few calls, and random export configurations, for tests of generated files.
 
 import { parse } from 'csv-parse/sync'
 import type { Kysely } from 'kysely'
@@ -12,7 +12,7 @@ import type { ExpectedRow } from './expected-rows.ts'
 import type { Draw } from './random.ts'
 
 export const start = Date.UTC(2026, 4, 1)
-/** Calls begin in so few moments that several do in most of them. */
+/** So few start times that several calls share most of them. */
 const moments = 25
 
 const values = [
@@ -53,13 +53,13 @@ const compared = ['gold', 'o', '', '9', '9.50', '-3', 'true', 'FALSE', '2026-05-
 
 type Insertable = Parameters<ReturnType<Kysely<DB>['insertInto']>['values']>[0]
 
-/** An organization of its own, with what an export can show. */
+/** A separate organization with everything that an export can contain. */
 export const makeCalls = async (server: TestServer, draw: Draw) => {
   const { db } = server.deps
-  // The service has just said so.
+  // The service has just returned it.
   const org = orgIdOf((await makeOrganization(server)).id)
   const insert = async (table: keyof DB, rows: object[]) => {
-    // What is drawn has all columns that the table insists on.
+    // The random values include all required columns.
     if (rows.length > 0)
       await db
         .insertInto(table)
@@ -192,7 +192,7 @@ export const drawOrder = (draw: Draw, { org, companies, agents, groups, monitors
   }
 }
 
-/** Empty is null; an empty text stands in quotes. The apostrophe in front of what looks like a formula goes. */
+/** An empty cell is null; an empty text is quoted. Removes the apostrophe before texts that look like formulas. */
 export const parseCsv = (text: string): ExpectedRow[] =>
   parse(text, {
     bom: false,

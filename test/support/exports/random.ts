@@ -1,4 +1,4 @@
-/** Draws the same for the same seed. */
+/** Returns random numbers that are the same for the same seed. */
 export const drawing = (seed: number) => {
   let state = seed >>> 0
   const below = (limit: number): number => {

@@ -9,7 +9,7 @@ import { exportsOf } from './exports.ts'
 export const hourMs = 3_600_000
 export const minuteMs = 60_000
 
-/** What tests of schedules make and ask for. */
+/** Shared helpers for tests of schedules. */
 export const schedulesOf = (server: TestServer) => {
   const { call, clock, deps } = server
   const { store: storeResults } = exportsOf(server)
@@ -19,7 +19,7 @@ export const schedulesOf = (server: TestServer) => {
     await deps.jobs.drain([planRuns], deps)
   }
 
-  /** Plans what is due and brings it to its end, with the tries that failures ask for. */
+  /** Creates due runs and completes them, including retries after failures. */
   const work = async () => {
     await plan()
     await deps.jobs.drain(jobList, deps, { delayed: true, allowFailures: true })
@@ -42,7 +42,7 @@ export const schedulesOf = (server: TestServer) => {
     })
     if (answer.status !== 201) throw new Error(`expected 201, got ${answer.status}: ${answer.text}`)
     const { id } = answer.body as { id: string }
-    // What it would do in the hours of later tests is not their concern.
+    // Its later runs would interfere with other tests.
     onTestFinished(async () => {
       await call('DELETE', `/v1/export-schedules/${id}`, { key })
     })

@@ -1,4 +1,4 @@
-/** Slices made from plain values, for the tests of the formats; and what a reader of the file should find. */
+/** Slices of plain values for tests of the formats, and the rows that a reader of the file should get. */
 import { cellsOfCalls, type Layout, tupleTypes } from '../../../server/exports/layout.ts'
 import { type CallType, type Cells, callColumns, resultWords, type Slice } from '../../../server/exports/slice.ts'
 
@@ -61,7 +61,7 @@ const encoders: Record<CallType, (value: string | number) => Buffer> = {
   json: (value) => Buffer.from(String(value)),
 }
 
-/** With bytes in between that belong to no value, as those of PostgreSQL's messages. */
+/** Adds bytes between the values that belong to none, as in PostgreSQL's messages. */
 const packed = (values: (Buffer | null)[]): Cells => {
   const between = Buffer.from('"<\u0001=')
   const starts = new Int32Array(values.length).fill(-1)
@@ -123,7 +123,7 @@ export async function* slicesOf(rows: SliceRow[], layout: Layout, rowsPerSlice =
 /** Times are Date. */
 export type Cell = string | number | Date | null
 
-/** What every format should show of a row. */
+/** The values that every format should contain for a row. */
 export const cellsOf = (row: SliceRow, { columns, monitorColumns, monitors, reasoning }: Layout): Cell[] => {
   const tuple = tupleOf(row)
   return [

@@ -1,4 +1,4 @@
-// Providers as tests have them: small servers that list calls and hand them out, each in the provider's own way.
+// Fake providers: small servers that list and return calls, each in the provider's own format.
 import type { IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { serve } from '../../outside.ts'
@@ -15,7 +15,7 @@ const secondsOf = ({ seconds = 60 }: PlatformCall) => seconds
 const endOf = (call: PlatformCall) => new Date(call.beganAt.getTime() + secondsOf(call) * 1_000)
 const unix = (instant: Date) => Math.floor(instant.getTime() / 1_000)
 
-/** The answer to what is asked; undefined when there is no such address. */
+/** The response to a request. Undefined if the URL does not exist. */
 type Speaks = {
   key: (request: IncomingMessage) => unknown
   detail: (call: PlatformCall) => Json
@@ -88,7 +88,7 @@ const speaks: Record<string, Speaks> = {
         .sort((a, b) => a.beganAt.getTime() - b.beganAt.getTime())
       const from = within.findIndex(({ id }) => id === body.pagination_key) + 1
       const items = within.slice(from, from + pageSize).map((call) => {
-        // A list holds no transcripts.
+        // Lists contain no transcripts.
         const {
           transcript_with_tool_calls: _tools,
           transcript_object: _turns,
@@ -118,14 +118,14 @@ const speaks: Record<string, Speaks> = {
   },
 }
 
-/** What a provider answers in place of what it was asked: a status, and headers. */
+/** A status and headers that a provider returns instead of its normal response. */
 type Instead = { status: number; headers?: Record<string, string>; body?: string }
 
 export const serveCalls = async (provider: string, calls: PlatformCall[]) => {
   const speech = speaks[provider]
   if (!speech) throw new Error(`Nobody speaks as ${provider}`)
   const asked: string[] = []
-  /** Asked before each answer. */
+  /** Called before each response, and can replace it. */
   const state: { instead?: (path: string) => Instead | undefined } = {}
   const detailOf = (id: string) => {
     const call = calls.find((each) => each.id === id)

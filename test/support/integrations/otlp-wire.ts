@@ -1,4 +1,4 @@
-// OTLP traces on the wire, written by hand from the published field numbers: what the service reads is checked by it.
+// Encodes OTLP traces by hand from the published field numbers, independently of the code that reads them.
 type Json = Record<string, unknown>
 
 const varint = (given: number | bigint): Buffer => {

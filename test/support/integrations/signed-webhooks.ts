@@ -1,4 +1,4 @@
-// Calls of providers as tests make them: signed like the provider would sign them.
+// Provider webhooks for tests, signed as the provider would sign them.
 import { createHash, createHmac } from 'node:crypto'
 import { makeOrganization } from '../../make.ts'
 import { sampleBytes } from '../../samples/ingest/sample.ts'
@@ -65,7 +65,7 @@ type Options = { key?: string; now?: Date; headers?: Record<string, string>; sen
 export const bytesOf = (payload: unknown): Buffer =>
   Buffer.isBuffer(payload) ? payload : Buffer.from(JSON.stringify(payload))
 
-/** Posts the payload as the provider would; `sent` goes in place of what was signed. */
+/** Posts the payload as the provider would. `sent` replaces the body after signing. */
 export const post = (
   server: TestServer,
   { provider, webhookPath }: WebhookProvider,

@@ -1,4 +1,4 @@
-// The jobs of the worker's tests, in a file of their own because a child process runs them too.
+// Jobs for the worker's tests, in a separate file because a child process runs them too.
 import { once } from 'node:events'
 import { Type } from 'typebox'
 import type { Db } from '../../../server/platform/db/database.ts'

@@ -1,4 +1,4 @@
-// What the jobs of tests leave behind: lines in a table, in the order of their commits.
+// Test jobs insert rows into this table, in the order of their commits.
 import { sql } from 'kysely'
 import type { Db } from '../../../server/platform/db/database.ts'
 

@@ -1,4 +1,4 @@
-// What the tests of this folder share: a database of their own, and waiting for a condition.
+// Shared helpers for tests of the queue: a separate database, and waiting for a condition.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { openDatabase } from '../../../server/platform/db/database.ts'
@@ -6,7 +6,7 @@ import { type Jobs, openJobs } from '../../../server/platform/jobs/queue.ts'
 import { testDatabase } from '../../database.ts'
 import { quietLog } from './quiet-log.ts'
 
-/** Polls, since what is waited for happens in another process or at a moment the queue chooses. */
+/** Polls, because the condition is met in another process or at a time the queue chooses. */
 export const eventually = async <T>(what: string, read: () => Promise<T | undefined | false>, timeoutMs = 10_000) => {
   const deadline = Date.now() + timeoutMs
   for (;;) {

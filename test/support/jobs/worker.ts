@@ -1,4 +1,4 @@
-// A worker in a process of its own, which the tests kill. Argument: how to connect, and the job to work on, in JSON.
+// A worker in a separate process that the tests kill. Takes the connection and the job as JSON.
 import { openDatabase } from '../../../server/platform/db/database.ts'
 import { openJobs } from '../../../server/platform/jobs/queue.ts'
 import * as jobs from './jobs.ts'

@@ -1,4 +1,4 @@
-// A model behind a local endpoint: it answers as a test says, and remembers what it was asked.
+// A fake model at a local endpoint that answers as a test specifies and records its requests.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
@@ -26,7 +26,7 @@ export const makeTurns = (...said: (Partial<Turn> | string)[]): Turn[] =>
 
 export const polite = { criteria: 'The agent was impolite.', output: { type: 'boolean' } } as const
 
-/** Affected from 7 of 10 on. */
+/** Affected from 7 out of 10. */
 export const rudeness = {
   criteria: 'How rude was the agent?',
   output: { type: 'score', min: 0, max: 10, affectedWhen: { op: 'gte', value: 7 } },
@@ -49,13 +49,13 @@ export type ModelRequest = {
     messages: { role: string; content: string }[]
     response_format: { json_schema: { schema: { properties: object } } }
   }
-  /** The transcript as it stands between its tags in the last message. */
+  /** Returns the transcript between its tags in the last message. */
   transcript: string
 }
 
 export type Answering = (asked: ModelRequest, number: number) => unknown
 
-/** Sends a status with headers in place of an answer. */
+/** Sends a status with headers instead of an answer. */
 export class Refusal {
   readonly status: number
   readonly headers: Record<string, string>
@@ -98,7 +98,7 @@ const send = (response: ServerResponse, value: unknown): void => {
   else response.end(JSON.stringify(value))
 }
 
-/** What `answering` returns is sent as the words of the model when it is a text or an answer, and as it is otherwise. */
+/** Wraps texts and answers that `answering` returns as model output, and sends anything else unchanged. */
 export const serveModel = async (answering: Answering, whenOver?: Parameters<typeof serve>[1]) => {
   const asked: ModelRequest[] = []
   const server = await serve(async (request, response) => {
@@ -119,7 +119,7 @@ export const apiKey = 'sk-the-key-of-the-tests'
 
 export const judgeConfig = (env: Record<string, string>): Config['judge'] => loadConfig(env).judge
 
-/** A judge at a model; its waits are noted and over at once, and move its clock. */
+/** A judge with a fake model. Its pauses are recorded, end immediately, and advance its clock. */
 export const makeJudge = async (answering: Answering, env: Record<string, string> = {}) => {
   const model = await serveModel(answering)
   const config = judgeConfig({

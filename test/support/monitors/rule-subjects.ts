@@ -12,7 +12,7 @@ export type SubjectFields = {
   metrics?: object
   /** In addition to those measured from the turns. */
   signals?: object
-  /** `agent: Hello`, or a turn as it is sent. None is no transcript. */
+  /** `agent: Hello`, or a turn as it is sent. Without any, there is no transcript. */
   turns?: (string | object)[]
   unreadable?: string
 }
@@ -49,7 +49,7 @@ export const subjectOf = ({
 
 const words = Object.fromEntries(Object.entries(outcomes).map(([word, result]) => [result, word]))
 
-/** The answer for each pair, with its notes. */
+/** The outcome of each pair, with its notes. */
 type Answer = { is: string | undefined; reason?: string; evidence?: Evidence[] }
 export const answersOf = ({ results, notes }: RuleAnswers): Answer[] =>
   [...results].map((result, at) => ({ is: words[result], ...notes.get(at) }))

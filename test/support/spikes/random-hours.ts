@@ -1,4 +1,4 @@
-// Calls of monitors that do not exist, the same from the same seed.
+// Simulated calls of monitors, the same for the same seed.
 
 import type { Hour } from '../../../server/spikes/detector.ts'
 
@@ -22,7 +22,7 @@ export const seeded = (seed: number): UniformRandom => {
 export const normal = (random: UniformRandom): number =>
   Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 
-/** By the gaps between those that are hit. */
+/** A binomial number, drawn from the gaps between hits. */
 const binomial = (random: UniformRandom, of: number, chance: number): number => {
   if (chance > 0.5) return of - binomial(random, of, 1 - chance)
   const logMiss = Math.log1p(-chance)
@@ -32,7 +32,7 @@ const binomial = (random: UniformRandom, of: number, chance: number): number => 
   }
 }
 
-/** Many are nearly normal, and how many calls there are is not what is tested. */
+/** A Poisson number; large ones use the normal approximation, because the number of calls is not tested. */
 const poisson = (random: UniformRandom, mean: number): number => {
   if (mean > 50) return Math.max(0, Math.round(mean + Math.sqrt(mean) * normal(random)))
   let count = 0
@@ -52,11 +52,11 @@ export type HourStream = {
   /** Calls an hour, on average. */
   volume: number
   rate: number
-  /** What is added to the log odds of the rate in an hour. */
+  /** The change of the log odds of the rate in an hour. */
   sway?: (hour: number) => number
 }
 
-/** The hours of so many that have calls. */
+/** Returns the hours that have calls. */
 export const streamHours = function* ({ random, volume, rate, sway = () => 0 }: HourStream, from: number, to: number) {
   const logOdds = Math.log(rate / (1 - rate))
   for (let hour = from; hour < to; hour++) {

@@ -7,17 +7,17 @@ import type { TestServer } from '../../server.ts'
 
 export const hourMs = 60 * 60 * 1_000
 export const days = (count: number) => count * 24
-/** Hours that began so long ago are counted. */
+/** Hours that began at least this long ago are counted. */
 const closed = 3
 
-/** The first `affected` calls of each hour, by the names that `give` gives them. */
+/** The first `affected` calls of each hour, by the names that `give` assigns. */
 export const affectedIn = (from: number, to: number, affected: number) =>
   Array.from(
     { length: (to - from) * affected },
     (_, at) => `${from + Math.floor(at / affected)}-${at % affected}`,
   ).sort()
 
-/** An organization with a monitor whose results come hour by hour; hours are counted from 1970. */
+/** An organization with a monitor that gets results hour by hour. Hours are counted from 1970. */
 export const makeTimeline = async (server: TestServer) => {
   const { call, clock } = server
   const { db, jobs } = server.deps
@@ -40,7 +40,7 @@ export const makeTimeline = async (server: TestServer) => {
 
   type Given = { from: number; to: number; affected: number; calls: number; monitors: string[] }
 
-  /** Hour by hour they come as calls do. */
+  /** Adds results hour by hour, like real calls. */
   const tell = async ({ from, to, affected, calls, monitors }: Given) => {
     const names = Array.from({ length: (to - from) * calls }, (_, at) => ({
       hour: from + Math.floor(at / calls),
@@ -63,7 +63,7 @@ export const makeTimeline = async (server: TestServer) => {
     }
   }
 
-  /** Those of days are written down at once. */
+  /** Writes the results of whole days in one step. */
   const write = ({ from, to, affected, calls, monitors }: Given) =>
     sql`
     WITH made AS (
@@ -92,7 +92,7 @@ export const makeTimeline = async (server: TestServer) => {
     return outcomes.map(({ result }) => result)
   }
 
-  /** Hour by hour: what begins in one is looked at when it is closed. */
+  /** Runs detection after each hour. */
   const live = async (hours: number, affected: number, monitors = [monitorId]) => {
     for (let hour = 0; hour < hours; hour++) {
       clock.advance(hourMs)
@@ -101,14 +101,14 @@ export const makeTimeline = async (server: TestServer) => {
     }
   }
 
-  /** All at once: as when nobody looked for so long. */
+  /** Runs detection once for all hours, as after a long outage. */
   const pass = async (hours: number, affected: number, { calls = 6, monitors = [monitorId] } = {}) => {
     clock.advance(hours * hourMs)
     await give(nextHour() - hours, nextHour(), affected, { calls, monitors })
     await run()
   }
 
-  /** Nine days in which a third is affected. */
+  /** Nine days in which a third of calls are affected. */
   const giveHistory = async (monitors = [monitorId]) => {
     await give(nextHour() - days(9), nextHour(), 2, { monitors })
     await run()

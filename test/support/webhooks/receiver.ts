@@ -1,4 +1,4 @@
-// A receiver of webhooks as tests have it: a real https server of this machine, verifying as a customer's would.
+// A webhook receiver for tests: a real HTTPS server on this machine that verifies signatures like a customer's.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import { text } from 'node:stream/consumers'
@@ -7,7 +7,7 @@ import { Webhook } from 'standardwebhooks'
 import { vi } from 'vitest'
 import { listen } from '../../outside.ts'
 
-// For 127.0.0.1, and worth nothing: only processes that import this file trust it.
+// A certificate for 127.0.0.1 that only processes that import this file trust.
 export const receiverKey = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgZ9/3zZ83Vhsu6cqI
 c74nrWM06sESJNKauLIuEWNqtyihRANCAAQoqrqpuSD9ftEGVWrbYuU5+VtrQBTx
@@ -28,10 +28,10 @@ setDefaultCACertificates([receiverCertificate])
 
 export type Received = { headers: IncomingHttpHeaders; body: string }
 
-/** A status, or a whole answer. */
+/** A status, or a complete response. */
 type Answer = number | ((request: IncomingMessage, response: ServerResponse) => void)
 
-/** Answers each request with the next of the answers, the last one for good. */
+/** Answers each request with the next response, and repeats the last one. */
 export const openReceiver = async (...answers: [Answer, ...Answer[]]) => {
   const received: Received[] = []
   const server = createServer({ key: receiverKey, cert: receiverCertificate }, async (request, response) => {
@@ -44,7 +44,7 @@ export const openReceiver = async (...answers: [Answer, ...Answer[]]) => {
   return { url: `https://127.0.0.1:${port}/hooks?from=earshot`, received, open }
 }
 
-/** What the receiver's library says of a request that comes at that moment; it throws where it does not trust it. */
+/** Verifies a request at the given time with the receiver's library, which throws if the signature is invalid. */
 export const verify = (secret: string, { headers, body }: Received, at: Date): unknown => {
   vi.useFakeTimers({ toFake: ['Date'], now: at })
   try {

@@ -4,7 +4,7 @@ import { moveDue } from '../jobs/move-due.ts'
 
 const dayMs = 86_400_000
 
-/** Runs what is due now: the first attempt of each series. However slow a test is, no retry is due by itself. */
+/** Runs the jobs that are due now: first attempts only. Retries never become due on their own, even in a slow test. */
 export const runDue = async (deps: ServiceDeps) => {
   const outcomes = await deps.jobs.drain([deliver], deps)
   await moveDue(deps.db, deliver.name, dayMs, 0)

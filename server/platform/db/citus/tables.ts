@@ -1,4 +1,4 @@
-// Where tables lie, as Citus tells it, and the statements that place them.
+// Reads the placement of tables from Citus, and builds the statements that distribute them.
 
 import type pg from 'pg'
 import { hasCitus } from './connection.ts'
@@ -59,6 +59,6 @@ export const placingStatement = (table: string, anchor?: string, shards?: number
   return `SELECT create_distributed_table('public.${table}', '${tenantColumn}', ${beside})`
 }
 
-/** Whether tables of this database lie on several nodes. */
+/** Whether the tables of this database are distributed over several nodes. */
 export const isDistributed = async (client: pg.ClientBase): Promise<boolean> =>
   (await hasCitus(client)) && (await listPlaced(client)).some(({ kind }) => kind === 'distributed')
