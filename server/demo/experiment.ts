@@ -42,7 +42,7 @@ export const makeExperiment = async (
       agentId: agent.id,
       armAVersionId: a.id,
       armBVersionId: b.id,
-      armAName: 'Present',
+      armAName: 'Current',
       armBName: 'Sooner',
       outcomeMetricIds: monitors.map(({ id }) => id),
       primaryMetricId: primary.id,

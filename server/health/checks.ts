@@ -47,8 +47,8 @@ const checkEvaluations = async (db: Db, org: OrgId, now: Date): Promise<Check> =
   const failed = monitors.reduce((sum, monitor) => sum + monitor.failed, 0)
   const message =
     failed === 0
-      ? 'No evaluation of the last day’s conversations failed.'
-      : `${count(failed, 'evaluation')} of the last day’s conversations failed. ${monitors[0]?.reason ?? ''}`.trim()
+      ? 'No evaluation failed in the last day.'
+      : `${count(failed, 'evaluation')} failed in the last day. ${monitors[0]?.reason ?? ''}`.trim()
   const status = isDown ? 'failing' : failed > 0 ? 'degraded' : 'ok'
   return { name: 'evaluations', status, message, since: null, details: monitors }
 }

@@ -57,7 +57,7 @@ it('says which monitors fail, and why', async () => {
     .execute()
   expect(await checkOf('evaluations')).toMatchObject({
     status: 'failing',
-    message: '6 evaluations of the last day’s conversations failed. The model endpoint responded with 503.',
+    message: '6 evaluations failed in the last day. The model endpoint responded with 503.',
     details: [{ id: monitorId, name, results: 6, failed: 6 }],
   })
   expect((await read()).status).toBe('failing')

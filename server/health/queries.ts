@@ -31,21 +31,23 @@ export const listSources = async (db: Db, org: OrgId): Promise<IngestionSource[]
 
 export type MonitorFailures = { id: string; name: string; results: number; failed: number; reason: string | null }
 
-/** Lists the monitors with failed evaluations of conversations since then, the most failures first. */
+/** Lists the monitors with evaluations that failed since then, the most failures first. */
 export const listFailingMonitors = async (db: Db, org: OrgId, since: Date): Promise<MonitorFailures[]> => {
+  const failed = sql`SELECT r.monitor_id, count(*) AS failed, max(r.evaluated_at) AS last_at FROM monitor_results r
+    WHERE r.organization_id = ${org} AND r.evaluated_at >= ${since}::timestamptz AND r.status = ${codes.failed}
+    GROUP BY r.monitor_id ORDER BY failed DESC, r.monitor_id LIMIT ${mostListed}`
   const { rows } = await sql<MonitorFailures>`
-    SELECT m.id, m.name, count(*) AS results, count(*) FILTER (WHERE r.status = ${codes.failed}) AS failed, (
-      SELECT f.reasoning FROM monitor_results f
-      WHERE f.organization_id = ${org} AND f.monitor_id = m.id AND f.call_started_at >= ${since}::timestamptz
-        AND f.status = ${codes.failed}
-      ORDER BY f.call_started_at DESC LIMIT 1) AS reason
-    FROM monitors m
-    JOIN monitor_results r ON r.organization_id = ${org} AND r.monitor_id = m.id
-      AND r.call_started_at >= ${since}::timestamptz AND r.monitor_version = m.current_version
-    WHERE m.organization_id = ${org} AND m.deleted_at IS NULL AND m.enabled
-    GROUP BY m.id, m.name
-    HAVING count(*) FILTER (WHERE r.status = ${codes.failed}) > 0
-    ORDER BY failed DESC, m.id LIMIT ${mostListed}`.execute(db)
+    SELECT m.id, m.name, f.failed, (
+      SELECT count(*) FROM monitor_results a
+      WHERE a.organization_id = ${org} AND a.monitor_id = m.id AND a.call_started_at >= ${since}::timestamptz
+    ) AS results, (
+      SELECT l.reasoning FROM monitor_results l
+      WHERE l.organization_id = ${org} AND l.monitor_id = m.id AND l.evaluated_at = f.last_at
+        AND l.status = ${codes.failed}
+      LIMIT 1) AS reason
+    FROM (${failed}) f JOIN monitors m ON m.organization_id = ${org} AND m.id = f.monitor_id
+    WHERE m.deleted_at IS NULL
+    ORDER BY f.failed DESC, m.id`.execute(db)
   return rows
 }
 

@@ -11,7 +11,7 @@ export const Health = Closed(
       Closed({
         name: Type.String({ examples: ['evaluations'] }),
         status: Status,
-        message: Type.String({ examples: ['No evaluation of the last day’s conversations failed.'] }),
+        message: Type.String({ examples: ['No evaluation failed in the last day.'] }),
         since: Nullable(Timestamp),
         details: Type.Unsafe<Check['details']>({
           type: 'array',

@@ -79,10 +79,8 @@ const failedDeliveries = (org: OrgId, since: Date, tables: { deliveries: string;
 const failuresOf = (source: FailureSource, org: OrgId, since: Date): RawBuilder<unknown> => {
   switch (source) {
     case 'judges':
-      return sql`SELECT FROM monitors m JOIN monitor_results r ON r.organization_id = ${org} AND r.monitor_id = m.id
-        AND r.call_started_at >= ${startOfWork(since)}::timestamptz AND r.evaluated_at >= ${since}::timestamptz
-        AND r.status = ${codes.failed}
-        WHERE m.organization_id = ${org} AND m.deleted_at IS NULL`
+      return sql`SELECT FROM monitor_results WHERE organization_id = ${org}
+        AND evaluated_at >= ${since}::timestamptz AND status = ${codes.failed}`
     case 'webhooks':
       return failedDeliveries(org, since, { deliveries: 'webhook_deliveries', attempts: 'webhook_attempts' })
     case 'destinations':

@@ -127,6 +127,7 @@ CREATE TABLE alert_incidents (
   CONSTRAINT alert_incidents_resolved_check CHECK (((resolved_at IS NOT NULL) = (status = 'resolved'::text))),
   CONSTRAINT alert_incidents_status_check CHECK ((status = ANY (ARRAY['firing'::text, 'acknowledged'::text, 'resolved'::text])))
 );
+CREATE INDEX alert_incidents_conversations_idx ON public.alert_incidents USING gin (conversation_ids);
 CREATE UNIQUE INDEX alert_incidents_open_key ON public.alert_incidents USING btree (organization_id, alert_rule_id, group_key) WHERE (status <> 'resolved'::text);
 CREATE INDEX alert_incidents_opened_idx ON public.alert_incidents USING btree (organization_id, opened_at);
 CREATE INDEX alert_incidents_rule_idx ON public.alert_incidents USING btree (organization_id, alert_rule_id, id);
@@ -983,6 +984,7 @@ CREATE TABLE monitor_results (
   CONSTRAINT monitor_results_tokens_check CHECK (((input_tokens IS NULL) = (output_tokens IS NULL)))
 ) WITH (autovacuum_vacuum_insert_scale_factor=0.02);
 CREATE INDEX monitor_results_affected_idx ON public.monitor_results USING btree (organization_id, monitor_id, call_started_at, conversation_id, monitor_version) WHERE (result = 1);
+CREATE INDEX monitor_results_failed_idx ON public.monitor_results USING btree (organization_id, evaluated_at) WHERE (status = 2);
 
 CREATE TABLE monitor_spike_states (
   organization_id uuid NOT NULL,
