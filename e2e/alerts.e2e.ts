@@ -76,7 +76,7 @@ it('shows an incident as it opens, is acknowledged, and resolves', async () => {
 
 it('shows the health of the organization', async () => {
   const page = await open('/settings/health', 'owner')
-  const checks = page.getByRole('table', { name: 'Checks' })
+  const checks = page.getByRole('region', { name: 'Checks' })
   await checks.getByText('Conversations are arriving.').waitFor()
   await page.getByRole('heading', { name: 'No failed jobs' }).waitFor()
   expect(await breaches(page)).toEqual([])
