@@ -182,7 +182,7 @@ describe('a backup', async () => {
     const full = await runInOne(['restore', rested], switches)
     expect(full).toMatchObject({ code: 1, stderr: expect.stringContaining('is not empty') })
     const none = await runInOne(['restore', empty], { EARSHOT_DATA_DIR: join(empty, 'new') })
-    expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('is no backup') })
+    expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('is not a backup') })
 
     const keyless = join(folder, 'keyless')
     await runInOne(['backup', keyless], { ...switches, EARSHOT_SECRET_KEY: 'k'.repeat(32) })
@@ -302,7 +302,7 @@ describe('a backup', async () => {
       ['backup', join(folder, 'never')],
     ]) {
       const { code, stdout, stderr } = await runEarshot(command, target)
-      expect([code, stdout + stderr]).toEqual([1, expect.stringContaining('was interrupted, so it is not whole')])
+      expect([code, stdout + stderr]).toEqual([1, expect.stringContaining('was interrupted, so it is incomplete')])
     }
     expect(await readdir(target.EARSHOT_DATA_DIR)).not.toContain('postgres')
     expect(await runInOne(['restore', rested], target)).toMatchObject({ code: 0, stderr: '' })
