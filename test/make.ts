@@ -1,4 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import { checkAlertRules } from '../server/alert-rules/jobs.ts'
 import { deliverMessage } from '../server/destinations/deliveries/jobs.ts'
 import { fileSpike } from '../server/findings/file.ts'
@@ -383,10 +384,18 @@ export const makeAlertRule = (server: TestServer, key: string, fields: object = 
 export const makeAlertIncident = async (server: TestServer, key: string): Promise<string> => {
   const rule = await makeAlertRule(server, key)
   await makeConversation(server, key, { startedAt: new Date(server.clock.now().getTime() - 60_000).toISOString() })
+  // Due by the clock of any process that checks it.
+  const due = { next_check_at: new Date(0) }
+  await server.deps.db.updateTable('alert_rules').set(due).where('id', '=', rule.id).execute()
   await server.deps.jobs.enqueue(server.deps.db, checkAlertRules, {})
   await server.deps.jobs.drain([checkAlertRules], server.deps)
-  const { body } = await server.call('GET', `/v1/alert-incidents?ruleId=${rule.id}`, { key })
-  return body.data[0].id
+  // With several processes, another one may run the check.
+  for (let polls = 0; polls < 300; polls++) {
+    const { body } = await server.call('GET', `/v1/alert-incidents?ruleId=${rule.id}`, { key })
+    if (body.data[0]) return body.data[0].id
+    await pause(50)
+  }
+  throw new Error('no incident has opened')
 }
 
 /** The password of everyone in tests. */
