@@ -142,12 +142,10 @@ const perform = async (
   { rule, question, now }: { rule: StoredRule; question: Question; now: Date },
   step: Step,
 ): Promise<void> => {
-  const storedOf = ({ value, interval, sample, ...reading }: Reading) => ({
-    value,
-    interval,
-    sample,
-    text: describeReading(question, { value, interval, sample, ...reading }),
-  })
+  const storedOf = (reading: Reading) => {
+    const { value, interval, sample } = reading
+    return { value, interval, sample, text: describeReading(question, reading) }
+  }
   switch (step.do) {
     case 'open': {
       const { reading } = step

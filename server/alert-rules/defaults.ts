@@ -2,34 +2,23 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { newId } from '../platform/ids.ts'
 import { insertRules, type RuleFields } from './queries.ts'
-
-const common: Omit<RuleFields, 'name' | 'severity' | 'condition'> = {
-  enabled: true,
-  filter: null,
-  groupBy: null,
-  windowMinutes: 60,
-  minimumSample: 30,
-  destinationIds: [],
-  ownerUserId: null,
-  repeatEveryMinutes: null,
-  runbookUrl: null,
-}
+import { defaults } from './settings.ts'
 
 /** The rules that every organization starts with. They can be changed, disabled, and deleted like any others. */
 const defaultRules: RuleFields[] = [
   {
-    ...common,
+    ...defaults,
     name: 'No conversations arrive',
     severity: 'critical',
     condition: { kind: 'no_data', forMinutes: 1_440 },
   },
   {
-    ...common,
+    ...defaults,
     name: 'Evaluations fail',
     severity: 'critical',
     condition: { kind: 'failures', source: 'judges', threshold: 5 },
   },
-  { ...common, name: 'A monitor spikes', severity: 'warning', condition: { kind: 'spike' } },
+  { ...defaults, name: 'A monitor spikes', severity: 'warning', condition: { kind: 'spike' } },
 ]
 
 export const createDefaultRules = async ({ clock }: Pick<Deps, 'clock'>, trx: Db, org: OrgId): Promise<void> => {

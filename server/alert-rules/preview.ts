@@ -3,7 +3,7 @@ import { dayMs, minuteMs } from '../platform/durations.ts'
 import { invalid } from '../platform/errors.ts'
 import type { Condition, ConditionOf } from './condition-schema.ts'
 import { decideMeasure, lastWholeWindow, measureOf, type Question } from './conditions/read-condition.ts'
-import { type Decision, decideChange } from './measures/decide.ts'
+import { type Decision, decideChange, nothingMeasured } from './measures/decide.ts'
 import { findGroupNames, type Sums, sumMeasure } from './measures/queries.ts'
 
 // When a rule would have fired, in consecutive windows.
@@ -14,8 +14,6 @@ const mostIncidents = 200
 const mostPoints = 500
 /** Groups times periods. Beyond, they take too much memory. */
 const mostSteps = 500_000
-
-const noSums: Sums = { count: 0, hits: 0, sum: 0, squares: 0, quantile: null }
 
 type Incident = { key: string; openedAt: Date; resolvedAt: Date | null; value: number | null }
 
@@ -43,7 +41,9 @@ const decide = (condition: Previewed, periods: Sums[], question: Question, group
     case 'change': {
       const back = condition.comparedTo === 'same_weekday' ? Math.max(1, Math.round(10_080 / windowMinutes)) : 1
       const about = { windowMinutes, groups, minimumSample }
-      return periods.map((now, at) => decideChange({ before: periods[at - back] ?? noSums, now }, condition, about))
+      return periods.map((now, at) =>
+        decideChange({ before: periods[at - back] ?? nothingMeasured, now }, condition, about),
+      )
     }
     case 'no_data': {
       const needed = Math.max(1, Math.ceil(condition.forMinutes / stepMinutesOf(condition, windowMinutes)))
@@ -101,7 +101,7 @@ export const previewRule = async (db: Db, org: OrgId, question: Question, now: D
   }
   if (groupBy === null && byGroup.size === 0) byGroup.set('', [])
   const groups = [...byGroup].map(([key, sums]) => {
-    const periods: Sums[] = new Array(bounds.length - 1).fill(noSums)
+    const periods: Sums[] = new Array(bounds.length - 1).fill(nothingMeasured)
     for (const { period, ...sum } of sums) periods[period] = sum
     const decisions = decide(condition, periods, question, byGroup.size)
     const total = sums.reduce((count, sum) => count + sum.count, 0)

@@ -9,7 +9,8 @@ import type { Condition } from './condition-schema.ts'
 import { findMemberName, type RuleFields } from './queries.ts'
 import type { RuleCreate, RuleUpdate } from './schema.ts'
 
-const defaults: Omit<RuleFields, 'name' | 'condition'> = {
+/** The settings of a rule that names no others. */
+export const defaults: Omit<RuleFields, 'name' | 'condition'> = {
   enabled: true,
   severity: 'warning',
   filter: null,

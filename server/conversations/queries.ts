@@ -102,3 +102,15 @@ export const findNamedConversations = (db: Db, org: OrgId, names: ConversationNa
 /** Locked in the order in which ingest locks them, so that their counts stay correct. */
 export const lockNamedConversations = (db: Db, org: OrgId, names: ConversationNames) =>
   selectNamed(db, org, names).orderBy('external_id').orderBy('id').forNoKeyUpdate().execute()
+
+/** Returns when the latest conversation arrived. IDs rise with time. */
+export const findLastArrival = async (db: Db, org: OrgId): Promise<Date | undefined> => {
+  const row = await db
+    .selectFrom('conversations')
+    .select('created_at as at')
+    .where('organization_id', '=', org)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.at
+}

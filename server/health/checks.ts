@@ -1,3 +1,4 @@
+import { findLastArrival } from '../conversations/queries.ts'
 import { getOrganization } from '../organizations/queries.ts'
 import { monthOf } from '../organizations/spending/month.ts'
 import { getSpending } from '../organizations/spending/queries.ts'
@@ -8,7 +9,6 @@ import {
   countJobs,
   countOpenIncidents,
   type Failing,
-  findLastArrival,
   listFailingDestinations,
   listFailingEndpoints,
   listFailingMonitors,

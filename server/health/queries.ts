@@ -4,18 +4,6 @@ import { codes } from '../platform/db/result-codes.ts'
 
 const mostListed = 20
 
-/** Returns when the latest conversation arrived. IDs rise with time. */
-export const findLastArrival = async (db: Db, org: OrgId): Promise<Date | undefined> => {
-  const row = await db
-    .selectFrom('conversations')
-    .select('created_at as at')
-    .where('organization_id', '=', org)
-    .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  return row?.at
-}
-
 export type IngestionSource = { id: string; name: string; lastDeliveryAt: Date | null }
 
 /** Lists the integrations with the time of their latest delivery. */

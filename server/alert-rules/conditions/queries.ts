@@ -105,15 +105,3 @@ export const countFailures = async (db: Db, org: OrgId, source: FailureSource, s
     SELECT count(*) AS count FROM (${failuresOf(source, org, since)} LIMIT ${mostFailures}) f`.execute(db)
   return rows[0]?.count ?? 0
 }
-
-/** Returns when the latest conversation arrived. IDs rise with time. */
-export const findLastArrival = async (db: Db, org: OrgId): Promise<Date | undefined> => {
-  const row = await db
-    .selectFrom('conversations')
-    .select('created_at as at')
-    .where('organization_id', '=', org)
-    .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  return row?.at
-}

@@ -1,3 +1,4 @@
+import { findLastArrival } from '../../conversations/queries.ts'
 import type { Selection } from '../../filters/queries.ts'
 import { getOrganization } from '../../organizations/queries.ts'
 import { monthOf } from '../../organizations/spending/month.ts'
@@ -12,6 +13,7 @@ import {
   decideRate,
   decideStatistic,
   decideVolume,
+  nothingMeasured,
   quantileOf,
   type Verdict,
 } from '../measures/decide.ts'
@@ -25,7 +27,7 @@ import {
   type Sums,
   sumMeasure,
 } from '../measures/queries.ts'
-import { countFailures, findLastArrival, listAlarmedExperiments, listOpenFindings, listSpikes } from './queries.ts'
+import { countFailures, listAlarmedExperiments, listOpenFindings, listSpikes } from './queries.ts'
 
 /** The question that a rule asks, with its filter parsed. */
 export type Question = {
@@ -46,8 +48,6 @@ export type Reading = {
   interval: Interval | null
   sample: number | null
 }
-
-const noSums: Sums = { count: 0, hits: 0, sum: 0, squares: 0, quantile: null }
 
 type MeasureCondition = ConditionOf<'rate' | 'score' | 'signal' | 'volume' | 'change'>
 
@@ -114,7 +114,7 @@ const readMeasure = async (db: Db, org: OrgId, question: Question, condition: Me
   const decisions = new Map(
     [...new Set([...keys, ...sums.keys()])].map((key) => [
       key,
-      decideMeasure(condition, sums.get(key) ?? noSums, minimumSample),
+      decideMeasure(condition, sums.get(key) ?? nothingMeasured, minimumSample),
     ]),
   )
   return labelled(db, org, groupBy, decisions)
@@ -151,7 +151,11 @@ const readChange = async (
   const decisions = new Map(
     keys.map((key) => [
       key,
-      decideChange({ before: before.get(key) ?? noSums, now: now.get(key) ?? noSums }, condition, about),
+      decideChange(
+        { before: before.get(key) ?? nothingMeasured, now: now.get(key) ?? nothingMeasured },
+        condition,
+        about,
+      ),
     ]),
   )
   return labelled(db, org, groupBy, decisions)

@@ -7,6 +7,9 @@ import type { Sums } from './queries.ts'
 
 const alpha = 0.05
 
+/** The sums of a window without conversations. */
+export const nothingMeasured: Sums = { count: 0, hits: 0, sum: 0, squares: 0, quantile: null }
+
 export type Statistic = 'mean' | 'p50' | 'p95' | 'p99'
 export type Direction = 'above' | 'below'
 

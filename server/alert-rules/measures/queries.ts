@@ -36,14 +36,14 @@ type Asked = {
   limit?: number
 }
 
-const groupColumns = {
-  agent: sql<string>`conversations.agent_id::text`,
-  company: sql<string>`conversations.company_id::text`,
-  version: sql<string>`conversations.agent_version_id::text`,
+const groups = {
+  agent: { table: sql`agents`, column: sql`conversations.agent_id` },
+  company: { table: sql`companies`, column: sql`conversations.company_id` },
+  version: { table: sql`agent_versions`, column: sql`conversations.agent_version_id` },
 }
 
 const groupColumn = (groupBy: GroupBy | null): RawBuilder<string> =>
-  groupBy === null ? sql<string>`''` : groupColumns[groupBy]
+  groupBy === null ? sql<string>`''` : sql<string>`${groups[groupBy].column}::text`
 
 type Within = { since: Date; until: Date }
 
@@ -165,12 +165,6 @@ export const listExamples = async (
   return rows.map(({ id }) => id)
 }
 
-const groupTables = {
-  agent: sql`SELECT id, name FROM agents`,
-  company: sql`SELECT id, name FROM companies`,
-  version: sql`SELECT v.id, a.name || ', version ' || coalesce(v.label, v.number::text) AS name FROM agent_versions v`,
-}
-
 /** Returns the names of groups by their keys. */
 export const findGroupNames = async (
   db: Db,
@@ -181,17 +175,12 @@ export const findGroupNames = async (
   if (keys.length === 0) return new Map()
   const of =
     groupBy === 'version'
-      ? sql`${groupTables.version} JOIN agents a ON a.organization_id = ${org} AND a.id = v.agent_id
+      ? sql`SELECT v.id, a.name || ', version ' || coalesce(v.label, v.number::text) AS name
+          FROM agent_versions v JOIN agents a ON a.organization_id = ${org} AND a.id = v.agent_id
           WHERE v.organization_id = ${org} AND v.id = ANY(${keys}::uuid[])`
-      : sql`${groupTables[groupBy]} WHERE organization_id = ${org} AND id = ANY(${keys}::uuid[])`
+      : sql`SELECT id, name FROM ${groups[groupBy].table} WHERE organization_id = ${org} AND id = ANY(${keys}::uuid[])`
   const { rows } = await sql<{ id: string; name: string }>`${of}`.execute(db)
   return new Map(rows.map(({ id, name }) => [id, name]))
-}
-
-const groupIds = {
-  agent: { table: sql`agents`, column: sql`conversations.agent_id` },
-  company: { table: sql`companies`, column: sql`conversations.company_id` },
-  version: { table: sql`agent_versions`, column: sql`conversations.agent_version_id` },
 }
 
 type Recent = { selection: Selection | undefined; since: Date; now: Date }
@@ -216,7 +205,7 @@ export const listRecentGroups = async (
   org: OrgId,
   { groupBy, ...recent }: Recent & { groupBy: GroupBy },
 ): Promise<{ key: string; lastAt: Date }[]> => {
-  const { table, column } = groupIds[groupBy]
+  const { table, column } = groups[groupBy]
   const latest = selectLatestStart(db, org, recent).where(sql<boolean>`${column} = g.id`)
   const { rows } = await sql<{ key: string; lastAt: Date }>`
     SELECT g.id::text AS key, l.at AS "lastAt"
