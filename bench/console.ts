@@ -1,6 +1,5 @@
 // The console in a real browser with a million demo conversations: how soon the list is usable, whether rows are blank
-// while it
-// scrolls, and how soon a changed filter shows results. Exits with 1 if a limit is exceeded.
+// while it scrolls, and how soon a changed filter shows results. Exits with 1 if a limit is exceeded.
 // npm run bench -- console [CALLS]
 
 import { chmod, mkdtemp, rm } from 'node:fs/promises'

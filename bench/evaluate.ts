@@ -1,6 +1,5 @@
 // Twenty rules on the demo's conversations, from stored turns to stored results, with the evaluation jobs, against COPY
-// of the same
-// rows into the same empty table. Then only the parts, one after the other.
+// of the same rows into the same empty table. Then only the parts, one after the other.
 // npm run bench -- evaluate [CONVERSATIONS]
 
 import { join } from 'node:path'

@@ -1,6 +1,5 @@
 // How long the worst bodies block a server's event loop, for each route with a body and each content type: the median
-// and the worst
-// of five requests, in CPU time of the main thread, which does not depend on other load.
+// and the worst of five requests, in CPU time of the main thread, which does not depend on other load.
 // npm run bench -- event-loop [PART OF A ROUTE]     ALL=1 shows the next slowest bodies too
 
 import { once } from 'node:events'

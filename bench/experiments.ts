@@ -1,6 +1,5 @@
 // Checks the claims of experiment statistics with simulated experiments, and measures reading and counting an
-// experiment with a
-// million conversations. Exits with 1 if a limit is exceeded.
+// experiment with a million conversations. Exits with 1 if a limit is exceeded.
 // npm run bench -- experiments [CONVERSATIONS] [PARTS] [--write]
 // --write puts the tables of the simulations into docs/experiments.md.
 

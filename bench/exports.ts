@@ -1,7 +1,6 @@
 // Exports of 100,000 calls and 20 monitors out of a million calls, from the order to the stored file, in a separate
-// process as in the
-// service. Each alternates with its baseline, so that a drifting machine affects both. Exits with 1 if a limit is
-// exceeded.
+// process as in the service. Each alternates with its baseline, so that a drifting machine affects both. Exits with 1
+// if a limit is exceeded.
 // npm run bench -- exports [CALLS] [CALLS OF THE WINDOW] [PARTS]
 
 import { fork } from 'node:child_process'

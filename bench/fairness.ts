@@ -1,8 +1,6 @@
 // How long one organization's work waits while another saturates the same kind of work, compared with an idle service.
-// Limit: three
-// times the idle delay plus the length of one task. All work is real; external services, such as a model, recordings,
-// receivers,
-// and a bucket, respond after 400 ms.
+// Limit: three times the idle delay plus the length of one task. All work is real; external services, such as a model,
+// recordings, receivers, and a bucket, respond after 400 ms.
 // npm run bench -- fairness [KIND]
 import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'

@@ -1,6 +1,5 @@
 // One authenticated GET by primary key, with everything enabled, against plain node:http and pg with the same lookup;
-// then a page of 50
-// conversations, plain and compressed. All alternate, so that a drifting machine affects all.
+// then a page of 50 conversations, plain and compressed. All alternate, so that a drifting machine affects all.
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,6 +1,5 @@
 // `earshot conversations import` of a provider's calls: 10,000, and 100,000 with the command killed three times and
-// restarted. Reports
-// its peak memory, which must not grow with the file, and that each call is stored once.
+// restarted. Reports its peak memory, which must not grow with the file, and that each call is stored once.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,8 +1,6 @@
 // Batches of 500 conversations over HTTP, with turns read, signals computed, text indexed, and evaluation enqueued,
-// against one
-// statement per table with the same rows, and one statement per row. The three alternate, so that a drifting machine
-// affects all.
-// Then memory: one NDJSON stream, and one ten times as long.
+// against one statement per table with the same rows, and one statement per row. The three alternate, so that a
+// drifting machine affects all. Then memory: one NDJSON stream, and one ten times as long.
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,6 +1,5 @@
 // Only the queue: the rate of empty jobs, with a worker like the service's. First on their own, then while a long
-// snapshot, like an
-// export's, prevents cleaning up.
+// snapshot, like an export's, prevents cleaning up.
 // npm run bench -- jobs [JOBS]; with DATABASE_URL on that database, such as a distributed one.
 import pg from 'pg'
 import Type from 'typebox'

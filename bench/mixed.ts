@@ -1,8 +1,6 @@
 // Everything at once, for ten minutes, on a service with a million conversations: ingest, evaluation, lists, search,
-// opening, exports,
-// an experiment, and the console in a browser. Compared with the limits in docs/operating.md, "Under load". Exits with
-// 1 if one is
-// exceeded.
+// opening, exports, an experiment, and the console in a browser. Compared with the limits in docs/operating.md, "Under
+// load". Exits with 1 if one is exceeded.
 // npm run bench -- mixed [CONVERSATIONS] [MINUTES]
 
 import { fork } from 'node:child_process'

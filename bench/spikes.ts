@@ -1,6 +1,5 @@
 // The false alarms of the spike detector with a thousand monitors with constant rates in a year, and how long it takes
-// to detect a
-// doubled rate. The data is seeded, and the detector is the product's.
+// to detect a doubled rate. The data is seeded, and the detector is the product's.
 
 import { type Detector, newDetector, observe, withoutSpike } from '../server/spikes/detector.ts'
 import { type Estimate, share } from '../server/statistics/agreement.ts'

@@ -1,6 +1,5 @@
 // The first steps of a new user of the library, timed: from an empty folder to a file of results. The service runs
-// already; the
-// packed file is installed.
+// already; the packed file is installed.
 
 import { execFileSync } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'

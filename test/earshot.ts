@@ -173,8 +173,7 @@ const startCommands = () => {
 
 /**
  * Like `runEarshot`, but runs commands one after the other in one process, which loads the code once, in a tenth of the
- * time: for
- * further cases of a command that another test runs in a real process.
+ * time: for further cases of a command that another test runs in a real process.
  */
 export const runInOne: typeof runEarshot = async (args, switches) => {
   commands ??= startCommands()

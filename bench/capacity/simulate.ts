@@ -1,6 +1,5 @@
 // Simulates how many nodes carry a load: organizations of different sizes are hashed to shards, shards are balanced
-// like Citus's
-// rebalancer does, and the fullest node serves random arrivals.
+// like Citus's rebalancer does, and the fullest node serves random arrivals.
 
 /** The cost of one request, or one stored conversation. */
 export type Costs = {

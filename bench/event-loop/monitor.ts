@@ -1,6 +1,5 @@
 // Loaded into the measured server before its own code: reports the longest block of its event loop since the last call,
-// in wall
-// time and in CPU time of the main thread. The second is the block without other load.
+// in wall time and in CPU time of the main thread. The second is the block without other load.
 
 import { createServer } from 'node:http'
 import { isMainThread } from 'node:worker_threads'

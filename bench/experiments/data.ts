@@ -1,6 +1,5 @@
 // The data for counting and reading: conversations of an agent with two versions, of returning customers, each with a
-// result of nearly
-// every monitor.
+// result of nearly every monitor.
 
 import type pg from 'pg'
 

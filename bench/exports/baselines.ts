@@ -76,8 +76,7 @@ export type Pivot = keyof typeof pivots
 
 /**
  * A cursor over the query that joins each monitor's newest results as columns: it writes exactly the same file as an
- * export, from
- * pg's rows.
+ * export, from pg's rows.
  */
 export const throughCursor = async (client: pg.Client, wanted: BaselineExport, pivot: Pivot): Promise<void> => {
   const { monitorIds, folder } = wanted

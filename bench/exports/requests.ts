@@ -1,6 +1,5 @@
 // A separate process that requests one URL at a steady rate, and reports how long each response took since it was due.
-// Controlled by
-// messages with the URL and the end.
+// Controlled by messages with the URL and the end.
 
 import { Agent, get } from 'node:http'
 

@@ -1,6 +1,5 @@
 // A separate process for downloads and a browser, which take much CPU time: in the process that measures requests, that
-// would
-// distort the times. Controlled by messages, and returns its measurements.
+// would distort the times. Controlled by messages, and returns its measurements.
 
 import type { Browser } from 'playwright-core'
 import { type Chromium, launchChromium } from '../../e2e/chromium.ts'

@@ -69,8 +69,7 @@ export const watch = async (pid: number, origin: string, until: number): Promise
 
 /**
  * The growth of the minimum per minute, from the second third of the time to the last; the first fills caches. Leaked
- * memory raises the
- * minimum; garbage collections, and a temporarily larger generation, do not.
+ * memory raises the minimum; garbage collections, and a temporarily larger generation, do not.
  */
 export const growthOf = (samples: Sample[]): number => {
   const [from, to] = [samples.at(0)?.minutes ?? Number.NaN, samples.at(-1)?.minutes ?? Number.NaN]

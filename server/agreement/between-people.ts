@@ -1,6 +1,5 @@
 // Agreement between people: numbers in, numbers out. A unit is a judged conversation with the number of each answer,
-// and
-// the number of such units.
+// and the number of such units.
 
 export type RatedUnit = { counts: number[]; times: number }
 
@@ -44,8 +43,7 @@ const z = 1.959963984540054
 
 /**
  * Returns an estimate with its 95% jackknife interval: how much it changes when single units are left out. Without
- * bounds
- * if leaving one out leaves nothing to estimate.
+ * bounds if leaving one out leaves nothing to estimate.
  */
 export const withInterval = (units: RatedUnit[], figure: (units: RatedUnit[]) => number | null) => {
   const value = figure(units)

@@ -171,9 +171,8 @@ export const deleteBucket = async (trx: Db, org: OrgId, id: string): Promise<voi
 
 /**
  * Whether `conversations c` was reviewed in a fair sample of the scope of `monitors o`: in a sampled bucket with only
- * filters
- * that the scope of the monitor has too, and after the bucket got them. A sample of a subset, such as of affected
- * conversations, does not represent the rest. `x.agent_id` limits it to one agent, or is null.
+ * filters that the scope of the monitor has too, and after the bucket got them. A sample of a subset, such as of
+ * affected conversations, does not represent the rest. `x.agent_id` limits it to one agent, or is null.
  */
 export const isFairlySampled = (org: OrgId) => sql<boolean>`EXISTS (
   SELECT 1 FROM bucket_conversations i

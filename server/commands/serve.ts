@@ -23,8 +23,7 @@ const untilEnd = () => {
   let whenAskedAgain: () => void = exit
   const onSignal = (signal: NodeJS.Signals) => {
     // One Ctrl-C can arrive twice: from the terminal, and through npm. A later signal means that the operator does not
-    // want to
-    // wait.
+    // want to wait.
     if (askedAt !== undefined && performance.now() - askedAt < repeatMs) return
     if (askedAt !== undefined) whenAskedAgain()
     askedAt = performance.now()
@@ -74,8 +73,7 @@ const begin = async (running: Running, alone: boolean, printCredentials: boolean
 
 /**
  * Continues to serve while a load balancer sees on /readyz that it should stop. Keep-alive connections end with their
- * next
- * response, so that none is closed just as a request arrives.
+ * next response, so that none is closed just as a request arrives.
  */
 const turnAway = async ({ deps, app }: Running, pauseMs: (ms: number) => Promise<void>): Promise<void> => {
   const { drainSeconds } = deps.config

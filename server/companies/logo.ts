@@ -4,8 +4,7 @@ import { isPublicHostByForm } from '../platform/outbound/public-host.ts'
 
 /**
  * Programs parse unusual URLs differently: a browser accepts `https:host`, and a backslash as a slash, but other
- * programs
- * see no host or a user.
+ * programs see no host or a user.
  */
 const isPlain = (address: string, { hostname, port }: URL): boolean => {
   const written = /^https:\/\/([^/\\@?#\s]+)(?:[/?#][^\\\s]*)?$/i.exec(address)?.[1]?.toLowerCase().replace(/:443$/, '')

@@ -7,8 +7,7 @@ import type { Signals } from '../transcripts/signals/signals.ts'
 
 /**
  * Columns of one table, so that a cluster needs no join planner. JSON as text, because the coordinator would parse JSON
- * from
- * its nodes and write it again.
+ * from its nodes and write it again.
  */
 export const columns = [
   'conversations.id',

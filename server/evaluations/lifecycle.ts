@@ -1,6 +1,5 @@
 // The lifecycle of an evaluation: queued when conversations are stored; rules run on a batch, each judge request is its
-// own
-// job, and repeated failures are stored as failed.
+// own job, and repeated failures are stored as failed.
 
 import Type from 'typebox'
 import type { Evaluation } from '../monitor-results/queries.ts'
@@ -77,8 +76,7 @@ const listUnanswered = async (db: Db, org: OrgId, { conversationId, monitorIds, 
 
 /**
  * Runs judges on one conversation. Paid responses are stored and the job completes in one transaction. Monitors without
- * a
- * response are retried later.
+ * a response are retried later.
  */
 export const judge = defineJob({
   name: 'conversation.judge',
@@ -96,8 +94,7 @@ export const judge = defineJob({
   // Jobs wait for the endpoint, which limits concurrency as the operator configured.
   concurrency: 128,
   // Longer than the worst case: twenty windows, each requested about twice, two minutes per request, and waits. After a
-  // timeout,
-  // the responses are lost but paid for.
+  // timeout, the responses are lost but paid for.
   timeoutSeconds: 2 * 60 * 60,
   run: async (deps: EvaluationDeps, { organizationId, round, ...waiting }, attempt) => {
     const org = organizationId
@@ -134,8 +131,8 @@ export const judge = defineJob({
 
 /**
  * Evaluates conversations that completed, or with a changed transcript or changed metrics. Enqueued in the transaction
- * that
- * stores them. The results of all rules are one statement. Judges take time, so each request to a model is its own job.
+ * that stores them. The results of all rules are one statement. Judges take time, so each request to a model is its own
+ * job.
  */
 export const evaluateConversations = defineJob({
   name: 'conversation.evaluate',

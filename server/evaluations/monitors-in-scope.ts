@@ -12,8 +12,7 @@ type IsInScope = (subject: Subject, monitor: StoredMonitor) => boolean
 
 /**
  * Finds the monitors that evaluate each conversation: those with the conversation in their scope and sample. Others
- * create
- * no result. Equal scopes are checked once, and empty ones never.
+ * create no result. Equal scopes are checked once, and empty ones never.
  */
 export const findMonitorsInScope = async (
   db: Db,

@@ -103,8 +103,7 @@ export const listOverlapping = (db: Db, org: OrgId, { id, armAVersionId, armBVer
 
 /**
  * Waits for conversations of the agent that are being stored, and blocks others until the transaction ends: each either
- * is
- * already stored or finds the experiment. Storing one locks its agent, by its foreign key.
+ * is already stored or finds the experiment. Storing one locks its agent, by its foreign key.
  */
 export const lockArrivals = (trx: Db, org: OrgId, agentId: string) =>
   trx

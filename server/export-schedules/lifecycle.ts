@@ -83,8 +83,7 @@ const faultOf = async (
 
 /**
  * Creates the run for a time; it fails immediately if its export cannot be created. The caller has locked the queue and
- * the
- * schedule, and checked for obstacles.
+ * the schedule, and checked for obstacles.
  */
 export const makeRun = async (
   deps: Pick<Deps, 'jobs' | 'clock'>,
@@ -254,8 +253,7 @@ const coveredAfter = ({ windowRule, coveredUntil }: StoredSchedule, { since, unt
 
 /**
  * Ends a run with all consequences for its schedule, in the caller's transaction, which has locked the schedule. A
- * failed
- * period is not covered: the next run since the last one includes it.
+ * failed period is not covered: the next run since the last one includes it.
  */
 const endRun = async (
   deps: Pick<Deps, 'jobs' | 'clock'>,

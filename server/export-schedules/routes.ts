@@ -187,8 +187,7 @@ export const exportSchedules = (app: App, deps: Deps): void => {
 
   /**
    * Returns what to store with a changed destination. Without its own secret, that is the current one: another change
-   * may have
-   * set it while the bucket was tested.
+   * may have set it while the bucket was tested.
    */
   const sealedFor = (
     org: Actor['org'],

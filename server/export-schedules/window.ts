@@ -10,8 +10,7 @@ type Windowed = {
 
 /**
  * Returns the period of a run by the start of calls. It ends before the run, by the time that calls need to end,
- * arrive, and
- * be evaluated. Undefined if the period is empty.
+ * arrive, and be evaluated. Undefined if the period is empty.
  */
 export const windowOf = (schedule: Windowed, plannedFor: Date): { since: Date; until: Date } | undefined => {
   const { windowRule, settleMinutes, coveredUntil, config } = schedule

@@ -82,8 +82,7 @@ const isFree = (slug: string): boolean => !columnsOf(slug).some((column) => colu
 
 /**
  * Slugs of letters and digits in lower case, all different. The first one of a name keeps it; others are numbered,
- * avoiding names
- * that already exist.
+ * avoiding names that already exist.
  */
 export const slugsOf = (names: string[]): string[] => {
   const plain = names.map(slugOf)

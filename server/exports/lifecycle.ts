@@ -1,6 +1,5 @@
 // The lifecycle of every export: created, started from the queue, written, ended, expired. Requests, schedules, and
-// jobs
-// only change exports with these functions. The queue of the organization is locked first, and then the export.
+// jobs only change exports with these functions. The queue of the organization is locked first, and then the export.
 
 import { isDeepStrictEqual } from 'node:util'
 import Type from 'typebox'
@@ -174,9 +173,8 @@ const notify = async (deps: Deps, trx: Db, org: OrgId, ended: StoredExport): Pro
 
 /**
  * Ends an export in the caller's transaction with all consequences: deletes its file unless completed, notifies its
- * endpoint,
- * and starts the next one in the queue. False if the change is not allowed. The caller has locked the queue and the
- * export.
+ * endpoint, and starts the next one in the queue. False if the change is not allowed. The caller has locked the queue
+ * and the export.
  */
 const endExport = async (deps: Deps, trx: Db, org: OrgId, held: StoredExport, end: End): Promise<boolean> => {
   if (!canMove(held.status, end.status)) return false
@@ -264,8 +262,7 @@ const generateOnce = async (deps: ExportDeps, task: Task, late: AbortSignal): Pr
 
 /**
  * Generates one export in a separate process. If anything dies, the job restarts with another key, so that a delayed
- * earlier
- * attempt changes nothing.
+ * earlier attempt changes nothing.
  */
 export const generateExport = defineJob({
   name: 'monitor-export.generate',

@@ -1,7 +1,6 @@
 /**
  * A slice of an export: some calls with their monitor results. Values stay in typed arrays and in the bytes that
- * PostgreSQL
- * sent, because an object for each of ten million cells would cost more than everything else.
+ * PostgreSQL sent, because an object for each of ten million cells would cost more than everything else.
  */
 export type Slice = {
   rows: number
@@ -39,10 +38,8 @@ export const resultWords = ['affected', 'not_affected', 'unscored', 'failed'] as
 
 /**
  * The binary formats: `uuid` 16 bytes; `timestamp` a big-endian int64 of microseconds since 2000-01-01 UTC, always
- * whole
- * milliseconds; `integer` a big-endian int32; `number` a big-endian double; the others UTF-8. Values of `word` and
- * `name`
- * repeat often, of `text` rarely.
+ * whole milliseconds; `integer` a big-endian int32; `number` a big-endian double; the others UTF-8. Values of `word`
+ * and `name` repeat often, of `text` rarely.
  */
 export type CallType = 'uuid' | 'text' | 'timestamp' | 'integer' | 'number' | 'word' | 'name' | 'json'
 

@@ -166,8 +166,7 @@ const monitorConditions = ({ monitors = [], match }: Filter): Pick<Selection, 'm
 
 /**
  * Checks what a schema cannot, reports all faults at once, and returns the filter in canonical spelling: filters with
- * the
- * same meaning are equal as JSON. `path` is the path of the filter in the request.
+ * the same meaning are equal as JSON. `path` is the path of the filter in the request.
  */
 export const parseFilter = (filter: Filter, path = ''): Selection => {
   const issues = faultsOf(filter).map((fault) => ({ ...fault, path: path ? `${path}.${fault.path}` : fault.path }))

@@ -317,8 +317,7 @@ export const isReadInIndexOrder = (org: OrgId, selection: Listed): boolean =>
 /**
  * Restricts an index in list order, and positions the page. After a position in the period, the end of the period adds
  * nothing and would be expensive: with two bounds, PostgreSQL 18 starts at the end of the period and reads all pages
- * down
- * to the position.
+ * down to the position.
  */
 const orderedFrom = (org: OrgId, selection: Listed, after: string | undefined): Clause[] => {
   if (after === undefined) return [ofTenant(org), ...orderedClauses(selection)]
@@ -353,15 +352,12 @@ const affectedBy = (db: Db, org: OrgId, monitorId: string, selection: Selection)
 
 /**
  * Returns the conversations on a page of the list, newest first, plus one if there is a next page. `after` is a
- * position,
- * `<startedAt> <id>`.
- * Matches of an unordered index can be frequent or rare, and the planner's estimate is not reliable enough: walking
- * through a million conversations for a word that nobody said takes as long as fetching all of them for a word that
- * everyone said. So the newest few are checked first. Only if they do not fill the page, the index returns all matches.
- * A
- * subquery with LIMIT or OFFSET is planned separately, which keeps the two apart. For affected results of one monitor,
- * the
- * newest few of those are checked in between, and if there are no more of them, nothing else runs.
+ * position, `<startedAt> <id>`. Matches of an unordered index can be frequent or rare, and the planner's estimate is
+ * not reliable enough: walking through a million conversations for a word that nobody said takes as long as fetching
+ * all of them for a word that everyone said. So the newest few are checked first. Only if they do not fill the page,
+ * the index returns all matches. A subquery with LIMIT or OFFSET is planned separately, which keeps the two apart. For
+ * affected results of one monitor, the newest few of those are checked in between, and if there are no more of them,
+ * nothing else runs.
  */
 export const listSelected = async (db: Db, org: OrgId, selection: Listed, { limit, after }: Page) => {
   const [startedAt, id] = after?.split(' ') ?? []

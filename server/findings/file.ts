@@ -72,8 +72,7 @@ type Filed = { id: string; news: 'created' | 'reopened' | undefined }
 
 /**
  * Files the spike of a monitor: in its existing finding, which is reopened if it was closed, or in a new one. Undefined
- * if
- * it is suppressed. A second one opened concurrently fails the transaction: each monitor has one.
+ * if it is suppressed. A second one opened concurrently fails the transaction: each monitor has one.
  */
 export const fileSpike = async (deps: AnnounceDeps, trx: Db, org: OrgId, spike: Spike): Promise<Filed | undefined> => {
   const { monitorId, now } = spike

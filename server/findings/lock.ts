@@ -8,8 +8,7 @@ export type LockedFinding = Awaited<ReturnType<typeof lockFinding>>
 
 /**
  * Returns the finding, or the one that it was merged into. Only locks that one: a merge of it also locks what was
- * merged into
- * it before, and would deadlock.
+ * merged into it before, and would deadlock.
  */
 export const lockStandingFinding = async (trx: Db, org: OrgId, id: string): Promise<LockedFinding> => {
   for (;;) {

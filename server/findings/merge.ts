@@ -11,8 +11,7 @@ type Merge = { intoId: string; now: Date }
 
 /**
  * Merges a finding into another. The source is resolved, and the target represents both: it gets the conversations;
- * comments
- * and history stay with the source and are shown with the target's.
+ * comments and history stay with the source and are shown with the target's.
  */
 export const mergeFinding = async (trx: Db, { org, userId }: Actor, id: string, { intoId, now }: Merge) => {
   // In one order, so that two concurrent merges into each other do not deadlock.

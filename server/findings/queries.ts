@@ -126,10 +126,8 @@ type OfMonitor = { monitorId: string; ignoredSince: Date }
 
 /**
  * Returns the finding of a monitor: the one that is neither resolved nor ignored, or else the last one. For a merged
- * one, its
- * target, unless that is closed and belongs to another monitor, which can have an open one, and was not ignored since:
- * it
- * must not be reopened.
+ * one, its target, unless that is closed and belongs to another monitor, which can have an open one, and was not
+ * ignored since: it must not be reopened.
  */
 export const findFindingOfMonitor = async (db: Db, org: OrgId, { monitorId, ignoredSince }: OfMonitor) => {
   const { rows } = await sql<{ id: string }>`

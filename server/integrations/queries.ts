@@ -75,8 +75,7 @@ const lockOf = (id: string) => sql`hashtextextended('integration ' || ${id}::tex
 
 /**
  * Locks an integration against changes and deliveries until the transaction ends. Its row stays unlocked: on a cluster,
- * every
- * node has a copy, and locking them all would make each webhook wait for the others.
+ * every node has a copy, and locking them all would make each webhook wait for the others.
  */
 export const lockIntegration = async (trx: Db, org: OrgId, id: string) => {
   await sql`SELECT pg_advisory_xact_lock(${lockOf(id)})`.execute(trx)

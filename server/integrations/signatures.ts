@@ -2,8 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 
 /**
  * How each provider signs webhooks. Signatures cover the raw bytes, so nothing can be parsed before. Only a request
- * with a
- * valid signature can be stale.
+ * with a valid signature can be stale.
  */
 
 export type SignatureVerdict = 'valid' | 'stale' | 'invalid'
@@ -138,8 +137,7 @@ export const hasTwilioSignature = (head: RequestHead): boolean =>
 
 /**
  * `x-twilio-signature`: over the URL and the fields of a form, or only over the URL if its query has the digest of the
- * body. It
- * has no time: repeated webhooks are recognized by their ID.
+ * body. It has no time: repeated webhooks are recognized by their ID.
  */
 export const verifyTwilio = (request: SignedRequest): SignatureVerdict => {
   const { body, url, secrets } = request

@@ -40,8 +40,7 @@ export const findMemberByEmail = (db: Db, org: OrgId, email: string) =>
 
 /**
  * Finds or creates the person with this address, who can be known from another organization. Returns their ID, which
- * unlike
- * others does not start with the time: it would reveal to the inviter whether the person was known before.
+ * unlike others does not start with the time: it would reveal to the inviter whether the person was known before.
  */
 export const insertUserIfNew = async (db: Db, user: { email: string; name: string }): Promise<string> => {
   const email = user.email.toLowerCase()
@@ -71,10 +70,8 @@ export const insertMember = (db: Db, org: OrgId, { id, userId, email, name, role
 
 /**
  * Locks the member to change, and counts the other owners. If the member has joined, only owners who joined count,
- * since an
- * invited owner may never join. All owners' rows are locked in one order, so that two concurrent changes cannot remove
- * the
- * last owner.
+ * since an invited owner may never join. All owners' rows are locked in one order, so that two concurrent changes
+ * cannot remove the last owner.
  */
 export const lockMember = async (db: Db, org: OrgId, id: string) => {
   const locked = await db

@@ -7,8 +7,7 @@ const batchSize = 5_000
 
 /**
  * Deletes the results of a deleted monitor, and finally the monitor. Each batch is its own transaction. An interrupted
- * job
- * continues with the next run.
+ * job continues with the next run.
  */
 export const deleteMonitorResults = defineJob({
   name: 'monitor.delete-results',

@@ -60,9 +60,8 @@ const placeOf = ({ monitorId, conversationId, monitorVersion }: ResultRow) =>
 
 /**
  * Upserts one row for each conversation and monitor version, and returns the outcome of each given row; the last row of
- * a
- * key wins. IDs are lower case. The conversations and monitors are locked against deletion until the transaction ends;
- * `absent` lists those that do not exist. A row equal to the stored one is not written.
+ * a key wins. IDs are lower case. The conversations and monitors are locked against deletion until the transaction
+ * ends; `absent` lists those that do not exist. A row equal to the stored one is not written.
  */
 export const upsertResults = async (trx: Db, org: OrgId, given: ResultRow[], now: Date): Promise<StoreOutcome[]> => {
   if (given.length === 0) return []
@@ -203,8 +202,7 @@ const insertEvaluation = (
 
 /**
  * Stores the service's own results, thousands in one statement. Most conversations are evaluated once, and checking
- * each
- * row for a conflict takes a quarter of the time, so the first attempt does not.
+ * each row for a conflict takes a quarter of the time, so the first attempt does not.
  */
 export const storeEvaluation = async (trx: Db, org: OrgId, evaluation: Evaluation): Promise<void> => {
   if (evaluation.rows.length === 0) return
@@ -246,8 +244,7 @@ export type ResultFilter = {
 
 /**
  * Latest calls first. `after` is a position, `<callStartedAt> <conversationId> <version>`. An index-only scan finds the
- * rows
- * of the page, and only those are read.
+ * rows of the page, and only those are read.
  */
 export const listMonitorResults = (db: Db, org: OrgId, monitorId: string, filter: ResultFilter, page: Page) => {
   const { result, since, until, version } = filter

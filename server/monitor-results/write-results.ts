@@ -48,8 +48,7 @@ const redactAll = async (
 
 /**
  * Writes the valid items of a batch and returns the outcome of each. Of several for one monitor and conversation, the
- * last
- * wins, and all of them return the outcome.
+ * last wins, and all of them return the outcome.
  */
 export const writeBatch = async (
   deps: Pick<Deps, 'clock' | 'threads' | 'reactions'>,

@@ -109,8 +109,7 @@ export type StoredMonitor = Awaited<ReturnType<typeof getMonitor>>
 
 /**
  * Locks the monitor, so that its versions are numbered one after the other. Results can still be written. It is read by
- * a
- * separate statement: the one that waited for the lock still sees the former version.
+ * a separate statement: the one that waited for the lock still sees the former version.
  */
 export const lockMonitor = async (db: Db, org: OrgId, id: string) => {
   await db

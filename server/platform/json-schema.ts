@@ -11,8 +11,7 @@ const instant =
 
 /**
  * Reads RFC 3339 and further ISO 8601: no seconds, `+0530`, `+05`, and 24:00. The day has to exist, and the year has to
- * be one
- * that PostgreSQL and JavaScript agree on.
+ * be one that PostgreSQL and JavaScript agree on.
  */
 const readInstant = (text: string): Date | undefined => {
   const [, year, month, day, hour = '24', minute = '0', second = '0', fraction = '', sign, hours = '0', minutes = '0'] =

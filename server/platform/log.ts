@@ -33,8 +33,7 @@ const openStandardError = (): DestinationStream => {
 
 /**
  * Writes one JSON object per line to standard error, which keeps standard output for command results. Bodies, headers,
- * and
- * query strings are never logged, so only the error of a library could contain something to redact.
+ * and query strings are never logged, so only the error of a library could contain something to redact.
  */
 export const openLog = (destination?: DestinationStream): Log =>
   pino(

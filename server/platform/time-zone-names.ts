@@ -1,6 +1,5 @@
 // Zones and links of the IANA time zone database, release 2025b (public domain), by area. The runtime's own list also
-// contains
-// abbreviations that the database lacks, such as PST and IST.
+// contains abbreviations that the database lacks, such as PST and IST.
 const areas: Record<string, string> = {
   Africa: `
     Abidjan Accra Addis_Ababa Algiers Asmara Asmera Bamako Bangui Banjul Bissau Blantyre Brazzaville Bujumbura

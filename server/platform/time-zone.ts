@@ -36,8 +36,7 @@ export type Zone = {
   wallTime: (instant: Date) => WallTime
   /**
    * Returns the UTC time of a local time: of a repeated local time, the first; a skipped one moves by the length of the
-   * gap (02:30
-   * becomes 03:30).
+   * gap (02:30 becomes 03:30).
    */
   instantAt: (wall: WallTime) => Date
 }

@@ -13,8 +13,7 @@ export type TurnsOptions = {
   perOwner?: number
   /**
    * Maximum queue length, for all owners. An owner only gets another position while more are free than it has: a single
-   * owner
-   * fills half of the queue, and the next one can still enter.
+   * owner fills half of the queue, and the next one can still enter.
    */
   line?: number
 }

@@ -1,6 +1,5 @@
 // The lifecycle of a review: created or claimed, extended, released, completed, skipped, or lapsed. Changes lock the
-// bucket
-// first, then the conversation.
+// bucket first, then the conversation.
 
 import type { Static } from 'typebox'
 import { lockBucketShared, type StoredBucket } from '../buckets/queries.ts'
@@ -258,8 +257,7 @@ const batchSize = 500
 
 /**
  * Stores that leases have expired, so that the review status of conversations is current. Claims use the clock and do
- * not wait
- * for it.
+ * not wait for it.
  */
 export const lapseReviews = defineSweep({
   name: 'review.lapse',

@@ -1,6 +1,5 @@
 // Validates rich text: TipTap documents of descriptions and comments. Uses a loop with its own stack, so that no
-// document is
-// too deep.
+// document is too deep.
 
 import { type Issue, invalidAll } from '../platform/errors.ts'
 import { isObject } from '../platform/is-object.ts'

@@ -70,8 +70,7 @@ type Body = Pick<InvitationAcceptance, 'password' | 'name'>
 
 /**
  * Returns what to store for the given password: nothing if it is that of the account. Hashing is slow on purpose, so it
- * happens
- * before the transaction.
+ * happens before the transaction.
  */
 const checkPassword = async (deps: SignInDeps, library: Library, invited: Invited, { password, name }: Body) => {
   const { userId, email, byOperator, organizationName } = invited

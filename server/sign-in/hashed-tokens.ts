@@ -41,8 +41,7 @@ const hashTokens = <A extends Adapter>(adapter: A): A => ({
 
 /**
  * The library stores session tokens in plain text and has no option to change that. This sits between it and its
- * tables, so that
- * only hashes are stored and a copy of the database grants no access.
+ * tables, so that only hashes are stored and a copy of the database grants no access.
  */
 export const withHashedTokens = (adapter: DBAdapter): DBAdapter => ({
   ...hashTokens(adapter),

@@ -58,8 +58,7 @@ const readState = (stored: SpikeState, version: number, { since }: HourRange): S
 
 /**
  * When people close the finding of a spike, it has ended. After a resolved one, the test starts over; after an ignored
- * one, the
- * rate is the new baseline. A merged one is its target.
+ * one, the rate is the new baseline. A merged one is its target.
  */
 const heedClosing = async (trx: Db, org: OrgId, state: State, { since }: HourRange): Promise<State> => {
   if (state.findingId === null) return state
@@ -141,8 +140,7 @@ const report = async (
 
 /**
  * Counts the next closed hours of a monitor, each once, and files what they show, in one transaction. Returns whether
- * there are
- * more.
+ * there are more.
  */
 export const detectInMonitor = async (
   deps: StepDeps,

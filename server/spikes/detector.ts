@@ -1,6 +1,5 @@
 // Detects hour by hour whether the rate of a monitor has risen, and since when. Pure; docs/decisions/0012-spikes.md
-// explains the
-// method and what was measured.
+// explains the method and what was measured.
 
 import { share } from '../statistics/agreement.ts'
 import {

@@ -8,8 +8,7 @@ export type HourRange = { since: Date; until: Date }
 
 /**
  * Whether monitor `m` of that organization, with its state `s`, has uncounted results. A new version waits for its
- * backfill,
- * which becomes its history. One index lookup per monitor.
+ * backfill, which becomes its history. One index lookup per monitor.
  */
 const isDue = (org: OrgId | RawBuilder<OrgId>, { since, until }: HourRange): RawBuilder<boolean> => sql`
   m.enabled AND m.deleted_at IS NULL

@@ -43,8 +43,7 @@ describe('kappa', () => {
     expect(published?.value).toBeCloseTo(0.6756757, 7)
     expect(published?.standardError).toBeCloseTo(0.07344761, 7)
     // J. Cohen, A coefficient of agreement for nominal scales, Educational and Psychological Measurement 20 (1960): two
-    // psychiatrists
-    // and 200 patients.
+    // psychiatrists and 200 patients.
     const psychiatrists = [
       [88, 14, 18],
       [10, 40, 10],

@@ -18,8 +18,7 @@ const sum = (values: number[]): number => values.reduce((total, value) => total 
 
 /**
  * Cohen's kappa with its large-sample standard error (Fleiss, Cohen and Everitt 1969), from a square table: one rater
- * in rows,
- * the other in columns.
+ * in rows, the other in columns.
  */
 export const cohensKappa = (table: number[][]): { value: number; standardError: number } | null => {
   const all = sum(table.flat())
@@ -49,8 +48,7 @@ const tableOf = ({ truePositives, falsePositives, falseNegatives, trueNegatives 
 
 /**
  * Kappa with its interval. The usual one, value ± z standard errors, only works for large samples: with 20 pairs that
- * all agree,
- * it is a single point. Half a pair more per cell corrects that; the interval is then extended to the value.
+ * all agree, it is a single point. Half a pair more per cell corrects that; the interval is then extended to the value.
  */
 export const kappa = (matrix: Matrix): Estimate | null => {
   const plain = cohensKappa(tableOf(matrix))

@@ -89,8 +89,7 @@ const withoutRounding = (value: number, of: number) => (value <= of * 1e-14 ? 0 
 
 /**
  * Without variation, the similarity within units is unknown: it is taken from the other arm, and if that does not show
- * it either,
- * a unit counts as one observation.
+ * it either, a unit counts as one observation.
  */
 const designEffectOf = (arm: Measured, other: Measured): number => {
   const effect = arm.effect ?? 1 + (arm.largestEffect - 1) * (likenessOf(other) ?? 1)

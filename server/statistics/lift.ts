@@ -1,6 +1,5 @@
 // The difference relative to arm a. Fieller's interval with the multiplier of the absolute one, so that both agree on
-// whether
-// there is a difference.
+// whether there is a difference.
 
 import type { AnytimeDifference } from './anytime.ts'
 import type { ArmEstimates } from './arm.ts'
@@ -71,8 +70,7 @@ const excludesZero = ({ low, high }: Interval) => low > 0 || high < 0
 
 /**
  * A score interval has no standard error. If counts are so small that Fieller's would disagree on whether there is a
- * difference,
- * the error is that of the interval on the side of 0.
+ * difference, the error is that of the interval on the side of 0.
  */
 const agreeing = (arms: ArmEstimates, design: Design, fixed: FixedDifference): Interval | null => {
   const { interval, multiplier } = fixed

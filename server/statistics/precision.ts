@@ -1,6 +1,5 @@
 // The smallest detectable difference, and the conversations required for a given one. Never the power at the observed
-// difference,
-// which says nothing that p does not.
+// difference, which says nothing that p does not.
 
 import { type AnytimeDifference, tLevel } from './anytime.ts'
 import type { ArmEstimates } from './arm.ts'

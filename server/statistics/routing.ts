@@ -22,8 +22,7 @@ const byChance = 0.5
 
 /**
  * `unitsBySize` has the number of units by their conversations; `shareOfA` is the expected share of arm a, or the
- * observed one if
- * none is expected.
+ * observed one if none is expected.
  */
 export const routing = (
   unitsBySize: ReadonlyMap<number, number>,

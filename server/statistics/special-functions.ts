@@ -1,6 +1,5 @@
 // The functions behind all distributions. Written here because npm libraries are either inexact where it matters (far
-// tails, many
-// degrees of freedom) or add hundreds of modules: docs/decisions/0015-statistics.md.
+// tails, many degrees of freedom) or add hundreds of modules: docs/decisions/0015-statistics.md.
 
 const logSqrtTwoPi = 0.9189385332046728
 const stirlingFrom = 15

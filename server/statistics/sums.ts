@@ -1,6 +1,5 @@
 // The sums behind an outcome's results, over units, updated one unit at a time. A unit is a caller who may return, or a
-// single
-// conversation; its observations are similar.
+// single conversation; its observations are similar.
 
 export type Arm = 'a' | 'b'
 

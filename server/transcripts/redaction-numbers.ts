@@ -1,6 +1,5 @@
 // Finds phone, card, and social security numbers in text. Every step reads a bounded part of the text, so time is
-// linear, and
-// every decision ignores what a marker could replace, so redacted text stays unchanged.
+// linear, and every decision ignores what a marker could replace, so redacted text stays unchanged.
 
 const digit = '[0-9\\u0660-\\u0669\\u06f0-\\u06f9\\uff10-\\uff19]'
 const dash = '\\-\\u2010-\\u2015'

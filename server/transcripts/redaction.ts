@@ -1,5 +1,4 @@
-// Redacts transcripts and metadata in PHI mode before they are stored. It knows how people and software write
-// addresses
+// Redacts transcripts and metadata in PHI mode before they are stored. It knows how people and software write addresses
 // and numbers. Words ("ada at example dot com") and numbers across several turns stay.
 
 import { isObject } from '../platform/is-object.ts'
@@ -72,8 +71,7 @@ const maskWord = (word: unknown): unknown => {
 
 /**
  * The words of a turn contain parts of a number ("555", "0100"). If their joined text, or the text next to them,
- * contains a number,
- * all words with digits are redacted, because it is unknown which of them belong to it.
+ * contains a number, all words with digits are redacted, because it is unknown which of them belong to it.
  */
 const redactWords = (words: unknown[], besideRedacted: boolean): unknown[] => {
   const redacted = mapList(words, redact)
@@ -108,10 +106,8 @@ const redactObject = (object: JsonObject): JsonObject => {
 
 /**
  * Replaces every email address, phone, card, and social security number in the strings of a JSON value with its kind,
- * such as
- * `[phone]`, and cards among its numbers too; property names stay. Returns the same value if there is nothing to
- * redact, also for
- * redacted values. Recursion is as deep as the value, so the caller limits the depth.
+ * such as `[phone]`, and cards among its numbers too; property names stay. Returns the same value if there is nothing
+ * to redact, also for redacted values. Recursion is as deep as the value, so the caller limits the depth.
  */
 export const redact = (value: unknown): unknown => {
   if (typeof value === 'string') return redactText(value)

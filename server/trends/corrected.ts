@@ -13,8 +13,7 @@ type Reviewed = { judge: number; human: number }
 
 /**
  * Each call is its own unit. Null while too few are reviewed. The interval is Wilson's, for the number of reviews
- * without a monitor
- * that would be as precise.
+ * without a monitor that would be as precise.
  */
 export const correctedRate = ({ affected, notAffected }: Counted, reviews: Reviewed[]) => {
   const units = reviews.map(({ judge, human }): ReviewedUnit => {

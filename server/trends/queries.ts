@@ -20,8 +20,7 @@ type TrendQuery = Calendar & CalendarWindow & { version: number | undefined; mos
 
 /**
  * The results of a monitor by the start of the calls, oldest first, including empty intervals. An index-only scan;
- * backward, it has
- * the newest version of each conversation first.
+ * backward, it has the newest version of each conversation first.
  */
 export const countByTime = async (db: Db, org: OrgId, monitorId: string, wanted: TrendQuery) => {
   const { version, mostBuckets, withCost, ...asked } = wanted

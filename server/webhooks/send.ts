@@ -18,8 +18,7 @@ type SendOptions = {
 
 /**
  * Queues a delivery to that endpoint, in the caller's transaction: neither exists without the other. Returns the
- * delivery's ID, or
- * undefined if the endpoint does not exist. A delivery to an inactive one fails with the reason.
+ * delivery's ID, or undefined if the endpoint does not exist. A delivery to an inactive one fails with the reason.
  */
 export const sendEvent = async (
   { jobs, clock }: SendDeps,

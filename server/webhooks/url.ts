@@ -3,8 +3,7 @@ import { isPublicHostByForm } from '../platform/outbound/public-host.ts'
 
 /**
  * Rejects a URL only by its form: without a lookup; it is checked again at each connection. If the operator allows
- * private
- * networks, the form of a host says nothing.
+ * private networks, the form of a host says nothing.
  */
 export const checkEndpointUrl = (text: string, { allowedPrivateAddresses }: { allowedPrivateAddresses: string[] }) => {
   const url = URL.parse(text)

@@ -7,8 +7,7 @@ const hurryEveryMs = 1_000
 
 /**
  * Work that was postponed for minutes is due now, because waiting would prove nothing. But a model is retried eight
- * times, with
- * pauses of half a minute: that must not use up all retries.
+ * times, with pauses of half a minute: that must not use up all retries.
  */
 const hurrySql = `UPDATE jobs SET due_at = now()
   WHERE state = 'delayed' AND due_at > now()

@@ -19,10 +19,8 @@ import { canFakeTime, openWorld, type StorageKind, type World } from './world.ts
 
 /**
  * Rounds of faults, one to three at once, under all kinds of traffic. Senders repeat what was not acknowledged, and
- * record what
- * was; once everything works and is idle again, that is compared with the stored data: nothing is lost, nothing is
- * duplicated,
- * and nothing hangs.
+ * record what was; once everything works and is idle again, that is compared with the stored data: nothing is lost,
+ * nothing is duplicated, and nothing hangs.
  */
 
 /** Between two requests of one kind: traffic is constant, and leaves the CPU to the service. */

@@ -1,6 +1,5 @@
 // The service in a large installation: processes for requests and for jobs, with a database, a storage, and external
-// services,
-// each behind an unreliable network. Used for many rounds.
+// services, each behind an unreliable network. Used for many rounds.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises'

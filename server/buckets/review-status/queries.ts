@@ -44,8 +44,7 @@ export const isFree = async (trx: Db, org: OrgId, bucketId: string, conversation
 /**
  * Updates the entry of a conversation in a bucket from its reviews. Completed entries stay completed. The last required
  * review completes it, or sends it to adjudication if two people judged a monitor version differently. Expired leases
- * are
- * stored, so that a process with a slow clock does not assign a review twice.
+ * are stored, so that a process with a slow clock does not assign a review twice.
  */
 export const settleItem = async (trx: Db, org: OrgId, bucketId: string, conversationId: string, now: Date) => {
   await sql`

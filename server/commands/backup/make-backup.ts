@@ -24,8 +24,7 @@ const exists = (path: string) =>
 
 /**
  * Files are copied after the database: files created in between are extra, whereas the other order would miss files
- * that
- * the database refers to. A file that disappeared in between was erased.
+ * that the database refers to. A file that disappeared in between was erased.
  */
 const copyFiles = async (folder: string, contents: Contents): Promise<void> => {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
@@ -76,8 +75,7 @@ const fill = async (folder: string, config: Config, { withSecretKey, ...recipien
 
 /**
  * Removes partial backups that were killed in this folder, with any name, since most are named by date. Backups of
- * other
- * machines and containers may still be running, because their processes are not visible from here.
+ * other machines and containers may still be running, because their processes are not visible from here.
  */
 const sweepKilled = async (folder: string): Promise<void> => {
   for (const name of await readdir(folder)) {

@@ -13,8 +13,7 @@ export const markRestored = (folder: string): Promise<void> => writeFile(join(fo
 
 /**
  * A bucket is not part of the backup. It stays with the original database, which may be running. The first start that
- * can
- * delete files there does this, because a restore may have been killed, or may not have known the bucket.
+ * can delete files there does this, because a restore may have been killed, or may not have known the bucket.
  */
 export const becomeAnother = async ({ db, blobs, config }: ServiceDeps): Promise<void> => {
   const mark = join(config.dataDir, 'postgres', markName)

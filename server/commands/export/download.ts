@@ -77,8 +77,7 @@ const isFinal = (error: unknown): boolean => {
 
 /**
  * Downloads to a temporary file, resumes after a broken connection, and renames it once its digest matches. The rest of
- * an
- * interrupted download is used the next time.
+ * an interrupted download is used the next time.
  */
 export const downloadFile = async (remote: Remote, part: string, wanted: Wanted): Promise<void> => {
   const { path, bytes, file, signal, onProgress, pauseMs = 500 } = wanted

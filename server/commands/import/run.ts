@@ -14,8 +14,7 @@ const concurrency = 3
 const chunkSize = 100
 /**
  * Collects garbage after this many responses. Otherwise, the heap grows to what a machine with many GiB allows: a
- * hundred
- * calls are a megabyte or more, several times.
+ * hundred calls are a megabyte or more, several times.
  */
 const collectEvery = 2_000
 /** About two minutes, as long as a restart of the service can take. */

@@ -1,6 +1,5 @@
 // The JSON values of a file, one after the other, with memory for one of them: lines, a single array, or values that
-// span
-// several lines.
+// span several lines.
 
 import { isUtf8 } from 'node:buffer'
 

@@ -7,10 +7,8 @@ import { tombstoneHash } from './tombstone.ts'
 
 /**
  * Erases conversations and everything about them in the caller's transaction, and stores hashes of their external IDs
- * so
- * that a late part does not bring them back. Returns the erased ones. Other resources delete what no foreign key
- * deletes:
- * `server/reactions.ts` lists them.
+ * so that a late part does not bring them back. Returns the erased ones. Other resources delete what no foreign key
+ * deletes: `server/reactions.ts` lists them.
  */
 export const eraseConversations = async (deps: Deps, trx: Db, org: OrgId, ids: string[]): Promise<string[]> => {
   const erased = await lockErased(trx, org, ids)

@@ -225,8 +225,7 @@ const ingestOnce = async (
 
 /**
  * The only way into the tables of conversations. The whole batch is one transaction with its consequences: evaluation,
- * the
- * download of recordings, and whatever else the caller writes.
+ * the download of recordings, and whatever else the caller writes.
  */
 export const ingestConversations = async (
   deps: IngestDeps,

@@ -6,8 +6,7 @@ import type { GivenTranscript, ReadTranscript } from './transcript.ts'
 
 /**
  * How parts of a conversation become one row. Parts arrive twice, late, and in any order. The row is the same as long
- * as
- * they do not contradict each other.
+ * as they do not contradict each other.
  */
 
 /** A transcript as it is stored, or as it was just read and will be stored. */

@@ -167,8 +167,7 @@ const arrayOf = (values: (string | number | null)[], type: string): RawBuilder<u
 
 /**
  * The rows of an INSERT. A single row is VALUES, which a cluster forwards to the shard; rows of a SELECT are first
- * copied to
- * the node.
+ * copied to the node.
  */
 const insertedRows = <Row>(org: OrgId, columns: Column<Row>[], rows: Row[], words?: (row: Row) => string) => {
   const [row, ...others] = rows

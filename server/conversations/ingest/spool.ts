@@ -5,8 +5,7 @@ import { Readable } from 'node:stream'
 
 /**
  * Text that grows without limit and is read once it is complete. It is in a file, not in memory: with a sender that
- * only
- * reads the response after its last line, both sides would otherwise wait for each other.
+ * only reads the response after its last line, both sides would otherwise wait for each other.
  */
 
 const inMemory = 1024 * 1024

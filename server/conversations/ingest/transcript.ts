@@ -42,8 +42,7 @@ export const giveTranscript = (value: unknown, hints: IngestHints): GivenTranscr
 
 /**
  * PostgreSQL stores at most 1 MiB of words per text. This much text stays below that in any case: the worst one we
- * found,
- * only short addresses, takes four times its size.
+ * found, only short addresses, takes four times its size.
  */
 const searchableBytes = 200_000
 

@@ -73,8 +73,7 @@ const columnOf = (rows: MetricRow[], type: string, read: (row: MetricRow) => str
 
 /**
  * Writes new or different values, and returns the outcome of each written row. Equal rows are not written. Locks or the
- * insert
- * of the conversations ensure that they exist.
+ * insert of the conversations ensure that they exist.
  */
 export const writeMetrics = async (trx: Db, org: OrgId, given: MetricRow[]) => {
   if (given.length === 0) return []

@@ -39,8 +39,7 @@ const countKeys = async (trx: Db, org: OrgId, ids: string[]): Promise<Map<string
 
 /**
  * Writes the valid items of a batch and returns the outcome of each. Of several for one key, the last wins, and all of
- * them
- * return the outcome of the key.
+ * them return the outcome of the key.
  */
 export const writeBatch = async (
   { threads }: Pick<Deps, 'threads'>,

@@ -11,8 +11,7 @@ export const linkExpiry = (now: Date): Date => new Date((Math.floor(now.getTime(
 
 /**
  * Returns the URL of the recording, or undefined if there is none. Outside PHI mode, it is a signed link; in PHI mode,
- * a URL
- * that requires a key.
+ * a URL that requires a key.
  */
 export const recordingUrlOf = (
   { blobs, baseUrl, clock }: Pick<Deps, 'blobs' | 'baseUrl' | 'clock'>,

@@ -97,8 +97,7 @@ export const storeFetchedFile = (deps: FetchDeps, org: OrgId, source: Source, si
 
 /**
  * Downloads the recording of a new conversation. It may run twice at once if the URL changed in the meantime: the first
- * to
- * finish wins.
+ * to finish wins.
  */
 export const fetchRecording = defineJob({
   name: 'recording.fetch',

@@ -36,8 +36,7 @@ export const conversationExists = async (db: Db, org: OrgId, conversationId: str
 
 /**
  * Locks the conversation against its erasure, or waits for it and then finds nothing. Locked before its recording, as
- * in
- * erasure and ingest.
+ * in erasure and ingest.
  */
 export const lockRecordedConversation = async (trx: Db, org: OrgId, conversationId: string): Promise<boolean> => {
   const held = await trx
@@ -101,8 +100,7 @@ export type StoredFile = { blobKey: string; contentType: string; bytes: number }
 
 /**
  * Stores the downloaded file, and returns false if the row was changed or deleted in the meantime. A failed one counts
- * as
- * pending: another attempt of the same download may have given up before.
+ * as pending: another attempt of the same download may have given up before.
  */
 export const storeFetched = async (
   trx: Db,

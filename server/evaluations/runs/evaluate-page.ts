@@ -41,8 +41,7 @@ const patientAttempts = 3
 
 /**
  * Runs a judge on conversations without a result, as many at once as the endpoint allows. Each result is stored with
- * its
- * cost immediately.
+ * its cost immediately.
  */
 const judgePage = async (
   deps: EvaluationDeps,

@@ -27,8 +27,7 @@ type PageAfter = { size: number; after: RunPosition | undefined }
 
 /**
  * Returns the next conversations of a run in time order. An index on words, metadata, or results would find all of a
- * run's
- * conversations for each page, so intervals of time are checked instead, longer ones if they contain little.
+ * run's conversations for each page, so intervals of time are checked instead, longer ones if they contain little.
  */
 export const findNextPage = async (db: Db, org: OrgId, of: Population, { size, after }: PageAfter) => {
   const found: RunPosition[] = []

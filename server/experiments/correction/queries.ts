@@ -17,8 +17,7 @@ type Pinned = { position: number; monitorId: string; monitorVersion: number }
 
 /**
  * Observed conversations of a fair sample that people judged, by the pinned version. Their latest judgment counts, even
- * if it
- * is outside of the bucket.
+ * if it is outside of the bucket.
  */
 export const listReviewed = async (db: Db, org: OrgId, experimentId: string, pinned: Pinned[]): Promise<Reviewed[]> => {
   const { rows } = await sql<Reviewed>`

@@ -48,8 +48,7 @@ const isSameRow = (one: Counted | null, other: Counted | null): boolean =>
 
 /**
  * Applies changes of an experiment in one transaction that also reads them, so that results always match one point in
- * time
- * and a crash changes nothing. Returns whether there may be more.
+ * time and a crash changes nothing. Returns whether there may be more.
  */
 export const countChanges = async (deps: CountDeps, org: OrgId, experimentId: string): Promise<boolean> =>
   deps.db.transaction().execute(async (trx) => {

@@ -1,6 +1,5 @@
 // The exact sums of an outcome over its units while units are added, changed, and removed. Results are computed from
-// them
-// as numbers, relative to each arm's mean.
+// them as numbers, relative to each arm's mean.
 
 import type { OutcomeSums, StatusCounts } from '../../statistics/outcome-sums.ts'
 import { type ArmSums, addUnit, noSums, type SharedSums, type Sums, subtractUnit } from '../../statistics/sums.ts'

@@ -1,6 +1,5 @@
 // Exact arithmetic: a value that is added today and removed in a year leaves nothing behind. A JavaScript number is a
-// whole
-// number over a power of two, and so is each sum and product of them.
+// whole number over a power of two, and so is each sum and product of them.
 
 /** digits / 2^scale. */
 export type Exact = { digits: bigint; scale: number }

@@ -1,6 +1,5 @@
 // Marks experiments with possible changes, in the transaction of the change. `apply-changes.ts` counts them later, from
-// the
-// data stored then.
+// the data stored then.
 
 import { batchesOf } from '../../platform/batches.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'

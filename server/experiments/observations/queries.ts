@@ -21,8 +21,7 @@ const wereLaunched = async (db: Db, org: OrgId): Promise<boolean> => {
 
 /**
  * Returns the experiments that a conversation may belong to, by its immutable properties. A finished one counts nothing
- * new,
- * but may contain an erased conversation or get a late result.
+ * new, but may contain an erased conversation or get a late result.
  */
 export const listConcerned = async (trx: Db, org: OrgId, ids: string[]): Promise<Concerned[]> => {
   if (!(await wereLaunched(trx, org))) return []

@@ -121,8 +121,7 @@ export const updateRun = (trx: Db, org: OrgId, id: string, change: RunChange) =>
 
 /**
  * Marks a change of the bucket for attempts of unfinished runs. The caller has locked the schedule, so no delivery
- * starts in
- * the meantime. A run without an attempt may already have read the current bucket.
+ * starts in the meantime. A run without an attempt may already have read the current bucket.
  */
 export const markMoved = async (trx: Db, org: OrgId, scheduleId: string): Promise<void> => {
   await trx

@@ -1,7 +1,6 @@
 /**
  * Writes the XML of a sheet into blocks of bytes. A string for each of ten million cells would take longer than
- * everything
- * else, so texts are copied from the database's bytes to those of the file and escaped on the way.
+ * everything else, so texts are copied from the database's bytes to those of the file and escaped on the way.
  */
 
 import { dayMs } from '../../platform/durations.ts'

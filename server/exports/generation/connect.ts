@@ -11,8 +11,7 @@ const replicaTimeoutMs = 30_000
 
 /**
  * Opens the snapshot that an export reads. A replica is used if it has everything that was committed before within a
- * time
- * limit, otherwise the primary.
+ * time limit, otherwise the primary.
  */
 export const connect = async (
   { primary, replica }: Connections,

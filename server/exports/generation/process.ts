@@ -1,6 +1,5 @@
 // The process that generates one export. It only loads what it needs: nothing is written until it has started. This
-// thread
-// reads, and another one writes.
+// thread reads, and another one writes.
 
 import { rowsPerSlice } from '../formats/formats.ts'
 import { connect } from './connect.ts'

@@ -96,9 +96,8 @@ const within = ({ first, last }: Stretch): string =>
 
 /**
  * For all calls of a range: only reads the primary key, unless reasoning is included. `isTied` if more calls may start
- * at
- * the first and last times than the page has; comparing each row with both ends takes a tenth of the time. (The planner
- * estimates badly with only the ends, hence both conditions.)
+ * at the first and last times than the page has; comparing each row with both ends takes a tenth of the time. (The
+ * planner estimates badly with only the ends, hence both conditions.)
  */
 export const copyResultsBetween = (db: Db, org: OrgId, columns: Columns, stretch: PageStretch, take: TakeTuple) => {
   const { first, last, isTied } = stretch

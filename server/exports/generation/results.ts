@@ -1,6 +1,5 @@
 // Merges the results of a page with its calls. Both are in the order of time and ID, so each monitor's results are
-// walked
-// along the calls.
+// walked along the calls.
 
 import type { TakeTuple } from '../../platform/db/snapshot.ts'
 import { instantAt, type Results, type Slice } from '../slice.ts'

@@ -10,8 +10,7 @@ const batch = 100
 
 /**
  * Attaches recordings when their conversation arrived by another way, or concurrently and unseen, and gives up those
- * that
- * waited long enough.
+ * that waited long enough.
  */
 export const sweepWaitingRecordings = defineSweep({
   name: 'recording.sweep-waiting',

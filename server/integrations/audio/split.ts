@@ -2,8 +2,7 @@ import { openBase64 } from './base64.ts'
 
 /**
  * Splits JSON as it arrives into the Base64 text at `data.full_audio`, which is decoded, and everything else. The rest
- * is
- * validated when it is parsed: in invalid JSON, any part can be taken for audio.
+ * is validated when it is parsed: in invalid JSON, any part can be taken for audio.
  */
 
 const [quote, backslash, colon, comma] = [0x22, 0x5c, 0x3a, 0x2c]

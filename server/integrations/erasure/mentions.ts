@@ -49,8 +49,7 @@ const open = async (
 
 /**
  * Deletes deliveries without a conversation, because they were unreadable or came before it, that contain an erased
- * one. The
- * job's payload only has hashes: jobs are stored for a while after they complete.
+ * one. The job's payload only has hashes: jobs are stored for a while after they complete.
  */
 export const eraseMentions = defineJob({
   name: 'conversation.erase-mentions',

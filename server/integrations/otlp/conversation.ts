@@ -28,8 +28,7 @@ const readAll = (spans: OwnedSpan[]): Read[] =>
 
 /**
  * The spans of a conversation in all of its traces. A span without a conversation ID belongs to that of its nearest
- * ancestor
- * with one; above all of those, to every conversation of its trace.
+ * ancestor with one; above all of those, to every conversation of its trace.
  */
 export const ownSpans = <S extends OwnedSpan>(spans: S[], key: string): S[] => {
   const placeOf = (traceId: string, spanId: string) => `${traceId} ${spanId}`

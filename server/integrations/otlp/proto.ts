@@ -18,8 +18,7 @@ import type { JsonObject } from '../../transcripts/json.ts'
 
 /**
  * OTLP traces in protobuf: the part of `opentelemetry/proto/trace/v1` that conversations need, with its JSON names.
- * Other
- * fields are skipped. Kinds and codes are enumerations there, which are encoded as whole numbers.
+ * Other fields are skipped. Kinds and codes are enumerations there, which are encoded as whole numbers.
  */
 
 type Field = [name: string, number: number, kind: keyof typeof Kind | string, options?: 'repeated' | 'oneof']

@@ -52,8 +52,7 @@ const fateOf = ({ externalId }: Listed, known: Known, isNew: boolean): 'stored' 
 
 /**
  * Decides what to do with each call of a page. Calls before `listedUntil` were already listed, and only count if they
- * are
- * missing.
+ * are missing.
  */
 export const sortOut = (calls: Listed[], known: Known, { listedUntil, now }: { listedUntil: Date; now: Date }) => {
   const missing: Listed[] = []

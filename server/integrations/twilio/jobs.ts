@@ -25,8 +25,7 @@ const reasonOf = (error: unknown): string =>
 
 /**
  * Fetches what a Twilio webhook announced. Reads the announcement from the delivery: jobs outlive their data, so they
- * do not
- * contain conversation IDs.
+ * do not contain conversation IDs.
  */
 export const pullTranscript = defineJob({
   name: 'twilio.pull-transcript',

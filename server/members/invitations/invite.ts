@@ -21,8 +21,8 @@ export type Invitation = { token: string; expiresAt: Date }
 
 /**
  * Creates a one-time link for a member to join. Its token is returned once, and only its hash is stored. `byOperator`
- * makes it
- * set a new password too, for all of the person's organizations, so no one else in an organization can request that.
+ * makes it set a new password too, for all of the person's organizations, so no one else in an organization can request
+ * that.
  */
 export const inviteMember = async (
   trx: Db,

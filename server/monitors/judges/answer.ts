@@ -35,8 +35,7 @@ const object = (properties: Record<string, object>) => ({
 
 /**
  * The output schema for the model, using only the JSON Schema that all endpoints know: lengths and ranges are in the
- * prompt and
- * checked afterwards. The result comes last, so that it is written after its reasoning.
+ * prompt and checked afterwards. The result comes last, so that it is written after its reasoning.
  */
 const answerSchema = (output: JudgeOutput) =>
   object({

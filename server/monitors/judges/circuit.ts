@@ -9,8 +9,7 @@ const longestRestMs = 300_000
 
 /**
  * Blocks requests to an endpoint that keeps failing. After a pause, one request is sent: if it succeeds, all are; if
- * not, the
- * pause doubles.
+ * not, the pause doubles.
  */
 export const openCircuit = (clock: Clock) => {
   let failures = 0

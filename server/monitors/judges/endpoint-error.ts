@@ -1,7 +1,6 @@
 /**
  * `busy`: it asks for fewer requests. `down`: it may respond in a moment. `locked`: it rejects everything until the
- * operator
- * changes something. `refused`: it rejects this request, but not others. `resting`: no request was sent.
+ * operator changes something. `refused`: it rejects this request, but not others. `resting`: no request was sent.
  */
 type Kind = 'busy' | 'down' | 'locked' | 'refused' | 'resting'
 

@@ -36,8 +36,7 @@ const parse = (text: string): unknown => {
 
 /**
  * The endpoint's error code, such as `model_not_found`, if it is one word: messages quote what was sent, including
- * keys, so
- * nothing else of a response is shown.
+ * keys, so nothing else of a response is shown.
  */
 const faultWord = (body: unknown, apiKey: string | undefined): string => {
   const { code, type } = Object((body as { error?: unknown } | undefined)?.error) as { code?: unknown; type?: unknown }

@@ -26,8 +26,7 @@ const plain = (folded: string): string =>
 
 /**
  * Returns the quotes that are in the turn they refer to, with the turn's own spelling. White space, case, and the form
- * of
- * quotation marks and dashes are ignored.
+ * of quotation marks and dashes are ignored.
  */
 export const validEvidence = (given: readonly Evidence[], turns: readonly Turn[]): Evidence[] => {
   const byIndex = new Map(turns.map((turn) => [turn.index, turn]))

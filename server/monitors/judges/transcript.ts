@@ -3,8 +3,7 @@ import { estimateTokens } from './text.ts'
 
 /**
  * Formats a transcript for the model: one JSON object per line. In JSON, text can close neither its line nor its
- * quotation
- * marks, and with escaped angle brackets, it cannot close the transcript's tags either.
+ * quotation marks, and with escaped angle brackets, it cannot close the transcript's tags either.
  */
 
 const asText = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null'))
@@ -78,8 +77,7 @@ export const smallestWindowTokens = 500
 
 /**
  * Splits the transcript into windows with a maximum number of tokens. Each starts with the last lines of the one
- * before, up to
- * a tenth of a window, so that answers appear with their questions. No line is omitted.
+ * before, up to a tenth of a window, so that answers appear with their questions. No line is omitted.
  */
 export const windowsOf = (turns: readonly Turn[], windowTokens: number): string[] => {
   const lines = turns.flatMap((turn) => linesOf(turn, windowTokens))

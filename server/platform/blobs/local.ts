@@ -1,6 +1,5 @@
 // Files in a folder. A file has the bytes and then a trailer of fixed length with the content type: both change with a
-// single
-// rename, and a file without the trailer is incomplete.
+// single rename, and a file without the trailer is incomplete.
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, opendir, realpath, rename, rm, stat, unlink } from 'node:fs/promises'

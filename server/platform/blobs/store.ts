@@ -26,8 +26,7 @@ export type BlobSource = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 export type BlobStore = {
   /**
    * Stores all of `source`, or nothing if it fails or exceeds `maxBytes`. Replaces an existing file atomically.
-   * `sha256` is in
-   * base64, as `Repr-Digest` requires.
+   * `sha256` is in base64, as `Repr-Digest` requires.
    */
   put: (
     key: BlobKey,
@@ -63,8 +62,7 @@ const segment = /^[a-z0-9](?:[a-z0-9._-]{0,199})$/
 
 /**
  * An organization's ID and two segments of lower-case letters, digits, and `._-` that start with a letter or digit: the
- * same
- * file on every file system, no path out of the folder, and no name that stores use internally.
+ * same file on every file system, no path out of the folder, and no name that stores use internally.
  */
 export const checkKey = (key: string): [organization: string, kind: string, name: string] => {
   const [organization, kind, name, ...more] = key.split('/')

@@ -1,6 +1,5 @@
 // Copies the files of the embedded database while it runs. PostgreSQL recovers from the copy: files can be
-// inconsistent,
-// because the copy includes the write-ahead log from before the first byte to after the last.
+// inconsistent, because the copy includes the write-ahead log from before the first byte to after the last.
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'

@@ -17,8 +17,7 @@ const explainTimeZone = (error: unknown): never => {
 
 /**
  * Returns the times at which the intervals of a period start, the first of them `since` itself, and finally `until`.
- * Without
- * `since`, the period is thirty days.
+ * Without `since`, the period is thirty days.
  */
 export const listPeriodBounds = async (
   db: Db,
@@ -32,8 +31,7 @@ export const listPeriodBounds = async (
     : sql`date_trunc('day', date_subtract(${last}, interval '29 days', ${timezone}), ${timezone})`
   const step = sql`${`1 ${interval}`}::interval`
   // Each is computed from the first and moved to its own start: if clocks change at midnight, a day starts at one
-  // o'clock, and
-  // the next one does not.
+  // o'clock, and the next one does not.
   const { rows } = await sql<{ bound: Date }>`
     WITH window_start AS MATERIALIZED (SELECT ${start} AS start)
     SELECT start AS bound FROM window_start

@@ -17,8 +17,7 @@ export const readDatabaseTime = async (db: Db): Promise<Date> => {
 
 /**
  * Opens the clock that all processes of an installation share: the database's. Between two readings, it uses this
- * machine's
- * monotonic timer, so that setting the machine's clock changes nothing.
+ * machine's monotonic timer, so that setting the machine's clock changes nothing.
  */
 export const openDatabaseClock = async (db: Db): Promise<Clock & { close: () => void }> => {
   let offsetMs: number | undefined

@@ -35,8 +35,7 @@ const answerTimeoutMs = 2_000
 
 /**
  * Returns whether two connections share server sessions, as behind a transaction pooler: one changes its session, or
- * both have
- * the same. Otherwise, this would only show later, in lost notifications and locks.
+ * both have the same. Otherwise, this would only show later, in lost notifications and locks.
  */
 const shareSessions = async (first: pg.Client, connectionString: string): Promise<boolean> => {
   const readSession = async (client: pg.Client): Promise<number | undefined> => {

@@ -16,8 +16,7 @@ type Definition = {
   table: string
   /**
    * An index starts with the organization and this condition. Other tables are compared with `org`: a cluster finds the
-   * node of
-   * one organization by its value.
+   * node of one organization by its value.
    */
   isDue: (now: Date, org: RawBuilder<unknown>) => RawBuilder<unknown>
   /** The changed columns; without it, rows are deleted. */

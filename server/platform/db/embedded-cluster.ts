@@ -87,8 +87,7 @@ export const prepareCluster = async (dataDir: string, launcher: Launcher, log: L
 
 /**
  * Writes the two files with which the server authenticates callers: they are next to the cluster, so that a restored or
- * older
- * one is protected too. If it runs as the user that starts it, the closed folder of its socket protects it.
+ * older one is protected too. If it runs as the user that starts it, the closed folder of its socket protects it.
  */
 export const writeAccessFiles = async (clusterFolder: string, launcher: Launcher): Promise<Record<string, string>> => {
   if (!launcher.asksWhoCalls) return {}

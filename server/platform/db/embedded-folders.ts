@@ -17,8 +17,7 @@ export const statOrUndefined = (path: string) =>
 
 /**
  * Creates `target` by filling a sibling and renaming it. Of two concurrent processes, the slower one drops its work. A
- * kill
- * leaves a sibling that `sweepPartials` removes at the next start.
+ * kill leaves a sibling that `sweepPartials` removes at the next start.
  */
 export const makeFolder = async (target: string, fill: (partial: string) => Promise<void>): Promise<void> => {
   const partial = `${target}.partial-${process.pid}-${randomBytes(4).toString('hex')}`

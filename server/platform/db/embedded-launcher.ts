@@ -1,7 +1,6 @@
 // Finds PostgreSQL's programs and a way to run them. PostgreSQL refuses to run as root, so root has to drop its
-// privileges, and
-// an unprivileged user has no access to a home directory with mode 0700. Each way is actually tried, and the first that
-// works is used.
+// privileges, and an unprivileged user has no access to a home directory with mode 0700. Each way is actually tried,
+// and the first that works is used.
 
 import { spawn } from 'node:child_process'
 import { constants } from 'node:fs'
@@ -120,8 +119,7 @@ const waysOf = async (dataDir: string): Promise<Way[]> => {
     { name: 'plain, copied', owner, initializer: nobody, copyTo: dataDir, wrap: dropped },
     {
       // For containers, which forbid user namespaces: another user with access to closed folders. The programs find
-      // themselves with
-      // access(), which ignores capabilities, so they are in a folder that everyone can access.
+      // themselves with access(), which ignores capabilities, so they are in a folder that everyone can access.
       name: 'capability, copied',
       owner,
       initializer: nobody,

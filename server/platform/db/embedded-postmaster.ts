@@ -164,8 +164,7 @@ const start = async ({ folder, socketFolder, launcher, settings }: Cluster): Pro
 
 /**
  * After a kill, a pid file can be empty or contain another process, and PostgreSQL would refuse to start forever. It
- * gets a
- * dead pid rather than being removed, so that PostgreSQL's own check for backends that still use the data works.
+ * gets a dead pid rather than being removed, so that PostgreSQL's own check for backends that still use the data works.
  */
 const disownPidFiles = async ({ folder, socketFolder }: Cluster): Promise<void> => {
   for (const path of [pidFileOf(folder), join(socketFolder, '.s.PGSQL.5432.lock')]) {

@@ -18,8 +18,7 @@ const passingMessages =
 
 /**
  * How Citus reports, without a SQLSTATE of its own, that it lost a node, or a shard that was split in the meantime.
- * After the
- * commit message, the transaction may have committed, as after a connection lost during COMMIT.
+ * After the commit message, the transaction may have committed, as after a connection lost during COMMIT.
  */
 const lostNode = new RegExp(
   `^(${[
@@ -60,16 +59,14 @@ export const isPassingDatabaseError = (error: unknown): boolean => {
 
 /**
  * SQLSTATE classes of a lost or rejected connection, and of a conflict with recovery, which has a message in the
- * server's
- * language. Reads on a standby can't fail to serialize or deadlock for any other reason.
+ * server's language. Reads on a standby can't fail to serialize or deadlock for any other reason.
  */
 const standbyStates = /^(08|28|57P0[123]$|53300$|40001$|40P01$)/
 const waitedForPool = 'timeout exceeded when trying to connect'
 
 /**
  * Returns whether the primary should run a read that failed on a standby. A read that took too long, or waited too long
- * for a
- * connection, would only add to the primary's load.
+ * for a connection, would only add to the primary's load.
  */
 export const isFaultOfStandby = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
@@ -85,8 +82,7 @@ const constraintName = /\b([a-z]\w*_(?:pkey|key|fkey|check))(?:_\d+)?\b/
 
 /**
  * Returns the named constraint that a statement violated. Citus only forwards the message of a node, and for rows that
- * it
- * copies there (INSERT … SELECT) not even the SQLSTATE.
+ * it copies there (INSERT … SELECT) not even the SQLSTATE.
  */
 export const violatedConstraint = (error: unknown): string | undefined => {
   if (!(error instanceof Error)) return undefined

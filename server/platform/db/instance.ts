@@ -16,8 +16,7 @@ const probation = sql.lit('24 hours')
 
 /**
  * Records a reading of the database's clock, and returns its state. A clock that jumped is not trusted until it has run
- * evenly
- * for a day: time enough to fix it.
+ * evenly for a day: time enough to fix it.
  */
 export const noteDatabaseTime = async (db: Db): Promise<{ now: Date; trustedAfter: Date }> => {
   const { rows } = await sql<{ now: Date; trustedAfter: Date }>`

@@ -1,6 +1,5 @@
 // Notifications between processes, over one connection that reconnects. Notifications are lost while it is down, so
-// subscribers
-// are called after each reconnection.
+// subscribers are called after each reconnection.
 
 import pg from 'pg'
 import type { Log } from '../log.ts'

@@ -6,8 +6,7 @@ const maxTextLength = 10_000
 
 /**
  * Marks a statement whose plan depends on its values, or whose text depends on the caller: it stays unnamed, is planned
- * each
- * time, and uses up no name.
+ * each time, and uses up no name.
  */
 export const plannedEachTime = '/* planned each time */'
 

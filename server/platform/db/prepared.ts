@@ -16,8 +16,7 @@ class Slot {
 
 /**
  * A query that is built and compiled once and then only filled in, for the few that a busy service runs thousands of
- * times a
- * second. Its shape must not depend on its arguments.
+ * times a second. Its shape must not depend on its arguments.
  */
 export const prepared = <Arguments extends unknown[], Row>(
   build: (db: Db, ...args: Arguments) => { compile: () => CompiledQuery<Row> },

@@ -11,8 +11,7 @@ import { isFaultOfStandby } from './errors.ts'
 export type Replica = {
   /**
    * Runs a read on the replica if its lag is within the limit, otherwise on the primary. Also uses the primary if the
-   * replica is
-   * lost or cancels the read because of recovery, or if `isCurrent` rejects the replica's result.
+   * replica is lost or cancels the read because of recovery, or if `isCurrent` rejects the replica's result.
    */
   read: <T>(run: (db: Db) => Promise<T>, isCurrent?: (answer: T) => Promise<boolean>) => Promise<T>
   close: () => Promise<void>
@@ -58,12 +57,9 @@ const within = async <T>(promise: Promise<T>, timeoutMs: number): Promise<T> => 
 
 /**
  * Returns when a replica last had everything that was committed on the primary, by the clock of this process: the
- * primary
- * returns the length of its log, and everything in it was committed before a replica replayed it. The clocks of two
- * servers
- * are not comparable, and neither is an idle primary's last transaction, which would look like a lag. A primary that is
- * too
- * busy to respond says nothing about the replica: its earlier answer is still valid.
+ * primary returns the length of its log, and everything in it was committed before a replica replayed it. The clocks of
+ * two servers are not comparable, and neither is an idle primary's last transaction, which would look like a lag. A
+ * primary that is too busy to respond says nothing about the replica: its earlier answer is still valid.
  */
 const openProgress = (primary: Db, replica: Db, maxLagMs: number) => {
   /** Everything committed before `at` is in the log before `position`. Oldest first. */

@@ -17,8 +17,7 @@ export const unhurried: SessionSettings = {
 
 /**
  * How statements are planned, as in the embedded database. PostgreSQL's defaults suit spinning disks and a few long
- * statements,
- * and scan whole tables for some lists.
+ * statements, and scan whole tables for some lists.
  */
 export const planning: SessionSettings = { random_page_cost: 1.1, jit: 'off' }
 
@@ -27,8 +26,7 @@ const timeZone: SessionSettings = { TimeZone: 'UTC' }
 
 /**
  * Sets these settings for every session of the database. On a cluster, Citus repeats this on each node: the sessions
- * that the
- * coordinator opens there do not have its own settings.
+ * that the coordinator opens there do not have its own settings.
  */
 export const setDatabase = async (client: pg.Client): Promise<void> => {
   for (const [name, value] of Object.entries({ ...timeZone, ...planning })) {

@@ -9,8 +9,7 @@ import { planning, type SessionSettings, setSession } from './session.ts'
 
 /**
  * Called with each tuple of a binary COPY, from its field count to its end. The view is of the socket's memory and only
- * valid
- * during the call.
+ * valid during the call.
  */
 export type TakeTuple = (view: DataView, at: number, end: number) => void
 
@@ -31,8 +30,7 @@ const frameBytes = 5
 
 /**
  * Returns each tuple in place, as the bytes arrive from the socket: pg and pg-copy-streams create an object for each
- * row, which
- * takes longer for two million rows than everything else in an export.
+ * row, which takes longer for two million rows than everything else in an export.
  */
 const readMessages = (take: TakeTuple, toPg: (bytes: Buffer) => void, onEnd: () => void) => {
   // Arriving data is appended to incomplete tuples, in reused memory.
@@ -88,8 +86,7 @@ type Read = (chunk: Uint8Array) => void
 
 /**
  * A socket that reuses its memory, instead of Node's buffer for each read: an export has tens of thousands. `divert`
- * reads
- * arriving data in place; everything else goes to pg. (With TLS, pg wraps this socket in its own stream.)
+ * reads arriving data in place; everything else goes to pg. (With TLS, pg wraps this socket in its own stream.)
  */
 const openSocket = () => {
   let diverted: Read | undefined

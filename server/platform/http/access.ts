@@ -7,8 +7,7 @@ import type { JsonSchema } from './examples.ts'
 
 /**
  * Who can call a route, and what the organization needs for it. Every route declares one of these; the service does not
- * start
- * otherwise.
+ * start otherwise.
  */
 export type Access =
   /** Anyone: health, documents, signed links. */

@@ -3,8 +3,7 @@ const mostPieces = 1_024
 
 /**
  * Collects bytes in chunks. A sender can split a body into single bytes, and as many Buffers would take hundreds of
- * times its
- * size, so they are merged before there are many.
+ * times its size, so they are merged before there are many.
  */
 export const openGather = () => {
   let joined: Buffer[] = []

@@ -75,8 +75,7 @@ export const addFailures = (app: FastifyInstance, methods: Methods): void => {
   // Node would answer an unknown expectation with a bare 417; HTTP allows ignoring it.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   // No other protocol is supported. Node sometimes loses what follows a request with a body that asks for one, so the
-  // connection
-  // is closed.
+  // connection is closed.
   app.server.prependListener('request', (request, response) => {
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
   })

@@ -53,8 +53,7 @@ const countHosts = (rawHeaders: string[]): number => {
 
 /**
  * The checks between socket and handler: overload, then in the order of the contract 401, 403, 503, the rate limit, and
- * the form
- * of the request. Nothing of the body is read before.
+ * the form of the request. Nothing of the body is read before.
  */
 export const addGate = (app: FastifyInstance, options: Options): void => {
   const { identity, rateLimits, overload, sessionCookie } = options

@@ -36,8 +36,7 @@ const checkTimeoutMs = 4_000
 
 /**
  * Wraps a check so that it fails after a deadline. A hanging one is awaited again rather than repeated, because each
- * would
- * occupy a connection.
+ * would occupy a connection.
  */
 const withDeadline = (check: () => Promise<void>) => {
   let running: Promise<void> | undefined

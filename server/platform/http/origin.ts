@@ -13,8 +13,7 @@ const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 
 /**
  * Whether this machine served a page under the name of the request: `localhost` and `127.0.0.1` are then equal. Only
- * for
- * loopback names, because anyone could point another name here.
+ * for loopback names, because anyone could point another name here.
  */
 const isFromThisMachine = (origin: string, host: string | undefined): boolean =>
   host !== undefined &&

@@ -65,10 +65,8 @@ type PagesDeps = { config: Storage; log: Log; sessionCookie: Pick<SessionCookie,
 
 /**
  * The console, as built by `npm run build`. Browsers check each time whether the page has changed, so a new version
- * shows
- * immediately; files of the page have hashes in their names and are cached. Without a session, browsers go to the
- * sign-in
- * page, so they get its document instead of the page's frame.
+ * shows immediately; files of the page have hashes in their names and are cached. Without a session, browsers go to the
+ * sign-in page, so they get its document instead of the page's frame.
  */
 export const addPages = (app: App, { config, log, sessionCookie }: PagesDeps): void => {
   const files = readBuiltFiles(folder)

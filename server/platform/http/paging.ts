@@ -10,8 +10,7 @@ const macBytes = 12
 
 /**
  * Cursors are opaque and signed: one from another service, list, organization, or filter is rejected. `scope` is what a
- * cursor
- * is bound to.
+ * cursor is bound to.
  */
 export const openPaging = (key: Buffer) => {
   const mac = (scope: unknown, position: string): Buffer =>

@@ -4,8 +4,7 @@ import { shownRequestId } from './request-id.ts'
 
 /**
  * Headers of every response. The API serves data, not pages: nothing may run, frame, or cache it. Documents from here
- * replace
- * the policy. There are no CORS headers: scripts of other origins have no access.
+ * replace the policy. There are no CORS headers: scripts of other origins have no access.
  */
 export const securityHeaders = {
   'x-content-type-options': 'nosniff',

@@ -42,8 +42,7 @@ export type Identity = {
   resolveSession: (token: string) => Promise<KnownSession>
   /**
    * A transaction that changes permissions in an organization: every process drops its cache, this one before the
-   * promise
-   * resolves.
+   * promise resolves.
    */
   change: <T>(org: OrgId | '', fn: (trx: Db) => Promise<T>) => Promise<T>
   /** Handles writes that a request does not wait for. */

@@ -3,8 +3,7 @@ import { crc32 } from 'node:zlib'
 
 /**
  * The format of a key: `ear_`, 32 random base62 characters (190 bits), and a checksum of 6, so that secret scanners
- * recognize it
- * and a mistyped one is rejected without a lookup.
+ * recognize it and a mistyped one is rejected without a lookup.
  */
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const form = /^ear_[0-9A-Za-z]{38}$/

@@ -38,10 +38,8 @@ const decoded = (text: string): string | undefined => {
 
 /**
  * Reads and writes the library's cookie without the library, which is only loaded when someone signs in:
- * `token.signature`, the
- * signature an HMAC-SHA-256 in base64. A cookie from elsewhere never reaches the database. Over https, its name starts
- * with
- * `__Host-`, so that no other host of the domain and no plain HTTP can set it.
+ * `token.signature`, the signature an HMAC-SHA-256 in base64. A cookie from elsewhere never reaches the database. Over
+ * https, its name starts with `__Host-`, so that no other host of the domain and no plain HTTP can set it.
  */
 export const openSessionCookie = ({ key, secure }: { key: Buffer; secure: boolean }): SessionCookie => {
   const prefix = secure ? '__Host-earshot' : 'earshot'

@@ -4,8 +4,7 @@ import type { Attempt } from './define-job.ts'
 
 /**
  * Continues with the others after a failure, which must not block them, however often the job runs. The first failure
- * is thrown
- * at the end, so that the job is retried and logged. An ended attempt stops.
+ * is thrown at the end, so that the job is retried and logged. An ended attempt stops.
  */
 export const attemptEach = async <T>(
   { signal }: Pick<Attempt, 'signal'>,

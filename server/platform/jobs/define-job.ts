@@ -17,10 +17,8 @@ export type Attempt = {
   signal: AbortSignal
   /**
    * Opens a transaction that only commits while this attempt still owns the job. An attempt that lost its job gets
-   * StaleAttempt
-   * and changes nothing. After a temporary database error, which rolled back the first attempt, the effect runs again:
-   * it must
-   * only change what its transaction does.
+   * StaleAttempt and changes nothing. After a temporary database error, which rolled back the first attempt, the effect
+   * runs again: it must only change what its transaction does.
    */
   transaction: <T>(effect: (trx: Db) => Promise<T>) => Promise<T>
   /** The last transaction of the job: commits its effect together with the job's completion. Can also be retried. */
@@ -54,8 +52,7 @@ export type JobDefinition<D, P extends TSchema> = {
   timeoutSeconds?: number
   /**
    * Concurrent runs in one process, at most half of them for one organization: an organization only gets a slot if more
-   * are
-   * free than it uses.
+   * are free than it uses.
    */
   concurrency?: number
   /** Higher is taken first, among an organization's jobs with this name. */
@@ -66,8 +63,7 @@ export type JobDefinition<D, P extends TSchema> = {
   run: (deps: D, payload: Static<P>, attempt: Attempt) => Promise<void>
   /**
    * Called when the job is dead, in the transaction that buries it, however its last attempt ended: thrown, timed out,
-   * or killed
-   * with its worker. If this throws, the burial is retried later.
+   * or killed with its worker. If this throws, the burial is retried later.
    */
   onFailed?: (deps: D, payload: Static<P>, trx: Db, error: unknown) => Promise<void>
 }

@@ -38,10 +38,8 @@ export const currentTime = ({ clock }: Pick<SweepDeps, 'clock'>): Date => clock.
 
 /**
  * Defines recurring work in every organization. Each run enqueues a job for each organization with possibly due work,
- * so that
- * organizations take turns as with all jobs; a long job is queued again. A failure, in one organization or one item,
- * blocks
- * nothing else.
+ * so that organizations take turns as with all jobs; a long job is queued again. A failure, in one organization or one
+ * item, blocks nothing else.
  */
 export const defineSweep = <D extends SweepDeps, Item extends { id: string }>({
   name,

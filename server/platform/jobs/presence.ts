@@ -1,6 +1,5 @@
 // A worker's presence in the database: one connection with a session advisory lock (free as soon as the process dies),
-// which
-// listens for new jobs, renews the leases of running ones, and checks every second for due jobs and jobs of lost
+// which listens for new jobs, renews the leases of running ones, and checks every second for due jobs and jobs of lost
 // workers.
 import { randomInt } from 'node:crypto'
 import pg from 'pg'
@@ -20,8 +19,7 @@ const lockSql = `SELECT pg_try_advisory_lock(${lockClass}, $1) AS held`
 const renewBelowSeconds = leaseSeconds - 3
 
 // A row locked by its own attempt's last transaction is owned, and not waited for. Arrays by position instead of
-// unnest, whose
-// rows Citus 14 stores in one format and reads in another.
+// unnest, whose rows Citus 14 stores in one format and reads in another.
 const renewSql = `
   WITH free AS (
     SELECT organization_id, id FROM jobs

@@ -1,9 +1,7 @@
-// All statements on the queue's tables.
-// An attempt is (organization, id, attempt): `attempt` increases each time a job is taken. A statement that ends an
-// attempt
-// locks the row FOR UPDATE first, and a transaction of the attempt locks it FOR KEY SHARE: so an attempt cannot be
-// taken away
-// during its own transaction, and renewing a lease is compatible with both.
+// All statements on the queue's tables. An attempt is (organization, id, attempt): `attempt` increases each time a job
+// is taken. A statement that ends an attempt locks the row FOR UPDATE first, and a transaction of the attempt locks it
+// FOR KEY SHARE: so an attempt cannot be taken away during its own transaction, and renewing a lease is compatible with
+// both.
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, OrgId } from '../db/database.ts'
 import { orgIdOf } from '../ids.ts'
@@ -77,8 +75,7 @@ export const insertJobs = async (trx: Db, jobs: NewJob[], enqueuing: Enqueuing):
 
 /**
  * Locks a job that waits for its first attempt until the transaction ends: workers skip it, so it will see the
- * transaction's
- * writes. Undefined if it was taken in the meantime.
+ * transaction's writes. Undefined if it was taken in the meantime.
  */
 export const lockWaitingShared = async (
   trx: Db,
@@ -104,8 +101,7 @@ type OrganizationTurn = { after: string; organizations: number; jobsEach: number
 
 /**
  * Returns organizations with waiting jobs of that name, after `after`: reads a limited number of them, and of jobs
- * each, however
- * many wait.
+ * each, however many wait.
  */
 export const listBacklogs = async (
   db: Db,

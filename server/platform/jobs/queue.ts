@@ -25,8 +25,7 @@ import { logOutcome, openWork, type SettledAttempt } from './work.ts'
 
 /**
  * The owner of the job: workers take turns between organizations. By default, the payload's `organizationId`; without
- * one, the
- * job belongs to the service.
+ * one, the job belongs to the service.
  */
 type Owner = { org?: OrgId }
 

@@ -38,8 +38,7 @@ export type SchedulesOptions<D> = {
 
 /**
  * Enqueues scheduled jobs that are due by the clock of the database, and stores their next time. One run makes up for
- * those
- * missed while no process was running. Throws if a schedule is invalid.
+ * those missed while no process was running. Throws if a schedule is invalid.
  */
 export const openSchedules = <D>({ db, log, jobs, enqueue }: SchedulesOptions<D>) => {
   const scheduled = new Map(

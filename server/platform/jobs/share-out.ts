@@ -3,10 +3,8 @@ import type { Backlog } from './queries.ts'
 
 /**
  * Returns how many jobs each organization may take now. Those with the fewest running come first, in the given order,
- * one job
- * at a time; an organization only gets a slot if more are free than it uses. So a single organization fills half of the
- * slots,
- * two fill two thirds, and the next one finds a free one, however long jobs run.
+ * one job at a time; an organization only gets a slot if more are free than it uses. So a single organization fills
+ * half of the slots, two fill two thirds, and the next one finds a free one, however long jobs run.
  */
 export const shareOut = (
   backlogs: readonly Backlog[],

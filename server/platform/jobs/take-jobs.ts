@@ -24,8 +24,7 @@ export type Taker = {
 
 /**
  * Jobs are taken on separate connections, which keep their plans. The number of jobs changes within seconds, so
- * statistics are
- * never accurate: a plan must read few rows through an index, whatever they say.
+ * statistics are never accurate: a plan must read few rows through an index, whatever they say.
  */
 export const sessionSettings: SessionSettings = {
   enable_seqscan: 'off',

@@ -35,8 +35,7 @@ const check = ({ to, subject, text }: Mail): void => {
 
 /**
  * Writes the email in the caller's transaction, for a job to send; neither exists without the other. A repeated address
- * gets
- * one. Without a mail server, it is stored and never sent.
+ * gets one. Without a mail server, it is stored and never sent.
  */
 export const sendMail = async (
   { jobs, config, clock }: MailDeps,

@@ -32,8 +32,7 @@ const specialIPv4 = parseNetworks([
 
 /**
  * Of IPv6, only global unicast is public. That excludes loopback, unique local (with the metadata service of AWS),
- * link-local,
- * multicast, IPv4-compatible, local NAT64, and everything unassigned.
+ * link-local, multicast, IPv4-compatible, local NAT64, and everything unassigned.
  */
 const globalIPv6 = parseNetworks(['2000::/3'])
 const specialIPv6 = parseNetworks([

@@ -2,8 +2,7 @@ type OutboundReason = 'forbidden_address' | 'too_large' | 'timed_out' | 'too_man
 
 /**
  * Why an outgoing request failed. The message is safe for the tenant: it contains at most the host, and no cause,
- * because the
- * errors below contain addresses and parts of bodies.
+ * because the errors below contain addresses and parts of bodies.
  */
 export class OutboundError extends Error {
   readonly reason: OutboundReason

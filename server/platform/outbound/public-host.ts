@@ -3,12 +3,9 @@ import { isPublicAddress } from './addresses.ts'
 
 /**
  * Top-level labels that never belong to a public host: the special names of RFC 6761 and its registry (example,
- * invalid,
- * localhost, test; local, onion, alt; arpa, which contains home.arpa), `internal`, which ICANN reserved for private
- * networks,
- * and names used in private networks (RFC 6762, appendix G). example.com, example.net, and example.org are in that
- * registry
- * too, but they are public names with public addresses, and are allowed.
+ * invalid, localhost, test; local, onion, alt; arpa, which contains home.arpa), `internal`, which ICANN reserved for
+ * private networks, and names used in private networks (RFC 6762, appendix G). example.com, example.net, and
+ * example.org are in that registry too, but they are public names with public addresses, and are allowed.
  */
 const privateEndings = new Set(
   'alt arpa corp example home internal intranet invalid lan local localdomain localhost onion private test'.split(' '),

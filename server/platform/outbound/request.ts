@@ -11,8 +11,7 @@ export type OutboundRequest = {
   timeoutMs: number
   /**
    * The minimum rate, in both directions, while waiting for the server. Each byte earns time, up to the longest wait;
-   * anything
-   * slower fails, so that neither silence nor a trickle occupies a slot for long.
+   * anything slower fails, so that neither silence nor a trickle occupies a slot for long.
    */
   minimumRate?: { bytesPerSecond: number; longestWaitMs: number }
   /** 0 (the default) returns a redirect as it is; a higher number follows that many, and one more is an error. */

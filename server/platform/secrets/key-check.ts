@@ -32,8 +32,7 @@ type Parts = Keyed & {
 
 /**
  * Rejects a key that does not decrypt what was sealed at the first start. An older database without that text is judged
- * by its
- * stored secrets: decrypting one is enough, because others may remain from a lost key.
+ * by its stored secrets: decrypting one is enough, because others may remain from a lost key.
  */
 export const checkSecretKey = async ({ db, secrets, listStored }: Parts): Promise<void> => {
   const sealed = await readKeyCheck(db)

@@ -13,8 +13,7 @@ const hmac = (key: Buffer, text: string | Buffer) => createHmac('sha256', key).u
 
 /**
  * Seals a payload into a text that is safe in a URL and reveals nothing. The nonce is derived from the payload, so one
- * payload
- * has one token, and no nonce is used twice.
+ * payload has one token, and no nonce is used twice.
  */
 export const sealToken = <T extends Expiring>(key: Buffer, payload: T): string => {
   const plain = Buffer.from(JSON.stringify(payload))

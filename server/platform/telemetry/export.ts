@@ -24,8 +24,7 @@ type Options = { config: Config; registry: Registry; log: Log }
 
 /**
  * An unavailable collector does not delay closing anything else. The process ends with the last request of the
- * exporters, which
- * have their own timeout (OTEL_EXPORTER_OTLP_TIMEOUT).
+ * exporters, which have their own timeout (OTEL_EXPORTER_OTLP_TIMEOUT).
  */
 const closeTimeoutMs = 5_000
 

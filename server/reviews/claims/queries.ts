@@ -13,8 +13,7 @@ const claimable = ({ bucketId, userId, now }: Claim, org: OrgId) => sql`
 
 /**
  * Locks one that nobody else has locked. First the conversation, which every change of its slots locks; and the slot,
- * because
- * only a locked row is checked again after a concurrent change.
+ * because only a locked row is checked again after a concurrent change.
  */
 export const lockClaimable = async (trx: Db, org: OrgId, claim: Claim): Promise<string | undefined> => {
   const { rows } = await sql<{ id: string }>`

@@ -12,8 +12,7 @@ type Version = { monitorId: string; monitorVersion: number }
 
 /**
  * Resolves the version of each judgment: the newest with a result, unless it contains another one with a result. The
- * monitor of
- * an existing judgment may be deleted since.
+ * monitor of an existing judgment may be deleted since.
  */
 export const readJudgments = async (
   db: Db,

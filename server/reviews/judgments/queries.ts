@@ -44,8 +44,7 @@ export const replaceJudgments = async (trx: Db, org: OrgId, reviewId: string, ju
 
 /**
  * Replaces, in statistics of monitors, earlier judgments of the same person, conversation, and version; an adjudication
- * also
- * replaces those that it decides between.
+ * also replaces those that it decides between.
  */
 export const supersedeJudgments = async (trx: Db, org: OrgId, reviewId: string): Promise<void> => {
   await sql`

@@ -86,8 +86,7 @@ export const changeAddress = (app: App, deps: SignInDeps): void => {
 
   /**
    * Emails a link to the new address, unless another account has it. The person cannot tell: either way, the former
-   * link ends and
-   * the response takes as long.
+   * link ends and the response takes as long.
    */
   const askToConfirm = async (org: OrgId, userId: string, email: string): Promise<void> => {
     await db.transaction().execute(async (trx) => {

@@ -25,8 +25,7 @@ type Request = Pick<FastifyRequest, 'headers'>
 export type Attempts = {
   /**
    * Counts an attempt for an address, and rejects it if there were too many. A device that has signed in to the account
-   * before
-   * has its own count: strangers cannot lock its person out.
+   * before has its own count: strangers cannot lock its person out.
    */
   begin: (request: Request, email: string) => Promise<SignInAttempt>
   /** A person who signed in without a password: through the issuer or a password link. */

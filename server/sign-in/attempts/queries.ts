@@ -10,8 +10,7 @@ const memory = sql`interval '1 day'`
 
 /**
  * Counts an attempt before its password is checked, so that concurrent ones are counted, too. Returns the seconds to
- * wait if
- * there were too many, which are not counted. Time is the database's.
+ * wait if there were too many, which are not counted. Time is the database's.
  */
 export const takeAttempt = async (db: Db, keyHash: string): Promise<number> => {
   await sql`

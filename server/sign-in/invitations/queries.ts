@@ -2,8 +2,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 
 /**
  * Where a person is invited and has not joined. Only a verified address makes an invitation theirs without its link, so
- * there
- * are none for others.
+ * there are none for others.
  */
 export const listInvitedAllOrgs = (db: Db, userId: string) =>
   db

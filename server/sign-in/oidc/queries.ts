@@ -15,8 +15,7 @@ export const findUserOfIdentity = (db: Db, { issuer, subject }: Subject) =>
 
 /**
  * Finds the person of an address, and prevents linking identities to them until the transaction ends. The lock is not
- * on the
- * row, which every node of a cluster has a copy of.
+ * on the row, which every node of a cluster has a copy of.
  */
 export const lockUserByEmail = async (trx: Db, email: string) => {
   const address = email.toLowerCase()

@@ -25,9 +25,8 @@ const actorIn = (org: OrgId, userId: string, requestId: string) =>
 
 /**
  * Links an identity to the person with its address. If no issuer has verified that address before, all other ways to
- * sign in
- * end: any admin who once invited the address may have chosen the password, and anyone may have changed their address
- * to it.
+ * sign in end: any admin who once invited the address may have chosen the password, and anyone may have changed their
+ * address to it.
  */
 const link = async (trx: Db, identity: OidcIdentity, user: User, requestId: string): Promise<boolean> => {
   if (!user.emailVerified) {

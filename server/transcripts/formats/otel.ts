@@ -8,10 +8,8 @@ import { type OtelSpan, spansOf } from './otel-spans.ts'
 
 /**
  * OpenTelemetry GenAI: a list of messages, the attributes of one operation, or the traces of a whole conversation.
- * Spans show when
- * a model or a tool was working. In a chat, that is when a message was sent; in a call, it is not when anyone spoke, so
- * that only
- * tools get times there.
+ * Spans show when a model or a tool was working. In a chat, that is when a message was sent; in a call, it is not when
+ * anyone spoke, so that only tools get times there.
  */
 
 type Since = (time: number) => number | null

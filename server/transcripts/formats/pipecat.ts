@@ -16,8 +16,7 @@ import { type SpokenEntry, spokenEntries } from '../roles.ts'
 
 /**
  * Pipecat: the messages of its turn events, each with the start time of its turn, and the usual lists with tool calls,
- * with or
- * without `start_time` and `end_time` in seconds.
+ * with or without `start_time` and `end_time` in seconds.
  */
 
 const draftOf = ({ entry, name, role }: SpokenEntry, start: Date | null | undefined): TurnDraft => {

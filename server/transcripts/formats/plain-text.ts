@@ -4,10 +4,8 @@ import type { TurnRole } from '../turn.ts'
 
 /**
  * Plain text with speakers' names at the start of lines: `Agent: …`, `**Customer:** …`, `[00:12] Bot: …`, `AI
- * (1:02:03): …`. A line
- * without one continues the turn before it. Only common names of roles count: `Note: …` is speech. A text without such
- * lines is
- * one turn without a speaker.
+ * (1:02:03): …`. A line without one continues the turn before it. Only common names of roles count: `Note: …` is
+ * speech. A text without such lines is one turn without a speaker.
  */
 
 const clock = String.raw`[[(]?(\d{1,2}(?::\d{2}){1,2}(?:[.,]\d{1,3})?)[\])]?`

@@ -16,8 +16,7 @@ import { type SpokenEntry, spokenEntries } from '../roles.ts'
 
 /**
  * Retell: `transcript_with_tool_calls` of a call, `message_with_tool_calls` of a chat. Words have times; tool calls and
- * node
- * transitions of a call have none and keep their position.
+ * node transitions of a call have none and keep their position.
  */
 
 const wordsOf = (entry: JsonObject) =>

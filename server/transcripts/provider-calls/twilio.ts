@@ -6,8 +6,7 @@ import { bounded, type CallReading, durationOf, firstAddress, metricsOf } from '
 
 /**
  * Twilio Conversational Intelligence: the bundle of a transcript with its sentences, operator results, and media,
- * fetched after
- * the webhook announced the transcript.
+ * fetched after the webhook announced the transcript.
  */
 
 /** The announced transcript to fetch; undefined if the payload is no announcement. */

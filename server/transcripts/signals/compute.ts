@@ -69,8 +69,7 @@ export type MeasuredSignals = Omit<Signals, 'longestSilenceMs' | 'deadAirShare'>
 
 /**
  * Talk time of a side is the time with at least one of its utterances: overlapping utterances count once, and when both
- * sides
- * speak at the same time, it counts for both.
+ * sides speak at the same time, it counts for both.
  */
 const timedSignals = (utterances: Utterance[], words: Signals['words']): TimedSignals => {
   const speech = perSide((side) => union(utterances.filter(({ by }) => by === side)))

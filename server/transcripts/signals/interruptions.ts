@@ -8,8 +8,7 @@ type Utterance = TimeSpan & { interrupted: boolean }
 
 /**
  * Counts interrupted utterances: those that the source marks, and those during which another starts at least 200 ms
- * before their
- * end and lasts longer. A word during another's speech (“uh-huh”) does not interrupt it.
+ * before their end and lasts longer. A word during another's speech (“uh-huh”) does not interrupt it.
  */
 const countCut = (utterances: Utterance[], others: TimeSpan[]): number => {
   const byEnd = utterances.toSorted((a, b) => a.endMs - b.endMs)

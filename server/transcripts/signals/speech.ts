@@ -14,8 +14,7 @@ export const sideOf = ({ kind, role }: Turn): Utterance['by'] | undefined => {
 
 /**
  * All utterances, by start, then end, then speaker, so that the order of equal ones does not matter. Null if there is
- * none, or if
- * one of them lacks a time: results from the rest would be a guess.
+ * none, or if one of them lacks a time: results from the rest would be a guess.
  */
 export const utterancesOf = (turns: Turn[]): Utterance[] | null => {
   const utterances: Utterance[] = []

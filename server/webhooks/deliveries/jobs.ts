@@ -102,8 +102,7 @@ const tryOnce = async (deps: Deps, payload: Payload, attempt: Attempt): Promise<
 
 /**
  * One attempt. It enqueues the next one in the transaction that stores it: if a process dies in between, the event is
- * sent again
- * with the same ID.
+ * sent again with the same ID.
  */
 export const deliver = defineJob({
   name: 'webhook.deliver',

@@ -23,8 +23,7 @@ const jitter = 0.1
 
 /**
  * Returns the delay after this many failures in a row; undefined if there is no further attempt. `askedMs` is how long
- * the
- * receiver asks to wait: the minimum.
+ * the receiver asks to wait: the minimum.
  */
 export const retryDelayMs = (failures: number, askedMs: number, random = Math.random()): number | undefined => {
   const delay = retryDelaysMs[failures - 1]

@@ -1,7 +1,6 @@
 /**
  * Limits the memory of one evaluation by counting. A thread that runs out of memory can kill the whole process, so none
- * may
- * come close; no limit of the engine is relied on.
+ * may come close; no limit of the engine is relied on.
  */
 
 /**
@@ -27,8 +26,7 @@ export const spend = (amount: number): void => {
 
 /**
  * A text can be compared at each position of another with nearly all of it. This is one call of the engine, which
- * nothing can
- * stop: it takes about 0.3 s at most.
+ * nothing can stop: it takes about 0.3 s at most.
  */
 const mostCompared = 1_000_000_000
 

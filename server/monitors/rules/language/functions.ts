@@ -54,8 +54,7 @@ type Call = { receiver: SyntaxNode; args: [SyntaxNode] }
 
 /**
  * A method with one argument that is checked when the rule is saved. It takes all calls with its name and number of
- * arguments,
- * on any type, so it replaces one of the library.
+ * arguments, on any type, so it replaces one of the library.
  */
 const method = (
   env: Environment,

@@ -1,7 +1,6 @@
 /**
  * The parts of the library's nodes and passes in use, some beyond its declared types. Its version is pinned, and the
- * tests in
- * this folder verify this.
+ * tests in this folder verify this.
  */
 
 export type CelType = { kind: string; name: string; valueType?: CelType }

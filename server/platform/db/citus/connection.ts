@@ -13,8 +13,7 @@ export class ClusterError extends Error {
 
 /**
  * With the first setting on, Citus manages every table that refers to a reference table, and then cannot distribute any
- * of
- * them. The second keeps statements about both kinds of tables on one connection per node.
+ * of them. The second keeps statements about both kinds of tables on one connection per node.
  */
 export const placingSettings = [
   'SET citus.enable_local_reference_table_foreign_keys = off',

@@ -1,7 +1,6 @@
 // Distributes the tables over the nodes of a Citus cluster, as in placement.ts. Safe to run again: tables that are
-// placed
-// correctly stay, and after a failure the rest follow. A table is placed completely, with its rows verified, or not at
-// all.
+// placed correctly stay, and after a failure the rest follow. A table is placed completely, with its rows verified, or
+// not at all.
 
 import type pg from 'pg'
 import { setDatabase } from '../session.ts'
