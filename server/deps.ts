@@ -58,6 +58,7 @@ export const openDeps = async (options: OpenOptions): Promise<ServiceDeps> => {
     openDatabase({
       connection,
       applicationName,
+      pipelined: config.roles.includes('http'),
       onConnectionLost: (error) => log.warn({ err: error }, 'a database connection was lost'),
       traced: config.telemetry.endpoint !== undefined,
     }),

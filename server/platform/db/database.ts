@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { NamingClient } from './naming-client.ts'
+import { openPipeline } from './pipeline.ts'
 import { recordQuery } from './query-spans.ts'
 import { planning, type SessionSettings, setSession } from './session.ts'
 import type { DB } from './tables.ts'
@@ -21,6 +22,8 @@ export type DatabaseOptions = {
   answerTimeoutMs?: number
   /** Called when a pooled connection is lost; pg would otherwise end the process. */
   onConnectionLost?: (error: Error) => void
+  /** Another connection, for the lookups of a busy service. */
+  pipelined?: boolean
   /** Further settings of its sessions. */
   settings?: SessionSettings
   /** Traces statements as child spans of their callers. */
@@ -49,10 +52,11 @@ pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number)
 /** The round trip to the server, which ends the statement itself. */
 const answerMarginMs = 5_000
 
-const pools = new WeakMap<Db, pg.Pool>()
+type RunAlone = (text: string, values: unknown[]) => Promise<pg.QueryResult>
+const runners = new WeakMap<Db, RunAlone>()
 
-/** The pool of a database; undefined for a transaction, which has one connection. */
-export const poolOf = (db: Db): pg.Pool | undefined => pools.get(db)
+/** Runs one statement on any connection, the fastest way; undefined for a transaction, which has its own connection. */
+export const runnerOf = (db: Db): RunAlone | undefined => runners.get(db)
 
 export const openDatabase = (options: DatabaseOptions): Database => {
   const connection: pg.PoolConfig = { ...options.connection, application_name: options.applicationName }
@@ -63,13 +67,16 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     idle_in_transaction_session_timeout: 60_000,
     ...options.settings,
   }
-  const pool = new pg.Pool({
+  const timed = {
     ...connection,
-    Client: NamingClient,
-    max: options.poolSize ?? 10,
     // A pool without a free connection within this time returns 503 instead of queueing forever.
     connectionTimeoutMillis: 5_000,
     query_timeout: options.answerTimeoutMs ?? statementTimeoutMs + answerMarginMs,
+  }
+  const pool = new pg.Pool({
+    ...timed,
+    Client: NamingClient,
+    max: options.poolSize ?? 10,
     onConnect: (client) => setSession(client, settings),
   })
   // The pool reports its end before its last connections are closed, which the server may still interrupt.
@@ -78,15 +85,17 @@ export const openDatabase = (options: DatabaseOptions): Database => {
   // The pool only listens to idle connections: one lost between two statements of a transaction would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }), ...(options.traced && { log: recordQuery }) })
-  pools.set(db, pool)
+  const pipeline = options.pipelined ? openPipeline(timed, settings) : undefined
+  runners.set(db, (text, values) => pipeline?.query(text, values) ?? pool.query(text, values))
   return {
     db,
     waiting: () => pool.waitingCount,
     stats: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     connection,
-    close: () => {
+    close: async () => {
       closing = true
-      return db.destroy()
+      await pipeline?.close()
+      await db.destroy()
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { CompiledQuery } from 'kysely'
 import { endSpan } from '../telemetry/span.ts'
-import { type Db, poolOf } from './database.ts'
+import { type Db, runnerOf } from './database.ts'
 import { beginQuery } from './query-spans.ts'
 
 /**
@@ -26,11 +26,10 @@ export const prepared = <Arguments extends unknown[], Row>(
     // The slots are passed as arguments: a query builder only passes them on as parameters.
     query ??= build(db, ...(args.map((_, index) => new Slot(index)) as unknown as Arguments)).compile()
     const parameters = query.parameters.map((value) => (value instanceof Slot ? args[value.index] : value))
-    // Outside a transaction, any connection works, and the pool's own method is the fastest.
-    const pool = poolOf(db)
-    if (pool) {
+    const run = runnerOf(db)
+    if (run) {
       const span = beginQuery(query.sql)
-      const rows: Promise<Row[]> = pool.query(query.sql, parameters).then((result) => result.rows)
+      const rows: Promise<Row[]> = run(query.sql, parameters).then((result) => result.rows)
       if (span) rows.then(() => endSpan(span)).catch((error) => endSpan(span, error))
       return rows
     }

@@ -1,0 +1,102 @@
+import type pg from 'pg'
+import { NamingClient } from './naming-client.ts'
+import { type SessionSettings, setSession } from './session.ts'
+
+/** Beyond these, statements take connections of the pool, which run them side by side. */
+const maxWaiting = 64
+const maxPauseMs = 50
+/** How long a refused connection is not tried again. */
+const restMs = 1_000
+
+export type Pipeline = {
+  /** Undefined if the connection isn't open or is busy: then use the pool. */
+  query: (text: string, values: unknown[]) => Promise<pg.QueryResult> | undefined
+  close: () => Promise<void>
+}
+
+type Connection = {
+  client: NamingClient
+  /** Statements without a response. */
+  waiting: number
+  /** When it last sent after a pause, or received a response. */
+  movedAt: number
+  /** Whether statements of this turn of the event loop are held back. */
+  holds: boolean
+}
+
+/**
+ * One connection for any number of short statements at once. Those of one turn of the event loop are sent together, and
+ * none waits for the response to another: a system call per statement costs more than all else that the process does for
+ * a lookup. It opens with the first statement, and again after it was lost.
+ */
+export const openPipeline = (config: pg.ClientConfig, settings: SessionSettings): Pipeline => {
+  let connection: Connection | undefined
+  let opening: Promise<void> | undefined
+  let closed = false
+  let restsUntil = 0
+
+  const open = async () => {
+    const client = new NamingClient({ ...config, pipeline: true })
+    const opened = { client, waiting: 0, movedAt: 0, holds: false }
+    const lose = () => {
+      if (connection === opened) connection = undefined
+    }
+    client.on('error', lose)
+    client.on('end', lose)
+    try {
+      await client.connect()
+      await setSession(client, settings)
+      connection = opened
+    } catch {
+      // The pool reports it.
+      restsUntil = performance.now() + restMs
+      await client.end().catch(() => {})
+    }
+  }
+
+  /** Sends everything that this turn adds at its end. */
+  const hold = (held: Connection): void => {
+    if (held.holds) return
+    const { stream } = held.client.connection
+    held.holds = true
+    stream.cork()
+    setImmediate(() => {
+      held.holds = false
+      stream.uncork()
+    })
+  }
+
+  const send = async (on: Connection, text: string, values: unknown[]): Promise<pg.QueryResult> => {
+    hold(on)
+    on.waiting++
+    try {
+      return await on.client.query(text, values)
+    } finally {
+      on.waiting--
+      on.movedAt = performance.now()
+    }
+  }
+
+  return {
+    query: (text, values) => {
+      const now = performance.now()
+      if (!connection) {
+        if (!closed && now > restsUntil) {
+          opening ??= open().finally(() => {
+            opening = undefined
+          })
+        }
+        return undefined
+      }
+      if (connection.waiting === 0) connection.movedAt = now
+      // A slow statement holds up those behind it.
+      if (connection.waiting >= maxWaiting || now - connection.movedAt > maxPauseMs) return undefined
+      return send(connection, text, values)
+    },
+    close: async () => {
+      closed = true
+      await opening
+      await connection?.client.end()
+    },
+  }
+}
