@@ -42,6 +42,7 @@ import { mcp } from './mcp/routes.ts'
 import { members } from './members/routes.ts'
 import { monitorResults } from './monitor-results/routes.ts'
 import { monitors } from './monitors/routes.ts'
+import { notifications } from './notifications/routes.ts'
 import { isSuspended } from './organizations/queries.ts'
 import { organizations } from './organizations/routes.ts'
 import { checkOwnStore } from './platform/blobs/sweep.ts'
@@ -124,6 +125,7 @@ const resources = [
   destinationDeliveries,
   health,
   failedJobs,
+  notifications,
   mcp,
 ]
 
@@ -139,6 +141,7 @@ const areas: [name: string, description: string][] = [
   ['Customer Metrics', 'Your own measurements, attached to conversations.'],
   ['Experiments', 'Comparisons of two prompt versions whose traffic you route.'],
   ['Alerts', 'Rules that watch your conversations, their incidents, and the destinations that are notified.'],
+  ['Notifications', 'Your inbox of incidents, assignments, mentions, exports, and review requests.'],
   ['Webhooks', 'Signed event notifications to your endpoints, and their delivery log.'],
   ['Integrations', 'Providers that send finished conversations, and OpenTelemetry traces.'],
   ['Files', 'Stored files, behind signed links.'],

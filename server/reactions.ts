@@ -16,6 +16,15 @@ import { followExport } from './export-schedules/lifecycle.ts'
 import { expireExportsOfCalls } from './exports/lifecycle.ts'
 import { eraseDeliveries, eraseProviderData } from './integrations/erasure/erase.ts'
 import { deleteResultsLater, eraseResults } from './monitor-results/delete.ts'
+import {
+  deleteNotificationsOfMember,
+  notifyAssignee,
+  notifyInviter,
+  notifyMentioned,
+  notifyOfExport,
+  notifyOfIncident,
+  notifyReviewers,
+} from './notifications/events.ts'
 import type { Db, OrgId } from './platform/db/database.ts'
 import type { Deps } from './platform/deps.ts'
 import type { Events, Reactions } from './platform/reactions.ts'
@@ -34,10 +43,16 @@ const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
   metricsStored: [evaluateMetricRules],
   resultsStored: [noteChanges, offerResultsToBuckets],
   monitorDeleted: [refuseWhileMeasured, deleteResultsLater, disableRulesOfMonitor],
-  exportEnded: [followExport],
+  exportEnded: [followExport, notifyOfExport],
+  incidentAnnounced: [notifyOfIncident],
+  findingAssigned: [notifyAssignee],
+  peopleMentioned: [notifyMentioned],
+  reviewersAdded: [notifyReviewers],
+  memberJoined: [notifyInviter],
+  notificationStored: [],
   organizationCreated: [createDefaultRules],
   destinationDeleted: [removeDeletedDestination],
-  memberRemoved: [revokeKeysOfMember],
+  memberRemoved: [revokeKeysOfMember, deleteNotificationsOfMember],
 }
 
 /** Implementations of the providers that lower floors declare. */
@@ -66,6 +81,12 @@ export const openReactions = (deps: () => Deps): Reactions => {
     resultsStored: reactTo('resultsStored'),
     monitorDeleted: reactTo('monitorDeleted'),
     exportEnded: reactTo('exportEnded'),
+    incidentAnnounced: reactTo('incidentAnnounced'),
+    findingAssigned: reactTo('findingAssigned'),
+    peopleMentioned: reactTo('peopleMentioned'),
+    reviewersAdded: reactTo('reviewersAdded'),
+    memberJoined: reactTo('memberJoined'),
+    notificationStored: reactTo('notificationStored'),
     organizationCreated: reactTo('organizationCreated'),
     destinationDeleted: reactTo('destinationDeleted'),
     memberRemoved: reactTo('memberRemoved'),

@@ -12,9 +12,11 @@ import { openDatabase } from '../server/platform/db/database.ts'
 import { dumpSchema } from '../server/platform/db/dump.ts'
 import { migrate } from '../server/platform/db/migrate.ts'
 import { setSession } from '../server/platform/db/session.ts'
+import { orgIdOf } from '../server/platform/ids.ts'
 import { type Attempt, defineJob } from '../server/platform/jobs/define-job.ts'
 import { openJobs } from '../server/platform/jobs/queue.ts'
 import { openLog } from '../server/platform/log.ts'
+import { sendMail } from '../server/platform/mail/mail.ts'
 import { coordinatorUrl, spreadTables } from './citus.ts'
 import { testDatabase } from './database.ts'
 import { makeExportSchedule, makeOrganization } from './make.ts'
@@ -99,6 +101,8 @@ const times = { startTimeUnixNano: '1795510000000000000', endTimeUnixNano: '1795
 const traces = { resourceSpans: [{ scopeSpans: [{ spans: [{ ...span, ...times }] }] }] }
 const traced = await server.call('POST', '/v1/otlp/v1/traces', { key: org.key, body: traces })
 expect(traced.status).toBe(200)
+const mail = { to: ['ada@example.com'], subject: 'A notice', text: 'Something happened.' }
+await sendMail(server.deps, server.deps.db, orgIdOf(org.id), mail)
 const { connection: present } = server.deps.database
 const source = await connect(present)
 afterAll(() => source.end())

@@ -574,6 +574,24 @@ const monitors = (send: Send) => ({
     send.list('GET', path`/v1/monitors/${id}/agreement`, { query }, options),
 })
 
+const notificationPreferences = (send: Send) => ({
+  /** Get your notification preferences. */
+  get: (options?: RequestOptions): Promise<Answer<'/v1/notification-preferences', 'get'>> =>
+    send.json('GET', '/v1/notification-preferences', {  }, options),
+  /** Replace your notification preferences. */
+  replace: (body: Body<'/v1/notification-preferences', 'put'>, options?: RequestOptions): Promise<Answer<'/v1/notification-preferences', 'put'>> =>
+    send.json('PUT', '/v1/notification-preferences', { body }, options),
+})
+
+const notifications = (send: Send) => ({
+  /** List your notifications. */
+  list: (query?: Query<'/v1/notifications', 'get'>, options?: RequestOptions): Paged<Item<'/v1/notifications', 'get'>> =>
+    send.list('GET', '/v1/notifications', { query }, options),
+  /** Mark notifications as read. */
+  markRead: (body: Body<'/v1/notifications/read', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/notifications/read', 'post'>> =>
+    send.json('POST', '/v1/notifications/read', { body, repeat: 'always' }, options),
+})
+
 const organization = (send: Send) => ({
   /** Get the current organization. */
   get: (options?: RequestOptions): Promise<Answer<'/v1/organization', 'get'>> =>
@@ -724,6 +742,8 @@ export class Resources {
   readonly members: ReturnType<typeof members>
   readonly monitorResults: ReturnType<typeof monitorResults>
   readonly monitors: ReturnType<typeof monitors>
+  readonly notificationPreferences: ReturnType<typeof notificationPreferences>
+  readonly notifications: ReturnType<typeof notifications>
   readonly organization: ReturnType<typeof organization>
   readonly organizations: ReturnType<typeof organizations>
   readonly otlp: ReturnType<typeof otlp>
@@ -754,6 +774,8 @@ export class Resources {
     this.members = members(send)
     this.monitorResults = monitorResults(send)
     this.monitors = monitors(send)
+    this.notificationPreferences = notificationPreferences(send)
+    this.notifications = notifications(send)
     this.organization = organization(send)
     this.organizations = organizations(send)
     this.otlp = otlp(send)

@@ -23,7 +23,7 @@ import {
  * its event, its messages, and its webhooks. The caller has locked the rule or the incident, so that none happens twice.
  */
 
-type IncidentDeps = Pick<Deps, 'jobs' | 'clock' | 'baseUrl'>
+type IncidentDeps = Pick<Deps, 'jobs' | 'clock' | 'baseUrl' | 'reactions'>
 
 const titleOf = ({ ruleName, groupLabel }: StoredIncident): string =>
   groupLabel === null ? ruleName : `${ruleName}: ${groupLabel}`
@@ -79,6 +79,14 @@ const announce = async (
   rule: IncidentRule | undefined,
   { kind, isNews }: { kind: Exclude<EventKind, 'commented'>; isNews: boolean },
 ): Promise<void> => {
+  if (isNews && (kind === 'opened' || kind === 'resolved')) {
+    await deps.reactions.incidentAnnounced(trx, org, {
+      incidentId: incident.id,
+      kind,
+      ownerUserId: rule?.ownerUserId ?? null,
+      byUserId: incident.resolvedByUserId,
+    })
+  }
   const type = kind === 'repeated' ? undefined : (`alert_incident.${kind}` as const)
   const data = await presentWithTimeline(trx, org, incident)
   if (type && isNews) {

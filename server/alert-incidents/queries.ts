@@ -219,6 +219,7 @@ export const findIncidentRule = (db: Db, org: OrgId, ruleId: string) =>
       'r.destination_ids as destinationIds',
       'r.runbook_url as runbookUrl',
       'r.muted_until as mutedUntil',
+      'm.user_id as ownerUserId',
       'm.name as ownerName',
     ])
     .where('r.organization_id', '=', org)

@@ -5,6 +5,7 @@ import type { App } from '../platform/http/http.ts'
 import { answers, IdParams, NoBody, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
 import { newId } from '../platform/ids.ts'
 import { checkRichText } from '../rich-text/check.ts'
+import { mentionedUserIds } from '../rich-text/mentions.ts'
 import { plainText } from '../rich-text/plain-text.ts'
 import { acknowledgeIncident, resolveIncident } from './lifecycle.ts'
 import { presentIncident, presentWithTimeline } from './present.ts'
@@ -180,6 +181,12 @@ export const alertIncidents = (app: App, deps: Deps): void => {
         const id = newId()
         const event = { id, incidentId: incident.id, kind: 'commented', userId: actor.userId, body } as const
         await insertIncidentEvent(trx, actor.org, { ...event, now: clock.now() })
+        await deps.reactions.peopleMentioned(trx, actor.org, {
+          commentId: id,
+          on: { type: 'alertIncident', id: incident.id },
+          userIds: mentionedUserIds(body),
+          byUserId: actor.userId,
+        })
         const audited = { type: 'alertIncidentComment', id }
         await recordAudit(trx, actor, 'alertIncidentComment.create', audited, target(incident.id))
         return presentComment(incident.id, await getIncidentComment(trx, actor.org, incident.id, id))

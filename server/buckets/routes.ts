@@ -1,8 +1,10 @@
 import { recordAudit } from '../platform/audit/record.ts'
+import type { Db } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { ApiError } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
+import type { Actor } from '../platform/identity/actor.ts'
 import { newId } from '../platform/ids.ts'
 import {
   countBuckets,
@@ -27,7 +29,12 @@ const tags = ['Buckets']
 /** The published field is omitted if it is not set. */
 const shown = ({ agentId, ...bucket }: StoredBucket) => ({ ...bucket, ...(agentId !== null && { agentId }) })
 
-export const buckets = (app: App, { db, clock }: Deps): void => {
+export const buckets = (app: App, { db, clock, reactions }: Deps): void => {
+  const tellReviewers = async (trx: Db, actor: Actor, added: { bucketId: string; userIds: string[] }) => {
+    if (added.userIds.length === 0) return
+    await reactions.reviewersAdded(trx, actor.org, { ...added, byUserId: actor.userId, at: clock.now() })
+  }
+
   app.get(
     '/v1/buckets',
     {
@@ -75,6 +82,7 @@ export const buckets = (app: App, { db, clock }: Deps): void => {
         }
         const until = drawnUntil(settings, clock.now())
         const bucket = await insertBucket(trx, actor.org, { id: newId(), type, drawnUntil: until, ...settings })
+        await tellReviewers(trx, actor, { bucketId: bucket.id, userIds: bucket.reviewerUserIds })
         await recordAudit(trx, actor, 'bucket.create', { type: 'bucket', id: bucket.id })
         return bucket
       })
@@ -124,6 +132,8 @@ export const buckets = (app: App, { db, clock }: Deps): void => {
           ? { drawnUntil: drawnUntil(settings, clock.now()) }
           : undefined
         const updated = await updateBucket(trx, actor.org, params.id, settings, restart)
+        const added = updated.reviewerUserIds.filter((id) => !present.reviewerUserIds.includes(id))
+        await tellReviewers(trx, actor, { bucketId: updated.id, userIds: added })
         await recordAudit(trx, actor, 'bucket.update', { type: 'bucket', id: updated.id })
         return shown(updated)
       }),

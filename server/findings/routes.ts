@@ -6,6 +6,7 @@ import type { Deps } from '../platform/deps.ts'
 import { type Issue, invalid, invalidAll } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
+import type { Actor } from '../platform/identity/actor.ts'
 import { newId } from '../platform/ids.ts'
 import { requireOwnAnswer } from '../reviews/blind.ts'
 import { checkRichText } from '../rich-text/check.ts'
@@ -57,7 +58,10 @@ const refuseTriage = async ({ body }: { body: unknown }): Promise<void> => {
 }
 
 export const findings = (app: App, deps: Deps): void => {
-  const { db, clock } = deps
+  const { db, clock, reactions } = deps
+
+  const tellAssignee = (trx: Db, { org, userId }: Actor, assigned: { findingId: string; assigneeUserId: string }) =>
+    reactions.findingAssigned(trx, org, { ...assigned, byUserId: userId, at: clock.now() })
 
   const pageOf = async (org: OrgId, filter: FindingFilter, query: { limit: number; cursor?: string }) => {
     const { data, nextCursor } = await app.paging.page(
@@ -138,6 +142,7 @@ export const findings = (app: App, deps: Deps): void => {
           source: { kind: 'manual' },
           now: clock.now(),
         })
+        if (body.assigneeUserId) await tellAssignee(trx, actor, { findingId: id, assigneeUserId: body.assigneeUserId })
         await recordAudit(trx, actor, 'finding.create', { type: 'finding', id })
         return announceFinding(deps, trx, actor.org, id, 'created')
       })
@@ -193,6 +198,9 @@ export const findings = (app: App, deps: Deps): void => {
         const isNew = body.assigneeUserId?.toLowerCase() !== assigneeUserId
         if (body.assigneeUserId && isNew) await checkAssignee(trx, actor.org, body.assigneeUserId)
         await updateFinding(trx, actor.org, id, change)
+        if (body.assigneeUserId && isNew) {
+          await tellAssignee(trx, actor, { findingId: id, assigneeUserId: body.assigneeUserId })
+        }
         await recordAudit(trx, actor, 'finding.update', { type: 'finding', id })
         return announceFinding(deps, trx, actor.org, id, 'updated')
       })

@@ -121,7 +121,7 @@ export const members = (app: App, deps: Deps): void => {
         const { email, name, role } = body
         const userId = await insertUserIfNew(trx, { email, name })
         const { id } = await insertMember(trx, actor.org, { id: newId(), userId, email, name, role })
-        const invitation = await inviteMember(trx, clock, actor.org, id)
+        const invitation = await inviteMember(trx, clock, actor.org, id, { invitedByUserId: actor.userId })
         await mailInvitation(deps, trx, actor.org, { email, invitation })
         await recordAudit(trx, actor, 'member.invite', { type: 'member', id })
         return { member: await getMember(trx, actor.org, id), invitation }
@@ -153,7 +153,7 @@ export const members = (app: App, deps: Deps): void => {
         checkReach(actor, member.role)
         if (member.joinedAt) throw new ApiError('conflict', 'This member has already joined and needs no invitation.')
         await recordAudit(trx, actor, 'member.invite', { type: 'member', id: member.id })
-        const invitation = await inviteMember(trx, clock, actor.org, member.id)
+        const invitation = await inviteMember(trx, clock, actor.org, member.id, { invitedByUserId: actor.userId })
         const { email } = await getMember(trx, actor.org, member.id)
         await mailInvitation(deps, trx, actor.org, { email, invitation })
         return invitation

@@ -32,7 +32,32 @@ export type Events = {
     errorCode: string | null
     config: Record<string, unknown>
     scheduleId: string | null
+    experimentId: string | null
+    createdByUserId: string
   }
+  /** An incident was announced, or its end. */
+  incidentAnnounced: {
+    incidentId: string
+    kind: 'opened' | 'resolved'
+    ownerUserId: string | null
+    /** Null if Earshot did it. */
+    byUserId: string | null
+  }
+  /** The finding has a new assignee. */
+  findingAssigned: { findingId: string; assigneeUserId: string; byUserId: string | null; at: Date }
+  /** A comment that mentions people was written or edited. They may not be members. */
+  peopleMentioned: {
+    commentId: string
+    on: { type: 'finding' | 'alertIncident'; id: string }
+    userIds: string[]
+    byUserId: string
+  }
+  /** People were added to the reviewers of a bucket. */
+  reviewersAdded: { bucketId: string; userIds: string[]; byUserId: string; at: Date }
+  /** The invited person has joined. */
+  memberJoined: { memberId: string; userId: string; invitedByUserId: string | null }
+  /** A notification was stored for a person. */
+  notificationStored: { id: string; userId: string; kind: string }
   /** In the transaction that creates it, after its owner. */
   organizationCreated: object
   /** Just before it is deleted. */

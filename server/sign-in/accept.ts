@@ -122,7 +122,7 @@ export const accept = async (
 ) => {
   const { token, name } = body
   const invited = await getInvitation(deps, token)
-  const { id, org, userId, memberId, joinedAt, byOperator } = invited
+  const { id, org, userId, memberId, joinedAt, byOperator, invitedByUserId } = invited
   const email = chosenEmail(invited, body)
   const attempt = byOperator ? undefined : await deps.attempts.begin(request, invited.email)
   const newHash = await checkPassword(deps, library, invited, body).catch((error: unknown) => {
@@ -140,7 +140,9 @@ export const accept = async (
     if (newHash !== undefined && (await setPassword(trx, invited, newHash, name))) {
       await recordAudit(trx, actor, 'user.resetPassword', { type: 'user', id: userId })
     }
-    if (!joinedAt) await recordAudit(trx, actor, 'member.join', { type: 'member', id: memberId })
+    if (joinedAt) return
+    await recordAudit(trx, actor, 'member.join', { type: 'member', id: memberId })
+    await deps.reactions.memberJoined(trx, org, { memberId, userId, invitedByUserId })
   })
   const signsInWith = email ?? invited.email
   await attempt?.succeed()

@@ -20,6 +20,7 @@ export const findInvitation = (db: Db, org: OrgId, tokenHash: string) =>
       'invitations.expires_at as expiresAt',
       'invitations.accepted_at as acceptedAt',
       'invitations.by_operator as byOperator',
+      'invitations.invited_by_user_id as invitedByUserId',
       'members.id as memberId',
       'members.joined_at as joinedAt',
       'users.id as userId',

@@ -56,6 +56,8 @@ const roleOf: [operations: RegExp, role: Role][] = [
   [/^GET \/v1\//, 'viewer'],
   [/^POST \/v1\/(conversations\/(search|count)|alert-rules\/preview)$/, 'viewer'],
   [/^POST \/v1\/(monitor-exports(\/preview)?|experiments\/\{id\}\/exports)$/, 'viewer'],
+  // What concerns nobody else.
+  [/^(POST|PUT) \/v1\/notification/, 'viewer'],
   // Everything else writes.
   [/^(POST|PUT|PATCH|DELETE) \/v1\//, 'member'],
 ]

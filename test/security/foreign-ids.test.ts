@@ -65,6 +65,13 @@ const makeTheirs = async ({ id, key }: Org) => {
   const results = [{ monitorId: monitor, conversationId: conversation, result: 'affected' }]
   await server.call('POST', '/v1/monitor-results', { key, body: { results } })
   await server.call('POST', `/v1/buckets/${bucket}/conversations`, { key, body: { conversationIds: [conversation] } })
+  const person = (await makePerson(server, key)).userId
+  await server.call('POST', '/v1/findings', { key, body: { title: 'Refunds', assigneeUserId: person } })
+  const notification = await server.deps.db
+    .selectFrom('notifications')
+    .select('id')
+    .where('organization_id', '=', id)
+    .executeTakeFirstOrThrow()
   return {
     agent,
     version,
@@ -79,7 +86,8 @@ const makeTheirs = async ({ id, key }: Org) => {
     rule: (await makeAlertRule(server, key)).id,
     destination: (await makeDestination(server, key)).id,
     finding: (await makeFinding(server, key)).id,
-    person: (await makePerson(server, key)).userId,
+    person,
+    notification: notification.id,
   }
 }
 type Kind = keyof Awaited<ReturnType<typeof makeTheirs>>
@@ -99,6 +107,7 @@ const kinds: [place: RegExp, kind: Kind | undefined][] = [
   [/ruleId$/, 'rule'],
   [/destinationIds?$/, 'destination'],
   [/intoId$/, 'finding'],
+  [/^ids$/, 'notification'],
   [/UserIds?$/, 'person'],
   [/organizationId$/, 'organization'],
 ]
@@ -150,6 +159,7 @@ const around = async ({ operation: { operationId } }: SweptOperation, at: string
   if (operationId === 'createConversation') return at === 'agentId' ? body : { ...body, agent }
   if (operationId === 'updateExportSchedule') return makeScheduleBody(server, key)
   // Counts over time require `filter.since`.
+  if (operationId === 'markNotificationsRead') return {}
   if (operationId === 'countConversations') return { filter: {} }
   if (at.startsWith('filter.')) return { ...body, filter: {} }
   if (at.startsWith('conversationIds.')) return body

@@ -6,6 +6,7 @@ import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../../platfo
 import { hasRole } from '../../platform/identity/actor.ts'
 import { newId } from '../../platform/ids.ts'
 import { checkRichText } from '../../rich-text/check.ts'
+import { mentionedUserIds } from '../../rich-text/mentions.ts'
 import { plainText } from '../../rich-text/plain-text.ts'
 import { mostComments } from '../limits.ts'
 import { lockUnmergedFinding } from '../lock.ts'
@@ -35,7 +36,7 @@ const targetsOf = (findingId: string, id: string) =>
     { type: 'finding', id: findingId },
   ] as const
 
-export const findingComments = (app: App, { db, clock }: Deps): void => {
+export const findingComments = (app: App, { db, clock, reactions }: Deps): void => {
   app.get(
     '/v1/findings/:id/comments',
     {
@@ -92,6 +93,12 @@ export const findingComments = (app: App, { db, clock }: Deps): void => {
           body,
           now,
         })
+        await reactions.peopleMentioned(trx, actor.org, {
+          commentId: created.id,
+          on: { type: 'finding', id: findingId },
+          userIds: mentionedUserIds(body),
+          byUserId: actor.userId,
+        })
         await recordAudit(trx, actor, 'findingComment.create', ...targetsOf(findingId, created.id))
         return created
       })
@@ -141,6 +148,12 @@ export const findingComments = (app: App, { db, clock }: Deps): void => {
         const { id, authorUserId } = await lockComment(trx, actor.org, findingIds, params.commentId)
         if (authorUserId !== actor.userId) throw new ApiError('forbidden', 'Only the author can edit a comment.')
         const comment = await updateComment(trx, actor.org, id, { body, now: clock.now() })
+        await reactions.peopleMentioned(trx, actor.org, {
+          commentId: id,
+          on: { type: 'finding', id: comment.findingId },
+          userIds: mentionedUserIds(body),
+          byUserId: actor.userId,
+        })
         await recordAudit(trx, actor, 'findingComment.update', ...targetsOf(comment.findingId, id))
         return comment
       })

@@ -19,6 +19,13 @@ export const organizationOfToken = (token: string): OrgId | undefined => {
 
 export type Invitation = { token: string; expiresAt: Date }
 
+type InvitationOptions = {
+  byOperator?: boolean
+  lifetimeMs?: number
+  /** Who is notified when the person joins. */
+  invitedByUserId?: string | null
+}
+
 /**
  * Creates a one-time link for a member to join. Its token is returned once, and only its hash is stored. `byOperator`
  * makes it set a new password too, for all of the person's organizations, so no one else in an organization can request
@@ -29,13 +36,21 @@ export const inviteMember = async (
   clock: Clock,
   org: OrgId,
   memberId: string,
-  { byOperator = false, lifetimeMs = weekMs } = {},
+  { byOperator = false, lifetimeMs = weekMs, invitedByUserId = null }: InvitationOptions = {},
 ): Promise<Invitation> => {
   const organization = Buffer.from(org.replaceAll('-', ''), 'hex')
   const token = Buffer.concat([organization, randomBytes(24)]).toString('base64url')
   const now = clock.now()
   const expiresAt = new Date(now.getTime() + lifetimeMs)
-  const invitation = { id: newId(), memberId, tokenHash: hashKey(token), expiresAt, createdAt: now, byOperator }
+  const invitation = {
+    id: newId(),
+    memberId,
+    tokenHash: hashKey(token),
+    expiresAt,
+    createdAt: now,
+    byOperator,
+    invitedByUserId,
+  }
   await replaceInvitation(trx, org, invitation)
   return { token, expiresAt }
 }

@@ -7,12 +7,20 @@ type NewInvitation = {
   expiresAt: Date
   createdAt: Date
   byOperator: boolean
+  invitedByUserId: string | null
 }
 
 /** Replaces the member's former invitation. */
 export const replaceInvitation = (db: Db, org: OrgId, invitation: NewInvitation) => {
-  const { id, memberId, tokenHash, expiresAt, createdAt, byOperator } = invitation
-  const link = { id, token_hash: tokenHash, expires_at: expiresAt, created_at: createdAt, by_operator: byOperator }
+  const { id, memberId, tokenHash, expiresAt, createdAt, byOperator, invitedByUserId } = invitation
+  const link = {
+    id,
+    token_hash: tokenHash,
+    expires_at: expiresAt,
+    created_at: createdAt,
+    by_operator: byOperator,
+    invited_by_user_id: invitedByUserId,
+  }
   return db
     .insertInto('invitations')
     .values({ organization_id: org, member_id: memberId, ...link })

@@ -830,6 +830,7 @@ CREATE TABLE invitations (
   accepted_at timestamp(3) with time zone,
   by_operator boolean NOT NULL DEFAULT false,
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  invited_by_user_id uuid,
   CONSTRAINT invitations_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT invitations_member_key UNIQUE (organization_id, member_id),
   CONSTRAINT invitations_token_hash_key UNIQUE (organization_id, token_hash),
@@ -890,6 +891,7 @@ CREATE TABLE mails (
   attempts integer NOT NULL DEFAULT 0,
   created_at timestamp(3) with time zone NOT NULL,
   sent_at timestamp(3) with time zone,
+  html text,
   CONSTRAINT mails_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT mails_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT mails_sent_check CHECK (((sent_at IS NOT NULL) = (status = 'sent'::text))),
@@ -1027,6 +1029,57 @@ CREATE TABLE monitors (
   CONSTRAINT monitors_sample_percent_check CHECK (((sample_percent >= (0)::numeric) AND (sample_percent <= (100)::numeric)))
 );
 CREATE UNIQUE INDEX monitors_name_key ON public.monitors USING btree (organization_id, name) WHERE (deleted_at IS NULL);
+
+CREATE TABLE notification_preferences (
+  organization_id uuid NOT NULL,
+  user_id uuid NOT NULL,
+  kinds jsonb NOT NULL,
+  incidents text NOT NULL,
+  summary text NOT NULL,
+  digest_time text NOT NULL,
+  digest_weekday text NOT NULL,
+  timezone text NOT NULL,
+  daily_since timestamp(3) with time zone,
+  daily_next_at timestamp(3) with time zone,
+  weekly_since timestamp(3) with time zone,
+  weekly_next_at timestamp(3) with time zone,
+  updated_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT notification_preferences_pkey PRIMARY KEY (organization_id, user_id),
+  CONSTRAINT notification_preferences_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT notification_preferences_daily_check CHECK (((daily_since IS NULL) = (daily_next_at IS NULL))),
+  CONSTRAINT notification_preferences_incidents_check CHECK ((incidents = ANY (ARRAY['owned'::text, 'all'::text]))),
+  CONSTRAINT notification_preferences_summary_check CHECK ((summary = ANY (ARRAY['off'::text, 'daily'::text, 'weekly'::text]))),
+  CONSTRAINT notification_preferences_weekly_check CHECK (((weekly_since IS NULL) = (weekly_next_at IS NULL)))
+);
+CREATE INDEX notification_preferences_daily_idx ON public.notification_preferences USING btree (daily_next_at);
+CREATE INDEX notification_preferences_weekly_idx ON public.notification_preferences USING btree (weekly_next_at);
+
+CREATE TABLE notifications (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  user_id uuid NOT NULL,
+  kind text NOT NULL,
+  event text NOT NULL,
+  event_key text NOT NULL,
+  subject_type text NOT NULL,
+  subject_id uuid NOT NULL,
+  actor_user_id uuid,
+  in_console boolean NOT NULL,
+  emailed boolean NOT NULL,
+  digest text,
+  created_at timestamp(3) with time zone NOT NULL,
+  read_at timestamp(3) with time zone,
+  CONSTRAINT notifications_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT notifications_event_key UNIQUE (organization_id, user_id, event_key),
+  CONSTRAINT notifications_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT notifications_digest_check CHECK ((digest = ANY (ARRAY['daily'::text, 'weekly'::text]))),
+  CONSTRAINT notifications_kind_check CHECK ((kind = ANY (ARRAY['incident'::text, 'assignment'::text, 'mention'::text, 'export'::text, 'review_request'::text, 'invitation'::text])))
+);
+CREATE INDEX notifications_digest_idx ON public.notifications USING btree (organization_id, user_id, id) WHERE (digest IS NOT NULL);
+CREATE INDEX notifications_emailed_idx ON public.notifications USING btree (organization_id, user_id, created_at) WHERE emailed;
+CREATE INDEX notifications_list_idx ON public.notifications USING btree (organization_id, user_id, id) WHERE in_console;
+CREATE INDEX notifications_old_idx ON public.notifications USING btree (organization_id, created_at);
+CREATE INDEX notifications_unread_idx ON public.notifications USING btree (organization_id, user_id, id) WHERE (in_console AND (read_at IS NULL));
 
 CREATE TABLE organizations (
   id uuid NOT NULL,

@@ -623,6 +623,7 @@ export interface Invitations {
   created_at: Generated<Timestamp>;
   expires_at: Timestamp;
   id: string;
+  invited_by_user_id: string | null;
   member_id: string;
   organization_id: string;
   token_hash: string;
@@ -664,6 +665,7 @@ export interface Mails {
   attempts: Generated<number>;
   created_at: Timestamp;
   error: string | null;
+  html: string | null;
   id: string;
   organization_id: string;
   recipient: string;
@@ -775,6 +777,39 @@ export interface MonitorVersions {
   monitor_id: string;
   number: number;
   organization_id: string;
+}
+
+export interface NotificationPreferences {
+  daily_next_at: Timestamp | null;
+  daily_since: Timestamp | null;
+  digest_time: string;
+  digest_weekday: string;
+  incidents: string;
+  kinds: Json;
+  organization_id: string;
+  summary: string;
+  timezone: string;
+  updated_at: Timestamp;
+  user_id: string;
+  weekly_next_at: Timestamp | null;
+  weekly_since: Timestamp | null;
+}
+
+export interface Notifications {
+  actor_user_id: string | null;
+  created_at: Timestamp;
+  digest: string | null;
+  emailed: boolean;
+  event: string;
+  event_key: string;
+  id: string;
+  in_console: boolean;
+  kind: string;
+  organization_id: string;
+  read_at: Timestamp | null;
+  subject_id: string;
+  subject_type: string;
+  user_id: string;
 }
 
 export interface Organizations {
@@ -1030,6 +1065,8 @@ export interface DB {
   monitor_spike_states: MonitorSpikeStates;
   monitor_versions: MonitorVersions;
   monitors: Monitors;
+  notification_preferences: NotificationPreferences;
+  notifications: Notifications;
   organizations: Organizations;
   otel_spans: OtelSpans;
   recordings: Recordings;

@@ -9,6 +9,11 @@ export const listInvitedAllOrgs = (db: Db, userId: string) =>
     .selectFrom('members')
     .innerJoin('users', 'users.id', 'members.user_id')
     .innerJoin('organizations', 'organizations.id', 'members.organization_id')
+    .leftJoin('invitations', (join) =>
+      join
+        .onRef('invitations.organization_id', '=', 'members.organization_id')
+        .onRef('invitations.member_id', '=', 'members.id'),
+    )
     .select([
       'organizations.id',
       'organizations.name',
@@ -16,6 +21,7 @@ export const listInvitedAllOrgs = (db: Db, userId: string) =>
       'members.name as memberName',
       'members.role',
       'members.created_at as invitedAt',
+      'invitations.invited_by_user_id as invitedByUserId',
     ])
     .where('members.user_id', '=', userId)
     .where('members.joined_at', 'is', null)

@@ -75,11 +75,12 @@ export const ownInvitations = (app: App, deps: Deps): void => {
     },
     ({ session, body, id: requestId }) =>
       identity.change('', async (trx) => {
-        const { id: org, memberId, memberName } = await getInvited(trx, session, body.organizationId)
+        const { id: org, memberId, memberName, invitedByUserId } = await getInvited(trx, session, body.organizationId)
         await updateJoined(trx, org, memberId, memberName, clock.now())
         await updateSessionOrganization(trx, session.id, org)
         const actor = { kind: 'user', org, keyId: null, userId: session.userId, requestId } as const
         await recordAudit(trx, actor, 'member.join', { type: 'member', id: memberId })
+        await reactions.memberJoined(trx, org, { memberId, userId: session.userId, invitedByUserId })
         return shownSession({ ...session, org })
       }),
   )

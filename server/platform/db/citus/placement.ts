@@ -75,6 +75,8 @@ export const placement: Record<string, Placement> = {
   alert_rules: 'distributed',
   alert_incidents: 'distributed',
   alert_incident_events: 'distributed',
+  notifications: 'distributed',
+  notification_preferences: 'distributed',
   destinations: 'distributed',
   destination_deliveries: 'distributed',
   destination_attempts: 'distributed',

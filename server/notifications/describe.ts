@@ -1,0 +1,90 @@
+// Describes notifications in words, with the current names of what they are about.
+
+import type { Db, OrgId } from '../platform/db/database.ts'
+import type { StoredNotification } from './queries.ts'
+import { listNames, listSubjects, type Subject } from './subjects/queries.ts'
+
+type About = Pick<StoredNotification, 'event' | 'subjectType' | 'subjectId' | 'actorUserId'>
+
+type Names = { actor: string | undefined; subject: Subject | undefined }
+
+const gone: Record<StoredNotification['subjectType'], string> = {
+  alertIncident: 'an incident that was deleted',
+  finding: 'a finding that was deleted',
+  monitorExport: 'an export that was deleted',
+  experimentExport: 'an export that was deleted',
+  bucket: 'a bucket that was deleted',
+  member: 'Someone who has left',
+}
+
+const longestTitle = 120
+
+/** On one line, and not longer than people read. */
+const shorten = (title: string): string => {
+  const line = title.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim()
+  return line.length > longestTitle ? `${line.slice(0, longestTitle - 1).trimEnd()}…` : line
+}
+
+const sentenceOf = ({ event, subjectType }: About, { actor = 'Someone', subject }: Names): string => {
+  const title = subject ? `“${shorten(subject.title)}”` : gone[subjectType]
+  switch (event) {
+    case 'opened':
+      return `Alert: ${title} is firing.`
+    case 'resolved':
+      return `Alert: ${title} is resolved.`
+    case 'assigned':
+      return `${actor} assigned ${title} to you.`
+    case 'mentioned':
+      return `${actor} mentioned you in a comment on ${title}.`
+    case 'completed':
+      return `Your export ${title} is ready.`
+    case 'failed':
+      return `Your export ${title} failed${subject?.errorCode ? ` (${subject.errorCode})` : ''}.`
+    case 'requested':
+      return `${actor} asked you to review ${title}.`
+    case 'accepted':
+      return `${subject ? shorten(subject.title) : gone.member} joined your organization.`
+  }
+}
+
+const pathOf = ({ subjectType, subjectId }: About, subject: Subject | undefined): string => {
+  switch (subjectType) {
+    case 'alertIncident':
+      return `/alerts/incidents/${subjectId}`
+    case 'finding':
+      return `/findings/${subjectId}`
+    case 'monitorExport':
+      return '/exports'
+    case 'experimentExport':
+      return subject?.experimentId ? `/experiments/${subject.experimentId}` : '/experiments'
+    case 'bucket':
+      return `/buckets/${subjectId}`
+    case 'member':
+      return '/settings/members'
+  }
+}
+
+export type Described = { title: string | null; text: string; path: string }
+
+/** Titles and names are read when a notification is shown, so that it shows nothing that was erased. */
+export const describeNotifications = async <Each extends About>(
+  db: Db,
+  org: OrgId,
+  notifications: Each[],
+): Promise<(Each & Described)[]> => {
+  const subjects = await listSubjects(db, org, [...new Set(notifications.map(({ subjectId }) => subjectId))])
+  const names = await listNames(db, org, [...new Set(notifications.flatMap(({ actorUserId }) => actorUserId ?? []))])
+  const subjectOf = new Map(subjects.map((subject) => [subject.id, subject]))
+  const nameOf = new Map(names.map(({ userId, name }) => [userId, name]))
+  return notifications.map((each) => {
+    const subject = subjectOf.get(each.subjectId)
+    // An ownership rule has no name of its own.
+    const actor = each.actorUserId === null ? 'Earshot' : nameOf.get(each.actorUserId)
+    return {
+      ...each,
+      title: subject ? shorten(subject.title) : null,
+      text: sentenceOf(each, { actor, subject }),
+      path: pathOf(each, subject),
+    }
+  })
+}

@@ -1,0 +1,24 @@
+// When digests are sent, and what they cover.
+
+import type { Recurrence } from '../export-schedules/queries.ts'
+import { plannedAfter } from '../export-schedules/recurrence.ts'
+import { type Cadence, type Preferences, wantsDigest } from './preferences.ts'
+
+/** The period of the next digest and when it is sent. */
+export type Period = { since: Date; nextAt: Date }
+
+const recurrenceOf = ({ digest }: Preferences, cadence: Cadence): Recurrence =>
+  cadence === 'daily' ? { every: 'day', at: digest.time } : { every: 'week', weekday: digest.weekday, at: digest.time }
+
+/** Returns the period after the preferences changed, which starts where the current one does. */
+export const periodOf = (
+  preferences: Preferences,
+  cadence: Cadence,
+  { current, now }: { current: Period | null; now: Date },
+): Period | null => {
+  if (!wantsDigest(preferences, cadence)) return null
+  return { since: current?.since ?? now, nextAt: nextAfter(preferences, cadence, now) }
+}
+
+const nextAfter = (preferences: Preferences, cadence: Cadence, now: Date): Date =>
+  plannedAfter(recurrenceOf(preferences, cadence), preferences.digest.timezone, now)

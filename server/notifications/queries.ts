@@ -1,0 +1,251 @@
+import { sql } from 'kysely'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { daysBefore, dueRows } from '../platform/db/due-rows.ts'
+import { newestFirst } from '../platform/db/pages.ts'
+import type { Page } from '../platform/http/paging.ts'
+
+type Kind = 'incident' | 'assignment' | 'mention' | 'export' | 'review_request' | 'invitation'
+type Event = 'opened' | 'resolved' | 'assigned' | 'mentioned' | 'completed' | 'failed' | 'requested' | 'accepted'
+type SubjectType = 'alertIncident' | 'finding' | 'monitorExport' | 'experimentExport' | 'bucket' | 'member'
+
+const columns = [
+  'id',
+  sql<Kind>`kind`.as('kind'),
+  sql<Event>`event`.as('event'),
+  sql<SubjectType>`subject_type`.as('subjectType'),
+  'subject_id as subjectId',
+  'actor_user_id as actorUserId',
+  'created_at as createdAt',
+  'read_at as readAt',
+] as const
+
+const selectNotifications = (db: Db, org: OrgId, userId: string) =>
+  db.selectFrom('notifications').select(columns).where('organization_id', '=', org).where('user_id', '=', userId)
+
+export type StoredNotification = Awaited<ReturnType<typeof listNotifications>>[number]
+
+type NotificationFilter = { unread: boolean; kinds: Kind[] | undefined }
+
+export const listNotifications = (
+  db: Db,
+  org: OrgId,
+  userId: string,
+  { unread, kinds }: NotificationFilter,
+  page: Page,
+) =>
+  selectNotifications(db, org, userId)
+    .where('in_console', '=', true)
+    .$if(unread, (query) => query.where('read_at', 'is', null))
+    .$if(kinds !== undefined, (query) => query.where('kind', 'in', kinds as string[]))
+    .$call(newestFirst('id', page))
+    .execute()
+
+export const countUnread = async (db: Db, org: OrgId, userId: string): Promise<number> => {
+  const { count } = await db
+    .selectFrom('notifications')
+    .select(sql<number>`count(*)`.as('count'))
+    .where('organization_id', '=', org)
+    .where('user_id', '=', userId)
+    .where('in_console', '=', true)
+    .where('read_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Marks notifications of the person as read. Without IDs, all of them. */
+export const markRead = (trx: Db, org: OrgId, userId: string, ids: string[] | undefined, now: Date) =>
+  trx
+    .updateTable('notifications')
+    .set({ read_at: now })
+    .where('organization_id', '=', org)
+    .where('user_id', '=', userId)
+    .where('in_console', '=', true)
+    .where('read_at', 'is', null)
+    .$if(ids !== undefined, (query) => query.where(sql<boolean>`id = ANY(${ids}::uuid[])`))
+    .execute()
+
+type NewNotification = {
+  id: string
+  userId: string
+  kind: Kind
+  event: Event
+  eventKey: string
+  subjectType: SubjectType
+  subjectId: string
+  actorUserId: string | null
+  inConsole: boolean
+  emailed: boolean
+  digest: 'daily' | 'weekly' | null
+  now: Date
+}
+
+/** Returns the people who had not been notified of the event. */
+export const insertNotifications = async (
+  trx: Db,
+  org: OrgId,
+  notifications: NewNotification[],
+): Promise<{ id: string; userId: string }[]> => {
+  if (notifications.length === 0) return []
+  return trx
+    .insertInto('notifications')
+    .values(
+      notifications.map((each) => ({
+        organization_id: org,
+        id: each.id,
+        user_id: each.userId,
+        kind: each.kind,
+        event: each.event,
+        event_key: each.eventKey,
+        subject_type: each.subjectType,
+        subject_id: each.subjectId,
+        actor_user_id: each.actorUserId,
+        in_console: each.inConsole,
+        emailed: each.emailed,
+        digest: each.digest,
+        created_at: each.now,
+      })),
+    )
+    .onConflict((conflict) => conflict.constraint('notifications_event_key').doNothing())
+    .returning(['id', 'user_id as userId'])
+    .execute()
+}
+
+const preferenceColumns = [
+  sql<object | null>`p.kinds`.as('kinds'),
+  sql<'owned' | 'all' | null>`p.incidents`.as('incidents'),
+  sql<'off' | 'daily' | 'weekly' | null>`p.summary`.as('summary'),
+  sql<string | null>`p.digest_time`.as('time'),
+  sql<string | null>`p.digest_weekday`.as('weekday'),
+  sql<string | null>`p.timezone`.as('timezone'),
+] as const
+
+export type StoredPreferences = {
+  kinds: object | null
+  incidents: 'owned' | 'all' | null
+  summary: 'off' | 'daily' | 'weekly' | null
+  time: string | null
+  weekday: string | null
+  timezone: string | null
+}
+
+const selectPreferences = (db: Db, org: OrgId, userId: string) =>
+  db
+    .selectFrom('notification_preferences as p')
+    .select(preferenceColumns)
+    .where('p.organization_id', '=', org)
+    .where('p.user_id', '=', userId)
+
+export const findPreferences = (db: Db, org: OrgId, userId: string): Promise<StoredPreferences | undefined> =>
+  selectPreferences(db, org, userId).executeTakeFirst()
+
+const asPeriod = (since: Date | null, nextAt: Date | null): Period | null =>
+  since === null || nextAt === null ? null : { since, nextAt }
+
+/** Returns the preferences with the periods of the digests, locked until the transaction ends. */
+export const lockPreferences = async (trx: Db, org: OrgId, userId: string) => {
+  const stored = await selectPreferences(trx, org, userId)
+    .select(['daily_since as dailySince', 'daily_next_at as dailyNextAt'])
+    .select(['weekly_since as weeklySince', 'weekly_next_at as weeklyNextAt'])
+    .forUpdate()
+    .executeTakeFirst()
+  if (!stored) return undefined
+  const { dailySince, dailyNextAt, weeklySince, weeklyNextAt, ...preferences } = stored
+  return { ...preferences, daily: asPeriod(dailySince, dailyNextAt), weekly: asPeriod(weeklySince, weeklyNextAt) }
+}
+
+type Wanted = {
+  userIds: string[]
+  /** Adds the people who want to know about every incident. */
+  andWhoWantAllIncidents: boolean
+  /** Counts the emails since then. */
+  emailedSince: Date
+}
+
+/** Lists those of the people who are members, with their preferences. Unset ones are null. */
+export const listRecipients = (db: Db, org: OrgId, { userIds, andWhoWantAllIncidents, emailedSince }: Wanted) =>
+  db
+    .selectFrom('members as m')
+    .innerJoin('users as u', 'u.id', 'm.user_id')
+    .leftJoin('notification_preferences as p', (join) =>
+      join.on('p.organization_id', '=', org).onRef('p.user_id', '=', 'm.user_id'),
+    )
+    .select(['m.user_id as userId', 'm.joined_at as joinedAt', 'u.email'])
+    .select(preferenceColumns)
+    .select(
+      sql<number>`(
+        SELECT count(*) FROM notifications n
+        WHERE n.organization_id = ${org} AND n.user_id = m.user_id AND n.emailed
+          AND n.created_at >= ${emailedSince}::timestamptz)`.as('emailed'),
+    )
+    .where('m.organization_id', '=', org)
+    .where((where) =>
+      where.or([
+        where(sql<string>`m.user_id`, '=', sql<string>`ANY(${userIds}::uuid[])`),
+        ...(andWhoWantAllIncidents ? [where('p.incidents', '=', 'all')] : []),
+      ]),
+    )
+    .orderBy('m.id')
+    .execute()
+
+export type Recipient = Awaited<ReturnType<typeof listRecipients>>[number]
+
+type NewPreferences = {
+  kinds: object
+  incidents: string
+  summary: string
+  time: string
+  weekday: string
+  timezone: string
+  daily: Period | null
+  weekly: Period | null
+  now: Date
+}
+
+type Period = { since: Date; nextAt: Date }
+
+export const upsertPreferences = (trx: Db, org: OrgId, userId: string, given: NewPreferences) => {
+  const values = {
+    kinds: JSON.stringify(given.kinds),
+    incidents: given.incidents,
+    summary: given.summary,
+    digest_time: given.time,
+    digest_weekday: given.weekday,
+    timezone: given.timezone,
+    daily_since: given.daily?.since ?? null,
+    daily_next_at: given.daily?.nextAt ?? null,
+    weekly_since: given.weekly?.since ?? null,
+    weekly_next_at: given.weekly?.nextAt ?? null,
+    updated_at: given.now,
+  }
+  return trx
+    .insertInto('notification_preferences')
+    .values({ organization_id: org, user_id: userId, ...values })
+    .onConflict((conflict) => conflict.constraint('notification_preferences_pkey').doUpdateSet(values))
+    .execute()
+}
+
+/** Takes notifications of these kinds out of the digest they are waiting for. */
+export const clearDigest = (trx: Db, org: OrgId, userId: string, kinds: Kind[]) =>
+  trx
+    .updateTable('notifications')
+    .set({ digest: null })
+    .where('organization_id', '=', org)
+    .where('user_id', '=', userId)
+    .where('digest', 'is not', null)
+    .where(sql<boolean>`kind = ANY(${kinds}::text[])`)
+    .execute()
+
+/** Everything about a person who leaves. */
+export const deleteOfUser = async (trx: Db, org: OrgId, userId: string): Promise<void> => {
+  await trx.deleteFrom('notifications').where('organization_id', '=', org).where('user_id', '=', userId).execute()
+  await trx
+    .deleteFrom('notification_preferences')
+    .where('organization_id', '=', org)
+    .where('user_id', '=', userId)
+    .execute()
+}
+
+export const oldNotifications = dueRows({
+  table: 'notifications',
+  isDue: (now) => sql`created_at < ${daysBefore(now, 90)}`,
+})

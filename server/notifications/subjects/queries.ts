@@ -1,0 +1,43 @@
+import { sql } from 'kysely'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+
+/** A subject as it is now. */
+export type Subject = {
+  id: string
+  title: string
+  /** The experiment of an export, and the format and error of any export. */
+  experimentId: string | null
+  format: string | null
+  errorCode: string | null
+}
+
+/** Returns the subjects that still exist. One title names any of them. */
+export const listSubjects = async (db: Db, org: OrgId, ids: string[]): Promise<Subject[]> => {
+  if (ids.length === 0) return []
+  const { rows } = await sql<Subject>`
+    WITH subjects AS (
+      SELECT id, title, NULL::uuid AS experiment_id, NULL AS format, NULL AS error_code FROM findings
+      WHERE organization_id = ${org} AND id = ANY(${ids}::uuid[])
+      UNION ALL
+      SELECT id, rule_name || coalesce(': ' || group_label, ''), NULL, NULL, NULL FROM alert_incidents
+      WHERE organization_id = ${org} AND id = ANY(${ids}::uuid[])
+      UNION ALL
+      SELECT id, coalesce(schedule_name, upper(config ->> 'format') || ' export'), experiment_id,
+        upper(config ->> 'format'), error_code
+      FROM monitor_exports WHERE organization_id = ${org} AND id = ANY(${ids}::uuid[])
+      UNION ALL
+      SELECT id, name, NULL, NULL, NULL FROM buckets WHERE organization_id = ${org} AND id = ANY(${ids}::uuid[])
+      UNION ALL
+      SELECT id, name, NULL, NULL, NULL FROM members WHERE organization_id = ${org} AND id = ANY(${ids}::uuid[]))
+    SELECT id, title, experiment_id AS "experimentId", format, error_code AS "errorCode" FROM subjects`.execute(db)
+  return rows
+}
+
+/** The names of people who are members. */
+export const listNames = (db: Db, org: OrgId, userIds: string[]) =>
+  db
+    .selectFrom('members')
+    .select(['user_id as userId', 'name'])
+    .where('organization_id', '=', org)
+    .where(sql<boolean>`user_id = ANY(${userIds}::uuid[])`)
+    .execute()
