@@ -1,0 +1,85 @@
+// What checking 200 alert rules costs with a million conversations, in percent of one core: the processor time of this
+// process and of PostgreSQL for all checks in a quarter of an hour, divided by its length. The clock is moved in steps of
+// 15 seconds, as often as the service checks, and jobs run at once. Then years without a change, in which rules must hardly
+// ever fire. npm run bench -- alerts [CONVERSATIONS]
+
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import { checkAlertRules } from '../server/alert-rules/jobs.ts'
+import { openDeps, type ServiceDeps } from '../server/deps.ts'
+import { provisionOrganization } from '../server/organizations/provision.ts'
+import { loadConfig } from '../server/platform/config.ts'
+import { migrate } from '../server/platform/db/migrate.ts'
+import { dayMs, hourMs, minuteMs } from '../server/platform/durations.ts'
+import { openLog } from '../server/platform/log.ts'
+import { loadConversations, makeRules, storeRules } from './alerts/data.ts'
+import { judgeChanges, judgeSmallSamples } from './alerts/simulate.ts'
+import { readDatabase } from './capacity/processor.ts'
+import { failedCount, judge, millisecondsOf, print } from './report.ts'
+import { openBenchDatabase } from './servers.ts'
+
+const count = Number(process.argv[2] ?? 1_000_000)
+const ruleCount = 200
+const stepMs = 15_000
+const measuredMs = 15 * minuteMs
+/** Of one core. */
+const mostPercent = 5
+
+/** Moves in steps, and starts just before an hour's windows are compared with the ones before. */
+const openSteps = () => {
+  let time = Math.ceil(Date.now() / hourMs) * hourMs
+  return {
+    now: () => new Date(time),
+    advance: () => {
+      time += stepMs
+    },
+  }
+}
+
+const checkAll = async (deps: ServiceDeps): Promise<void> => {
+  await deps.jobs.enqueue(deps.db, checkAlertRules, {})
+  await deps.jobs.drain([checkAlertRules], deps)
+}
+
+const measureChecks = async (): Promise<void> => {
+  const database = await openBenchDatabase()
+  const log = openLog({ write: () => {} })
+  const connection = { connectionString: database.url }
+  const client = new pg.Client(connection)
+  const clock = openSteps()
+  let deps: ServiceDeps | undefined
+  try {
+    await migrate(connection, { log })
+    const config = loadConfig({ EARSHOT_DATA_DIR: join(database.folder, 'files') })
+    const opened = await openDeps({ config, log, connection, applicationName: 'bench', clock })
+    deps = opened
+    const { db } = opened
+    await client.connect()
+    const owner = { email: 'owner@example.com', name: 'Owner' }
+    const { org } = await db
+      .transaction()
+      .execute((trx) => provisionOrganization(opened, trx, { name: 'Bench', slug: 'bench', owner }))
+    const start = clock.now().getTime()
+    const period = { from: new Date(start - 30 * dayMs), until: new Date(start + measuredMs) }
+    const loadMs = await millisecondsOf(async () => {
+      const loaded = await loadConversations(client, db, org, count, period)
+      await client.query('DELETE FROM alert_rules')
+      await storeRules(db, org, makeRules(loaded, ruleCount), clock.now())
+      await client.query('VACUUM ANALYZE')
+      await client.query('CHECKPOINT')
+    })
+    print(
+      `${count} conversations with results of ${20} monitors, ${ruleCount} rules; loaded in ${(loadMs / 1_000).toFixed(0)} s`,
+    )
+
+    console.log(database.url, org); await new Promise((r) => process.stdin.once('data', r))
+  } finally {
+    await client.end()
+    await deps?.close()
+    await database.close()
+  }
+}
+
+await measureChecks()
+process.exitCode = failedCount() > 0 ? 1 : 0
