@@ -176,11 +176,11 @@ const lockUnchanged = async (trx: Db, org: OrgId, rule: StoredRule): Promise<Sto
 const remindBetweenWindows = async (
   deps: Deps,
   org: OrgId,
-  { rule, now }: { rule: StoredRule; now: Date },
+  { rule, open, now }: { rule: StoredRule; open: StoredIncident[]; now: Date },
   attempt: Attempt,
 ): Promise<void> => {
   const isDue = (incident: StoredIncident) => incident.clearSince === null && isDueAgain(incident, rule, now)
-  if (!(await listOpenIncidents(deps.db, org, rule.id)).some(isDue)) return
+  if (!open.some(isDue)) return
   await attempt.transaction(async (trx) => {
     if (!(await lockUnchanged(trx, org, rule))) return
     for (const incident of (await lockOpenIncidents(trx, org, rule.id)).filter(isDue)) {
@@ -205,29 +205,31 @@ export const checkRule = async (
   const startedAt = performance.now()
   const nextCheckAt = (leastMs: number) =>
     new Date(now.getTime() + Math.max(leastMs, restMs(performance.now() - startedAt)))
+  const state = await readState(db, org, rule.id, listOpenIncidents)
+  const watchedKeys = [...state.open, ...state.overruled].map(({ groupKey }) => groupKey)
   let readings: Reading[] | undefined
   try {
-    readings = await readCondition(db, org, question, { now, checkedUntil })
+    readings = await readCondition(db, org, question, { now, checkedUntil, watchedKeys })
   } catch (error) {
     await updateNextCheck(db, org, rule, { nextCheckAt: nextCheckAt(minuteMs), checkedUntil })
     throw error
   }
   const checked = { nextCheckAt: nextCheckAt(checkEveryMs(question)), checkedUntil }
   if (readings === undefined) {
-    await remindBetweenWindows(deps, org, { rule, now }, attempt)
+    await remindBetweenWindows(deps, org, { rule, open: state.open, now }, attempt)
     return void (await updateNextCheck(db, org, rule, checked))
   }
   const until = question.condition.kind === 'change' ? lastWholeWindow(now, question.windowMinutes) : null
   const about = { rule, question, now }
-  if (planSteps(readings, await readState(db, org, rule.id, listOpenIncidents), about).length === 0) {
+  if (planSteps(readings, state, about).length === 0) {
     return void (await updateNextCheck(db, org, rule, { ...checked, checkedUntil: until }))
   }
   await attempt.transaction(async (trx) => {
     const locked = await lockUnchanged(trx, org, rule)
     if (!locked) return
-    const state = await readState(trx, org, rule.id, lockOpenIncidents)
-    const steps = planSteps(readings, state, { ...about, rule: locked })
-    const most = Math.max(0, Math.min(mostOpened, mostOpen - state.open.length))
+    const lockedState = await readState(trx, org, rule.id, lockOpenIncidents)
+    const steps = planSteps(readings, lockedState, { ...about, rule: locked })
+    const most = Math.max(0, Math.min(mostOpened, mostOpen - lockedState.open.length))
     const opened = steps.filter((step) => step.do === 'open').slice(0, most)
     const others = steps.filter((step) => step.do !== 'open')
     for (const step of [...others, ...opened]) await perform(deps, trx, org, { ...about, rule: locked }, step)

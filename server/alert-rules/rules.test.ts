@@ -243,6 +243,21 @@ describe('other conditions', () => {
     ])
   })
 
+  it('no_data: forgets a silent agent after a day, and one with an incident after a week', async () => {
+    const agent = (name: string) => ({ externalId: name, name, channel: 'voice' })
+    const anHourAgo = { startedAt: minutesAgo(120), agent: agent('Leo') }
+    const daysAgo = { startedAt: minutesAgo(2 * 24 * 60), agent: agent('Mia') }
+    await makeConversations(server, key, [anHourAgo, daysAgo])
+    const condition = { kind: 'no_data', forMinutes: 60 }
+    const { id } = await makeAlertRule(server, key, { condition, groupBy: 'agent' })
+    await check()
+    expect(await incidentsOf(id)).toMatchObject([{ group: { label: 'Leo' }, status: 'firing' }])
+    await checkAfter(6 * 24 * hourMs)
+    expect(await incidentsOf(id)).toMatchObject([{ group: { label: 'Leo' }, status: 'firing' }])
+    await checkAfter(24 * hourMs)
+    expect(await incidentsOf(id)).toMatchObject([{ group: { label: 'Leo' }, status: 'resolved' }])
+  })
+
   it('no_data: names the company or the version that is silent', async () => {
     const { id: companyId } = await makeCompany(server, key)
     const { id: agentId } = await makeAgent(server, key)

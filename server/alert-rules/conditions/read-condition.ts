@@ -95,22 +95,47 @@ const labelled = async (db: Db, org: OrgId, groupBy: GroupBy | null, decisions: 
 
 const weekMs = 7 * dayMs
 
+/** When a rule is checked, and what is known of it from before. */
+type Check = {
+  now: Date
+  checkedUntil: Date | null
+  /** The groups with incidents that are open, or were resolved by hand and would open again. */
+  watchedKeys: string[]
+}
+
+/**
+ * Lists the groups that had conversations lately, until `silentMinutes` ago or later. Those with incidents are
+ * remembered for longer.
+ */
+const listGroups = (
+  db: Db,
+  org: OrgId,
+  { selection, groupBy, silentMinutes }: { selection: Selection | undefined; groupBy: GroupBy; silentMinutes: number },
+  { now, watchedKeys }: Check,
+) => {
+  const silentSince = now.getTime() - silentMinutes * minuteMs
+  const watched = { keys: watchedKeys, since: new Date(silentSince - weekMs) }
+  return listRecentGroups(db, org, { selection, groupBy, watched, since: new Date(silentSince - dayMs), now })
+}
+
 /** Groups that had conversations lately count as empty if they have none in the window. */
-const groupKeys = async (db: Db, org: OrgId, { selection, groupBy }: Question, now: Date): Promise<string[]> => {
+const groupKeys = async (db: Db, org: OrgId, question: Question, check: Check): Promise<string[]> => {
+  const { selection, groupBy, windowMinutes: silentMinutes } = question
   if (groupBy === null) return ['']
-  const since = new Date(now.getTime() - weekMs)
-  return (await listRecentGroups(db, org, { selection, groupBy, since, now })).map(({ key }) => key)
+  return (await listGroups(db, org, { selection, groupBy, silentMinutes }, check)).map(({ key }) => key)
 }
 
 type Measured = Exclude<MeasureCondition, ConditionOf<'change'>>
 
-const readMeasure = async (db: Db, org: OrgId, question: Question, condition: Measured, now: Date) => {
+const readMeasure = async (db: Db, org: OrgId, question: Question, condition: Measured, check: Check) => {
+  const { now } = check
   const { selection, groupBy, windowMinutes, minimumSample } = question
   const bounds = [new Date(now.getTime() - windowMinutes * minuteMs), now]
   const rows = await sumMeasure(db, org, { measure: measureOf(condition), selection, groupBy, bounds })
   const sums = new Map(rows.map(({ key, ...row }) => [key, row]))
-  // Only a volume says something about groups without conversations.
-  const keys = condition.kind === 'volume' ? await groupKeys(db, org, question, now) : [...sums.keys()]
+  // Only a volume says something about groups without conversations, and only that they are not above it.
+  const countsMissing = condition.kind === 'volume' && (groupBy === null || condition.direction === 'below')
+  const keys = countsMissing ? await groupKeys(db, org, question, check) : []
   const decisions = new Map(
     [...new Set([...keys, ...sums.keys()])].map((key) => [
       key,
@@ -169,8 +194,9 @@ const readNoData = async (
   org: OrgId,
   { selection, groupBy, createdAt }: Question,
   { forMinutes }: ConditionOf<'no_data'>,
-  now: Date,
+  check: Check,
 ) => {
+  const { now } = check
   const readSince = (lastAt: Date | undefined): Decision => {
     // Without any conversation, time counts from the creation of the rule.
     const minutes = (now.getTime() - (lastAt ?? createdAt).getTime()) / minuteMs
@@ -182,13 +208,12 @@ const readNoData = async (
     if (lastAt === undefined) return single({ verdict: 'unknown', value: null, interval: null, sample: 0 })
     return single(readSince(lastAt))
   }
-  // A group must be missing for the whole time, and some time longer, before it is forgotten.
-  const since = new Date(now.getTime() - forMinutes * minuteMs - weekMs)
   if (groupBy === null) {
+    const since = new Date(now.getTime() - forMinutes * minuteMs - weekMs)
     const lastAt = await findLatestStart(db, org, { selection, since, now })
     return single(readSince(lastAt ?? (createdAt > since ? undefined : since)))
   }
-  const groups = await listRecentGroups(db, org, { selection, groupBy, since, now })
+  const groups = await listGroups(db, org, { selection, groupBy, silentMinutes: forMinutes }, check)
   return labelled(db, org, groupBy, new Map(groups.map(({ key, lastAt }) => [key, readSince(lastAt)])))
 }
 
@@ -222,9 +247,10 @@ export const readCondition = async (
   db: Db,
   org: OrgId,
   question: Question,
-  { now, checkedUntil }: { now: Date; checkedUntil: Date | null },
+  check: Check,
 ): Promise<Reading[] | undefined> => {
   const { condition, createdAt, windowMinutes } = question
+  const { now, checkedUntil } = check
   switch (condition.kind) {
     case 'change': {
       const until = lastWholeWindow(now, windowMinutes)
@@ -240,13 +266,13 @@ export const readCondition = async (
     case 'experiment_health':
       return occurrences(await listAlarmedExperiments(db, org))
     case 'no_data':
-      return readNoData(db, org, question, condition, now)
+      return readNoData(db, org, question, condition, check)
     case 'failures':
       return readFailures(db, org, question, condition, now)
     case 'judge_budget':
       return readBudget(db, org, condition, now)
     default:
-      return readMeasure(db, org, question, condition, now)
+      return readMeasure(db, org, question, condition, check)
   }
 }
 

@@ -81,7 +81,7 @@ const isOfResults = (measure: Measure): measure is ResultMeasure => measure.kind
 /** What each result contributes, and which results count. */
 const ofResult = (measure: ResultMeasure) =>
   measure.kind === 'rate'
-    ? { hit: sql`n.result = ${codes.affected}`, value: sql`NULL::float8`, counts: sql`n.status = ${codes.scored}` }
+    ? { hit: sql`n.result = ${codes.affected}`, value: sql`NULL::float8`, counts: sql`n.result IS NOT NULL` }
     : { hit: sql`n.score > ${measure.threshold}::float8`, value: sql`n.score`, counts: sql`n.score IS NOT NULL` }
 
 const resultRows = (db: Db, org: OrgId, measure: ResultMeasure, { selection, groupBy, bounds }: Asked) => {
@@ -95,10 +95,13 @@ const resultRows = (db: Db, org: OrgId, measure: ResultMeasure, { selection, gro
   const conversations = selectConversations(db, org, selection, within).select([
     'conversations.organization_id',
     'conversations.id',
+    'conversations.started_at as at',
     groupColumn(groupBy).as('key'),
   ])
+  // A result has the start of its conversation. Comparing it as well lets both sides be read in the order of an index.
   return sql`SELECT s.key, n.call_started_at AS at, ${hit} AS hit, ${value} AS value, n.conversation_id AS id
-    FROM (${results}) n JOIN (${conversations}) s ON s.organization_id = ${org} AND s.id = n.conversation_id
+    FROM (${results}) n JOIN (${conversations}) s
+      ON s.organization_id = ${org} AND s.at = n.call_started_at AND s.id = n.conversation_id
     WHERE ${counts}`
 }
 
@@ -109,18 +112,17 @@ const measuredValue = (measure: ConversationMeasure): RawBuilder<number | null> 
 }
 
 const conversationRows = (db: Db, org: OrgId, measure: ConversationMeasure, { selection, groupBy, bounds }: Asked) => {
-  const value = measuredValue(measure)
   const isVolume = measure.kind === 'volume'
-  const hit = isVolume ? sql<boolean>`false` : sql<boolean>`${value} > ${measure.threshold}::float8`
   const conversations = selectConversations(db, org, selection, withinOf(bounds)).select([
     groupColumn(groupBy).as('key'),
     'conversations.started_at as at',
-    hit.as('hit'),
-    value.as('value'),
+    measuredValue(measure).as('value'),
     'conversations.id',
   ])
-  const counts = isVolume ? sql`true` : sql`s.value IS NOT NULL`
-  return sql`SELECT s.key, s.at, s.hit, s.value, s.id FROM (${conversations}) s WHERE ${counts}`
+  if (isVolume) return sql`SELECT s.key, s.at, false AS hit, s.value, s.id FROM (${conversations}) s`
+  // OFFSET keeps the planner from reading the value out of the signals again for each of its uses.
+  return sql`SELECT s.key, s.at, s.value > ${measure.threshold}::float8 AS hit, s.value, s.id
+    FROM (${conversations} OFFSET 0) s WHERE s.value IS NOT NULL`
 }
 
 /** Rows of `key`, `at`, `hit`, and `value`, and the conversation's ID. */
@@ -142,10 +144,12 @@ export const sumMeasure = async (
     quantile === undefined
       ? sql`NULL::float8`
       : sql`percentile_disc(${quantile}::float8) WITHIN GROUP (ORDER BY v.value)`
+  const isCounted = asked.measure.kind === 'rate' || asked.measure.kind === 'volume'
+  const period = asked.bounds.length === 2 ? sql`0` : sql`width_bucket(v.at, ${asked.bounds}::timestamptz[]) - 1`
+  const sums = isCounted ? sql`0 AS sum, 0 AS squares` : sql`sum(v.value) AS sum, sum(v.value * v.value) AS squares`
   const { rows } = await sql<Sums & { key: string; period: number }>`
-    SELECT v.key, width_bucket(v.at, ${asked.bounds}::timestamptz[]) - 1 AS period, count(*) AS count,
-      count(*) FILTER (WHERE v.hit) AS hits, coalesce(sum(v.value), 0) AS sum,
-      coalesce(sum(v.value * v.value), 0) AS squares, ${quantileColumn} AS quantile
+    SELECT v.key, ${period} AS period, count(*) AS count, count(*) FILTER (WHERE v.hit) AS hits, ${sums},
+      ${quantileColumn} AS quantile
     FROM (${rowsOf(db, org, asked)}) v
     WHERE v.key IS NOT NULL
     GROUP BY v.key, period LIMIT ${asked.limit ?? null}`.execute(db)
@@ -196,6 +200,9 @@ const selectLatestStart = (db: Db, org: OrgId, { selection, since, now }: Recent
 export const findLatestStart = async (db: Db, org: OrgId, recent: Recent): Promise<Date | undefined> =>
   (await selectLatestStart(db, org, recent).executeTakeFirst())?.at
 
+/** Of some groups, the conversations of a longer time count. */
+type RecentGroups = Recent & { groupBy: GroupBy; watched: { keys: string[]; since: Date } }
+
 /**
  * Lists the groups that had conversations since then, with the start of the latest one. Looks up the latest of each
  * group in an index, instead of reading all conversations since then.
@@ -203,10 +210,14 @@ export const findLatestStart = async (db: Db, org: OrgId, recent: Recent): Promi
 export const listRecentGroups = async (
   db: Db,
   org: OrgId,
-  { groupBy, ...recent }: Recent & { groupBy: GroupBy },
+  { groupBy, watched, since, ...recent }: RecentGroups,
 ): Promise<{ key: string; lastAt: Date }[]> => {
   const { table, column } = groups[groupBy]
-  const latest = selectLatestStart(db, org, recent).where(sql<boolean>`${column} = g.id`)
+  const sinceOfGroup = sql<boolean>`conversations.started_at >=
+    CASE WHEN g.id::text = ANY(${watched.keys}::text[]) THEN ${watched.since}::timestamptz ELSE ${since}::timestamptz END`
+  const latest = selectLatestStart(db, org, { ...recent, since: watched.since })
+    .where(sql<boolean>`${column} = g.id`)
+    .where(sinceOfGroup)
   const { rows } = await sql<{ key: string; lastAt: Date }>`
     SELECT g.id::text AS key, l.at AS "lastAt"
     FROM (SELECT id FROM ${table} WHERE organization_id = ${org}) g CROSS JOIN LATERAL (${latest}) l`.execute(db)

@@ -312,7 +312,7 @@ CREATE INDEX conversations_customer_idx ON public.conversations USING btree (org
 CREATE INDEX conversations_metadata_idx ON public.conversations USING gin (organization_id, metadata jsonb_path_ops);
 CREATE INDEX conversations_review_idx ON public.conversations USING btree (organization_id, review_status, started_at, id) WHERE (review_status <> 'none'::text);
 CREATE INDEX conversations_status_idx ON public.conversations USING btree (organization_id, status, started_at, id) WHERE (status <> 'completed'::text);
-CREATE INDEX conversations_time_idx ON public.conversations USING btree (organization_id, started_at, id) INCLUDE (channel, direction, duration_seconds);
+CREATE INDEX conversations_time_idx ON public.conversations USING btree (organization_id, started_at, id) INCLUDE (channel, direction, duration_seconds, agent_id, agent_version_id, company_id);
 CREATE INDEX conversations_version_idx ON public.conversations USING btree (organization_id, agent_version_id, started_at, id);
 
 CREATE TABLE customer_metrics (
