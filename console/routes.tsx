@@ -17,6 +17,7 @@ import { App } from './layout/app.tsx'
 import { NotFound, PageFault } from './layout/not-found.tsx'
 import { monitorOptions, shownDays, trendOptions } from './monitors/queries.ts'
 import { readMonitorSearch, readNewMonitorSearch } from './monitors/search.ts'
+import { readNotificationsSearch } from './notifications/search.ts'
 import { volumeOptions } from './overview/queries.ts'
 import { readRoomSearch } from './review/search.ts'
 import { readSettingsSearch } from './settings/search.ts'
@@ -198,6 +199,12 @@ const alertIncident = page(
   '/alerts/incidents/$id',
   lazyRouteComponent(() => import('./alerts/incident.tsx'), 'AlertIncident'),
 )
+const notifications = createRoute({
+  getParentRoute: () => app,
+  path: '/notifications',
+  validateSearch: readNotificationsSearch,
+  component: lazyRouteComponent(() => import('./notifications/notifications.tsx'), 'Notifications'),
+})
 const review = page(
   '/review',
   lazyRouteComponent(() => import('./review/review.tsx'), 'Review'),
@@ -295,6 +302,7 @@ const routeTree = root.addChildren([
     alertRule,
     editAlertRule,
     alertIncident,
+    notifications,
     review,
     room,
     buckets,

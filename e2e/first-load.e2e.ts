@@ -85,6 +85,7 @@ it('requests each part of the overview once, and all days together', async () =>
     '/v1/me',
     '/v1/monitor-exports',
     '/v1/monitors',
+    '/v1/notifications',
     '/v1/webhook-endpoints',
   ])
 })

@@ -35,6 +35,7 @@ const pages = [
   '/alerts/rules/new',
   `/alerts/rules/${await oldestOf('/v1/alert-rules')}`,
   `/alerts/rules/${await oldestOf('/v1/alert-rules')}/edit`,
+  '/notifications',
   '/review',
   '/buckets',
   `/buckets/${await oldestOf('/v1/buckets')}`,
@@ -47,6 +48,7 @@ const pages = [
   `/companies/${await oldestOf('/v1/companies')}`,
   ...[
     'profile',
+    'notifications',
     'organization',
     'members',
     'api-keys',

@@ -1,6 +1,7 @@
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { Menu as MenuIcon } from 'lucide-react'
 import { useEffect, useState } from 'react'
+import { Bell } from '../notifications/bell.tsx'
 import { IconButton } from '../ui/button.tsx'
 import { useKeys } from '../ui/keys.tsx'
 import { lazy } from '../ui/lazy.tsx'
@@ -48,6 +49,11 @@ export const App = () => {
       <header className={styles.bar}>
         <IconButton label="Menu" icon={<MenuIcon />} aria-expanded={drawer} onClick={() => setDrawer(!drawer)} />
         <strong>Earshot</strong>
+        <span className={styles.bell}>
+          <RenderLater>
+            <Bell />
+          </RenderLater>
+        </span>
       </header>
       <div className={drawer ? `${styles.side} ${styles.open}` : styles.side}>
         <RenderLater>

@@ -1,6 +1,5 @@
 import { Link, type LinkProps } from '@tanstack/react-router'
 import {
-  Bell,
   Bot,
   Building2,
   ClipboardCheck,
@@ -15,9 +14,11 @@ import {
   PanelLeftOpen,
   Search,
   Settings,
+  Siren,
 } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { useMe } from '../api/session.ts'
+import { Bell } from '../notifications/bell.tsx'
 import { IconButton } from '../ui/button.tsx'
 import { Key } from '../ui/keys.tsx'
 import { Person } from './person.tsx'
@@ -37,7 +38,7 @@ export const useNavigationItems = (): NavigationItem[][] => {
       { to: '/conversations', label: 'Conversations', icon: <MessagesSquare /> },
       { to: '/monitors', label: 'Monitors', icon: <Headphones />, shown: entitlements.monitors },
       { to: '/findings', label: 'Findings', icon: <Flag /> },
-      { to: '/alerts', label: 'Alerts', icon: <Bell /> },
+      { to: '/alerts', label: 'Alerts', icon: <Siren /> },
       { to: '/experiments', label: 'Experiments', icon: <FlaskConical /> },
     ],
     [
@@ -61,15 +62,18 @@ export const Rail = ({ folded, onFold, onSearch }: RailProps) => {
   return (
     <div className={folded ? `${styles.rail} ${styles.folded}` : styles.rail}>
       <div className={styles.brand}>
-        <Link to="/" aria-label="Earshot">
+        <Link to="/" className={styles.home} aria-label="Earshot">
           <img src={`${import.meta.env.BASE_URL}icon.svg`} alt="" width="22" height="22" />
           <span className={styles.word}>Earshot</span>
         </Link>
-        <IconButton
-          label={folded ? 'Expand menu' : 'Collapse menu'}
-          icon={folded ? <PanelLeftOpen /> : <PanelLeftClose />}
-          onClick={onFold}
-        />
+        <div className={styles.ways}>
+          <Bell />
+          <IconButton
+            label={folded ? 'Expand menu' : 'Collapse menu'}
+            icon={folded ? <PanelLeftOpen /> : <PanelLeftClose />}
+            onClick={onFold}
+          />
+        </div>
       </div>
       <button
         type="button"

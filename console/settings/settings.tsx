@@ -10,6 +10,10 @@ import styles from './settings.module.css'
 const Webhooks = lazy(async () => (await import('./webhooks.tsx')).Webhooks, <Loading />)
 const Destinations = lazy(async () => (await import('./destinations.tsx')).Destinations, <Loading />)
 const HealthChecks = lazy(async () => (await import('./health.tsx')).HealthChecks, <Loading />)
+const NotificationPreferences = lazy(
+  async () => (await import('../notifications/preferences.tsx')).NotificationPreferences,
+  <Loading />,
+)
 const Organization = lazy(async () => (await import('./organization.tsx')).Organization, <Loading />)
 const Members = lazy(async () => (await import('./members.tsx')).Members, <Loading />)
 const Connections = lazy(async () => (await import('./connections.tsx')).Connections, <Loading />)
@@ -26,6 +30,7 @@ const useParts = (): Part[] => {
   const isMember = useMay('member')
   return [
     { name: 'profile', label: 'Profile', content: <Profile /> },
+    { name: 'notifications', label: 'My notifications', content: <NotificationPreferences /> },
     { name: 'organization', label: 'Organization', content: <Organization /> },
     { name: 'members', label: 'Members', content: <Members /> },
     { name: 'api-keys', label: 'API keys', content: <ApiKeys />, shown: isAdmin },

@@ -45,6 +45,7 @@ const sections = [
   'exports',
   'findings',
   'monitors',
+  'notifications',
   'review',
   'settings',
   'start',

@@ -1,0 +1,41 @@
+// Notifications of the browser, if the person allowed them in this browser.
+
+import type { Notification as Stored } from './queries.ts'
+
+const enabledKey = 'earshot-browser-notifications'
+const newestKey = 'earshot-newest-notification'
+
+/** Browsers only offer them on secure pages. */
+export const canNotify = (): boolean => 'Notification' in window
+
+export const isNotifying = (): boolean =>
+  canNotify() && Notification.permission === 'granted' && localStorage.getItem(enabledKey) === 'on'
+
+/** Asks the browser for permission, which it only grants on a click. Returns whether it did. */
+export const startNotifying = async (): Promise<boolean> => {
+  if ((await Notification.requestPermission()) !== 'granted') return false
+  localStorage.setItem(enabledKey, 'on')
+  return true
+}
+
+export const stopNotifying = (): void => localStorage.removeItem(enabledKey)
+
+/**
+ * Shows the unread notifications that are newer than the newest one that any tab has seen. IDs ascend with time. What
+ * was there when this browser first looked is not news.
+ */
+export const notifyOf = (unread: Stored[]): void => {
+  const seen = localStorage.getItem(newestKey)
+  const newest = unread[0]?.id ?? ''
+  if (seen !== null && newest <= seen) return
+  localStorage.setItem(newestKey, newest)
+  if (seen === null || !isNotifying()) return
+  for (const { id, text, url } of unread.filter((each) => each.id > seen)) {
+    // Tabs that show the same one replace it.
+    const shown = new Notification('Earshot', { body: text, tag: id })
+    shown.onclick = () => {
+      window.focus()
+      location.assign(new URL(url).pathname)
+    }
+  }
+}
