@@ -1,16 +1,18 @@
 // Everything at once, for ten minutes, on a service with a million conversations: ingest, evaluation, lists, search,
-// opening, exports, an experiment, and the console in a browser. Compared with the limits in docs/operating.md, "Under
-// load". Exits with 1 if one is exceeded.
+// opening, exports, an experiment, alerts, and the console in a browser. Compared with the limits in docs/operating.md,
+// "Under load". Exits with 1 if one is exceeded.
 // npm run bench -- mixed [CONVERSATIONS] [MINUTES]
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { unpackChromium } from '../e2e/chromium.ts'
 import { startDemo } from '../e2e/demo.ts'
 import { sessionOf } from '../e2e/people.ts'
+import { makeCertificate } from './certificate.ts'
+import { openAlertProbes } from './mixed/alerts.ts'
 import type { BackgroundResult, BackgroundTask } from './mixed/background-load.ts'
 import { readLimits } from './mixed/limits.ts'
 import { percentile, runStreams } from './mixed/steady-load.ts'
@@ -21,6 +23,7 @@ import { startServer } from './servers.ts'
 
 const [calls = 1_000_000, minutes = 10] = process.argv.slice(2).map(Number)
 const warmUpMs = 30_000
+const alertEveryMs = 12_000
 
 /** Exports and the console, in a separate process. */
 const runBeside = async (task: BackgroundTask): Promise<BackgroundResult> => {
@@ -49,22 +52,31 @@ await untilIdle(demo.origin)
 demo.child.kill('SIGTERM')
 await new Promise((resolve) => demo.child.once('close', resolve))
 
+const certificate = await makeCertificate()
+const certificateFile = join(folder, 'receiver.pem')
+await writeFile(certificateFile, certificate.cert)
 // A new process, like an operator's: without anything left from loading.
 const server = await startServer(join(import.meta.dirname, '../bin/earshot'), ['serve'], {
   PORT: '0',
   EARSHOT_DATA_DIR: dataDir,
+  EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1/32',
+  NODE_EXTRA_CA_CERTS: certificateFile,
 })
 try {
   const { origin } = server
   const world = await prepare(origin, demo.key)
   const traffic = openTraffic(world)
+  const alerts = await openAlertProbes(world, Math.ceil((minutes * 60_000) / alertEveryMs), certificate)
   const chromium = await unpackChromium(folder)
   const streams = Object.entries(traffic.asks).map(([name, ask]) => ({
     name,
     ask,
     perSecond: limits.ofRequest(name).perSecond,
   }))
-  const probe = { name: 'probe', perSecond: 0.5, ask: traffic.probe }
+  const probes = [
+    { name: 'evaluation', perSecond: 0.5, ask: traffic.probe },
+    { name: 'alert', perSecond: 1_000 / alertEveryMs, ask: alerts.probe },
+  ]
   const monitor = world.monitors[0]?.id
   const paths = [
     '/conversations',
@@ -81,7 +93,7 @@ try {
   const madeBefore = traffic.told().made
   const until = performance.now() + minutes * 60_000
   const [measured, samples, { exported, visits }] = await Promise.all([
-    runStreams([...streams, probe], until),
+    runStreams([...streams, ...probes], until),
     watch(server.child.pid ?? 0, origin, until),
     runBeside({ world, chromium, tour: { origin, cookie, paths }, ms: minutes * 60_000 }),
   ])
@@ -91,7 +103,7 @@ try {
   for (const { name, latencies, statuses: each } of measured) {
     for (const [status, count] of each) statuses.set(status, (statuses.get(status) ?? 0) + count)
     answered += latencies.length
-    if (name === probe.name) continue
+    if (probes.some((probe) => probe.name === name)) continue
     const { p50, p99 } = limits.ofRequest(name)
     print(`${name}: ${latencies.length} times, ${percentile(latencies, 1).toFixed(0)} ms at most`)
     judge('p50', percentile(latencies, 0.5), { atMost: p50 }, ' ms')
@@ -118,6 +130,11 @@ try {
   print(`from acknowledged to judged by every rule, of ${evaluated}`)
   judge('the slowest', mostSeconds, { atMost: limits.of('from acknowledged to judged, s') }, ' s')
   judge('not within two minutes', unevaluated, { atMost: 0 }, '')
+  const { seconds, missing } = alerts.told()
+  print(`from arrival to delivered alert, of ${seconds.length}`)
+  judge('p50', percentile(seconds, 0.5), { atMost: limits.of('from arrival to delivered alert, p50, s') }, ' s')
+  judge('p99', percentile(seconds, 0.99), { atMost: limits.of('from arrival to delivered alert, p99, s') }, ' s')
+  judge('not within three minutes', missing, { atMost: 0 }, '')
   for (const format of ['csv', 'parquet', 'xlsx']) {
     const all = exported.filter((one) => one.format === format)
     const largest = (name: 'rows' | 'seconds') =>
@@ -153,6 +170,7 @@ try {
     ' MB',
   )
   judge('jobs that waited', most('waiting'), { atMost: limits.of('waiting jobs') }, '')
+  alerts.close()
 } finally {
   await server.stop()
   await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
