@@ -64,6 +64,7 @@ import { forgottenPassword } from './sign-in/forgotten/routes.ts'
 import { ownInvitations } from './sign-in/invitations/routes.ts'
 import { signInByOidc } from './sign-in/oidc/routes.ts'
 import { signIn } from './sign-in/routes.ts'
+import { stream } from './stream/routes.ts'
 import { monitorComparison } from './trends/comparison/routes.ts'
 import { monitorTrend } from './trends/routes.ts'
 import { webhookDeliveries } from './webhooks/deliveries/routes.ts'
@@ -126,6 +127,7 @@ const resources = [
   health,
   failedJobs,
   notifications,
+  stream,
   mcp,
 ]
 
@@ -142,6 +144,7 @@ const areas: [name: string, description: string][] = [
   ['Experiments', 'Comparisons of two prompt versions whose traffic you route.'],
   ['Alerts', 'Rules that watch your conversations, their incidents, and the destinations that are notified.'],
   ['Notifications', 'Your inbox of incidents, assignments, mentions, exports, and review requests.'],
+  ['Events', 'A live stream of what changes, without polling.'],
   ['Webhooks', 'Signed event notifications to your endpoints, and their delivery log.'],
   ['Integrations', 'Providers that send finished conversations, and OpenTelemetry traces.'],
   ['Files', 'Stored files, behind signed links.'],

@@ -21,7 +21,9 @@ import { openSweeps, trust } from './platform/sweeps.ts'
 import { openTelemetry } from './platform/telemetry/telemetry.ts'
 import { openThreads } from './platform/threads/threads.ts'
 import { openReactions, providers } from './reactions.ts'
+import { listBlindReviewers } from './reviews/queries.ts'
 import { type Attempts, openAttempts } from './sign-in/attempts/attempts.ts'
+import { openStreams, type Streams } from './stream/hub.ts'
 
 /** Everything that resources use, including what belongs to a single resource. Closed when the process ends. */
 export type ServiceDeps = Deps &
@@ -29,6 +31,7 @@ export type ServiceDeps = Deps &
     attempts: Attempts
     judge: Judge
     rules: Rules
+    streams: Streams
     close: () => Promise<void>
   }
 
@@ -91,6 +94,17 @@ export const openDeps = async (options: OpenOptions): Promise<ServiceDeps> => {
   const jobs = closing(openJobs({ database, log }))
   const metrics = openMetrics({ database, countJobs: jobs.counts })
   const attempts = openAttempts({ db, clock, secrets, sessionCookie, identity, metrics })
+  const streams = closing(
+    await openStreams({
+      config,
+      listener,
+      identity,
+      clock,
+      metrics,
+      log,
+      listBlindReviewers: (org) => listBlindReviewers(db, org),
+    }),
+  )
   // The last metrics need the database.
   const telemetry = closing(await openTelemetry({ config, registry: metrics.registry, log }))
   const all = opened.move()
@@ -113,6 +127,7 @@ export const openDeps = async (options: OpenOptions): Promise<ServiceDeps> => {
     outbound,
     judge,
     rules,
+    streams,
     metrics,
     threads,
     telemetry,

@@ -29,6 +29,7 @@ import type { Db, OrgId } from './platform/db/database.ts'
 import type { Deps } from './platform/deps.ts'
 import type { Events, Reactions } from './platform/reactions.ts'
 import { requireOwnAnswer } from './reviews/blind.ts'
+import { publishErased, publishMeasured, publishNotification, publishResults, publishStored } from './stream/publish.ts'
 
 type Reaction<Event extends keyof Events> = (deps: Deps, trx: Db, org: OrgId, event: Events[Event]) => Promise<unknown>
 
@@ -37,11 +38,25 @@ type Reaction<Event extends keyof Events> = (deps: Deps, trx: Db, org: OrgId, ev
  * consequence that throws rejects the event.
  */
 const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
-  conversationsStored: [evaluateStored, evaluateMetricRules, evaluatePinned, noteChanges, offerConversationsToBuckets],
-  conversationsErasing: [noteChanges, eraseDeliveries, eraseResults, expireExportsOfCalls, removeErasedConversations],
+  conversationsStored: [
+    evaluateStored,
+    evaluateMetricRules,
+    evaluatePinned,
+    noteChanges,
+    offerConversationsToBuckets,
+    publishStored,
+  ],
+  conversationsErasing: [
+    noteChanges,
+    eraseDeliveries,
+    eraseResults,
+    expireExportsOfCalls,
+    removeErasedConversations,
+    publishErased,
+  ],
   conversationsErased: [eraseProviderData],
-  metricsStored: [evaluateMetricRules],
-  resultsStored: [noteChanges, offerResultsToBuckets],
+  metricsStored: [evaluateMetricRules, publishMeasured],
+  resultsStored: [noteChanges, offerResultsToBuckets, publishResults],
   monitorDeleted: [refuseWhileMeasured, deleteResultsLater, disableRulesOfMonitor],
   exportEnded: [followExport, notifyOfExport],
   incidentAnnounced: [notifyOfIncident],
@@ -49,7 +64,7 @@ const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
   peopleMentioned: [notifyMentioned],
   reviewersAdded: [notifyReviewers],
   memberJoined: [notifyInviter],
-  notificationStored: [],
+  notificationStored: [publishNotification],
   organizationCreated: [createDefaultRules],
   destinationDeleted: [removeDeletedDestination],
   memberRemoved: [revokeKeysOfMember, deleteNotificationsOfMember],

@@ -51,6 +51,11 @@ export type TestServer = {
   drain: () => Promise<unknown>
 }
 
+const readBeginning = async (body: Dispatcher.ResponseData['body']): Promise<string> => {
+  for await (const chunk of body) return String(chunk)
+  return ''
+}
+
 const request = async (origin: string, method: string, path: string, { key, body, headers, raw }: TestCall) => {
   const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body))
   const response = await send(new URL(path, origin), {
@@ -66,7 +71,9 @@ const request = async (origin: string, method: string, path: string, { key, body
   for (const [name, values = []] of Object.entries(response.headers)) {
     for (const value of [values].flat()) answered.append(name, value)
   }
-  const text = await response.body.text()
+  // An event stream never ends, so its beginning counts.
+  const isStream = answered.get('content-type')?.startsWith('text/event-stream')
+  const text = isStream ? await readBeginning(response.body) : await response.body.text()
   const isJson = text !== '' && answered.get('content-type')?.startsWith('application/json')
   return { status: response.statusCode, headers: answered, text, body: isJson ? JSON.parse(text) : undefined }
 }

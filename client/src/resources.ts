@@ -679,6 +679,12 @@ const savedViews = (send: Send) => ({
     send.json('DELETE', path`/v1/saved-views/${id}`, {  }, options),
 })
 
+const stream = (send: Send) => ({
+  /** Stream changes as server-sent events. */
+  streamEvents: (options?: RequestOptions): Promise<Answer<'/v1/stream', 'get'>> =>
+    send.json('GET', '/v1/stream', {  }, options),
+})
+
 const webhookEndpoints = (send: Send) => ({
   /** List webhook endpoints. */
   list: (query?: Query<'/v1/webhook-endpoints', 'get'>, options?: RequestOptions): Paged<Item<'/v1/webhook-endpoints', 'get'>> =>
@@ -749,6 +755,7 @@ export class Resources {
   readonly otlp: ReturnType<typeof otlp>
   readonly reviews: ReturnType<typeof reviews>
   readonly savedViews: ReturnType<typeof savedViews>
+  readonly stream: ReturnType<typeof stream>
   readonly webhookEndpoints: ReturnType<typeof webhookEndpoints>
 
   constructor(send: Send) {
@@ -781,6 +788,7 @@ export class Resources {
     this.otlp = otlp(send)
     this.reviews = reviews(send)
     this.savedViews = savedViews(send)
+    this.stream = stream(send)
     this.webhookEndpoints = webhookEndpoints(send)
   }
 }

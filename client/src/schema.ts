@@ -652,6 +652,9 @@ export type paths = {
     get: /** Get your notification preferences. */ { parameters: { query?: never; path?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': Schemas['NotificationPreferences'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
     put: /** Replace your notification preferences. */ { parameters: { query?: never; path?: never }; requestBody: { content: { 'application/json': Schemas['NotificationPreferences'] } }; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': Schemas['NotificationPreferences'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
   }
+  '/v1/stream': {
+    get: /** Stream changes as server-sent events. */ { parameters: { query?: never; path?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { 'text/event-stream': string } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
+  }
   '/files/{token}': {
     get: /** Download a file. */ { parameters: { query?: never; path: { "token": string } }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': unknown } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
   }

@@ -1,6 +1,7 @@
 import type { Message, MessageKind } from '../destinations/message.ts'
 import { listWebhookEndpointIds } from '../destinations/queries.ts'
 import { sendMessage } from '../destinations/send.ts'
+import { publishChanges } from '../platform/changes/changes.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { newId } from '../platform/ids.ts'
@@ -104,8 +105,17 @@ const announce = async (
 const isMuted = (rule: IncidentRule | undefined, now: Date): boolean =>
   rule !== undefined && rule.mutedUntil !== null && rule.mutedUntil > now
 
-const record = (trx: Db, org: OrgId, incidentId: string, kind: EventKind, userId: string | null, now: Date) =>
-  insertIncidentEvent(trx, org, { id: newId(), incidentId, kind, userId, now })
+const record = async (trx: Db, org: OrgId, incidentId: string, kind: EventKind, userId: string | null, now: Date) => {
+  await insertIncidentEvent(trx, org, { id: newId(), incidentId, kind, userId, now })
+  await publishChanges(
+    trx,
+    org,
+    { resource: 'alert-incidents', kind: kind === 'opened' ? 'created' : 'updated', ids: [incidentId] },
+    // The state of a rule and of the organization depends on its incidents.
+    { resource: 'alert-rules', kind: 'updated' },
+    { resource: 'health', kind: 'updated' },
+  )
+}
 
 type Opening = {
   alertRuleId: string

@@ -78,6 +78,8 @@ const begin = async (running: Running, alone: boolean, printCredentials: boolean
 const turnAway = async ({ deps, app }: Running, pauseMs: (ms: number) => Promise<void>): Promise<void> => {
   const { drainSeconds } = deps.config
   deps.listening.draining = true
+  // Their clients reconnect to another process while this one still answers requests.
+  deps.streams.drain()
   if (!app || drainSeconds === 0 || !deps.config.roles.includes('http')) return
   app.server.prependListener('request', (_request, response) => response.setHeader('connection', 'close'))
   await pauseMs(drainSeconds * 1_000)

@@ -1,6 +1,7 @@
 import { announceResults } from '../monitor-results/announce.ts'
 import { type Evaluation, storeEvaluation } from '../monitor-results/queries.ts'
 import type { StoredMonitor } from '../monitors/queries.ts'
+import { publishChanges } from '../platform/changes/changes.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 
@@ -20,7 +21,7 @@ const failure = 'the evaluation failed repeatedly'
 type Failed = { monitors: StoredMonitor[]; conversationId: string }
 
 /** So that nobody waits forever for a result, and one conversation does not block others. */
-export const storeFailures = (
+export const storeFailures = async (
   deps: Pick<Deps, 'clock' | 'reactions'>,
   trx: Db,
   org: OrgId,
@@ -30,5 +31,6 @@ export const storeFailures = (
   const rows = monitors.map(({ id: monitorId, number: monitorVersion }) => {
     return { conversationId, monitorId, monitorVersion, ...nothing, status: 'failed' as const, reasoning: failure }
   })
-  return storeResults(deps, trx, org, { evaluator: 'none', evaluatedAt: deps.clock.now(), rows })
+  await storeResults(deps, trx, org, { evaluator: 'none', evaluatedAt: deps.clock.now(), rows })
+  await publishChanges(trx, org, { resource: 'health', kind: 'updated' })
 }

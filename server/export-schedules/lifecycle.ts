@@ -8,6 +8,7 @@ import { lockLine } from '../exports/queries.ts'
 import { refusalOf, requireSelected } from '../exports/requirements.ts'
 import { isMember } from '../members/queries.ts'
 import { getOrganization } from '../organizations/queries.ts'
+import { publishChanges } from '../platform/changes/changes.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { ApiError } from '../platform/errors.ts'
@@ -33,6 +34,15 @@ import {
 import { openSecret } from './secret.ts'
 import { show } from './show-schedules.ts'
 import { windowOf } from './window.ts'
+
+/** The health of an organization includes the latest run of each schedule. */
+const publishSchedule = (trx: Db, org: OrgId, id: string) =>
+  publishChanges(
+    trx,
+    org,
+    { resource: 'export-schedules', kind: 'updated', ids: [id] },
+    { resource: 'health', kind: 'updated' },
+  )
 
 // Starting
 
@@ -118,6 +128,7 @@ export const makeRun = async (
     exportId: exported?.id ?? null,
     createdAt: deps.clock.now(),
   })
+  await publishSchedule(trx, org, schedule.id)
   if (!fault) return run
   await endRun(deps, trx, org, { schedule, run, end: { status: 'failed', ...fault } })
   return (await findRun(trx, org, run.id)) ?? run
@@ -173,6 +184,7 @@ export const followExport = async (
   if (destination.type === 'webhook') return endRun(deps, trx, org, { schedule, run, end: { status: 'succeeded' } })
   const objectKey = objectKeyOf(destination, { schedule, config: configOf(ended), run })
   await updateRun(trx, org, run.id, { status: 'delivering', objectKey })
+  await publishSchedule(trx, org, schedule.id)
   await deps.jobs.enqueue(trx, deliverRun, { organizationId: org, runId: run.id })
 }
 
@@ -264,6 +276,7 @@ const endRun = async (
   const now = deps.clock.now()
   const error = end.status === 'failed' ? end.error : null
   await updateRun(trx, org, run.id, { status: end.status, error, finishedAt: now })
+  await publishSchedule(trx, org, schedule.id)
   if (end.status === 'succeeded') {
     await updateSchedule(trx, org, schedule.id, { failures: 0, coveredUntil: coveredAfter(schedule, run) })
     return

@@ -4,6 +4,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import Type from 'typebox'
 import { recordAudit } from '../platform/audit/record.ts'
+import { publishChanges } from '../platform/changes/changes.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { dayMs } from '../platform/durations.ts'
@@ -83,6 +84,16 @@ const replayOf = (stored: StoredExport, { experimentId, config }: Request) => {
 export const isLineFull = async (trx: Db, org: OrgId): Promise<boolean> =>
   (await countUnfinished(trx, org)).all >= mostUnfinished
 
+const publishExport = (
+  trx: Db,
+  org: OrgId,
+  { id, experimentId }: Pick<StoredExport, 'id' | 'experimentId'>,
+  kind: 'created' | 'updated',
+) => {
+  const resource = experimentId === null ? 'monitor-exports' : 'experiment-exports'
+  return publishChanges(trx, org, { resource, kind, ids: [id] })
+}
+
 /** The caller has locked the queue and checked its length. */
 export const createInLine = async (
   deps: Pick<Deps, 'jobs' | 'clock'>,
@@ -91,6 +102,7 @@ export const createInLine = async (
   request: Omit<NewExport, 'id' | 'createdAt'>,
 ): Promise<StoredExport> => {
   const stored = await insertExport(trx, org, { ...request, id: newId(), createdAt: deps.clock.now() })
+  await publishExport(trx, org, stored, 'created')
   await startNext(deps, trx, org)
   return stored
 }
@@ -182,6 +194,7 @@ const endExport = async (deps: Deps, trx: Db, org: OrgId, held: StoredExport, en
   const ended = await updateExport(trx, org, held.id, changeOf(end, held, now))
   if (end.status !== 'completed') await deleteLater(deps, trx, org, held.blobKey)
   await notify(deps, trx, org, ended)
+  await publishExport(trx, org, ended, 'updated')
   await deps.reactions.exportEnded(trx, org, ended)
   if (end.status !== 'expired') await startNext(deps, trx, org)
   return true
@@ -221,6 +234,7 @@ const begin = async (deps: Deps, trx: Db, { org, id }: Task): Promise<StoredExpo
   await deleteLater(deps, trx, org, held.blobKey)
   const blobKey = `${org}/exports/${newId()}.${held.config.format}`
   const begun = { status: 'processing', startedAt: deps.clock.now(), isOutdated: false, rowCount: 0, blobKey } as const
+  await publishExport(trx, org, held, 'updated')
   return updateExport(trx, org, id, begun)
 }
 

@@ -1,5 +1,6 @@
 // Findings that the service creates.
 
+import { publishChanges } from '../platform/changes/changes.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { newId } from '../platform/ids.ts'
 import { type AnnounceDeps, announceFinding } from './announce.ts'
@@ -88,7 +89,9 @@ export const fileSpike = async (deps: AnnounceDeps, trx: Db, org: OrgId, spike: 
     mostAttached - (await countAttached(trx, org, id)),
   )
   await attachConversations(trx, org, id, (await spike.affected()).slice(0, Math.max(0, room)), now)
-  if (news) await announceFinding(deps, trx, org, id, news === 'created' ? 'created' : 'updated')
+  const kind = news === 'created' ? 'created' : 'updated'
+  if (news) await announceFinding(deps, trx, org, id, kind)
+  await publishChanges(trx, org, { resource: 'findings', kind, ids: [id] })
   return { id, news }
 }
 
@@ -112,4 +115,5 @@ export const fileConcern = async (
     now,
   })
   await announceFinding(deps, trx, org, id, 'created')
+  await publishChanges(trx, org, { resource: 'findings', kind: 'created', ids: [id] })
 }

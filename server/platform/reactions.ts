@@ -10,6 +10,8 @@ export type Events = {
   conversationsStored: {
     /** Those that are new or changed. */
     conversationIds: string[]
+    /** Those that are new. */
+    createdIds: string[]
     /** Those that completed, or with a changed transcript. */
     toEvaluate: string[]
     /** Those with changed metrics, unless they are evaluated anyway. */

@@ -62,6 +62,9 @@ const defaultLimits = {
   exportSeconds: 1_800,
   ratePerSecond: 500,
   rateBurst: 2_000,
+  streams: 5_000,
+  streamsPerOrganization: 2_000,
+  streamsPerPerson: 30,
 }
 type Limits = typeof defaultLimits
 

@@ -11,6 +11,7 @@ import {
   settleItem,
 } from '../buckets/review-status/queries.ts'
 import { recordAudit } from '../platform/audit/record.ts'
+import { publishChanges } from '../platform/changes/changes.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { ApiError, invalid } from '../platform/errors.ts'
@@ -71,6 +72,7 @@ const requireMove = ({ status }: StoredReview, to: ReviewStatus): void => {
 const settle = async (trx: Db, org: OrgId, { bucketId, conversationId }: StoredReview, now: Date) => {
   if (bucketId !== null) await settleItem(trx, org, bucketId, conversationId, now)
   await settleConversations(trx, org, [conversationId], now)
+  if (bucketId !== null) await publishChanges(trx, org, { resource: 'buckets', kind: 'updated', ids: [bucketId] })
 }
 
 // Leases
@@ -270,5 +272,11 @@ export const lapseReviews = defineSweep({
       await lockConversations(trx, org, [conversationId])
       await settleItem(trx, org, bucketId, conversationId, now)
       await settleConversations(trx, org, [conversationId], now)
+      await publishChanges(
+        trx,
+        org,
+        { resource: 'buckets', kind: 'updated', ids: [bucketId] },
+        { resource: 'reviews', kind: 'updated' },
+      )
     }),
 })

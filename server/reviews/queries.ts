@@ -53,6 +53,17 @@ export const isBlind = async (db: Db, org: OrgId, userId: string, conversationId
   return rows[0]?.blind === true
 }
 
+/** The people from whom judgments and results of some conversation are hidden. */
+export const listBlindReviewers = async (db: Db, org: OrgId): Promise<string[]> => {
+  const { rows } = await sql<{ userId: string }>`
+    SELECT DISTINCT r.reviewer_user_id AS "userId" FROM reviews r
+    JOIN buckets b ON b.organization_id = ${org} AND b.id = r.bucket_id AND b.blind
+    JOIN bucket_conversations i ON i.organization_id = ${org} AND i.bucket_id = r.bucket_id
+      AND i.conversation_id = r.conversation_id AND i.status = 'waiting'
+    WHERE r.organization_id = ${org} AND r.status IN ('pending', 'in_progress')`.execute(db)
+  return rows.map(({ userId }) => userId)
+}
+
 type ReviewFilter = {
   conversationId?: string | undefined
   bucketId?: string | undefined

@@ -73,6 +73,13 @@ const send = async (
   path: string,
   headers: Record<string, string> = {},
 ) => {
+  // An event stream has no end to wait for.
+  if (swept.name === 'GET /v1/stream') {
+    const { status, text } = await server.call('GET', path, {
+      headers: { ...elsewhere(), ...caller.headers, ...headers },
+    })
+    return { status, text }
+  }
   const payload = accepted.raw ?? (accepted.body === undefined ? undefined : JSON.stringify(accepted.body))
   const {
     statusCode,

@@ -7,7 +7,7 @@ export const contents: { title: string; pages: string[] }[] = [
   { title: 'Review', pages: ['findings', 'reviews'] },
   { title: 'Export', pages: ['exports', 'webhooks'] },
   { title: 'Experiment', pages: ['experiments'] },
-  { title: 'Build', pages: ['client', 'command-line', 'mcp'] },
+  { title: 'Build', pages: ['client', 'live', 'command-line', 'mcp'] },
   { title: 'Operate', pages: ['operating', 'scaling', 'security', 'configuration'] },
   { title: 'Compare', pages: ['compare'] },
 ]

@@ -1,3 +1,4 @@
+import { publishChanges } from '../../platform/changes/changes.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { lockConversations, settleConversations } from '../review-status/queries.ts'
 import { insertItems } from './queries.ts'
@@ -13,6 +14,9 @@ export const putIn = async (trx: Db, org: OrgId, bucket: Target, ids: string[], 
     reviewsWanted: bucket.reviewsPerConversation,
     now,
   })
-  if (added.length > 0) await settleConversations(trx, org, added, now)
+  if (added.length > 0) {
+    await settleConversations(trx, org, added, now)
+    await publishChanges(trx, org, { resource: 'buckets', kind: 'updated', ids: [bucket.id] })
+  }
   return { present, added }
 }

@@ -150,6 +150,7 @@ export const storeSlots = async (deps: IngestDeps, trx: Db, org: OrgId, slots: S
   const others = changed.filter((slot) => slot.state.status === 'completed' && !isToEvaluate(slot))
   await deps.reactions.conversationsStored(trx, org, {
     conversationIds: idsOf(changed),
+    createdIds: idsOf(changed.filter(({ before }) => before === null)),
     toEvaluate,
     measured: measured.filter((id) => !toEvaluate.includes(id)),
     changedOtherwise: idsOf(others),

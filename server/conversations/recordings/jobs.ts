@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { defineFileSweep } from '../../platform/blobs/sweep.ts'
-import type { OrgId } from '../../platform/db/database.ts'
+import { publishChanges } from '../../platform/changes/changes.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { ApiError } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
@@ -56,6 +57,9 @@ const fetchTimeoutMs = 10 * 60_000
 /** A slower download would occupy a slot for minutes, which others of the organization wait for. */
 const minimumRate = { bytesPerSecond: 8 * 1024, longestWaitMs: 30_000 }
 const maxRedirects = 5
+
+const publishConversation = (trx: Db, org: OrgId, id: string) =>
+  publishChanges(trx, org, { resource: 'conversations', kind: 'updated', ids: [id] })
 
 type FetchDeps = Pick<Deps, 'outbound' | 'blobs' | 'config'>
 
@@ -114,12 +118,14 @@ export const fetchRecording = defineJob({
       // An erasure that already listed the files would miss this one.
       const isThere = await lockRecordedConversation(trx, organizationId, conversationId)
       const stored = isThere && (await storeFetched(trx, organizationId, conversationId, url, file))
-      if (!stored) await deps.jobs.enqueue(trx, deleteRecording, { key: file.blobKey }, { org: organizationId })
+      if (stored) await publishConversation(trx, organizationId, conversationId)
+      else await deps.jobs.enqueue(trx, deleteRecording, { key: file.blobKey }, { org: organizationId })
     })
   },
   onFailed: async (_deps, { organizationId, conversationId }, trx, error) => {
     if (!(await lockRecordedConversation(trx, organizationId, conversationId))) return
     await failRecording(trx, organizationId, conversationId, failureOf(error))
+    await publishConversation(trx, organizationId, conversationId)
   },
 })
 

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { getOrganization } from '../../organizations/queries.ts'
+import { publishChanges } from '../../platform/changes/changes.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { defineCleanup } from '../../platform/jobs/define-cleanup.ts'
@@ -57,6 +58,14 @@ const faultOf = ({ statusCode, error }: Posted): string | undefined => {
 const isFinal = ({ statusCode }: Posted): boolean =>
   statusCode !== null && statusCode >= 300 && statusCode < 500 && ![408, 425, 429].includes(statusCode)
 
+const publishDestination = (trx: Db, org: OrgId, id: string) =>
+  publishChanges(
+    trx,
+    org,
+    { resource: 'destinations', kind: 'updated', ids: [id] },
+    { resource: 'health', kind: 'updated' },
+  )
+
 type Payload = { organizationId: OrgId; destinationId: string; deliveryId: string; attempt: number }
 
 /** Stores the result of an attempt, and enqueues the next one if there is one. */
@@ -75,6 +84,7 @@ const recordAttempt = async (
   // Otherwise the destination was deleted in the meantime.
   if (!(await insertMessageAttempt(trx, org, { deliveryId: id, number: attemptCount, ...attempt }))) return
   await updateDestinationHealth(trx, org, destinationId, fault === undefined, now)
+  await publishDestination(trx, org, destinationId)
   const end = (status: 'succeeded' | 'failed', reason: string | null) =>
     updateMessageDelivery(trx, org, id, { status, reason, nextAttemptAt: null, attemptCount })
   if (fault === undefined) return void (await end('succeeded', null))
@@ -112,7 +122,10 @@ const tryOnce = async (deps: Deps, payload: Payload, attempt: Attempt): Promise<
   const delivery = await findMessageDelivery(db, org, deliveryId, deps.clock.now())
   if (delivery?.status !== 'pending' || delivery.attemptCount + 1 !== payload.attempt) return
   const end = (status: 'succeeded' | 'failed' | 'superseded', reason: string | null) =>
-    attempt.finish((trx) => endMessageDelivery(trx, org, deliveryId, { status, reason }))
+    attempt.finish(async (trx) => {
+      await endMessageDelivery(trx, org, deliveryId, { status, reason })
+      await publishDestination(trx, org, destinationId)
+    })
   if (delivery.isSuperseded) return void (await end('superseded', superseded))
   if (delivery.isOlderBeingSent) {
     return void (await attempt.finish((trx) => jobs.enqueue(trx, deliverMessage, payload, { afterSeconds: 1 })))
@@ -128,6 +141,7 @@ const tryOnce = async (deps: Deps, payload: Payload, attempt: Attempt): Promise<
       const status = fault === undefined ? 'succeeded' : 'failed'
       await endMessageDelivery(trx, org, deliveryId, { status, reason: fault ?? null })
       await updateDestinationHealth(trx, org, destinationId, fault === undefined, deps.clock.now())
+      await publishDestination(trx, org, destinationId)
     })
     return
   }

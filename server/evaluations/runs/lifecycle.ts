@@ -3,6 +3,7 @@
 import Type from 'typebox'
 import { findMonitorsAtVersions, type StoredMonitor } from '../../monitors/queries.ts'
 import { recordAudit } from '../../platform/audit/record.ts'
+import { publishChanges } from '../../platform/changes/changes.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { ApiError } from '../../platform/errors.ts'
 import type { Actor } from '../../platform/identity/actor.ts'
@@ -33,6 +34,9 @@ const pagesOfJudges = 4
 
 const notThere =
   'The monitor was deleted, monitors were disabled for the organization, or the organization was suspended.'
+
+const publishRun = (trx: Db, org: OrgId, id: string) =>
+  publishChanges(trx, org, { resource: 'evaluation-runs', kind: 'updated', ids: [id] })
 
 type Creation = { monitor: StoredMonitor; population: Population; total: number; createdAt: Date }
 
@@ -113,13 +117,16 @@ type RunChange = Parameters<typeof updateRun>[3]
 /** Changes the status of a run if allowed; undefined if it was ended in the meantime. */
 const moveRun = async (trx: Db, org: OrgId, own: OwnRun, to: RunStatus, change: RunChange): Promise<void> => {
   const run = await lockOwnRun(trx, org, own)
-  if (run && canMove(run.status, to)) await updateRun(trx, org, run.id, { ...change, status: to })
+  if (!run || !canMove(run.status, to)) return
+  await updateRun(trx, org, run.id, { ...change, status: to })
+  await publishRun(trx, org, run.id)
 }
 
 const begin = async ({ clock }: EvaluationDeps, trx: Db, org: OrgId, own: OwnRun): Promise<Run | undefined> => {
   const run = await lockOwnRun(trx, org, own)
   if (run?.status === 'running') return run
   if (run?.status !== 'queued') return undefined
+  await publishRun(trx, org, run.id)
   return updateRun(trx, org, run.id, { status: 'running', startedAt: run.startedAt ?? clock.now() })
 }
 
@@ -181,6 +188,7 @@ const advance = async (deps: EvaluationDeps, attempt: Attempt, org: OrgId, run: 
     const present = await lockOwnRun(trx, org, run)
     if (present?.status !== 'running') return false
     await advanceRun(trx, org, run.id, { ...(await countOutcomes(trx, org, run, ids)), after: last })
+    await publishRun(trx, org, run.id)
     return true
   })
   return isCounted || finished(attempt.finish(async () => {}))

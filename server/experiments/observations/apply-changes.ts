@@ -1,5 +1,6 @@
 // Updates the counts of an experiment from its stored conversations.
 
+import { publishChanges } from '../../platform/changes/changes.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { getExperiment, listOutcomes } from '../queries.ts'
@@ -125,5 +126,6 @@ export const countChanges = async (deps: CountDeps, org: OrgId, experimentId: st
     )
     await updateInterimAnalysis(trx, org, experimentId, { ...seen.experiment, countedAt: now })
     await endLaunchRun(trx, org, experiment, now)
+    await publishChanges(trx, org, { resource: 'experiments', kind: 'updated', ids: [experimentId] })
     return changes.length === batchSize
   })

@@ -6,6 +6,7 @@ import type { EvaluationDeps } from '../../evaluations/deps.ts'
 import { secondsToWait } from '../../evaluations/runs/evaluate-page.ts'
 import { canMove, type RunStatus } from '../../evaluations/runs/run-status.ts'
 import { recordAudit } from '../../platform/audit/record.ts'
+import { publishChanges } from '../../platform/changes/changes.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { ApiError } from '../../platform/errors.ts'
 import type { Actor } from '../../platform/identity/actor.ts'
@@ -31,6 +32,9 @@ import { askUntilStopped, countAnswers, findAskable, lackedIn, type RetryRunKey 
 const pageSize = 200
 /** After this time, the job yields to others and is queued again. */
 const turnMs = 10_000
+
+const publishExperiment = (trx: Db, org: OrgId, id: string) =>
+  publishChanges(trx, org, { resource: 'experiments', kind: 'updated', ids: [id] })
 
 const notThere = 'The monitors were deleted or disabled, or the organization was suspended.'
 
@@ -102,6 +106,7 @@ const begin = async (
   if (run?.status !== 'queued') return run?.status === 'running' ? run : undefined
   const startedAt = clock.now()
   await updateRun(trx, org, experimentId, runId, { status: 'running', startedAt })
+  await publishExperiment(trx, org, experimentId)
   return { ...run, status: 'running', startedAt }
 }
 
@@ -131,6 +136,7 @@ const end = async (
   await release(deps, trx, place, run.createdAt)
   const finishedAt = deps.clock.now()
   await updateRun(trx, org, experimentId, runId, { status: to, failure, total, finishedAt })
+  await publishExperiment(trx, org, experimentId)
 }
 
 const goOn = ({ jobs }: EvaluationDeps, attempt: Attempt, place: RetryRunKey, run: RetryRun, afterSeconds = 0) =>
@@ -178,6 +184,7 @@ const advance = async (deps: EvaluationDeps, attempt: Attempt, place: RetryRunKe
     if (present?.status !== 'running') return false
     const counts = await countAnswers(trx, org, asked)
     await advanceRun(trx, org, experimentId, runId, { ...counts, afterId: last.id })
+    await publishExperiment(trx, org, experimentId)
     return true
   })
   return isCounted || finished()

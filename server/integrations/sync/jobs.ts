@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { publishChanges } from '../../platform/changes/changes.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { newId } from '../../platform/ids.ts'
@@ -42,6 +43,12 @@ const failRun = async (
   const failures = sync.failures + 1
   const nextRunAt = new Date(now.getTime() + nextRunMs(sync.intervalMinutes, failures))
   await updateSync(trx, org, run.integrationId, { failures, nextRunAt, ...(pause && { pausedReason: reason }) })
+  await publishChanges(
+    trx,
+    org,
+    { resource: 'integrations', kind: 'updated', ids: [run.integrationId] },
+    { resource: 'health', kind: 'updated' },
+  )
 }
 
 /** Replaces this job with a new one, in the commit that completes it. */
@@ -161,6 +168,7 @@ export const beginRun = async (deps: Pick<Deps, 'clock' | 'jobs'>, trx: Db, org:
   const run = { id: newId(), integrationId, until: now, windowFrom, windowUntil, startedAt: now }
   if (!(await insertRun(trx, org, run, pending))) return
   await updateRun(trx, org, run.id, { count })
+  await publishChanges(trx, org, { resource: 'integrations', kind: 'updated', ids: [integrationId] })
   await updateSync(trx, org, integrationId, { nextRunAt: new Date(now.getTime() + intervalMinutes * 60_000) })
   await deps.jobs.enqueue(trx, syncCalls, { organizationId: org, runId: run.id })
 }

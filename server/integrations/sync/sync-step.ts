@@ -1,3 +1,4 @@
+import { publishChanges } from '../../platform/changes/changes.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { newId } from '../../platform/ids.ts'
@@ -65,6 +66,7 @@ const notePage = async (deps: Deps, trx: Db, { org, run, sync }: SyncState, page
     .filter((externalId) => !run.pending.includes(externalId))
   const place = { pageCursor: page.next, windowListed: page.next === null, pages: run.pages + 1, waits: 0 }
   await updateRun(trx, org, id, { ...place, addPending, count })
+  await publishChanges(trx, org, { resource: 'integrations', kind: 'updated', ids: [integrationId] })
 }
 
 /** Why the next page must not be requested. */
@@ -160,6 +162,12 @@ export const finishWindow = (deps: Deps, attempt: Attempt, { org, run }: SyncSta
       return 'done'
     }
     await endRun(trx, org, id, { status: 'completed', reason: null, endedAt: now })
+    await publishChanges(
+      trx,
+      org,
+      { resource: 'integrations', kind: 'updated', ids: [integrationId] },
+      { resource: 'health', kind: 'updated' },
+    )
     await updateSync(trx, org, integrationId, { failures: 0, ...(windowUntil < until && { nextRunAt: now }) })
     return 'over'
   })

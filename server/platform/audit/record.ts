@@ -1,3 +1,5 @@
+import { type Change, publishChanges } from '../changes/changes.ts'
+import { resourceOfTarget } from '../changes/resources.ts'
 import type { Db, OrgId } from '../db/database.ts'
 import type { Actor, ServiceActor } from '../identity/actor.ts'
 import { newId } from '../ids.ts'
@@ -8,13 +10,39 @@ type AuditActor = Pick<Actor, 'kind' | 'org' | 'keyId' | 'userId' | 'requestId' 
 
 export type AuditTarget = { type: string; id: string }
 
+const creating = new Set(['create', 'launch', 'invite', 'evaluate'])
+const deleting = new Set(['delete', 'remove'])
+/** These change nothing that anyone shows. */
+const harmless = new Set(['download', 'test', 'refused'])
+
+/** The changes that an audit event means. */
+const changesOf = (action: string, targets: AuditTarget[]): Change[] => {
+  const verb = action.slice(action.lastIndexOf('.') + 1)
+  if (harmless.has(verb)) return []
+  return targets.flatMap(({ type, id }) => {
+    const resource = resourceOfTarget(type)
+    if (!resource) return []
+    const isNamed = action.startsWith(`${type}.`) || type === 'run'
+    const kind = isNamed && creating.has(verb) ? 'created' : isNamed && deleting.has(verb) ? 'deleted' : 'updated'
+    return { resource, kind, ids: [id] } satisfies Change
+  })
+}
+
+const record = async (
+  trx: Db,
+  org: OrgId,
+  event: Omit<Parameters<typeof insertAuditEvent>[2], 'id'>,
+): Promise<void> => {
+  await insertAuditEvent(trx, org, { id: newId(), ...event })
+  await publishChanges(trx, org, ...changesOf(event.action, event.targets))
+}
+
 /**
- * Records who did what to which resources, in the transaction of the change. Never their content.
- * `action` is the resource and the verb, such as `company.update`.
+ * Records who did what to which resources, in the transaction of the change. Never their content. Everyone who shows the
+ * resources learns that they changed. `action` is the resource and the verb, such as `company.update`.
  */
 export const recordAudit = (trx: Db, actor: AuditActor, action: string, ...targets: AuditTarget[]) =>
-  insertAuditEvent(trx, actor.org, {
-    id: newId(),
+  record(trx, actor.org, {
     action,
     actor: { kind: actor.kind, keyId: actor.keyId, userId: actor.userId },
     targets,
@@ -30,8 +58,7 @@ export const recordServiceAudit = (
   action: string,
   ...targets: AuditTarget[]
 ) =>
-  insertAuditEvent(trx, org, {
-    id: newId(),
+  record(trx, org, {
     action,
     actor: { kind: 'service', keyId: service.keyId, userId: null },
     targets,

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../errors.ts'
+import type { Actor } from '../identity/actor.ts'
 import type { Identity, KnownKey, KnownSession } from '../identity/identity.ts'
 import type { SessionCookie } from '../identity/session-cookie.ts'
 import { type Access, checkAccess } from './access.ts'
@@ -8,6 +9,13 @@ import { checkOrigin, isReading, type OwnAddress } from './origin.ts'
 import type { Overload } from './overload.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { requestIdsOf } from './request-id.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Identifies the caller of a long request again, and throws as for a new one if access has ended. */
+    identifyAgain: (request: FastifyRequest) => Promise<{ actor: Actor; expiresAt: Date | null }>
+  }
+}
 
 type Options = OwnAddress & {
   identity: Identity
@@ -100,6 +108,16 @@ export const addGate = (app: FastifyInstance, options: Options): void => {
     checkAccess(request.actor, access)
     rateLimits.spend(caller.actor.keyId ?? caller.actor.userId, reply)
   }
+
+  const identifyAgain = async (request: FastifyRequest) => {
+    const caller = await identify(request)
+    const { access } = request.routeOptions.config
+    if (caller.kind === 'service' || typeof access !== 'object') throw unauthorized()
+    const actor: Actor = { ...caller.actor, ...requestIdsOf(request) }
+    checkAccess(actor, access)
+    return { actor, expiresAt: caller.expiresAt }
+  }
+  app.decorate('identifyAgain', identifyAgain)
 
   const enter = (request: FastifyRequest, reply: FastifyReply): undefined | Promise<void> => {
     const access = request.routeOptions.config.access

@@ -85,7 +85,7 @@ export const addRequestMetrics = (app: FastifyInstance, { registry }: Metrics): 
     const { method } = request
     const { config, url: route = 'unknown' } = request.routeOptions
     const { statusCode: status, elapsedTime } = reply
-    findSeries(config, method, route, status).observe(elapsedTime / 1_000)
+    if (!config.lasting) findSeries(config, method, route, status).observe(elapsedTime / 1_000)
     const ms = Math.round(elapsedTime * 10) / 10
     // Omitted from the line if undefined.
     const ids = { ...requestIdsOf(request), traceId: traceIdOf(request) }

@@ -45,6 +45,8 @@ export type Identity = {
    * promise resolves.
    */
   change: <T>(org: OrgId | '', fn: (trx: Db) => Promise<T>) => Promise<T>
+  /** Calls back when permissions in an organization may have changed; in any, for the empty one. */
+  onChange: (handler: (org: string) => void) => void
   /** Handles writes that a request does not wait for. */
   beside: (write: Promise<unknown>, failure: string) => void
   close: () => Promise<void>
@@ -111,7 +113,12 @@ export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Opt
     keys.forget(org)
     sessions.forget(org)
   }
-  await listener.on(channel, forget, () => forget(''))
+  const handlers: ((org: string) => void)[] = []
+  const forgetAndTell = (org: string): void => {
+    forget(org)
+    for (const handler of handlers) handler(org)
+  }
+  await listener.on(channel, forgetAndTell, () => forgetAndTell(''))
 
   const beside = (write: Promise<unknown>, failure: string): void => {
     const kept = write.catch((error: unknown) => log.warn({ err: error }, failure)).finally(() => writes.delete(kept))
@@ -176,6 +183,9 @@ export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Opt
       })
       forget(org)
       return result
+    },
+    onChange: (handler) => {
+      handlers.push(handler)
     },
     beside,
     close: async () => {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../db/database.ts'
+import { notify } from '../db/notify.ts'
 import { hashKey, keyPrefix } from './keys.ts'
 
 /** Finds the tenant of a key, so this is the one lookup without a tenant. */
@@ -79,5 +80,4 @@ export const upsertKeyUse = (db: Db, org: OrgId, keyId: string, usedAt: Date) =>
     .execute()
 
 /** Makes every process drop its cache of the organization's keys, when the transaction commits. */
-export const notifyIdentityChanged = (db: Db, channel: string, org: OrgId | '') =>
-  sql`select pg_notify(${channel}, ${org})`.execute(db)
+export const notifyIdentityChanged = (db: Db, channel: string, org: OrgId | '') => notify(db, channel, org)

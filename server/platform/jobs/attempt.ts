@@ -1,5 +1,7 @@
 // One attempt from start to end: run, complete, retry later, or bury.
+
 import { setTimeout as sleep } from 'node:timers/promises'
+import { publishChanges } from '../changes/changes.ts'
 import type { Db } from '../db/database.ts'
 import { isPassingDatabaseError } from '../db/errors.ts'
 import { ApiError } from '../errors.ts'
@@ -146,6 +148,12 @@ export const runAttempt = async <D>(
       await db.transaction().execute(async (trx) => {
         if (!(await buryAttempt(trx, taken, messageOf(error)))) throw new StaleAttempt()
         if (payloadFits) await job.onFailed?.(deps, taken.payload, trx, error)
+        await publishChanges(
+          trx,
+          taken.org,
+          { resource: 'failed-jobs', kind: 'created', ids: [taken.id] },
+          { resource: 'health', kind: 'updated' },
+        )
       })
       return settled(true, 'dead', error)
     } catch (fault) {

@@ -4,6 +4,7 @@
 // both.
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, OrgId } from '../db/database.ts'
+import { notify } from '../db/notify.ts'
 import { orgIdOf } from '../ids.ts'
 
 /** Owner of jobs without an organization: the highest UUID, which no organization has. */
@@ -27,8 +28,7 @@ type NewJob = {
 
 type Enqueuing = { name: string; priority: number; singletonKey?: string | undefined; afterSeconds?: number }
 
-/** In a separate statement: on a cluster, one that also stores jobs would be planned each time, in several steps. */
-const announce = (trx: Db, name: string) => sql`SELECT pg_notify(${noticeChannel}, ${name})`.execute(trx)
+const announce = (trx: Db, name: string) => notify(trx, noticeChannel, name)
 
 const unlessWaiting = sql`
   ON CONFLICT (organization_id, name, singleton_key) WHERE attempt = 0 AND singleton_key IS NOT NULL DO NOTHING

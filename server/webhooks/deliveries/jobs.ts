@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { getOrganization } from '../../organizations/queries.ts'
+import { publishChanges } from '../../platform/changes/changes.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { dayMs } from '../../platform/durations.ts'
@@ -56,6 +57,12 @@ const settle = async (
   // Otherwise it was erased in the meantime.
   if (!(await insertAttempt(trx, org, { deliveryId: id, number: attemptCount, ...attempt }))) return undefined
   await updateHealth(trx, org, endpoint, fault === undefined, now)
+  await publishChanges(
+    trx,
+    org,
+    { resource: 'webhook-endpoints', kind: 'updated', ids: [endpoint.id] },
+    { resource: 'health', kind: 'updated' },
+  )
   if (fault === undefined) {
     await end('succeeded', null)
     return undefined

@@ -1,0 +1,65 @@
+import type { Entitlement, Feature, Role } from '../identity/actor.ts'
+
+type Rule = {
+  /** Who can read the resource, and so learn of its changes. */
+  role: Role
+  entitlement?: Entitlement
+  feature?: Feature
+  /** Hidden from people with an unfinished blind review. */
+  hiddenFromBlind?: true
+  /** The type of its targets in audit events: each such event is a change. */
+  audited?: string
+}
+
+/** The resources with announced changes, under the names of their paths. */
+const resources = {
+  conversations: { role: 'viewer' },
+  /** Results of monitors. The ID is that of the conversation. */
+  results: { role: 'viewer', entitlement: 'monitors', hiddenFromBlind: true },
+  monitors: { role: 'viewer', entitlement: 'monitors', audited: 'monitor' },
+  'evaluation-runs': { role: 'viewer', entitlement: 'monitors', audited: 'run' },
+  'monitor-exports': { role: 'viewer', entitlement: 'monitors', feature: 'monitorExports', audited: 'monitor-export' },
+  'export-schedules': {
+    role: 'viewer',
+    entitlement: 'monitors',
+    feature: 'monitorExports',
+    audited: 'export-schedule',
+  },
+  experiments: { role: 'viewer', audited: 'experiment' },
+  'experiment-exports': { role: 'viewer', feature: 'monitorExports', audited: 'experiment-export' },
+  'monitor-groups': { role: 'viewer', audited: 'monitor-group' },
+  findings: { role: 'viewer', audited: 'finding' },
+  buckets: { role: 'viewer', audited: 'bucket' },
+  reviews: { role: 'viewer', hiddenFromBlind: true, audited: 'review' },
+  agents: { role: 'viewer', audited: 'agent' },
+  'agent-groups': { role: 'viewer', audited: 'agentGroup' },
+  companies: { role: 'viewer', audited: 'company' },
+  'saved-views': { role: 'viewer', audited: 'savedView' },
+  'alert-rules': { role: 'viewer', audited: 'alertRule' },
+  'alert-incidents': { role: 'viewer', audited: 'alertIncident' },
+  destinations: { role: 'viewer', audited: 'destination' },
+  'webhook-endpoints': { role: 'viewer', audited: 'webhookEndpoint' },
+  integrations: { role: 'member', audited: 'integration' },
+  members: { role: 'viewer', audited: 'member' },
+  organization: { role: 'viewer', audited: 'organization' },
+  'api-keys': { role: 'admin', audited: 'apiKey' },
+  health: { role: 'member' },
+  'failed-jobs': { role: 'admin', audited: 'job' },
+  notifications: { role: 'viewer' },
+} as const satisfies Record<string, Rule>
+
+export type Resource = keyof typeof resources
+
+export const resourceNames = Object.keys(resources) as Resource[]
+
+export const ruleOf = (resource: Resource): Rule => resources[resource]
+
+const byAuditedType = new Map<string, Resource>(
+  resourceNames.flatMap((name) => {
+    const { audited } = ruleOf(name)
+    return audited === undefined ? [] : [[audited, name] as const]
+  }),
+)
+
+/** The resource of a target in the audit log, if its changes are announced. */
+export const resourceOfTarget = (type: string): Resource | undefined => byAuditedType.get(type)

@@ -1,0 +1,12 @@
+import { sql } from 'kysely'
+import type { Db } from './database.ts'
+
+/** PostgreSQL rejects longer ones. */
+export const longestNotice = 7_999
+
+/**
+ * Sends a notification to all processes when the transaction commits. The only place that does, in a statement of its
+ * own: on a cluster, one that also stores rows would be planned each time, in several steps.
+ */
+export const notify = (trx: Db, channel: string, payload: string) =>
+  sql`SELECT pg_notify(${channel}, ${payload})`.execute(trx)

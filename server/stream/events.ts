@@ -1,0 +1,44 @@
+import type { Change, ChangeKind, Notice } from '../platform/changes/changes.ts'
+import type { Resource } from '../platform/changes/resources.ts'
+
+/** Above this number of IDs, one event without an ID says it. */
+const mostEvents = 5
+
+type Merged = { change: Change; ids: Set<string> | undefined }
+
+/** Merges the changes of several transactions, so that many of a kind become one. */
+export const mergeChanges = (notices: Notice[]): Change[] => {
+  const merged = new Map<string, Merged>()
+  for (const change of notices.flatMap(({ changes }) => changes)) {
+    const { resource, kind, ids, userIds } = change
+    const name = `${resource} ${kind} ${userIds ?? ''}`
+    const known = merged.get(name) ?? { change, ids: new Set() }
+    if (ids === undefined) known.ids = undefined
+    else for (const id of ids) known.ids?.add(id)
+    merged.set(name, known)
+  }
+  return [...merged.values()].map(({ change: { resource, kind, userIds }, ids }) => ({
+    resource,
+    kind,
+    ...(ids && ids.size <= mostEvents && { ids: [...ids] }),
+    ...(userIds && { userIds }),
+  }))
+}
+
+export type StreamEvent = { kind: ChangeKind | 'resync'; id?: string; resource: Resource | 'all' }
+
+/** Some changes could not be sent: request everything that is shown again. */
+export const resync: StreamEvent = { kind: 'resync', resource: 'all' }
+
+export const eventsOf = ({ resource, kind, ids }: Change): StreamEvent[] =>
+  ids ? ids.map((id) => ({ kind, id, resource })) : [{ kind, resource }]
+
+/** With the last one, the position of the stream: a client that reconnects in between gets all of them again. */
+export const encodeEvents = (events: StreamEvent[], position: string): Buffer => {
+  const last = events.length - 1
+  const lines = events.map((event, at) => `${at === last ? `id: ${position}\n` : ''}data: ${JSON.stringify(event)}\n\n`)
+  return Buffer.from(lines.join(''))
+}
+
+/** Keeps the connection open, and moves the position past changes that the reader may not learn of. */
+export const heartbeat = (position: string): Buffer => Buffer.from(`: heartbeat\nid: ${position}\n\n`)

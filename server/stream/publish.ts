@@ -1,0 +1,29 @@
+// What readers of event streams learn when data is stored, ends, or is deleted. What members do is announced with its
+// audit event.
+
+import { type ChangeKind, publishChanges } from '../platform/changes/changes.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
+import type { Events } from '../platform/reactions.ts'
+
+type Follow<Event extends keyof Events> = (_deps: Deps, trx: Db, org: OrgId, event: Events[Event]) => Promise<void>
+
+const conversations = (kind: ChangeKind, ids: string[]) => ({ resource: 'conversations', kind, ids }) as const
+
+export const publishStored: Follow<'conversationsStored'> = (_deps, trx, org, { conversationIds, createdIds }) => {
+  const isNew = new Set(createdIds)
+  const updated = conversationIds.filter((id) => !isNew.has(id))
+  return publishChanges(trx, org, conversations('created', createdIds), conversations('updated', updated))
+}
+
+export const publishErased: Follow<'conversationsErasing'> = (_deps, trx, org, { conversationIds }) =>
+  publishChanges(trx, org, conversations('deleted', conversationIds))
+
+export const publishMeasured: Follow<'metricsStored'> = (_deps, trx, org, { measured }) =>
+  publishChanges(trx, org, conversations('updated', measured))
+
+export const publishResults: Follow<'resultsStored'> = (_deps, trx, org, { conversationIds }) =>
+  publishChanges(trx, org, { resource: 'results', kind: 'created', ids: conversationIds })
+
+export const publishNotification: Follow<'notificationStored'> = (_deps, trx, org, { id, userId }) =>
+  publishChanges(trx, org, { resource: 'notifications', kind: 'created', ids: [id], userIds: [userId] })
