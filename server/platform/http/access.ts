@@ -34,8 +34,6 @@ declare module 'fastify' {
     unaudited?: string
     /** A reading request with an audit event. */
     audited?: true
-    /** The response lasts as long as the client stays, so its duration says nothing. */
-    lasting?: true
   }
   interface FastifyRequest {
     /** The caller of a route with a role. */

@@ -4,6 +4,13 @@ import type { Database } from '../db/database.ts'
 import { requestIdsOf } from './request-id.ts'
 import { traceIdOf } from './tracing.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The response lasts as long as the client stays, so its duration says nothing. */
+    lasting?: true
+  }
+}
+
 export type Metrics = {
   registry: Registry
   countJob: (name: string, result: string, seconds: number) => void
