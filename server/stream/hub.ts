@@ -374,7 +374,7 @@ export const openStreams = async (options: Options): Promise<Streams> => {
     }
   }
 
-  /** Some of it depends on the time alone, such as silence. */
+  /** Some of it depends on time only, such as silence. */
   const announceHealth = (): void => {
     const changes: Change[] = [{ resource: 'health', kind: 'updated' }]
     for (const topic of topics.values()) {
