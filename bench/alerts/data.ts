@@ -1,7 +1,7 @@
 // The data for checking rules: conversations of the last 30 days, each with a result of every monitor, and 200 rules.
 
 import type pg from 'pg'
-import type { Condition } from '../../server/alert-rules/condition-schema.ts'
+import type { AlertCondition } from '../../server/alert-rules/condition-schema.ts'
 import { insertRules, type RuleFields } from '../../server/alert-rules/queries.ts'
 import { insertMonitor, insertMonitorVersion } from '../../server/monitors/queries.ts'
 import type { Db, OrgId } from '../../server/platform/db/database.ts'
@@ -73,7 +73,7 @@ const signals = ['responseLatencyMs.p95', 'durationSeconds', 'longestSilenceMs']
 const statistics = ['mean', 'p50', 'p95'] as const
 
 /** None of them is met, as on most days. */
-const conditionOf = (at: number, monitorId: string): Condition => {
+const conditionOf = (at: number, monitorId: string): AlertCondition => {
   const of = at % 20
   if (of < 9) return { kind: 'rate', monitorId, direction: 'above', threshold: 0.3 }
   if (of < 11) return { kind: 'score', monitorId, statistic: 'mean', direction: 'below', threshold: 0.4 }
@@ -85,7 +85,7 @@ const conditionOf = (at: number, monitorId: string): Condition => {
   if (of < 17) return { kind: 'change', monitorId, direction: 'either', falseAlarmsPerYear: 2 }
   if (of === 17) return { kind: 'no_data', forMinutes: 60 }
   if (of === 18) return { kind: 'failures', source: at % 40 < 20 ? 'judges' : 'webhooks', threshold: 5 }
-  const others: Condition[] = [
+  const others: AlertCondition[] = [
     { kind: 'spike' },
     { kind: 'finding', events: ['created', 'reopened'] },
     { kind: 'judge_budget', percent: 80 },

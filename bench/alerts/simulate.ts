@@ -1,7 +1,7 @@
 // Years in which nothing changes, and the alarms of the product's decisions in them. Needs no database. The data is seeded.
 
 import { decideChange, decideRate, decideStatistic } from '../../server/alert-rules/measures/decide.ts'
-import type { Sums } from '../../server/alert-rules/measures/queries.ts'
+import type { WindowSums } from '../../server/alert-rules/measures/queries.ts'
 import { seeded, type UniformRandom } from '../../test/support/spikes/random-hours.ts'
 import { judge, print } from '../report.ts'
 
@@ -9,7 +9,7 @@ const years = 1_000
 const minutesPerYear = 365 * 24 * 60
 const minimumSample = 30
 
-const sumsOf = (count: number, hits: number): Sums => ({ count, hits, sum: 0, squares: 0, quantile: null })
+const sumsOf = (count: number, hits: number): WindowSums => ({ count, hits, sum: 0, squares: 0, quantile: null })
 
 /** Draws the number of affected conversations among `count`. */
 const binomial = (count: number, rate: number): ((random: UniformRandom) => number) => {
@@ -47,7 +47,7 @@ type Situation = {
 const openTest = ({ windowMinutes, groups, falseAlarmsPerYear }: Situation) => {
   const known = new Map<string, boolean>()
   const condition = { direction: 'either', falseAlarmsPerYear } as const
-  return (before: Sums, now: Sums): boolean => {
+  return (before: WindowSums, now: WindowSums): boolean => {
     const key = `${before.count} ${before.hits} ${now.count} ${now.hits}`
     const answer =
       known.get(key) ??
@@ -64,7 +64,7 @@ const countAlarms = (situation: Situation): number => {
   const draws = counts.map((count) => binomial(count, rate))
   const windows = Math.floor(minutesPerYear / windowMinutes)
   const random = seeded(1)
-  const draw = (window: number): Sums => sumsOf(counts[window % 2] ?? 0, draws[window % 2]?.(random) ?? 0)
+  const draw = (window: number): WindowSums => sumsOf(counts[window % 2] ?? 0, draws[window % 2]?.(random) ?? 0)
   let count = 0
   for (let group = 0; group < groups; group++) {
     let before = draw(1)
@@ -134,13 +134,13 @@ export const judgeChanges = (): void => {
 }
 
 /** All outcomes of fewer conversations than the minimum. */
-const smallSamples = (): Sums[] =>
+const smallSamples = (): WindowSums[] =>
   Array.from({ length: minimumSample }, (_, count) =>
     Array.from({ length: count + 1 }, (_, hits) => ({ count, hits, sum: hits, squares: hits, quantile: hits })),
   ).flat()
 
 /** With thresholds that any outcome but one passes. */
-const verdictsOf = (sums: Sums): string[] => {
+const verdictsOf = (sums: WindowSums): string[] => {
   const thresholds = [
     { direction: 'above', threshold: 0 },
     { direction: 'below', threshold: 1 },

@@ -1,10 +1,10 @@
 import { formatNumber, formatPercent, plural } from '../lib/format.ts'
-import type { Condition, Rule } from './queries.ts'
+import type { AlertCondition, Rule } from './queries.ts'
 
 /** The rule form's values, as text where people type them. */
 
-export type Kind = Condition['kind']
-type Of<K extends Kind> = Extract<Condition, { kind: K }>
+export type Kind = AlertCondition['kind']
+type Of<K extends Kind> = Extract<AlertCondition, { kind: K }>
 
 export type Draft = {
   name: string
@@ -61,7 +61,7 @@ const fresh: Draft = {
   runbookUrl: '',
 }
 
-const conditionDraft = (condition: Condition): Partial<Draft> => {
+const conditionDraft = (condition: AlertCondition): Partial<Draft> => {
   const { kind } = condition
   switch (condition.kind) {
     case 'rate': {
@@ -127,7 +127,7 @@ export const hasSample = (kind: Kind): boolean => ['rate', 'score', 'signal', 'c
 
 export const needsMonitor = (kind: Kind): boolean => ['rate', 'score', 'change'].includes(kind)
 
-const conditionOf = (draft: Draft): Condition => {
+const conditionOf = (draft: Draft): AlertCondition => {
   const { kind, direction, statistic } = draft
   const monitorId = draft.monitorId ?? ''
   const threshold = Number(draft.threshold)
@@ -239,7 +239,7 @@ export const spanWords = (minutes: number): string => {
 }
 
 /** Describes a condition in a few words. */
-export const conditionWords = (condition: Condition, nameOf: (monitorId: string) => string): string => {
+export const conditionWords = (condition: AlertCondition, nameOf: (monitorId: string) => string): string => {
   switch (condition.kind) {
     case 'rate':
       return `${nameOf(condition.monitorId)}: rate ${condition.direction} ${formatPercent(condition.threshold)}`

@@ -4,7 +4,7 @@ import { listOptions, queryClient } from '../api/queries.ts'
 import type { Schemas } from '../api/schema.d.ts'
 
 export type Rule = Schemas['AlertRule']
-export type Condition = Rule['condition']
+export type AlertCondition = Rule['condition']
 export type Incident = Schemas['AlertIncident']
 export type IncidentWithTimeline = Schemas['AlertIncidentWithTimeline']
 export type Preview = Schemas['AlertRulePreview']
@@ -57,7 +57,7 @@ export const incidentCommentsOptions = (id: string) =>
 type PreviewRequest = NonNullable<Parameters<typeof requestPreview>[0]>
 
 const requestPreview = (body: {
-  condition: Condition
+  condition: AlertCondition
   filter: Rule['filter']
   groupBy: Rule['groupBy']
   windowMinutes: number

@@ -10,7 +10,7 @@ import { useKeys } from '../ui/keys.tsx'
 import { FaultNote, Loading } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import styles from './findings.module.css'
-import { type Finding, findingsOptions, type Status } from './queries.ts'
+import { type Finding, type FindingStatus, findingsOptions } from './queries.ts'
 import type { FindingsFilter } from './search.ts'
 import { useTriage, useTriageKeys } from './triage.ts'
 import { PriorityMark, StatusBadge, statuses } from './words.tsx'
@@ -51,7 +51,7 @@ const Card = ({ finding, selected }: { finding: Finding; selected: boolean }) =>
   )
 }
 
-const useColumn = (filter: FindingsFilter, status: Status) => useList(findingsOptions({ ...filter, status }))
+const useColumn = (filter: FindingsFilter, status: FindingStatus) => useList(findingsOptions({ ...filter, status }))
 
 type BoardProps = { filter: FindingsFilter; selected: string | undefined; onSelect: (id: string | undefined) => void }
 
@@ -67,7 +67,7 @@ export const Board = ({ filter, selected, onSelect }: BoardProps) => {
     resolved: useColumn(filter, 'resolved'),
     ignored: useColumn(filter, 'ignored'),
   }
-  const rowsOf = (status: Status): Finding[] => columns[status].rows ?? []
+  const rowsOf = (status: FindingStatus): Finding[] => columns[status].rows ?? []
   const all = statuses.flatMap(rowsOf)
   const finding = all.find(({ id }) => id === selected)
   const column = statuses.find((status) => rowsOf(status).some(({ id }) => id === selected))

@@ -5,7 +5,7 @@ import type { Schemas } from '../api/schema.d.ts'
 import type { FindingsFilter } from './search.ts'
 
 export type Finding = Schemas['Finding']
-export type Status = Finding['status']
+export type FindingStatus = Finding['status']
 export type Priority = Finding['priority']
 export type Comment = Schemas['FindingComment']
 export type Move = Schemas['FindingMove']

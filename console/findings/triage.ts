@@ -3,28 +3,28 @@ import { answer, api } from '../api/client.ts'
 import { useMay } from '../api/session.ts'
 import { announce } from '../ui/announce.tsx'
 import { useKeys } from '../ui/keys.tsx'
-import { type Finding, type Priority, refreshFindings, type Status } from './queries.ts'
+import { type Finding, type FindingStatus, type Priority, refreshFindings } from './queries.ts'
 import { priorities, priorityWords } from './words.tsx'
 
 /** The status changes that are possible from each status. */
-export const moves: Record<Status, Status[]> = {
+export const moves: Record<FindingStatus, FindingStatus[]> = {
   open: ['acknowledged', 'resolved', 'ignored'],
   acknowledged: ['resolved', 'ignored', 'open'],
   resolved: ['open'],
   ignored: ['open'],
 }
 
-export const moveWords: Record<Status, string> = {
+export const moveWords: Record<FindingStatus, string> = {
   acknowledged: 'Acknowledge',
   resolved: 'Resolve',
   ignored: 'Ignore',
   open: 'Reopen',
 }
 
-type Triage = { finding: Finding; status?: Status; priority?: Priority; reason?: string }
+type Triage = { finding: Finding; status?: FindingStatus; priority?: Priority; reason?: string }
 
 /** Merged findings can't change. */
-export const mayMove = ({ status, mergedIntoId }: Finding, to: Status): boolean =>
+export const mayMove = ({ status, mergedIntoId }: Finding, to: FindingStatus): boolean =>
   mergedIntoId === null && moves[status].includes(to)
 
 export const useTriage = () =>
@@ -37,7 +37,7 @@ export const useTriage = () =>
     },
   })
 
-const statusKeys: [key: string, to: Status][] = [
+const statusKeys: [key: string, to: FindingStatus][] = [
   ['a', 'acknowledged'],
   ['r', 'resolved'],
   ['i', 'ignored'],
@@ -47,7 +47,7 @@ const statusKeys: [key: string, to: Status][] = [
 /** The keys that change the status of the selected finding. */
 export const useTriageKeys = (finding: Finding | undefined, triage: (triage: Triage) => void): void => {
   const mayWrite = useMay('member')
-  const toStatus = (status: Status) => {
+  const toStatus = (status: FindingStatus) => {
     if (!finding) return
     if (mayMove(finding, status)) triage({ finding, status })
     else

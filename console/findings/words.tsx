@@ -2,16 +2,21 @@ import { ChevronsUp, Minus, SignalHigh, SignalLow, SignalMedium } from 'lucide-r
 import { sentenceCase } from '../lib/format.ts'
 import { Badge, type Tone } from '../ui/badge.tsx'
 import styles from './findings.module.css'
-import type { Finding, Priority, Status } from './queries.ts'
+import type { Finding, FindingStatus, Priority } from './queries.ts'
 
-export const statuses: Status[] = ['open', 'acknowledged', 'resolved', 'ignored']
+export const statuses: FindingStatus[] = ['open', 'acknowledged', 'resolved', 'ignored']
 
 /** In the order of their keyboard shortcuts. */
 export const priorities: Priority[] = ['urgent', 'high', 'medium', 'low', 'none']
 
-const tones: Record<Status, Tone> = { open: 'affected', acknowledged: 'accent', resolved: 'clear', ignored: 'unscored' }
+const tones: Record<FindingStatus, Tone> = {
+  open: 'affected',
+  acknowledged: 'accent',
+  resolved: 'clear',
+  ignored: 'unscored',
+}
 
-export const StatusBadge = ({ status }: { status: Status }) => (
+export const StatusBadge = ({ status }: { status: FindingStatus }) => (
   <Badge tone={tones[status]}>{sentenceCase(status)}</Badge>
 )
 

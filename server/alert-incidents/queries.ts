@@ -6,7 +6,7 @@ import { notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
 
 export type Severity = 'info' | 'warning' | 'critical'
-export type Status = 'firing' | 'acknowledged' | 'resolved'
+export type IncidentStatus = 'firing' | 'acknowledged' | 'resolved'
 
 /** What was measured when the condition was last met. */
 export type StoredReading = {
@@ -22,7 +22,7 @@ const columns = [
   'alert_rule_id as alertRuleId',
   'rule_name as ruleName',
   sql<Severity>`severity`.as('severity'),
-  sql<Status>`status`.as('status'),
+  sql<IncidentStatus>`status`.as('status'),
   'group_key as groupKey',
   'group_label as groupLabel',
   sql<StoredReading>`reading`.as('reading'),
@@ -41,7 +41,7 @@ const select = (db: Db, org: OrgId) =>
 
 export type StoredIncident = Awaited<ReturnType<typeof getIncident>>
 
-type IncidentFilter = { status?: Status | undefined; ruleId?: string | undefined; since?: Date | undefined }
+type IncidentFilter = { status?: IncidentStatus | undefined; ruleId?: string | undefined; since?: Date | undefined }
 
 export const listIncidents = (db: Db, org: OrgId, { status, ruleId, since }: IncidentFilter, page: Page) =>
   select(db, org)
@@ -122,7 +122,7 @@ export const insertIncident = (trx: Db, org: OrgId, incident: NewIncident) =>
     .executeTakeFirstOrThrow()
 
 type IncidentChange = {
-  status?: Status
+  status?: IncidentStatus
   reading?: StoredReading
   acknowledged?: { at: Date; byUserId: string }
   resolved?: { at: Date; byUserId: string | null }

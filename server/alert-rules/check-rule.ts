@@ -11,12 +11,12 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { dayMs, minuteMs } from '../platform/durations.ts'
 import type { Attempt } from '../platform/jobs/define-job.ts'
-import type { Condition } from './condition-schema.ts'
+import type { AlertCondition } from './condition-schema.ts'
 import { mostListed } from './conditions/queries.ts'
 import {
+  type AlertQuestion,
   findExamples,
   lastWholeWindow,
-  type Question,
   type Reading,
   readCondition,
 } from './conditions/read-condition.ts'
@@ -24,8 +24,8 @@ import { describeReading } from './describe.ts'
 import { findLockedRule, type StoredRule, updateNextCheck } from './queries.ts'
 
 /** Returns what a stored rule asks. Its condition and filter were checked when they were stored. */
-const questionOf = (rule: StoredRule): Question => ({
-  condition: rule.condition as Condition,
+const questionOf = (rule: StoredRule): AlertQuestion => ({
+  condition: rule.condition as AlertCondition,
   selection: rule.filter === null ? undefined : parseFilter(rule.filter as Filter),
   groupBy: rule.groupBy,
   windowMinutes: rule.windowMinutes,
@@ -36,7 +36,7 @@ const questionOf = (rule: StoredRule): Question => ({
 const shortestMs = 15_000
 
 /** Short windows are checked often, so that alerts arrive within a minute; a window of a month changes slowly. */
-const checkEveryMs = ({ condition, windowMinutes }: Question): number => {
+const checkEveryMs = ({ condition, windowMinutes }: AlertQuestion): number => {
   if (!['rate', 'score', 'signal', 'volume'].includes(condition.kind)) return minuteMs / 2
   const longestMs = windowMinutes <= 1_440 ? minuteMs : 10 * minuteMs
   return Math.min(longestMs, Math.max(shortestMs, (windowMinutes * minuteMs) / 200))
@@ -46,7 +46,7 @@ const checkEveryMs = ({ condition, windowMinutes }: Question): number => {
  * How long a condition must not be met before its incident resolves: long enough that a value near the threshold does
  * not open one incident after another. What is seen at once, such as a closed finding, resolves at once.
  */
-const clearForMs = ({ condition, windowMinutes }: Question): number => {
+const clearForMs = ({ condition, windowMinutes }: AlertQuestion): number => {
   if (['spike', 'finding', 'experiment_health', 'judge_budget', 'no_data', 'change'].includes(condition.kind)) return 0
   return Math.min(60 * minuteMs, Math.max(5 * minuteMs, (windowMinutes * minuteMs) / 4))
 }
@@ -55,7 +55,8 @@ const clearForMs = ({ condition, windowMinutes }: Question): number => {
 const unknownForMs = dayMs
 
 /** Conditions that say nothing about a group without conversations. */
-const needsData = ({ condition }: Question): boolean => ['rate', 'score', 'signal', 'change'].includes(condition.kind)
+const needsData = ({ condition }: AlertQuestion): boolean =>
+  ['rate', 'score', 'signal', 'change'].includes(condition.kind)
 
 /** Waits longer after a slow check, so that no rule keeps a worker busy. */
 const restMs = (tookMs: number): number => Math.min(10 * minuteMs, 20 * tookMs)
@@ -92,7 +93,7 @@ const isDueAgain = ({ status, notifiedAt }: StoredIncident, rule: StoredRule, no
 const stepOf = (
   incident: StoredIncident,
   reading: Reading | undefined,
-  about: { rule: StoredRule; question: Question; now: Date },
+  about: { rule: StoredRule; question: AlertQuestion; now: Date },
 ): Step | undefined => {
   const { rule, question, now } = about
   const { clearSince } = incident
@@ -111,7 +112,7 @@ const stepOf = (
 const planSteps = (
   readings: Reading[],
   { open, overruled }: State,
-  about: { rule: StoredRule; question: Question; now: Date },
+  about: { rule: StoredRule; question: AlertQuestion; now: Date },
 ): Step[] => {
   const readingOf = new Map(readings.map((reading) => [reading.key, reading]))
   const isCut = readings.length >= mostListed && !needsData(about.question)
@@ -139,7 +140,7 @@ const perform = async (
   deps: Deps,
   trx: Db,
   org: OrgId,
-  { rule, question, now }: { rule: StoredRule; question: Question; now: Date },
+  { rule, question, now }: { rule: StoredRule; question: AlertQuestion; now: Date },
   step: Step,
 ): Promise<void> => {
   const storedOf = (reading: Reading) => {

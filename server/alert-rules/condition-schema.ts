@@ -141,11 +141,11 @@ const schemas = [
   ExperimentHealth,
 ] as const
 
-export type Condition = Static<(typeof schemas)[number]>
-export type ConditionOf<Kind extends Condition['kind']> = Extract<Condition, { kind: Kind }>
+export type AlertCondition = Static<(typeof schemas)[number]>
+export type ConditionOf<Kind extends AlertCondition['kind']> = Extract<AlertCondition, { kind: Kind }>
 
 /** One of these, told apart by `kind`, so that a fault is reported for the right one. */
-export const Condition = Type.Unsafe<Condition>({
+export const AlertCondition = Type.Unsafe<AlertCondition>({
   type: 'object',
   required: ['kind'],
   discriminator: { propertyName: 'kind' },

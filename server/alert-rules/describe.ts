@@ -1,5 +1,5 @@
 import type { Interval } from '../statistics/interval.ts'
-import type { Condition, ConditionOf, SignalName } from './condition-schema.ts'
+import type { AlertCondition, ConditionOf, SignalName } from './condition-schema.ts'
 import type { Reading } from './conditions/read-condition.ts'
 
 /** Says in one sentence what a check measured. */
@@ -55,7 +55,7 @@ const sources: Record<ConditionOf<'failures'>['source'], string> = {
   jobs: 'failed jobs',
 }
 
-type About = { condition: Condition; windowMinutes: number }
+type About = { condition: AlertCondition; windowMinutes: number }
 
 const textOf = ({ condition, windowMinutes }: About, reading: Reading): string => {
   const { value, sample, label } = reading

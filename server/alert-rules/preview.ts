@@ -1,10 +1,10 @@
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { dayMs, minuteMs } from '../platform/durations.ts'
 import { invalid } from '../platform/errors.ts'
-import type { Condition, ConditionOf } from './condition-schema.ts'
-import { decideMeasure, lastWholeWindow, measureOf, type Question } from './conditions/read-condition.ts'
+import type { AlertCondition, ConditionOf } from './condition-schema.ts'
+import { type AlertQuestion, decideMeasure, lastWholeWindow, measureOf } from './conditions/read-condition.ts'
 import { type Decision, decideChange, nothingMeasured } from './measures/decide.ts'
-import { findGroupNames, type Sums, sumMeasure } from './measures/queries.ts'
+import { findGroupNames, sumMeasure, type WindowSums } from './measures/queries.ts'
 
 // When a rule would have fired, in consecutive windows.
 
@@ -19,7 +19,7 @@ type Incident = { key: string; openedAt: Date; resolvedAt: Date | null; value: n
 
 type Previewed = ConditionOf<'rate' | 'score' | 'signal' | 'volume' | 'change' | 'no_data'>
 
-const isPreviewed = (condition: Condition): condition is Previewed =>
+const isPreviewed = (condition: AlertCondition): condition is Previewed =>
   ['rate', 'score', 'signal', 'volume', 'change', 'no_data'].includes(condition.kind)
 
 /** The length of the periods that are counted. Silence is looked for in quarters of its length. */
@@ -35,7 +35,7 @@ const boundsOf = (until: Date, stepMinutes: number): Date[] => {
 }
 
 /** Each period's decision. */
-const decide = (condition: Previewed, periods: Sums[], question: Question, groups: number): Decision[] => {
+const decide = (condition: Previewed, periods: WindowSums[], question: AlertQuestion, groups: number): Decision[] => {
   const { windowMinutes, minimumSample } = question
   switch (condition.kind) {
     case 'change': {
@@ -86,7 +86,7 @@ const thin = <T>(points: T[]): T[] => {
   return points.filter((_, index) => index % every === every - 1 || every === 1)
 }
 
-export const previewRule = async (db: Db, org: OrgId, question: Question, now: Date) => {
+export const previewRule = async (db: Db, org: OrgId, question: AlertQuestion, now: Date) => {
   const { condition, selection, groupBy, windowMinutes } = question
   if (!isPreviewed(condition)) {
     throw invalid('condition.kind', 'cannot be previewed; only conditions that count conversations can')
@@ -101,7 +101,7 @@ export const previewRule = async (db: Db, org: OrgId, question: Question, now: D
   }
   if (groupBy === null && byGroup.size === 0) byGroup.set('', [])
   const groups = [...byGroup].map(([key, sums]) => {
-    const periods: Sums[] = new Array(bounds.length - 1).fill(nothingMeasured)
+    const periods: WindowSums[] = new Array(bounds.length - 1).fill(nothingMeasured)
     for (const { period, ...sum } of sums) periods[period] = sum
     const decisions = decide(condition, periods, question, byGroup.size)
     const total = sums.reduce((count, sum) => count + sum.count, 0)

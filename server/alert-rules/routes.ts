@@ -8,7 +8,7 @@ import { ApiError, invalid } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
 import { newId } from '../platform/ids.ts'
-import type { Condition } from './condition-schema.ts'
+import type { AlertCondition } from './condition-schema.ts'
 import { previewRule } from './preview.ts'
 import {
   deleteRule,
@@ -48,7 +48,7 @@ export const alertRules = (app: App, deps: Deps): void => {
     return {
       ...others,
       // Both were checked when they were stored.
-      condition: condition as Condition,
+      condition: condition as AlertCondition,
       filter: filter as Filter | null,
       mutedUntil: until,
       state,
@@ -133,7 +133,7 @@ export const alertRules = (app: App, deps: Deps): void => {
       await checkMonitor(db, actor.org, fields.condition)
       const now = clock.now()
       const question = {
-        condition: fields.condition as Condition,
+        condition: fields.condition as AlertCondition,
         selection: stored === null ? undefined : parseFilter(stored as Filter),
         groupBy: fields.groupBy,
         windowMinutes: fields.windowMinutes,

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { Filter } from '../filters/filter.ts'
 import { Choice, Closed, Id, Name, Nullable, Timestamp, TimestampInput } from '../platform/http/schemas.ts'
-import { Condition } from './condition-schema.ts'
+import { AlertCondition } from './condition-schema.ts'
 
 const RuleName = { ...Name, maxLength: 100, examples: ['Too many callers ask for a person'] }
 
@@ -36,7 +36,7 @@ export const Rule = Closed(
     name: RuleName,
     enabled: Type.Boolean(),
     severity: Severity,
-    condition: Condition,
+    condition: AlertCondition,
     filter: NullableFilter,
     groupBy: {
       ...Nullable(GroupBy),
@@ -80,10 +80,10 @@ const example = {
   },
 }
 
-export const RuleCreate = Closed({ name: RuleName, condition: Condition, ...optional }, { examples: [example] })
+export const RuleCreate = Closed({ name: RuleName, condition: AlertCondition, ...optional }, { examples: [example] })
 
 export const RuleUpdate = Closed(
-  { name: Type.Optional(RuleName), condition: Type.Optional(Condition), ...optional },
+  { name: Type.Optional(RuleName), condition: Type.Optional(AlertCondition), ...optional },
   { minProperties: 1, examples: [{ enabled: false }] },
 )
 
@@ -99,7 +99,7 @@ export const RuleMute = Closed(
 
 export const RulePreviewRequest = Closed(
   {
-    condition: Condition,
+    condition: AlertCondition,
     filter: optional.filter,
     groupBy: optional.groupBy,
     windowMinutes: optional.windowMinutes,

@@ -5,7 +5,7 @@ import { type Filter, parseFilter } from '../filters/filter.ts'
 import { findMonitors } from '../monitors/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { type Issue, invalidAll } from '../platform/errors.ts'
-import type { Condition } from './condition-schema.ts'
+import type { AlertCondition } from './condition-schema.ts'
 import { findMemberName, type RuleFields } from './queries.ts'
 import type { RuleCreate, RuleUpdate } from './schema.ts'
 
@@ -29,7 +29,7 @@ const lowerId = <T extends { monitorId?: string }>(condition: T): T =>
   condition.monitorId === undefined ? condition : { ...condition, monitorId: condition.monitorId.toLowerCase() }
 
 /** Conditions that count conversations. Others look at the organization as a whole. */
-const counting = new Set<Condition['kind']>(['rate', 'score', 'signal', 'volume', 'change', 'no_data'])
+const counting = new Set<AlertCondition['kind']>(['rate', 'score', 'signal', 'volume', 'change', 'no_data'])
 
 /** Returns the parsed filter. A window belongs to the rule, so that it moves with time. */
 export const parseRuleFilter = (filter: Filter | null | undefined): object | null => {
@@ -49,7 +49,7 @@ export const withGiven = (present: RuleFields | undefined, given: Given): RuleFi
   return {
     ...base,
     ...Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined)),
-    ...(condition !== undefined && { condition: lowerId(condition as Condition & { monitorId?: string }) }),
+    ...(condition !== undefined && { condition: lowerId(condition as AlertCondition & { monitorId?: string }) }),
     ...(filter !== undefined && { filter: parseRuleFilter(filter) }),
     ...(destinationIds !== undefined && { destinationIds: destinationIds.map((id) => id.toLowerCase()) }),
     ...(ownerUserId !== undefined && { ownerUserId: ownerUserId?.toLowerCase() ?? null }),
@@ -65,7 +65,7 @@ const faultsOf = ({
   groupBy,
   windowMinutes,
 }: Pick<RuleFields, 'condition' | 'filter' | 'groupBy' | 'windowMinutes'>): Issue[] => {
-  const { kind, comparedTo } = condition as Condition & { comparedTo?: string }
+  const { kind, comparedTo } = condition as AlertCondition & { comparedTo?: string }
   if (comparedTo === 'same_weekday' && windowMinutes > minutesPerWeek) {
     return [{ path: 'windowMinutes', message: 'must be at most 10080, one week, to be compared with the week before' }]
   }
@@ -112,7 +112,7 @@ export const checkRuleSettings = async (db: Db, org: OrgId, fields: RuleFields, 
 /** Whether incidents of the rule as it was say nothing about the rule as it is. */
 export const asksSomethingElse = (before: RuleFields, after: RuleFields): boolean => {
   const subjectOf = ({ condition, groupBy }: RuleFields) => {
-    const { kind, monitorId } = condition as Condition & { monitorId?: string }
+    const { kind, monitorId } = condition as AlertCondition & { monitorId?: string }
     return JSON.stringify([kind, monitorId, groupBy])
   }
   return subjectOf(before) !== subjectOf(after)

@@ -7,7 +7,7 @@ import type { Page } from '../platform/http/paging.ts'
 export type Kind = 'email' | 'slack' | 'teams' | 'pagerduty' | 'opsgenie' | 'webhook'
 
 /** Whatever a caller sent or what is shown: which properties exist depends on the kind. */
-export type Settings = Record<string, unknown>
+export type DestinationSettings = Record<string, unknown>
 
 type Status = 'active' | 'disabled'
 
@@ -15,7 +15,7 @@ const columns = [
   'id',
   'name',
   sql<Kind>`kind`.as('kind'),
-  sql<Settings>`settings`.as('settings'),
+  sql<DestinationSettings>`settings`.as('settings'),
   sql<Status>`status`.as('status'),
   'failing_since as failingSince',
   'created_by_user_id as createdByUserId',
@@ -74,7 +74,7 @@ type NewDestination = {
   id: string
   name: string
   kind: Kind
-  settings: Settings
+  settings: DestinationSettings
   /** Sealed. */
   secret: string | null
   createdByUserId: string
@@ -102,7 +102,7 @@ export const insertDestination = (trx: Db, org: OrgId, destination: NewDestinati
 
 type DestinationChange = {
   name?: string | undefined
-  settings?: { shown: Settings; secret: string | null } | undefined
+  settings?: { shown: DestinationSettings; secret: string | null } | undefined
   status?: Status | undefined
   failingSince?: null
 }

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { Choice, Closed, Id, Name, Nullable, Timestamp } from '../platform/http/schemas.ts'
-import type { Settings } from './queries.ts'
+import type { DestinationSettings } from './queries.ts'
 import { kinds } from './settings.ts'
 
 const DestinationName = { ...Name, maxLength: 100, examples: ['On-call channel'] }
@@ -11,7 +11,7 @@ const settingsByKind =
 
 const example = { url: 'https://hooks.slack.com/services/T0000/B0000/abcdefghijklmnop' }
 
-const SettingsInput = Type.Unsafe<Settings>({
+const SettingsInput = Type.Unsafe<DestinationSettings>({
   type: 'object',
   additionalProperties: true,
   description: `Depends on the kind. ${settingsByKind}`,
@@ -25,7 +25,7 @@ export const Destination = Closed(
     id: Id,
     name: DestinationName,
     kind: Choice(kinds),
-    settings: Type.Unsafe<Settings>({
+    settings: Type.Unsafe<DestinationSettings>({
       type: 'object',
       additionalProperties: true,
       description: `Depends on the kind. ${settingsByKind} URLs and keys are masked.`,

@@ -6,7 +6,7 @@ import { strict } from '../platform/json-schema.ts'
 import { isPublicHostByForm } from '../platform/outbound/public-host.ts'
 import type { Secrets } from '../platform/secrets/secrets.ts'
 import { opsgenieUrls } from './kinds/opsgenie.ts'
-import type { Kind, Settings } from './queries.ts'
+import type { DestinationSettings, Kind } from './queries.ts'
 
 /** The settings of each kind of destination: what is checked, what is sealed, and what is shown. */
 
@@ -42,7 +42,7 @@ export type EmailSettings = Required<Static<(typeof schemas)['email']>>
 export type WebhookSettings = Static<(typeof schemas)['webhook']>
 
 /** `settings` without the secret; `secret` in plain text, undefined for kinds without one. */
-export type CheckedSettings = { settings: Settings; secret: string | undefined }
+export type CheckedSettings = { settings: DestinationSettings; secret: string | undefined }
 
 const validators = new Map(
   Object.entries(schemas).map(([kind, settings]) => [kind, strict.compile({ properties: { settings } })]),
@@ -68,13 +68,16 @@ const urlFault = (text: string, allowedPrivateAddresses: string[]): string | und
   return undefined
 }
 
-const fill = (kind: Kind, { addresses = [], memberIds = [], region = 'us', ...others }: Settings): Settings => {
+const fill = (
+  kind: Kind,
+  { addresses = [], memberIds = [], region = 'us', ...others }: DestinationSettings,
+): DestinationSettings => {
   if (kind === 'email') return { addresses, memberIds }
   if (kind === 'opsgenie') return { ...others, region }
   return others
 }
 
-type Stored = { settings: Settings; secret: string }
+type Stored = { settings: DestinationSettings; secret: string }
 
 /**
  * Checks the settings of a destination. A secret that is missing or masked keeps its stored value, so what was read
@@ -82,7 +85,7 @@ type Stored = { settings: Settings; secret: string }
  */
 export const checkSettings = (
   kind: Kind,
-  given: Settings,
+  given: DestinationSettings,
   { allowedPrivateAddresses, stored }: { allowedPrivateAddresses: string[]; stored?: Stored | undefined },
 ): CheckedSettings => {
   const fail = (issue: Issue) => invalidAll([issue])
@@ -110,14 +113,18 @@ export const secretContext = (org: string, id: string) => `${org}/destination/${
 export const sealDestinationSecret = (secrets: Secrets, org: string, id: string, secret: string | undefined) =>
   secret === undefined ? null : secrets.seal(secret, secretContext(org, id))
 
-type Sealed = { id: string; kind: Kind; settings: Settings; secret: string | null }
+type Sealed = { id: string; kind: Kind; settings: DestinationSettings; secret: string | null }
 
 /** Returns what `checkSettings` compares with when settings are replaced. */
 export const openStored = (secrets: Secrets, org: string, { id, settings, secret }: Sealed): Stored | undefined =>
   secret === null ? undefined : { settings, secret: secrets.open(secret, secretContext(org, id)) }
 
 /** Returns the settings with the secret in plain text, for sending. */
-export const openSettings = (secrets: Secrets, org: string, { id, kind, settings, secret }: Sealed): Settings => {
+export const openSettings = (
+  secrets: Secrets,
+  org: string,
+  { id, kind, settings, secret }: Sealed,
+): DestinationSettings => {
   const name = secretNameOf(kind)
   if (name === undefined || secret === null) return settings
   return { ...settings, [name]: secrets.open(secret, secretContext(org, id)) }

@@ -57,7 +57,7 @@ const rowsOf = (slice: Slice): Cell[][] => {
   ])
 }
 
-/** Counts the rows that an export would have now, and returns the first ones, reading them like the generation. */
+/** Counts the rows that an export would have now, and returns the first ones, read in the same way as for the file. */
 const readPreview = async (deps: Deps, org: OrgId, config: Configuration) => {
   const { db, database, clock } = deps
   const stored = { id: '', createdAt: clock.now(), config }

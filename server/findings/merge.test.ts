@@ -148,7 +148,7 @@ describe('a merge', () => {
     const [a, b, c] = [await create(), await create(), await create()]
     for (let count = 0; count < 99; count++) await merge(await create(), b)
     await merge(await create(), a)
-    // With what was merged into it before, it is 101.
+    // Together with the findings that were merged into it before, there would be 101.
     const refused = await merge(a, b)
     expect(refused).toMatchObject({ status: 409, body: { message: expect.stringContaining('At most 100') } })
     expect(await get(a)).toMatchObject({ status: 'open', mergedIntoId: null })

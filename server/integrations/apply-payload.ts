@@ -7,10 +7,10 @@ import type { Provider } from '../transcripts/provider-calls/read-call.ts'
 import { attachWaiting } from './audio/waiting.ts'
 import type { SettledDelivery } from './deliveries/status.ts'
 import type { PayloadReading } from './read-payload.ts'
-import type { Settings } from './settings.ts'
+import type { IntegrationSettings } from './settings.ts'
 import { isStreaming } from './verify.ts'
 
-export type Integration = { org: OrgId; id: string; provider: Provider; name: string; settings: Settings }
+export type Integration = { org: OrgId; id: string; provider: Provider; name: string; settings: IntegrationSettings }
 
 /** Stores the outcome of the payload, in the transaction that caused it. */
 export type Settle = (trx: Db, settled: SettledDelivery) => Promise<void>

@@ -2,11 +2,11 @@ import { metadataIssues } from '../conversations/ingest/from-body.ts'
 import type { AgentReference, Incoming, VersionReference } from '../conversations/ingest/incoming.ts'
 import type { ProviderCall } from '../transcripts/provider-calls/call.ts'
 import { cut, cutMetrics, longestText } from './limits.ts'
-import type { Settings } from './settings.ts'
+import type { IntegrationSettings } from './settings.ts'
 
 /** Converts a provider's call for ingest, within the limits of requests. */
 
-type Integration = { id: string; provider: string; name: string; settings: Settings }
+type Integration = { id: string; provider: string; name: string; settings: IntegrationSettings }
 type Bounds = { now: Date; metadataBytes: number }
 
 const longestPrompt = 1_000_000

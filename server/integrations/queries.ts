@@ -6,7 +6,7 @@ import { notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
 import type { Provider } from '../transcripts/provider-calls/read-call.ts'
 
-type Settings = { agentId?: string } & Record<string, unknown>
+type IntegrationSettings = { agentId?: string } & Record<string, unknown>
 
 const countLimit = 10_000
 
@@ -16,7 +16,7 @@ const columnsOf = (org: OrgId, sinceId: string) =>
     'integrations.id',
     sql<Provider>`provider`.as('provider'),
     'name',
-    sql<Settings>`settings`.as('settings'),
+    sql<IntegrationSettings>`settings`.as('settings'),
     'previous_secret_until as previousSecretUntil',
     sql<Date | null>`(
       SELECT d.received_at FROM integration_deliveries d
@@ -59,7 +59,7 @@ const sealedColumns = [
   'integrations.secret',
   'integrations.previous_secret as previousSecret',
   'integrations.previous_secret_until as previousSecretUntil',
-  sql<Settings>`integrations.settings`.as('settings'),
+  sql<IntegrationSettings>`integrations.settings`.as('settings'),
 ] as const
 
 const selectSealed = (db: Db, org: OrgId, id: string) =>
@@ -97,7 +97,7 @@ export const findCalledIntegrationAllOrgs = (db: Db, id: string) =>
     .where('integrations.id', '=', id)
     .executeTakeFirst()
 
-type NewIntegration = { id: string; provider: Provider; name: string; secret: string; settings: Settings }
+type NewIntegration = { id: string; provider: Provider; name: string; secret: string; settings: IntegrationSettings }
 
 export const insertIntegration = (db: Db, org: OrgId, { settings, ...integration }: NewIntegration) =>
   db
@@ -107,7 +107,7 @@ export const insertIntegration = (db: Db, org: OrgId, { settings, ...integration
 
 type IntegrationChange = {
   name?: string
-  settings?: Settings
+  settings?: IntegrationSettings
   secret?: string
   previousSecret?: string | null
   previousSecretUntil?: Date | null

@@ -9,7 +9,7 @@ import { type Provider, readCall } from '../transcripts/provider-calls/read-call
 import { redact } from '../transcripts/redaction.ts'
 import { toIncoming } from './incoming.ts'
 import { type Parsed, parsePayload } from './payload.ts'
-import type { Settings } from './settings.ts'
+import type { IntegrationSettings } from './settings.ts'
 import { type Announced, announcedIn } from './twilio/announced.ts'
 
 /** Reads the payload of a provider's webhook: short ones directly, long ones in a thread. */
@@ -18,7 +18,7 @@ import { type Announced, announcedIn } from './twilio/announced.ts'
 const shortLength = 16 * 1024
 const longTranscript = 16 * 1024
 
-type Source = { provider: Provider; id: string; name: string; settings: Settings }
+type Source = { provider: Provider; id: string; name: string; settings: IntegrationSettings }
 type Bounds = { now: Date; metadataBytes: number }
 
 /** `broken`: this code failed on it. */

@@ -19,7 +19,7 @@ import {
 } from './queries.ts'
 import { defaultPreviousSecretValidSeconds, Integration, IntegrationCreate, IntegrationUpdate } from './schema.ts'
 import { openSecret, sealPreviousSecret, sealSecret } from './secret.ts'
-import { addressIssues, type Settings, settingsIssues } from './settings.ts'
+import { addressIssues, type IntegrationSettings, settingsIssues } from './settings.ts'
 import { findShownSyncs } from './sync/show-syncs.ts'
 
 const tags = ['Integrations']
@@ -56,7 +56,7 @@ export const integrations = (app: App, { db, clock, secrets, jobs }: Deps): void
     return shown
   }
 
-  const agentIssues = async (trx: Db, org: OrgId, { agentId }: Settings): Promise<Issue[]> => {
+  const agentIssues = async (trx: Db, org: OrgId, { agentId }: IntegrationSettings): Promise<Issue[]> => {
     if (agentId === undefined) return []
     const found = await findAgents(trx, org, { ids: [agentId], externalIds: [] })
     return found.length > 0 ? [] : [{ path: 'settings.agentId', message: 'must be an agent of this organization' }]
@@ -64,7 +64,13 @@ export const integrations = (app: App, { db, clock, secrets, jobs }: Deps): void
 
   type LockedRow = Awaited<ReturnType<typeof lockIntegration>>
 
-  const requireSettings = async (trx: Db, org: OrgId, row: LockedRow, settings: Settings, hasSecret: boolean) => {
+  const requireSettings = async (
+    trx: Db,
+    org: OrgId,
+    row: LockedRow,
+    settings: IntegrationSettings,
+    hasSecret: boolean,
+  ) => {
     refuseIf(settingsIssues(row.provider, settings))
     const issues = [...addressIssues(settings), ...(await agentIssues(trx, org, settings))]
     // Otherwise, anyone who can change a URL could have the stored secret sent there.

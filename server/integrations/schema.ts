@@ -2,12 +2,12 @@ import Type from 'typebox'
 import { Choice, Closed, Id, Name, Nullable, Timestamp } from '../platform/http/schemas.ts'
 import { providers } from '../transcripts/provider-calls/read-call.ts'
 import { deliveryStatuses } from './deliveries/status.ts'
-import { type Settings, settingsByProvider } from './settings.ts'
+import { type IntegrationSettings, settingsByProvider } from './settings.ts'
 import { SyncState } from './sync/schema.ts'
 
 const IntegrationName = { ...Name, examples: ['Front desk on Vapi'] }
 
-const AnySettings = Type.Unsafe<Settings>({
+const AnySettings = Type.Unsafe<IntegrationSettings>({
   type: 'object',
   additionalProperties: true,
   description:

@@ -103,7 +103,7 @@ const schemas: Record<Provider, object> = {
 export type VapiSettings = Static<typeof VapiSecret> | Static<typeof VapiBearer> | Static<typeof VapiHmac>
 export type LivekitSettings = Static<typeof Livekit>
 export type TwilioSettings = Static<typeof Twilio>
-export type Settings = { agentId?: string } & Record<string, unknown>
+export type IntegrationSettings = { agentId?: string } & Record<string, unknown>
 
 /** For body schemas with a provider: the settings must be those of that provider. */
 export const settingsByProvider = Object.entries(schemas).map(([provider, settings]) =>
@@ -119,13 +119,13 @@ const validators = new Map(
 )
 
 /** Returns the faults found by the provider's schema. */
-export const settingsIssues = (provider: string, settings: Settings): Issue[] => {
+export const settingsIssues = (provider: string, settings: IntegrationSettings): Issue[] => {
   const validate = validators.get(provider)
   return !validate || validate({ settings }) ? [] : toIssues(validate.errors ?? [])
 }
 
 /** A token is not sent unencrypted, except to an allowed private network. */
-export const addressIssues = ({ apiBaseUrl }: Settings): Issue[] => {
+export const addressIssues = ({ apiBaseUrl }: IntegrationSettings): Issue[] => {
   const url = typeof apiBaseUrl === 'string' ? URL.parse(apiBaseUrl) : undefined
   if (url === undefined) return []
   const isSound = url !== null && (url.protocol === 'https:' || !isPublicHostByForm(url.hostname))

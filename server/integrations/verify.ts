@@ -1,5 +1,5 @@
 import type { Provider } from '../transcripts/provider-calls/read-call.ts'
-import type { LivekitSettings, Settings, VapiSettings } from './settings.ts'
+import type { IntegrationSettings, LivekitSettings, VapiSettings } from './settings.ts'
 import {
   hasElevenlabsSignature,
   hasLivekitToken,
@@ -24,10 +24,11 @@ export type StreamingProvider = 'elevenlabs'
 export const isStreaming = (provider: Provider): provider is StreamingProvider => provider === 'elevenlabs'
 
 /** The provider's schema validates settings before they are stored, so the casts in this file are safe. */
-const vapiScheme = (settings: Settings) => ({ scheme: 'secret', ...(settings as VapiSettings) }) as VapiScheme
+const vapiScheme = (settings: IntegrationSettings) =>
+  ({ scheme: 'secret', ...(settings as VapiSettings) }) as VapiScheme
 
 /** Whether the headers can contain a signature. Without one, the body is not read. */
-export const hasSignature = (provider: Provider, settings: Settings, head: RequestHead): boolean => {
+export const hasSignature = (provider: Provider, settings: IntegrationSettings, head: RequestHead): boolean => {
   switch (provider) {
     case 'vapi':
       return hasVapiSignature(head, vapiScheme(settings))
@@ -52,7 +53,7 @@ export const webhookBodyLimit = (provider: Provider, head: RequestHead): number 
 
 export const verifyWebhook = (
   provider: Exclude<Provider, StreamingProvider>,
-  settings: Settings,
+  settings: IntegrationSettings,
   request: SignedRequest,
 ): SignatureVerdict => {
   switch (provider) {

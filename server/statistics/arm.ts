@@ -19,9 +19,9 @@ export type ArmEstimate = {
   unitVariance: number | null
   /** The ratio to the variance of independent observations, at least 1. */
   designEffect: number
-  /** Of the mean, with independent observations. For booleans it is adjusted, so never 0. */
+  /** The variance of the mean if observations are independent. For booleans it is adjusted, so never 0. */
   independentVariance: number
-  /** Of the mean: the variance of always-valid results. */
+  /** The variance of the mean that always-valid results use. */
   variance: number
   /** Each observation is its own unit. */
   single: boolean

@@ -77,7 +77,7 @@ export const addOutcomeUnit = (sums: OutcomeSums, unit: OutcomeUnit): OutcomeSum
 /** To change a unit, subtract its former values and add its current ones. */
 export const subtractOutcomeUnit = (sums: OutcomeSums, unit: OutcomeUnit): OutcomeSums => change(sums, unit, -1)
 
-/** Above it, products of sums would overflow. */
+/** Products of sums of larger scores would overflow. */
 const largestScore = 1e75
 
 /** Values that can be averaged. Anything else counts as failed. */

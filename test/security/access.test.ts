@@ -196,7 +196,7 @@ it('what the table leaves out are pages, the addresses of single sign-on, metric
   expect(others.filter((route) => !route.startsWith('HEAD')).sort()).toEqual(known)
 })
 
-it('docs/security.md shows it: `npx vitest run test/security/access -u` writes the table there', async () => {
+it('docs/security.md shows it: `npm run generate` writes the table there', async () => {
   const table = [
     `| operation | ${columns.join(' | ')} |`,
     `|---|${'---|'.repeat(columns.length)}`,

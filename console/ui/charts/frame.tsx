@@ -116,7 +116,7 @@ export const Frame = ({
 
 const steps: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity }
 
-/** The points. One of them is in the tab order, and the arrow keys move between them. */
+/** Draws the points. One of them is in the tab order, and the arrow keys move between them. */
 const Marks = ({
   marks,
   height,

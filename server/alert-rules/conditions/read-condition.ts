@@ -6,8 +6,9 @@ import { getSpending } from '../../organizations/spending/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { dayMs, minuteMs } from '../../platform/durations.ts'
 import type { Interval } from '../../statistics/interval.ts'
-import { type Condition, type ConditionOf, signalPaths } from '../condition-schema.ts'
+import { type AlertCondition, type ConditionOf, signalPaths } from '../condition-schema.ts'
 import {
+  type ConditionVerdict,
   type Decision,
   decideChange,
   decideRate,
@@ -15,7 +16,6 @@ import {
   decideVolume,
   nothingMeasured,
   quantileOf,
-  type Verdict,
 } from '../measures/decide.ts'
 import {
   findGroupNames,
@@ -24,14 +24,14 @@ import {
   listExamples,
   listRecentGroups,
   type Measure,
-  type Sums,
   sumMeasure,
+  type WindowSums,
 } from '../measures/queries.ts'
 import { countFailures, listAlarmedExperiments, listOpenFindings, listSpikes } from './queries.ts'
 
 /** The question that a rule asks, with its filter parsed. */
-export type Question = {
-  condition: Condition
+export type AlertQuestion = {
+  condition: AlertCondition
   selection: Selection | undefined
   groupBy: GroupBy | null
   windowMinutes: number
@@ -43,7 +43,7 @@ export type Question = {
 export type Reading = {
   key: string
   label: string | null
-  verdict: Verdict
+  verdict: ConditionVerdict
   value: number | null
   interval: Interval | null
   sample: number | null
@@ -75,7 +75,7 @@ export const measureOf = (condition: MeasureCondition): Measure => {
 /** Decides on the sums of one window. A change needs two windows, and is decided elsewhere. */
 export const decideMeasure = (
   condition: Exclude<MeasureCondition, ConditionOf<'change'>>,
-  sums: Sums,
+  sums: WindowSums,
   minimumSample: number,
 ): Decision => {
   switch (condition.kind) {
@@ -119,7 +119,7 @@ const listGroups = (
 }
 
 /** Groups that had conversations lately count as empty if they have none in the window. */
-const groupKeys = async (db: Db, org: OrgId, question: Question, check: Check): Promise<string[]> => {
+const groupKeys = async (db: Db, org: OrgId, question: AlertQuestion, check: Check): Promise<string[]> => {
   const { selection, groupBy, windowMinutes: silentMinutes } = question
   if (groupBy === null) return ['']
   return (await listGroups(db, org, { selection, groupBy, silentMinutes }, check)).map(({ key }) => key)
@@ -127,7 +127,7 @@ const groupKeys = async (db: Db, org: OrgId, question: Question, check: Check): 
 
 type Measured = Exclude<MeasureCondition, ConditionOf<'change'>>
 
-const readMeasure = async (db: Db, org: OrgId, question: Question, condition: Measured, check: Check) => {
+const readMeasure = async (db: Db, org: OrgId, question: AlertQuestion, condition: Measured, check: Check) => {
   const { now } = check
   const { selection, groupBy, windowMinutes, minimumSample } = question
   const bounds = [new Date(now.getTime() - windowMinutes * minuteMs), now]
@@ -157,7 +157,7 @@ export const lastWholeWindow = (now: Date, windowMinutes: number): Date => {
 const readChange = async (
   db: Db,
   org: OrgId,
-  question: Question,
+  question: AlertQuestion,
   condition: ConditionOf<'change'>,
   until: Date,
 ): Promise<Reading[]> => {
@@ -192,7 +192,7 @@ const single = (reading: Omit<Reading, 'key' | 'label'>): Reading[] => [{ key: '
 const readNoData = async (
   db: Db,
   org: OrgId,
-  { selection, groupBy, createdAt }: Question,
+  { selection, groupBy, createdAt }: AlertQuestion,
   { forMinutes }: ConditionOf<'no_data'>,
   check: Check,
 ) => {
@@ -220,7 +220,7 @@ const readNoData = async (
 const readFailures = async (
   db: Db,
   org: OrgId,
-  { windowMinutes }: Question,
+  { windowMinutes }: AlertQuestion,
   { source, threshold }: ConditionOf<'failures'>,
   now: Date,
 ) => {
@@ -246,7 +246,7 @@ const occurrences = (listed: { key: string; label: string }[]): Reading[] =>
 export const readCondition = async (
   db: Db,
   org: OrgId,
-  question: Question,
+  question: AlertQuestion,
   check: Check,
 ): Promise<Reading[] | undefined> => {
   const { condition, createdAt, windowMinutes } = question
@@ -282,7 +282,7 @@ const examplesShown = 3
 export const findExamples = async (
   db: Db,
   org: OrgId,
-  { condition, selection, groupBy, windowMinutes }: Question,
+  { condition, selection, groupBy, windowMinutes }: AlertQuestion,
   key: string,
   now: Date,
 ): Promise<string[]> => {

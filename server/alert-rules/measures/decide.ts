@@ -3,20 +3,20 @@
 import { tQuantile } from '../../statistics/distributions.ts'
 import { around, type Interval } from '../../statistics/interval.ts'
 import { fisher, wilson } from '../../statistics/rate-intervals.ts'
-import type { Sums } from './queries.ts'
+import type { WindowSums } from './queries.ts'
 
 const alpha = 0.05
 
 /** The sums of a window without conversations. */
-export const nothingMeasured: Sums = { count: 0, hits: 0, sum: 0, squares: 0, quantile: null }
+export const nothingMeasured: WindowSums = { count: 0, hits: 0, sum: 0, squares: 0, quantile: null }
 
 export type Statistic = 'mean' | 'p50' | 'p95' | 'p99'
 export type Direction = 'above' | 'below'
 
 /** unknown: there is too little data to tell. */
-export type Verdict = 'met' | 'clear' | 'unknown'
+export type ConditionVerdict = 'met' | 'clear' | 'unknown'
 
-export type Decision = { verdict: Verdict; value: number | null; interval: Interval | null; sample: number }
+export type Decision = { verdict: ConditionVerdict; value: number | null; interval: Interval | null; sample: number }
 
 const quantiles: Record<Exclude<Statistic, 'mean'>, number> = { p50: 0.5, p95: 0.95, p99: 0.99 }
 
@@ -30,11 +30,11 @@ type Threshold = { direction: Direction; threshold: number }
 const excludes = ({ low, high }: Interval, { direction, threshold }: Threshold): boolean =>
   direction === 'above' ? low > threshold : high < threshold
 
-const verdictOf = (isMet: boolean): Verdict => (isMet ? 'met' : 'clear')
+const verdictOf = (isMet: boolean): ConditionVerdict => (isMet ? 'met' : 'clear')
 
 /** A share of affected conversations against a threshold: its interval, or the share itself. */
 export const decideRate = (
-  { count, hits }: Sums,
+  { count, hits }: WindowSums,
   threshold: Threshold & { certainty: 'interval' | 'point' },
   minimumSample: number,
 ): Decision => {
@@ -46,7 +46,7 @@ export const decideRate = (
 }
 
 /** The interval of a mean. Undefined for a single value, which has no spread. */
-const meanInterval = ({ count, sum, squares }: Sums): Interval | null => {
+const meanInterval = ({ count, sum, squares }: WindowSums): Interval | null => {
   if (count < 2) return null
   const mean = sum / count
   const variance = Math.max(0, (squares - sum * mean) / (count - 1))
@@ -58,7 +58,7 @@ const meanInterval = ({ count, sum, squares }: Sums): Interval | null => {
  * needs no assumption about how values are distributed.
  */
 export const decideStatistic = (
-  sums: Sums,
+  sums: WindowSums,
   { statistic, ...threshold }: Threshold & { statistic: Statistic },
   minimumSample: number,
 ): Decision => {
@@ -107,7 +107,7 @@ export type Change = { direction: 'up' | 'down' | 'either'; falseAlarmsPerYear: 
  * raise at most that many alarms a year, whatever the rate and the sizes of the samples.
  */
 export const decideChange = (
-  { before, now }: { before: Sums; now: Sums },
+  { before, now }: { before: WindowSums; now: WindowSums },
   { direction, falseAlarmsPerYear }: Change,
   { windowMinutes, groups, minimumSample }: { windowMinutes: number; groups: number; minimumSample: number },
 ): Decision => {

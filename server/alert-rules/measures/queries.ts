@@ -15,7 +15,7 @@ export type Measure =
   | { kind: 'volume' }
 
 /** The sums of one group in one period. */
-export type Sums = {
+export type WindowSums = {
   /** Conversations with a value. */
   count: number
   hits: number
@@ -138,7 +138,7 @@ export const sumMeasure = async (
   db: Db,
   org: OrgId,
   asked: Asked,
-): Promise<(Sums & { key: string; period: number })[]> => {
+): Promise<(WindowSums & { key: string; period: number })[]> => {
   const quantile = quantileOf(asked.measure)
   const quantileColumn =
     quantile === undefined
@@ -147,7 +147,7 @@ export const sumMeasure = async (
   const isCounted = asked.measure.kind === 'rate' || asked.measure.kind === 'volume'
   const period = asked.bounds.length === 2 ? sql`0` : sql`width_bucket(v.at, ${asked.bounds}::timestamptz[]) - 1`
   const sums = isCounted ? sql`0 AS sum, 0 AS squares` : sql`sum(v.value) AS sum, sum(v.value * v.value) AS squares`
-  const { rows } = await sql<Sums & { key: string; period: number }>`
+  const { rows } = await sql<WindowSums & { key: string; period: number }>`
     SELECT v.key, ${period} AS period, count(*) AS count, count(*) FILTER (WHERE v.hit) AS hits, ${sums},
       ${quantileColumn} AS quantile
     FROM (${rowsOf(db, org, asked)}) v

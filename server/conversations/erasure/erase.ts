@@ -26,7 +26,7 @@ export const eraseConversations = async (deps: Deps, trx: Db, org: OrgId, ids: s
   )
   await deps.reactions.conversationsErasing(trx, org, { conversationIds: erasedIds, conversations: erased })
   await deleteConversations(trx, org, erasedIds)
-  // Runs once no review of them can be completed anymore.
+  // From here on, nobody can complete a review of them, so no new delivery appears.
   await deleteDeliveriesOfReviews(trx, org, erasedIds)
   if (externalIds.length > 0) await insertTombstones(trx, org, hashes)
   await deps.reactions.conversationsErased(trx, org, { externalIds })

@@ -16,7 +16,12 @@ import type { Write } from '../kinds/request.ts'
 import { writeSlack } from '../kinds/slack.ts'
 import { writeTeams } from '../kinds/teams.ts'
 import { cut, renderText } from '../message.ts'
-import { findSealedDestination, listMemberAddresses, type Settings, updateDestinationHealth } from '../queries.ts'
+import {
+  type DestinationSettings,
+  findSealedDestination,
+  listMemberAddresses,
+  updateDestinationHealth,
+} from '../queries.ts'
 import { type EmailSettings, openSettings, type WebhookSettings } from '../settings.ts'
 import {
   endMessageDelivery,
@@ -150,7 +155,7 @@ const tryOnce = async (deps: Deps, payload: Payload, attempt: Attempt): Promise<
     const older = { destinationId, subjectId, position, reason: superseded }
     await attempt.transaction((trx) => supersedeOlder(trx, org, older))
   }
-  const settings: Settings = openSettings(secrets, org, destination)
+  const settings: DestinationSettings = openSettings(secrets, org, destination)
   const about = { subjectId: delivery.subjectId, createdAt: delivery.createdAt, baseUrl: baseUrl() }
   const request = writers[kind](delivery.message, settings as never, about)
   if (!request) return void (await end('failed', 'This kind of destination receives no reports.'))

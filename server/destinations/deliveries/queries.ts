@@ -6,21 +6,21 @@ import { notFound } from '../../platform/errors.ts'
 import type { Page } from '../../platform/http/paging.ts'
 import type { Message, MessageKind } from '../message.ts'
 
-export type Status = 'pending' | 'succeeded' | 'failed' | 'superseded'
+export type DeliveryStatus = 'pending' | 'succeeded' | 'failed' | 'superseded'
 
 const columns = [
   'id',
   sql<MessageKind>`kind`.as('kind'),
   'subject_id as subjectId',
   sql<string>`message ->> 'title'`.as('title'),
-  sql<Status>`status`.as('status'),
+  sql<DeliveryStatus>`status`.as('status'),
   'reason',
   'attempts as attemptCount',
   'next_attempt_at as nextAttemptAt',
   'created_at as createdAt',
 ] as const
 
-type DeliveryFilter = { destinationId: string; status?: Status }
+type DeliveryFilter = { destinationId: string; status?: DeliveryStatus }
 
 export const listMessageDeliveries = (db: Db, org: OrgId, { destinationId, status }: DeliveryFilter, page: Page) =>
   db
@@ -85,7 +85,7 @@ export const findMessageDelivery = (db: Db, org: OrgId, id: string, now: Date) =
       'd.subject_id as subjectId',
       'd.position',
       sql<Message>`d.message`.as('message'),
-      sql<Status>`d.status`.as('status'),
+      sql<DeliveryStatus>`d.status`.as('status'),
       'd.attempts as attemptCount',
       'd.earlier_attempts as earlierAttempts',
       'd.created_at as createdAt',
@@ -126,7 +126,12 @@ export const insertMessageDelivery = async (trx: Db, org: OrgId, delivery: NewDe
   return rows.length > 0
 }
 
-type DeliveryChange = { status: Status; reason: string | null; nextAttemptAt: Date | null; attemptCount: number }
+type DeliveryChange = {
+  status: DeliveryStatus
+  reason: string | null
+  nextAttemptAt: Date | null
+  attemptCount: number
+}
 
 export const updateMessageDelivery = (trx: Db, org: OrgId, id: string, change: DeliveryChange) =>
   trx
@@ -146,7 +151,7 @@ export const endMessageDelivery = (
   trx: Db,
   org: OrgId,
   id: string,
-  { status, reason }: { status: Exclude<Status, 'pending'>; reason: string | null },
+  { status, reason }: { status: Exclude<DeliveryStatus, 'pending'>; reason: string | null },
 ) =>
   trx
     .updateTable('destination_deliveries')

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { invalid } from '../../platform/errors.ts'
-import type { Question, StrengthScore } from './thread.ts'
+import type { PasswordQuestion, StrengthScore } from './thread.ts'
 
 /** Of 4. Guessing a 3 takes about ten billion attempts, offline, against a slow hash. */
 const leastScore = 3
@@ -33,7 +33,7 @@ const start = (): Thread => {
         clearTimeout(idle)
         const id = ++lastId
         waiting.set(id, { resolve, reject })
-        worker.postMessage({ id, password, known } satisfies Question)
+        worker.postMessage({ id, password, known } satisfies PasswordQuestion)
       }),
   }
   worker.on('message', ({ id, score }: StrengthScore) => {

@@ -5,7 +5,7 @@ import { ZxcvbnFactory } from '@zxcvbn-ts/core'
 import * as common from '@zxcvbn-ts/language-common'
 import * as english from '@zxcvbn-ts/language-en'
 
-export type Question = { id: number; password: string; known: string[] }
+export type PasswordQuestion = { id: number; password: string; known: string[] }
 export type StrengthScore = { id: number; score: number }
 
 // Wikipedia's words need most of the memory, and few of them are used in passwords.
@@ -19,6 +19,6 @@ const zxcvbn = new ZxcvbnFactory({
   l33tMaxSubstitutions: 8,
 })
 
-parentPort?.on('message', ({ id, password, known }: Question) => {
+parentPort?.on('message', ({ id, password, known }: PasswordQuestion) => {
   parentPort?.postMessage({ id, score: zxcvbn.check(password, known).score } satisfies StrengthScore)
 })

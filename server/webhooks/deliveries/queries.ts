@@ -5,19 +5,19 @@ import { newestFirst } from '../../platform/db/pages.ts'
 import { notFound } from '../../platform/errors.ts'
 import type { Page } from '../../platform/http/paging.ts'
 
-type Status = 'pending' | 'succeeded' | 'failed'
+type DeliveryStatus = 'pending' | 'succeeded' | 'failed'
 
 const columns = [
   'id',
   'event_type as eventType',
-  sql<Status>`status`.as('status'),
+  sql<DeliveryStatus>`status`.as('status'),
   'reason',
   'attempts as attemptCount',
   'next_attempt_at as nextAttemptAt',
   'created_at as createdAt',
 ] as const
 
-type DeliveryFilter = { endpointId: string; status?: Status }
+type DeliveryFilter = { endpointId: string; status?: DeliveryStatus }
 
 export const listDeliveries = (db: Db, org: OrgId, { endpointId, status }: DeliveryFilter, page: Page) =>
   db
@@ -64,7 +64,7 @@ export const findDelivery = (db: Db, org: OrgId, id: string) =>
       'd.endpoint_id as endpointId',
       'd.event_type as eventType',
       'd.body',
-      sql<Status>`d.status`.as('status'),
+      sql<DeliveryStatus>`d.status`.as('status'),
       'd.attempts as attemptCount',
       'd.earlier_attempts as earlierAttempts',
       sql<boolean>`d.only_while_member IS NULL OR EXISTS (
@@ -108,7 +108,12 @@ export const insertDelivery = async (trx: Db, org: OrgId, delivery: NewDelivery)
   return rows.length > 0
 }
 
-type DeliveryChange = { status: Status; reason: string | null; nextAttemptAt: Date | null; attemptCount: number }
+type DeliveryChange = {
+  status: DeliveryStatus
+  reason: string | null
+  nextAttemptAt: Date | null
+  attemptCount: number
+}
 
 export const updateDelivery = (trx: Db, org: OrgId, id: string, change: DeliveryChange) =>
   trx
