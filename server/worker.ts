@@ -23,6 +23,7 @@ import { startSyncs, sweepSyncs, syncCalls } from './integrations/sync/jobs.ts'
 import { pullRecording } from './integrations/twilio/fetch-recording.ts'
 import { pullTranscript } from './integrations/twilio/jobs.ts'
 import { deleteMonitorResults } from './monitor-results/jobs.ts'
+import { sendDigests } from './notifications/digest/jobs.ts'
 import { sweepNotifications } from './notifications/jobs.ts'
 import { claimOwnStore } from './platform/blobs/sweep.ts'
 import { newId } from './platform/ids.ts'
@@ -53,6 +54,7 @@ export const jobList: Job<ServiceDeps>[] = [
   detectSpikes,
   checkAlertRules,
   sweepAlertIncidents,
+  sendDigests,
   sweepNotifications,
   offerConversations,
   drawQuotas,

@@ -11,15 +11,22 @@ import {
   makeDestination,
   makeMonitor,
   makeOrganization,
+  makePerson,
 } from '../../test/make.ts'
 import { seededRandom } from '../../test/malformed.ts'
 import { testServer } from '../../test/server.ts'
 import { openFakes } from '../../test/support/destinations/fakes.ts'
 import { openReceiver, receiverCertificate } from '../../test/support/webhooks/receiver.ts'
-import { orgIdOf } from '../platform/ids.ts'
+import { sendDigests } from '../notifications/digest/jobs.ts'
+import type { OrgId } from '../platform/db/database.ts'
+import { minuteMs } from '../platform/durations.ts'
+import { newId, orgIdOf } from '../platform/ids.ts'
 import { checkAlertRules } from './jobs.ts'
 
-/** Two workers, and one is killed while rules fire. Each incident still opens once, with one delivery to each destination. */
+/**
+ * Two workers, and one is killed while rules fire and digests are sent. Each incident still opens once, with one delivery
+ * to each destination and one notification of each person, and there is one digest of each period.
+ */
 
 const seed = inject('seeds')[0] ?? 1
 const rounds = inject('rounds')
@@ -79,10 +86,61 @@ const makeAffected = async (key: string): Promise<string> => {
   return monitorId
 }
 
+/** A person who wants to know about every incident, and a digest each day. */
+const makeReader = async (key: string) => {
+  const person = await makePerson(server, key)
+  const path = '/v1/notification-preferences'
+  const { kinds, digest } = (await call('GET', path, person)).body
+  const body = { kinds: { ...kinds, incident: { console: true, email: 'off' } }, incidents: 'all', digest }
+  const withDigest = { ...body, kinds: { ...body.kinds, mention: { console: true, email: 'daily' } } }
+  const { status, text } = await call('PUT', path, { headers: person.headers, body: withDigest })
+  if (status !== 200) throw new Error(text)
+  return person
+}
+
+/** Ends the period of the person's digest, with one notification that waits for it, once the one before was sent. */
+const endPeriod = async (org: OrgId, userId: string): Promise<void> => {
+  const { db } = deps
+  const period = () =>
+    db
+      .selectFrom('notification_preferences')
+      .select('daily_next_at as nextAt')
+      .where('organization_id', '=', org)
+      .where('user_id', '=', userId)
+      .executeTakeFirstOrThrow()
+  await expect
+    .poll(async () => (await period()).nextAt?.getTime(), { timeout: 60_000 })
+    .toBeGreaterThan(Date.now() + minuteMs)
+  await db.transaction().execute(async (trx) => {
+    const waiting = { kind: 'mention', event: 'mentioned', subject_type: 'finding', subject_id: newId() }
+    await trx
+      .insertInto('notifications')
+      .values({
+        organization_id: org,
+        id: newId(),
+        user_id: userId,
+        ...waiting,
+        event_key: newId(),
+        in_console: true,
+        emailed: false,
+        digest: 'daily',
+        created_at: new Date(),
+      })
+      .execute()
+    await trx
+      .updateTable('notification_preferences')
+      .set({ daily_next_at: new Date(Date.now() - minuteMs) })
+      .where('organization_id', '=', org)
+      .where('user_id', '=', userId)
+      .execute()
+  })
+  await deps.jobs.enqueue(db, sendDigests, {})
+}
+
 const timesEach = (values: string[]): Map<string, number> =>
   new Map([...Map.groupBy(values, (value) => value)].map(([value, same]) => [value, same.length]))
 
-it('kill -9 while rules fire: one incident of each rule and group, and one delivery of its opening to each destination', async () => {
+it('kill -9 while rules fire: one incident of each rule and group, and one delivery and notification of its opening', async () => {
   process.stdout.write(`alerts: seed ${seed}\n`)
   const random = seededRandom(seed)
   const made = await makeOrganization(server)
@@ -100,12 +158,14 @@ it('kill -9 while rules fire: one incident of each rule and group, and one deliv
   }
   const destinationIds = Object.values(destinations).map(({ id }) => id as string)
   const workers = await openWorkers(fakes.origin)
+  const [owner, reader] = [await makePerson(server, key), await makeReader(key)]
 
   for (let round = 1; round <= rounds; round++) {
     const monitorId = await makeAffected(key)
     const sentBefore = fakes.sent.length
     const condition = { kind: 'rate', monitorId, direction: 'above', threshold: 0.2 }
-    await makeAlertRule(server, key, { condition, groupBy: 'agent', destinationIds })
+    await makeAlertRule(server, key, { condition, groupBy: 'agent', destinationIds, ownerUserId: owner.userId })
+    await endPeriod(org, reader.userId)
     await deps.jobs.enqueue(deps.db, checkAlertRules, {})
     // During the check, or while messages are sent.
     const sent = random.chance(0.5) ? random.below(2 * agents.length) : undefined
@@ -148,6 +208,26 @@ it('kill -9 while rules fire: one incident of each rule and group, and one deliv
   expect(delivered.toSorted()).toEqual(openings.toSorted())
   const ids = new Set(hooks.received.map(({ headers }) => headers['webhook-id']))
   expect(ids.size).toBe(count)
+
+  const notified = await deps.db
+    .selectFrom('notifications')
+    .select(['user_id', 'subject_id'])
+    .where('organization_id', '=', org)
+    .where('kind', '=', 'incident')
+    .execute()
+  expect(notified.map(({ user_id, subject_id }) => `${subject_id} ${user_id}`).toSorted()).toEqual(
+    incidents.flatMap(({ id }) => [`${id} ${owner.userId}`, `${id} ${reader.userId}`]).toSorted(),
+  )
+  const listDigests = () =>
+    deps.db
+      .selectFrom('mails')
+      .select('id')
+      .where('organization_id', '=', org)
+      .where('recipient', '=', reader.email)
+      .where('subject', 'like', 'Daily digest%')
+      .execute()
+  await expect.poll(async () => (await listDigests()).length, { timeout: 60_000 }).toBeGreaterThanOrEqual(rounds)
+  expect(await listDigests()).toHaveLength(rounds)
 
   // A message can arrive twice if a worker was killed before it stored the response. PagerDuty opens one incident by key.
   const events = fakes.sent.filter(({ path }) => path === '/v2/enqueue').map(({ body }) => body)

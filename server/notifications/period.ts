@@ -1,7 +1,7 @@
 // When digests are sent, and what they cover.
 
 import type { Recurrence } from '../export-schedules/queries.ts'
-import { plannedAfter } from '../export-schedules/recurrence.ts'
+import { latestPlanned, plannedAfter } from '../export-schedules/recurrence.ts'
 import { type Cadence, type Preferences, wantsDigest } from './preferences.ts'
 
 /** The period of the next digest and when it is sent. */
@@ -20,5 +20,9 @@ export const periodOf = (
   return { since: current?.since ?? now, nextAt: nextAfter(preferences, cadence, now) }
 }
 
-const nextAfter = (preferences: Preferences, cadence: Cadence, now: Date): Date =>
+export const nextAfter = (preferences: Preferences, cadence: Cadence, now: Date): Date =>
   plannedAfter(recurrenceOf(preferences, cadence), preferences.digest.timezone, now)
+
+/** Returns the latest time at which the digest should have been sent. After an outage, one digest makes up for all. */
+export const latestBefore = (preferences: Preferences, cadence: Cadence, now: Date): Date =>
+  latestPlanned(recurrenceOf(preferences, cadence), preferences.digest.timezone, now)

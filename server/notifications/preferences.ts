@@ -9,7 +9,7 @@ export type NotificationKind = (typeof kinds)[number]
 export const emailTimes = ['off', 'immediate', 'daily', 'weekly'] as const
 export type EmailTime = (typeof emailTimes)[number]
 
-const cadences = ['daily', 'weekly'] as const
+export const cadences = ['daily', 'weekly'] as const
 export type Cadence = (typeof cadences)[number]
 
 export const incidentScopes = ['owned', 'all'] as const

@@ -141,17 +141,26 @@ export const findPreferences = (db: Db, org: OrgId, userId: string): Promise<Sto
 const asPeriod = (since: Date | null, nextAt: Date | null): Period | null =>
   since === null || nextAt === null ? null : { since, nextAt }
 
-/** Returns the preferences with the periods of the digests, locked until the transaction ends. */
-export const lockPreferences = async (trx: Db, org: OrgId, userId: string) => {
-  const stored = await selectPreferences(trx, org, userId)
+const selectPeriods = (db: Db, org: OrgId, userId: string) =>
+  selectPreferences(db, org, userId)
     .select(['daily_since as dailySince', 'daily_next_at as dailyNextAt'])
     .select(['weekly_since as weeklySince', 'weekly_next_at as weeklyNextAt'])
-    .forUpdate()
-    .executeTakeFirst()
+
+type StoredPeriods = Awaited<ReturnType<ReturnType<typeof selectPeriods>['executeTakeFirst']>>
+
+const withPeriods = (stored: StoredPeriods) => {
   if (!stored) return undefined
   const { dailySince, dailyNextAt, weeklySince, weeklyNextAt, ...preferences } = stored
   return { ...preferences, daily: asPeriod(dailySince, dailyNextAt), weekly: asPeriod(weeklySince, weeklyNextAt) }
 }
+
+/** Returns the preferences with the periods of the digests. */
+export const findPeriods = async (db: Db, org: OrgId, userId: string) =>
+  withPeriods(await selectPeriods(db, org, userId).executeTakeFirst())
+
+/** The same, locked until the transaction ends. */
+export const lockPreferences = async (trx: Db, org: OrgId, userId: string) =>
+  withPeriods(await selectPeriods(trx, org, userId).forUpdate().executeTakeFirst())
 
 type Wanted = {
   userIds: string[]

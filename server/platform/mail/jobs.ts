@@ -47,12 +47,12 @@ export const deliverMail = defineJob({
     const mail = await findMail(db, org, mailId)
     if (!mail || mail.status === 'sent') return
     if (!smtp) return void (await attempt.finish((trx) => endMail(trx, org, mailId, 'kept')))
-    const { recipient, subject, createdAt: date } = mail
+    const { recipient, subject, html, createdAt: date } = mail
     const text = mail.sealed ? secrets.open(mail.text, mailContext(org, mailId)) : mail.text
     const from = smtp.from ?? defaultSender(baseUrl())
     const { send, readFault } = await import('./smtp.ts')
     try {
-      await send(smtp, { from, recipient, subject, text, id: mailId, date, signal: attempt.signal })
+      await send(smtp, { from, recipient, subject, text, html, id: mailId, date, signal: attempt.signal })
     } catch (error) {
       attempt.signal.throwIfAborted()
       const fault = readFault(error)

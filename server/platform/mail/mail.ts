@@ -11,8 +11,11 @@ import { isAddress } from './smtp-url.ts'
 
 type MailDeps = { jobs: Pick<Jobs, 'enqueueMany'>; config: Pick<Config, 'smtp'>; clock: Clock }
 
-/** Bare addresses, each of which gets a separate email. The text is plain; its lines can have any length. */
-export type Mail = { to: string[]; subject: string; text: string }
+/**
+ * Bare addresses, each of which gets a separate email. The text is plain; its lines can have any length. `html` is the
+ * formatted version of the same text.
+ */
+export type Mail = { to: string[]; subject: string; text: string; html?: string }
 
 type MailOptions = {
   /** Encrypts the text while it is stored: for a text that grants access to its reader, such as an invitation link. */
@@ -23,7 +26,7 @@ const mostRecipients = 100
 const longestSubject = 250
 const longestText = 100_000
 
-const check = ({ to, subject, text }: Mail): void => {
+const check = ({ to, subject, text, html = '' }: Mail): void => {
   if (to.length > mostRecipients) throw invalid('to', `must have at most ${mostRecipients} addresses`)
   for (const [index, address] of to.entries()) {
     if (!isAddress(address)) throw invalid(`to[${index}]`, 'must be one email address, without a name')
@@ -31,6 +34,7 @@ const check = ({ to, subject, text }: Mail): void => {
   if (/\p{Cc}/u.test(subject)) throw invalid('subject', 'must not contain line breaks or control characters')
   if (subject.length > longestSubject) throw invalid('subject', `must have at most ${longestSubject} characters`)
   if (text.length > longestText) throw invalid('text', `must have at most ${longestText} characters`)
+  if (html.length > longestText) throw invalid('html', `must have at most ${longestText} characters`)
 }
 
 /**
@@ -45,6 +49,7 @@ export const sendMail = async (
   { sealWith }: MailOptions = {},
 ): Promise<void> => {
   check(mail)
+  if (sealWith && mail.html !== undefined) throw new Error('A formatted email cannot be sealed.')
   const recipients = new Map(mail.to.map((address) => [address.toLowerCase(), address]))
   if (recipients.size === 0) return
   // A bare CR would be a line end to some mail servers and not to others.
@@ -53,12 +58,13 @@ export const sendMail = async (
   const mails = [...recipients.values()].map((recipient) => {
     const id = newId()
     const stored = sealWith ? sealWith.seal(text, mailContext(org, id)) : text
-    const { subject } = mail
+    const { subject, html = null } = mail
     return {
       id,
       recipient,
       subject,
       text: stored,
+      html,
       sealed: sealWith !== undefined,
       status,
       createdAt: clock.now(),

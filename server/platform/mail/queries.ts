@@ -9,6 +9,7 @@ type NewMail = {
   recipient: string
   subject: string
   text: string
+  html: string | null
   sealed: boolean
   status: 'queued' | 'kept'
   createdAt: Date
@@ -36,7 +37,7 @@ export const countMailsSince = async (trx: Db, org: OrgId, subject: string, sinc
 export const findMail = (db: Db, org: OrgId, id: string) =>
   db
     .selectFrom('mails')
-    .select(['id', 'recipient', 'subject', 'text', 'sealed', 'created_at as createdAt'])
+    .select(['id', 'recipient', 'subject', 'text', 'html', 'sealed', 'created_at as createdAt'])
     .select(sql<Status>`status`.as('status'))
     .where('organization_id', '=', org)
     .where('id', '=', id)

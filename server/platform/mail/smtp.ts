@@ -28,6 +28,8 @@ export type MailMessage = {
   recipient: string
   subject: string
   text: string
+  /** The formatted version of the text, if there is one. */
+  html: string | null
   /** Unique; the same for every attempt. */
   id: string
   date: Date
@@ -36,13 +38,14 @@ export type MailMessage = {
 
 /** Resolves once the server has accepted the message. */
 export const send = async (smtp: Smtp, message: MailMessage): Promise<void> => {
-  const { from, recipient, subject, text, id, date, signal } = message
+  const { from, recipient, subject, text, html, id, date, signal } = message
   await openTransport(smtp).sendMail({
     from,
     to: { name: '', address: recipient },
     envelope: { from: from.address, to: [recipient] },
     subject,
     text,
+    ...(html !== null && { html }),
     // Keeps links intact through all servers, with short lines.
     textEncoding: 'quoted-printable',
     messageId: `<${id}@${from.address.split('@')[1]}>`,

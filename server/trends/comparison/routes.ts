@@ -4,13 +4,11 @@ import { dayMs } from '../../platform/durations.ts'
 import { invalid } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, Choice, Closed, Id, Nullable, Timestamp, TimestampInput } from '../../platform/http/schemas.ts'
-import { share } from '../../statistics/agreement.ts'
-import { newcombe } from '../../statistics/rate-intervals.ts'
-import { countTwoPeriods, listExamples } from './queries.ts'
+import { changes, compareMonitors } from './compare.ts'
+import { listExamples } from './queries.ts'
 
 const longestDays = 92
 const mostMonitors = 200
-const alpha = 0.05
 
 const Count = Type.Integer({ minimum: 0 })
 
@@ -28,8 +26,6 @@ const Period = Closed({
     ),
   ),
 })
-
-const changes = ['higher', 'lower', 'unclear'] as const
 
 const Compared = Closed({
   monitorId: Id,
@@ -68,25 +64,6 @@ const ComparisonQuery = Closed({
   monitors: Type.Integer({ minimum: 1, maximum: mostMonitors, default: 20, description: 'How many to return.' }),
 })
 
-type Counted = { affected: number; notAffected: number }
-
-const periodOf = ({ affected, notAffected }: Counted) => ({
-  affected,
-  notAffected,
-  rate: share(affected, affected + notAffected),
-})
-
-const differenceOf = (previous: Counted, current: Counted) => {
-  const [a, b] = [previous, current].map(({ affected, notAffected }) => ({ affected, all: affected + notAffected }))
-  if (!a?.all || !b?.all) return null
-  return { value: b.affected / b.all - a.affected / a.all, ...newcombe(a, b, alpha) }
-}
-
-const changeOf = (difference: { low: number; high: number } | null): (typeof changes)[number] => {
-  if (difference && difference.low > 0) return 'higher'
-  return difference && difference.high < 0 ? 'lower' : 'unclear'
-}
-
 const readPeriods = (query: { since?: string; until?: string }, now: Date) => {
   const until = query.until === undefined ? now : new Date(query.until)
   const since = query.since === undefined ? new Date(until.getTime() - 7 * dayMs) : new Date(query.since)
@@ -116,21 +93,7 @@ export const monitorComparison = (app: App, { db, replica, clock }: Deps): void 
     async ({ actor, query }) => {
       const periods = readPeriods(query, clock.now())
       const { before, since, until } = periods
-      const counted = await replica.read((on) => countTwoPeriods(on, actor.org, periods, mostMonitors))
-      const compared = counted.map((counts) => {
-        const current = { affected: counts.affected, notAffected: counts.notAffected }
-        const previous = { affected: counts.affectedBefore, notAffected: counts.notAffectedBefore }
-        const difference = differenceOf(previous, current)
-        return {
-          monitorId: counts.id,
-          monitorName: counts.name,
-          change: changeOf(difference),
-          current: periodOf(current),
-          previous: periodOf(previous),
-          difference,
-          definitionChanged: counts.lowestVersion !== counts.highestVersion,
-        }
-      })
+      const compared = await replica.read((on) => compareMonitors(on, actor.org, periods, { mostMonitors }))
       const shown = compared
         .sort((a, b) => (b.difference?.low ?? -Infinity) - (a.difference?.low ?? -Infinity))
         .slice(0, query.monitors)

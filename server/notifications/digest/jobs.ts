@@ -1,0 +1,101 @@
+import { getOrganization } from '../../organizations/queries.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { eachOfPages } from '../../platform/jobs/attempt-each.ts'
+import { currentTime, defineSweep } from '../../platform/jobs/define-sweep.ts'
+import { sendMail } from '../../platform/mail/mail.ts'
+import { isPlaceholder } from '../../sign-in/address/placeholder.ts'
+import { describeNotifications } from '../describe.ts'
+import { latestBefore, nextAfter } from '../period.ts'
+import { type Cadence, cadences, preferencesOf } from '../preferences.ts'
+import { findPeriods, lockPreferences } from '../queries.ts'
+import { findReader, listDue, listOrganizationsWithDueAllOrgs, takeWaiting, updatePeriod } from './queries.ts'
+import { type Section, summarize } from './summarize.ts'
+import { writeDigest } from './write.ts'
+
+const batch = 100
+
+/** Of one digest. The others are in the inbox. */
+const mostNotifications = 30
+
+type Period = { since: Date; until: Date }
+
+/** Summaries of one organization. People with the same period share them. */
+type Summaries = Map<string, Promise<Section[]>>
+
+type Person = { id: string; summaries: Summaries }
+
+async function* peopleOf(db: Db, org: OrgId, now: Date, after: string | undefined): AsyncGenerator<Person> {
+  const summaries: Summaries = new Map()
+  for await (const { id } of eachOfPages(batch, (page) => listDue(db, org, now, page), after)) yield { id, summaries }
+}
+
+const summaryOf = ({ replica }: Deps, org: OrgId, { since, until }: Period, summaries: Summaries) => {
+  const key = `${since.toISOString()}/${until.toISOString()}`
+  const known = summaries.get(key)
+  if (known) return known
+  const made = replica.read((on) => summarize(on, org, { since, until }))
+  summaries.set(key, made)
+  return made
+}
+
+/** Returns the period of a digest that is due, with what the person wants in it. */
+const readDue = (stored: Awaited<ReturnType<typeof lockPreferences>>, cadence: Cadence, now: Date) => {
+  const period = stored?.[cadence]
+  if (!stored || !period || period.nextAt > now) return undefined
+  const preferences = preferencesOf(stored)
+  return { preferences, since: period.since, until: latestBefore(preferences, cadence, now) }
+}
+
+const waitingSection = async (trx: Db, org: OrgId, userId: string, cadence: Cadence): Promise<Section[]> => {
+  const waiting = await takeWaiting(trx, org, userId, cadence)
+  if (waiting.length === 0) return []
+  const newest = waiting.toSorted((a, b) => (a.id < b.id ? 1 : -1)).slice(0, mostNotifications)
+  const lines = (await describeNotifications(trx, org, newest)).map(({ text, path }) => ({ text, path }))
+  const more = waiting.length - newest.length
+  const rest = more > 0 ? [{ text: `${more.toLocaleString('en')} more`, path: '/notifications' }] : []
+  return [{ title: 'Your notifications', lines: [...lines, ...rest] }]
+}
+
+/**
+ * Sends a digest and moves on to the next period in one transaction, so that there is one email for each period. If there
+ * is nothing to say, none is sent.
+ */
+const sendDigest = async (
+  deps: Deps,
+  trx: Db,
+  org: OrgId,
+  { userId, cadence, now, sections }: { userId: string; cadence: Cadence; now: Date; sections: Section[] },
+): Promise<void> => {
+  const due = readDue(await lockPreferences(trx, org, userId), cadence, now)
+  if (!due) return
+  const { preferences, since, until } = due
+  const { timezone } = preferences.digest
+  const said = [...(await waitingSection(trx, org, userId, cadence)), ...sections]
+  await updatePeriod(trx, org, userId, cadence, { since: until, nextAt: nextAfter(preferences, cadence, now) })
+  const reader = await findReader(trx, org, userId)
+  if (said.length === 0 || !reader || isPlaceholder(reader.email)) return
+  const { name: organization } = await getOrganization(trx, org)
+  const period = { since, until }
+  const mail = writeDigest({ cadence, organization, period, timezone, sections: said, baseUrl: deps.baseUrl() })
+  await sendMail(deps, trx, org, { to: [reader.email], ...mail })
+}
+
+/** Sends the digests that are due. */
+export const sendDigests = defineSweep({
+  name: 'notification.digest',
+  schedule: '* * * * *',
+  time: currentTime,
+  listOrganizations: ({ db }: Deps, now) => listOrganizationsWithDueAllOrgs(db, now),
+  listItems: ({ db }, { org, now, after }) => peopleOf(db, org, now, after),
+  sweepItem: async (deps, { id: userId, summaries }, { org, now, attempt }) => {
+    for (const cadence of cadences) {
+      // Summaries take longer than a row should be locked.
+      const due = readDue(await findPeriods(deps.db, org, userId), cadence, now)
+      if (!due) continue
+      const wantsSummary = due.preferences.digest.summary === cadence
+      const sections = wantsSummary ? await summaryOf(deps, org, due, summaries) : []
+      await attempt.transaction((trx) => sendDigest(deps, trx, org, { userId, cadence, now, sections }))
+    }
+  },
+})
