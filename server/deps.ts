@@ -4,8 +4,8 @@ import { openRules, type Rules } from './monitors/rules/rules.ts'
 import { openBlobs } from './platform/blobs/blobs.ts'
 import type { Clock } from './platform/clock.ts'
 import { baseUrlOf, type Config, requestPortOf } from './platform/config.ts'
+import { openRoutedDatabase } from './platform/db/citus/routing.ts'
 import { openDatabaseClock } from './platform/db/clock.ts'
-import { openDatabase } from './platform/db/database.ts'
 import { openListener } from './platform/db/listen.ts'
 import { openReplica } from './platform/db/replica.ts'
 import type { Deps } from './platform/deps.ts'
@@ -57,13 +57,15 @@ export const openDeps = async (options: OpenOptions): Promise<ServiceDeps> => {
     })
   const listening = { port: requestPortOf(config), draining: false }
   const baseUrl = () => baseUrlOf(config, listening.port)
+  const traced = config.telemetry.endpoint !== undefined
   const database = closing(
-    openDatabase({
+    await openRoutedDatabase({
       connection,
       applicationName,
       pipelined: config.roles.includes('http'),
       onConnectionLost: (error) => log.warn({ err: error }, 'a database connection was lost'),
-      traced: config.telemetry.endpoint !== undefined,
+      traced,
+      log,
     }),
   )
   const { db } = database
@@ -74,7 +76,7 @@ export const openDeps = async (options: OpenOptions): Promise<ServiceDeps> => {
       primary: database,
       applicationName,
       log,
-      traced: config.telemetry.endpoint !== undefined,
+      traced,
     }),
   )
   const clock = options.clock ?? closing(await openDatabaseClock(db))

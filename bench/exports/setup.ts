@@ -33,7 +33,7 @@ export const openBench = async (calls: number, windowCalls: number) => {
   const client = new pg.Client({ ...connection, options: '-c jit=off -c TimeZone=UTC' })
   const opened = openDatabase({ connection, applicationName: 'bench' })
   const config = loadConfig({ EARSHOT_DATA_DIR: folder })
-  const deps = { config, database: opened, db: opened.db, log: openLog() }
+  const deps = { config, database: { ...opened, dbOf: () => opened.db }, db: opened.db, log: openLog() }
   const server = await startServer(join(import.meta.dirname, '../../bin/earshot'), ['serve'], {
     PORT: '0',
     DATABASE_URL: database.url,

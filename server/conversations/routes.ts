@@ -38,7 +38,7 @@ const turnsOf = (content: unknown, hints: Parameters<typeof readTranscript>[1]) 
 }
 
 export const conversations = (app: App, deps: Deps): void => {
-  const { db, clock, config } = deps
+  const { database, clock, config } = deps
   const { limits } = config
 
   app.post(
@@ -124,7 +124,7 @@ export const conversations = (app: App, deps: Deps): void => {
         response: answers({ 200: Conversation }, 401, 404),
       },
     },
-    ({ actor, params }) => getConversation(db, actor.org, params.id),
+    ({ actor, params }) => getConversation(database.dbOf(actor.org), actor.org, params.id),
   )
 
   app.patch(
@@ -164,9 +164,10 @@ export const conversations = (app: App, deps: Deps): void => {
       },
     },
     async ({ actor, params }, reply) => {
-      const transcript = await getTranscript(db, actor.org, params.id)
+      const near = database.dbOf(actor.org)
+      const transcript = await getTranscript(near, actor.org, params.id)
       const { conversationId, content, format, startedAt, recordingStatus } = transcript
-      const recording = recordingStatus === 'stored' ? await findRecording(db, actor.org, conversationId) : undefined
+      const recording = recordingStatus === 'stored' ? await findRecording(near, actor.org, conversationId) : undefined
       const recordingUrl = recordingUrlOf(deps, actor.features, conversationId, recording)
       const about = aboutTranscript(transcript, recordingUrl)
       if (content === null) return { ...about, content, turns: [] }

@@ -149,13 +149,15 @@ export const evaluateConversations = defineJob({
     const { organizationId } = batch
     const org = organizationId
     const readAt = deps.clock.now()
-    const { subjects, questions } = await findQuestions(deps, deps.db, org, batch)
+    const db = deps.database.dbOf(org)
+    const { subjects, questions } = await findQuestions(deps, db, org, batch)
     if (subjects.length === 0) return
     const { signal } = attempt
     const evaluations: Evaluation[] = []
     for (const { monitors, asked } of questions) {
       const ofRules = monitors.filter(({ kind }) => kind === 'rule')
-      evaluations.push(await evaluateRules(deps, org, { monitors: ofRules, subjects, asked, readAt, signal }))
+      const task = { monitors: ofRules, subjects, asked, readAt, signal }
+      evaluations.push(await evaluateRules({ ...deps, db }, org, task))
     }
     await attempt.finish(async (trx) => {
       for (const evaluation of evaluations) await storeResults(deps, trx, org, evaluation)

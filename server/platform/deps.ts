@@ -1,7 +1,8 @@
 import type { Blobs } from './blobs/blobs.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
-import type { Database, Db } from './db/database.ts'
+import type { RoutedDatabase } from './db/citus/routing.ts'
+import type { Db } from './db/database.ts'
 import type { Listener } from './db/listen.ts'
 import type { Replica } from './db/replica.ts'
 import type { Metrics } from './http/metrics.ts'
@@ -22,7 +23,7 @@ export type Deps = {
   clock: Clock
   sweeps: Sweeps
   log: Log
-  database: Database
+  database: RoutedDatabase
   db: Db
   replica: Replica
   listener: Listener

@@ -6,7 +6,8 @@ import { makeKey, makeOrganization } from '../make.ts'
 import { listOperations, makeIds, type Org, pathWith, preparedCall, type SweptOperation } from '../operations.ts'
 import { serviceKey, testServer } from '../server.ts'
 
-// Reads the statements that the coordinator sends to shards for each operation. Citus reports them as notices.
+// Reads the statements that run on shards for each operation. Citus reports them as notices: those that it sends to a
+// node, and those that it runs on the connected one.
 
 type Sent = { statement: string; shards: Set<string>; nodes: Set<string> }
 
@@ -20,13 +21,13 @@ const current = new WeakMap<NamingClient, Sent>()
 
 const watch = (client: NamingClient, query: (text: string) => unknown) => {
   watched.add(client)
-  query('SET citus.log_remote_commands = on')
+  query('SET citus.log_remote_commands = on; SET citus.log_local_commands = on')
   client.on('notice', ({ message = '', detail = '' }) => {
     const statement = current.get(client)
-    if (!statement || !message.startsWith('issuing ')) return
+    if (!statement || !/^(issuing|executing the command locally:) /.test(message)) return
     if (!tablesIn(message).some((table) => placement[table] === 'distributed')) return
     for (const [, shard = ''] of message.matchAll(/\bpublic\.\w+?_(\d{6,})\b/g)) statement.shards.add(shard)
-    statement.nodes.add(/@(\S+)/.exec(detail)?.[1] ?? '')
+    statement.nodes.add(/@\S+:(\d+)/.exec(detail)?.[1] ?? String(client.port))
   })
 }
 

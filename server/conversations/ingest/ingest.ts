@@ -159,6 +159,15 @@ const bringsMore = (slot: Slot, { metrics, recordingUrl }: PreparedItem): boolea
   (recordingUrl !== null && recordingUrl !== slot.recordingUrl) ||
   metrics.some((metric) => !slot.metrics.some((known) => isDeepStrictEqual(known, metric)))
 
+const maxRemembered = 10_000
+/** What each organization redacted last. The transaction reads it, and prepares the batch again if it changed. */
+const lastRedacts = new Map<OrgId, boolean>()
+
+const rememberRedacts = (org: OrgId, redacts: boolean): void => {
+  if (lastRedacts.size >= maxRemembered) lastRedacts.clear()
+  lastRedacts.set(org, redacts)
+}
+
 type AfterIngest = (trx: Db, outcomes: IngestOutcome[]) => Promise<void>
 
 const ingestOnce = async (
@@ -170,6 +179,7 @@ const ingestOnce = async (
   also?: AfterIngest,
 ): Promise<IngestOutcome[]> => {
   const settings = await getIngestSettings(trx, org)
+  rememberRedacts(org, settings.redacts)
   const isCurrent = settings.redacts === prepared.redacts
   const { items } = isCurrent ? prepared : await prepareAll(deps, org, given, settings.redacts)
   const externalIds = [...new Set(items.flatMap(({ externalId }) => externalId ?? []))]
@@ -233,8 +243,9 @@ export const ingestConversations = async (
   given: Incoming[],
   also?: AfterIngest,
 ): Promise<IngestOutcome[]> => {
+  const near = deps.database.dbOf(org)
   // Before the transaction, so that waiting for a thread does not occupy a connection.
-  const { redacts } = await getIngestSettings(deps.db, org)
+  const redacts = lastRedacts.get(org) ?? (await getIngestSettings(near, org)).redacts
   const prepared = await prepareAll(deps, org, given, redacts)
-  return tryTransaction(deps.db, (trx) => ingestOnce(deps, trx, org, given, prepared, also))
+  return tryTransaction(near, (trx) => ingestOnce(deps, trx, org, given, prepared, also))
 }

@@ -20,7 +20,7 @@ import {
 } from './queries.ts'
 import { measureContent } from './tasks.ts'
 
-export type IngestDeps = Pick<Deps, 'db' | 'jobs' | 'clock' | 'config' | 'threads' | 'reactions'>
+export type IngestDeps = Pick<Deps, 'database' | 'db' | 'jobs' | 'clock' | 'config' | 'threads' | 'reactions'>
 
 /** A locked conversation before and after the change. */
 export type Slot = {

@@ -39,14 +39,15 @@ const readPeriods = ({ interval, timezone }: CountRequest, { since, until }: Sel
 
 type PageRequest = { limit: number; cursor?: string }
 
-export const conversationSearch = (app: App, { db, replica, clock }: Deps): void => {
+export const conversationSearch = (app: App, { db, database, replica, clock }: Deps): void => {
   const answerPage = async (list: string, org: OrgId, selection: Selection, request: PageRequest) => {
     const read = <Row extends { id: string; startedAt: Date }>(rows: (page: Position) => Promise<Row[]>) =>
       app.paging.page(request, [list, org, selection], rows, ({ startedAt, id }) => `${startedAt.toISOString()} ${id}`)
-    if (isReadInIndexOrder(org, selection)) return read((page) => listInOrder(db, org, selection, page))
-    const { data, nextCursor } = await read((page) => listSelected(db, org, selection, page))
+    const near = database.dbOf(org)
+    if (isReadInIndexOrder(org, selection)) return read((page) => listInOrder(near, org, selection, page))
+    const { data, nextCursor } = await read((page) => listSelected(near, org, selection, page))
     const ids = data.map(({ id }) => id)
-    return { data: await listConversationsByIds(db, org, ids), nextCursor }
+    return { data: await listConversationsByIds(near, org, ids), nextCursor }
   }
 
   app.get(

@@ -1,4 +1,4 @@
-import { Kysely, PostgresDialect, sql } from 'kysely'
+import { Kysely, PostgresDialect, type PostgresPool, sql } from 'kysely'
 import pg from 'pg'
 import { NamingClient } from './naming-client.ts'
 import { openPipeline } from './pipeline.ts'
@@ -28,6 +28,12 @@ export type DatabaseOptions = {
   settings?: SessionSettings
   /** Traces statements as child spans of their callers. */
   traced?: boolean
+  /** Another kind of connection. */
+  Client?: typeof NamingClient
+  /** Further steps with a new connection. If this rejects, it is closed. */
+  onConnect?: (client: pg.ClientBase) => Promise<void>
+  /** Connections are replaced after this time. */
+  lifetimeSeconds?: number
 }
 
 export type Database = {
@@ -52,13 +58,26 @@ pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number)
 /** The round trip to the server, which ends the statement itself. */
 const answerMarginMs = 5_000
 
+/** A connection, or a pool. */
+export type Queryable = {
+  query: <Row extends pg.QueryResultRow>(text: string, values?: unknown[]) => Promise<pg.QueryResult<Row>>
+}
+
 type RunAlone = (text: string, values: unknown[]) => Promise<pg.QueryResult>
 const runners = new WeakMap<Db, RunAlone>()
 
 /** Runs one statement on any connection, the fastest way; undefined for a transaction, which has its own connection. */
 export const runnerOf = (db: Db): RunAlone | undefined => runners.get(db)
 
-export const openDatabase = (options: DatabaseOptions): Database => {
+/** Queries with the connections of a pool. `run` runs single statements. */
+export const dbOver = (pool: PostgresPool, run: RunAlone, { traced }: Pick<DatabaseOptions, 'traced'>): Db => {
+  const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }), ...(traced && { log: recordQuery }) })
+  runners.set(db, run)
+  return db
+}
+
+/** Opens connections that are ready for statements of the service. */
+export const openConnections = (options: DatabaseOptions) => {
   const connection: pg.PoolConfig = { ...options.connection, application_name: options.applicationName }
   const statementTimeoutMs = options.statementTimeoutMs ?? 30_000
   const settings = {
@@ -67,6 +86,11 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     idle_in_transaction_session_timeout: 60_000,
     ...options.settings,
   }
+  const prepare = async (client: pg.ClientBase) => {
+    await setSession(client, settings)
+    await options.onConnect?.(client)
+  }
+  const Client = options.Client ?? NamingClient
   const timed = {
     ...connection,
     // A pool without a free connection within this time returns 503 instead of queueing forever.
@@ -75,30 +99,43 @@ export const openDatabase = (options: DatabaseOptions): Database => {
   }
   const pool = new pg.Pool({
     ...timed,
-    Client: NamingClient,
+    Client,
     max: options.poolSize ?? 10,
-    onConnect: (client) => setSession(client, settings),
+    maxLifetimeSeconds: options.lifetimeSeconds ?? 0,
+    onConnect: prepare,
   })
   // The pool reports its end before its last connections are closed, which the server may still interrupt.
   let closing = false
   pool.on('error', (error) => !closing && options.onConnectionLost?.(error))
   // The pool only listens to idle connections: one lost between two statements of a transaction would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
-  const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }), ...(options.traced && { log: recordQuery }) })
-  const pipeline = options.pipelined ? openPipeline(timed, settings) : undefined
-  runners.set(db, (text, values) => pipeline?.query(text, values) ?? pool.query(text, values))
+  const pipeline = options.pipelined ? openPipeline({ ...timed, Client }, prepare) : undefined
   return {
-    db,
-    waiting: () => pool.waitingCount,
-    stats: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     connection,
+    pool,
+    pipeline,
     close: async () => {
       closing = true
       await pipeline?.close()
-      await db.destroy()
+      await pool.end()
     },
   }
 }
+
+export type Connections = ReturnType<typeof openConnections>
+
+export const databaseOver = (connections: Connections, options: DatabaseOptions): Database => {
+  const { pool, pipeline, connection, close } = connections
+  return {
+    db: dbOver(pool, (text, values) => pipeline?.query(text, values) ?? pool.query(text, values), options),
+    waiting: () => pool.waitingCount,
+    stats: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    connection,
+    close,
+  }
+}
+
+export const openDatabase = (options: DatabaseOptions): Database => databaseOver(openConnections(options), options)
 
 export const serverVersion = async (db: Db): Promise<string> => {
   const { rows } = await sql<{ version: string }>`SELECT current_setting('server_version') AS version`.execute(db)

@@ -64,6 +64,9 @@ export const isPassingDatabaseError = (error: unknown): boolean => {
 const standbyStates = /^(08|28|57P0[123]$|53300$|40001$|40P01$)/
 const waitedForPool = 'timeout exceeded when trying to connect'
 
+/** Whether all connections of a pool were in use for too long. */
+export const isFullPool = (error: unknown): boolean => error instanceof Error && error.message === waitedForPool
+
 /**
  * Returns whether the primary should run a read that failed on a standby. A read that took too long, or waited too long
  * for a connection, would only add to the primary's load.

@@ -24,7 +24,7 @@ const endsConnection = (error: Error | null): error is Error =>
 
 const names = new Map<string, string>()
 
-const nameOf = (text: string): string | undefined => {
+const sharedNameOf = (text: string): string | undefined => {
   const known = names.get(text)
   if (known || names.size >= maxNames || text.length > maxTextLength || text.includes(plannedEachTime)) return known
   const name = `s${names.size + 1}`
@@ -47,6 +47,11 @@ export class NamingClient extends pg.Client {
     })
   }
 
+  /** Undefined for a statement that is planned each time. */
+  protected nameOf(text: string): string | undefined {
+    return sharedNameOf(text)
+  }
+
   /** Creating a query from text and naming it afterwards avoids pg's copy of a configuration. */
   #run(text: string, values: unknown[], told: (error: Error | null, result: unknown) => void): void {
     const callback = (error: Error | null, result: unknown) => {
@@ -55,6 +60,6 @@ export class NamingClient extends pg.Client {
       this.once('end', () => told(error, result))
       this.connection.stream.destroy(error)
     }
-    super.query(Object.assign(new pg.Query(text, values), { name: nameOf(text), callback }))
+    super.query(Object.assign(new pg.Query(text, values), { name: this.nameOf(text), callback }))
   }
 }

@@ -4,6 +4,9 @@ import type { Db } from './database.ts'
 /** PostgreSQL rejects longer ones. */
 export const longestNotice = 7_999
 
+/** The statement, by which a connection to a node of a cluster recognizes a notification. */
+export const notifyText = 'SELECT pg_notify($1, $2)'
+
 /**
  * Sends a notification to all processes when the transaction commits. The only place that does, in a statement of its
  * own: on a cluster, one that also stores rows would be planned each time, in several steps.

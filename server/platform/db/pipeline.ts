@@ -1,6 +1,5 @@
 import type pg from 'pg'
-import { NamingClient } from './naming-client.ts'
-import { type SessionSettings, setSession } from './session.ts'
+import type { NamingClient } from './naming-client.ts'
 
 /** Beyond these, statements take connections of the pool, which run them side by side. */
 const maxWaiting = 64
@@ -10,9 +9,14 @@ const restMs = 1_000
 
 export type Pipeline = {
   /** Undefined if the connection isn't open or is busy: then use the pool. */
-  query: (text: string, values: unknown[]) => Promise<pg.QueryResult> | undefined
+  query: (text: string, values: unknown[], before?: BeforeStatement) => Promise<pg.QueryResult> | undefined
   close: () => Promise<void>
 }
+
+/** Called with the connection, right before the statement. */
+type BeforeStatement = (client: NamingClient) => void
+
+type Config = pg.ClientConfig & { Client: typeof NamingClient }
 
 type Connection = {
   client: NamingClient
@@ -29,14 +33,17 @@ type Connection = {
  * none waits for the response to another: a system call per statement costs more than all else that the process does for
  * a lookup. It opens with the first statement, and again after it was lost.
  */
-export const openPipeline = (config: pg.ClientConfig, settings: SessionSettings): Pipeline => {
+export const openPipeline = (
+  { Client, ...config }: Config,
+  prepare: (client: pg.ClientBase) => Promise<void>,
+): Pipeline => {
   let connection: Connection | undefined
   let opening: Promise<void> | undefined
   let closed = false
   let restsUntil = 0
 
   const open = async () => {
-    const client = new NamingClient({ ...config, pipeline: true })
+    const client = new Client({ ...config, pipeline: true })
     const opened = { client, waiting: 0, movedAt: 0, holds: false }
     const lose = () => {
       if (connection === opened) connection = undefined
@@ -45,7 +52,7 @@ export const openPipeline = (config: pg.ClientConfig, settings: SessionSettings)
     client.on('end', lose)
     try {
       await client.connect()
-      await setSession(client, settings)
+      await prepare(client)
       connection = opened
     } catch {
       // The pool reports it.
@@ -66,10 +73,16 @@ export const openPipeline = (config: pg.ClientConfig, settings: SessionSettings)
     })
   }
 
-  const send = async (on: Connection, text: string, values: unknown[]): Promise<pg.QueryResult> => {
+  const send = async (
+    on: Connection,
+    text: string,
+    values: unknown[],
+    before?: BeforeStatement,
+  ): Promise<pg.QueryResult> => {
     hold(on)
     on.waiting++
     try {
+      before?.(on.client)
       return await on.client.query(text, values)
     } finally {
       on.waiting--
@@ -78,7 +91,7 @@ export const openPipeline = (config: pg.ClientConfig, settings: SessionSettings)
   }
 
   return {
-    query: (text, values) => {
+    query: (text, values, before) => {
       const now = performance.now()
       if (!connection) {
         if (!closed && now > restsUntil) {
@@ -91,7 +104,7 @@ export const openPipeline = (config: pg.ClientConfig, settings: SessionSettings)
       if (connection.waiting === 0) connection.movedAt = now
       // A slow statement holds up those behind it.
       if (connection.waiting >= maxWaiting || now - connection.movedAt > maxPauseMs) return undefined
-      return send(connection, text, values)
+      return send(connection, text, values, before)
     },
     close: async () => {
       closed = true

@@ -1,6 +1,7 @@
 // Shared by all commands about a Citus cluster.
 
 import pg from 'pg'
+import type { Queryable } from '../database.ts'
 import { setSession, unhurried } from '../session.ts'
 
 /** Shown to the operator as it is. */
@@ -43,7 +44,7 @@ export const withClient = async <T>(
   }
 }
 
-export const hasCitus = async (client: pg.ClientBase): Promise<boolean> =>
+export const hasCitus = async (client: Queryable): Promise<boolean> =>
   (await client.query("SELECT FROM pg_extension WHERE extname = 'citus'")).rowCount === 1
 
 export const requireCitus = async (client: pg.ClientBase): Promise<void> => {

@@ -1,6 +1,7 @@
 // Reads the placement of tables from Citus, and builds the statements that distribute them.
 
 import type pg from 'pg'
+import type { Queryable } from '../database.ts'
 import { hasCitus } from './connection.ts'
 import { type Placement, placement } from './placement.ts'
 
@@ -24,7 +25,7 @@ export const tablesOfKind = (kind: Exclude<Placement, 'local'>): string[] =>
   Object.keys(placement).filter((table) => placement[table] === kind)
 
 /** Those that Citus manages. Asks no other node. */
-export const listPlaced = async (client: pg.ClientBase): Promise<Placed[]> => {
+export const listPlaced = async (client: Queryable): Promise<Placed[]> => {
   const { rows } = await client.query<Placed>(
     `SELECT c.relname AS name, p.colocationid AS "group",
             CASE WHEN p.partkey IS NOT NULL THEN 'distributed' WHEN p.repmodel = 't' THEN 'reference' ELSE 'coordinator' END AS kind,
@@ -60,5 +61,5 @@ export const placingStatement = (table: string, anchor?: string, shards?: number
 }
 
 /** Whether the tables of this database are distributed over several nodes. */
-export const isDistributed = async (client: pg.ClientBase): Promise<boolean> =>
+export const isDistributed = async (client: Queryable): Promise<boolean> =>
   (await hasCitus(client)) && (await listPlaced(client)).some(({ kind }) => kind === 'distributed')

@@ -1,0 +1,255 @@
+// Connects to the node of a cluster that has an organization's rows. Through the coordinator, each statement would be
+// planned there and take another step.
+
+import pg from 'pg'
+import type { Log } from '../../log.ts'
+import {
+  type Database,
+  type DatabaseOptions,
+  type Db,
+  databaseOver,
+  dbOver,
+  type OrgId,
+  openConnections,
+  type Queryable,
+} from '../database.ts'
+import { isFullPool } from '../errors.ts'
+import { notifyText } from '../notify.ts'
+import { CoordinatorClient, NodeClient, type Notice } from './clients.ts'
+import { type ClusterNode, nodeName } from './nodes.ts'
+import { openShardMap, type ShardMap } from './shard-map.ts'
+import { isDistributed } from './tables.ts'
+
+export type RoutedDatabase = Database & {
+  /**
+   * Returns the database of one organization's statements: on a cluster, connected to the node that has its rows, or to
+   * the coordinator while that node is unknown or unreachable. Its transactions must not use advisory locks or the tables
+   * that only the coordinator has. On plain PostgreSQL, it is the same database.
+   */
+  dbOf: (org: OrgId) => Db
+}
+
+type Options = DatabaseOptions & { log: Log }
+
+const pauseAfterFailureMs = 5_000
+/** Of a process to each node. Each also has one from there to the coordinator. */
+const poolSize = 5
+/** Other organizations may be busy by then, and each connection only keeps some plans. */
+const lifetimeSeconds = 300
+/** Rows have times of their node, and are compared with times of the coordinator. */
+const maxClockDifferenceMs = 1_000
+
+/** Sends notifications of committed transactions. A lost one only delays work that others look for each second. */
+const openNotifier = (coordinator: Queryable, log: Log) => {
+  const waiting = new Map<string, Notice>()
+  let sending: Promise<void> | undefined
+  const send = async () => {
+    for (const [key, notice] of waiting) {
+      waiting.delete(key)
+      await coordinator
+        .query(notifyText, notice)
+        .catch((error) => log.debug({ err: error }, 'a notification was not sent'))
+    }
+    sending = undefined
+  }
+  return {
+    /** One that still waits also covers what was committed since. */
+    notify: (notices: Notice[]) => {
+      for (const notice of notices) waiting.set(notice.join(' '), notice)
+      sending ??= send()
+    },
+    close: async () => {
+      await sending
+    },
+  }
+}
+
+/** Rejects another cluster's server at the same address, such as one with the same name in another network. */
+const checkNode = async (client: pg.ClientBase, coordinatorStart: string | undefined): Promise<void> => {
+  const { rows } = await client.query<{ coordinator: string; ms: number }>(
+    `SELECT result::json->>'start' AS coordinator,
+       abs(extract(epoch FROM clock_timestamp() - (result::json->>'now')::timestamptz)) * 1000 AS ms
+     FROM run_command_on_coordinator(
+       'SELECT json_build_object(''start'', pg_postmaster_start_time()::text, ''now'', clock_timestamp())')`,
+  )
+  const [row] = rows
+  if (row?.coordinator !== coordinatorStart) throw new Error('The node belongs to another cluster.')
+  if (row && row.ms > maxClockDifferenceMs)
+    throw new Error(`The clocks of the node and the coordinator differ by ${Math.round(row.ms)} ms.`)
+}
+
+const serve = (client: NodeClient, org: OrgId): void => {
+  client.organization = org
+}
+
+/** The pool's kind of connection. */
+type PooledNodeClient = pg.PoolClient & NodeClient
+
+type NodeOptions = { options: Options; map: ShardMap; onCommitted: (notices: Notice[]) => void }
+
+/** Connections to one node. It is only used after a first one succeeded, so that no request waits for a dead node. */
+const openNode = (node: ClusterNode, { options, map, onCommitted }: NodeOptions) => {
+  const { log } = options
+  const { user, password, database, ssl } = new pg.Client(options.connection)
+  const about = { node: nodeName(node) }
+  let isUsable = false
+  let tryAfter = Number.NEGATIVE_INFINITY
+  let trying: Promise<void> | undefined
+  // pg passes all options on to its clients.
+  const connection: pg.PoolConfig & { onCommitted: typeof onCommitted } = {
+    ...node,
+    user,
+    database,
+    ssl,
+    ...(typeof password === 'string' && { password }),
+    onCommitted,
+  }
+  const { pool, pipeline, close } = openConnections({
+    ...options,
+    connection,
+    poolSize,
+    lifetimeSeconds,
+    Client: NodeClient,
+    onConnectionLost: (error) => log.warn({ ...about, err: error }, 'a connection to a node was lost'),
+    onConnect: (client) => checkNode(client, map.coordinatorStart()),
+  })
+
+  const noteFailure = (error: unknown) => {
+    if (isUsable) log.warn({ ...about, err: error }, 'a node cannot be reached: using the coordinator')
+    else log.debug({ ...about, err: error }, 'a node cannot be reached')
+    isUsable = false
+    tryAfter = performance.now() + pauseAfterFailureMs
+  }
+
+  const tryOnce = async () => {
+    try {
+      const client = await pool.connect()
+      client.release()
+      log.info(about, 'connected to a node of the cluster')
+      isUsable = true
+    } catch (error) {
+      noteFailure(error)
+    }
+    trying = undefined
+  }
+
+  const isReady = (): boolean => {
+    if (!isUsable && performance.now() >= tryAfter) trying ??= tryOnce()
+    return isUsable
+  }
+
+  return {
+    pool,
+    /** Undefined if it takes a connection of its own. */
+    query: (org: OrgId, text: string, values: unknown[]) => {
+      if (!isReady()) return undefined
+      return pipeline?.query(text, values, (client) => serve(client as NodeClient, org)) // of openConnections
+    },
+    /** Undefined if the node cannot be reached. Rejects if all its connections are busy for too long. */
+    connect: async (): Promise<PooledNodeClient | undefined> => {
+      if (!isReady()) return undefined
+      try {
+        return (await pool.connect()) as PooledNodeClient
+      } catch (error) {
+        if (isFullPool(error)) throw error
+        noteFailure(error)
+        return undefined
+      }
+    },
+    close: async () => {
+      await trying
+      await close()
+    },
+  }
+}
+
+const maxDatabases = 5_000
+
+const routeStatements = (options: Options): RoutedDatabase => {
+  const { log } = options
+  const connections = openConnections({ ...options, Client: CoordinatorClient })
+  const primary = databaseOver(connections, options)
+  const coordinator = connections.pool
+  const map = openShardMap(coordinator, log)
+  const notifier = openNotifier(coordinator, log)
+  const nodes = new Map<string, ReturnType<typeof openNode>>()
+  const databases = new Map<OrgId, Db>()
+
+  const nodeAt = (address: ClusterNode) => {
+    const name = nodeName(address)
+    const node = nodes.get(name) ?? openNode(address, { options, map, onCommitted: notifier.notify })
+    nodes.set(name, node)
+    return node
+  }
+
+  const connect = async (org: OrgId): Promise<pg.PoolClient> => {
+    const address = map.nodeOf(org)
+    const client = address && (await nodeAt(address).connect())
+    if (!client) return coordinator.connect()
+    serve(client, org)
+    return client
+  }
+
+  const openFor = (org: OrgId): Db => {
+    const run = async (text: string, values: unknown[]) => {
+      const address = map.nodeOf(org)
+      const pipelined = address && nodeAt(address).query(org, text, values)
+      if (pipelined) return pipelined
+      const client = await connect(org)
+      try {
+        return await client.query(text, values)
+      } finally {
+        client.release()
+      }
+    }
+    return dbOver({ connect: () => connect(org), end: async () => {}, options: {} }, run, options)
+  }
+
+  const pools = () => [...nodes.values()].map(({ pool }) => pool)
+  const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0)
+  return {
+    ...primary,
+    dbOf: (org) => {
+      const known = databases.get(org)
+      if (known) return known
+      const db = openFor(org)
+      databases.set(org, db)
+      for (const oldest of databases.keys()) {
+        if (databases.size <= maxDatabases) break
+        databases.delete(oldest)
+      }
+      return db
+    },
+    waiting: () => primary.waiting() + sum(pools().map((pool) => pool.waitingCount)),
+    stats: () => {
+      const { total, idle, waiting } = primary.stats()
+      return {
+        total: total + sum(pools().map((pool) => pool.totalCount)),
+        idle: idle + sum(pools().map((pool) => pool.idleCount)),
+        waiting: waiting + sum(pools().map((pool) => pool.waitingCount)),
+      }
+    },
+    close: async () => {
+      await map.close()
+      await Promise.all([...nodes.values()].map((node) => node.close()))
+      await notifier.close()
+      await primary.close()
+    },
+  }
+}
+
+/** Opens the database of the service. Whether it is distributed only changes while no process is connected. */
+export const openRoutedDatabase = async (options: Options): Promise<RoutedDatabase> => {
+  const connections = openConnections(options)
+  try {
+    if (!(await isDistributed(connections.pool))) {
+      const database = databaseOver(connections, options)
+      return { ...database, dbOf: () => database.db }
+    }
+  } catch (error) {
+    await connections.close()
+    throw error
+  }
+  await connections.close()
+  return routeStatements(options)
+}

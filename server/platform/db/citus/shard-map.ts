@@ -1,0 +1,100 @@
+// Which node has an organization's rows, as of a few seconds ago. Moved shards only make statements slower: the node
+// that had them forwards the statements.
+
+import type { Log } from '../../log.ts'
+import type { OrgId, Queryable } from '../database.ts'
+import { type ClusterNode, nodeName } from './nodes.ts'
+
+const readEveryMs = 5_000
+/** A node that left the cluster does not learn of later moves, so it must not be used for long. */
+const trustMs = 10_000
+const maxHashes = 50_000
+
+type Shards = {
+  readAt: number
+  /** The coordinator's start, which no other server shares. */
+  coordinatorStart: string
+  ranges: { first: number; last: number; node: ClusterNode }[]
+}
+
+const readShards = async (coordinator: Queryable): Promise<Shards> => {
+  const readAt = performance.now()
+  const { rows } = await coordinator.query<ClusterNode & { first: number; last: number; start: string }>(
+    `SELECT s.shardminvalue::integer AS first, s.shardmaxvalue::integer AS last, n.nodename AS host, n.nodeport AS port,
+       pg_postmaster_start_time()::text AS start
+     FROM pg_dist_shard s JOIN pg_dist_placement p USING (shardid) JOIN pg_dist_node n USING (groupid)
+     WHERE s.logicalrelid = 'public.conversations'::regclass AND n.groupid <> 0 AND n.noderole = 'primary'
+       AND n.isactive AND n.metadatasynced`,
+  )
+  const nodes = new Map(rows.map(({ host, port }) => [nodeName({ host, port }), { host, port }]))
+  return {
+    readAt,
+    coordinatorStart: rows[0]?.start ?? '',
+    ranges: rows.flatMap(({ first, last, ...found }) => {
+      const node = nodes.get(nodeName(found))
+      return node ? [{ first, last, node }] : []
+    }),
+  }
+}
+
+export type ShardMap = {
+  /** Undefined while it is unknown, and for shards on the coordinator. */
+  nodeOf: (org: OrgId) => ClusterNode | undefined
+  coordinatorStart: () => string | undefined
+  close: () => Promise<void>
+}
+
+export const openShardMap = (coordinator: Queryable, log: Log): ShardMap => {
+  let shards: Shards | undefined
+  let reading: Promise<void> | undefined
+  const hashes = new Map<OrgId, number>()
+  const unknown = new Set<OrgId>()
+  let hashing: Promise<void> | undefined
+
+  const read = async () => {
+    try {
+      shards = await readShards(coordinator)
+    } catch (error) {
+      log.debug({ err: error }, 'reading where shards are failed')
+    }
+    reading = undefined
+  }
+
+  const hash = async () => {
+    const orgs = [...unknown]
+    unknown.clear()
+    try {
+      const { rows } = await coordinator.query<{ org: OrgId; hash: number }>(
+        'SELECT org, worker_hash(org) AS hash FROM unnest($1::uuid[]) AS org',
+        [orgs],
+      )
+      for (const { org, hash } of rows) hashes.set(org, hash)
+      for (const oldest of hashes.keys()) {
+        if (hashes.size <= maxHashes) break
+        hashes.delete(oldest)
+      }
+    } catch (error) {
+      log.debug({ err: error }, 'finding the shards of organizations failed')
+    }
+    hashing = undefined
+  }
+
+  return {
+    nodeOf: (org) => {
+      const ageMs = performance.now() - (shards?.readAt ?? Number.NEGATIVE_INFINITY)
+      if (ageMs >= readEveryMs) reading ??= read()
+      const known = hashes.get(org)
+      if (known === undefined) {
+        unknown.add(org)
+        hashing ??= hash()
+      }
+      if (known === undefined || ageMs >= trustMs) return undefined
+      return shards?.ranges.find(({ first, last }) => first <= known && known <= last)?.node
+    },
+    coordinatorStart: () => shards?.coordinatorStart,
+    close: async () => {
+      await reading
+      await hashing
+    },
+  }
+}
