@@ -6,10 +6,9 @@ import { isNotFound } from '../api/fault.ts'
 import { useNames } from '../api/names.ts'
 import { useList } from '../api/queries.ts'
 import { useMay } from '../api/session.ts'
-import { RichText } from '../findings/rich-text.tsx'
+import { type Document, RichText, RichTextField } from '../findings/rich-text.tsx'
 import { NotFound } from '../layout/not-found.tsx'
 import { Button } from '../ui/button.tsx'
-import { Area, Field } from '../ui/controls.tsx'
 import { Facts, Page, Section } from '../ui/page.tsx'
 import { Await, FaultNote } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
@@ -69,29 +68,38 @@ const Ways = ({ id, status }: IncidentWithTimeline) => {
   )
 }
 
-/** Comments are written as plain paragraphs. */
-const documentOf = (text: string) => ({
-  type: 'doc' as const,
-  content: text
-    .split(/\n+/)
-    .filter((line) => line.trim() !== '')
-    .map((line) => ({ type: 'paragraph', content: [{ type: 'text', text: line }] })),
-})
+/** Starts over after each comment that was sent. */
+const Composer = ({ id }: { id: string }) => {
+  const [body, setBody] = useState<Document | null>(null)
+  const [sent, setSent] = useState(0)
+  const send = useMutation({
+    mutationFn: (written: Document) =>
+      answer(api.POST('/v1/alert-incidents/{id}/comments', { params: { path: { id } }, body: { body: written } })),
+    onSuccess: async () => {
+      setBody(null)
+      setSent(sent + 1)
+      await refreshAlerts()
+    },
+  })
+  const submit = () => {
+    if (body !== null && !send.isPending) send.mutate(body)
+  }
+  return (
+    <div className={styles.form}>
+      <RichTextField key={sent} label="New comment" value={null} onChange={setBody} onSend={submit} mentions />
+      {send.error && <FaultNote error={send.error} />}
+      <div>
+        <Button busy={send.isPending} disabled={body === null} onClick={submit}>
+          Comment
+        </Button>
+      </div>
+    </div>
+  )
+}
 
 const Comments = ({ id, mayWrite }: { id: string; mayWrite: boolean }) => {
   const list = useList(incidentCommentsOptions(id))
   const { nameOf } = useNames('members')
-  const [text, setText] = useState('')
-  const send = useMutation({
-    mutationFn: () =>
-      answer(
-        api.POST('/v1/alert-incidents/{id}/comments', { params: { path: { id } }, body: { body: documentOf(text) } }),
-      ),
-    onSuccess: async () => {
-      setText('')
-      await refreshAlerts()
-    },
-  })
   return (
     <Section title="Comments">
       <div className={styles.stack}>
@@ -112,33 +120,7 @@ const Comments = ({ id, mayWrite }: { id: string; mayWrite: boolean }) => {
             </Button>
           </div>
         )}
-        {mayWrite && (
-          <form
-            className={styles.form}
-            onSubmit={(event) => {
-              event.preventDefault()
-              if (text.trim() !== '' && !send.isPending) send.mutate()
-            }}
-          >
-            <Field label="New comment">
-              {(ids) => (
-                <Area
-                  {...ids}
-                  rows={3}
-                  maxLength={10_000}
-                  value={text}
-                  onChange={({ target }) => setText(target.value)}
-                />
-              )}
-            </Field>
-            {send.error && <FaultNote error={send.error} />}
-            <div>
-              <Button type="submit" busy={send.isPending} disabled={text.trim() === ''}>
-                Comment
-              </Button>
-            </div>
-          </form>
-        )}
+        {mayWrite && <Composer id={id} />}
       </div>
     </Section>
   )

@@ -47,6 +47,7 @@ const Composer = ({ findingId, comment, onDone }: { findingId: string; comment?:
         onChange={setBody}
         onSend={send}
         focus
+        mentions
       />
       {save.error && <FaultNote error={save.error} />}
       <div className={styles.ways}>

@@ -1,9 +1,10 @@
 import { EditorContent, getSchema, mergeAttributes, Node, useEditor, useEditorState } from '@tiptap/react'
 import StarterKit from '@tiptap/starter-kit'
 import { Bold, Code, Italic, Link as LinkIcon, List, ListOrdered, Quote } from 'lucide-react'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { Button, IconButton } from '../ui/button.tsx'
 import { Input } from '../ui/controls.tsx'
+import { MentionMenu } from './mention-menu.tsx'
 import styles from './rich-text.module.css'
 import { type Document, type EditorProps, RichText, type Node as StoredNode } from './rich-text.tsx'
 
@@ -102,8 +103,9 @@ const LinkLine = ({ href, onSet, onClose }: { href: string; onSet: (href: string
   )
 }
 
-const Editor = ({ label, id, value, onChange, onSend, focus = false }: EditorProps) => {
+const Editor = ({ label, id, value, onChange, onSend, focus = false, mentions = false }: EditorProps) => {
   const [linking, setLinking] = useState(false)
+  const onMenuKey = useRef<(event: KeyboardEvent) => boolean>(() => false)
   const editor = useEditor({
     extensions,
     content: value,
@@ -118,6 +120,7 @@ const Editor = ({ label, id, value, onChange, onSend, focus = false }: EditorPro
         ...(id && { id }),
       },
       handleKeyDown: (_, event) => {
+        if (onMenuKey.current(event)) return true
         if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey) || !onSend) return false
         onSend()
         return true
@@ -167,6 +170,7 @@ const Editor = ({ label, id, value, onChange, onSend, focus = false }: EditorPro
         />
       )}
       <EditorContent editor={editor} />
+      {mentions && <MentionMenu editor={editor} onKey={onMenuKey} />}
     </div>
   )
 }

@@ -150,6 +150,8 @@ export type EditorProps = {
   /** Called on ⌘ or Ctrl with Enter. */
   onSend?: () => void
   focus?: boolean
+  /** Offers members after an @. */
+  mentions?: boolean
 }
 
 /** The rich text editor. Its code loads when it is first needed. */
