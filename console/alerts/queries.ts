@@ -9,15 +9,9 @@ export type Incident = Schemas['AlertIncident']
 export type IncidentWithTimeline = Schemas['AlertIncidentWithTimeline']
 export type Preview = Schemas['AlertRulePreview']
 
-/** Incidents open and resolve while a page is open. */
-const everyMs = 15_000
-
-export const rulesOptions = {
-  ...listOptions(['alert-rules', 'list'], (cursor, signal) =>
-    answer(api.GET('/v1/alert-rules', { params: { query: { limit: 100, ...cursor } }, signal })),
-  ),
-  refetchInterval: everyMs,
-}
+export const rulesOptions = listOptions(['alert-rules', 'list'], (cursor, signal) =>
+  answer(api.GET('/v1/alert-rules', { params: { query: { limit: 100, ...cursor } }, signal })),
+)
 
 export const ruleOptions = (id: string) =>
   queryOptions({
@@ -25,23 +19,20 @@ export const ruleOptions = (id: string) =>
     queryFn: ({ signal }) => answer(api.GET('/v1/alert-rules/{id}', { params: { path: { id } }, signal })),
   })
 
-export const incidentsOptions = (status: Incident['status'] | undefined, ruleId?: string) => ({
-  ...listOptions(['alert-incidents', 'list', status, ruleId], (cursor, signal) =>
+export const incidentsOptions = (status: Incident['status'] | undefined, ruleId?: string) =>
+  listOptions(['alert-incidents', 'list', status, ruleId], (cursor, signal) =>
     answer(
       api.GET('/v1/alert-incidents', {
         params: { query: { limit: 50, ...(status && { status }), ...(ruleId && { ruleId }), ...cursor } },
         signal,
       }),
     ),
-  ),
-  refetchInterval: everyMs,
-})
+  )
 
 export const incidentOptions = (id: string) =>
   queryOptions({
     queryKey: ['alert-incidents', id],
     queryFn: ({ signal }) => answer(api.GET('/v1/alert-incidents/{id}', { params: { path: { id } }, signal })),
-    refetchInterval: everyMs,
   })
 
 export const incidentCommentsOptions = (id: string) =>

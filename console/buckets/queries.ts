@@ -27,8 +27,6 @@ export const progressOptions = (id: string) =>
       inOwnZone((timezone) =>
         answer(api.GET('/v1/buckets/{id}/progress', { params: { path: { id }, query: { timezone } }, signal })),
       ),
-    // Others are reviewing at the same time.
-    refetchInterval: 60_000,
   })
 
 export const bucketConversationsOptions = (id: string, status: BucketState | undefined) =>

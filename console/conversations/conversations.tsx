@@ -16,6 +16,7 @@ import { Empty, FaultNote, Loading } from '../ui/states.tsx'
 import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import styles from './conversations.module.css'
+import { NewConversations } from './new-conversations.tsx'
 import { type Conversation, conversationsOptions } from './queries.ts'
 import type { Filter } from './search.ts'
 import type { Position } from './use-position.ts'
@@ -137,6 +138,7 @@ export const Conversations = () => {
                 <p>Remove a filter or choose a longer period.</p>
               </Empty>
             ))}
+          <NewConversations filter={filter} />
           {rows !== undefined && rows.length > 0 && (
             <LongTable
               label="Conversations"

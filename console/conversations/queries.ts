@@ -5,20 +5,25 @@ import type { Schemas } from '../api/schema.d.ts'
 
 export type Conversation = Schemas['Conversation']
 
-const pageSize = 100
+export const pageSize = 100
 
-export const conversationsOptions = (filter: Schemas['Filter']) =>
-  listOptions(['conversations', 'search', filter], (cursor, signal) =>
-    answer(api.POST('/v1/conversations/search', { body: { filter, limit: pageSize, ...cursor }, signal })),
-  )
+const searchConversations = (filter: Schemas['Filter'], cursor: { cursor?: string }, signal: AbortSignal) =>
+  answer(api.POST('/v1/conversations/search', { body: { filter, limit: pageSize, ...cursor }, signal }))
+
+export const conversationsOptions = (filter: Schemas['Filter']) => ({
+  ...listOptions(['conversations', 'search', filter], (cursor, signal) => searchConversations(filter, cursor, signal)),
+  // The page offers new conversations. The list stays as it is.
+  refetchOnWindowFocus: false,
+})
+
+/** The first page of the list, as it is now. */
+export const newestConversations = (filter: Schemas['Filter'], signal: AbortSignal) =>
+  searchConversations(filter, {}, signal)
 
 export const conversationOptions = (id: string) =>
   queryOptions({
     queryKey: ['conversations', id],
     queryFn: ({ signal }) => answer(api.GET('/v1/conversations/{id}', { params: { path: { id } }, signal })),
-    // Refetch conversations in progress until they end.
-    refetchInterval: ({ state: { data } }) =>
-      data?.status === 'in_progress' || data?.recording?.status === 'pending' ? 5_000 : false,
   })
 
 export const transcriptOptions = (id: string) =>

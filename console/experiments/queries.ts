@@ -9,9 +9,6 @@ export type Outcome = Schemas['OutcomeResult']
 export type Version = Schemas['AgentVersion']
 export type Arm = 'a' | 'b'
 
-/** Results update within seconds of each change, so refetch at this interval while it runs. */
-const everyMs = 10_000
-
 export const experimentsOptions = listOptions(['experiments'], (cursor) =>
   answer(api.GET('/v1/experiments', { params: { query: { limit: 50, ...cursor } } })),
 )
@@ -20,7 +17,6 @@ export const experimentOptions = (id: string) =>
   queryOptions({
     queryKey: ['experiments', id],
     queryFn: ({ signal }) => answer(api.GET('/v1/experiments/{id}', { params: { path: { id } }, signal })),
-    refetchInterval: ({ state }) => (state.data?.status === 'running' ? everyMs : false),
   })
 
 export const runsOptions = (id: string) =>
@@ -28,12 +24,6 @@ export const runsOptions = (id: string) =>
     queryKey: ['experiments', id, 'runs'],
     queryFn: ({ signal }) =>
       answer(api.GET('/v1/experiments/{id}/evaluations', { params: { path: { id }, query: { limit: 20 } }, signal })),
-    refetchInterval: ({ state }) =>
-      state.data?.data.some(
-        ({ trigger, status }) => trigger === 'retry' && (status === 'queued' || status === 'running'),
-      )
-        ? 2_000
-        : false,
   })
 
 export const experimentExportsOptions = (id: string) =>
@@ -41,8 +31,6 @@ export const experimentExportsOptions = (id: string) =>
     queryKey: ['experiments', id, 'exports'],
     queryFn: ({ signal }) =>
       answer(api.GET('/v1/experiments/{id}/exports', { params: { path: { id }, query: { limit: 10 } }, signal })),
-    refetchInterval: ({ state }) =>
-      state.data?.data.some(({ status }) => status === 'pending' || status === 'processing') ? 1_500 : false,
   })
 
 export const versionsOptions = (agentId: string | null) =>

@@ -10,17 +10,10 @@ export const schedulesOptions = listOptions(['export-schedules'], (cursor) =>
   answer(api.GET('/v1/export-schedules', { params: { query: { limit: 50, ...cursor } } })),
 )
 
-const isUnfinished = ({ status }: Pick<ScheduleRun, 'status'>): boolean =>
-  status === 'generating' || status === 'delivering'
-
-const everyMs = 2_000
-
-/** Refetched while a run is in progress. */
 export const scheduleOptions = (id: string) =>
   queryOptions({
     queryKey: ['export-schedules', id],
     queryFn: () => answer(api.GET('/v1/export-schedules/{id}', { params: { path: { id } } })),
-    refetchInterval: ({ state }) => (state.data?.lastRun && isUnfinished(state.data.lastRun) ? everyMs : false),
   })
 
 export const runsOptions = (id: string) =>

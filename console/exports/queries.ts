@@ -1,10 +1,11 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
 import { asFault, Fault } from '../api/fault.ts'
-import { listOptions, queryClient } from '../api/queries.ts'
+import { listOptions } from '../api/queries.ts'
 import type { Schemas } from '../api/schema.d.ts'
 import { useMe } from '../api/session.ts'
 import { plural } from '../lib/format.ts'
+import { nextChange } from '../live/live.ts'
 import { announce } from '../ui/announce.tsx'
 
 export type Export = Schemas['MonitorExport']
@@ -46,19 +47,20 @@ export const previewOptions = (config: Config | undefined) =>
   })
 
 const watched = new Set<string>()
-const everyMs = 1_500
 
-/** Polls an export until it ends, on any page, and announces the result once. */
+/** Follows an export until it ends, on any page, and announces the result once. */
 export const watchExport = async (id: string): Promise<void> => {
   if (watched.has(id)) return
   watched.add(id)
   for (;;) {
-    await new Promise((resolve) => setTimeout(resolve, everyMs))
+    const changed = nextChange('monitor-exports', id)
     const state = await answer(api.GET('/v1/monitor-exports/{id}', { params: { path: { id } } })).catch(asFault)
     // Stop if the member has signed out or lost access. Retry if the server can't be reached.
     if (state instanceof Fault && [401, 403, 404].includes(state.status)) return void watched.delete(id)
-    await queryClient.invalidateQueries({ queryKey: exportsOptions.queryKey, exact: true })
-    if (state instanceof Fault || isUnderway(state)) continue
+    if (state instanceof Fault || isUnderway(state)) {
+      await changed
+      continue
+    }
     if (state.status === 'completed')
       announce('Export ready', `${plural(state.rowCount ?? 0, 'row')}. Download it under Exports.`)
     if (state.status === 'failed' && state.errorCode !== 'cancelled')

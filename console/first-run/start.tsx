@@ -82,8 +82,6 @@ const KeyStep = ({ secret, onMade }: { secret: string | undefined; onMade: (secr
   )
 }
 
-const pollMs = 2_000
-
 /** Opens the next conversation once it arrives. */
 const Waiting = () => {
   const navigate = useNavigate()
@@ -91,7 +89,6 @@ const Waiting = () => {
   const { data, error } = useQuery({
     queryKey: ['first-run', 'count'],
     queryFn: ({ signal }) => answer(api.POST('/v1/conversations/count', { body: { filter: {} }, signal })),
-    refetchInterval: pollMs,
     staleTime: 0,
     gcTime: 0,
   })

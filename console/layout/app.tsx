@@ -1,6 +1,7 @@
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { Menu as MenuIcon } from 'lucide-react'
 import { useEffect, useState } from 'react'
+import { startLive } from '../live/live.ts'
 import { Bell } from '../notifications/bell.tsx'
 import { IconButton } from '../ui/button.tsx'
 import { useKeys } from '../ui/keys.tsx'
@@ -25,6 +26,7 @@ export const App = () => {
   })
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes the drawer
   useEffect(() => setDrawer(false), [pathname])
+  useEffect(startLive, [])
   useKeys({
     'mod+k': { does: 'Search pages, conversations, monitors, and actions', run: () => setFinding(true), always: true },
     ...(drawer && { Escape: { does: 'Close menu', run: () => setDrawer(false) } }),

@@ -80,16 +80,12 @@ export const reviewResultsOptions = (id: string, result: Found, version: number 
 
 export const isUnfinished = ({ status }: Run): boolean => status === 'queued' || status === 'running'
 
-/** Refetched while an evaluation is in progress. */
-export const runsOptions = (id: string) => ({
-  ...listOptions<Run>(['monitors', id, 'evaluations'], (cursor, signal) =>
+export const runsOptions = (id: string) =>
+  listOptions<Run>(['monitors', id, 'evaluations'], (cursor, signal) =>
     answer(
       api.GET('/v1/monitors/{id}/evaluations', { params: { path: { id }, query: { limit: 20, ...cursor } }, signal }),
     ),
-  ),
-  refetchInterval: ({ state }: { state: { data?: { pages: { data: Run[] }[] } | undefined } }) =>
-    state.data?.pages.some(({ data }) => data.some(isUnfinished)) ? 1_500 : false,
-})
+  )
 
 /** Findings created by spikes of this monitor. */
 export const spikesOptions = (id: string) =>

@@ -6,14 +6,11 @@ import type { Schemas } from '../api/schema.d.ts'
 export type Notification = Schemas['Notification']
 export type Preferences = Schemas['NotificationPreferences']
 
-const unreadEveryMs = 30_000
-
 /** The newest unread notifications, and how many there are. */
 export const unreadOptions = queryOptions({
   queryKey: ['notifications', 'unread'],
   queryFn: ({ signal }) =>
     answer(api.GET('/v1/notifications', { params: { query: { limit: 5, unread: true } }, signal })),
-  refetchInterval: unreadEveryMs,
 })
 
 export const notificationsOptions = ({ unread, kind }: { unread?: boolean; kind?: Notification['kind'] }) =>

@@ -123,12 +123,7 @@ const statuses = Object.keys(tones) as DestinationDelivery['status'][]
 
 const Deliveries = ({ id }: { id: string }) => {
   const asked = useStatusFilter(statuses)
-  const list = useList({
-    ...destinationDeliveriesOptions(id, asked),
-    // Refetch while a new delivery has no attempt yet.
-    refetchInterval: ({ state }) =>
-      state.data?.pages[0]?.data.some((row) => row.status === 'pending' && row.attemptCount === 0) ? 1_000 : false,
-  })
+  const list = useList(destinationDeliveriesOptions(id, asked))
   const again = useMutation({
     mutationFn: (deliveryId: string) =>
       answer(

@@ -66,7 +66,6 @@ export const integrationSyncOptions = (id: string) =>
   queryOptions({
     queryKey: ['integrations', id, 'sync'],
     queryFn: ({ signal }) => answer(api.GET('/v1/integrations/{id}/sync', { params: { path: { id } }, signal })),
-    refetchInterval: ({ state }) => (state.data?.state === 'running' ? 2_000 : false),
   })
 
 export const integrationSyncGapsOptions = (id: string) =>
@@ -128,12 +127,9 @@ export const destinationDeliveriesOptions = (id: string, status: DestinationDeli
     ),
   )
 
-const healthEveryMs = 15_000
-
 export const healthOptions = queryOptions({
   queryKey: ['health'],
   queryFn: ({ signal }) => answer(api.GET('/v1/health', { signal })),
-  refetchInterval: healthEveryMs,
 })
 
 export const failedJobsOptions = listOptions(['failed-jobs'], (cursor, signal) =>

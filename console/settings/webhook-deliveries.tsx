@@ -93,12 +93,7 @@ const Inspect = ({ id, deliveryId, onClose }: { id: string; deliveryId: string; 
 export const WebhookDeliveries = ({ id }: { id: string }) => {
   const [inspected, setInspected] = useState<string>()
   const asked = useStatusFilter(statuses)
-  const list = useList({
-    ...webhookDeliveriesOptions(id, asked),
-    // Refetch while a new delivery has no attempt yet.
-    refetchInterval: ({ state }) =>
-      state.data?.pages[0]?.data.some((row) => row.status === 'pending' && row.attemptCount === 0) ? 1_000 : false,
-  })
+  const list = useList(webhookDeliveriesOptions(id, asked))
   const columns: Column<WebhookDelivery>[] = [
     { key: 'at', label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
     { key: 'event', label: 'Event', cell: ({ eventType }) => <code>{eventType}</code> },

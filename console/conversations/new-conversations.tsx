@@ -1,0 +1,113 @@
+import { useEffect, useState } from 'react'
+import { queryClient } from '../api/queries.ts'
+import type { Schemas } from '../api/schema.d.ts'
+import { plural } from '../lib/format.ts'
+import { isAbout, onEvent } from '../live/live.ts'
+import { Button } from '../ui/button.tsx'
+import styles from './conversations.module.css'
+import { type Conversation, conversationsOptions, newestConversations, pageSize } from './queries.ts'
+
+/** Conversations can arrive many times a second. */
+const everyMs = 2_000
+
+type Loaded = { pages: Awaited<ReturnType<typeof newestConversations>>[]; pageParams: string[] }
+
+const cached = (filter: Schemas['Filter']) => queryClient.getQueryData<Loaded>(conversationsOptions(filter).queryKey)
+
+/** Returns those that are not in the list yet, but belong above its end. */
+const missingFrom = (loaded: Loaded, newest: Conversation[]): Conversation[] => {
+  const rows = loaded.pages.flatMap(({ data }) => data)
+  const known = new Set(rows.map(({ id }) => id))
+  const last = rows.at(-1)
+  const isComplete = loaded.pages.at(-1)?.nextCursor === null
+  return newest.filter(({ id, startedAt }) => !known.has(id) && (isComplete || !last || startedAt >= last.startedAt))
+}
+
+/** Shows what changed about conversations in the list. Their order stays. */
+const updateRows = (filter: Schemas['Filter'], newest: Conversation[]): void => {
+  const byId = new Map(newest.map((row) => [row.id, row]))
+  queryClient.setQueryData<Loaded>(
+    conversationsOptions(filter).queryKey,
+    (loaded) =>
+      loaded && {
+        ...loaded,
+        pages: loaded.pages.map((page) => ({ ...page, data: page.data.map((row) => byId.get(row.id) ?? row) })),
+      },
+  )
+}
+
+const removeRow = (filter: Schemas['Filter'], id: string): void => {
+  queryClient.setQueryData<Loaded>(
+    conversationsOptions(filter).queryKey,
+    (loaded) =>
+      loaded && {
+        ...loaded,
+        pages: loaded.pages.map((page) => ({ ...page, data: page.data.filter((row) => row.id !== id) })),
+      },
+  )
+}
+
+type News = { first: Loaded['pages'][number]; count: number }
+
+/** Follows the conversations that match a filter. A list without any shows the first ones at once. */
+const useNews = (filter: Schemas['Filter']) => {
+  const [news, setNews] = useState<News>()
+  const key = JSON.stringify(filter)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the filter is another object with each rendering
+  useEffect(() => {
+    setNews(undefined)
+    const leaving = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const look = async (): Promise<void> => {
+      const first = await newestConversations(filter, leaving.signal).catch(() => undefined)
+      const loaded = cached(filter)
+      timer = undefined
+      if (!first || !loaded || leaving.signal.aborted) return
+      updateRows(filter, first.data)
+      const { length: count } = missingFrom(loaded, first.data)
+      if (loaded.pages.every(({ data }) => data.length === 0)) showNews(filter, first)
+      else setNews(count > 0 ? { first, count } : undefined)
+    }
+    const lookLater = () => {
+      timer ??= setTimeout(() => void look(), everyMs * (0.5 + Math.random() / 2))
+    }
+    const stop = onEvent((event) => {
+      if (!isAbout(event, 'conversations')) return
+      if (event.kind === 'deleted' && event.id !== undefined) removeRow(filter, event.id)
+      // What arrives while nobody looks is found afterwards.
+      if (document.hidden) return
+      lookLater()
+    })
+    const onVisible = () => document.hidden || lookLater()
+    document.addEventListener('visibilitychange', onVisible)
+    return () => {
+      stop()
+      leaving.abort()
+      clearTimeout(timer)
+      document.removeEventListener('visibilitychange', onVisible)
+    }
+  }, [key])
+  return { news, clear: () => setNews(undefined) }
+}
+
+const showNews = (filter: Schemas['Filter'], first: News['first']): void => {
+  queryClient.setQueryData<Loaded>(conversationsOptions(filter).queryKey, { pages: [first], pageParams: [''] })
+}
+
+/** Offers conversations that arrived since the list was loaded, so that it doesn't move under the pointer. */
+export const NewConversations = ({ filter }: { filter: Schemas['Filter'] }) => {
+  const { news, clear } = useNews(filter)
+  const show = () => {
+    if (news) showNews(filter, news.first)
+    clear()
+  }
+  return (
+    <div role="status" className={styles.news}>
+      {news && (
+        <Button small onClick={show}>
+          {news.count < pageSize ? plural(news.count, 'new conversation') : `${pageSize}+ new conversations`}
+        </Button>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,92 @@
+// Which queries are outdated by which events, and how often they are requested again at most.
+
+import type { QueryKey } from '@tanstack/react-query'
+import type { LiveEvent } from './event-stream.ts'
+
+/** In place of an ID: any, or the one of the event. `end` means that the key has no further parts. */
+const any = Symbol('any')
+const own = Symbol('own')
+const end = Symbol('end')
+
+type Part = string | typeof any | typeof own | typeof end
+
+export type Affected = { key: Part[]; everyMs: number }
+
+const once = (seconds: number, ...key: Part[]): Affected => ({ key, everyMs: seconds * 1_000 })
+
+/** Sums over many conversations are requested less often than single resources. */
+const sumSeconds = 30
+
+const affected: Record<string, Affected[]> = {
+  // The list of conversations offers new ones instead of moving.
+  conversations: [
+    once(1, 'conversations', own),
+    once(sumSeconds, 'conversations', 'count'),
+    once(sumSeconds, 'conversations', 'newest'),
+    once(1, 'first-run'),
+    once(10, 'integrations', any, 'deliveries'),
+  ],
+  results: [
+    once(1, 'conversations', own, 'results'),
+    once(sumSeconds, 'conversations', 'count'),
+    once(sumSeconds, 'monitors', any, 'trend'),
+    once(sumSeconds, 'monitors', any, 'results'),
+  ],
+  monitors: [
+    once(2, 'monitors', 'list'),
+    once(2, 'monitors', 'enabled'),
+    once(2, 'monitors', 'names'),
+    once(2, 'monitors', own),
+  ],
+  'evaluation-runs': [once(1, 'monitors', any, 'evaluations')],
+  'monitor-exports': [once(1, 'exports', end), once(1, 'exports', 'failed')],
+  'export-schedules': [once(1, 'export-schedules')],
+  experiments: [once(2, 'experiments', own, 'runs'), once(10, 'experiments')],
+  'experiment-exports': [once(1, 'experiments', any, 'exports')],
+  'monitor-groups': [once(2, 'monitor-groups')],
+  findings: [once(1, 'findings'), once(5, 'conversations', any, 'findings')],
+  buckets: [
+    once(2, 'buckets', 'all'),
+    once(2, 'buckets', 'names'),
+    once(2, 'buckets', own, end),
+    once(2, 'buckets', own, 'conversations'),
+    once(15, 'buckets', own, 'progress'),
+  ],
+  reviews: [
+    once(2, 'reviews'),
+    once(2, 'conversations', any, 'reviews'),
+    once(sumSeconds, 'monitors', any, 'agreement'),
+  ],
+  agents: [once(2, 'agents')],
+  'agent-groups': [once(2, 'agentGroups')],
+  companies: [once(2, 'companies')],
+  'saved-views': [once(2, 'saved-views')],
+  'alert-rules': [once(2, 'alert-rules', 'list'), once(2, 'alert-rules', own)],
+  'alert-incidents': [once(1, 'alert-incidents')],
+  destinations: [once(1, 'destinations')],
+  'webhook-endpoints': [once(1, 'webhook-endpoints')],
+  integrations: [once(1, 'integrations')],
+  members: [once(2, 'members'), once(2, 'me')],
+  organization: [once(2, 'organization'), once(2, 'me')],
+  'api-keys': [once(2, 'api-keys')],
+  health: [once(5, 'health')],
+  'failed-jobs': [once(2, 'failed-jobs')],
+  notifications: [once(1, 'notifications')],
+}
+
+/** Every query that events keep current. */
+export const allAffected = Object.values(affected).flat()
+
+export const affectedBy = ({ resource }: Pick<LiveEvent, 'resource'>): Affected[] => affected[resource] ?? []
+
+const isId = (part: unknown): boolean => typeof part === 'string' && /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(part)
+
+/** Whether a query is one of these. Without IDs, those of any resource are. */
+export const matches = (queryKey: QueryKey, { key }: Affected, ids: ReadonlySet<string> | undefined): boolean =>
+  key.every((part, at) => {
+    const actual = queryKey[at]
+    if (part === end) return queryKey.length === at
+    if (part === any) return isId(actual)
+    if (part === own) return ids ? typeof actual === 'string' && ids.has(actual) : isId(actual)
+    return actual === part
+  })

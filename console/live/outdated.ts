@@ -1,0 +1,56 @@
+import { queryClient } from '../api/queries.ts'
+import { type Affected, affectedBy, allAffected, matches } from './affected.ts'
+import type { LiveEvent } from './event-stream.ts'
+
+type Due = { ids: Set<string> | undefined; timer: ReturnType<typeof setTimeout> | undefined; ranAt: number }
+
+const dues = new Map<Affected, Due>()
+
+/** In milliseconds. The pages of a team don't all request at the same moment. */
+const mostScatter = 2_000
+
+const invalidate = (one: Affected, ids: Set<string> | undefined): void => {
+  void queryClient.invalidateQueries({
+    predicate: ({ queryKey }) => matches(queryKey, one, ids),
+    // A hidden page requests what is outdated when it is shown again.
+    refetchType: document.hidden ? 'none' : 'active',
+  })
+}
+
+const run = (one: Affected, due: Due): void => {
+  const { ids } = due
+  due.timer = undefined
+  due.ids = new Set()
+  due.ranAt = performance.now()
+  invalidate(one, ids)
+}
+
+const schedule = (one: Affected, id: string | undefined): void => {
+  const due = dues.get(one) ?? { ids: new Set(), timer: undefined, ranAt: Number.NEGATIVE_INFINITY }
+  dues.set(one, due)
+  if (id === undefined) due.ids = undefined
+  else due.ids?.add(id)
+  if (due.timer !== undefined) return
+  const waitMs = Math.max(0, due.ranAt + one.everyMs - performance.now())
+  const scatterMs = Math.random() * Math.min(mostScatter, one.everyMs / 4)
+  due.timer = setTimeout(() => run(one, due), waitMs + scatterMs)
+}
+
+/** Requests everything again that an event outdates: soon, and not more often than is useful. */
+export const applyEvent = (event: LiveEvent): void => {
+  const { kind, id } = event
+  for (const one of kind === 'resync' ? allAffected : affectedBy(event)) schedule(one, id)
+}
+
+/** Resources whose end someone waits for. */
+const awaited = ['monitor-exports', 'experiment-exports', 'evaluation-runs', 'export-schedules']
+
+/** Requests again what may have ended before the stream was open. */
+export const catchUp = (): void => {
+  for (const resource of awaited) applyEvent({ kind: 'updated', resource })
+}
+
+export const stopApplying = (): void => {
+  for (const { timer } of dues.values()) clearTimeout(timer)
+  dues.clear()
+}
