@@ -19,7 +19,44 @@ const launch = async () => {
 /** Errors that tests provoke also appear on the browser's console. */
 const isRefusal = (text: string) => /the server responded with a status of 4\d\d/.test(text)
 
+type Traffic = { underWay: Set<Request>; changedAt: number }
+
+const trafficOf = new WeakMap<Page, Traffic>()
+
+/** The event stream lasts as long as the page. */
+const isStream = (request: Request) => new URL(request.url()).pathname === '/v1/stream'
+
+const watchTraffic = (page: Page) => {
+  const traffic: Traffic = { underWay: new Set(), changedAt: performance.now() }
+  trafficOf.set(page, traffic)
+  const end = (request: Request) => {
+    if (traffic.underWay.delete(request)) traffic.changedAt = performance.now()
+  }
+  page.on('request', (request) => {
+    if (isStream(request)) return
+    traffic.underWay.add(request)
+    traffic.changedAt = performance.now()
+  })
+  page.on('requestfinished', end)
+  page.on('requestfailed', end)
+  // Requests of a page that was left never end.
+  page.on('framenavigated', (frame) => void (frame === page.mainFrame() && traffic.underWay.clear()))
+}
+
+const quietMs = 500
+
+/** Resolves once the page has loaded and waits for nothing but events. */
+export const quiet = async (page: Page): Promise<void> => {
+  await page.waitForLoadState('load')
+  const isQuiet = () => {
+    const { underWay, changedAt } = trafficOf.get(page) ?? { underWay: new Set(), changedAt: 0 }
+    return underWay.size === 0 && performance.now() - changedAt > quietMs
+  }
+  await expect.poll(isQuiet, { timeout: 15_000 }).toBe(true)
+}
+
 const watch = (page: Page, faults: string[]) => {
+  watchTraffic(page)
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type()) && !isRefusal(message.text()))
       faults.push(`console: ${message.text()}`)
@@ -74,7 +111,7 @@ export const refuseOnce = (method = 'POST') => {
 export const holdBack = async (page: Page, late: RegExp) => {
   const { promise: free, resolve: letGo } = Promise.withResolvers<void>()
   const [underWay, held] = [new Set<Request>(), new Set<Request>()]
-  page.on('request', (request) => underWay.add(request))
+  page.on('request', (request) => isStream(request) || underWay.add(request))
   page.on('requestfinished', (request) => underWay.delete(request))
   page.on('requestfailed', (request) => underWay.delete(request))
   await page.route(late, async (route) => {

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
-import { open } from './browser.ts'
+import { open, quiet } from './browser.ts'
 
 /** Bytes of compressed script: on most pages, and on forms with comboboxes. */
 const most = 150_000
@@ -16,7 +16,7 @@ const visit = async (page: Page, path: string) => {
   await session.send('Network.clearBrowserCache')
   await page.goto(new URL(path, page.url()).href)
   await page.getByRole('heading', { level: 1 }).waitFor()
-  await page.waitForLoadState('networkidle')
+  await quiet(page)
 }
 
 it.each([
@@ -70,7 +70,7 @@ it('requests each part of the overview once, and all days together', async () =>
     .getByText(/n = \d/)
     .first()
     .waitFor()
-  await page.waitForLoadState('networkidle')
+  await quiet(page)
   expect(asked.toSorted()).toEqual([...new Set(asked)].toSorted())
   // There is also one for each monitor, experiment, bucket, and webhook endpoint shown.
   const lists = asked
@@ -86,6 +86,7 @@ it('requests each part of the overview once, and all days together', async () =>
     '/v1/monitor-exports',
     '/v1/monitors',
     '/v1/notifications',
+    '/v1/stream',
     '/v1/webhook-endpoints',
   ])
 })
@@ -93,7 +94,7 @@ it('requests each part of the overview once, and all days together', async () =>
 it('only preloads code when the pointer is on a link, and stays even if the session has ended', async () => {
   const page = await open('/companies', 'member')
   await page.getByRole('heading', { level: 1 }).waitFor()
-  await page.waitForLoadState('networkidle')
+  await quiet(page)
   const asked: string[] = []
   page.on('request', (request) => {
     const { pathname } = new URL(request.url())
@@ -103,14 +104,14 @@ it('only preloads code when the pointer is on a link, and stays even if the sess
   const code = page.waitForResponse(/\/console\/assets\/overview-[^/]+\.js$/)
   await page.getByRole('link', { name: 'Overview' }).hover()
   await code
-  await page.waitForLoadState('networkidle')
+  await quiet(page)
   expect(asked).toEqual([])
   expect(new URL(page.url()).pathname).toBe('/companies')
 })
 
 it('requests the data of a preloaded page when it is opened', async () => {
   const page = await open('/companies', 'member')
-  await page.waitForLoadState('networkidle')
+  await quiet(page)
   const code = page.waitForResponse(/\/console\/assets\/overview-[^/]+\.js$/)
   await page.getByRole('link', { name: 'Overview' }).hover()
   await code

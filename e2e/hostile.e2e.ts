@@ -1,7 +1,7 @@
 // Untrusted text: whatever is stored must be shown as text.
 
 import { expect, it } from 'vitest'
-import { ask, open, origin } from './browser.ts'
+import { ask, open, origin, quiet } from './browser.ts'
 
 const payload = `"><img src=x onerror="window.hit=1"><script>window.hit=1</script><svg onload=window.hit=1>{{7*7}}javascript:window.hit=1`
 
@@ -93,7 +93,7 @@ it('never runs scripts in stored text', async () => {
   const page = await open('/', 'owner')
   for (const place of places) {
     await page.goto(origin + place)
-    await page.waitForLoadState('networkidle')
+    await quiet(page)
     expect(await page.evaluate('window.hit'), place).toBeUndefined()
     expect(await page.locator('img[src=x], svg[onload]').count(), place).toBe(0)
   }

@@ -1,7 +1,7 @@
 // How pages behave if something goes wrong.
 
 import { expect, it } from 'vitest'
-import { ask, holdBack, monitorId, open, origin } from './browser.ts'
+import { ask, holdBack, monitorId, open, origin, quiet } from './browser.ts'
 
 type Listed = { data: { id: string; name: string }[] }
 
@@ -90,7 +90,7 @@ it.each([
     const [before, words] = [await rows(), await list.innerText()]
     letGo()
     await expect.poll(() => list.innerText()).not.toBe(words)
-    await page.waitForLoadState('networkidle')
+    await quiet(page)
     expect(await rows()).toEqual(before)
   }
 })

@@ -2,7 +2,7 @@
 
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
-import { breaches, open } from './browser.ts'
+import { breaches, open, quiet } from './browser.ts'
 import type { Role } from './people.ts'
 
 const scripts = /\/console\/assets\/.*\.js$/
@@ -13,7 +13,7 @@ const openBeforeDeploy = async (path: string, as: Role = 'member') => {
   // Reloading may lose input, so it is left to the user.
   page.on('dialog', (dialog) => void dialog.accept())
   await page.getByRole('heading', { level: 1 }).waitFor()
-  await page.waitForLoadState('networkidle')
+  await quiet(page)
   await page.route(scripts, (route) => route.fulfill({ status: 404, json: { error: 'not found' } }))
   return page
 }
@@ -71,6 +71,6 @@ it('loads code on first use, and does not report missing code that was only prel
   const answered = page.waitForResponse(scripts)
   await page.mouse.move(600, 400)
   await answered
-  await page.waitForLoadState('networkidle')
+  await quiet(page)
   expect(await notice(page).count()).toBe(0)
 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ask, breaches, conversationIds, open } from './browser.ts'
+import { ask, breaches, conversationIds, open, quiet } from './browser.ts'
 
 it('shows yesterday, and links each number to its conversations', async () => {
   const page = await open('/', 'viewer')
@@ -102,7 +102,7 @@ it('requests nothing that the member may not see', async () => {
     .getByText(/n = \d/)
     .first()
     .waitFor()
-  await page.waitForLoadState('networkidle')
+  await quiet(page)
   expect(refused).toEqual([])
 })
 

@@ -1,7 +1,7 @@
 // Every page, for every role, in both themes and on a small screen.
 
 import { expect, it } from 'vitest'
-import { ask, breaches, conversationIds, open } from './browser.ts'
+import { ask, breaches, conversationIds, open, quiet } from './browser.ts'
 
 type Listed = { data: { id: string }[] }
 
@@ -70,7 +70,7 @@ it.each(pages.map((path) => ({ path, name: nameOf(path) })))(
     const page = await open(path, 'owner')
     const settled = async (shown: typeof page) => {
       await shown.getByRole('heading', { level: 1 }).waitFor()
-      await shown.waitForLoadState('networkidle')
+      await quiet(shown)
     }
     await settled(page)
     expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ask, breaches, open, origin } from './browser.ts'
+import { ask, breaches, open, origin, quiet } from './browser.ts'
 import { password, sessionOf } from './people.ts'
 
 it('signs in to the requested page, and out again', async () => {
@@ -45,7 +45,7 @@ it('says why single sign-on was rejected', async () => {
 it('returns to sign-in when the session ends, and from there to the same page', async () => {
   const page = await open('/monitors', 'member')
   await page.getByRole('heading', { name: 'Monitors' }).waitFor()
-  await page.waitForLoadState('networkidle')
+  await quiet(page)
   await page.context().clearCookies()
   await page.getByRole('link', { name: 'Companies' }).click()
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()

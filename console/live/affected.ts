@@ -74,6 +74,14 @@ const affected: Record<string, Affected[]> = {
   notifications: [once(1, 'notifications')],
 }
 
+/** Queries whose end someone waits for. */
+export const awaited: Affected[] = [
+  once(1, 'exports', end),
+  once(1, 'experiments', any, 'exports'),
+  once(1, 'monitors', any, 'evaluations'),
+  once(1, 'export-schedules', any),
+]
+
 /** Every query that events keep current. */
 export const allAffected = Object.values(affected).flat()
 

@@ -1,5 +1,5 @@
 import { queryClient } from '../api/queries.ts'
-import { type Affected, affectedBy, allAffected, matches } from './affected.ts'
+import { type Affected, affectedBy, allAffected, awaited, matches } from './affected.ts'
 import type { LiveEvent } from './event-stream.ts'
 
 type Due = { ids: Set<string> | undefined; timer: ReturnType<typeof setTimeout> | undefined; ranAt: number }
@@ -42,12 +42,9 @@ export const applyEvent = (event: LiveEvent): void => {
   for (const one of kind === 'resync' ? allAffected : affectedBy(event)) schedule(one, id)
 }
 
-/** Resources whose end someone waits for. */
-const awaited = ['monitor-exports', 'experiment-exports', 'evaluation-runs', 'export-schedules']
-
 /** Requests again what may have ended before the stream was open. */
 export const catchUp = (): void => {
-  for (const resource of awaited) applyEvent({ kind: 'updated', resource })
+  for (const one of awaited) invalidate(one, undefined)
 }
 
 export const stopApplying = (): void => {
