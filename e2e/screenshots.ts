@@ -171,6 +171,8 @@ try {
         locale: 'en-GB',
         timezoneId: 'Europe/Berlin',
       })
+      // A stream never lets the network become idle.
+      await context.route('**/v1/stream', (route) => route.abort())
       await context.addCookies([{ ...cookie, url: origin, httpOnly: true, sameSite: 'Lax' }])
       for (const [name, path] of Object.entries(pages)) {
         if (asked.length > 0 && !asked.includes(name)) continue
