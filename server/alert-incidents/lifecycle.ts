@@ -1,3 +1,4 @@
+import type { Chart } from '../destinations/chart.ts'
 import type { Message, MessageKind } from '../destinations/message.ts'
 import { listWebhookEndpointIds } from '../destinations/queries.ts'
 import { sendMessage } from '../destinations/send.ts'
@@ -42,7 +43,7 @@ const messageOf = (
   kind: 'opened' | 'repeated' | 'acknowledged' | 'resolved',
   incident: StoredIncident,
   { runbookUrl, ownerName }: IncidentRule,
-  event: Message['event'],
+  { event, chart }: Pick<Message, 'event' | 'chart'>,
 ): Message => {
   const { id, severity, reading, conversationIds, openedAt, resolvedAt } = incident
   const facts = [
@@ -68,6 +69,7 @@ const messageOf = (
       ...(runbookUrl === null ? [] : [{ label: 'Runbook', url: runbookUrl }]),
     ],
     ...(event && { event }),
+    ...(chart && { chart }),
   }
 }
 
@@ -78,7 +80,7 @@ const announce = async (
   org: OrgId,
   incident: StoredIncident,
   rule: IncidentRule | undefined,
-  { kind, isNews }: { kind: Exclude<EventKind, 'commented'>; isNews: boolean },
+  { kind, isNews, chart }: { kind: Exclude<EventKind, 'commented'>; isNews: boolean; chart?: Chart | undefined },
 ): Promise<void> => {
   if (isNews && (kind === 'opened' || kind === 'resolved')) {
     await deps.reactions.incidentAnnounced(trx, org, {
@@ -96,7 +98,10 @@ const announce = async (
     await publishEvent(deps, trx, org, { type, data }, { exceptEndpointIds })
   }
   if (!rule) return
-  const message = messageOf(deps, kind, incident, rule, { type: type ?? 'alert_incident.opened', data })
+  const message = messageOf(deps, kind, incident, rule, {
+    event: { type: type ?? 'alert_incident.opened', data },
+    ...(chart && { chart }),
+  })
   for (const destinationId of rule.destinationIds) {
     await sendMessage(deps, trx, org, { destinationId, subjectId: incident.id, message })
   }
@@ -127,19 +132,21 @@ type Opening = {
   conversationIds: string[]
 }
 
+type Opened = { now: Date; chart: Chart | undefined }
+
 /** Opens an incident. While its rule is muted, nothing is sent. */
 export const openIncident = async (
   deps: IncidentDeps,
   trx: Db,
   org: OrgId,
   opening: Opening,
-  now: Date,
+  { now, chart }: Opened,
 ): Promise<void> => {
   const rule = await findIncidentRule(trx, org, opening.alertRuleId)
   const incident = await insertIncident(trx, org, { id: newId(), ...opening, now })
   await record(trx, org, incident.id, 'opened', null, now)
   if (isMuted(rule, now)) return
-  await announce(deps, trx, org, incident, rule, { kind: 'opened', isNews: true })
+  await announce(deps, trx, org, incident, rule, { kind: 'opened', isNews: true, chart })
   await updateIncident(trx, org, incident.id, { notifiedAt: now })
 }
 

@@ -6,6 +6,7 @@ import {
   type StoredIncident,
   updateIncident,
 } from '../alert-incidents/queries.ts'
+import type { Chart } from '../destinations/chart.ts'
 import { type Filter, parseFilter } from '../filters/filter.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
@@ -20,6 +21,7 @@ import {
   type Reading,
   readCondition,
 } from './conditions/read-condition.ts'
+import { readCourse } from './course.ts'
 import { describeReading } from './describe.ts'
 import { findLockedRule, type StoredRule, updateNextCheck } from './queries.ts'
 
@@ -131,6 +133,8 @@ const planSteps = (
   return [...changed, ...settled, ...opened]
 }
 
+type Firing = { rule: StoredRule; question: AlertQuestion; now: Date; course: Map<string, Chart> | undefined }
+
 /** In one check. */
 const mostOpened = 50
 /** At any time. More groups than this are no news for people. */
@@ -140,7 +144,7 @@ const perform = async (
   deps: Deps,
   trx: Db,
   org: OrgId,
-  { rule, question, now }: { rule: StoredRule; question: AlertQuestion; now: Date },
+  { rule, question, now, course }: Firing,
   step: Step,
 ): Promise<void> => {
   const storedOf = (reading: Reading) => {
@@ -154,7 +158,8 @@ const perform = async (
       const { id: alertRuleId, name: ruleName, severity } = rule
       const { key: groupKey, label: groupLabel } = reading
       const opening = { alertRuleId, ruleName, severity, groupKey, groupLabel, conversationIds }
-      await openIncident(deps, trx, org, { ...opening, reading: storedOf(reading) }, now)
+      const chart = course?.get(groupKey)
+      await openIncident(deps, trx, org, { ...opening, reading: storedOf(reading) }, { now, chart })
       return
     }
     case 'remind':
@@ -166,6 +171,13 @@ const perform = async (
       await resolveIncident(deps, trx, org, step.incident, null, now)
   }
 }
+
+/** An alert is more important than its chart. */
+const tryCourse = ({ db, log }: Deps, org: OrgId, question: AlertQuestion, now: Date) =>
+  readCourse(db, org, question, now).catch((error: unknown) => {
+    log.warn({ err: error }, 'an alert is sent without a chart')
+    return undefined
+  })
 
 /** Undefined if it was deleted, or changed since its condition was read: the next check reads it again. */
 const lockUnchanged = async (trx: Db, org: OrgId, rule: StoredRule): Promise<StoredRule | undefined> => {
@@ -222,9 +234,10 @@ export const checkRule = async (
   }
   const until = question.condition.kind === 'change' ? lastWholeWindow(now, question.windowMinutes) : null
   const about = { rule, question, now }
-  if (planSteps(readings, state, about).length === 0) {
-    return void (await updateNextCheck(db, org, rule, { ...checked, checkedUntil: until }))
-  }
+  const planned = planSteps(readings, state, about)
+  if (planned.length === 0) return void (await updateNextCheck(db, org, rule, { ...checked, checkedUntil: until }))
+  const isOpening = rule.destinationIds.length > 0 && planned.some((step) => step.do === 'open')
+  const course = isOpening ? await tryCourse(deps, org, question, now) : undefined
   await attempt.transaction(async (trx) => {
     const locked = await lockUnchanged(trx, org, rule)
     if (!locked) return
@@ -233,7 +246,7 @@ export const checkRule = async (
     const most = Math.max(0, Math.min(mostOpened, mostOpen - lockedState.open.length))
     const opened = steps.filter((step) => step.do === 'open').slice(0, most)
     const others = steps.filter((step) => step.do !== 'open')
-    for (const step of [...others, ...opened]) await perform(deps, trx, org, { ...about, rule: locked }, step)
+    for (const step of [...others, ...opened]) await perform(deps, trx, org, { ...about, rule: locked, course }, step)
     await updateNextCheck(trx, org, locked, { ...checked, checkedUntil: until })
   })
 }

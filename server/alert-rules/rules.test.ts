@@ -12,6 +12,7 @@ import {
 } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
 import { openFakes } from '../../test/support/destinations/fakes.ts'
+import type { Chart } from '../destinations/chart.ts'
 import { deliverMessage } from '../destinations/deliveries/jobs.ts'
 import { hourMs, minuteMs } from '../platform/durations.ts'
 import { checkAlertRules } from './jobs.ts'
@@ -441,6 +442,32 @@ describe('news about an incident', () => {
     expect(fakes.sent[0]?.body).toMatchObject({ payload: { severity: 'critical' } })
     const { timeline } = (await call('GET', `/v1/alert-incidents/${incident?.id}`, { key })).body
     expect(timeline.map(({ kind }: { kind: string }) => kind)).toEqual(['opened', 'repeated', 'resolved'])
+  })
+
+  it('contains a chart of the group that it is about, where images are shown', async () => {
+    const fakes = await openFakes(deps)
+    const settings = { url: `${fakes.origin}/workflows/abc?sig=abcdefghijklmnop` }
+    const body = { name: 'On call', kind: 'teams', settings }
+    const destination = await call('POST', '/v1/destinations', { key, body })
+    const { id: monitorId } = await makeMonitor(server, key)
+    const condition = { kind: 'rate', monitorId, direction: 'above', threshold: 0.2 }
+    await makeAlertRule(server, key, { condition, groupBy: 'agent', destinationIds: [destination.body.id] })
+    await converse(monitorId, 5, 35, { startedAt: minutesAgo(200) })
+    await converse(monitorId, 30, 10)
+    await check()
+    await deps.jobs.drain([deliverMessage], fakes.deps)
+    expect(JSON.stringify(fakes.sent[0]?.body)).toContain('data:image/png;base64,')
+    const { message } = await deps.db
+      .selectFrom('destination_deliveries')
+      .select('message')
+      .where('destination_id', '=', destination.body.id)
+      .executeTakeFirstOrThrow()
+    const { chart } = message as { chart?: Chart }
+    expect(chart).toMatchObject({ threshold: 0.2, label: 'The last 6 hours' })
+    expect(chart?.points.flatMap(({ value }, at) => (value === null ? [] : [[at, value]]))).toEqual([
+      [10, 0.125],
+      [23, 0.75],
+    ])
   })
 
   it('is sent once when two workers check at once', async () => {

@@ -1,3 +1,5 @@
+import type { Chart } from './chart.ts'
+
 /** A message before it is formatted for a kind of destination. Contains no text from conversations. */
 
 export type Severity = 'info' | 'warning' | 'critical'
@@ -26,6 +28,8 @@ export type Message = {
   examples: Link[]
   /** Links for the reader. */
   links: Link[]
+  /** How what it is about came to it. Only shown where an image can be part of the message. */
+  chart?: Chart
   /** What a webhook endpoint receives instead. */
   event?: { type: string; data: object }
 }

@@ -1,3 +1,4 @@
+import { decode } from 'fast-png'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { makeActiveWebhookEndpoint, makeOrganization } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
@@ -117,6 +118,47 @@ describe.each(kinds)('a message to %s', (kind) => {
     const rejected = await send(id, messageOf('opened'))
     await run(true)
     expect(await deliveryOf(id, rejected)).toMatchObject({ status: 'failed', attemptCount: 1 })
+  })
+})
+
+describe('a chart', () => {
+  const points = Array.from({ length: 24 }, (_, at) => ({ value: at / 24, low: at / 24 - 0.1, high: at / 24 + 0.1 }))
+  const chart = { points: [...points, { value: null, low: null, high: null }], threshold: 0.5, label: 'The last day' }
+  type Card = { attachments: [{ content: { body: { type: string; url: string; altText: string }[] } }] }
+  const imageOf = (body: object | undefined) =>
+    (body as Card | undefined)?.attachments[0].content.body.find(({ type }) => type === 'Image')
+
+  it('is part of a message to Teams, as an image in which the line rises above the threshold', async () => {
+    await send(await makeDestination('teams', settingsOf('teams')), messageOf('opened', { chart }))
+    await run()
+    const image = imageOf(fakes.sent[0]?.body)
+    expect(image?.altText).toBe('The last day')
+    const { width, height, data } = decode(Buffer.from(image?.url.split(',')[1] ?? '', 'base64'))
+    expect([width, height]).toEqual([480, 120])
+    const isBlue = (x: number, y: number) => {
+      const [red = 0, , blue = 0] = data.subarray((y * width + x) * 3)
+      return blue - red > 150
+    }
+    const rowOf = (x: number) => Array.from({ length: height }, (_, y) => y).find((y) => isBlue(x, y))
+    const [early, late] = [rowOf(60), rowOf(420)]
+    expect(early).toBeGreaterThan(height / 2)
+    expect(late).toBeLessThan(height / 2)
+  })
+
+  it('is left out where the message would be too long with it, and where images cannot be sent', async () => {
+    const long = messageOf('opened', {
+      chart,
+      text: '*'.repeat(12_000),
+      facts: [{ label: 'a', value: '*'.repeat(2_000) }],
+    })
+    const many = { ...long, facts: Array.from({ length: 10 }, () => ({ label: 'a', value: '*'.repeat(2_000) })) }
+    await send(await makeDestination('teams', settingsOf('teams')), many)
+    for (const kind of ['slack', 'pagerduty', 'opsgenie'] as const) {
+      await send(await makeDestination(kind, settingsOf(kind)), messageOf('opened', { chart }))
+    }
+    await run()
+    expect(fakes.sent).toHaveLength(4)
+    expect(JSON.stringify(fakes.sent)).not.toContain('image/png')
   })
 })
 

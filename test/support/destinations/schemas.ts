@@ -58,6 +58,7 @@ const cardElements = [
     type: { const: 'FactSet' },
     facts: { type: 'array', minItems: 1, items: closed({ title: { type: 'string' }, value: { type: 'string' } }) },
   }),
+  closed({ type: { const: 'Image' }, url: { type: 'string', pattern: '^(https|data):' }, altText: text(500) }),
 ]
 
 /** https://adaptivecards.io/schemas/adaptive-card.json, version 1.4, in the envelope of a Teams workflow. */
