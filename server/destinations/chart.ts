@@ -91,7 +91,7 @@ const stretchesOf = (chart: Chart) => {
 }
 
 /** Returns a PNG. */
-export const drawChart = (chart: Chart): Uint8Array => {
+const drawChart = (chart: Chart): Uint8Array => {
   const stretchesAt = stretchesOf(chart)
   const data = new Uint8ClampedArray(width * height * 3).fill(255)
   const column = new Uint8Array(height * samples)

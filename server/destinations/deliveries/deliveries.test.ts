@@ -248,6 +248,24 @@ describe('an email destination', () => {
     expect(received[0]?.text).toContain('https://ears.example.com/conversations/0197a3b0')
   })
 
+  it('is formatted as well, with its chart attached, and shows names as they were written', async () => {
+    const { port, received } = await openMailServer()
+    const { smtp } = loadConfig({ EARSHOT_SMTP_URL: `smtp://127.0.0.1:${port}` })
+    const mailing = depsWith(fakes.deps, { config: { ...fakes.deps.config, smtp } })
+    const points = [0.1, 0.2, 0.4].map((value) => ({ value, low: value / 2, high: value * 2 }))
+    const chart = { points, threshold: 0.3, label: 'The last <b>day</b>' }
+    await send(
+      await makeDestination('email', { addresses: ['ada@example.com'] }),
+      messageOf('opened', { chart, title: '"><script>alert(1)</script>' }),
+    )
+    await fakes.deps.jobs.drain([deliverMessage, deliverMail], mailing)
+    const [mail] = received
+    expect(mail?.raw).toContain('Content-Type: image/png')
+    expect(mail?.text).toMatch(/<img src="cid:[^"]+" alt="The last &lt;b&gt;day&lt;\/b&gt;"/)
+    expect(mail?.text).toContain('&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;')
+    expect(mail?.text.split('<!doctype html>')[1]).not.toContain('<script')
+  })
+
   it('says that no mail server is configured', async () => {
     const id = await makeDestination('email', { addresses: ['ada@example.com'] })
     const deliveryId = await send(id, messageOf('opened'))

@@ -10,12 +10,12 @@ import { takeLane } from '../../webhooks/deliveries/lanes.ts'
 import { type Posted, post } from '../../webhooks/deliveries/post.ts'
 import { retryDelayMs } from '../../webhooks/deliveries/retry.ts'
 import { sendEvent, type WebhookEvent } from '../../webhooks/send.ts'
+import { writeEmail } from '../kinds/email.ts'
 import { writeOpsgenie } from '../kinds/opsgenie.ts'
 import { writePagerduty } from '../kinds/pagerduty.ts'
 import type { Write } from '../kinds/request.ts'
 import { writeSlack } from '../kinds/slack.ts'
 import { writeTeams } from '../kinds/teams.ts'
-import { cut, renderText } from '../message.ts'
 import {
   type DestinationSettings,
   findSealedDestination,
@@ -44,8 +44,6 @@ const writers = {
 }
 
 const superseded = 'A newer message about the same thing replaced it.'
-
-const longestSubject = 200
 
 /** Why nothing may be sent now. Checked before each attempt. */
 const refusalOf = async (db: Db, org: OrgId, destination: Destination): Promise<string | undefined> => {
@@ -115,8 +113,7 @@ const handOver = async (deps: Deps, trx: Db, org: OrgId, { kind, settings }: Des
   const { addresses, memberIds } = settings as EmailSettings
   const to = [...addresses, ...(await listMemberAddresses(trx, org, memberIds))]
   if (to.length === 0) return 'None of the members is active any longer.'
-  const subject = cut(message.title.replaceAll(/\p{Cc}+/gu, ' '), longestSubject)
-  await sendMail(deps, trx, org, { to, subject, text: `${renderText(message)}\n` })
+  await sendMail(deps, trx, org, { to, ...writeEmail(message) })
   return deps.config.smtp ? undefined : 'No mail server is configured. Ask the operator to set EARSHOT_SMTP_URL.'
 }
 

@@ -45,7 +45,8 @@ export const send = async (smtp: Smtp, message: MailMessage): Promise<void> => {
     envelope: { from: from.address, to: [recipient] },
     subject,
     text,
-    ...(html !== null && { html }),
+    // Images in it become attachments: most mail programs don't show any other ones.
+    ...(html !== null && { html, attachDataUrls: true }),
     // Keeps links intact through all servers, with short lines.
     textEncoding: 'quoted-printable',
     messageId: `<${id}@${from.address.split('@')[1]}>`,
