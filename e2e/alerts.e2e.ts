@@ -78,8 +78,26 @@ it('shows the health of the organization', async () => {
   const page = await open('/settings/health', 'owner')
   const checks = page.getByRole('region', { name: 'Checks' })
   await checks.getByText('Conversations are arriving.').waitFor()
+  await checks.getByText(/^Recordings take \d+ MB/).waitFor()
+  await checks.getByText(/^1 process runs version \d/).waitFor()
+  await checks.getByText(/clocks of the service and the database differ by/).waitFor()
   await page.getByRole('heading', { name: 'No failed jobs' }).waitFor()
   expect(await breaches(page)).toEqual([])
+})
+
+it('says on the overview that results are missing because a judge fails', async () => {
+  const page = await open('/agents', 'member')
+  const message = 'The model endpoint is failing, so results are missing: the endpoint returned status 503.'
+  await page.route('**/v1/health', async (route) => {
+    const health = await (await route.fetch()).json()
+    const checks = health.checks.map((check: { name: string }) =>
+      check.name === 'judges' ? { ...check, status: 'failing', message } : check,
+    )
+    await route.fulfill({ json: { status: 'failing', checks } })
+  })
+  await page.getByRole('link', { name: 'Overview' }).click()
+  await page.getByRole('link', { name: message }).click()
+  await page.getByRole('region', { name: 'Checks' }).getByText(message).waitFor()
 })
 
 it('shows viewers rules and incidents without controls', async () => {

@@ -81,6 +81,7 @@ it('requests each part of the overview once, and all days together', async () =>
     '/v1/conversations/count',
     '/v1/experiments',
     '/v1/findings',
+    '/v1/health',
     '/v1/integrations',
     '/v1/me',
     '/v1/monitor-exports',

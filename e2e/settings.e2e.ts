@@ -31,6 +31,7 @@ it('shows each role its sections', async () => {
   const nav = page.getByRole('navigation', { name: 'Settings' })
   expect(await nav.getByRole('link').allInnerTexts()).toEqual([
     'Profile',
+    'My notifications',
     'Organization',
     'Members',
     'Destinations',

@@ -1,5 +1,7 @@
 import type pg from 'pg'
+import packageFile from '../package.json' with { type: 'json' }
 import { type Judge, openJudge } from './monitors/judges/judge.ts'
+import { openRequestLog } from './monitors/judges/request-log.ts'
 import { openRules, type Rules } from './monitors/rules/rules.ts'
 import { openBlobs } from './platform/blobs/blobs.ts'
 import type { Clock } from './platform/clock.ts'
@@ -24,6 +26,10 @@ import { openReactions, providers } from './reactions.ts'
 import { listBlindReviewers } from './reviews/queries.ts'
 import { type Attempts, openAttempts } from './sign-in/attempts/attempts.ts'
 import { openStreams, type Streams } from './stream/hub.ts'
+
+/** Shows which processes run, and in which version: `server/health` reads it. */
+const noticesName = (applicationName: string, { roles }: Config): string =>
+  `${applicationName} v${packageFile.version} ${roles.join('+')} notices`
 
 /** Everything that resources use, including what belongs to a single resource. Closed when the process ends. */
 export type ServiceDeps = Deps &
@@ -81,7 +87,9 @@ export const openDeps = async (options: OpenOptions): Promise<ServiceDeps> => {
   )
   const clock = options.clock ?? closing(await openDatabaseClock(db))
   const sweeps = options.clock ? trust(options.clock) : openSweeps({ db, log })
-  const listener = closing(await openListener({ ...connection, application_name: `${applicationName} notices` }, log))
+  const listener = closing(
+    await openListener({ ...connection, application_name: noticesName(applicationName, config) }, log),
+  )
   const secrets = openSecrets(await loadSecretKey(config))
   const sessionCookie = openSessionCookie({
     key: secrets.derive('sessions'),
@@ -92,7 +100,8 @@ export const openDeps = async (options: OpenOptions): Promise<ServiceDeps> => {
   const identity = closing(await openIdentity({ db, listener, clock, log, serviceKey: config.serviceKey }))
   const rules = closing(openRules())
   const threads = closing(openThreads(new URL('./thread.ts', import.meta.url)))
-  const judge = closing(openJudge(config.judge, { clock }))
+  const requests = closing(openRequestLog({ db, clock, log }))
+  const judge = closing(openJudge(config.judge, { clock, requests }))
   const jobs = closing(openJobs({ database, log }))
   const metrics = openMetrics({ database, countJobs: jobs.counts })
   const attempts = openAttempts({ db, clock, secrets, sessionCookie, identity, metrics })

@@ -15,6 +15,7 @@ import { planRuns } from './export-schedules/jobs.ts'
 import { deliverRun } from './export-schedules/lifecycle.ts'
 import { expireExports, generateExport } from './exports/lifecycle.ts'
 import { deleteFile, sweepFiles } from './exports/stored-files.ts'
+import { measureDatabase, sweepJudgeRequests } from './health/jobs.ts'
 import { sweepWaitingRecordings } from './integrations/audio/jobs.ts'
 import { deleteDeliveries, sweepDeliveries } from './integrations/deliveries/jobs.ts'
 import { eraseMentions } from './integrations/erasure/mentions.ts'
@@ -54,6 +55,8 @@ export const jobList: Job<ServiceDeps>[] = [
   detectSpikes,
   checkAlertRules,
   sweepAlertIncidents,
+  measureDatabase,
+  sweepJudgeRequests,
   sendDigests,
   sweepNotifications,
   offerConversations,

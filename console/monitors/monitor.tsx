@@ -19,6 +19,7 @@ import { Tabs } from '../ui/tabs.tsx'
 import { Time } from '../ui/time.tsx'
 import { AgreementPart } from './agreement.tsx'
 import { Definition } from './definition.tsx'
+import { MissingResults } from './missing-results.tsx'
 import styles from './monitor.module.css'
 import { type Monitor as MonitorData, monitorOptions } from './queries.ts'
 import { Results } from './results.tsx'
@@ -129,6 +130,7 @@ export const Monitor = () => {
       <Await query={query} lines={8}>
         {(data) => (
           <>
+            <MissingResults monitor={data} />
             <TrendSection monitor={data} />
             <RenderLater>
               <Definition monitor={data} />

@@ -3,7 +3,7 @@ import { Link, type LinkProps } from '@tanstack/react-router'
 import { useList } from '../api/queries.ts'
 import { useMay } from '../api/session.ts'
 import { plural } from '../lib/format.ts'
-import { endpointsOptions, integrationsOptions } from '../settings/queries.ts'
+import { endpointsOptions, healthOptions, integrationsOptions } from '../settings/queries.ts'
 import { Badge } from '../ui/badge.tsx'
 import styles from './overview.module.css'
 import { failedDeliveriesOptions, failedExportsOptions } from './queries.ts'
@@ -70,10 +70,27 @@ const useFailedConnections = (isMember: boolean): Failures => {
   return { isPending: isMember && isPending, rows: failed }
 }
 
+/** Monitors have no results while their judge or rule fails. */
+const useMissingResults = (isMember: boolean): Failures => {
+  const { data, isLoading } = useQuery({ ...healthOptions, enabled: isMember })
+  const checks = data?.checks.filter(({ name }) => name === 'judges' || name === 'evaluations') ?? []
+  const rows = checks.flatMap(({ name, status, message }): Failure[] =>
+    status === 'failing'
+      ? [{ id: name, words: message, link: { to: '/settings/$part', params: { part: 'health' } } }]
+      : [],
+  )
+  return { isPending: isLoading, rows }
+}
+
 /** Failures of the last seven days that won't resolve on their own. */
 export const useFailures = (): Failures => {
   const isMember = useMay('member')
-  const failures = [useFailedExports(), useFailedWebhooks(isMember), useFailedConnections(isMember)]
+  const failures = [
+    useMissingResults(isMember),
+    useFailedExports(),
+    useFailedWebhooks(isMember),
+    useFailedConnections(isMember),
+  ]
   return { isPending: failures.some(({ isPending }) => isPending), rows: failures.flatMap(({ rows }) => rows) }
 }
 

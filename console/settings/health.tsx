@@ -4,7 +4,7 @@ import { api } from '../api/client.ts'
 import { useList } from '../api/queries.ts'
 import type { Schemas } from '../api/schema.d.ts'
 import { useMay } from '../api/session.ts'
-import { formatCount } from '../lib/format.ts'
+import { formatCount, plural } from '../lib/format.ts'
 import { Badge, type Tone } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { ListTable } from '../ui/list-table.tsx'
@@ -20,6 +20,7 @@ type Check = Schemas['Health']['checks'][number]
 const names: Record<string, string> = {
   ingestion: 'Ingestion',
   evaluations: 'Evaluations',
+  judges: 'Judges',
   judge_budget: 'Judge budget',
   alerts: 'Alerts',
   webhooks: 'Webhooks',
@@ -27,6 +28,8 @@ const names: Record<string, string> = {
   syncs: 'Provider syncs',
   export_schedules: 'Scheduled exports',
   jobs: 'Background jobs',
+  storage: 'Storage',
+  processes: 'Processes',
   clock: 'Clocks',
 }
 
@@ -42,12 +45,16 @@ const StatusBadge = ({ status }: Pick<Check, 'status'>) => (
 
 /** What a check lists, as far as people can act on it. */
 const detailWords = (detail: Record<string, unknown>): ReactNode => {
-  const { name, failed, results, reason, waiting, dead, lastArrivalAt, lastDeliveryAt } = detail
-  const last = lastArrivalAt ?? lastDeliveryAt
+  const { name, failed, results, requests, reason, waiting, dead, gaps, version } = detail
+  const last = detail.lastArrivalAt ?? detail.lastDeliveryAt
+  const total = results ?? requests
   return (
     <>
       {String(name)}
-      {typeof failed === 'number' && `: ${formatCount(failed)} of ${formatCount(Number(results))} failed`}
+      {typeof failed === 'number' && `: ${formatCount(failed)} of ${formatCount(Number(total))} failed`}
+      {typeof detail.meanMs === 'number' && `, ${(detail.meanMs / 1_000).toFixed(1)} s on average`}
+      {typeof gaps === 'number' && `: ${plural(gaps, 'call')} missing`}
+      {typeof version === 'string' && `: version ${version}`}
       {typeof waiting === 'number' && `: ${formatCount(waiting)} queued`}
       {typeof dead === 'number' && dead > 0 && `, ${formatCount(dead)} failed`}
       {typeof reason === 'string' && `. ${reason}`}
@@ -61,13 +68,17 @@ const detailWords = (detail: Record<string, unknown>): ReactNode => {
   )
 }
 
-const Message = ({ message, details }: Check) => (
+/** The sentences of these checks say everything. */
+const wordy = new Set(['storage', 'clock'])
+
+const Message = ({ name, message, details }: Check) => (
   <>
     {message}
-    {details.length > 0 && (
+    {details.length > 0 && !wordy.has(name) && (
       <ul className={styles.soft}>
-        {details.map((detail) => (
-          <li key={String(detail.id ?? detail.name)}>{detailWords(detail)}</li>
+        {details.map((detail, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: processes have no names of their own
+          <li key={`${detail.id ?? detail.name} ${at}`}>{detailWords(detail)}</li>
         ))}
       </ul>
     )}
@@ -123,7 +134,7 @@ export const HealthChecks = () => {
   const isAdmin = useMay('admin')
   return (
     <>
-      <Section title="Health" context="Updates every 15 seconds">
+      <Section title="Health" context="Updates by itself">
         <Await query={query}>
           {({ checks }) => <Table label="Checks" columns={columns} rows={checks} idOf={({ name }) => name} />}
         </Await>

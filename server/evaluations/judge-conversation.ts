@@ -29,6 +29,8 @@ export type JudgeTask = {
   readAt: Date
   /** Gives live work of the organization priority. */
   background?: boolean
+  /** Someone waits for the result. */
+  isAwaited?: boolean
   signal?: AbortSignal
 }
 
@@ -70,7 +72,7 @@ const readTurns = async ({ db }: JudgeDeps, org: OrgId, subject: JudgeSubject): 
 
 /** Evaluates judges without storing results, and returns the cost. If it is aborted, the cost is stored immediately. */
 export const judgeConversation = async (deps: JudgeDeps, org: OrgId, task: JudgeTask): Promise<Judgement> => {
-  const { monitors, subject, readAt: evaluatedAt, background = false, signal } = task
+  const { monitors, subject, readAt: evaluatedAt, background = false, isAwaited = false, signal } = task
   const judgement: Judgement = {
     evaluations: [],
     postponed: { monitors: [], afterSeconds: 0, evaluations: [] },
@@ -109,7 +111,7 @@ export const judgeConversation = async (deps: JudgeDeps, org: OrgId, task: Judge
       return withoutAsking(group, 'failed', outOfBudget)
     }
     const definitions = group.map(({ definition }) => definition as JudgeDefinition)
-    const request = { definitions, turns, owner: org, background, onLost }
+    const request = { definitions, turns, owner: org, background, isAwaited, onLost }
     const results = await deps.judge.evaluate({ ...request, ...(signal && { signal }) })
     for (const [at, result] of results.entries()) {
       const monitor = group[at]

@@ -1,20 +1,32 @@
 import { findLastArrival } from '../conversations/queries.ts'
+import { judge } from '../evaluations/lifecycle.ts'
 import { getOrganization } from '../organizations/queries.ts'
 import { monthOf } from '../organizations/spending/month.ts'
 import { getSpending } from '../organizations/spending/queries.ts'
+import {
+  hasOneOrganization,
+  listConnectedProcesses,
+  measureClockSkew,
+  readDatabaseSize,
+} from '../platform/db/about-database.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { dayMs, minuteMs } from '../platform/durations.ts'
 import {
   countJobs,
   countOpenIncidents,
+  countPostponed,
   type Failing,
+  getFileSizes,
   listFailingDestinations,
   listFailingEndpoints,
   listFailingMonitors,
   listFailingSchedules,
   listFailingSyncs,
+  listModelRequests,
   listSources,
+  listSyncGaps,
+  type ModelRequests,
 } from './queries.ts'
 
 /** The checks of an organization's health. Each gives its result in one sentence. */
@@ -53,6 +65,47 @@ const checkEvaluations = async (db: Db, org: OrgId, now: Date): Promise<Check> =
   return { name: 'evaluations', status, message, since: null, details: monitors }
 }
 
+const spell = (instant: Date): string => `${instant.toISOString().slice(11, 16)} UTC`
+
+const isFailingNow = ({ lastFailedAt, lastAnsweredAt }: ModelRequests): boolean =>
+  lastFailedAt !== null && (lastAnsweredAt === null || lastFailedAt > lastAnsweredAt)
+
+/** In this many seconds, 95% of the requests were answered; undefined if it took longer. */
+const usualSeconds = (models: ModelRequests[]): number | undefined => {
+  const sum = (pick: (model: ModelRequests) => number) => models.reduce((all, model) => all + pick(model), 0)
+  const answered = sum(({ requests, failed }) => requests - failed)
+  const within: [number, number][] = [
+    [1, sum((model) => model.within1s)],
+    [3, sum((model) => model.within3s)],
+    [10, sum((model) => model.within10s)],
+    [30, sum((model) => model.within30s)],
+  ]
+  return within.find(([, count]) => count >= answered * 0.95)?.[0]
+}
+
+const worryingShare = 0.05
+
+/** What the model endpoints answered, and the evaluations that wait for one that fails. */
+const checkJudges = async (db: Db, org: OrgId, now: Date): Promise<Check> => {
+  const models = await listModelRequests(db, org, new Date(now.getTime() - dayMs))
+  const { jobs, nextAt } = await countPostponed(db, org, judge.name)
+  const common = { name: 'judges', since: null, details: models }
+  const broken = models.find(isFailingNow)
+  if (broken) {
+    const waiting = jobs === 0 ? '' : ` ${count(jobs, 'evaluation')} will be retried`
+    const next = jobs === 0 ? '' : nextAt ? `, the next at ${spell(nextAt)}.` : '.'
+    const message = `The model endpoint is failing, so results are missing: ${broken.reason ?? 'no answer'}.${waiting}${next}`
+    return { ...common, status: 'failing', message, since: broken.lastAnsweredAt ?? broken.lastFailedAt }
+  }
+  const requests = models.reduce((sum, model) => sum + model.requests, 0)
+  const failed = models.reduce((sum, model) => sum + model.failed, 0)
+  if (requests === 0) return { ...common, status: 'ok', message: 'No model was asked in the last day.' }
+  const seconds = usualSeconds(models)
+  const speed = seconds === undefined ? 'many took more than 30 seconds' : `95% within ${count(seconds, 'second')}`
+  const message = `${failed === 0 ? 'No' : failed.toLocaleString('en')} of ${count(requests, 'request')} to models failed in the last day, ${speed}.`
+  return { ...common, status: failed / requests > worryingShare ? 'degraded' : 'ok', message }
+}
+
 const checkBudget = async (db: Db, org: OrgId, now: Date): Promise<Check> => {
   const { monthlyJudgeBudget } = await getOrganization(db, org)
   const common = { name: 'judge_budget', since: null, details: [] }
@@ -89,13 +142,71 @@ const checkJobs = async (db: Db, org: OrgId, now: Date): Promise<Check> => {
   return { name: 'jobs', status, message: `${parts.join(', ')}.`, since: isLate ? oldest : null, details: kinds }
 }
 
-const checkClock = (warning: string | undefined): Check => ({
-  name: 'clock',
-  status: warning === undefined ? 'ok' : 'failing',
-  message: warning ?? 'The clocks agree.',
-  since: null,
-  details: [],
-})
+const worryingSkewMs = 5_000
+
+const checkClock = async (db: Db, warning: string | undefined): Promise<Check> => {
+  const skewMs = await measureClockSkew(db)
+  const common = { name: 'clock', since: null, details: [{ name: 'This process', skewMs }] }
+  if (warning !== undefined) return { ...common, status: 'failing', message: warning }
+  const distance = Math.abs(skewMs)
+  const difference = distance < 1_000 ? `${distance} ms` : `${(distance / 1_000).toFixed(1)} seconds`
+  const message = `The clocks of the service and the database differ by ${difference}.`
+  return { ...common, status: distance > worryingSkewMs ? 'degraded' : 'ok', message }
+}
+
+const checkSyncs = async (db: Db, org: OrgId): Promise<Check> => {
+  const check = checkFailing('syncs', 'provider sync', 'Provider syncs work.', await listFailingSyncs(db, org))
+  const missing = await listSyncGaps(db, org)
+  if (missing.length === 0) return check
+  const gaps = missing.reduce((sum, each) => sum + each.gaps, 0)
+  const message = `${check.message} ${count(gaps, 'call')} could not be fetched.`
+  const status = check.status === 'ok' ? 'degraded' : check.status
+  return { ...check, status, message, details: [...check.details, ...missing] }
+}
+
+const megabyte = 1_000_000
+
+const sizeOf = (bytes: number): string =>
+  bytes >= 1_000 * megabyte ? `${(bytes / (1_000 * megabyte)).toFixed(1)} GB` : `${Math.round(bytes / megabyte)} MB`
+
+const growthOf = (bytes: number, days: number): string =>
+  bytes > 0 ? `${sizeOf(bytes)} more than ${count(days, 'day')} ago` : `no more than ${count(days, 'day')} ago`
+
+const weekDays = 7
+
+/** The database belongs to all organizations, so its size is only shown to one that has it for itself. */
+const checkStorage = async (db: Db, org: OrgId, now: Date): Promise<Check> => {
+  const files = await getFileSizes(db, org, new Date(now.getTime() - weekDays * dayMs))
+  const parts = [`Recordings take ${sizeOf(files.bytes)}, ${growthOf(files.addedBytes, weekDays)}.`]
+  const details: object[] = [{ name: 'Recordings', ...files }]
+  if (await hasOneOrganization(db)) {
+    const { bytes, addedBytes, days } = await readDatabaseSize(db)
+    const growth = addedBytes === null || days === null ? '' : `, ${growthOf(addedBytes, days)}`
+    parts.push(`The database takes ${sizeOf(bytes)}${growth}.`)
+    details.push({ name: 'Database', bytes, addedBytes })
+  }
+  return { name: 'storage', status: 'ok', message: parts.join(' '), since: null, details }
+}
+
+const checkProcesses = async (db: Db): Promise<Check> => {
+  const processes = (await listConnectedProcesses(db, '% notices')).flatMap((name) => {
+    const [, version, roles] = / v(\S+) (\S+) notices$/.exec(name) ?? []
+    return version === undefined || roles === undefined ? [] : [{ name: roles.replace('+', ', '), version }]
+  })
+  const versions = [...new Set(processes.map(({ version }) => version))]
+  const runs = processes.length === 1 ? 'runs' : 'run'
+  const message =
+    versions.length > 1
+      ? `Processes run different versions: ${versions.join(', ')}. Finish the upgrade.`
+      : `${processes.length === 1 ? '1 process' : `${processes.length} processes`} ${runs} version ${versions[0] ?? 'unknown'}.`
+  return {
+    name: 'processes',
+    status: versions.length > 1 ? 'degraded' : 'ok',
+    message,
+    since: null,
+    details: processes,
+  }
+}
 
 const checkAlerts = async (db: Db, org: OrgId): Promise<Check> => {
   const { open, critical, since } = await countOpenIncidents(db, org)
@@ -113,14 +224,17 @@ export const checkHealth = async (
   const checks = [
     await checkIngestion(db, org, now),
     await checkEvaluations(db, org, now),
+    await checkJudges(db, org, now),
     await checkBudget(db, org, now),
     await checkAlerts(db, org),
     checkFailing('webhooks', 'webhook endpoint', 'Webhooks are delivered.', await listFailingEndpoints(db, org)),
     checkFailing('destinations', 'destination', 'Alerts are delivered.', await listFailingDestinations(db, org)),
-    checkFailing('syncs', 'provider sync', 'Provider syncs work.', await listFailingSyncs(db, org)),
+    await checkSyncs(db, org),
     checkFailing('export_schedules', 'export schedule', 'Scheduled exports work.', await listFailingSchedules(db, org)),
     await checkJobs(db, org, now),
-    checkClock(sweeps.warning()),
+    await checkStorage(db, org, now),
+    await checkProcesses(db),
+    await checkClock(db, sweeps.warning()),
   ]
   const worst = Math.max(...checks.map(({ status }) => statuses.indexOf(status)))
   return { status: statuses[worst] ?? 'ok', checks }

@@ -1,5 +1,12 @@
 import { beforeEach, expect, it } from 'vitest'
-import { makeConversations, makeKey, makeMonitor, makeOrganization } from '../../test/make.ts'
+import {
+  makeConversations,
+  makeKey,
+  makeMonitor,
+  makeOrganization,
+  makeRecording,
+  makeSyncedIntegration,
+} from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import { newId } from '../platform/ids.ts'
@@ -26,6 +33,7 @@ it('is ok in a new organization', async () => {
   expect(checks.map(({ name }) => name)).toEqual([
     'ingestion',
     'evaluations',
+    'judges',
     'judge_budget',
     'alerts',
     'webhooks',
@@ -33,6 +41,8 @@ it('is ok in a new organization', async () => {
     'syncs',
     'export_schedules',
     'jobs',
+    'storage',
+    'processes',
     'clock',
   ])
   expect(checks[0]?.message).toBe('No conversation has arrived yet.')
@@ -99,4 +109,46 @@ it('notices that conversations stop arriving, and that an incident is open', asy
   expect(await checkOf('ingestion')).toMatchObject({ status: 'degraded' })
   clock.advance(-25 * 3_600_000)
   expect(await checkOf('alerts')).toMatchObject({ status: 'ok', message: 'No incident is open.' })
+})
+
+it('shows storage, processes with their versions, and how far the clocks differ', async () => {
+  const { id } = await makeRecording(server, key)
+  expect(id).toBeDefined()
+  expect(await checkOf('storage')).toMatchObject({
+    status: 'ok',
+    message: expect.stringMatching(/^Recordings take \d+ MB, /),
+    details: [{ name: 'Recordings', bytes: expect.any(Number), addedBytes: expect.any(Number) }],
+  })
+  expect(await checkOf('processes')).toMatchObject({
+    status: 'ok',
+    message: expect.stringMatching(/^\d+ process(es)? runs? version \d+\.\d+\.\d+\.$/),
+  })
+  expect(await checkOf('clock')).toMatchObject({
+    status: 'ok',
+    message: expect.stringMatching(/differ by [\d.]+ ms\.$/),
+  })
+})
+
+it('counts calls that a provider sync could not fetch', async () => {
+  const integrationId = await makeSyncedIntegration(server, key)
+  const at = clock.now()
+  const gap = { organization_id: org, integration_id: integrationId, state: 'failed', reason: 'Not found.' }
+  await deps.db
+    .insertInto('integration_sync_gaps')
+    .values({
+      ...gap,
+      id: newId(),
+      external_id: 'call-1',
+      began_at: at,
+      attempts: 8,
+      found_at: at,
+      tried_at: at,
+      next_try_at: at,
+    })
+    .execute()
+  expect(await checkOf('syncs')).toMatchObject({
+    status: 'degraded',
+    message: 'Provider syncs work. 1 call could not be fetched.',
+    details: [{ id: integrationId, gaps: 1, reason: 'Not found.' }],
+  })
 })

@@ -102,6 +102,67 @@ export const countJobs = async (db: Db, org: OrgId): Promise<QueuedJobs[]> => {
   return rows
 }
 
+export type ModelRequests = {
+  name: string
+  requests: number
+  failed: number
+  meanMs: number
+  within1s: number
+  within3s: number
+  within10s: number
+  within30s: number
+  lastFailedAt: Date | null
+  lastAnsweredAt: Date | null
+  reason: string | null
+}
+
+/** Sums the requests to model endpoints since then, by model. */
+export const listModelRequests = async (db: Db, org: OrgId, since: Date): Promise<ModelRequests[]> => {
+  const { rows } = await sql<ModelRequests>`
+    SELECT j.model AS name, sum(j.requests) AS requests, sum(j.failed) AS failed,
+      round(sum(j.duration_ms)::numeric / sum(j.requests)) AS "meanMs",
+      sum(j.within_1s) AS "within1s", sum(j.within_3s) AS "within3s", sum(j.within_10s) AS "within10s",
+      sum(j.within_30s) AS "within30s",
+      max(j.last_failed_at) AS "lastFailedAt", max(j.last_answered_at) AS "lastAnsweredAt",
+      (array_agg(j.last_fault ORDER BY j.last_failed_at DESC NULLS LAST))[1] AS reason
+    FROM judge_requests j WHERE j.organization_id = ${org} AND j.hour >= ${since}::timestamptz
+    GROUP BY j.model ORDER BY j.model LIMIT ${mostListed}`.execute(db)
+  return rows
+}
+
+export type Postponed = { jobs: number; nextAt: Date | null }
+
+/** Counts evaluations that wait for the model endpoint, and when the first of them is retried. */
+export const countPostponed = async (db: Db, org: OrgId, jobName: string): Promise<Postponed> => {
+  const { rows } = await sql<Postponed>`
+    SELECT count(*) AS jobs, min(j.due_at) AS "nextAt" FROM jobs j
+    WHERE j.organization_id = ${org} AND j.name = ${jobName} AND j.state = 'delayed'`.execute(db)
+  return rows[0] ?? { jobs: 0, nextAt: null }
+}
+
+export type SyncGaps = { id: string; name: string; gaps: number; reason: string | null }
+
+/** Counts the calls that provider syncs could not fetch. */
+export const listSyncGaps = async (db: Db, org: OrgId): Promise<SyncGaps[]> => {
+  const { rows } = await sql<SyncGaps>`
+    SELECT i.id, i.name, count(*) AS gaps, max(g.reason) AS reason
+    FROM integration_sync_gaps g JOIN integrations i ON i.organization_id = ${org} AND i.id = g.integration_id
+    WHERE g.organization_id = ${org} AND g.state = 'failed'
+    GROUP BY i.id, i.name ORDER BY i.id LIMIT ${mostListed}`.execute(db)
+  return rows
+}
+
+export type FileSizes = { bytes: number; addedBytes: number }
+
+/** The stored recordings, and how much of them was added since then. */
+export const getFileSizes = async (db: Db, org: OrgId, since: Date): Promise<FileSizes> => {
+  const { rows } = await sql<FileSizes>`
+    SELECT coalesce(sum(r.bytes), 0)::bigint AS bytes,
+      coalesce(sum(r.bytes) FILTER (WHERE r.created_at >= ${since}::timestamptz), 0)::bigint AS "addedBytes"
+    FROM recordings r WHERE r.organization_id = ${org} AND r.bytes IS NOT NULL`.execute(db)
+  return rows[0] ?? { bytes: 0, addedBytes: 0 }
+}
+
 export type OpenIncidents = { open: number; critical: number; since: Date | null }
 
 export const countOpenIncidents = async (db: Db, org: OrgId): Promise<OpenIncidents> => {

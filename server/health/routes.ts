@@ -14,7 +14,8 @@ export const health = (app: App, deps: Deps): void => {
         operationId: 'checkHealth',
         summary: 'Get your organization’s health',
         description:
-          'Checks ingestion, evaluations, the judge budget, alerts, deliveries, syncs, schedules, jobs, and the clocks.',
+          'Checks ingestion, evaluations, judges, the judge budget, alerts, deliveries, syncs, schedules, jobs, storage, ' +
+          'processes, and the clocks.',
         querystring: NoQuery,
         response: answers({ 200: Health }, 401, 403),
       },

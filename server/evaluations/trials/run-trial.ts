@@ -33,7 +33,7 @@ type AskBatch = (deps: AskDeps, org: OrgId, task: Task, subjects: Subject[]) => 
 
 const askJudge: AskBatch = async (deps, org, { monitor, readAt, signal }, [subject]) => {
   if (!subject) return []
-  const task = { monitors: [monitor], subject, readAt, signal }
+  const task = { monitors: [monitor], subject, readAt, isAwaited: true, signal }
   const { evaluations, postponed, spent } = await judgeConversation(deps, org, task)
   await addSpending(deps.db, org, monthOf(deps.clock.now()), spent)
   return [...evaluations, ...postponed.evaluations].flatMap(({ rows }) => rows)

@@ -11,7 +11,8 @@ import type { JudgeDefinition, JudgeResult, Tokens } from './definition.ts'
 import { openEndpoint } from './endpoint.ts'
 import { EndpointError } from './endpoint-error.ts'
 import { openGate, type Timing } from './gate.ts'
-import { systemText } from './prompt.ts'
+import { type JudgePrompt, systemText } from './prompt.ts'
+import type { RequestLog } from './request-log.ts'
 import { estimateTokens } from './text.ts'
 import { smallestWindowTokens, windowsOf } from './transcript.ts'
 
@@ -23,6 +24,8 @@ export type JudgeRequest = {
   owner?: string
   /** Runs after everything else of the same organization. */
   background?: boolean
+  /** Someone waits for the result, so a failing endpoint is retried for a few seconds only. */
+  isAwaited?: boolean
   /** Aborts the judgment: it rejects with the reason, and there is no result. */
   signal?: AbortSignal
   /** Called before it rejects, with the cost of each definition so far. */
@@ -59,10 +62,15 @@ const largestShareOfCriteria = 0.25
 /** For the waits between requests of one judgment: after that, the job should be retried instead. */
 const patienceMs = 600_000
 
+/** The same while someone waits for the result. */
+const awaitedPatienceMs = 3_000
+
 /** If a failed endpoint does not say for how long. */
 const againAfterMs = 60_000
 
-export const openJudge = (config: Config['judge'], timing: Partial<Timing> & { clock?: Clock } = {}): Judge => {
+type Options = Partial<Timing> & { clock?: Clock; requests?: Pick<RequestLog, 'note'> }
+
+export const openJudge = (config: Config['judge'], timing: Options = {}): Judge => {
   const { limits, prices } = config
   const { clock = systemClock, random = Math.random } = timing
   const { wait = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal }) } = timing
@@ -117,6 +125,22 @@ export const openJudge = (config: Config['judge'], timing: Partial<Timing> & { c
     return windows
   }
 
+  /** Sends one request, and counts what came of it. */
+  const send = async (owner: string, model: string, prompt: JudgePrompt, signal: AbortSignal) => {
+    const sentAt = performance.now()
+    const note = (fault?: string) =>
+      timing.requests?.note({ owner, model, durationMs: performance.now() - sentAt, fault })
+    try {
+      const reply = await endpoint.ask(model, prompt, signal)
+      note()
+      return reply
+    } catch (error) {
+      // An aborted request says nothing about the endpoint.
+      if (error instanceof EndpointError) note(error.message)
+      throw error
+    }
+  }
+
   const evaluate: Judge['evaluate'] = async ({
     definitions,
     turns,
@@ -124,6 +148,7 @@ export const openJudge = (config: Config['judge'], timing: Partial<Timing> & { c
     signal,
     onLost,
     background = false,
+    isAwaited = false,
   }) => {
     const [first] = definitions
     if (!first) return []
@@ -140,8 +165,9 @@ export const openJudge = (config: Config['judge'], timing: Partial<Timing> & { c
     }
 
     const ended = AbortSignal.any([closing.signal, ...(signal ? [signal] : [])])
-    const passage = { signal: ended, deadline: clock.now().getTime() + patienceMs, owner, background }
-    const ask: AskModel = (prompt) => gate.run((signal) => endpoint.ask(model, prompt, signal), passage)
+    const deadline = clock.now().getTime() + (isAwaited ? awaitedPatienceMs : patienceMs)
+    const passage = { signal: ended, deadline, owner, background }
+    const ask: AskModel = (prompt) => gate.run((signal) => send(owner, model, prompt, signal), passage)
     try {
       await askAboutWindows(ask, judged, windows, turns)
     } catch (error) {

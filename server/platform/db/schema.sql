@@ -326,6 +326,12 @@ CREATE TABLE customer_metrics (
   CONSTRAINT customer_metrics_conversation_fkey FOREIGN KEY (organization_id, conversation_id) REFERENCES conversations(organization_id, id) ON DELETE CASCADE
 );
 
+CREATE TABLE database_sizes (
+  day date NOT NULL,
+  bytes bigint NOT NULL,
+  CONSTRAINT database_sizes_pkey PRIMARY KEY (day)
+);
+
 CREATE TABLE destination_attempts (
   organization_id uuid NOT NULL,
   delivery_id uuid NOT NULL,
@@ -867,6 +873,26 @@ CREATE INDEX jobs_delayed_idx ON public.jobs USING btree (due_at) WHERE (state =
 CREATE INDEX jobs_ended_idx ON public.jobs USING btree (state, ended_at, id) WHERE (state = ANY (ARRAY['completed'::text, 'dead'::text]));
 CREATE UNIQUE INDEX jobs_singleton_key ON public.jobs USING btree (organization_id, name, singleton_key) WHERE ((attempt = 0) AND (singleton_key IS NOT NULL));
 CREATE INDEX jobs_waiting_idx ON public.jobs USING btree (name, organization_id, priority DESC, due_at, id) WHERE (state = 'waiting'::text);
+
+CREATE TABLE judge_requests (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  hour timestamp(3) with time zone NOT NULL,
+  model text NOT NULL,
+  requests integer NOT NULL,
+  failed integer NOT NULL,
+  duration_ms bigint NOT NULL,
+  within_1s integer NOT NULL,
+  within_3s integer NOT NULL,
+  within_10s integer NOT NULL,
+  within_30s integer NOT NULL,
+  last_fault text,
+  last_failed_at timestamp(3) with time zone,
+  last_answered_at timestamp(3) with time zone,
+  CONSTRAINT judge_requests_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT judge_requests_hour_key UNIQUE (organization_id, hour, model),
+  CONSTRAINT judge_requests_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+);
 
 CREATE TABLE judge_spending (
   organization_id uuid NOT NULL,

@@ -256,6 +256,11 @@ export interface CustomerMetrics {
   value: Json;
 }
 
+export interface DatabaseSizes {
+  bytes: Int8;
+  day: Timestamp;
+}
+
 export interface DestinationAttempts {
   answer: string | null;
   attempted_at: Timestamp;
@@ -652,6 +657,23 @@ export interface JobSchedules {
   next_at: Timestamp;
 }
 
+export interface JudgeRequests {
+  duration_ms: Int8;
+  failed: number;
+  hour: Timestamp;
+  id: string;
+  last_answered_at: Timestamp | null;
+  last_failed_at: Timestamp | null;
+  last_fault: string | null;
+  model: string;
+  organization_id: string;
+  requests: number;
+  within_10s: number;
+  within_1s: number;
+  within_30s: number;
+  within_3s: number;
+}
+
 export interface JudgeSpending {
   cost: number;
   input_tokens: Int8;
@@ -1028,6 +1050,7 @@ export interface DB {
   conversation_tombstones: ConversationTombstones;
   conversations: Conversations;
   customer_metrics: CustomerMetrics;
+  database_sizes: DatabaseSizes;
   destination_attempts: DestinationAttempts;
   destination_deliveries: DestinationDeliveries;
   destinations: Destinations;
@@ -1055,6 +1078,7 @@ export interface DB {
   invitations: Invitations;
   job_schedules: JobSchedules;
   jobs: Jobs;
+  judge_requests: JudgeRequests;
   judge_spending: JudgeSpending;
   mails: Mails;
   members: Members;

@@ -75,7 +75,7 @@ describe('if notifications are lost', () => {
     const { id, key } = await makeKey(server, org.key, 'viewer')
     expect(await seenBy(second, key)).toMatchObject({ role: 'viewer' })
     await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-      WHERE datname = current_database() AND application_name = 'second notices'`.execute(deps.db)
+      WHERE datname = current_database() AND application_name LIKE 'second % notices'`.execute(deps.db)
     await call('DELETE', `/v1/api-keys/${id}`, { key: org.key })
     await expect.poll(() => seenBy(second, key), { interval: 10 }).toBe('unknown')
     await expect.poll(() => second.listener.isConnected()).toBe(true)

@@ -38,6 +38,7 @@ export const placement: Record<string, Placement> = {
   conversation_tombstones: 'distributed',
   saved_views: 'distributed',
   monitors: 'distributed',
+  judge_requests: 'distributed',
   monitor_versions: 'distributed',
   monitor_results: 'distributed',
   monitor_exports: 'distributed',
@@ -82,6 +83,7 @@ export const placement: Record<string, Placement> = {
   destination_attempts: 'distributed',
   mails: 'distributed',
   instance: 'local',
+  database_sizes: 'local',
   // A conversation and its jobs are stored together or not at all.
   jobs: 'coordinator',
   job_schedules: 'coordinator',

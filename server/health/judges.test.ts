@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest'
+import { makeOrganization } from '../../test/make.ts'
+import { draft, serverOfTrials } from '../../test/support/evaluations/trials.ts'
+import { answer, Refusal } from '../../test/support/monitors/model-server.ts'
+
+const { server, call, testDraft, makeCall, answerBy } = await serverOfTrials()
+
+type Shown = { name: string; status: string; message: string; details: object[] }
+
+const readJudges = async (key: string): Promise<Shown | undefined> =>
+  (await call('GET', '/v1/health', { key })).body.checks.find(({ name }: Shown) => name === 'judges')
+
+/** Counts are stored a moment after the request. */
+const stored = { timeout: 10_000 }
+
+it('says what a model endpoint answers, and that it works again', async () => {
+  const { key } = await makeOrganization(server)
+  expect(await readJudges(key)).toMatchObject({ status: 'ok', message: 'No model was asked in the last day.' })
+  await makeCall(key, 'Gladly.')
+  answerBy(() => new Refusal(404, {}, { error: { code: 'model_not_found' } }))
+  await testDraft(key, draft)
+  await expect
+    .poll(() => readJudges(key), stored)
+    .toMatchObject({
+      status: 'failing',
+      message:
+        'The model endpoint is failing, so results are missing: the endpoint returned status 404 (model_not_found).',
+      details: [{ requests: 1, failed: 1, reason: 'the endpoint returned status 404 (model_not_found)' }],
+    })
+  answerBy(() => answer())
+  await testDraft(key, draft)
+  await expect
+    .poll(() => readJudges(key), stored)
+    .toMatchObject({
+      status: 'degraded',
+      message: '1 of 2 requests to models failed in the last day, 95% within 1 second.',
+    })
+})
+
+it('tells the person who tests a judge within seconds what the endpoint answers', async () => {
+  const { key } = await makeOrganization(server)
+  await makeCall(key, 'Gladly.')
+  answerBy(() => new Refusal(503))
+  const startedAt = performance.now()
+  const { body } = await testDraft(key, draft)
+  expect(performance.now() - startedAt).toBeLessThan(8_000)
+  expect(body.data).toMatchObject([{ status: 'failed', reasoning: 'the endpoint returned status 503' }])
+})

@@ -1,0 +1,85 @@
+import { publishChanges } from '../../platform/changes/changes.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { newId, orgIdOf } from '../../platform/ids.ts'
+import type { Log } from '../../platform/log.ts'
+import { addJudgeRequests, type JudgeRequests } from './queries.ts'
+
+const hourMs = 3_600_000
+/** Requests within this time are stored together. If the process dies, only their counts are lost. */
+const storeAfterMs = 2_000
+
+type Request = { owner: string; model: string; durationMs: number; fault: string | undefined }
+
+export type RequestLog = {
+  note: (request: Request) => void
+  close: () => Promise<void>
+}
+
+type Made = JudgeRequests & { owner: string }
+
+const add = (made: Made, { durationMs, fault }: Request, now: Date): void => {
+  made.requests++
+  made.durationMs += Math.round(durationMs)
+  if (fault === undefined) {
+    made.lastAnsweredAt = now
+    if (durationMs <= 1_000) made.within1s++
+    if (durationMs <= 3_000) made.within3s++
+    if (durationMs <= 10_000) made.within10s++
+    if (durationMs <= 30_000) made.within30s++
+    return
+  }
+  made.failed++
+  made.lastFault = fault
+  made.lastFailedAt = now
+}
+
+/** Counts what model endpoints answer to each organization, and how fast. */
+export const openRequestLog = ({ db, clock, log }: { db: Db; clock: Clock; log: Log }): RequestLog => {
+  let pending = new Map<string, Made>()
+  let timer: NodeJS.Timeout | undefined
+  let storing: Promise<void> = Promise.resolve()
+
+  const store = async (): Promise<void> => {
+    timer = undefined
+    const stored = [...pending.values()]
+    pending = new Map()
+    for (const { owner, ...made } of stored) {
+      const org = orgIdOf(owner)
+      await addJudgeRequests(db, org, made)
+      await publishChanges(db, org, { resource: 'health', kind: 'updated' })
+    }
+  }
+
+  const storeSafely = () => {
+    storing = storing.then(store).catch((err: unknown) => log.warn({ err }, 'storing counts of judge requests failed'))
+  }
+
+  return {
+    note: (request) => {
+      // Tests and benchmarks judge without an organization.
+      if (request.owner === '') return
+      const now = clock.now()
+      const hour = new Date(Math.floor(now.getTime() / hourMs) * hourMs)
+      const name = `${request.owner} ${hour.getTime()} ${request.model}`
+      const counts = { requests: 0, failed: 0, durationMs: 0, within1s: 0, within3s: 0, within10s: 0, within30s: 0 }
+      const last = { lastFault: null, lastFailedAt: null, lastAnsweredAt: null }
+      const made = pending.get(name) ?? {
+        owner: request.owner,
+        id: newId(),
+        hour,
+        model: request.model,
+        ...counts,
+        ...last,
+      }
+      pending.set(name, made)
+      add(made, request, now)
+      timer ??= setTimeout(storeSafely, storeAfterMs)
+    },
+    close: async () => {
+      clearTimeout(timer)
+      storeSafely()
+      await storing
+    },
+  }
+}

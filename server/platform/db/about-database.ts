@@ -1,0 +1,42 @@
+import { sql } from 'kysely'
+import type { Db } from './database.ts'
+
+/** Stores the current size of the database for today, and forgets those of a year ago. */
+export const storeDatabaseSize = async (db: Db): Promise<void> => {
+  await sql`
+    INSERT INTO database_sizes (day, bytes) VALUES (current_date, pg_database_size(current_database()))
+    ON CONFLICT ON CONSTRAINT database_sizes_pkey DO UPDATE SET bytes = excluded.bytes`.execute(db)
+  await sql`DELETE FROM database_sizes WHERE day < current_date - 366`.execute(db)
+}
+
+export type DatabaseSize = { bytes: number; addedBytes: number | null; days: number | null }
+
+/** Returns the current size and how much it grew in the last week, or since it is recorded. */
+export const readDatabaseSize = async (db: Db): Promise<DatabaseSize> => {
+  const { rows } = await sql<DatabaseSize>`
+    SELECT now.bytes, now.bytes - past.bytes AS "addedBytes", current_date - past.day AS days
+    FROM (SELECT pg_database_size(current_database()) AS bytes) now
+    LEFT JOIN (
+      SELECT day, bytes FROM database_sizes WHERE day >= current_date - 7 AND day < current_date ORDER BY day LIMIT 1
+    ) past ON true`.execute(db)
+  return rows[0] ?? { bytes: 0, addedBytes: null, days: null }
+}
+
+/** Returns how far this machine's clock is ahead of the database's, in milliseconds. */
+export const measureClockSkew = async (db: Db): Promise<number> => {
+  const before = Date.now()
+  const { rows } = await sql<{ now: Date }>`SELECT clock_timestamp()::timestamptz(3) AS now`.execute(db)
+  return Math.round((before + Date.now()) / 2 - (rows[0]?.now.getTime() ?? before))
+}
+
+/** Lists the processes that are connected to the database, by the name of their connection for notifications. */
+export const listConnectedProcesses = async (db: Db, pattern: string): Promise<string[]> => {
+  const { rows } = await sql<{ name: string }>`
+    SELECT application_name AS name FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name LIKE ${pattern} ORDER BY 1`.execute(db)
+  return rows.map(({ name }) => name)
+}
+
+/** Whether the database has one organization only. */
+export const hasOneOrganization = async (db: Db): Promise<boolean> =>
+  (await db.selectFrom('organizations').select('id').limit(2).execute()).length === 1
