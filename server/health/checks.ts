@@ -102,7 +102,7 @@ const checkJudges = async (db: Db, org: OrgId, now: Date): Promise<Check> => {
   if (requests === 0) return { ...common, status: 'ok', message: 'No model was asked in the last day.' }
   const seconds = usualSeconds(models)
   const speed = seconds === undefined ? 'many took more than 30 seconds' : `95% within ${count(seconds, 'second')}`
-  const message = `${failed === 0 ? 'No' : failed.toLocaleString('en')} of ${count(requests, 'request')} to models failed in the last day, ${speed}.`
+  const message = `${failed === 0 ? 'None' : failed.toLocaleString('en')} of ${count(requests, 'request')} to models failed in the last day, ${speed}.`
   return { ...common, status: failed / requests > worryingShare ? 'degraded' : 'ok', message }
 }
 
