@@ -1,6 +1,7 @@
 // Connects to the node of a cluster that has an organization's rows. Through the coordinator, each statement would be
 // planned there and take another step.
 
+import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { Log } from '../../log.ts'
 import {
@@ -39,11 +40,15 @@ const lifetimeSeconds = 300
 /** Rows have times of their node, and are compared with times of the coordinator. */
 const maxClockDifferenceMs = 1_000
 
+/** Under load, workers then take several jobs at once. */
+const noticePauseMs = 20
+
 /** Sends notifications of committed transactions. A lost one only delays work that others look for each second. */
 const openNotifier = (coordinator: Queryable, log: Log) => {
   const waiting = new Map<string, Notice>()
   let sending: Promise<void> | undefined
   const send = async () => {
+    await pause(noticePauseMs)
     for (const [key, notice] of waiting) {
       waiting.delete(key)
       await coordinator
