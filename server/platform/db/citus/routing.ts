@@ -41,7 +41,7 @@ const lifetimeSeconds = 300
 const maxClockDifferenceMs = 1_000
 
 /** Under load, workers then take several jobs at once. */
-const noticePauseMs = 20
+const noticePauseMs = 50
 
 /** Sends notifications of committed transactions. A lost one only delays work that others look for each second. */
 const openNotifier = (coordinator: Queryable, log: Log) => {
