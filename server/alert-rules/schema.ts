@@ -27,7 +27,7 @@ const OwnerUserId = { ...Id, description: 'A member’s `userId`.' }
 
 const NullableFilter = Type.Unsafe<Static<typeof Filter> | null>({
   anyOf: [Filter, { type: 'null' }],
-  description: 'Which conversations count. Null for all. It cannot contain `since` or `until`.',
+  description: 'Which conversations count. Null for all. It cannot contain `since`, `until`, or `period`.',
 })
 
 export const Rule = Closed(

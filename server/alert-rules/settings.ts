@@ -35,7 +35,7 @@ const counting = new Set<AlertCondition['kind']>(['rate', 'score', 'signal', 'vo
 export const parseRuleFilter = (filter: Filter | null | undefined): object | null => {
   if (!filter) return null
   const selection = parseFilter(filter, 'filter')
-  const issues = (['since', 'until'] as const)
+  const issues = (['since', 'until', 'period'] as const)
     .filter((name) => selection[name] !== undefined)
     .map((name) => ({ path: `filter.${name}`, message: 'is not allowed; the rule’s window selects the time' }))
   if (issues.length > 0) throw invalidAll(issues)

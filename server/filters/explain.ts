@@ -1,3 +1,4 @@
+import { readLength, type ZonedPeriod } from './period/queries.ts'
 import type { Selection } from './queries.ts'
 
 /** Describes in words what a filter selects. */
@@ -26,7 +27,20 @@ const sayIds = (ids: string[], names: ReadonlyMap<string, string>): string => {
   return join(others > 0 ? [...shown, `${others} others`] : shown, 'or')
 }
 
-const sayTimes = ({ since, until }: Selection): string | undefined => {
+const units = { m: 'minute', h: 'hour', d: 'day', w: 'week', mo: 'month' }
+
+const sayPeriod = (period: ZonedPeriod): string => {
+  if ('last' in period) {
+    const { count, unit } = readLength(period.last) ?? { count: 0, unit: 'm' }
+    return count === 1 ? `in the last ${units[unit]}` : `in the last ${count} ${units[unit]}s`
+  }
+  const zone = period.timezone === 'UTC' ? '' : ` in ${period.timezone}`
+  if ('current' in period) return `${period.current === 'day' ? 'today' : `this ${period.current}`}${zone}`
+  return `${period.previous === 'day' ? 'yesterday' : `last ${period.previous}`}${zone}`
+}
+
+const sayTimes = ({ since, until, period }: Selection): string | undefined => {
+  if (period) return `started ${sayPeriod(period)}`
   const times = [since && `since ${sayInstant(since)}`, until && `before ${sayInstant(until)}`].filter(Boolean)
   return times.length > 0 ? `started ${times.join(' and ')}` : undefined
 }

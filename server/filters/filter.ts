@@ -1,6 +1,8 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { type Issue, invalidAll } from '../platform/errors.ts'
 import { Choice, Closed, Id, TimestampInput } from '../platform/http/schemas.ts'
+import { findTimeZone, timeZoneFault } from '../platform/time-zone.ts'
+import { type Period, periodUnits, readLength } from './period/queries.ts'
 import type { Selection } from './queries.ts'
 
 /** The one filter grammar for selecting conversations. */
@@ -75,6 +77,34 @@ export const SearchText = Type.String({
 
 export const CustomerId = Type.String({ minLength: 1, maxLength: 255, examples: ['customer-4711'] })
 
+const TimeZone = Type.String({ minLength: 1, maxLength: 64, examples: ['Europe/Berlin'] })
+
+const PeriodInput = Closed(
+  {
+    last: Type.Optional(
+      Type.String({
+        maxLength: 6,
+        description:
+          'From so long ago until now: minutes (`90m`), hours (`24h`), days (`7d`), weeks (`4w`), or months (`12mo`).',
+        examples: ['7d'],
+      }),
+    ),
+    current: Type.Optional(Choice(periodUnits, { description: 'Today, or this week, month, quarter, or year.' })),
+    previous: Type.Optional(
+      Choice(periodUnits, { description: 'Yesterday, or the last week, month, quarter, or year.' }),
+    ),
+    timezone: Type.Optional({ ...TimeZone, description: 'In which days start. Default: UTC.' }),
+  },
+  {
+    title: 'Period',
+    description: [
+      'A time that moves on, so that a saved filter stays current. Exactly one of `last`, `current`, and `previous`. Weeks',
+      'start on Monday.',
+    ].join(' '),
+    examples: [{ last: '7d' }],
+  },
+)
+
 export const Filter = Closed(
   {
     agentIds: List(Id, 'Any of these agents.'),
@@ -86,6 +116,7 @@ export const Filter = Closed(
     statuses: List(Choice(statuses), 'Any of these statuses.'),
     since: Type.Optional({ ...TimestampInput, description: 'Started at or after this time.' }),
     until: Type.Optional({ ...TimestampInput, description: 'Started before this time.' }),
+    period: Type.Optional(PeriodInput),
     minDurationSeconds: Type.Optional({ ...DurationSeconds, description: 'At least this long.' }),
     maxDurationSeconds: Type.Optional({ ...DurationSeconds, description: 'At most this long.' }),
     customerId: Type.Optional(CustomerId),
@@ -119,10 +150,29 @@ const hasWord = (text: string): boolean => /[\p{L}\p{N}]/u.test(text)
 /** PostgreSQL counts each `-` before a word and fails above 32 of them. */
 const hasDashes = (text: string): boolean => /(-[^\p{L}\p{N}-]*){20}/u.test(text)
 
+const periodFaults = ({ since, until, period }: Filter): Issue[] => {
+  if (period === undefined) return []
+  const { last, current, previous, timezone } = period
+  const faults: Issue[] = []
+  if (since !== undefined || until !== undefined) {
+    faults.push({ path: 'period', message: 'cannot be combined with since or until' })
+  }
+  if ([last, current, previous].filter((one) => one !== undefined).length !== 1) {
+    faults.push({ path: 'period', message: 'needs exactly one of last, current, and previous' })
+  }
+  if (last !== undefined && !readLength(last)) {
+    faults.push({ path: 'period.last', message: 'must be a number from 1 to 9999 and m, h, d, w, or mo, such as 7d' })
+  }
+  if (timezone !== undefined && findTimeZone(timezone) === undefined) {
+    faults.push({ path: 'period.timezone', message: timeZoneFault })
+  }
+  return faults
+}
+
 /** Checks what a schema cannot. Paths are relative to the filter. */
 export const faultsOf = (filter: Filter): Issue[] => {
   const { since, until, minDurationSeconds: min, maxDurationSeconds: max, text, metadata = [], monitors = [] } = filter
-  const faults: Issue[] = []
+  const faults = periodFaults(filter)
   if (since !== undefined && until !== undefined && Date.parse(until) <= Date.parse(since)) {
     faults.push({ path: 'until', message: 'must be later than since' })
   }
@@ -145,6 +195,13 @@ export const faultsOf = (filter: Filter): Issue[] => {
 const ids = (list: string[] | undefined) => list && [...new Set(list.map((id) => id.toLowerCase()))].sort()
 const chosen = <T extends string>(list: T[] | undefined) => list && [...list].sort()
 const instant = (text: string | undefined) => text && new Date(text).toISOString()
+
+const zoned = (period: Filter['period']) => {
+  if (period === undefined) return undefined
+  const { timezone = 'UTC', ...one } = period
+  // Checked before: it has one of them, and a known time zone.
+  return { ...(one as Period), timezone: findTimeZone(timezone) ?? 'UTC' }
+}
 
 const conditions = (list: Condition[] | undefined) =>
   list && list.length > 0
@@ -181,6 +238,7 @@ export const parseFilter = (filter: Filter, path = ''): Selection => {
     statuses: chosen(filter.statuses),
     since: instant(filter.since),
     until: instant(filter.until),
+    period: zoned(filter.period),
     minDurationSeconds: filter.minDurationSeconds,
     maxDurationSeconds: filter.maxDurationSeconds,
     customerId: filter.customerId,

@@ -6,6 +6,8 @@ import { codes } from '../platform/db/result-codes.ts'
 import type { DB } from '../platform/db/tables.ts'
 import type { Page } from '../platform/http/paging.ts'
 
+import { boundsOfPeriod, type ZonedPeriod } from './period/queries.ts'
+
 type MonitorCondition = { id: string; result: 'all' | 'affected' | 'not_affected' | 'unscored' }
 type Ordering = 'gt' | 'gte' | 'lt' | 'lte'
 type Operator = 'eq' | 'neq' | 'contains' | 'not_contains' | 'is_set' | 'is_not_set' | 'is_true' | 'is_false' | Ordering
@@ -22,6 +24,8 @@ export type Selection = {
   statuses?: ('in_progress' | 'completed' | 'failed')[]
   since?: string
   until?: string
+  /** Instead of both. */
+  period?: ZonedPeriod
   minDurationSeconds?: number
   maxDurationSeconds?: number
   customerId?: string
@@ -138,9 +142,20 @@ const metadataClause = ({ key, op, value = '' }: MetadataCondition): Clause => {
 
 const isSought = ({ op }: MetadataCondition): boolean => ['eq', 'is_true', 'is_false'].includes(op)
 
-/** Conditions on an index in list order: pages with only these never read more rows than they show. */
-const orderedClauses = (selection: Listed): Clause[] => {
-  const { agentIds, agentVersionIds, companyIds, since, until, customerId, externalId } = selection
+/** Compares a start with the times of the selection. */
+const timeClauses = ({ since, until, period }: Selection, startedAt: RawBuilder<unknown>): Clause[] => {
+  const moving = period && boundsOfPeriod(period)
+  const from = since === undefined ? moving?.since : sql`${since}::timestamptz`
+  const to = until === undefined ? moving?.until : sql`${until}::timestamptz`
+  const clauses: Clause[] = []
+  if (from) clauses.push(sql`${startedAt} >= ${from}`)
+  if (to) clauses.push(sql`${startedAt} < ${to}`)
+  return clauses
+}
+
+/** Conditions other than times on an index in list order. */
+const keyClauses = (selection: Listed): Clause[] => {
+  const { agentIds, agentVersionIds, companyIds, customerId, externalId } = selection
   const { statuses, reviewStatus } = selection
   const clauses: Clause[] = []
   if (agentIds?.length === 1) clauses.push(sql`conversations.agent_id = ${agentIds[0]}::uuid`)
@@ -150,10 +165,14 @@ const orderedClauses = (selection: Listed): Clause[] => {
   if (reviewStatus !== undefined) clauses.push(sql`conversations.review_status = ${reviewStatus}`)
   if (customerId !== undefined) clauses.push(sql`conversations.customer_id = ${customerId}`)
   if (externalId !== undefined) clauses.push(sql`conversations.external_id = ${externalId}`)
-  if (since !== undefined) clauses.push(sql`conversations.started_at >= ${since}::timestamptz`)
-  if (until !== undefined) clauses.push(sql`conversations.started_at < ${until}::timestamptz`)
   return clauses
 }
+
+/** Conditions on an index in list order: pages with only these never read more rows than they show. */
+const orderedClauses = (selection: Listed): Clause[] => [
+  ...keyClauses(selection),
+  ...timeClauses(selection, sql`conversations.started_at`),
+]
 
 /** Which results count: those of all monitor versions, or only of the current one. */
 export type VersionScope = 'historical' | 'current'
@@ -195,12 +214,7 @@ type ResultLookup =
   | { before: string | undefined }
 
 /** Limits the results to the period of the selection. */
-const resultsWithin = ({ since, until }: Selection): Clause[] => {
-  const clauses: Clause[] = []
-  if (since !== undefined) clauses.push(sql`call_started_at >= ${since}::timestamptz`)
-  if (until !== undefined) clauses.push(sql`call_started_at < ${until}::timestamptz`)
-  return clauses
-}
+const resultsWithin = (selection: Selection): Clause[] => timeClauses(selection, sql`call_started_at`)
 
 /** Each conversation has one row per monitor, so counting rows counts the satisfied conditions. */
 const monitorClause = (org: OrgId, selection: Selection, lookup: ResultLookup, scope: VersionScope): Clause => {
@@ -322,10 +336,12 @@ export const isReadInIndexOrder = (org: OrgId, selection: Listed): boolean =>
 const orderedFrom = (org: OrgId, selection: Listed, after: string | undefined): Clause[] => {
   if (after === undefined) return [ofTenant(org), ...orderedClauses(selection)]
   const [startedAt = '', id] = after.split(' ')
-  const { until, ...others } = selection
-  const isWithin = until !== undefined && Date.parse(startedAt) < Date.parse(until)
+  const { until, period, ...others } = selection
+  const isWithin = until === undefined || Date.parse(startedAt) < Date.parse(until)
   const before = sql<boolean>`(conversations.started_at, conversations.id) < (${startedAt}::timestamptz, ${id}::uuid)`
-  return [ofTenant(org), ...orderedClauses(isWithin ? others : selection), before]
+  // A position within a period that moves on stays before its end.
+  const from = period && sql<boolean>`conversations.started_at >= ${boundsOfPeriod(period).since}`
+  return [ofTenant(org), ...orderedClauses(isWithin ? others : { ...others, until }), ...(from ? [from] : []), before]
 }
 
 const newest = <T extends 'conversations', O>(query: SelectQueryBuilder<DB, T, O>, count: number) =>

@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import { explainFilter } from '../../filters/explain.ts'
 import { parseFilter } from '../../filters/filter.ts'
 import { findNames } from '../../filters/names/queries.ts'
+import { resolvePeriod } from '../../filters/period/queries.ts'
 import {
   countSelected,
   countSelectedByPeriod,
@@ -9,7 +10,7 @@ import {
   listSelected,
   type Selection,
 } from '../../filters/queries.ts'
-import type { OrgId } from '../../platform/db/database.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { invalid } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
@@ -31,10 +32,17 @@ const readPeriods = ({ interval, timezone }: CountRequest, { since, until }: Sel
     if (timezone !== undefined) throw invalid('timezone', 'requires an interval')
     return undefined
   }
-  if (since === undefined) throw invalid('filter.since', 'is required with an interval')
+  if (since === undefined) throw invalid('filter.since', 'or filter.period is required with an interval')
   const window = { since: new Date(since), until: until === undefined ? now : new Date(until) }
   if (window.until <= window.since) throw invalid('filter.since', 'must be in the past if the filter has no until')
   return { interval, timezone: readTimeZone(timezone ?? 'UTC', 'timezone'), ...window, mostPeriods }
+}
+
+/** With a period as its start and end now. */
+const fixPeriod = async (db: Db, { period, ...selection }: Selection): Promise<Selection> => {
+  if (!period) return selection
+  const { since, until } = await resolvePeriod(db, period)
+  return { ...selection, since: since.toISOString(), until: until.toISOString() }
 }
 
 type PageRequest = { limit: number; cursor?: string }
@@ -108,12 +116,13 @@ export const conversationSearch = (app: App, { db, database, replica, clock }: D
     async ({ actor, body }) => {
       const selection = parseFilter(body.filter, 'filter')
       const explanation = explainFilter(selection, await findNames(db, actor.org, [selection]))
-      const periods = readPeriods(body, selection, clock.now())
+      const periods = readPeriods(body, await fixPeriod(db, selection), clock.now())
       if (!periods) {
         const count = await replica.read((on) => countSelected(on, actor.org, selection))
         return { count, explanation }
       }
-      const within = { ...selection, until: periods.until.toISOString() }
+      const { period: _, ...rest } = selection
+      const within = { ...rest, since: periods.since.toISOString(), until: periods.until.toISOString() }
       const series = await replica.read((on) => countSelectedByPeriod(on, actor.org, within, periods))
       return { count: series.reduce((sum, { count }) => sum + count, 0), explanation, series }
     },

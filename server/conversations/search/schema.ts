@@ -46,7 +46,8 @@ export const ConversationCount = Closed(
     filter: Filter,
     interval: Type.Optional({
       ...Interval,
-      description: 'Also counts by hour, day, or week of the start. Requires `filter.since`. Weeks start on Monday.',
+      description:
+        'Also counts by hour, day, or week of the start. Requires `filter.since` or `filter.period`. Weeks start on Monday.',
     }),
     timezone: Type.Optional(
       Type.String({

@@ -32,9 +32,10 @@ const longestRangeDays = 3_660
 
 /** The filter of a run, which only has its period from `since` and `until`. */
 const readFilter = ({ since, until, filter: given = {} }: Static<typeof RunCreate>) => {
-  for (const name of ['since', 'until'] as const) {
+  for (const name of ['since', 'until', 'period'] as const) {
+    const instead = name === 'period' ? 'since and until' : name
     if (given[name] !== undefined)
-      throw invalid(`filter.${name}`, `is not allowed in the filter; use the top-level ${name}`)
+      throw invalid(`filter.${name}`, `is not allowed in the filter; use the top-level ${instead}`)
   }
   const days = (Date.parse(until) - Date.parse(since)) / 86_400_000
   if (days <= 0) throw invalid('until', 'must be later than since')
