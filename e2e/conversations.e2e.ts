@@ -81,6 +81,24 @@ it('passes its filter to a new export', async () => {
   expect(await page.getByLabel('Started from').inputValue()).toBe('2020-01-01T01:00')
 })
 
+it('filters by a period that moves with the time, and passes its dates to an export', async () => {
+  const page = await open('/conversations', 'viewer')
+  await page.getByRole('button', { name: 'Filter', exact: true }).click()
+  await page.getByLabel('Started', { exact: true }).selectOption('Last 30 days')
+  await page.getByText('started in the last 30 days').waitFor()
+  await page.reload()
+  await page.getByText('started in the last 30 days').waitFor()
+  await page.getByRole('link', { name: 'Export', exact: true }).click()
+  const from = await page.getByLabel('Started from').inputValue()
+  expect(Math.round((Date.now() - Date.parse(from)) / 86_400_000)).toBe(30)
+  await page.goBack()
+  await page.getByRole('button', { name: 'Filter', exact: true }).click()
+  await page.getByLabel('Started', { exact: true }).selectOption('Dates…')
+  await page.getByLabel('Started from').fill('2020-01-01T00:00')
+  await page.getByText(/started since/).waitFor()
+  expect(await page.getByLabel('Started', { exact: true }).inputValue()).toBe('dates')
+})
+
 it('saves a view, updates it, and deletes it', async () => {
   const page = await open('/conversations?filter=%7B%22channels%22%3A%5B%22chat%22%5D%7D', 'member')
   await page.getByRole('button', { name: 'Save view' }).click()

@@ -5,6 +5,7 @@ import { useList } from '../api/queries.ts'
 import { useMe } from '../api/session.ts'
 import type { ExportSearch } from '../exports/search.ts'
 import { FilterBar } from '../filters/filter-bar.tsx'
+import { boundsOf } from '../filters/periods.ts'
 import { formatDuration, sentenceCase } from '../lib/format.ts'
 import { Badge } from '../ui/badge.tsx'
 import { ButtonLink, IconButton } from '../ui/button.tsx'
@@ -73,7 +74,8 @@ const only = (ids: string[] | undefined): string | undefined => (ids?.length ===
 
 /** Returns the part of a filter that exports support. */
 const exportOf = (filter: Filter): NonNullable<ExportSearch['config']> => {
-  const { monitors, match, since, until, metadata, agentIds, agentGroupIds, companyIds } = filter
+  const { monitors, match, period, metadata, agentIds, agentGroupIds, companyIds } = filter
+  const { since, until } = period ? boundsOf(period) : filter
   const [agentId, groupId, companyId] = [only(agentIds), only(agentGroupIds), only(companyIds)]
   return {
     ...(monitors && {

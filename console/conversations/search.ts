@@ -15,6 +15,7 @@ const listsOfConditions = ['monitors', 'metadata']
 const isShowable = ([name, value]: [string, unknown]): boolean => {
   if (lists.includes(name)) return Array.isArray(value) && value.every((item) => typeof item === 'string')
   if (listsOfConditions.includes(name)) return Array.isArray(value) && value.every(isObject)
+  if (name === 'period') return isObject(value)
   return typeof value === 'string' || typeof value === 'number'
 }
 

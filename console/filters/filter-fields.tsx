@@ -1,12 +1,12 @@
 // The fields of a filter. Lists, saved views, buckets, scopes, backfills, and exports all use them.
 
 import { useNames } from '../api/names.ts'
-import { instantIn, localIn, ownZone } from '../lib/zones.ts'
 import { Chooser, ChooserOfOne } from '../ui/chooser.tsx'
-import { Field, Input, Select } from '../ui/controls.tsx'
+import { Field, Select } from '../ui/controls.tsx'
 import { type FieldName, type Filter, withField } from './filter.ts'
 import styles from './filter-fields.module.css'
 import { MetadataLines, MonitorLines } from './filter-lines.tsx'
+import { TimeFields } from './time-fields.tsx'
 import { Typed } from './typed.tsx'
 
 const channels = [
@@ -103,30 +103,7 @@ export const FilterFields = ({ filter, onChange, without = [] }: FilterFieldsPro
             placeholder="Any"
           />
         )}
-        {has('since') && (
-          <Field label="Started from">
-            {(ids) => (
-              <Input
-                {...ids}
-                type="datetime-local"
-                value={filter.since ? localIn(filter.since, ownZone()) : ''}
-                onChange={({ target }) => set('since', instantIn(target.value, ownZone()))}
-              />
-            )}
-          </Field>
-        )}
-        {has('until') && (
-          <Field label="Started before">
-            {(ids) => (
-              <Input
-                {...ids}
-                type="datetime-local"
-                value={filter.until ? localIn(filter.until, ownZone()) : ''}
-                onChange={({ target }) => set('until', instantIn(target.value, ownZone()))}
-              />
-            )}
-          </Field>
-        )}
+        {has('since') && <TimeFields filter={filter} onChange={onChange} />}
         {has('minDurationSeconds') && (
           <Field label="Minimum duration (seconds)">
             {(ids) => (
