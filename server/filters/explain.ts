@@ -1,4 +1,4 @@
-import { readLength, type ZonedPeriod } from './period/queries.ts'
+import { readLength, type ZonedPeriod } from '../platform/db/periods.ts'
 import type { Selection } from './queries.ts'
 
 /** Describes in words what a filter selects. */

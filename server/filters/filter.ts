@@ -1,8 +1,8 @@
 import Type, { type Static, type TSchema } from 'typebox'
+import { type Period, periodUnits, readLength } from '../platform/db/periods.ts'
 import { type Issue, invalidAll } from '../platform/errors.ts'
 import { Choice, Closed, Id, TimestampInput } from '../platform/http/schemas.ts'
 import { findTimeZone, timeZoneFault } from '../platform/time-zone.ts'
-import { type Period, periodUnits, readLength } from './period/queries.ts'
 import type { Selection } from './queries.ts'
 
 /** The one filter grammar for selecting conversations. */

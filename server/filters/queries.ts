@@ -2,11 +2,10 @@ import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import { type Calendar, type CalendarWindow, listPeriodBounds } from '../platform/db/calendar.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { plannedEachTime } from '../platform/db/naming-client.ts'
+import { boundsOfPeriod, type ZonedPeriod } from '../platform/db/periods.ts'
 import { codes } from '../platform/db/result-codes.ts'
 import type { DB } from '../platform/db/tables.ts'
 import type { Page } from '../platform/http/paging.ts'
-
-import { boundsOfPeriod, type ZonedPeriod } from './period/queries.ts'
 
 type MonitorCondition = { id: string; result: 'all' | 'affected' | 'not_affected' | 'unscored' }
 type Ordering = 'gt' | 'gte' | 'lt' | 'lte'

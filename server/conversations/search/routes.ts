@@ -2,7 +2,6 @@ import type { Static } from 'typebox'
 import { explainFilter } from '../../filters/explain.ts'
 import { parseFilter } from '../../filters/filter.ts'
 import { findNames } from '../../filters/names/queries.ts'
-import { resolvePeriod } from '../../filters/period/queries.ts'
 import {
   countSelected,
   countSelectedByPeriod,
@@ -11,6 +10,7 @@ import {
   type Selection,
 } from '../../filters/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import { resolvePeriod } from '../../platform/db/periods.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { invalid } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'

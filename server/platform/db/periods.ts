@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Db } from '../../platform/db/database.ts'
+import type { Db } from './database.ts'
 
 export const periodUnits = ['day', 'week', 'month', 'quarter', 'year'] as const
 export type PeriodUnit = (typeof periodUnits)[number]

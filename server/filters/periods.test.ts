@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { makeAlertRule, makeConversations, makeMonitor, makeOrganization } from '../../../test/make.ts'
-import { testServer } from '../../../test/server.ts'
-import { dayMs, hourMs } from '../../platform/durations.ts'
-import { type Period, resolvePeriod } from './queries.ts'
+import { makeAlertRule, makeConversations, makeMonitor, makeOrganization } from '../../test/make.ts'
+import { testServer } from '../../test/server.ts'
+import { type Period, resolvePeriod } from '../platform/db/periods.ts'
+import { dayMs, hourMs } from '../platform/durations.ts'
 
 const server = await testServer()
 const { call, deps } = server
