@@ -107,3 +107,36 @@ it('shows viewers rules and incidents without controls', async () => {
   await page.getByText('This rule hasn’t fired yet').waitFor()
   expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0)
 })
+
+it('routes findings by ownership rules, which move by keyboard', async () => {
+  const page = await open('/settings/ownership', 'member')
+  const create = async (name: string, tags: string) => {
+    await page.getByRole('button', { name: 'Create rule' }).first().click()
+    const dialog = page.getByRole('dialog', { name: 'Create ownership rule' })
+    await dialog.getByLabel('Name').fill(name)
+    await dialog.getByLabel('Tags of findings').fill(tags)
+    await dialog.getByRole('button', { name: 'Create rule' }).click()
+    // A rule that routes to nobody is rejected.
+    await dialog.getByText('ownerUserId is required unless there is a destination').waitFor()
+    await dialog.getByRole('combobox', { name: 'Owner' }).fill('Mira')
+    await page.getByRole('option', { name: 'Mira Member' }).click()
+    expect(await breaches(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Create rule' }).click()
+    await page.getByRole('cell', { name: new RegExp(`^\\d+\\. ${name}$`) }).waitFor()
+  }
+  await create('Bookings', 'routed-booking')
+  await create('Refunds', 'routed-refund')
+  await page.getByRole('button', { name: 'Move Refunds up' }).press('Enter')
+  await page.getByRole('cell', { name: '1. Refunds' }).waitFor()
+  expect(await breaches(page)).toEqual([])
+  const { id } = await ask<{ id: string }>('POST', '/v1/findings', { title: 'Routed', tags: ['routed-refund'] })
+  await page.goto(`${origin}/findings/${id}`)
+  await page.getByText('Mira Member').first().waitFor()
+  await page.goto(`${origin}/settings/ownership`)
+  for (const name of ['Refunds', 'Bookings']) {
+    await page.getByRole('button', { name: `Delete ${name}` }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete rule' }).click()
+    await page.getByRole('cell', { name: new RegExp(name) }).waitFor({ state: 'detached' })
+  }
+  await page.getByText('No ownership rules yet').waitFor()
+})

@@ -54,6 +54,7 @@ const pages = [
     'api-keys',
     'connections',
     'destinations',
+    'ownership',
     'webhooks',
     'health',
     'audit-log',

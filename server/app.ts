@@ -45,6 +45,7 @@ import { monitors } from './monitors/routes.ts'
 import { notifications } from './notifications/routes.ts'
 import { isSuspended } from './organizations/queries.ts'
 import { organizations } from './organizations/routes.ts'
+import { ownershipRules } from './ownership-rules/routes.ts'
 import { checkOwnStore } from './platform/blobs/sweep.ts'
 import { isPassingDatabaseError } from './platform/db/errors.ts'
 import { pendingMigrations } from './platform/db/migrate.ts'
@@ -85,6 +86,7 @@ const resources = [
   agentGroups,
   conversations,
   conversationSearch,
+  ownershipRules,
   savedViews,
   recordings,
   erasure,

@@ -3,7 +3,7 @@
 
 import { removeErasedConversations } from './alert-incidents/erase.ts'
 import { createDefaultRules } from './alert-rules/defaults.ts'
-import { disableRulesOfMonitor, removeDeletedDestination } from './alert-rules/referenced.ts'
+import { clearOwnerOfAlertRules, disableRulesOfMonitor, removeDeletedDestination } from './alert-rules/referenced.ts'
 import { admitOwner } from './api-keys/admit-owner.ts'
 import { revokeKeysOfMember } from './api-keys/revoke.ts'
 import { offerConversationsToBuckets, offerResultsToBuckets } from './buckets/arrivals/jobs.ts'
@@ -25,6 +25,7 @@ import {
   notifyOfIncident,
   notifyReviewers,
 } from './notifications/events.ts'
+import { clearOwnerWhoLeft, removeDestinationOfRoutes } from './ownership-rules/route.ts'
 import type { Db, OrgId } from './platform/db/database.ts'
 import type { Deps } from './platform/deps.ts'
 import type { Events, Reactions } from './platform/reactions.ts'
@@ -66,8 +67,8 @@ const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
   memberJoined: [notifyInviter],
   notificationStored: [publishNotification],
   organizationCreated: [createDefaultRules],
-  destinationDeleted: [removeDeletedDestination],
-  memberRemoved: [revokeKeysOfMember, deleteNotificationsOfMember],
+  destinationDeleted: [removeDeletedDestination, removeDestinationOfRoutes],
+  memberRemoved: [revokeKeysOfMember, clearOwnerWhoLeft, clearOwnerOfAlertRules, deleteNotificationsOfMember],
 }
 
 /** Implementations of the providers that lower floors declare. */

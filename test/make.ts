@@ -373,6 +373,13 @@ export const makeFailedMessageDelivery = async (server: TestServer, key: string)
   return { destinationId: id as string, deliveryId: delivery.id as string }
 }
 
+/** An ownership rule that sends every incident to a new destination. */
+export const makeOwnershipRule = async (server: TestServer, key: string, fields: object = {}) => {
+  const destinationIds = [(await makeDestination(server, key)).id]
+  const body = { name: `Rule ${randomUUID()}`, destinationIds, ...fields }
+  return made(server.call('POST', '/v1/ownership-rules', { key, body }))
+}
+
 export const makeAlertRule = (server: TestServer, key: string, fields: object = {}) => {
   const condition = { kind: 'volume', direction: 'above', threshold: 0 }
   return made(

@@ -43,6 +43,7 @@ import {
   makeMonitor,
   makeMonitorGroup,
   makeOrganization,
+  makeOwnershipRule,
   makePerson,
   makeRecording,
   makeRun,
@@ -166,6 +167,7 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
   '/v1/webhook-endpoints/{id}/test': async (server, { key }) => (await makeActiveWebhookEndpoint(server, key)).id,
   '/v1/webhook-endpoints/{id}': async (server, { key }) => (await makeWebhookEndpoint(server, key)).id,
   '/v1/failed-jobs/{id}': makeFailedJob,
+  '/v1/ownership-rules/{id}': async (server, { key }) => (await makeOwnershipRule(server, key)).id,
   '/v1/alert-rules/{id}': async (server, { key }) => (await makeAlertRule(server, key)).id,
   '/v1/alert-incidents/{id}/comments/{commentId}': async (server, { key }) => {
     const id = await makeAlertIncident(server, key)
@@ -349,6 +351,9 @@ const preparations: Record<string, (server: TestServer, org: Org) => Promise<Par
   mergeFinding: async (server, { key }) => ({ body: { intoId: (await makeFinding(server, key)).id } }),
   createMonitorExport: async (server, { key }) => ({
     body: { operationId: randomUUID(), config: await makeExportConfig(server, key) },
+  }),
+  createOwnershipRule: async (server, { key }) => ({
+    body: { name: 'All', destinationIds: [(await makeDestination(server, key)).id] },
   }),
   createExportSchedule: async (server, { key }) => ({ body: await makeScheduleBody(server, key) }),
   createReview: async (server, { key }) => ({ body: { conversationId: (await makeConversation(server, key)).id } }),

@@ -120,6 +120,8 @@ const lists = listOperations(server).filter(
   ({ method, path, access, operation: { parameters = [] } }) =>
     method === 'GET' &&
     path.startsWith('/v1/') &&
+    // It does not end.
+    path !== '/v1/stream' &&
     !path.includes('{') &&
     typeof access === 'object' &&
     !parameters.some(({ required }) => required),

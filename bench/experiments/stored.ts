@@ -9,6 +9,7 @@ import { openDatabase } from '../../server/platform/db/database.ts'
 import { orgIdOf } from '../../server/platform/ids.ts'
 import { openJobs } from '../../server/platform/jobs/queue.ts'
 import { openLog } from '../../server/platform/log.ts'
+import { openReactions } from '../../server/reactions.ts'
 import { openBenchDatabase, startServer } from '../servers.ts'
 import { type AgentArms, beginEarlier, type ConversationRange, insertCompanies, insertRange } from './data.ts'
 
@@ -41,7 +42,10 @@ export const openStored = async () => {
   const server = await startService('http')
   const jobs = openJobs({ database: opened, log })
   const config = loadConfig({ EARSHOT_DATA_DIR: folder })
-  const deps = { config, clock: systemClock, db: opened.db, jobs, log, baseUrl: () => 'http://localhost' }
+  const reactions = openReactions(() => {
+    throw new Error('Nothing follows what this benchmark stores.')
+  })
+  const deps = { config, clock: systemClock, db: opened.db, jobs, log, reactions, baseUrl: () => 'http://localhost' }
   const close = async () => {
     await server.stop()
     await client.end()

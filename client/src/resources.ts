@@ -637,6 +637,24 @@ const otlp = (send: Send) => ({
     send.json('GET', '/v1/otlp/unread-traces/spans', { query }, options),
 })
 
+const ownershipRules = (send: Send) => ({
+  /** List ownership rules. */
+  list: (query?: Query<'/v1/ownership-rules', 'get'>, options?: RequestOptions): Paged<Item<'/v1/ownership-rules', 'get'>> =>
+    send.list('GET', '/v1/ownership-rules', { query }, options),
+  /** Create an ownership rule. */
+  create: (body: Body<'/v1/ownership-rules', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/ownership-rules', 'post'>> =>
+    send.json('POST', '/v1/ownership-rules', { body }, options),
+  /** Get an ownership rule. */
+  get: (id: string, options?: RequestOptions): Promise<Answer<'/v1/ownership-rules/{id}', 'get'>> =>
+    send.json('GET', path`/v1/ownership-rules/${id}`, {  }, options),
+  /** Update an ownership rule. */
+  update: (id: string, body: Body<'/v1/ownership-rules/{id}', 'patch'>, options?: RequestOptions): Promise<Answer<'/v1/ownership-rules/{id}', 'patch'>> =>
+    send.json('PATCH', path`/v1/ownership-rules/${id}`, { body }, options),
+  /** Delete an ownership rule. */
+  delete: (id: string, options?: RequestOptions): Promise<Answer<'/v1/ownership-rules/{id}', 'delete'>> =>
+    send.json('DELETE', path`/v1/ownership-rules/${id}`, {  }, options),
+})
+
 const reviews = (send: Send) => ({
   /** List reviews. */
   list: (query?: Query<'/v1/reviews', 'get'>, options?: RequestOptions): Paged<Item<'/v1/reviews', 'get'>> =>
@@ -753,6 +771,7 @@ export class Resources {
   readonly organization: ReturnType<typeof organization>
   readonly organizations: ReturnType<typeof organizations>
   readonly otlp: ReturnType<typeof otlp>
+  readonly ownershipRules: ReturnType<typeof ownershipRules>
   readonly reviews: ReturnType<typeof reviews>
   readonly savedViews: ReturnType<typeof savedViews>
   readonly stream: ReturnType<typeof stream>
@@ -786,6 +805,7 @@ export class Resources {
     this.organization = organization(send)
     this.organizations = organizations(send)
     this.otlp = otlp(send)
+    this.ownershipRules = ownershipRules(send)
     this.reviews = reviews(send)
     this.savedViews = savedViews(send)
     this.stream = stream(send)

@@ -130,6 +130,7 @@ export const AlertIncident = () => {
   const { id } = useParams({ from: '/app/alerts/incidents/$id' })
   const query = useQuery(incidentOptions(id))
   const mayWrite = useMay('member')
+  const { nameOf } = useNames('members')
   if (isNotFound(query.error)) return <NotFound />
   const { ruleName = 'Incident', group } = query.data ?? {}
   return (
@@ -146,6 +147,7 @@ export const AlertIncident = () => {
                 facts={[
                   ['Status', <IncidentStatus key="status" {...incident} />],
                   ['Severity', <SeverityBadge key="severity" {...incident} />],
+                  ['Owner', incident.ownerUserId && nameOf(incident.ownerUserId)],
                   ['Opened', <Time key="opened" at={incident.openedAt} />],
                   ['Resolved', incident.resolvedAt && <Time key="resolved" at={incident.resolvedAt} />],
                   [

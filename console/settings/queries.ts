@@ -12,6 +12,7 @@ export type IntegrationSyncGap = Schemas['IntegrationSyncGap']
 export type Endpoint = Schemas['WebhookEndpoint']
 export type WebhookDelivery = Schemas['WebhookDelivery']
 export type Destination = Schemas['Destination']
+export type OwnershipRule = Schemas['OwnershipRule']
 export type DestinationDelivery = Schemas['DestinationDelivery']
 export type FailedJob = Schemas['FailedJob']
 export type AuditEvent = Schemas['AuditEvent']
@@ -106,6 +107,10 @@ export const webhookDeliveryOptions = (id: string, deliveryId: string) =>
         api.GET('/v1/webhook-endpoints/{id}/deliveries/{deliveryId}', { params: { path: { id, deliveryId } }, signal }),
       ),
   })
+
+export const ownershipRulesOptions = listOptions(['ownership-rules'], (cursor, signal) =>
+  answer(api.GET('/v1/ownership-rules', { params: { query: { limit: 100, ...cursor } }, signal })),
+)
 
 export const destinationsOptions = listOptions(['destinations', 'list'], (cursor, signal) =>
   answer(api.GET('/v1/destinations', { params: { query: { limit: 100, ...cursor } }, signal })),

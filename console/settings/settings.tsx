@@ -9,6 +9,7 @@ import styles from './settings.module.css'
 
 const Webhooks = lazy(async () => (await import('./webhooks.tsx')).Webhooks, <Loading />)
 const Destinations = lazy(async () => (await import('./destinations.tsx')).Destinations, <Loading />)
+const Ownership = lazy(async () => (await import('./ownership.tsx')).Ownership, <Loading />)
 const HealthChecks = lazy(async () => (await import('./health.tsx')).HealthChecks, <Loading />)
 const NotificationPreferences = lazy(
   async () => (await import('../notifications/preferences.tsx')).NotificationPreferences,
@@ -36,6 +37,7 @@ const useParts = (): Part[] => {
     { name: 'api-keys', label: 'API keys', content: <ApiKeys />, shown: isAdmin },
     { name: 'connections', label: 'Connections', content: <Connections />, shown: isMember },
     { name: 'destinations', label: 'Destinations', content: <Destinations /> },
+    { name: 'ownership', label: 'Ownership', content: <Ownership /> },
     { name: 'webhooks', label: 'Webhooks', content: <Webhooks /> },
     { name: 'health', label: 'Health', content: <HealthChecks />, shown: isMember },
     { name: 'audit-log', label: 'Audit log', content: <AuditLog />, shown: isAdmin },

@@ -214,6 +214,16 @@ export const listVersions = (db: Db, org: OrgId, agentId: string, { limit, after
 export const getVersion = (db: Db, org: OrgId, agentId: string, id: string) =>
   selectVersions(db, org, agentId).where('id', '=', id).executeTakeFirstOrThrow(notFound)
 
+export const findAgentOfVersion = async (db: Db, org: OrgId, id: string): Promise<string | undefined> => {
+  const version = await db
+    .selectFrom('agent_versions')
+    .select('agent_id as agentId')
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return version?.agentId
+}
+
 type VersionNames = { agentIds: string[]; ids: string[]; labels: string[]; hashes: string[] }
 
 /** Returns the versions of these agents that have one of these IDs, labels, or contents. */

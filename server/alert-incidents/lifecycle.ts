@@ -2,6 +2,7 @@ import type { Chart } from '../destinations/chart.ts'
 import type { Message, MessageKind } from '../destinations/message.ts'
 import { listWebhookEndpointIds } from '../destinations/queries.ts'
 import { sendMessage } from '../destinations/send.ts'
+import { findRoute, type OwnershipSubject } from '../ownership-rules/route.ts'
 import { publishChanges } from '../platform/changes/changes.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
@@ -11,6 +12,7 @@ import { presentWithTimeline } from './present.ts'
 import {
   type EventKind,
   findIncidentRule,
+  findOwner,
   type IncidentRule,
   insertIncident,
   insertIncidentEvent,
@@ -107,6 +109,23 @@ const announce = async (
   }
 }
 
+/** Returns the rule of an incident, with the owner and destinations that an ownership rule added when it opened. */
+const withRoute = async (
+  trx: Db,
+  org: OrgId,
+  rule: IncidentRule | undefined,
+  { ownerUserId, routedDestinationIds }: StoredIncident,
+): Promise<IncidentRule | undefined> => {
+  if (!rule) return undefined
+  const destinationIds = [...new Set([...rule.destinationIds, ...routedDestinationIds])]
+  if (rule.ownerUserId !== null || ownerUserId === null) return { ...rule, destinationIds }
+  const owner = await findOwner(trx, org, ownerUserId)
+  return { ...rule, destinationIds, ownerUserId: owner?.userId ?? null, ownerName: owner?.name ?? null }
+}
+
+const ruleOf = async (trx: Db, org: OrgId, incident: StoredIncident): Promise<IncidentRule | undefined> =>
+  withRoute(trx, org, await findIncidentRule(trx, org, incident.alertRuleId), incident)
+
 const isMuted = (rule: IncidentRule | undefined, now: Date): boolean =>
   rule !== undefined && rule.mutedUntil !== null && rule.mutedUntil > now
 
@@ -130,6 +149,8 @@ type Opening = {
   groupLabel: string | null
   reading: StoredReading
   conversationIds: string[]
+  /** What ownership rules match. */
+  subject: OwnershipSubject
 }
 
 type Opened = { now: Date; chart: Chart | undefined }
@@ -139,11 +160,18 @@ export const openIncident = async (
   deps: IncidentDeps,
   trx: Db,
   org: OrgId,
-  opening: Opening,
+  { subject, ...opening }: Opening,
   { now, chart }: Opened,
 ): Promise<void> => {
-  const rule = await findIncidentRule(trx, org, opening.alertRuleId)
-  const incident = await insertIncident(trx, org, { id: newId(), ...opening, now })
+  const own = await findIncidentRule(trx, org, opening.alertRuleId)
+  const ownerUserId = own?.ownerUserId ?? null
+  const route = ownerUserId === null ? await findRoute(trx, org, subject) : undefined
+  const routed = {
+    ownerUserId: ownerUserId ?? route?.ownerUserId ?? null,
+    routedDestinationIds: route?.destinationIds ?? [],
+  }
+  const incident = await insertIncident(trx, org, { id: newId(), ...opening, ...routed, now })
+  const rule = await withRoute(trx, org, own, incident)
   await record(trx, org, incident.id, 'opened', null, now)
   if (isMuted(rule, now)) return
   await announce(deps, trx, org, incident, rule, { kind: 'opened', isNews: true, chart })
@@ -159,7 +187,7 @@ export const remindOfIncident = async (
   reading: StoredReading,
   now: Date,
 ): Promise<void> => {
-  const rule = await findIncidentRule(trx, org, incident.alertRuleId)
+  const rule = await ruleOf(trx, org, incident)
   if (isMuted(rule, now)) return
   const isNews = incident.notifiedAt === null
   const changed = await updateIncident(trx, org, incident.id, { reading, clearSince: null, notifiedAt: now })
@@ -179,7 +207,7 @@ export const acknowledgeIncident = async (
   const changed = await updateIncident(trx, org, incident.id, change)
   await record(trx, org, incident.id, 'acknowledged', byUserId, now)
   if (incident.notifiedAt === null) return changed
-  const rule = await findIncidentRule(trx, org, incident.alertRuleId)
+  const rule = await ruleOf(trx, org, incident)
   await announce(deps, trx, org, changed, rule, { kind: 'acknowledged', isNews: true })
   return changed
 }
@@ -197,7 +225,7 @@ export const resolveIncident = async (
   const changed = await updateIncident(trx, org, incident.id, { status: 'resolved', resolved })
   await record(trx, org, incident.id, 'resolved', byUserId, now)
   if (incident.notifiedAt === null) return changed
-  const rule = await findIncidentRule(trx, org, incident.alertRuleId)
+  const rule = await ruleOf(trx, org, incident)
   await announce(deps, trx, org, changed, rule, { kind: 'resolved', isNews: true })
   return changed
 }

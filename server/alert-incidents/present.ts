@@ -3,7 +3,8 @@ import { listTimeline, type StoredIncident } from './queries.ts'
 
 /** Returns an incident as the interface shows it. */
 export const presentIncident = (incident: StoredIncident) => {
-  const { groupKey, groupLabel, reading, clearSince: _clearSince, notifiedAt: _notifiedAt, ...shown } = incident
+  const { groupKey, groupLabel, reading, clearSince: _clearSince, notifiedAt: _notifiedAt, ...others } = incident
+  const { routedDestinationIds: _routed, ...shown } = others
   const { value, interval, sample, text } = reading
   const group = groupKey === '' ? null : { key: groupKey, label: groupLabel }
   return { ...shown, group, text, value, interval, sample }

@@ -34,6 +34,8 @@ const columns = [
   'resolved_by_user_id as resolvedByUserId',
   'clear_since as clearSince',
   'notified_at as notifiedAt',
+  'owner_user_id as ownerUserId',
+  'routed_destination_ids as routedDestinationIds',
 ] as const
 
 const select = (db: Db, org: OrgId) =>
@@ -99,6 +101,8 @@ type NewIncident = {
   groupLabel: string | null
   reading: StoredReading
   conversationIds: string[]
+  ownerUserId: string | null
+  routedDestinationIds: string[]
   now: Date
 }
 
@@ -117,6 +121,8 @@ export const insertIncident = (trx: Db, org: OrgId, incident: NewIncident) =>
       reading: JSON.stringify(incident.reading),
       conversation_ids: incident.conversationIds,
       opened_at: incident.now,
+      owner_user_id: incident.ownerUserId,
+      routed_destination_ids: incident.routedDestinationIds,
     })
     .returning(columns)
     .executeTakeFirstOrThrow()
@@ -224,6 +230,15 @@ export const findIncidentRule = (db: Db, org: OrgId, ruleId: string) =>
     ])
     .where('r.organization_id', '=', org)
     .where('r.id', '=', ruleId)
+    .executeTakeFirst()
+
+/** Returns the name of a user who is still a member. */
+export const findOwner = (db: Db, org: OrgId, userId: string) =>
+  db
+    .selectFrom('members')
+    .select(['user_id as userId', 'name'])
+    .where('organization_id', '=', org)
+    .where('user_id', '=', userId)
     .executeTakeFirst()
 
 export type IncidentRule = NonNullable<Awaited<ReturnType<typeof findIncidentRule>>>

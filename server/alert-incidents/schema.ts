@@ -37,6 +37,10 @@ const properties = {
   }),
   sample: Nullable(Type.Integer({ minimum: 0, description: 'The number of conversations measured.' })),
   conversationIds: Type.Array(Id, { description: 'The first examples.' }),
+  ownerUserId: {
+    ...Nullable(Id),
+    description: 'The owner when it opened: of its rule, or by an ownership rule.',
+  },
   openedAt: Timestamp,
   acknowledgedAt: Nullable(Timestamp),
   acknowledgedByUserId: Nullable(Id),

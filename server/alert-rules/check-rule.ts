@@ -24,6 +24,7 @@ import {
 import { readCourse } from './course.ts'
 import { describeReading } from './describe.ts'
 import { findLockedRule, type StoredRule, updateNextCheck } from './queries.ts'
+import { subjectOf } from './subject.ts'
 
 /** Returns what a stored rule asks. Its condition and filter were checked when they were stored. */
 const questionOf = (rule: StoredRule): AlertQuestion => ({
@@ -157,7 +158,8 @@ const perform = async (
       const conversationIds = await findExamples(trx, org, question, reading.key, now)
       const { id: alertRuleId, name: ruleName, severity } = rule
       const { key: groupKey, label: groupLabel } = reading
-      const opening = { alertRuleId, ruleName, severity, groupKey, groupLabel, conversationIds }
+      const subject = await subjectOf(trx, org, rule, groupKey)
+      const opening = { alertRuleId, ruleName, severity, groupKey, groupLabel, conversationIds, subject }
       const chart = course?.get(groupKey)
       await openIncident(deps, trx, org, { ...opening, reading: storedOf(reading) }, { now, chart })
       return

@@ -188,6 +188,15 @@ export const findMemberName = async (db: Db, org: OrgId, userId: string): Promis
   return member?.name
 }
 
+/** A person who left owns no rules. */
+export const clearRuleOwner = (trx: Db, org: OrgId, userId: string) =>
+  trx
+    .updateTable('alert_rules')
+    .set({ owner_user_id: null })
+    .where('organization_id', '=', org)
+    .where('owner_user_id', '=', userId)
+    .execute()
+
 /** Disables the rules that watch a monitor. Returns those that were enabled. */
 export const disableRules = (trx: Db, org: OrgId, monitorId: string, now: Date) =>
   trx

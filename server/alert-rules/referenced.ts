@@ -2,7 +2,7 @@ import { resolveIncident } from '../alert-incidents/lifecycle.ts'
 import { lockOpenIncidents } from '../alert-incidents/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
-import { disableRules, removeDestination } from './queries.ts'
+import { clearRuleOwner, disableRules, removeDestination } from './queries.ts'
 
 // Updates rules when a resource that they refer to is deleted.
 
@@ -12,6 +12,9 @@ export const removeDeletedDestination = (
   org: OrgId,
   { destinationId }: { destinationId: string },
 ) => removeDestination(trx, org, destinationId)
+
+export const clearOwnerOfAlertRules = (_deps: Deps, trx: Db, org: OrgId, { userId }: { userId: string }) =>
+  clearRuleOwner(trx, org, userId)
 
 /** A rule without its monitor would never fire again, so it is disabled, which people can see. */
 export const disableRulesOfMonitor = async (

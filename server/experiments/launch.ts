@@ -60,7 +60,7 @@ const outcomesOf = (monitors: Monitor[], primaryId: string, groupIds: string[]):
 /** Every conversation of the agent costs something for each. */
 const mostRunning = 20
 
-type LaunchDeps = Pick<Deps, 'clock' | 'jobs' | 'config' | 'baseUrl'>
+type LaunchDeps = Pick<Deps, 'clock' | 'jobs' | 'config' | 'baseUrl' | 'reactions'>
 
 /**
  * Everything in one transaction: the experiment with its current monitors, their group, the run for arrivals, the

@@ -7,7 +7,7 @@ import { sendMail } from '../platform/mail/mail.ts'
 import type { Health } from './health.ts'
 import type { StoredExperiment } from './queries.ts'
 
-type NoticeDeps = Pick<Deps, 'jobs' | 'config' | 'clock' | 'baseUrl'>
+type NoticeDeps = Pick<Deps, 'jobs' | 'config' | 'clock' | 'baseUrl' | 'reactions'>
 
 /** In UTF-16 units, like the limit of subjects. */
 const longestInSubject = 150
@@ -67,6 +67,7 @@ export const alarmRouting = async (
   const advice = 'Differences may not be caused by the prompt. Check how you route the traffic.'
   await fileConcern(deps, trx, org, {
     experimentId: experiment.id,
+    agentId: experiment.agentId,
     title: `Routing problem in “${titleOf(experiment.name)}”`,
     paragraphs: [...said, counts, advice],
     now: deps.clock.now(),

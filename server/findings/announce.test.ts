@@ -38,7 +38,8 @@ it('endpoints get each finding as in GET: created, changed, triaged, merged', as
   const spike = await makeFinding(server, key)
   expect(await last(1)).toEqual([['finding.created', await get(spike.id)]])
   const experiment = await makeExperiment(server, key)
-  const concern = { experimentId: experiment.id, title: 'Routing', paragraphs: ['It is off.'], now: deps.clock.now() }
+  const { id: experimentId, agentId } = experiment
+  const concern = { experimentId, agentId, title: 'Routing', paragraphs: ['It is off.'], now: deps.clock.now() }
   await deps.db.transaction().execute((trx) => fileConcern(deps, trx, orgIdOf(org), concern))
   const [filed] = (await call('GET', '/v1/findings', { key })).body.data
   expect(filed.source).toEqual({ kind: 'experiment', id: experiment.id })

@@ -13,7 +13,7 @@ export const shown = ({ description, assigneeUserId, sourceKind, sourceId, ...fi
   source: { kind: sourceKind, id: sourceId },
 })
 
-export type AnnounceDeps = Pick<Deps, 'jobs' | 'clock'>
+export type AnnounceDeps = Pick<Deps, 'jobs' | 'clock' | 'reactions'>
 
 /** Notifies the subscribed endpoints, in the transaction that creates or changes the finding. Returns the finding. */
 export const announceFinding = async (

@@ -4,6 +4,7 @@ import { publishChanges } from '../platform/changes/changes.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { newId } from '../platform/ids.ts'
 import { type AnnounceDeps, announceFinding } from './announce.ts'
+import { assignByRules } from './assign.ts'
 import { attachConversations, countAttached, countGathered } from './attachments/queries.ts'
 import { mostAttached } from './limits.ts'
 import { type LockedFinding, lockStandingFinding } from './lock.ts'
@@ -89,20 +90,21 @@ export const fileSpike = async (deps: AnnounceDeps, trx: Db, org: OrgId, spike: 
     mostAttached - (await countAttached(trx, org, id)),
   )
   await attachConversations(trx, org, id, (await spike.affected()).slice(0, Math.max(0, room)), now)
+  if (news === 'created') await assignByRules(deps, trx, org, { findingId: id, now })
   const kind = news === 'created' ? 'created' : 'updated'
   if (news) await announceFinding(deps, trx, org, id, kind)
   await publishChanges(trx, org, { resource: 'findings', kind, ids: [id] })
   return { id, news }
 }
 
-type Concern = Text & { experimentId: string; now: Date }
+type Concern = Text & { experimentId: string; agentId: string; now: Date }
 
 /** Files what makes an experiment untrustworthy. Called once per experiment. */
 export const fileConcern = async (
   deps: AnnounceDeps,
   trx: Db,
   org: OrgId,
-  { experimentId, title, paragraphs, now }: Concern,
+  { experimentId, agentId, title, paragraphs, now }: Concern,
 ): Promise<void> => {
   const id = newId()
   await insertFinding(trx, org, {
@@ -114,6 +116,7 @@ export const fileConcern = async (
     source: { kind: 'experiment', id: experimentId },
     now,
   })
+  await assignByRules(deps, trx, org, { findingId: id, agentIds: [agentId], now })
   await announceFinding(deps, trx, org, id, 'created')
   await publishChanges(trx, org, { resource: 'findings', kind: 'created', ids: [id] })
 }

@@ -11,6 +11,7 @@ import { newId } from '../platform/ids.ts'
 import { requireOwnAnswer } from '../reviews/blind.ts'
 import { checkRichText } from '../rich-text/check.ts'
 import { announceFinding, shown } from './announce.ts'
+import { assignByRules } from './assign.ts'
 import { parseFilter } from './filter.ts'
 import { lockUnmergedFinding } from './lock.ts'
 import { mergeFinding } from './merge.ts'
@@ -120,7 +121,9 @@ export const findings = (app: App, deps: Deps): void => {
         tags,
         operationId: 'createFinding',
         summary: 'Create a finding',
-        description: 'A new finding has no conversations. Attach the ones that show the problem.',
+        description:
+          'A new finding has no conversations. Attach the ones that show the problem. Without an assignee, it gets the owner of ' +
+          'the first ownership rule that matches its tags.',
         querystring: NoQuery,
         body: FindingCreate,
         response: answers({ 201: Finding }, 400, 401, 403),
@@ -143,6 +146,7 @@ export const findings = (app: App, deps: Deps): void => {
           now: clock.now(),
         })
         if (body.assigneeUserId) await tellAssignee(trx, actor, { findingId: id, assigneeUserId: body.assigneeUserId })
+        else await assignByRules(deps, trx, actor.org, { findingId: id, tags, now: clock.now() })
         await recordAudit(trx, actor, 'finding.create', { type: 'finding', id })
         return announceFinding(deps, trx, actor.org, id, 'created')
       })

@@ -95,7 +95,7 @@ type Monitor = { id: string; name: string }
 
 type Step = { now: Date; jobId: string }
 
-type StepDeps = Pick<Deps, 'jobs' | 'clock'>
+type StepDeps = Pick<Deps, 'jobs' | 'clock' | 'reactions'>
 
 /** The finding of the spike, if there is one. */
 const report = async (

@@ -27,7 +27,7 @@ import { type ExperimentReading, readTurns } from './read-turns.ts'
 import { pending } from './unit-totals.ts'
 import { changeUnits, openSplits, type Splits, storedUnit } from './units.ts'
 
-type CountDeps = Pick<Deps, 'db' | 'clock' | 'jobs' | 'config' | 'baseUrl'>
+type CountDeps = Pick<Deps, 'db' | 'clock' | 'jobs' | 'config' | 'baseUrl' | 'reactions'>
 
 /** Changes per transaction. */
 const batchSize = 2_000

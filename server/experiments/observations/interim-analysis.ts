@@ -11,7 +11,7 @@ import type { StoredExperiment, StoredOutcome, StoredPoint } from '../queries.ts
 import { type ExactOutcome, outcomeSums } from './exact-sums.ts'
 import { listSplits, type OutcomeChange } from './queries.ts'
 
-type LookDeps = Pick<Deps, 'jobs' | 'config' | 'clock' | 'baseUrl'>
+type LookDeps = Pick<Deps, 'jobs' | 'config' | 'clock' | 'baseUrl' | 'reactions'>
 
 type Counted = {
   experiment: StoredExperiment

@@ -122,6 +122,8 @@ CREATE TABLE alert_incidents (
   resolved_by_user_id uuid,
   clear_since timestamp(3) with time zone,
   notified_at timestamp(3) with time zone,
+  owner_user_id uuid,
+  routed_destination_ids uuid[] NOT NULL DEFAULT '{}'::uuid[],
   CONSTRAINT alert_incidents_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT alert_incidents_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT alert_incidents_resolved_check CHECK (((resolved_at IS NOT NULL) = (status = 'resolved'::text))),
@@ -1143,6 +1145,22 @@ CREATE TABLE otel_spans (
 CREATE INDEX otel_spans_conversation_idx ON public.otel_spans USING btree (organization_id, conversation_key, received_at) WHERE (conversation_key IS NOT NULL);
 CREATE INDEX otel_spans_old_idx ON public.otel_spans USING btree (organization_id, received_at);
 CREATE INDEX otel_spans_unread_idx ON public.otel_spans USING btree (organization_id, unread_key, received_at) WHERE (unread_key IS NOT NULL);
+
+CREATE TABLE ownership_rules (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  name text NOT NULL,
+  "position" integer NOT NULL,
+  agent_ids uuid[] NOT NULL,
+  company_ids uuid[] NOT NULL,
+  tags text[] NOT NULL,
+  owner_user_id uuid,
+  destination_ids uuid[] NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  updated_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT ownership_rules_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT ownership_rules_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+);
 
 CREATE TABLE recordings (
   organization_id uuid NOT NULL,

@@ -114,9 +114,11 @@ export interface AlertIncidents {
   notified_at: Timestamp | null;
   opened_at: Timestamp;
   organization_id: string;
+  owner_user_id: string | null;
   reading: Json;
   resolved_at: Timestamp | null;
   resolved_by_user_id: string | null;
+  routed_destination_ids: Generated<string[]>;
   rule_name: string;
   severity: string;
   status: string;
@@ -864,6 +866,20 @@ export interface OtelSpans {
   unread_reason: string | null;
 }
 
+export interface OwnershipRules {
+  agent_ids: string[];
+  company_ids: string[];
+  created_at: Timestamp;
+  destination_ids: string[];
+  id: string;
+  name: string;
+  organization_id: string;
+  owner_user_id: string | null;
+  position: number;
+  tags: string[];
+  updated_at: Timestamp;
+}
+
 export interface Recordings {
   blob_key: string | null;
   bytes: Int8 | null;
@@ -1093,6 +1109,7 @@ export interface DB {
   notifications: Notifications;
   organizations: Organizations;
   otel_spans: OtelSpans;
+  ownership_rules: OwnershipRules;
   recordings: Recordings;
   review_judgments: ReviewJudgments;
   reviews: Reviews;

@@ -73,6 +73,7 @@ export const placement: Record<string, Placement> = {
   webhook_endpoints: 'distributed',
   webhook_deliveries: 'distributed',
   webhook_attempts: 'distributed',
+  ownership_rules: 'distributed',
   alert_rules: 'distributed',
   alert_incidents: 'distributed',
   alert_incident_events: 'distributed',

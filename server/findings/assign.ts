@@ -1,0 +1,28 @@
+import { findInvolved } from '../ownership-rules/queries.ts'
+import { findRoute } from '../ownership-rules/route.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
+import { updateFinding } from './queries.ts'
+
+type Unassigned = {
+  findingId: string
+  tags?: string[]
+  /** Undefined for those of its conversations. */
+  agentIds?: string[]
+  now: Date
+}
+
+/** Assigns a new finding to the owner that the ownership rules name, if any. */
+export const assignByRules = async (
+  { reactions }: Pick<Deps, 'reactions'>,
+  trx: Db,
+  org: OrgId,
+  { findingId, tags = [], agentIds, now }: Unassigned,
+): Promise<void> => {
+  const involved = await findInvolved(trx, org, findingId)
+  const subject = { ...involved, ...(agentIds && { agentIds }), tags }
+  const assigneeUserId = (await findRoute(trx, org, subject, { needsOwner: true }))?.ownerUserId
+  if (!assigneeUserId) return
+  await updateFinding(trx, org, findingId, { assigneeUserId, now })
+  await reactions.findingAssigned(trx, org, { findingId, assigneeUserId, byUserId: null, at: now })
+}
