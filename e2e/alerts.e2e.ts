@@ -117,7 +117,7 @@ it('routes findings by ownership rules, which move by keyboard', async () => {
     await dialog.getByLabel('Tags of findings').fill(tags)
     await dialog.getByRole('button', { name: 'Create rule' }).click()
     // A rule that routes to nobody is rejected.
-    await dialog.getByText('ownerUserId is required unless there is a destination').waitFor()
+    await dialog.getByText('ownerUserId is required unless there is a destination').first().waitFor()
     await dialog.getByRole('combobox', { name: 'Owner' }).fill('Mira')
     await page.getByRole('option', { name: 'Mira Member' }).click()
     expect(await breaches(page)).toEqual([])
