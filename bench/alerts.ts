@@ -23,7 +23,7 @@ const count = Number(process.argv[2] ?? 1_000_000)
 const ruleCount = 200
 const stepMs = 15_000
 const measuredMs = 15 * minuteMs
-/** Of one core. */
+/** The most processor time, in percent of one core. */
 const mostPercent = 5
 
 /** Moves in steps, and starts just before an hour's windows are compared with the ones before. */

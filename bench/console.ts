@@ -44,7 +44,7 @@ const untilJudged = async (origin: string, key: string) => {
   }
 }
 
-/** From requesting the page until a key moves in the list. */
+/** Measured from requesting the page until a key moves in the list. */
 const untilUsable = (page: Page, origin: string) =>
   millisecondsOf(async () => {
     await page.goto(`${origin}/conversations`)
@@ -82,7 +82,7 @@ const filters = [
   { since: new Date(Date.now() - 7 * 86_400_000).toISOString() },
 ]
 
-/** From the change until rows and their count are on the page. */
+/** Measured from the change until rows and their count are on the page. */
 const untilFiltered = async (page: Page, filter: object) => {
   const asksFor = (path: string) =>
     page.waitForResponse(

@@ -19,7 +19,7 @@ const send = async (origin: string, path: string, key: string, body: object) => 
   return (await response.json()) as { id: string; apiKey: { key: string }; organization: { id: string } }
 }
 
-/** Of ordinary length: a list contains everything except transcripts. */
+/** Conversations of ordinary length. A list contains everything except transcripts. */
 const conversations = Array.from({ length: 50 }, (_, index) => ({
   externalId: `call-${index}`,
   agent: { externalId: 'front-desk', name: 'Front desk', channel: 'voice' },

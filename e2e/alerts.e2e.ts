@@ -114,7 +114,7 @@ it('routes findings by ownership rules, which move by keyboard', async () => {
     await page.getByRole('button', { name: 'Create rule' }).first().click()
     const dialog = page.getByRole('dialog', { name: 'Create ownership rule' })
     await dialog.getByLabel('Name').fill(name)
-    await dialog.getByLabel('Tags of findings').fill(tags)
+    await dialog.getByLabel('Finding tags').fill(tags)
     await dialog.getByRole('button', { name: 'Create rule' }).click()
     // A rule that routes to nobody is rejected.
     await dialog.getByText('ownerUserId is required unless there is a destination').first().waitFor()

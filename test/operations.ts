@@ -279,7 +279,9 @@ export const pathWith = (swept: SweptOperation, ids: string[]): string => {
   return filled + requiredQuery(swept)
 }
 
-/** The path with parameters from the organization's resources, the first one with a given ID, if any. */
+/**
+ * Returns the path with parameters from the organization's resources, but with the given ID, if any, as the first one.
+ */
 export const fillPath = async (server: TestServer, swept: SweptOperation, org: Org, id?: string) => {
   const [first, ...others] = await makeIds(server, swept, org)
   return pathWith(swept, first === undefined ? [] : [id ?? first, ...others])

@@ -53,7 +53,7 @@ export const openPassage = async (target: () => NetConnectOpts) => {
       reset: () => {
         pairs.delete(pair)
         client.resetAndDestroy()
-        // A socket of the file system cannot be reset.
+        // A Unix socket cannot be reset.
         upstream.destroy()
       },
     }

@@ -5,7 +5,9 @@ import subsetFont from 'subset-font'
 import type { Plugin } from 'vite'
 
 const weights = { min: 400, max: 700 }
-/** Features that position characters, and those that styles use. Ligatures in code are not used. */
+/**
+ * The OpenType features to keep: those that position characters, and those that the styles use. Code has no ligatures.
+ */
 const features = ['ccmp', 'locl', 'mark', 'mkmk', 'kern', 'tnum', 'cv11', 'ss03']
 const featuresOf = (fileName: string) => (fileName.includes('jetbrains-mono') ? features : [...features, 'calt'])
 

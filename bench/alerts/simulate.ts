@@ -139,7 +139,7 @@ const smallSamples = (): WindowSums[] =>
     Array.from({ length: count + 1 }, (_, hits) => ({ count, hits, sum: hits, squares: hits, quantile: hits })),
   ).flat()
 
-/** With thresholds that any outcome but one passes. */
+/** Decides with thresholds that any outcome but one passes. */
 const verdictsOf = (sums: WindowSums): string[] => {
   const thresholds = [
     { direction: 'above', threshold: 0 },

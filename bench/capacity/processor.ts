@@ -52,7 +52,7 @@ export const readProcess = async (pid: number): Promise<number> => {
   return stat === undefined ? 0 : stat.ownMs + stat.childrenMs
 }
 
-/** Of one PostgreSQL server, by the process ID of its postmaster; includes processes that have ended. */
+/** Reads the processor time of a PostgreSQL server by its postmaster's process ID, including ended processes. */
 export const readDatabase = async (postmaster: number): Promise<number> => {
   const stats = await readStats()
   const own = stats.find(({ pid }) => pid === postmaster)

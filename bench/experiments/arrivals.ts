@@ -100,7 +100,7 @@ export const measureArrivals = async (stored: Stored): Promise<void> => {
     const total = feeds.conversations.total()
     const rate = total / ((performance.now() - startedAt) / 1_000)
     print(`${rate.toFixed(0)} conversations arrived in a second, with ${feeds.results.total() / total} results each`)
-    // Nothing has been counted for the first reads.
+    // The first reads happen before anything has been counted.
     const settled = looks.slice(Math.ceil(2_000 / lookEveryMs))
     const largest = (of: (one: (typeof looks)[number]) => number) => Math.max(...settled.map(of))
     print(`countedAt was at most ${largest(({ countedAt }) => countedAt).toFixed(2)} s ago, in ${looks.length} looks`)

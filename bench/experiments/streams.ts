@@ -45,7 +45,7 @@ export const score = (random: UniformRandom, scores: Scores): number => {
 export type Callers = {
   /** The share of conversations of new callers. */
   newShare: number
-  /** Of two conversations of one caller. */
+  /** The correlation of two conversations of one caller. */
   correlation: number
   /** Each caller is equally likely, or each conversation's caller is, so that a few call very often. */
   returning: 'anyone' | 'often the same'

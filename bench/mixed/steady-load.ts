@@ -5,7 +5,7 @@ export type RequestStream = { name: string; perSecond: number; ask: () => Promis
 
 export type StreamMeasurement = { name: string; latencies: number[]; statuses: Map<number | string, number> }
 
-/** With more in flight than this, the service does not keep up at all. */
+/** If more requests than this are in flight, the service isn't keeping up at all. */
 const mostUnderWay = 500
 
 /** Sends requests at a steady rate, and measures from when each was due, including queueing. */

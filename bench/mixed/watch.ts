@@ -6,7 +6,7 @@ export type Sample = {
   megabytes: number
   heapMegabytes: number
   databaseMegabytes: number
-  /** Of the largest process that writes an export. */
+  /** The memory of the largest process that writes an export. */
   exportMegabytes: number
   waiting: number
 }

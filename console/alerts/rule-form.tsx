@@ -37,10 +37,10 @@ const optionsOf = <V extends string>(names: Record<V, string>) =>
   Object.entries<string>(names).map(([value, label]) => ({ value, label }))
 
 const kinds: Record<Kind, string> = {
-  rate: 'Affected rate of a monitor',
-  score: 'Score of a monitor',
-  change: 'Change of a monitor’s rate',
-  spike: 'Spike of a monitor',
+  rate: 'A monitor’s affected rate',
+  score: 'A monitor’s score',
+  change: 'Change in a monitor’s rate',
+  spike: 'Spike in a monitor’s rate',
   signal: 'Signal, such as response latency',
   volume: 'Number of conversations',
   no_data: 'No conversations arrive',
@@ -160,7 +160,7 @@ const ChangeFields = (part: Part) => (
       label="Compared to"
       options={[
         { value: 'previous_period', label: 'Previous period' },
-        { value: 'same_weekday', label: 'Same time a week before' },
+        { value: 'same_weekday', label: 'Same time a week earlier' },
       ]}
     />
     <NumberOf

@@ -74,7 +74,7 @@ const useNews = (filter: Schemas['Filter']) => {
     const stop = onEvent((event) => {
       if (!isAbout(event, 'conversations')) return
       if (event.kind === 'deleted' && event.id !== undefined) removeRow(filter, event.id)
-      // What arrives while nobody looks is found afterwards.
+      // Conversations that arrive while the page is hidden are found later.
       if (document.hidden) return
       lookLater()
     })

@@ -1,4 +1,4 @@
-// Which queries are outdated by which events, and how often they are requested again at most.
+// Maps events to the queries that they outdate, and limits how often each query is requested again.
 
 import type { QueryKey } from '@tanstack/react-query'
 import type { LiveEvent } from './event-stream.ts'
@@ -74,7 +74,7 @@ const affected: Record<string, Affected[]> = {
   notifications: [once(1, 'notifications')],
 }
 
-/** Queries whose end someone waits for. */
+/** Queries of work that someone is waiting for. */
 export const awaited: Affected[] = [
   once(1, 'exports', end),
   once(1, 'experiments', any, 'exports'),

@@ -81,7 +81,7 @@ export const startLive = (): (() => void) => {
           signal,
           onOpen: () => {
             failures = 0
-            // Whatever happened between loading the page and now is not in the stream.
+            // The stream doesn't contain changes since the page was loaded.
             if (position === undefined) catchUp()
             isOpen = true
             tell({ isOpen })

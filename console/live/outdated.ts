@@ -6,7 +6,7 @@ type Due = { ids: Set<string> | undefined; timer: ReturnType<typeof setTimeout> 
 
 const dues = new Map<Affected, Due>()
 
-/** In milliseconds. The pages of a team don't all request at the same moment. */
+/** In milliseconds. Random, so that the pages of a team don't all send requests at the same moment. */
 const mostScatter = 2_000
 
 const invalidate = (one: Affected, ids: Set<string> | undefined): void => {
@@ -36,7 +36,7 @@ const schedule = (one: Affected, id: string | undefined): void => {
   due.timer = setTimeout(() => run(one, due), waitMs + scatterMs)
 }
 
-/** Requests everything again that an event outdates: soon, and not more often than is useful. */
+/** Requests again what an event outdates: soon, but no more often than is useful. */
 export const applyEvent = (event: LiveEvent): void => {
   const { kind, id } = event
   for (const one of kind === 'resync' ? allAffected : affectedBy(event)) schedule(one, id)

@@ -21,8 +21,8 @@ export const startNotifying = async (): Promise<boolean> => {
 export const stopNotifying = (): void => localStorage.removeItem(enabledKey)
 
 /**
- * Shows the unread notifications that are newer than the newest one that any tab has seen. IDs ascend with time. What
- * was there when this browser first looked is not news.
+ * Shows the unread notifications that are newer than the newest one that any tab has seen. IDs ascend with time. Those
+ * from before this browser first checked are not shown.
  */
 export const notifyOf = (unread: Stored[]): void => {
   const seen = localStorage.getItem(newestKey)

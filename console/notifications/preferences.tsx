@@ -93,7 +93,7 @@ const Digest = ({
             />
           )}
         </Field>
-        <Field label="Weekday" hint="Of the weekly digest">
+        <Field label="Weekday" hint="For the weekly digest">
           {(ids) => (
             <Select
               {...ids}
@@ -114,7 +114,7 @@ const Digest = ({
   </Section>
 )
 
-/** Only this browser's, so it is not stored with the others. */
+/** Applies to this browser only, so it is not stored with the other preferences. */
 const BrowserNotifications = () => {
   const [isOn, setIsOn] = useState(isNotifying)
   const [isDenied, setIsDenied] = useState(false)
@@ -140,7 +140,7 @@ const BrowserNotifications = () => {
           )}
           <span className={styles.soft} role="status">
             {isOn && 'On'}
-            {isDenied && 'Your browser blocks notifications of this site. Allow them in its settings.'}
+            {isDenied && 'Your browser blocks notifications from this site. Allow them in its settings.'}
             {!canNotify() && 'Your browser only allows them over HTTPS.'}
           </span>
         </div>

@@ -43,7 +43,7 @@ const StatusBadge = ({ status }: Pick<Check, 'status'>) => (
   <Badge tone={statuses[status].tone}>{statuses[status].word}</Badge>
 )
 
-/** What a check lists, as far as people can act on it. */
+/** The details of a check that people can act on. */
 const detailWords = (detail: Record<string, unknown>): ReactNode => {
   const { name, failed, results, requests, reason, waiting, dead, gaps, version } = detail
   const last = detail.lastArrivalAt ?? detail.lastDeliveryAt
@@ -68,7 +68,7 @@ const detailWords = (detail: Record<string, unknown>): ReactNode => {
   )
 }
 
-/** The sentences of these checks say everything. */
+/** The messages of these checks need no details. */
 const wordy = new Set(['storage', 'clock'])
 
 const Message = ({ name, message, details }: Check) => (
@@ -122,7 +122,7 @@ const FailedJobs = () => {
     },
   ]
   return (
-    <Section title="Failed jobs" context="Work that used up its attempts">
+    <Section title="Failed jobs" context="Jobs that ran out of attempts">
       {act.error && <FaultNote error={act.error} />}
       <ListTable list={list} label="Failed jobs" columns={jobColumns} empty={<Empty title="No failed jobs" />} />
     </Section>
@@ -134,7 +134,7 @@ export const HealthChecks = () => {
   const isAdmin = useMay('admin')
   return (
     <>
-      <Section title="Health" context="Updates by itself">
+      <Section title="Health" context="Updates automatically">
         <Await query={query}>
           {({ checks }) => <Table label="Checks" columns={columns} rows={checks} idOf={({ name }) => name} />}
         </Await>

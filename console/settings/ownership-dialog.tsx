@@ -52,7 +52,7 @@ export const OwnershipDialog = ({ rule, onClose }: { rule?: OwnershipRule; onClo
         />
         <TextField
           name="tags"
-          label="Tags of findings"
+          label="Finding tags"
           placeholder="Any tag"
           hint="Separate tags with commas. A finding needs one of them."
         />

@@ -69,7 +69,7 @@ export const VersionAgreement = Closed(
     failed: Count('The evaluation failed. Excluded from the figures.'),
     missing: Count('The monitor has no result. Excluded from the figures.'),
     matrix: Closed({
-      truePositives: Count('Both say affected.'),
+      truePositives: Count('Affected according to both.'),
       falsePositives: Count('Only the monitor says affected.'),
       falseNegatives: Count('Only the reviewer says affected.'),
       trueNegatives: Count('Neither says affected.'),

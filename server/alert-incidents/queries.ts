@@ -13,7 +13,7 @@ export type StoredReading = {
   value: number | null
   interval: { low: number; high: number } | null
   sample: number | null
-  /** In one sentence. */
+  /** What was measured, in one sentence. */
   text: string
 }
 
@@ -243,7 +243,7 @@ export const findOwner = (db: Db, org: OrgId, userId: string) =>
 
 export type IncidentRule = NonNullable<Awaited<ReturnType<typeof findIncidentRule>>>
 
-/** With their timelines and comments. They opened even earlier, which an index finds. */
+/** Old incidents, with their timelines and comments. They opened even earlier, so an index on that time finds them. */
 export const oldIncidents = dueRows({
   table: 'alert_incidents',
   isDue: (now) =>

@@ -36,7 +36,7 @@ const properties = {
     description: 'The value’s 95% interval. Null if it has none.',
   }),
   sample: Nullable(Type.Integer({ minimum: 0, description: 'The number of conversations measured.' })),
-  conversationIds: Type.Array(Id, { description: 'The first examples.' }),
+  conversationIds: Type.Array(Id, { description: 'The first example conversations.' }),
   ownerUserId: {
     ...Nullable(Id),
     description: 'The owner when it opened: of its rule, or by an ownership rule.',

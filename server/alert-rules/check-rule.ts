@@ -26,7 +26,7 @@ import { describeReading } from './describe.ts'
 import { findLockedRule, type StoredRule, updateNextCheck } from './queries.ts'
 import { subjectOf } from './subject.ts'
 
-/** Returns what a stored rule asks. Its condition and filter were checked when they were stored. */
+/** Returns the question that a stored rule asks. Its condition and filter were checked when they were stored. */
 const questionOf = (rule: StoredRule): AlertQuestion => ({
   condition: rule.condition as AlertCondition,
   selection: rule.filter === null ? undefined : parseFilter(rule.filter as Filter),
@@ -47,14 +47,15 @@ const checkEveryMs = ({ condition, windowMinutes }: AlertQuestion): number => {
 
 /**
  * How long a condition must not be met before its incident resolves: long enough that a value near the threshold does
- * not open one incident after another. What is seen at once, such as a closed finding, resolves at once.
+ * not open one incident after another. If the condition is certain to be over, such as for a closed finding, the incident
+ * resolves immediately.
  */
 const clearForMs = ({ condition, windowMinutes }: AlertQuestion): number => {
   if (['spike', 'finding', 'experiment_health', 'judge_budget', 'no_data', 'change'].includes(condition.kind)) return 0
   return Math.min(60 * minuteMs, Math.max(5 * minuteMs, (windowMinutes * minuteMs) / 4))
 }
 
-/** Without enough data for so long, an incident resolves as well. */
+/** An incident also resolves after this long without enough data. */
 const unknownForMs = dayMs
 
 /** Conditions that say nothing about a group without conversations. */
@@ -92,7 +93,7 @@ const isDueAgain = ({ status, notifiedAt }: StoredIncident, rule: StoredRule, no
   return now.getTime() - notifiedAt.getTime() >= repeatEveryMinutes * minuteMs
 }
 
-/** Decides on one open incident. `reading` is undefined if its group is no longer there. */
+/** Decides on one open incident. `reading` is undefined if its group is gone. */
 const stepOf = (
   incident: StoredIncident,
   reading: Reading | undefined,
@@ -136,9 +137,9 @@ const planSteps = (
 
 type Firing = { rule: StoredRule; question: AlertQuestion; now: Date; course: Map<string, Chart> | undefined }
 
-/** In one check. */
+/** The most incidents that one check opens. */
 const mostOpened = 50
-/** At any time. More groups than this are no news for people. */
+/** The most incidents of a rule that are open at a time. Nobody would read more. */
 const mostOpen = 1_000
 
 const perform = async (
@@ -177,7 +178,7 @@ const perform = async (
 /** An alert is more important than its chart. */
 const tryCourse = ({ db, log }: Deps, org: OrgId, question: AlertQuestion, now: Date) =>
   readCourse(db, org, question, now).catch((error: unknown) => {
-    log.warn({ err: error }, 'an alert is sent without a chart')
+    log.warn({ err: error }, 'sending an alert without a chart')
     return undefined
   })
 
@@ -187,7 +188,10 @@ const lockUnchanged = async (trx: Db, org: OrgId, rule: StoredRule): Promise<Sto
   return locked?.enabled && locked.updatedAt.getTime() === rule.updatedAt.getTime() ? locked : undefined
 }
 
-/** While no window ends, nothing changes, but reminders are due, and news that was held back while the rule was muted. */
+/**
+ * Until a window ends, nothing changes, but reminders can be due, and messages that were held back while the rule was
+ * muted.
+ */
 const remindBetweenWindows = async (
   deps: Deps,
   org: OrgId,
@@ -206,7 +210,7 @@ const remindBetweenWindows = async (
 
 /**
  * Checks a rule: reads its condition, and opens, repeats, or resolves its incidents. If nothing changes, nothing is
- * locked. What changes is decided once more with the rule locked, so two checks at once do nothing twice.
+ * locked. Changes are decided again with the rule locked, so that concurrent checks do nothing twice.
  */
 export const checkRule = async (
   deps: Deps,

@@ -51,12 +51,13 @@ const Change = Closed(
     falseAlarmsPerYear: Type.Number({
       exclusiveMinimum: 0,
       maximum: 365,
-      description: 'How many false alarms a year you accept. With fewer, only larger changes trigger the rule.',
+      description: 'How many false alarms per year you accept. With fewer, only larger changes trigger the rule.',
       examples: [2],
     }),
     comparedTo: Type.Optional(
       Choice(['previous_period', 'same_weekday'], {
-        description: 'previous_period (the default): the window before. same_weekday: the same time one week before.',
+        description:
+          'previous_period (the default): the preceding window. same_weekday: the same time one week earlier.',
       }),
     ),
   },

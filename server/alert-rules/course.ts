@@ -9,10 +9,10 @@ import { sumMeasure, type WindowSums } from './measures/queries.ts'
 type Drawn = ConditionOf<'rate' | 'score' | 'signal' | 'volume' | 'change'>
 
 const pointCount = 24
-/** How many windows are drawn. A long one changes slowly, and takes longer to count. */
+/** How many windows are drawn. Long windows change slowly and take longer to count. */
 const windowsDrawn = (windowMinutes: number): number => (windowMinutes <= 1_440 ? 6 : 2)
 
-/** Groups times points. Beyond, they take too much memory. */
+/** The most groups times points. More would take too much memory. */
 const mostSums = 50_000
 
 const pointOf = (condition: Drawn, sums: WindowSums) => {
@@ -30,8 +30,8 @@ const spell = (minutes: number): string => {
 }
 
 /**
- * Returns how the measure of each group developed during the last windows. Undefined if the condition measures nothing,
- * or there is too much to draw.
+ * Returns the measure of each group over the last windows. Undefined if the condition measures nothing, or there is too
+ * much to draw.
  */
 export const readCourse = async (
   db: Db,
@@ -56,7 +56,7 @@ export const readCourse = async (
       const points = Array.from({ length: pointCount }, (_, period) =>
         pointOf(drawn, sums.get(period) ?? nothingMeasured),
       )
-      // A volume is compared with the sum of a window, which a part of it cannot be.
+      // The threshold of a volume is for a whole window, so it can't be drawn for parts of one.
       const threshold = 'threshold' in drawn && drawn.kind !== 'volume' ? drawn.threshold : null
       return [key, { points, threshold, label: `The last ${spell(minutes)}` }]
     }),

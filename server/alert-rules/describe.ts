@@ -64,7 +64,7 @@ const textOf = ({ condition, windowMinutes }: About, reading: Reading): string =
     case 'rate':
       return `${rateText(reading)}, ${condition.direction} ${percent(condition.threshold)}, ${within}`
     case 'change': {
-      const than = condition.comparedTo === 'same_weekday' ? 'the same time a week before' : 'the period before'
+      const than = condition.comparedTo === 'same_weekday' ? 'the same time a week earlier' : 'the period before'
       return `${rateText(reading)} in a period of ${spellMinutes(windowMinutes)}, a clear change from ${than}`
     }
     case 'score': {

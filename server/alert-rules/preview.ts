@@ -12,7 +12,7 @@ const previewDays = 90
 const mostPeriods = 20_000
 const mostIncidents = 200
 const mostPoints = 500
-/** Groups times periods. Beyond, they take too much memory. */
+/** The most groups times periods. More would take too much memory. */
 const mostSteps = 500_000
 
 type Incident = { key: string; openedAt: Date; resolvedAt: Date | null; value: number | null }
@@ -22,7 +22,7 @@ type Previewed = ConditionOf<'rate' | 'score' | 'signal' | 'volume' | 'change' |
 const isPreviewed = (condition: AlertCondition): condition is Previewed =>
   ['rate', 'score', 'signal', 'volume', 'change', 'no_data'].includes(condition.kind)
 
-/** The length of the periods that are counted. Silence is looked for in quarters of its length. */
+/** The length of the periods that are counted: for silence, a quarter of its length. */
 const stepMinutesOf = (condition: Previewed, windowMinutes: number): number => {
   if (condition.kind !== 'no_data') return windowMinutes
   return Math.max(1, Math.floor(condition.forMinutes / 4), Math.ceil((previewDays * 1_440) / mostPeriods))

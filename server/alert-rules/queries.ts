@@ -114,7 +114,7 @@ export const insertRules = (trx: Db, org: OrgId, rules: NewRule[]) =>
     )
     .execute()
 
-/** A changed rule is checked at once. What it was checked for before no longer counts. */
+/** A changed rule is checked immediately, and earlier checks no longer count. */
 export const updateRule = (trx: Db, org: OrgId, id: string, fields: RuleFields, now: Date) =>
   trx
     .updateTable('alert_rules')
@@ -188,7 +188,7 @@ export const findMemberName = async (db: Db, org: OrgId, userId: string): Promis
   return member?.name
 }
 
-/** A person who left owns no rules. */
+/** Removes a person who left as the owner of rules. */
 export const clearRuleOwner = (trx: Db, org: OrgId, userId: string) =>
   trx
     .updateTable('alert_rules')

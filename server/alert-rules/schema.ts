@@ -7,7 +7,7 @@ const RuleName = { ...Name, maxLength: 100, examples: ['Too many callers ask for
 
 const Severity = Choice(['info', 'warning', 'critical'])
 const GroupBy = Choice(['agent', 'company', 'version'])
-const windowMeans = 'Conversations that started in this time are measured.'
+const windowMeans = 'Measures conversations that started within this window.'
 const WindowMinutes = Type.Integer({ minimum: 5, maximum: 43_200, description: windowMeans, examples: [60] })
 const sampleMeans = 'The rule never fires on fewer conversations. Volume and no_data ignore it.'
 const MinimumSample = Type.Integer({ minimum: 1, maximum: 1_000_000, description: sampleMeans, examples: [30] })

@@ -42,7 +42,7 @@ export const parseRuleFilter = (filter: Filter | null | undefined): object | nul
   return Object.keys(selection).length === 0 ? null : selection
 }
 
-/** Returns the stored settings with what is given in their place. */
+/** Returns the stored settings, overridden by the given ones. */
 export const withGiven = (present: RuleFields | undefined, given: Given): RuleFields => {
   const base = present ?? { ...defaults, name: '', condition: {} }
   const { condition, filter, destinationIds, ownerUserId, ...others } = given
@@ -88,8 +88,8 @@ export const checkMonitor = async (db: Db, org: OrgId, condition: object): Promi
 }
 
 /**
- * Throws if the settings contradict each other, or if what is given names something that does not exist. What was
- * stored before may have been deleted since, which must not prevent other changes; but no rule watches a deleted monitor.
+ * Throws if the settings contradict each other, or if a given ID does not exist. Stored IDs may have been deleted
+ * since, which must not prevent other changes; but no rule watches a deleted monitor.
  */
 export const checkRuleSettings = async (db: Db, org: OrgId, fields: RuleFields, given: Given): Promise<void> => {
   const { condition, enabled } = fields
@@ -109,7 +109,7 @@ export const checkRuleSettings = async (db: Db, org: OrgId, fields: RuleFields, 
   if (enabled || given.condition !== undefined) await checkMonitor(db, org, condition)
 }
 
-/** Whether incidents of the rule as it was say nothing about the rule as it is. */
+/** Whether a change leaves the rule's open incidents without meaning. */
 export const asksSomethingElse = (before: RuleFields, after: RuleFields): boolean => {
   const subjectOf = ({ condition, groupBy }: RuleFields) => {
     const { kind, monitorId } = condition as AlertCondition & { monitorId?: string }

@@ -20,7 +20,7 @@ const samples = 2
 
 type Color = readonly [red: number, green: number, blue: number]
 
-/** On white. */
+/** Chosen for a white background. */
 const colors = {
   band: [214, 228, 250],
   threshold: [220, 38, 38],

@@ -28,7 +28,7 @@ export type Message = {
   examples: Link[]
   /** Links for the reader. */
   links: Link[]
-  /** How what it is about came to it. Only shown where an image can be part of the message. */
+  /** The measure over time. Only shown where a message can contain an image. */
   chart?: Chart
   /** What a webhook endpoint receives instead. */
   event?: { type: string; data: object }

@@ -6,7 +6,7 @@ import type { Page } from '../platform/http/paging.ts'
 
 export type Kind = 'email' | 'slack' | 'teams' | 'pagerduty' | 'opsgenie' | 'webhook'
 
-/** Whatever a caller sent or what is shown: which properties exist depends on the kind. */
+/** Settings as sent or shown. Their properties depend on the kind. */
 export type DestinationSettings = Record<string, unknown>
 
 type Status = 'active' | 'disabled'
@@ -132,7 +132,7 @@ export const deleteDestination = (trx: Db, org: OrgId, id: string) =>
     .returning('id')
     .executeTakeFirstOrThrow(notFound)
 
-/** Remembers since when deliveries fail. Most deliveries change nothing here, and write nothing. */
+/** Records when deliveries started to fail. Most deliveries don't change this, so they write nothing. */
 export const updateDestinationHealth = (trx: Db, org: OrgId, id: string, succeeded: boolean, now: Date) =>
   trx
     .updateTable('destinations')
@@ -166,7 +166,7 @@ export const findMemberIds = async (db: Db, org: OrgId, ids: string[]): Promise<
   return rows.map(({ id }) => id)
 }
 
-/** Returns the webhook endpoints that those of the destinations send to that are active. */
+/** Returns the webhook endpoints of those of the destinations that are active. */
 export const listWebhookEndpointIds = async (db: Db, org: OrgId, ids: string[]): Promise<string[]> => {
   if (ids.length === 0) return []
   const rows = await db

@@ -51,7 +51,7 @@ const validators = new Map(
 const hiddenPart = '…'
 const shownCharacters = 4
 
-/** Shows which secret it is, and no more of it than nobody could use. */
+/** Shows enough of a secret to recognize it, and too little to use it. */
 const maskSecret = (kind: Kind, secret: string): string => {
   const end = secret.length > 4 * shownCharacters ? secret.slice(-shownCharacters) : ''
   const isUrl = secretNameOf(kind) === 'url'

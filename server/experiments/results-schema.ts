@@ -147,7 +147,7 @@ const OutcomeResult = Closed(
         {
           reviewedA: Whole,
           reviewedB: Whole,
-          shareReviewedA: { ...P, description: 'Of the observed conversations.' },
+          shareReviewedA: { ...P, description: 'The reviewed share of A’s observed conversations.' },
           shareReviewedB: P,
           meanA: Figure,
           meanB: Figure,

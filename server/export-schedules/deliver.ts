@@ -7,7 +7,7 @@ import { hasDelivered, type ScheduleRun } from './runs/queries.ts'
 
 export type Delivery = { org: OrgId; run: ScheduleRun; attempt: Attempt }
 
-/** Where an attempt may have written the file before it ended without knowing or deleting it. */
+/** Returns where an attempt may have left the file if it ended without deleting it. */
 export const mayLie = ({ attempts, objectKey }: ScheduleRun): string =>
   attempts > 0 && objectKey ? ` A previous attempt may have left ${objectKey} in the bucket.` : ''
 

@@ -257,7 +257,7 @@ const mostFailures = 5
 type Window = Pick<ScheduleRun, 'since' | 'until'>
 type RunEnd = { status: 'succeeded' } | { status: 'failed'; error: string; pause?: PauseReason }
 
-/** Where the next period since the last run starts, including a new start that was set during the run. */
+/** Returns when the next period starts, including a new start that was set during the run. */
 const coveredAfter = ({ windowRule, coveredUntil }: StoredSchedule, { since, until }: Window): Date => {
   const isMovedBack = windowRule.kind === 'since_last_run' && coveredUntil < since
   return isMovedBack || coveredUntil > until ? coveredUntil : until

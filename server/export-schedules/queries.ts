@@ -55,7 +55,7 @@ const sealedColumns = [...columns, 'secret'] as const
 const selectSchedules = (db: Db, org: OrgId) =>
   db.selectFrom('export_schedules').select(sealedColumns).where('organization_id', '=', org)
 
-/** With the sealed secret, which never leaves the service. */
+/** Includes the sealed secret, which never leaves the service. */
 export type StoredSchedule = Awaited<ReturnType<typeof getSchedule>>
 
 export const listSchedules = (db: Db, org: OrgId, page: Page) =>

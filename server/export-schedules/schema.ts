@@ -62,7 +62,7 @@ const Hours = Type.Integer({ minimum: 1, maximum: 8_784 })
 const Days = Type.Integer({
   minimum: 1,
   maximum: 366,
-  description: 'Calendar days, which have 23 to 25 hours when clocks change.',
+  description: 'Calendar days, which last 23 or 25 hours when clocks change.',
 })
 
 const WindowInput = Closed(

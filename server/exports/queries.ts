@@ -109,7 +109,7 @@ export const enqueueFirst = async (trx: Db, org: OrgId, now: Date): Promise<stri
 export type NewExport = ExportKey & {
   operationId: string
   config: object
-  /** The calls it can contain: the erasure of one of them ends it. */
+  /** The period of the calls it can contain. Erasing one of them ends the export. */
   since: Date
   /** Undefined means no end. */
   until: Date | undefined

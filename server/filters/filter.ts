@@ -130,7 +130,7 @@ export const Filter = Closed(
       }),
     ),
     reviewStatus: Type.Optional(Choice(reviewStatuses)),
-    bucketId: Type.Optional({ ...Id, description: 'In this bucket.' }),
+    bucketId: Type.Optional({ ...Id, description: 'Conversations in this bucket.' }),
   },
   {
     title: 'Filter',

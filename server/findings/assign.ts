@@ -7,7 +7,7 @@ import { updateFinding } from './queries.ts'
 type Unassigned = {
   findingId: string
   tags?: string[]
-  /** Undefined for those of its conversations. */
+  /** By default, the agents of its conversations. */
   agentIds?: string[]
   now: Date
 }

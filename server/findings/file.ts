@@ -10,7 +10,7 @@ import { mostAttached } from './limits.ts'
 import { type LockedFinding, lockStandingFinding } from './lock.ts'
 import { findFindingOfMonitor, insertFinding, moveFinding } from './queries.ts'
 
-/** The content of a finding, by its type. */
+/** Stored numbers that identify the content of a finding. */
 const findingTypes = { monitorSpike: 1, experimentHealth: 2 }
 
 /** A spike that lasts for weeks would otherwise attach all affected conversations. */

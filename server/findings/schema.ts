@@ -91,7 +91,7 @@ export const FindingMove = Closed(
     id: Id,
     findingId: { ...Id, description: 'This finding, or one that was merged into it.' },
     kind: Choice(moveKinds, { description: '`recurrence`: the monitor spiked again.' }),
-    byUserId: { ...Nullable(Id), description: 'Null for Earshot.' },
+    byUserId: { ...Nullable(Id), description: 'Who made the change. Null for Earshot.' },
     fromStatus: Choice(findingStatuses),
     toStatus: Choice(findingStatuses),
     fromPriority: Choice(findingPriorities),

@@ -85,7 +85,7 @@ const usualSeconds = (models: ModelRequests[]): number | undefined => {
 
 const worryingShare = 0.05
 
-/** What the model endpoints answered, and the evaluations that wait for one that fails. */
+/** Checks how model endpoints respond, and counts the evaluations that wait for a failing one. */
 const checkJudges = async (db: Db, org: OrgId, now: Date): Promise<Check> => {
   const models = await listModelRequests(db, org, new Date(now.getTime() - dayMs))
   const { jobs, nextAt } = await countPostponed(db, org, judge.name)
@@ -99,7 +99,7 @@ const checkJudges = async (db: Db, org: OrgId, now: Date): Promise<Check> => {
   }
   const requests = models.reduce((sum, model) => sum + model.requests, 0)
   const failed = models.reduce((sum, model) => sum + model.failed, 0)
-  if (requests === 0) return { ...common, status: 'ok', message: 'No model was asked in the last day.' }
+  if (requests === 0) return { ...common, status: 'ok', message: 'There were no requests to models in the last day.' }
   const seconds = usualSeconds(models)
   const speed = seconds === undefined ? 'many took more than 30 seconds' : `95% within ${count(seconds, 'second')}`
   const message = `${failed === 0 ? 'None' : failed.toLocaleString('en')} of ${count(requests, 'request')} to models failed in the last day, ${speed}.`
@@ -116,7 +116,7 @@ const checkBudget = async (db: Db, org: OrgId, now: Date): Promise<Check> => {
   return { ...common, status: share >= 1 ? 'failing' : share >= 0.8 ? 'degraded' : 'ok', message }
 }
 
-/** A check of things that fail one by one. */
+/** Checks things that fail individually. */
 const checkFailing = (name: string, one: string, fine: string, failing: Failing[]): Check => ({
   name,
   status: failing.length > 0 ? 'failing' : 'ok',
@@ -135,7 +135,7 @@ const checkJobs = async (db: Db, org: OrgId, now: Date): Promise<Check> => {
   const isLate = oldest !== undefined && now.getTime() - oldest.getTime() > lateMs
   const parts = [
     `${count(waiting, 'job')} queued or running`,
-    ...(isLate ? ['the oldest waits for more than 10 minutes'] : []),
+    ...(isLate ? ['the oldest has waited for more than 10 minutes'] : []),
     ...(dead > 0 ? [`${count(dead, 'job')} failed for good`] : []),
   ]
   const status = isLate || dead > 0 ? 'degraded' : 'ok'
@@ -170,7 +170,7 @@ const sizeOf = (bytes: number): string =>
   bytes >= 1_000 * megabyte ? `${(bytes / (1_000 * megabyte)).toFixed(1)} GB` : `${Math.round(bytes / megabyte)} MB`
 
 const growthOf = (bytes: number, days: number): string =>
-  bytes > 0 ? `${sizeOf(bytes)} more than ${count(days, 'day')} ago` : `no more than ${count(days, 'day')} ago`
+  bytes > 0 ? `${sizeOf(bytes)} more than ${count(days, 'day')} ago` : `with no growth in ${count(days, 'day')}`
 
 const weekDays = 7
 

@@ -15,7 +15,10 @@ const stored = { timeout: 10_000 }
 
 it('says what a model endpoint answers, and that it works again', async () => {
   const { key } = await makeOrganization(server)
-  expect(await readJudges(key)).toMatchObject({ status: 'ok', message: 'No model was asked in the last day.' })
+  expect(await readJudges(key)).toMatchObject({
+    status: 'ok',
+    message: 'There were no requests to models in the last day.',
+  })
   await makeCall(key, 'Gladly.')
   answerBy(() => new Refusal(404, {}, { error: { code: 'model_not_found' } }))
   await testDraft(key, draft)

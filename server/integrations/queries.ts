@@ -65,7 +65,7 @@ const sealedColumns = [
 const selectSealed = (db: Db, org: OrgId, id: string) =>
   db.selectFrom('integrations').select(sealedColumns).where('organization_id', '=', org).where('id', '=', id)
 
-/** With its sealed secrets, which never leave the service. */
+/** Includes the sealed secrets, which never leave the service. */
 export const findSealedIntegration = (db: Db, org: OrgId, id: string) => selectSealed(db, org, id).executeTakeFirst()
 
 export const getSealedIntegration = (db: Db, org: OrgId, id: string) =>

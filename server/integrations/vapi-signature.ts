@@ -24,7 +24,7 @@ type VapiHmac = {
   signaturePrefix?: string
   signatureEncoding?: 'hex' | 'base64'
   includeTimestamp?: boolean
-  /** With `{body}`, `{timestamp}`, `{method}`, `{url}`, and `{svix-id}`. */
+  /** A template with `{body}`, `{timestamp}`, `{method}`, `{url}`, and `{svix-id}`. */
   payloadFormat?: string
   secretIsBase64?: boolean
 }

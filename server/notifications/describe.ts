@@ -9,17 +9,17 @@ type About = Pick<StoredNotification, 'event' | 'subjectType' | 'subjectId' | 'a
 type Names = { actor: string | undefined; subject: Subject | undefined }
 
 const gone: Record<StoredNotification['subjectType'], string> = {
-  alertIncident: 'an incident that was deleted',
-  finding: 'a finding that was deleted',
-  monitorExport: 'an export that was deleted',
-  experimentExport: 'an export that was deleted',
-  bucket: 'a bucket that was deleted',
+  alertIncident: 'a deleted incident',
+  finding: 'a deleted finding',
+  monitorExport: 'a deleted export',
+  experimentExport: 'a deleted export',
+  bucket: 'a deleted bucket',
   member: 'Someone who has left',
 }
 
 const longestTitle = 120
 
-/** On one line, and not longer than people read. */
+/** Puts a text on one line, and shortens it. */
 const shorten = (title: string): string => {
   const line = title.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim()
   return line.length > longestTitle ? `${line.slice(0, longestTitle - 1).trimEnd()}…` : line
@@ -37,9 +37,9 @@ const sentenceOf = ({ event, subjectType }: About, { actor = 'Someone', subject 
     case 'mentioned':
       return `${actor} mentioned you in a comment on ${title}.`
     case 'completed':
-      return `Your export ${title} is ready.`
+      return subject ? `Your export ${title} is ready.` : 'Your export was ready, but has been deleted.'
     case 'failed':
-      return `Your export ${title} failed${subject?.errorCode ? ` (${subject.errorCode})` : ''}.`
+      return `${subject ? `Your export ${title}` : 'A deleted export'} failed${subject?.errorCode ? ` (${subject.errorCode})` : ''}.`
     case 'requested':
       return `${actor} asked you to review ${title}.`
     case 'accepted':

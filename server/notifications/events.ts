@@ -1,4 +1,4 @@
-// What people are notified of. Each function follows one event, in its transaction.
+// Notifies people about events. Each function handles one event, in its transaction.
 
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
@@ -57,7 +57,10 @@ export const notifyMentioned = (
     userIds,
   })
 
-/** The person who created the export. A schedule's runs only make news if they fail, and who cancels it knows. */
+/**
+ * Notifies the person who created the export. Runs of a schedule only notify if they fail. Nobody is notified of an export
+ * that they cancelled themselves.
+ */
 export const notifyOfExport = async (
   deps: Deps,
   trx: Db,

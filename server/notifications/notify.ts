@@ -8,7 +8,7 @@ import { describeNotifications } from './describe.ts'
 import { type Channels, type NotificationKind, preferencesOf } from './preferences.ts'
 import { insertNotifications, listRecipients, type Recipient, type StoredNotification } from './queries.ts'
 
-/** Then a person gets no more emails at once for a while, whatever others do. The console still shows everything. */
+/** Limits the immediate emails that others can cause. The console still shows everything. */
 const mostEmailsAnHour = 60
 
 type Cause = {

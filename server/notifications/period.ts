@@ -23,6 +23,9 @@ export const periodOf = (
 export const nextAfter = (preferences: Preferences, cadence: Cadence, now: Date): Date =>
   plannedAfter(recurrenceOf(preferences, cadence), preferences.digest.timezone, now)
 
-/** Returns the latest time at which the digest should have been sent. After an outage, one digest makes up for all. */
+/**
+ * Returns the latest time at which the digest should have been sent. After an outage, one digest covers all missed
+ * ones.
+ */
 export const latestBefore = (preferences: Preferences, cadence: Cadence, now: Date): Date =>
   latestPlanned(recurrenceOf(preferences, cadence), preferences.digest.timezone, now)

@@ -1,4 +1,4 @@
-// What each person is notified of, and how.
+// Each person's choice of notifications, and how they get them.
 
 import type { weekdays } from '../export-schedules/recurrence.ts'
 import type { StoredPreferences } from './queries.ts'
@@ -35,7 +35,7 @@ export type Preferences = {
 const immediate: Channels = { console: true, email: 'immediate' }
 const consoleOnly: Channels = { console: true, email: 'off' }
 
-/** Emails at once are for what waits for the person. Digests are sent on request. */
+/** Immediate emails are for what waits for the person. Digests are opt-in. */
 const defaultPreferences: Preferences = {
   kinds: {
     incident: immediate,
@@ -59,7 +59,7 @@ export const preferencesOf = (stored: StoredPreferences | undefined): Preference
   const { kinds, incidents, summary, time, weekday, timezone } = stored
   const { digest } = defaultPreferences
   return {
-    // They were checked when they were stored. A kind that is newer than that has its default.
+    // They were checked when they were stored. A kind that was added since has its default.
     kinds: { ...defaultPreferences.kinds, ...(kinds as Preferences['kinds']) },
     incidents: incidents ?? defaultPreferences.incidents,
     digest: {

@@ -244,7 +244,7 @@ export const clearDigest = (trx: Db, org: OrgId, userId: string, kinds: Kind[]) 
     .where(sql<boolean>`kind = ANY(${kinds}::text[])`)
     .execute()
 
-/** Everything about a person who leaves. */
+/** Deletes everything about a person who leaves. */
 export const deleteOfUser = async (trx: Db, org: OrgId, userId: string): Promise<void> => {
   await trx.deleteFrom('notifications').where('organization_id', '=', org).where('user_id', '=', userId).execute()
   await trx

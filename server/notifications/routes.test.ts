@@ -187,7 +187,7 @@ describe('people are notified', () => {
     await call('PATCH', `/v1/buckets/${id}`, { key, body })
     expect([(await inbox(ada)).data.length, (await inbox(bob)).data.length]).toEqual([1, 1])
     await call('DELETE', `/v1/buckets/${id}`, { key })
-    expect(await textsOf(ada)).toEqual(['Olga Owner asked you to review a bucket that was deleted.'])
+    expect(await textsOf(ada)).toEqual(['Olga Owner asked you to review a deleted bucket.'])
   })
 
   it('when a person whom they invited joins', async () => {

@@ -83,7 +83,7 @@ export const notifications = (app: App, deps: Deps): void => {
         tags,
         operationId: 'getNotificationPreferences',
         summary: 'Get your notification preferences',
-        description: 'Of the member the key or session acts for.',
+        description: 'Returns those of the member that the key or session acts for.',
         querystring: NoQuery,
         response: answers({ 200: NotificationPreferences }, 401),
       },

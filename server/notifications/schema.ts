@@ -27,14 +27,17 @@ const Notification = Closed(
       description: 'The page in the console.',
       examples: ['https://earshot.example.com/findings/0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f'],
     }),
-    actorUserId: { ...Nullable(Id), description: 'Who caused it. Null for Earshot.' },
+    actorUserId: { ...Nullable(Id), description: 'Who caused it. Null if Earshot did.' },
     createdAt: Timestamp,
     readAt: { ...Nullable(Timestamp), description: 'Null while it is unread.' },
   },
   { title: 'Notification' },
 )
 
-const unreadCount = Type.Integer({ minimum: 0, description: 'Your unread notifications, whatever the filter.' })
+const unreadCount = Type.Integer({
+  minimum: 0,
+  description: 'The number of unread notifications, regardless of the filter.',
+})
 
 export const NotificationPage = Closed({ ...Page(Notification).properties, unreadCount })
 
@@ -64,9 +67,9 @@ export const NotificationsRead = Closed(
 export const Unread = Closed({ unreadCount })
 
 const KindPreferences = Closed({
-  console: Type.Boolean({ description: 'Whether the console’s inbox shows it.' }),
+  console: Type.Boolean({ description: 'Whether it appears in the console’s inbox.' }),
   email: Choice(emailTimes, {
-    description: '`immediate` sends an email at once; `daily` and `weekly` add it to that digest.',
+    description: '`immediate` sends an email right away; `daily` and `weekly` add it to that digest.',
   }),
 })
 

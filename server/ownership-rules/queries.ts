@@ -96,7 +96,7 @@ export const updateOwnershipRule = (trx: Db, org: OrgId, id: string, fields: Own
 export const deleteOwnershipRule = (trx: Db, org: OrgId, id: string) =>
   trx.deleteFrom('ownership_rules').where('organization_id', '=', org).where('id', '=', id).execute()
 
-/** A person who left is in charge of nothing. */
+/** Removes a person who left as the owner of rules. */
 export const clearOwner = (trx: Db, org: OrgId, userId: string) =>
   trx
     .updateTable('ownership_rules')

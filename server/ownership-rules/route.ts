@@ -30,7 +30,7 @@ export const findRoute = async (
     .find((rule) => isAbout(rule, subject))
 }
 
-// Updates rules when what they refer to goes.
+// Updates rules when a resource that they refer to is deleted.
 
 export const clearOwnerWhoLeft = (_deps: Deps, trx: Db, org: OrgId, { userId }: { userId: string }) =>
   clearOwner(trx, org, userId)

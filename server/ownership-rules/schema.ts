@@ -2,7 +2,11 @@ import Type from 'typebox'
 import { Closed, Id, Nullable, Timestamp } from '../platform/http/schemas.ts'
 
 const RuleName = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S', examples: ['Bookings'] })
-const Position = Type.Integer({ minimum: 1, maximum: 1_000, description: 'Rules are tried in this order, from 1.' })
+const Position = Type.Integer({
+  minimum: 1,
+  maximum: 1_000,
+  description: 'Rules are tried in this order, starting at 1.',
+})
 
 const fields = {
   agentIds: Type.Array(Id, {
@@ -23,7 +27,7 @@ const fields = {
   destinationIds: Type.Array(Id, {
     maxItems: 20,
     uniqueItems: true,
-    description: 'Where incidents are sent, besides the destinations of their alert rule.',
+    description: 'Where incidents are sent, in addition to the destinations of their alert rule.',
   }),
 }
 

@@ -12,7 +12,7 @@ type Given = Static<typeof OwnershipRuleUpdate>
 
 const lower = (ids: string[]): string[] => [...new Set(ids.map((id) => id.toLowerCase()))]
 
-/** Returns the stored settings with what is given in their place. */
+/** Returns the stored settings, overridden by the given ones. */
 export const withGiven = (present: OwnershipFields, given: Given): OwnershipFields => ({
   ...present,
   ...(given.name !== undefined && { name: given.name }),
@@ -29,8 +29,8 @@ const missing = (path: string, ids: string[], known: string[], what: string): Is
   )
 
 /**
- * Throws if a rule routes to nobody, or if what is given names something that does not exist. What was stored before may
- * have been deleted since, which must not prevent other changes.
+ * Throws if a rule routes to nobody, or if a given ID does not exist. Stored IDs may have been deleted since, which
+ * must not prevent other changes.
  */
 export const checkOwnership = async (trx: Db, org: OrgId, fields: OwnershipFields, given: Given): Promise<void> => {
   const { agentIds, companyIds, ownerUserId, destinationIds } = fields

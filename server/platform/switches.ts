@@ -300,9 +300,9 @@ export const switches = {
   EARSHOT_OIDC_TRUST_EMAIL: define({
     about:
       'Trusts the email addresses of an issuer that omits the claim `email_verified`, such as Entra ID. Only ' +
-      "set it if all people of the issuer belong to you and can't choose their own address: anyone with an " +
-      'address there signs in as the member with that address here. An address that the issuer marks as not ' +
-      'verified is always rejected.',
+      "set it if everyone at the issuer belongs to your organization and can't choose their own address: anyone " +
+      'with an address there signs in as the member with that address here. An address that the issuer marks as ' +
+      'not verified is always rejected.',
     expects: '`true` or `false`',
     read: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
     fallback: false,

@@ -71,7 +71,7 @@ export const openZone = (timeZone: string): Zone => {
   }
 }
 
-/** Returns the same local time a number of days earlier: a day has 23 to 25 hours. */
+/** Returns the same local time a number of days earlier. A day can have 23 to 25 hours. */
 export const daysBefore = (instant: Date, days: number, { wallTime, instantAt }: Zone): Date =>
   instantAt(new Date(wallTime(instant).getTime() - days * dayMs))
 

@@ -227,7 +227,7 @@ export const changeReview = async (deps: ChangeDeps, trx: Db, actor: Actor, held
   return complete(deps, trx, org, id, now)
 }
 
-/** Of one conversation, in buckets and outside. */
+/** The most reviews of one conversation, in and outside of buckets. */
 const mostReviews = 200
 
 /** Creates a review outside of buckets, with its content. */

@@ -98,7 +98,7 @@ export const ReleaseQuery = Closed({
   leaseExpiresAt: Type.Optional({
     ...TimestampInput,
     description:
-      'The end of the lease you know. A lease that was extended since then is kept and the review is ' +
+      'The end of the lease as you last saw it. If the lease was extended since then, it is kept and the review is ' +
       'returned unchanged, which makes late requests safe.',
   }),
 })

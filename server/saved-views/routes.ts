@@ -13,7 +13,7 @@ import { SavedView, SavedViewCreate, SavedViewUpdate } from './schema.ts'
 
 const tags = ['Conversations']
 
-/** With current names: renamed resources are renamed in views. */
+/** Describes a view with the current names of its resources. */
 const explain = async <V extends { filter: Selection }>(db: Db, org: OrgId, view: V) => {
   const names = await findNames(db, org, [view.filter])
   return { ...view, explanation: explainFilter(view.filter, names) }

@@ -75,7 +75,7 @@ export const insertPassword = async (db: Db, id: string, userId: string, hash: s
   return (numInsertedOrUpdatedRows ?? 0n) > 0n
 }
 
-/** Whatever the former password was. */
+/** Replaces the password without checking the old one. */
 export const replacePassword = (db: Db, userId: string, hash: string) =>
   db
     .updateTable('accounts')

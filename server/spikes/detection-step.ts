@@ -58,7 +58,7 @@ const readState = (stored: SpikeState, version: number, { since }: HourRange): S
 
 /**
  * When people close the finding of a spike, it has ended. After a resolved one, the test starts over; after an ignored
- * one, the rate is the new baseline. A merged one is its target.
+ * one, the rate is the new baseline. A merged one counts as the finding it was merged into.
  */
 const heedClosing = async (trx: Db, org: OrgId, state: State, { since }: HourRange): Promise<State> => {
   if (state.findingId === null) return state

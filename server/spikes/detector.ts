@@ -53,7 +53,7 @@ export type Detector = {
   spike: { since: number } | null
 }
 
-/** The factors of the odds that are tested. */
+/** The increases to test for, as factors of the odds. */
 const rises = [1.5, 2, 4, 8]
 
 /** The alarm threshold: an unchanged rate reaches it at most once in twenty years, counted in hours. */
@@ -140,9 +140,9 @@ const modelOf = ({ affected, calls, independentCalls, hours, thirds, days }: Tal
     hourly: Math.max(least, correlation(hours, rate)),
     // A daily pattern is a spread of the thirds of a day.
     daily: Math.max(least, correlation(days, rate), correlation(thirds, rate)),
-    /** The log evidence of each call for an increase. */
+    /** The log evidence for each increase that a call adds. */
     rises: rises.map((times) => {
-      // Instead of dividing by 1 - expected, which can be 0.
+      // Avoids dividing by 1 - expected, which can be 0.
       const notAffected = -Math.log1p(expected * (times - 1))
       return { affected: Math.log(times) + notAffected, notAffected }
     }),

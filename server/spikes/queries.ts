@@ -50,7 +50,7 @@ export type SpikeState = {
   nextHour: Date
   /** As JSON. */
   detector: object
-  /** Of the current spike. */
+  /** The finding of the current spike. */
   findingId: string | null
 }
 

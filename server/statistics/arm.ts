@@ -15,7 +15,7 @@ export type ArmEstimate = {
   mean: number | null
   /** Squared deviations from the mean, summed. */
   deviations: number
-  /** Of the mean: from the differences between units, with the delta method. Requires two units. */
+  /** The variance of the mean, from the differences between units, with the delta method. Requires two units. */
   unitVariance: number | null
   /** The ratio to the variance of independent observations, at least 1. */
   designEffect: number
@@ -107,7 +107,7 @@ const estimate = (measured: Measured, designEffect: number, kind: Design['kind']
   return { ...counted, ...variancesOf(counted, kind) }
 }
 
-/** Of a share, with one more of each kind: not 0 even if all are equal (Agresti and Caffo). */
+/** Returns a share's variance with one more of each kind: not 0 even if all are equal (Agresti and Caffo). */
 export const mendedVariance = (sum: number, count: number): number => {
   const mended = (sum + 1) / (count + 2)
   return mended * (1 - mended)

@@ -7,7 +7,7 @@ export type Design = {
   alpha: number
   /** The number of conversations at which always-valid intervals are narrowest. */
   tuningConversations: number
-  /** Of a numeric outcome's scores; null without a range. */
+  /** The range of a numeric outcome's scores, if it has one. */
   range: Interval | null
 }
 
@@ -16,10 +16,10 @@ export const tShare = 0.9
 
 export const standardDesign = { alpha: 0.05, tuningConversations: 1000, power: 0.8 }
 
-/** Of one arm's mean. */
+/** Returns the bounds of one arm's mean. */
 export const boundsOf = ({ kind, range }: Design): Interval | null => (kind === 'boolean' ? { low: 0, high: 1 } : range)
 
-/** Of the difference between two means. */
+/** Returns the bounds of the difference between two means. */
 export const differenceBoundsOf = (design: Design): Interval | null => {
   const bounds = boundsOf(design)
   return bounds && { low: bounds.low - bounds.high, high: bounds.high - bounds.low }

@@ -120,7 +120,7 @@ describe('several outcomes', () => {
 })
 
 describe('the correction with human reviews', () => {
-  /** A judge that affects 8 of 10 affected ones and 1 of 10 others. */
+  /** A judge that finds 8 of 10 affected conversations affected, and 1 of 10 others. */
   const armOf = (uniform: () => number, rate: number, reviewed: number, others: number): ReviewedArm => {
     const conversation = () => {
       const human = uniform() < rate ? 1 : 0

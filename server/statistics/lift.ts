@@ -29,7 +29,7 @@ export type Ratio = {
   covariance: number
 }
 
-/** Of a ratio; null if the denominator can be 0. */
+/** Returns the interval of a ratio, or null if the denominator can be 0. */
 export const fieller = (ratio: Ratio, multiplier: number): Interval | null => {
   const { numerator, denominator, numeratorVariance, denominatorVariance, covariance } = ratio
   const square = multiplier ** 2

@@ -12,7 +12,7 @@ import type { OutcomeSums } from './outcome-sums.ts'
 const highShare = 0.1
 
 export type Missingness = {
-  /** Of all settled ones. */
+  /** The share of all settled conversations. */
   shareA: number | null
   shareB: number | null
   fixed: FixedDifference
@@ -22,7 +22,7 @@ export type Missingness = {
   worstCase: WorstCase | null
 }
 
-/** Whatever the missing values are, the arms' means and their difference are in here (Manski). */
+/** The bounds of the arms' means and their difference, whatever the missing values are (Manski). */
 export type WorstCase = {
   a: Interval
   b: Interval

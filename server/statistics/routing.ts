@@ -6,11 +6,11 @@ import { wilson } from './rate-intervals.ts'
 export type Routing = {
   status: 'cannot_tell' | 'stable' | 'unstable_routing' | 'routed_per_conversation'
   units: number
-  /** With two conversations or more. */
+  /** Units with two or more conversations. */
   returning: number
-  /** With conversations in both arms. */
+  /** Units with conversations in both arms. */
   inBothArms: number
-  /** Of those that returned. */
+  /** The share of returning units. */
   shareInBothArms: { value: number; interval: Interval } | null
   /** Units in both arms, divided by the number expected from random routing of conversations: 0 is stable, 1 random. */
   instability: number | null

@@ -51,7 +51,7 @@ export const noSums = (shiftA = 0, shiftB = 0): Sums => ({
   shared: { units: 0, sumSum: 0, sumCount: 0, countSum: 0, countCount: 0 },
 })
 
-/** With one more value, less the shift. */
+/** Returns the sums with one more value, which has the shift subtracted. */
 export const addValue = ({ count, sum, squares }: ValueSums, shifted: number): ValueSums => ({
   count: count + 1,
   sum: sum + shifted,

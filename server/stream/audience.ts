@@ -2,7 +2,7 @@ import type { Change } from '../platform/changes/changes.ts'
 import { ruleOf } from '../platform/changes/resources.ts'
 import { type Actor, hasRole } from '../platform/identity/actor.ts'
 
-/** Who reads a stream, as far as it decides which changes they learn of. */
+/** The properties of a stream's reader that decide which changes they get. */
 export type Audience = Pick<Actor, 'userId' | 'role' | 'entitlements' | 'features'> & { isBlind: boolean }
 
 /** Whether the reader could request the resource, and may know that it changed. */

@@ -1,7 +1,7 @@
 import type { Change, ChangeKind, Notice } from '../platform/changes/changes.ts'
 import type { Resource } from '../platform/changes/resources.ts'
 
-/** Above this number of IDs, one event without an ID says it. */
+/** More IDs than this become one event without an ID. */
 const mostEvents = 5
 
 type Merged = { change: Change; ids: Set<string> | undefined }
@@ -27,13 +27,13 @@ export const mergeChanges = (notices: Notice[]): Change[] => {
 
 export type StreamEvent = { kind: ChangeKind | 'resync'; id?: string; resource: Resource | 'all' }
 
-/** Some changes could not be sent: request everything that is shown again. */
+/** Some changes could not be sent, so clients have to request everything they show again. */
 export const resync: StreamEvent = { kind: 'resync', resource: 'all' }
 
 export const eventsOf = ({ resource, kind, ids }: Change): StreamEvent[] =>
   ids ? ids.map((id) => ({ kind, id, resource })) : [{ kind, resource }]
 
-/** With the last one, the position of the stream: a client that reconnects in between gets all of them again. */
+/** The last event has the position of the stream, so a client that reconnects in between gets all of them again. */
 export const encodeEvents = (events: StreamEvent[], position: string): Buffer => {
   const last = events.length - 1
   const lines = events.map((event, at) => `${at === last ? `id: ${position}\n` : ''}data: ${JSON.stringify(event)}\n\n`)

@@ -35,7 +35,7 @@ const checksAtOnce = 8
 export type Reader = {
   actor: Actor
   response: ServerResponse
-  /** The position after which events are wanted. */
+  /** Send the events after this position. */
   lastEventId: string | undefined
   /** Identifies the reader again. Throws if access has ended. */
   identifyAgain: () => Promise<{ actor: Actor; expiresAt: Date | null }>
@@ -95,7 +95,7 @@ const unhidden: StreamEvent[] = (['results', 'reviews'] as const)
   .filter((resource) => ruleOf(resource).hiddenFromBlind)
   .map((resource) => ({ kind: 'updated', resource }))
 
-/** Written at once; a client that has to request more than this can as well request everything. */
+/** The most events in one write. A client that has to request more than this may as well request everything. */
 const mostEvents = 500
 
 const eventsFor = (audience: Audience, changes: Change[]): StreamEvent[] => {
@@ -148,7 +148,7 @@ export const openStreams = async (options: Options): Promise<Streams> => {
   // Admission
 
   const reserve = ({ org, userId }: Actor): (() => void) => {
-    if (draining) throw full('This process is stopping. Reconnect to get another one.')
+    if (draining) throw full('This process is stopping. Reconnect to reach another one.')
     const person = `${org} ${userId}`
     const [ofPerson, ofOrg] = [byPerson.get(person) ?? 0, byOrg.get(org) ?? 0]
     if (ofPerson >= limits.streamsPerPerson) throw tooMany('You have')
@@ -222,7 +222,7 @@ export const openStreams = async (options: Options): Promise<Streams> => {
     stream.className = classOf(stream.audience)
   }
 
-  /** Without knowing who is blind, nothing is written. */
+  /** Finds out who has an unfinished blind review. Nothing is written before that. */
   const learnBlindness = async (topic: Topic): Promise<void> => {
     while (topic.blind === undefined) {
       const { doubts } = topic
@@ -322,7 +322,7 @@ export const openStreams = async (options: Options): Promise<Streams> => {
   // Access
 
   const toCheck = new Map<Stream, Topic>()
-  /** Until the access of all readers in doubt is known: nothing is written before. */
+  /** Resolves when the access of all readers in doubt is known. Nothing is written before that. */
   let checking: Promise<unknown> | undefined
 
   const check = async (topic: Topic, stream: Stream): Promise<void> => {
@@ -374,7 +374,7 @@ export const openStreams = async (options: Options): Promise<Streams> => {
     }
   }
 
-  /** Some of it depends on time only, such as silence. */
+  /** Announced regularly, because some health checks only depend on time, such as silence. */
   const announceHealth = (): void => {
     const changes: Change[] = [{ resource: 'health', kind: 'updated' }]
     for (const topic of topics.values()) {
@@ -416,7 +416,7 @@ export const openStreams = async (options: Options): Promise<Streams> => {
     const topic = topicOf(reader.actor.org)
     await learnBlindness(topic)
     if (reader.response.destroyed) return
-    if (draining) throw full('This process is stopping. Reconnect to get another one.')
+    if (draining) throw full('This process is stopping. Reconnect to reach another one.')
     const audience = { ...reader.actor, isBlind: true }
     const stream: Stream = { ...reader, expiresAt: null, audience, className: '', slot: opened++ % heartbeatSeconds }
     setAudience(topic, stream)

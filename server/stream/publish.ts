@@ -1,5 +1,4 @@
-// What readers of event streams learn when data is stored, ends, or is deleted. What members do is announced with its
-// audit event.
+// Announces changes when data is stored, ends, or is deleted. Actions of members are announced with their audit events.
 
 import { type ChangeKind, publishChanges } from '../platform/changes/changes.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'

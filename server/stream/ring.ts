@@ -1,6 +1,6 @@
 import { type Notice, readPayload } from '../platform/changes/changes.ts'
 
-/** What an organization's streams can be replayed. A payload has at most 8 KB. */
+/** How much is kept to replay an organization's streams. A payload has at most 8 KB. */
 const mostNotices = 256
 const mostCharacters = 64 * 1024
 

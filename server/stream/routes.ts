@@ -8,13 +8,13 @@ const retryMs = () => 1_000 + Math.floor(Math.random() * 4_000)
 
 const headers = {
   'content-type': 'text/event-stream; charset=utf-8',
-  // Proxies neither change, compress, nor collect it.
+  // Keeps proxies from changing, compressing, or buffering it.
   'cache-control': 'no-store, no-transform',
   'x-accel-buffering': 'no',
 }
 
 export const stream = (app: App, { streams }: StreamDeps): void => {
-  // Requests that are being answered are waited for, and streams never end by themselves.
+  // Fastify waits for open requests, and streams never end on their own.
   app.addHook('preClose', async () => streams.drain())
 
   app.get(
@@ -26,11 +26,11 @@ export const stream = (app: App, { streams }: StreamDeps): void => {
         operationId: 'streamEvents',
         summary: 'Stream changes as server-sent events',
         description:
-          'Each event is a JSON object with `kind` (`created`, `updated`, `deleted`), `resource`, and the `id` of what ' +
-          'changed, without content: request the resource to see it. Without an `id`, any resource of this kind may ' +
-          'have changed. The ID of `results` is that of the conversation. After `resync`, request everything you show ' +
-          'again: some changes could not be sent. To miss nothing after a lost connection, send the ID of the last ' +
-          'event as `Last-Event-ID`, as browsers do. A comment every 20 seconds keeps the connection open. Changes ' +
+          'Each event is a JSON object with `kind` (`created`, `updated`, `deleted`), `resource`, and the `id` of the ' +
+          'resource that changed, but not its content. Without an `id`, any resource of this kind may have changed. ' +
+          'For `results`, the `id` is the conversation’s. After `resync`, request everything you show again, because ' +
+          'some changes could not be sent. To catch up after losing the connection, send the ID of the last event as ' +
+          '`Last-Event-ID`, as browsers do. A comment every 20 seconds keeps the connection open. Changes ' +
           'within half a second are sent together. You only get events about resources that you can read. The stream ' +
           'ends when your access does.',
         querystring: NoQuery,

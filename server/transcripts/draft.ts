@@ -1,6 +1,6 @@
 import type { Turn, TurnRole } from './turn.ts'
 
-/** What a reader of one format finds in one entry. Omitted values are unset in the turn. */
+/** One entry as read from a format. Omitted values are unset in the turn. */
 export type TurnDraft = {
   role: TurnRole
   kind: Turn['kind']

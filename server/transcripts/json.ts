@@ -5,7 +5,7 @@ import { Unreadable } from './draft.ts'
 
 export type JsonObject = Record<string, unknown>
 
-/** The value along a path of property names; undefined if the path does not exist. */
+/** Returns the value at a path of property names, or undefined if the path does not exist. */
 export const at = (value: unknown, ...path: string[]): unknown => {
   let found = value
   for (const name of path) {

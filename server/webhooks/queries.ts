@@ -49,7 +49,7 @@ export const getEndpoint = async (db: Db, org: OrgId, id: string) => {
   return endpoint
 }
 
-/** With its sealed secrets, which never leave the service. */
+/** Includes the sealed secrets, which never leave the service. */
 export const findSealedEndpoint = (db: Db, org: OrgId, id: string) =>
   db
     .selectFrom('webhook_endpoints')

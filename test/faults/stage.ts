@@ -78,7 +78,7 @@ export const openStage = async (world: World, random: SeededRandom) => {
       elevenlabs: await integration('elevenlabs'),
     },
     reviewers: await insertReviewers(database.query, org, reviewers),
-    /** By the clock of this process, which no fault changes. */
+    /** Measured by this process's clock, which no fault changes. */
     startedAt: new Date(experiment.startedAt),
     query: database.query,
     post: (path: string, statuses: number[], body: object) => client.send('POST', path, statuses, { key, body }),

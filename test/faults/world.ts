@@ -89,7 +89,10 @@ const openDatabaseServer = async (dataDir: string) => {
       for (const pid of all ? await childrenOf(postmaster) : []) signal(pid, 'SIGKILL')
       signal(postmaster, 'SIGKILL')
     },
-    /** A database whose disk was full for long has been given up by then, unlike with a supervisor. */
+    /**
+     * Opens the database again if it was given up because its disk was full for too long. In production, a supervisor
+     * does.
+     */
     untilUp: async () => {
       const deadline = performance.now() + startWithinMs
       for (;;) {

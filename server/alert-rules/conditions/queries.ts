@@ -6,7 +6,7 @@ import { dayMs } from '../../platform/durations.ts'
 /** Something that meets a condition now. */
 export type Occurrence = { key: string; label: string }
 
-/** If there are as many, others may be missing. */
+/** If this many are returned, others may be missing. */
 export const mostListed = 1_000
 
 export const listSpikes = async (db: Db, org: OrgId, monitorId: string | undefined): Promise<Occurrence[]> => {
@@ -26,10 +26,7 @@ type FindingQuery = { events: string[]; minPriority: string; since: Date }
 
 const rank = (column: RawBuilder<string>) => sql<number>`array_position(${priorities}::text[], ${column})`
 
-/**
- * Lists the open findings to which this happened since then. What happened before a finding was last closed no longer
- * counts.
- */
+/** Lists the open findings that had this event since then. Events before a finding was last closed don't count. */
 export const listOpenFindings = async (
   db: Db,
   org: OrgId,

@@ -95,7 +95,7 @@ const labelled = async (db: Db, org: OrgId, groupBy: GroupBy | null, decisions: 
 
 const weekMs = 7 * dayMs
 
-/** When a rule is checked, and what is known of it from before. */
+/** When a rule is checked, and what is known from earlier checks. */
 type Check = {
   now: Date
   checkedUntil: Date | null

@@ -103,8 +103,8 @@ const shrink = ({ affected, all }: { affected: number; all: number }) => {
 export type Change = { direction: 'up' | 'down' | 'either'; falseAlarmsPerYear: number }
 
 /**
- * A rate against the one before. Each window is tested once, by Fisher's exact test, so that windows without a change
- * raise at most that many alarms a year, whatever the rate and the sizes of the samples.
+ * Compares a rate with the one before. Each window is tested once, by Fisher's exact test, so that windows without a
+ * change raise at most that many alarms a year, whatever the rate and the sizes of the samples.
  */
 export const decideChange = (
   { before, now }: { before: WindowSums; now: WindowSums },

@@ -32,7 +32,7 @@ type Asked = {
   groupBy: GroupBy | null
   /** The starts of the periods, and the end of the last one. */
   bounds: Date[]
-  /** Of groups and periods. */
+  /** The most pairs of a group and a period to return. */
   limit?: number
 }
 
@@ -98,7 +98,7 @@ const resultRows = (db: Db, org: OrgId, measure: ResultMeasure, { selection, gro
     'conversations.started_at as at',
     groupColumn(groupBy).as('key'),
   ])
-  // A result has the start of its conversation. Comparing it as well lets both sides be read in the order of an index.
+  // A result stores when its conversation started. Joining on it as well lets both sides be read in index order.
   return sql`SELECT s.key, n.call_started_at AS at, ${hit} AS hit, ${value} AS value, n.conversation_id AS id
     FROM (${results}) n JOIN (${conversations}) s
       ON s.organization_id = ${org} AND s.at = n.call_started_at AND s.id = n.conversation_id
@@ -200,7 +200,7 @@ const selectLatestStart = (db: Db, org: OrgId, { selection, since, now }: Recent
 export const findLatestStart = async (db: Db, org: OrgId, recent: Recent): Promise<Date | undefined> =>
   (await selectLatestStart(db, org, recent).executeTakeFirst())?.at
 
-/** Of some groups, the conversations of a longer time count. */
+/** For the watched groups, conversations from further back count. */
 type RecentGroups = Recent & { groupBy: GroupBy; watched: { keys: string[]; since: Date } }
 
 /**

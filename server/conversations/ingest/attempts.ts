@@ -5,7 +5,7 @@ const maxAttempts = 8
 
 /** Another transaction was faster. A retry sees its changes. */
 export class Overtaken extends Error {
-  /** As PostgreSQL reports temporary failures. */
+  /** PostgreSQL's code for a serialization failure, which is retried. */
   readonly code = '40001'
 }
 

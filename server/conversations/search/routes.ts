@@ -38,7 +38,7 @@ const readPeriods = ({ interval, timezone }: CountRequest, { since, until }: Sel
   return { interval, timezone: readTimeZone(timezone ?? 'UTC', 'timezone'), ...window, mostPeriods }
 }
 
-/** With a period as its start and end now. */
+/** Replaces a period with its current start and end. */
 const fixPeriod = async (db: Db, { period, ...selection }: Selection): Promise<Selection> => {
   if (!period) return selection
   const { since, until } = await resolvePeriod(db, period)

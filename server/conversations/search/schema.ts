@@ -81,7 +81,7 @@ export const CountAnswer = Closed({
         count: Count,
       }),
       {
-        description: `Counts by \`interval\`, if requested: oldest first without gaps, up to ${mostPeriods.toLocaleString('en')}. The first and last are cut to the filter’s period, which ends now if it has no \`until\`.`,
+        description: `Counts by \`interval\`, if requested: oldest first without gaps, up to ${mostPeriods.toLocaleString('en')}. The first and last are clipped to the filter’s period, which ends now if it has no \`until\`.`,
       },
     ),
   ),

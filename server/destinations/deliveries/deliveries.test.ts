@@ -290,7 +290,7 @@ describe('a webhook destination', () => {
 })
 
 describe('a delivery log', () => {
-  it('whose oldest messages were deleted takes the next one about the same thing', async () => {
+  it('whose oldest messages were deleted takes the next one about the same subject', async () => {
     const id = await makeDestination('slack', settingsOf('slack'))
     const subjectId = newId()
     const oldest = await send(id, messageOf('opened'), subjectId)
@@ -307,7 +307,7 @@ describe('a delivery log', () => {
     expect((await deliveryOf(id, last)).status).toBe('succeeded')
   })
 
-  it('redelivers no message after a newer one about the same thing', async () => {
+  it('redelivers no message after a newer one about the same subject', async () => {
     const id = await makeDestination('slack', settingsOf('slack'))
     const subjectId = newId()
     fakes.refusals.push({ status: 400 })

@@ -43,7 +43,7 @@ const writers = {
   opsgenie: writeOpsgenie as Write<never>,
 }
 
-const superseded = 'A newer message about the same thing replaced it.'
+const superseded = 'Replaced by a newer message about the same subject.'
 
 /** Why nothing may be sent now. Checked before each attempt. */
 const refusalOf = async (db: Db, org: OrgId, destination: Destination): Promise<string | undefined> => {
@@ -112,12 +112,12 @@ const handOver = async (deps: Deps, trx: Db, org: OrgId, { kind, settings }: Des
   }
   const { addresses, memberIds } = settings as EmailSettings
   const to = [...addresses, ...(await listMemberAddresses(trx, org, memberIds))]
-  if (to.length === 0) return 'None of the members is active any longer.'
+  if (to.length === 0) return 'None of the members are active.'
   await sendMail(deps, trx, org, { to, ...writeEmail(message) })
   return deps.config.smtp ? undefined : 'No mail server is configured. Ask the operator to set EARSHOT_SMTP_URL.'
 }
 
-/** Everything is read when it can be sent at once, so that nothing is sent that has changed since. */
+/** Reads everything right before sending it, so that nothing outdated is sent. */
 const tryOnce = async (deps: Deps, payload: Payload, attempt: Attempt): Promise<void> => {
   const { db, secrets, jobs, baseUrl } = deps
   const { organizationId: org, destinationId, deliveryId } = payload

@@ -43,7 +43,7 @@ const selectDelivery = (db: Db, org: OrgId, destinationId: string, id: string) =
 export const getMessageDelivery = (db: Db, org: OrgId, destinationId: string, id: string) =>
   selectDelivery(db, org, destinationId, id).executeTakeFirstOrThrow(notFound)
 
-/** With whether a newer message about its subject exists. */
+/** Also returns whether a newer message about its subject exists. */
 export const lockMessageDelivery = (trx: Db, org: OrgId, destinationId: string, id: string) =>
   selectDelivery(trx, org, destinationId, id)
     .select(
@@ -74,8 +74,8 @@ export const listMessageAttempts = (db: Db, org: OrgId, deliveryId: string, limi
     .execute()
 
 /**
- * Returns what an attempt needs to know, and where the other messages about the subject are: whether a newer one
- * exists, and whether an older one is being sent or waits for its next attempt.
+ * Returns what an attempt needs to know, including whether a newer message about the subject exists, and whether an
+ * older one is being sent or waits for its next attempt.
  */
 export const findMessageDelivery = (db: Db, org: OrgId, id: string, now: Date) =>
   db
@@ -216,7 +216,7 @@ export const insertMessageAttempt = async (trx: Db, org: OrgId, attempt: NewAtte
   return rows.length > 0
 }
 
-/** With their attempts. */
+/** Old deliveries, with their attempts. */
 export const oldMessageDeliveries = dueRows({
   table: 'destination_deliveries',
   isDue: (now) => sql`created_at < ${daysBefore(now, 30)} AND status <> 'pending'`,

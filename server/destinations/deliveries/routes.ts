@@ -91,7 +91,7 @@ export const destinationDeliveries = (app: App, { db, jobs, clock, baseUrl }: De
         operationId: 'redeliverDestinationMessage',
         summary: 'Redeliver a message',
         description:
-          'Returns 409 if the delivery is pending, if a newer message about the same thing exists, or if the destination is disabled.',
+          'Returns 409 if the delivery is pending, if a newer message about the same subject exists, or if the destination is disabled.',
         params: MessageDeliveryParams,
         querystring: NoQuery,
         body: NoBody,

@@ -39,7 +39,7 @@ export const MessageDeliveryWithAttempts = Closed(
     message: Type.Unsafe<Message>({
       type: 'object',
       additionalProperties: true,
-      description: 'The message before it is written in the form of the destination.',
+      description: 'The message before it is formatted for the destination.',
     }),
     attempts: Type.Array(Attempt, {
       description: 'The 50 latest requests, newest first. Emails and webhooks have none here.',

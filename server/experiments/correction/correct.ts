@@ -47,7 +47,7 @@ const unitsOf = (reviews: Reviewed[], arm: Arm, held: ReadonlyMap<string, Totals
 }
 
 export type Correction = CorrectedDifference & {
-  /** Among the observed conversations. */
+  /** The reviewed share of A's observed conversations. */
   shareReviewedA: number
   shareReviewedB: number
 }

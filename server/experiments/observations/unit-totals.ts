@@ -25,7 +25,7 @@ const amountFrom = (value: Exact): Amount => {
 
 const amountOf = (value: number): Amount => (Number.isSafeInteger(value) ? value : exactOf(value))
 
-/** With the change added (1) or removed (-1). */
+/** Returns the amount with the change added (1) or removed (-1). */
 export const changeAmount = (amount: Amount, change: Amount, sign: 1 | -1): Amount => {
   if (typeof amount === 'number' && typeof change === 'number') {
     const changed = amount + sign * change
@@ -58,7 +58,7 @@ export type UnitTotals = {
 
 export const noUnitTotals: UnitTotals = { count: 0, sum: 0, squares: 0, pending: 0, missing: 0, failed: 0 }
 
-/** With one conversation more (1) or less (-1). */
+/** Returns the totals with one conversation added (1) or removed (-1). */
 export const changeTotals = (held: UnitTotals, status: number, value: number, sign: 1 | -1): UnitTotals => {
   switch (status) {
     case observed: {

@@ -64,7 +64,7 @@ export const sheetEnd = (filter?: string) => `</sheetData>${filter ? `<autoFilte
 
 /** They stay in memory until the sheet is written, so there is a limit; later texts are in their cells. */
 const maxSharedBytes = 16 * 2 ** 20
-/** For one of them: longer ones hardly repeat, and cells count what they truncate. */
+/** The longest shared string. Longer ones hardly repeat, and cells count what they truncate. */
 const maxSharedItemBytes = 1024
 
 export type SharedStrings = {

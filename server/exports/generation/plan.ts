@@ -9,7 +9,7 @@ import type { ObservationOrder, Order } from './order.ts'
 export type CallPlan = Order & { statement?: { text: string; values: unknown[] } }
 export type Plan = CallPlan | ObservationOrder
 
-/** The generating process does not load the query builder. */
+/** Compiles the queries here, because the generating process does not load the query builder. */
 export const makePlan = (db: Db, order: Order | ObservationOrder): Plan => {
   if ('experimentId' in order) return order
   const { since: _since, until: _until, ...conditions } = order.selection

@@ -91,7 +91,7 @@ type DeliveryChange = {
   contentType?: string
 }
 
-/** With `from`, only if the delivery still has that status. */
+/** Updates a delivery; with `from`, only if it still has that status. */
 export const updateDelivery = async (db: Db, org: OrgId, id: string, change: DeliveryChange, from?: Status) => {
   const { status, reason, conversationId, payload, contentType } = change
   await db

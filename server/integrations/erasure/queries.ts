@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { nextRows } from '../../platform/db/pages.ts'
 
-/** Of conversations that are being erased. */
+/** Deletes the deliveries of conversations that are being erased. */
 export const deleteDeliveriesOfConversations = async (trx: Db, org: OrgId, ids: string[]): Promise<void> => {
   await trx
     .deleteFrom('integration_deliveries')

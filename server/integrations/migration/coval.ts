@@ -12,7 +12,7 @@ import {
 
 /** Coval: `conversations:submit`. OpenAI chat messages, with times in seconds if known. */
 
-/** With the names that the reader expects; Coval has two for each. */
+/** Renames properties to what the reader expects. Coval has two names for each. */
 const entryOf = (entry: unknown): unknown => {
   const { message, firstWordStart, lastWordEnd, ...told } = objectOf(entry)
   return {

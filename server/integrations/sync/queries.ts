@@ -49,7 +49,7 @@ const selectSealed = (db: Db, org: OrgId, integrationId: string) =>
     .where('organization_id', '=', org)
     .where('integration_id', '=', integrationId)
 
-/** With its sealed key, which never leaves the service. */
+/** Includes the sealed key, which never leaves the service. */
 export const findSealedSync = (db: Db, org: OrgId, integrationId: string) =>
   selectSealed(db, org, integrationId).executeTakeFirst()
 

@@ -25,7 +25,7 @@ export type JudgeResult = {
   cost: number | null
   /** In our words: why it is unscored or failed. */
   reason?: string
-  /** With `failed`: a retry after this time may succeed. Without it, a retry changes nothing. */
+  /** Only for `failed`: a retry after this time may succeed. If unset, a retry won't help. */
   retryAfterSeconds?: number
 }
 
@@ -38,6 +38,6 @@ const holds: Record<ScoreRule['op'], (score: number, value: number) => boolean> 
 
 export const isAffected = ({ op, value }: ScoreRule, score: number): boolean => holds[op](score, value)
 
-/** Of several scores, the one closest to affected. */
+/** Returns the score that is closest to affected. */
 export const mostAffected = ({ op }: ScoreRule, scores: number[]): number =>
   op === 'gte' || op === 'gt' ? Math.max(...scores) : Math.min(...scores)

@@ -52,7 +52,9 @@ export const openRequestLog = ({ db, clock, log }: { db: Db; clock: Clock; log: 
   }
 
   const storeSafely = () => {
-    storing = storing.then(store).catch((err: unknown) => log.warn({ err }, 'storing counts of judge requests failed'))
+    storing = storing
+      .then(store)
+      .catch((err: unknown) => log.warn({ err }, 'could not store the counts of judge requests'))
   }
 
   return {

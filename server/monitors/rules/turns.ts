@@ -23,7 +23,7 @@ const foldedOf = (turn: TurnValue): string => {
   return turn.folded
 }
 
-/** What a role said. Tool calls belong to the agent too, and are not speech. */
+/** Returns what a role said. Tool calls also belong to the agent, but are not speech. */
 export const by = (turns: TurnList, role: string): TurnList => {
   const known = turns.memo?.byRole.get(role)
   if (known) return known

@@ -15,7 +15,7 @@ import { writeDigest } from './write.ts'
 
 const batch = 100
 
-/** Of one digest. The others are in the inbox. */
+/** The most that one digest lists. The others are in the inbox. */
 const mostNotifications = 30
 
 type Period = { since: Date; until: Date }
@@ -58,8 +58,8 @@ const waitingSection = async (trx: Db, org: OrgId, userId: string, cadence: Cade
 }
 
 /**
- * Sends a digest and moves on to the next period in one transaction, so that there is one email for each period. If there
- * is nothing to say, none is sent.
+ * Sends a digest and moves on to the next period in one transaction, so that there is one email for each period. If
+ * there is nothing to report, none is sent.
  */
 const sendDigest = async (
   deps: Deps,

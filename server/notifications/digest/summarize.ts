@@ -1,5 +1,5 @@
-// What happened in an organization in a period: what a team would talk about. Conversations are not named, so the summary
-// tells a blind reviewer nothing about the ones they review.
+// Summarizes what happened in an organization in a period. It names no conversations, so it tells blind reviewers nothing
+// about the ones they review.
 
 import { getOrganization } from '../../organizations/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
@@ -13,10 +13,10 @@ type Period = { since: Date; until: Date }
 export type Line = { text: string; path: string }
 export type Section = { title: string; lines: Line[] }
 
-/** In each section. */
+/** The most lines in each section. */
 const mostLines = 5
 const mostMonitors = 200
-/** After an outage, a period can be longer than anyone reads about. */
+/** After an outage, a period can be longer than anyone wants to read about. */
 const longestMs = 31 * dayMs
 
 const percent = (share: number): string => `${(share * 100).toFixed(1)}%`
@@ -102,7 +102,7 @@ const experimentLines = async (db: Db, org: OrgId, period: Period): Promise<Line
   })
 }
 
-/** Returns the sections with something to say. */
+/** Returns the sections that aren't empty. */
 export const summarize = async (db: Db, org: OrgId, period: Period): Promise<Section[]> => {
   const since = new Date(Math.max(period.since.getTime(), period.until.getTime() - longestMs))
   const within = { since, until: period.until }

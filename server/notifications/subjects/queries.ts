@@ -11,7 +11,7 @@ export type Subject = {
   errorCode: string | null
 }
 
-/** Returns the subjects that still exist. One title names any of them. */
+/** Returns the subjects that still exist, with the title or name of each. */
 export const listSubjects = async (db: Db, org: OrgId, ids: string[]): Promise<Subject[]> => {
   if (ids.length === 0) return []
   const { rows } = await sql<Subject>`

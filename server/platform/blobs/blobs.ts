@@ -22,7 +22,7 @@ export type FileLink = {
   disposition: 'attachment' | 'inline'
   fileName?: string
   contentType?: string
-  /** Of the file, in base64. */
+  /** The digest of the file, in base64. */
   sha256?: string
   /** It can be deleted permanently, so no cache may store a copy. */
   erasable?: true

@@ -15,7 +15,7 @@ export type BlobRange = { start: number; end?: number }
 
 type BlobContent = {
   stream: Readable
-  /** Of the range. */
+  /** The length of the range. */
   bytes: number
   totalBytes: number
   contentType: string
@@ -50,7 +50,7 @@ export type LinkOptions = {
   fileName: string
   contentType: string
   disposition: 'attachment' | 'inline'
-  /** Of the file, in base64: sent with it by this service. */
+  /** The digest of the file, in base64, which this service sends with it. */
   sha256?: string
 }
 

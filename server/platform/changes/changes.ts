@@ -1,5 +1,5 @@
-// Changes of resources, as all processes learn them: names and IDs, never content. Those who follow them are the event
-// streams of `server/stream`.
+// Announces changes of resources to all processes: names and IDs, never content. The event streams of `server/stream`
+// follow them.
 
 import type { Db, OrgId } from '../db/database.ts'
 import { longestNotice, notify } from '../db/notify.ts'
@@ -23,7 +23,7 @@ export type Notice = { org: string; id: string; changes: Change[] }
 
 export const changesChannel = 'earshot_changes'
 
-/** More IDs than anyone shows at once say no more than that there are some. */
+/** Above this number, the IDs are left out: nobody shows that many at once. */
 const mostIds = 20
 const idLength = 36
 
@@ -52,7 +52,7 @@ const payloadsOf = (org: OrgId, changes: Change[]): string[] => {
   return groups.map((group) => `${org}${newId()}[${group.join(',')}]`)
 }
 
-/** The organization of a payload, which costs nothing to read. */
+/** Returns the organization of a payload without parsing it. */
 export const orgOfPayload = (payload: string): string => payload.slice(0, idLength)
 
 export const readPayload = (payload: string): Notice => {

@@ -1,7 +1,7 @@
 import type { Entitlement, Feature, Role } from '../identity/actor.ts'
 
 type Rule = {
-  /** Who can read the resource, and so learn of its changes. */
+  /** The role that can read the resource, and so follow its changes. */
   role: Role
   entitlement?: Entitlement
   feature?: Feature

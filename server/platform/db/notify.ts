@@ -8,8 +8,8 @@ export const longestNotice = 7_999
 export const notifyText = 'SELECT pg_notify($1, $2)'
 
 /**
- * Sends a notification to all processes when the transaction commits. The only place that does, in a statement of its
- * own: on a cluster, one that also stores rows would be planned each time, in several steps.
+ * Sends a notification to all processes when the transaction commits. Nothing else may send one: on a cluster, a
+ * statement that also stores rows would be planned each time, in several steps.
  */
 export const notify = (trx: Db, channel: string, payload: string) =>
   sql`SELECT pg_notify(${channel}, ${payload})`.execute(trx)

@@ -4,7 +4,7 @@ import type { NamingClient } from './naming-client.ts'
 /** Beyond these, statements take connections of the pool, which run them side by side. */
 const maxWaiting = 64
 const maxPauseMs = 50
-/** How long a refused connection is not tried again. */
+/** How long to wait before retrying a refused connection. */
 const restMs = 1_000
 
 export type Pipeline = {
@@ -30,8 +30,8 @@ type Connection = {
 
 /**
  * One connection for any number of short statements at once. Those of one turn of the event loop are sent together, and
- * none waits for the response to another: a system call per statement costs more than all else that the process does for
- * a lookup. It opens with the first statement, and again after it was lost.
+ * none waits for the response to another: a system call per statement costs more than everything else that the process
+ * does for a lookup. It opens with the first statement, and reopens after it is lost.
  */
 export const openPipeline = (
   { Client, ...config }: Config,

@@ -21,7 +21,7 @@ const mediaTypes = {
   json: { form: /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i, name: 'application/json', as: 'json' },
   image: { form: /^image\/[\w.+-]+\s*$/i, name: 'image/*', as: 'bytes' },
   audio: { form: /^audio\/[\w.+-]+\s*(?:;.*)?$/i, name: 'audio/*', as: 'stream' },
-  /** Whatever a foreign sender claims it is. */
+  /** Any body, regardless of the content type that a sender claims. */
   bytes: { form: /^/, name: '*/*', as: 'bytes' },
   ndjson: {
     form: /^application\/x-ndjson\s*(?:;\s*charset="?utf-8"?\s*)?$/i,

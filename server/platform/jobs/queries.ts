@@ -94,7 +94,7 @@ export const lockWaitingShared = async (
 export const listOrganizationsAllOrgs = (db: Db) =>
   db.selectFrom('organizations').select(sql<OrgId>`id`.as('id')).execute()
 
-/** Of one kind of job. `waiting` is counted up to a limit. */
+/** The waiting jobs of one kind. `waiting` is counted up to a limit. */
 export type Backlog = { org: OrgId; waiting: number }
 
 type OrganizationTurn = { after: string; organizations: number; jobsEach: number }

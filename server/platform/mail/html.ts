@@ -5,11 +5,11 @@ const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;
 export const encodeHtml = (text: string): string =>
   text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')
 
-/** The label is text. */
+/** The label is plain text. */
 export const htmlLink = (url: string, label: string): string =>
   `<a href="${encodeHtml(url)}" style="color:#0b6f6a">${encodeHtml(label)}</a>`
 
-/** The heading is text, and the parts below it are HTML. */
+/** The heading is plain text; the parts below it are HTML. */
 export const htmlMail = (heading: string, parts: string[]): string => `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>${encodeHtml(heading)}</title></head>

@@ -32,7 +32,7 @@ export type TenantBucket = {
   close: () => void
 }
 
-/** What went wrong, in words for the tenant: without text from the server, which can contain anything. */
+/** An error that the tenant sees. It contains no text from the server, which can be anything. */
 export class BucketError extends Error {
   /** Whether it would repeat until someone changes something. */
   readonly isFinal: boolean
@@ -166,7 +166,7 @@ async function* partsOf(
   yield { body: Buffer.concat(waiting), isLast: true }
 }
 
-/** Of the stored object. A server without one has stored nothing. */
+/** Returns the ETag of the stored object. A response without one means that nothing was stored. */
 const etagOf = ({ ETag }: { ETag?: string | undefined }): string => {
   if (!ETag) throw new BucketError('The endpoint is not an S3-compatible storage.', true)
   return ETag

@@ -236,7 +236,7 @@ const openPatience = (
 
 const sentAtOnce = 64 * 1024
 
-/** With a minimum rate, a body is sent in chunks, each after the one before went to the connection. */
+/** With a minimum rate, a body is sent in chunks, each once the connection has taken the previous one. */
 const sendingOf = (
   { headers, body }: ReturnType<typeof firstHop>,
   patience: ReturnType<typeof openPatience> | undefined,

@@ -5,7 +5,7 @@ export type OutboundRequest = {
   method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   headers?: Record<string, string>
   body?: Buffer | string
-  /** Of the response's body. */
+  /** The largest response body. */
   maxBytes: number
   /** From resolving the name to the last byte of the body, including redirects. */
   timeoutMs: number

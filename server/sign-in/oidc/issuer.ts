@@ -22,7 +22,7 @@ export type Refusal =
   | 'verification_malformed'
   | 'verification_missing'
 
-/** What the browser stores while its person is at the issuer. */
+/** Stored by the browser while the person signs in at the issuer. */
 export type Visit = { state: string; nonce: string; verifier: string; to: string }
 
 /** A person from the issuer. `email` is a verified address, or the reason for having none. */

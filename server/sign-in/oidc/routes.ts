@@ -45,7 +45,7 @@ export const signInByOidc = (app: App, deps: SignInDeps): void => {
       visitSeconds,
     )
 
-  /** What this browser stored, unless it is too old or was modified. */
+  /** Returns what this browser stored, unless it is too old or was modified. */
   const openVisit = (header: string | undefined): Visit | undefined => {
     const sealed = sessionCookie.readOther(header, cookieName)
     if (!sealed) return undefined

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { invalid } from '../../platform/errors.ts'
 import type { PasswordQuestion, StrengthScore } from './thread.ts'
 
-/** Of 4. Guessing a 3 takes about ten billion attempts, offline, against a slow hash. */
+/** The lowest accepted score, out of 4. Guessing a 3 takes about ten billion offline attempts against a slow hash. */
 const leastScore = 3
 const leastLength = 12
 /** People choose passwords rarely, and then several in a row. */

@@ -22,7 +22,7 @@ export const announcedRecording = (payload: unknown): { callSid: string; url: st
 
 const unfinished = new Set(['new', 'queued', 'in-progress'])
 
-/** Of the transcript itself: it should be requested again later. */
+/** Whether the transcript isn't finished, and should be requested again later. */
 export const isUnfinished = ({ status }: JsonObject): boolean => typeof status === 'string' && unfinished.has(status)
 
 const participantsOf = (transcript: JsonObject): JsonObject[] =>

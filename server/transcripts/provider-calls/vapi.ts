@@ -5,7 +5,7 @@ import { bounded, type CallReading, durationOf, firstAddress, metricsOf, transcr
 
 /** Vapi: the end-of-call report. All its other messages are about a call in progress. */
 
-/** Of about 250 end reasons, those without a conversation, or with an interrupted one. */
+/** Matches those of about 250 end reasons that mean no conversation, or an interrupted one. */
 const failure =
   /error|failed|rejected|busy|did-not-(answer|give)|not-(found|valid|provided)|never-connected|join-timed-out|closed-websocket|worker-shutdown/
 

@@ -61,7 +61,7 @@ const unknown: TimedSignals = {
   overlapMs: null,
 }
 
-/** What the silence of a conversation is computed from, without its stated duration. */
+/** The speech that a conversation's silence is computed from, without its stated duration. */
 type Sound = { spokenMs: number; lastEndMs: number; longestSilenceMs: number }
 
 /** Signals that are computed from turns. */

@@ -186,7 +186,7 @@ export const deleteDeliveriesOfReviews = async (trx: Db, org: OrgId, conversatio
     .execute()
 }
 
-/** With their attempts. */
+/** Old deliveries, with their attempts. */
 export const oldDeliveries = dueRows({
   table: 'webhook_deliveries',
   isDue: (now) => sql`created_at < ${daysBefore(now, 30)} AND status <> 'pending'`,

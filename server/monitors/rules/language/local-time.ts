@@ -37,7 +37,7 @@ export const localTime = (timeZone: string): LocalTime | undefined => {
   return read
 }
 
-/** With CEL's names and rules: months, days of the month, and weekdays, from Sunday, count from 0. */
+/** Follows CEL's names and rules: months, days of the month, and weekdays (starting on Sunday) count from 0. */
 export const timeParts = {
   getFullYear: (date: Date) => BigInt(date.getUTCFullYear()),
   getMonth: (date: Date) => BigInt(date.getUTCMonth()),

@@ -75,7 +75,7 @@ export const variables: Record<string, string> = {
   metrics: 'map<string, dyn>',
 }
 
-/** Fields with one of a few words. */
+/** Fields that take one of a few values. */
 export const choices: Record<string, readonly string[]> = {
   'Conversation.channel': ['call', 'chat', 'voicemail'],
   'Conversation.direction': ['inbound', 'outbound'],

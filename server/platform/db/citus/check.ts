@@ -15,7 +15,7 @@ export type ShardGroup = { node: string; bytes: number; organizations: { slug: s
 export type PlacementCheck = {
   /** Tables with another placement than they should have, with both. */
   misplaced: { table: string; is: string; shouldBe: string }[]
-  /** What `db distribute` would run, for example for the tables of a new release. */
+  /** The statements that `db distribute` would run, for example for the tables of a new release. */
   left: Statement[]
   counts: { distributed: number; reference: number; local: number }
   nodes: NodeState[]

@@ -33,17 +33,20 @@ export type RoutedDatabase = Database & {
 type Options = DatabaseOptions & { log: Log }
 
 const pauseAfterFailureMs = 5_000
-/** Of a process to each node. Each also has one from there to the coordinator. */
+/** Connections of a process to each node. Each can open another one from there to the coordinator. */
 const poolSize = 5
 /** Other organizations may be busy by then, and each connection only keeps some plans. */
 const lifetimeSeconds = 300
-/** Rows have times of their node, and are compared with times of the coordinator. */
+/** Rows get the time of their node, and are compared with times of the coordinator. */
 const maxClockDifferenceMs = 1_000
 
 /** Under load, workers then take several jobs at once. */
 const noticePauseMs = 50
 
-/** Sends notifications of committed transactions. A lost one only delays work that others look for each second. */
+/**
+ * Sends notifications of committed transactions. A lost one only delays work that other processes look for every
+ * second.
+ */
 const openNotifier = (coordinator: Queryable, log: Log) => {
   const waiting = new Map<string, Notice>()
   let sending: Promise<void> | undefined

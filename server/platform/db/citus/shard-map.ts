@@ -55,7 +55,7 @@ export const openShardMap = (coordinator: Queryable, log: Log): ShardMap => {
     try {
       shards = await readShards(coordinator)
     } catch (error) {
-      log.debug({ err: error }, 'reading where shards are failed')
+      log.debug({ err: error }, 'could not read where shards are')
     }
     reading = undefined
   }
@@ -74,7 +74,7 @@ export const openShardMap = (coordinator: Queryable, log: Log): ShardMap => {
         hashes.delete(oldest)
       }
     } catch (error) {
-      log.debug({ err: error }, 'finding the shards of organizations failed')
+      log.debug({ err: error }, 'could not find the shards of organizations')
     }
     hashing = undefined
   }

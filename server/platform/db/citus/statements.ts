@@ -5,7 +5,10 @@ import { placingSettings } from './connection.ts'
 import { placement } from './placement.ts'
 import { listPlaced, placingStatement } from './tables.ts'
 
-/** Quotes and comments, which can contain any character; and whole words, so that a trailing letter starts no quote. */
+/**
+ * What to skip: quotes and comments, which can contain any character, and whole words, so that a word's last letter
+ * isn't read as the E of E'…'.
+ */
 const skipped =
   /--[^\n]*|\/\*[\s\S]*?\*\/|[eE]'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|(\$(?:[A-Za-z_]\w*)?\$)[\s\S]*?\1|\w+/y
 

@@ -23,7 +23,7 @@ const turnMs = 25
 export class JsonText {
   // Private, so that the bytes are not iterated like properties.
   readonly #bytes: Uint8Array<ArrayBuffer>
-  /** For a text that was not scanned closely. */
+  /** Unset if the text was not scanned closely. */
   readonly #counts: JsonCounts | undefined
   constructor(bytes: Uint8Array<ArrayBuffer>, counts?: JsonCounts) {
     this.#bytes = bytes
