@@ -266,9 +266,11 @@ export const openStreams = async (options: Options): Promise<Streams> => {
     if (topic.isWriting) return
     topic.isWriting = true
     try {
-      // What arrives meanwhile is written as well.
-      await checking
-      if (topic.streams.size > 0) await learnBlindness(topic)
+      // What arrives meanwhile is written as well, so access that ends meanwhile counts, too.
+      do {
+        await checking
+        if (topic.streams.size > 0) await learnBlindness(topic)
+      } while (checking)
       writePending(topic)
     } catch (error) {
       log.warn({ err: error, org: topic.org }, 'ended event streams because the database did not respond')
@@ -411,6 +413,8 @@ export const openStreams = async (options: Options): Promise<Streams> => {
   }
 
   const open: Streams['open'] = async (reader, begin) => {
+    // Someone who left before they were identified never closes again, so they would be counted forever.
+    if (reader.response.destroyed) return
     const release = reserve(reader.actor)
     reader.response.once('close', release)
     const topic = topicOf(reader.actor.org)
