@@ -1,5 +1,6 @@
 // Describes notifications in words, with the current names of what they are about.
 
+import { cut } from '../destinations/message.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { StoredNotification } from './queries.ts'
 import { listNames, listSubjects, type Subject } from './subjects/queries.ts'
@@ -18,12 +19,11 @@ const gone: Record<StoredNotification['subjectType'], string> = {
 }
 
 const longestTitle = 120
+const longestName = 80
 
-/** Puts a text on one line, and shortens it. */
-const shorten = (title: string): string => {
-  const line = title.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim()
-  return line.length > longestTitle ? `${line.slice(0, longestTitle - 1).trimEnd()}…` : line
-}
+/** Puts a text on one line, and shortens it. A sentence with a name and a title fits into the subject of an email. */
+const shorten = (title: string, limit = longestTitle): string =>
+  cut(title.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim(), limit)
 
 const sentenceOf = ({ event, subjectType }: About, { actor = 'Someone', subject }: Names): string => {
   const title = subject ? `“${shorten(subject.title)}”` : gone[subjectType]
@@ -75,7 +75,7 @@ export const describeNotifications = async <Each extends About>(
   const subjects = await listSubjects(db, org, [...new Set(notifications.map(({ subjectId }) => subjectId))])
   const names = await listNames(db, org, [...new Set(notifications.flatMap(({ actorUserId }) => actorUserId ?? []))])
   const subjectOf = new Map(subjects.map((subject) => [subject.id, subject]))
-  const nameOf = new Map(names.map(({ userId, name }) => [userId, name]))
+  const nameOf = new Map(names.map(({ userId, name }) => [userId, shorten(name, longestName)]))
   return notifications.map((each) => {
     const subject = subjectOf.get(each.subjectId)
     // An ownership rule has no name of its own.

@@ -128,6 +128,17 @@ describe('people are notified', () => {
     expect([(await inbox(ada)).data.length, (await inbox(bob)).data.length]).toEqual([1, 1])
   })
 
+  it('whatever the name and the title are, also by email', async () => {
+    const { id } = await makeFinding(server, key, `Refunds ${'rise '.repeat(40)}`)
+    const { member } = (await call('GET', '/v1/me', { key })).body
+    const name = `Olga\nBcc: ${'Owner '.repeat(40)}`
+    expect((await call('PATCH', `/v1/members/${member.id}`, { key, body: { name } })).status).toBe(200)
+    const body = { body: mentioning(ada.userId) }
+    expect((await call('POST', `/v1/findings/${id}/comments`, { key, body })).status).toBe(201)
+    const [mail] = await mailsTo(ada.email)
+    expect(mail?.subject).toMatch(/^Olga Bcc: Owner [^\n]{20,}… mentioned you in a comment on “Refunds [^\n]+…”$/)
+  })
+
   it('of comments on incidents that mention them', async () => {
     const id = await makeAlertIncident(server, key)
     const body = { body: mentioning(ada.userId) }
