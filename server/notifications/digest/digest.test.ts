@@ -1,12 +1,20 @@
 import { sql } from 'kysely'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
-import { makeConversations, makeFinding, makeMonitor, makeOrganization, makePerson } from '../../../test/make.ts'
+import {
+  makeConversations,
+  makeExperiment,
+  makeFinding,
+  makeMonitor,
+  makeOrganization,
+  makePerson,
+} from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
 import { openMailServer } from '../../../test/support/mail-server.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import { dayMs, hourMs } from '../../platform/durations.ts'
 import { newId, orgIdOf } from '../../platform/ids.ts'
 import { readSmtpUrl } from '../../platform/mail/smtp-url.ts'
+import { trust } from '../../platform/sweeps.ts'
 import { sendDigests } from './jobs.ts'
 import { writeDigest } from './write.ts'
 
@@ -42,12 +50,11 @@ const prefer = async (person: Person, digest: object, changed: object = {}) => {
   expect(answer.status).toBe(200)
 }
 
-/** Runs the sweep as at this time, without moving the clock that sessions use. */
+/** The service at this time, without moving the clock that sessions use. */
+const depsAt = (at: Date) => ({ ...deps, clock: { now: () => at }, sweeps: trust({ now: () => at }) })
 const sweep = async (now?: Date) => {
-  const at = now ?? clock.now()
-  const shifted = { ...deps, clock: { now: () => at } }
   await deps.jobs.enqueue(db, sendDigests, {})
-  await deps.jobs.drain([sendDigests], shifted)
+  await deps.jobs.drain([sendDigests], depsAt(now ?? clock.now()))
 }
 const mailsTo = async ({ email }: Person): Promise<Mail[]> => {
   const { rows } = await sql<Mail>`
@@ -107,12 +114,31 @@ it('is sent once by sweeps at the same time, and to every person who wants it', 
   const bob = await makePerson(server, key)
   for (const person of [ada, bob]) await prefer(person, { summary: 'daily' })
   await file('Refunds are promised')
-  const at = later(dayMs)
-  const shifted = { ...deps, clock: { now: () => at } }
+  const shifted = depsAt(later(dayMs))
   const [first, second] = [deps.jobs, deps.jobs]
   for (let index = 0; index < 6; index++) await deps.jobs.enqueue(db, sendDigests, { organizationId: org })
   await Promise.all([first.drain([sendDigests], shifted), second.drain([sendDigests], shifted)])
   expect([(await mailsTo(ada)).length, (await mailsTo(bob)).length]).toEqual([1, 1])
+})
+
+it('waits while the clocks are in doubt, whatever the process believes', async () => {
+  await prefer(ada, { summary: 'daily' })
+  await file('Refunds are promised')
+  const inDoubt = { ...depsAt(later(dayMs)), sweeps: { time: async () => undefined, warning: () => 'in doubt' } }
+  await deps.jobs.enqueue(db, sendDigests, { organizationId: org })
+  await deps.jobs.drain([sendDigests], inDoubt)
+  expect(await mailsTo(ada)).toEqual([])
+  await sweep(later(dayMs))
+  expect(await mailsTo(ada)).toHaveLength(1)
+})
+
+it('names an experiment that finished, however many newer ones run', async () => {
+  await prefer(ada, { summary: 'daily' })
+  const { id } = await makeExperiment(server, key, { name: 'The oldest' })
+  for (let index = 0; index < 5; index++) await makeExperiment(server, key)
+  expect((await call('POST', `/v1/experiments/${id}/finish`, { key })).status).toBe(200)
+  await sweep(later(dayMs))
+  expect((await mailsTo(ada))[0]?.text).toContain('The oldest (finished).')
 })
 
 it('is not sent to people who left, nor in a suspended organization', async () => {

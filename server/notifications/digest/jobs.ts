@@ -2,7 +2,7 @@ import { getOrganization } from '../../organizations/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { eachOfPages } from '../../platform/jobs/attempt-each.ts'
-import { currentTime, defineSweep } from '../../platform/jobs/define-sweep.ts'
+import { defineSweep, trustedTime } from '../../platform/jobs/define-sweep.ts'
 import { sendMail } from '../../platform/mail/mail.ts'
 import { isPlaceholder } from '../../sign-in/address/placeholder.ts'
 import { describeNotifications } from '../describe.ts'
@@ -81,11 +81,11 @@ const sendDigest = async (
   await sendMail(deps, trx, org, { to: [reader.email], ...mail })
 }
 
-/** Sends the digests that are due. */
+/** Sends the digests that are due. With a wrong clock, what happens until then would be in none, so they wait. */
 export const sendDigests = defineSweep({
   name: 'notification.digest',
   schedule: '* * * * *',
-  time: currentTime,
+  time: trustedTime,
   listOrganizations: ({ db }: Deps, now) => listOrganizationsWithDueAllOrgs(db, now),
   listItems: ({ db }, { org, now, after }) => peopleOf(db, org, now, after),
   sweepItem: async (deps, { id: userId, summaries }, { org, now, attempt }) => {

@@ -16,6 +16,8 @@ export type Section = { title: string; lines: Line[] }
 /** The most lines in each section. */
 const mostLines = 5
 const mostMonitors = 200
+/** The newest experiments that are read. Only those with news are listed. */
+const mostExperiments = 200
 /** After an outage, a period can be longer than anyone wants to read about. */
 const longestMs = 31 * dayMs
 
@@ -92,14 +94,15 @@ const resultOf = ({ outcome, kind, point }: Experiment): string => {
 }
 
 const experimentLines = async (db: Db, org: OrgId, period: Period): Promise<Line[]> => {
-  const experiments = await listExperimentsIn(db, org, period, mostLines)
-  return experiments.flatMap((experiment) => {
+  const experiments = await listExperimentsIn(db, org, period, mostExperiments)
+  const lines = experiments.flatMap((experiment) => {
     const { id, name, finishedAt, point } = experiment
     const isFinished = finishedAt !== null && finishedAt < period.until
     const isNews = point !== null && point[0] >= period.since.getTime() && point[0] < period.until.getTime()
     if (!isFinished && !isNews) return []
     return { text: `${name}${isFinished ? ' (finished)' : ''}. ${resultOf(experiment)}.`, path: `/experiments/${id}` }
   })
+  return andMore(lines.slice(0, mostLines), lines.length, '/experiments')
 }
 
 /** Returns the sections that aren't empty. */
