@@ -91,9 +91,18 @@ it('asks for browser notifications only on a click, and shows new ones', async (
   await expect
     .poll(() => page.evaluate('window.shown'))
     .toEqual([expect.stringContaining('assigned “Shown by the browser” to you.')])
+  const streaming = page.waitForResponse((response) => response.url().endsWith('/v1/stream'))
   await page.reload()
   await page.getByRole('link', { name: /^Notifications, \d+ unread$/ }).waitFor()
   expect(await page.evaluate('window.shown')).toEqual([])
+  await streaming
+  await page.evaluate(`
+    Object.defineProperty(document, 'hidden', { value: true })
+    document.dispatchEvent(new Event('visibilitychange'))`)
+  await assign('Shown while the page is hidden')
+  await expect
+    .poll(() => page.evaluate('window.shown'))
+    .toEqual([expect.stringContaining('assigned “Shown while the page is hidden” to you.')])
   await region.getByRole('button', { name: 'Turn off' }).click()
   expect(await page.evaluate("localStorage.getItem('earshot-browser-notifications')")).toBe(null)
 })

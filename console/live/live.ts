@@ -2,6 +2,7 @@
 // it reads. Without a stream, what is shown is requested again from time to time.
 
 import { Fault } from '../api/fault.ts'
+import { isNotifying } from '../notifications/browser.ts'
 import { type LiveEvent, readEvents } from './event-stream.ts'
 import { applyEvent, catchUp, stopApplying } from './outdated.ts'
 
@@ -128,8 +129,9 @@ export const startLive = (): (() => void) => {
 
   const onVisibility = (): void => {
     clearTimeout(hiding)
-    if (document.hidden) hiding = setTimeout(stop, hiddenMs)
-    else begin()
+    if (!document.hidden) begin()
+    // Notifications of the browser are for people who look at something else.
+    else if (!isNotifying()) hiding = setTimeout(stop, hiddenMs)
   }
 
   channel.onmessage = ({ data }: MessageEvent<Message>) => {
@@ -150,7 +152,7 @@ export const startLive = (): (() => void) => {
   }, fallbackMs)
 
   document.addEventListener('visibilitychange', onVisibility)
-  if (!document.hidden) begin()
+  if (!document.hidden || isNotifying()) begin()
   return () => {
     hasStopped = true
     stop()

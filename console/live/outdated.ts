@@ -1,4 +1,5 @@
 import { queryClient } from '../api/queries.ts'
+import { isNotifying } from '../notifications/browser.ts'
 import { type Affected, affectedBy, allAffected, awaited, matches } from './affected.ts'
 import type { LiveEvent } from './event-stream.ts'
 
@@ -9,11 +10,13 @@ const dues = new Map<Affected, Due>()
 /** In milliseconds. Random, so that the pages of a team don't all send requests at the same moment. */
 const mostScatter = 2_000
 
+/** A hidden page requests what is outdated when it is shown again, except for what the browser notifies of. */
+const isWanted = ({ key: [name] }: Affected): boolean => !document.hidden || (name === 'notifications' && isNotifying())
+
 const invalidate = (one: Affected, ids: Set<string> | undefined): void => {
   void queryClient.invalidateQueries({
     predicate: ({ queryKey }) => matches(queryKey, one, ids),
-    // A hidden page requests what is outdated when it is shown again.
-    refetchType: document.hidden ? 'none' : 'active',
+    refetchType: isWanted(one) ? 'active' : 'none',
   })
 }
 
