@@ -61,6 +61,7 @@ const makeAlert = async (monitorId: string) => {
   const settings = { url: 'https://hooks.slack.com/services/T0000/B0000/abcdefghijklmnop' }
   const destination = await make('POST', '/v1/destinations', { name: 'On-call channel', kind: 'slack', settings })
   await make('PATCH', `/v1/destinations/${destination.id}`, { status: 'disabled' })
+  await make('POST', '/v1/ownership-rules', { name: 'Refunds', tags: ['refund'], destinationIds: [destination.id] })
   const condition = { kind: 'rate', monitorId, direction: 'above', threshold: 0.02 }
   return make('POST', '/v1/alert-rules', {
     name: 'Too many callers ask for a person',
@@ -151,6 +152,9 @@ try {
     'alert-rule': `/alerts/rules/${rule.id}/edit`,
     incident: `/alerts/incidents/${incident}`,
     destinations: '/settings/destinations',
+    ownership: '/settings/ownership',
+    notifications: '/notifications',
+    'my-notifications': '/settings/notifications',
     health: '/settings/health',
     webhooks: '/settings/webhooks',
     start: '/start',
