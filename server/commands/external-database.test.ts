@@ -98,7 +98,7 @@ it('works for a role that only owns its database, through a session pooler', asy
     'send settings as statements, see setSession',
   ).toEqual([])
   const names = starts.map(({ application_name: name }) =>
-    name?.replace(/ \(pid \d+\)| v\S+ \S+(?= notices)|(?<=worker) .*/g, ''),
+    name?.replace(/ \(pid \d+\)| v\S+ \S+(?= notices)|(?<=earshot worker) .*/g, ''),
   )
   const programs = ['serve', 'serve notices', 'serve jobs', 'worker', 'migrations', 'export', 'doctor', 'db distribute']
   expect(names).toEqual(expect.arrayContaining(programs.map((program) => `earshot ${program}`)))
