@@ -43,6 +43,10 @@ const watchTraffic = (page: Page) => {
   page.on('framenavigated', (frame) => void (frame === page.mainFrame() && traffic.underWay.clear()))
 }
 
+/** Answers the event stream with none, and lets nobody ask again. */
+export const withoutEvents = (route: Route): Promise<void> =>
+  route.fulfill({ contentType: 'text/event-stream', body: 'retry: 600000\n\n' })
+
 const quietMs = 500
 
 /** Resolves once the page has loaded and waits for nothing but events. */

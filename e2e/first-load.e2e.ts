@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
-import { open, quiet } from './browser.ts'
+import { open, quiet, withoutEvents } from './browser.ts'
 
 /** Bytes of compressed script: on most pages, and on forms with comboboxes. */
 const most = 150_000
@@ -59,6 +59,8 @@ it.each([
 
 it('requests each part of the overview once, and all days together', async () => {
   const page = await open('/nowhere', 'owner')
+  // What other tests change meanwhile would be requested again.
+  await page.route('**/v1/stream', withoutEvents)
   const asked: string[] = []
   page.on('request', (request) => {
     const { pathname, search } = new URL(request.url())

@@ -2,14 +2,17 @@
 
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
-import { breaches, open, quiet } from './browser.ts'
+import { breaches, open, origin, quiet, withoutEvents } from './browser.ts'
 import type { Role } from './people.ts'
 
 const scripts = /\/console\/assets\/.*\.js$/
 
 /** Opens a page and returns 404 for code that it hasn't loaded yet, as after a deployment. */
 const openBeforeDeploy = async (path: string, as: Role = 'member') => {
-  const page = await open(path, as)
+  const page = await open('/nowhere', as)
+  // An event can load code that a test needs to be missing.
+  await page.route('**/v1/stream', withoutEvents)
+  await page.goto(origin + path)
   // Reloading may lose input, so it is left to the user.
   page.on('dialog', (dialog) => void dialog.accept())
   await page.getByRole('heading', { level: 1 }).waitFor()

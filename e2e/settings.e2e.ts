@@ -35,6 +35,7 @@ it('shows each role its sections', async () => {
     'Organization',
     'Members',
     'Destinations',
+    'Ownership',
     'Webhooks',
   ])
   expect(await page.getByRole('button', { name: 'Invite member' }).count()).toBe(0)
