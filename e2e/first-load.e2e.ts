@@ -95,7 +95,9 @@ it('requests each part of the overview once, and all days together', async () =>
 })
 
 it('only preloads code when the pointer is on a link, and stays even if the session has ended', async () => {
-  const page = await open('/companies', 'member')
+  const page = await open('/nowhere', 'member')
+  await page.route('**/v1/stream', withoutEvents)
+  await visit(page, '/companies')
   await page.getByRole('heading', { level: 1 }).waitFor()
   await quiet(page)
   const asked: string[] = []

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ask, breaches, open } from './browser.ts'
+import { ask, breaches, open, origin } from './browser.ts'
 
 type Listed<T = object> = { data: ({ id: string } & T)[] }
 
@@ -38,7 +38,11 @@ it('shows unread notifications at the bell, and marks them as read', async () =>
 })
 
 it('is empty for a person without notifications', async () => {
-  const page = await open('/notifications', 'viewer')
+  const page = await open('/nowhere', 'viewer')
+  // Other tests may have caused some.
+  const none = { data: [], nextCursor: null, unreadCount: 0 }
+  await page.route('**/v1/notifications?*', (route) => route.fulfill({ json: none }))
+  await page.goto(`${origin}/notifications`)
   await page.getByText('No notifications yet').waitFor()
 })
 
