@@ -23,7 +23,9 @@ it('announces health when requests begin or cease to fail, and not in between', 
   /** Stores one more request, and returns how many announcements there were so far. */
   const request = async (fault: string | undefined): Promise<number> => {
     requests.note({ owner: id, model: 'small', durationMs: 100, fault })
-    made++
+    // Another model that always responds changes nothing.
+    requests.note({ owner: id, model: 'large', durationMs: 100, fault: undefined })
+    made += 2
     await vi.waitFor(
       async () => {
         const rows = await deps.db

@@ -1,6 +1,6 @@
 import { publishChanges } from '../../platform/changes/changes.ts'
 import type { Clock } from '../../platform/clock.ts'
-import type { Db, OrgId } from '../../platform/db/database.ts'
+import type { Db } from '../../platform/db/database.ts'
 import { newId, orgIdOf } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
 import { addJudgeRequests, type JudgeRequests } from './queries.ts'
@@ -37,8 +37,8 @@ const add = (made: Made, { durationMs, fault }: Request, now: Date): void => {
 /** Counts what model endpoints answer to each organization, and how fast. */
 export const openRequestLog = ({ db, clock, log }: { db: Db; clock: Clock; log: Log }): RequestLog => {
   let pending = new Map<string, Made>()
-  /** The organizations whose last requests failed. */
-  const failing = new Set<OrgId>()
+  /** The organizations and models whose last requests failed. */
+  const failing = new Set<string>()
   let timer: NodeJS.Timeout | undefined
   let storing: Promise<void> = Promise.resolve()
 
@@ -50,10 +50,11 @@ export const openRequestLog = ({ db, clock, log }: { db: Db; clock: Clock; log: 
       const org = orgIdOf(owner)
       await addJudgeRequests(db, org, made)
       // Readers also look each minute; they only need to know sooner when requests begin or cease to fail.
+      const name = `${org} ${made.model}`
       const isFailing = made.failed > 0
-      if (isFailing !== failing.has(org)) await publishChanges(db, org, { resource: 'health', kind: 'updated' })
-      if (isFailing) failing.add(org)
-      else failing.delete(org)
+      if (isFailing !== failing.has(name)) await publishChanges(db, org, { resource: 'health', kind: 'updated' })
+      if (isFailing) failing.add(name)
+      else failing.delete(name)
     }
   }
 
