@@ -1,9 +1,9 @@
 // One authenticated GET by primary key, with everything enabled, against plain node:http and pg with the same lookup;
 // then a page of 50 conversations, plain and compressed. All alternate, so that a drifting machine affects all.
 
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import autocannon from 'autocannon'
+import { readProcess } from './capacity/processor.ts'
 import { median, openBenchDatabase, type Server, startServer } from './servers.ts'
 
 const rounds = 7
@@ -28,18 +28,8 @@ const conversations = Array.from({ length: 50 }, (_, index) => ({
   metadata: { campaign: `spring-${index % 7}`, locale: 'en-GB', caller: `+4420794600${10 + index}` },
 }))
 
-/** CPU time of a process from /proc: in ticks of 10 ms. */
-const cpuSeconds = async ({ child }: Server): Promise<number> => {
-  const stat = await readFile(`/proc/${child.pid}/stat`, 'utf8').catch(() => '')
-  const [user, system] = stat
-    .slice(stat.lastIndexOf(')') + 2)
-    .split(' ')
-    .slice(11, 13)
-  return (Number(user) + Number(system)) / 100
-}
-
 const load = async (server: Server, path: string, key: string, encoding = 'identity') => {
-  const before = await cpuSeconds(server)
+  const before = await readProcess(server.child.pid ?? 0)
   const result = await autocannon({
     url: server.origin + path,
     connections: 32,
@@ -47,9 +37,9 @@ const load = async (server: Server, path: string, key: string, encoding = 'ident
     headers: { authorization: `Bearer ${key}`, 'accept-encoding': encoding },
   })
   if (result.non2xx > 0 || result.errors > 0) throw new Error(`${result.non2xx} failed, ${result.errors} errors`)
-  const cpu = ((await cpuSeconds(server)) - before) / result.requests.total
+  const cpuMs = (await readProcess(server.child.pid ?? 0)) - before
   const bytes = result.throughput.total / result.requests.total
-  return { rate: result.requests.average, p99: result.latency.p99, cpu: cpu * 1e6, bytes }
+  return { rate: result.requests.average, p99: result.latency.p99, cpu: (cpuMs * 1_000) / result.requests.total, bytes }
 }
 
 const writerOf = (columns: string[]) => (cells: (string | number)[]) => {

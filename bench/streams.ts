@@ -7,6 +7,7 @@ import { Agent as HttpAgent, request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request } from 'undici'
+import { readProcess } from './capacity/processor.ts'
 import { failedCount, judge, print } from './report.ts'
 import { median, openBenchDatabase, type Server, startServer } from './servers.ts'
 
@@ -28,15 +29,9 @@ const polled = [
 type Reading = { cpu: number; megabytes: number }
 
 const read = async ({ child }: Server): Promise<Reading> => {
-  const stat = await readFile(`/proc/${child.pid}/stat`, 'utf8')
-  const [user, system] = stat
-    .slice(stat.lastIndexOf(')') + 2)
-    .split(' ')
-    .slice(11, 13)
   const status = await readFile(`/proc/${child.pid}/status`, 'utf8')
-  // Both are in every such file of Linux.
   const kilobytes = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1])
-  return { cpu: (Number(user) + Number(system)) / 100, megabytes: kilobytes / 1024 }
+  return { cpu: (await readProcess(child.pid ?? 0)) / 1_000, megabytes: kilobytes / 1024 }
 }
 
 const open = async () => {

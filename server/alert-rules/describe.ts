@@ -26,7 +26,8 @@ const spellMinutes = (minutes: number): string => {
   return `${whole(count)} ${unit}${count === 1 ? '' : 's'}`
 }
 
-const inTheLast = (minutes: number): string => `in the last ${spellMinutes(minutes).replace(/^1 /, '')}`
+export const spellLast = (minutes: number): string => `last ${spellMinutes(minutes).replace(/^1 /, '')}`
+const inTheLast = (minutes: number): string => `in the ${spellLast(minutes)}`
 
 const rateText = ({ value, interval, sample }: Reading): string => {
   const range = interval === null ? '' : `${percentRange(interval)}, `

@@ -3,7 +3,7 @@ import { dayMs, minuteMs } from '../platform/durations.ts'
 import { invalid } from '../platform/errors.ts'
 import type { AlertCondition, ConditionOf } from './condition-schema.ts'
 import { type AlertQuestion, decideMeasure, lastWholeWindow, measureOf } from './conditions/read-condition.ts'
-import { type Decision, decideChange, nothingMeasured } from './measures/decide.ts'
+import { type Decision, decideChange, eachPeriod, nothingMeasured } from './measures/decide.ts'
 import { findGroupNames, sumMeasure, type WindowSums } from './measures/queries.ts'
 
 // When a rule would have fired, in consecutive windows.
@@ -101,8 +101,7 @@ export const previewRule = async (db: Db, org: OrgId, question: AlertQuestion, n
   }
   if (groupBy === null && byGroup.size === 0) byGroup.set('', [])
   const groups = [...byGroup].map(([key, sums]) => {
-    const periods: WindowSums[] = new Array(bounds.length - 1).fill(nothingMeasured)
-    for (const { period, ...sum } of sums) periods[period] = sum
+    const periods = eachPeriod(sums, bounds.length - 1)
     const decisions = decide(condition, periods, question, byGroup.size)
     const total = sums.reduce((count, sum) => count + sum.count, 0)
     return { key, total, periods, decisions, incidents: replay(key, decisions, bounds) }

@@ -49,7 +49,10 @@ export type Reading = {
   sample: number | null
 }
 
-type MeasureCondition = ConditionOf<'rate' | 'score' | 'signal' | 'volume' | 'change'>
+export type MeasureCondition = ConditionOf<'rate' | 'score' | 'signal' | 'volume' | 'change'>
+
+export const isMeasured = (condition: AlertCondition): condition is MeasureCondition =>
+  ['rate', 'score', 'signal', 'volume', 'change'].includes(condition.kind)
 
 /** Returns what has to be counted for a condition. */
 export const measureOf = (condition: MeasureCondition): Measure => {

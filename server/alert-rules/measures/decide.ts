@@ -10,6 +10,13 @@ const alpha = 0.05
 /** The sums of a window without conversations. */
 export const nothingMeasured: WindowSums = { count: 0, hits: 0, sum: 0, squares: 0, quantile: null }
 
+/** Returns the sums of all periods, from those of one group that has some. */
+export const eachPeriod = (sums: (WindowSums & { period: number })[], count: number): WindowSums[] => {
+  const periods: WindowSums[] = new Array(count).fill(nothingMeasured)
+  for (const { period, ...sum } of sums) periods[period] = sum
+  return periods
+}
+
 export type Statistic = 'mean' | 'p50' | 'p95' | 'p99'
 export type Direction = 'above' | 'below'
 

@@ -5,7 +5,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { defineCleanup } from '../../platform/jobs/define-cleanup.ts'
 import { type Attempt, defineJob, OrganizationId } from '../../platform/jobs/define-job.ts'
-import { sendMail } from '../../platform/mail/mail.ts'
+import { type Mail, sendMail } from '../../platform/mail/mail.ts'
 import { takeLane } from '../../webhooks/deliveries/lanes.ts'
 import { type Posted, post } from '../../webhooks/deliveries/post.ts'
 import { retryDelayMs } from '../../webhooks/deliveries/retry.ts'
@@ -16,6 +16,7 @@ import { writePagerduty } from '../kinds/pagerduty.ts'
 import type { Write } from '../kinds/request.ts'
 import { writeSlack } from '../kinds/slack.ts'
 import { writeTeams } from '../kinds/teams.ts'
+import type { Message } from '../message.ts'
 import {
   type DestinationSettings,
   findSealedDestination,
@@ -100,10 +101,12 @@ const recordAttempt = async (
   await jobs.enqueue(trx, deliverMessage, { ...payload, attempt: attemptCount + 1 }, { afterSeconds: delayMs / 1_000 })
 }
 
+/** A message for a webhook endpoint, or with its email. */
+type Written = { message: Message; mail: Omit<Mail, 'to'> | undefined }
+
 /** Emails and webhooks have their own deliveries with retries. */
-const handOver = async (deps: Deps, trx: Db, org: OrgId, { kind, settings }: Destination, delivery: Delivery) => {
-  const { message } = delivery
-  if (kind === 'webhook') {
+const handOver = async (deps: Deps, trx: Db, org: OrgId, { settings }: Destination, { message, mail }: Written) => {
+  if (!mail) {
     const { endpointId } = settings as WebhookSettings
     // Only messages that are written for webhooks have an event, and tests have the one of the endpoint.
     const event = (message.event ?? { type: 'webhook.test', data: { endpointId } }) as WebhookEvent
@@ -113,7 +116,7 @@ const handOver = async (deps: Deps, trx: Db, org: OrgId, { kind, settings }: Des
   const { addresses, memberIds } = settings as EmailSettings
   const to = [...addresses, ...(await listMemberAddresses(trx, org, memberIds))]
   if (to.length === 0) return 'None of the members are active.'
-  await sendMail(deps, trx, org, { to, ...writeEmail(message) })
+  await sendMail(deps, trx, org, { to, ...mail })
   return deps.config.smtp ? undefined : 'No mail server is configured. Ask the operator to set EARSHOT_SMTP_URL.'
 }
 
@@ -138,8 +141,10 @@ const tryOnce = async (deps: Deps, payload: Payload, attempt: Attempt): Promise<
   if (refusal !== undefined) return void (await end('failed', refusal))
   const { kind } = destination
   if (kind === 'email' || kind === 'webhook') {
+    // Drawing its chart takes longer than a transaction should.
+    const mail = kind === 'email' ? writeEmail(delivery.message) : undefined
     await attempt.finish(async (trx) => {
-      const fault = await handOver(deps, trx, org, destination, delivery)
+      const fault = await handOver(deps, trx, org, destination, { message: delivery.message, mail })
       const status = fault === undefined ? 'succeeded' : 'failed'
       await endMessageDelivery(trx, org, deliveryId, { status, reason: fault ?? null })
       await updateDestinationHealth(trx, org, destinationId, fault === undefined, deps.clock.now())
