@@ -51,7 +51,7 @@ export const openRules = ({
   deadlineMs = 1_000,
   idleMs = 30_000,
   memoryMb = 1_024,
-  turnMs = 100,
+  turnMs = 10,
 }: Partial<PoolOptions & { turnMs: number }> = {}): Rules => {
   const pool = openPool({ threads, deadlineMs, idleMs, memoryMb })
 
