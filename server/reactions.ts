@@ -30,7 +30,14 @@ import type { Db, OrgId } from './platform/db/database.ts'
 import type { Deps } from './platform/deps.ts'
 import type { Events, Reactions } from './platform/reactions.ts'
 import { requireOwnAnswer } from './reviews/blind.ts'
-import { publishErased, publishMeasured, publishNotification, publishResults, publishStored } from './stream/publish.ts'
+import {
+  publishErased,
+  publishMeasured,
+  publishNotifications,
+  publishRead,
+  publishResults,
+  publishStored,
+} from './stream/publish.ts'
 
 type Reaction<Event extends keyof Events> = (deps: Deps, trx: Db, org: OrgId, event: Events[Event]) => Promise<unknown>
 
@@ -65,7 +72,8 @@ const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
   peopleMentioned: [notifyMentioned],
   reviewersAdded: [notifyReviewers],
   memberJoined: [notifyInviter],
-  notificationStored: [publishNotification],
+  notificationsStored: [publishNotifications],
+  notificationsRead: [publishRead],
   organizationCreated: [createDefaultRules],
   destinationDeleted: [removeDeletedDestination, removeDestinationOfRoutes],
   memberRemoved: [revokeKeysOfMember, clearOwnerWhoLeft, clearOwnerOfAlertRules, deleteNotificationsOfMember],
@@ -102,7 +110,8 @@ export const openReactions = (deps: () => Deps): Reactions => {
     peopleMentioned: reactTo('peopleMentioned'),
     reviewersAdded: reactTo('reviewersAdded'),
     memberJoined: reactTo('memberJoined'),
-    notificationStored: reactTo('notificationStored'),
+    notificationsStored: reactTo('notificationsStored'),
+    notificationsRead: reactTo('notificationsRead'),
     organizationCreated: reactTo('organizationCreated'),
     destinationDeleted: reactTo('destinationDeleted'),
     memberRemoved: reactTo('memberRemoved'),

@@ -9,7 +9,7 @@ import type { Monitor } from './queries.ts'
 /** Says why a monitor's results are missing: its judge can't be reached, or its evaluations fail. */
 export const MissingResults = ({ monitor: { id, kind, enabled } }: { monitor: Monitor }) => {
   const isMember = useMay('member')
-  const { data } = useQuery({ ...healthOptions, enabled: isMember && enabled })
+  const { data } = useQuery({ ...healthOptions, enabled })
   const find = (name: string) => data?.checks.find((check) => check.name === name && check.status !== 'ok')
   const judges = kind === 'judge' ? find('judges') : undefined
   const failing = find('evaluations')?.details.find((detail) => detail.id === id)
@@ -22,9 +22,13 @@ export const MissingResults = ({ monitor: { id, kind, enabled } }: { monitor: Mo
   return (
     <p role="alert" className={styles.missing}>
       <Badge tone="failed">Results missing</Badge>{' '}
-      <Link to="/settings/$part" params={{ part: 'health' }}>
-        {words}
-      </Link>
+      {isMember ? (
+        <Link to="/settings/$part" params={{ part: 'health' }}>
+          {words}
+        </Link>
+      ) : (
+        words
+      )}
     </p>
   )
 }

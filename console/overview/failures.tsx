@@ -12,7 +12,8 @@ const weekMs = 7 * 86_400_000
 
 const isOfThisWeek = ({ createdAt }: { createdAt: string }) => Date.now() - new Date(createdAt).getTime() < weekMs
 
-type Failure = { id: string; words: string; link: LinkProps }
+/** `link` leads to where it can be fixed. */
+type Failure = { id: string; words: string; link?: LinkProps }
 
 type Failures = { isPending: boolean; rows: Failure[] }
 
@@ -70,14 +71,14 @@ const useFailedConnections = (isMember: boolean): Failures => {
   return { isPending: isMember && isPending, rows: failed }
 }
 
+const healthPage: LinkProps = { to: '/settings/$part', params: { part: 'health' } }
+
 /** Monitors have no results while their judge or rule fails. */
 const useMissingResults = (isMember: boolean): Failures => {
-  const { data, isLoading } = useQuery({ ...healthOptions, enabled: isMember })
+  const { data, isLoading } = useQuery(healthOptions)
   const checks = data?.checks.filter(({ name }) => name === 'judges' || name === 'evaluations') ?? []
   const rows = checks.flatMap(({ name, status, message }): Failure[] =>
-    status === 'failing'
-      ? [{ id: name, words: message, link: { to: '/settings/$part', params: { part: 'health' } } }]
-      : [],
+    status === 'failing' ? [{ id: name, words: message, ...(isMember && { link: healthPage }) }] : [],
   )
   return { isPending: isLoading, rows }
 }
@@ -99,9 +100,7 @@ export const Failures = ({ failures }: { failures: Failure[] }) => (
     {failures.map(({ id, words, link }) => (
       <li key={id}>
         <Badge tone="failed">Failed</Badge>
-        <span className={styles.grow}>
-          <Link {...link}>{words}</Link>
-        </span>
+        <span className={styles.grow}>{link ? <Link {...link}>{words}</Link> : words}</span>
       </li>
     ))}
   </ul>

@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto'
 import Type from 'typebox'
+import { explainFailure } from '../exports/failure.ts'
 import { createInLine, isLineFull } from '../exports/lifecycle.ts'
 import { lockLine } from '../exports/queries.ts'
 import { refusalOf, requireSelected } from '../exports/requirements.ts'
@@ -154,14 +155,6 @@ export const startDueRun = async (deps: Deps, trx: Db, org: OrgId, id: string): 
 
 // After the export
 
-const words: Record<string, string> = {
-  too_many_calls: 'The period has more than 100,000 calls.',
-  generation_failed: 'The export could not be generated.',
-  storage_unavailable: 'The file storage was unavailable.',
-  timed_out: 'The export timed out.',
-  cancelled: 'The export was cancelled.',
-}
-
 /**
  * Runs in the transaction that ends the export. Its webhook notification is queued with it and delivered separately.
  */
@@ -177,7 +170,7 @@ export const followExport = async (
   const run = await findRunOfExport(trx, org, exportId)
   if (!schedule || run?.status !== 'generating') return
   if (status !== 'completed') {
-    const error = words[errorCode ?? ''] ?? 'The export ended without a file.'
+    const error = explainFailure(errorCode)
     return endRun(deps, trx, org, { schedule, run, end: { status: 'failed', error } })
   }
   const { destination } = schedule

@@ -215,16 +215,33 @@ const checkAlerts = async (db: Db, org: OrgId): Promise<Check> => {
   return { name: 'alerts', status, message, since, details: [] }
 }
 
+export type OrganizationHealth = { status: Status; checks: Check[] }
+
+const inAll = (checks: Check[]): OrganizationHealth => {
+  const worst = Math.max(...checks.map(({ status }) => statuses.indexOf(status)))
+  return { status: statuses[worst] ?? 'ok', checks }
+}
+
+const resultChecks = async (db: Db, org: OrgId, now: Date): Promise<Check[]> => [
+  await checkIngestion(db, org, now),
+  await checkEvaluations(db, org, now),
+  await checkJudges(db, org, now),
+]
+
+/** Runs the checks that explain missing results. They name nothing that viewers cannot see elsewhere. */
+export const checkResults = async ({ db, clock }: Pick<Deps, 'db' | 'clock'>, org: OrgId) => {
+  const checks = await resultChecks(db, org, clock.now())
+  return inAll(checks.map((check) => (check.name === 'ingestion' ? { ...check, details: [] } : check)))
+}
+
 /** Runs all checks of an organization. */
 export const checkHealth = async (
   { db, clock, sweeps }: Pick<Deps, 'db' | 'clock' | 'sweeps'>,
   org: OrgId,
-): Promise<{ status: Status; checks: Check[] }> => {
+): Promise<OrganizationHealth> => {
   const now = clock.now()
-  const checks = [
-    await checkIngestion(db, org, now),
-    await checkEvaluations(db, org, now),
-    await checkJudges(db, org, now),
+  return inAll([
+    ...(await resultChecks(db, org, now)),
     await checkBudget(db, org, now),
     await checkAlerts(db, org),
     checkFailing('webhooks', 'webhook endpoint', 'Webhooks are delivered.', await listFailingEndpoints(db, org)),
@@ -235,7 +252,5 @@ export const checkHealth = async (
     await checkStorage(db, org, now),
     await checkProcesses(db),
     await checkClock(db, sweeps.warning()),
-  ]
-  const worst = Math.max(...checks.map(({ status }) => statuses.indexOf(status)))
-  return { status: statuses[worst] ?? 'ok', checks }
+  ])
 }

@@ -73,6 +73,14 @@ it('says which monitors fail, and why', async () => {
   expect((await read()).status).toBe('failing')
 })
 
+it('tells viewers why results are missing, and nothing else', async () => {
+  const { key: viewer } = await makeKey(server, key, 'viewer')
+  const { status, body } = await call('GET', '/v1/health', { key: viewer })
+  expect(status).toBe(200)
+  expect(body.checks.map(({ name }: Shown) => name)).toEqual(['ingestion', 'evaluations', 'judges'])
+  expect(body.checks[0].details).toEqual([])
+})
+
 it('lists failed jobs, which admins retry or discard', async () => {
   const insert = async () => {
     const id = newId()

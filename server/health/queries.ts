@@ -91,13 +91,20 @@ export const listFailingSchedules = async (db: Db, org: OrgId): Promise<Failing[
 
 export type QueuedJobs = { name: string; waiting: number; dead: number; oldestDueAt: Date | null }
 
-/** Counts the organization's jobs by name: those that are due or running, and those that failed for good. */
+/**
+ * Counts the organization's jobs by name: those that are due or running, and those that failed for good. Each state has
+ * its own index, and none contains completed jobs.
+ */
 export const countJobs = async (db: Db, org: OrgId): Promise<QueuedJobs[]> => {
   const { rows } = await sql<QueuedJobs>`
     SELECT j.name, count(*) FILTER (WHERE j.state <> 'dead') AS waiting, count(*) FILTER (WHERE j.state = 'dead') AS dead,
       min(j.due_at) FILTER (WHERE j.state = 'waiting') AS "oldestDueAt"
-    FROM jobs j
-    WHERE j.organization_id = ${org} AND j.state IN ('waiting', 'active', 'dead')
+    FROM (
+      SELECT w.name, w.state, w.due_at FROM jobs w WHERE w.organization_id = ${org} AND w.state = 'waiting'
+      UNION ALL
+      SELECT a.name, a.state, a.due_at FROM jobs a WHERE a.organization_id = ${org} AND a.state = 'active'
+      UNION ALL
+      SELECT d.name, d.state, d.due_at FROM jobs d WHERE d.organization_id = ${org} AND d.state = 'dead') j
     GROUP BY j.name ORDER BY j.name`.execute(db)
   return rows
 }

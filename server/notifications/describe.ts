@@ -1,6 +1,7 @@
 // Describes notifications in words, with the current names of what they are about.
 
 import { cut } from '../destinations/message.ts'
+import { explainFailure } from '../exports/failure.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { StoredNotification } from './queries.ts'
 import { listNames, listSubjects, type Subject } from './subjects/queries.ts'
@@ -39,7 +40,7 @@ const sentenceOf = ({ event, subjectType }: About, { actor = 'Someone', subject 
     case 'completed':
       return subject ? `Your export ${title} is ready.` : 'Your export was ready, but has been deleted.'
     case 'failed':
-      return `${subject ? `Your export ${title}` : 'A deleted export'} failed${subject?.errorCode ? ` (${subject.errorCode})` : ''}.`
+      return `${subject ? `Your export ${title}` : 'A deleted export'} failed.${subject?.errorCode ? ` ${explainFailure(subject.errorCode)}` : ''}`
     case 'requested':
       return `${actor} asked you to review ${title}.`
     case 'accepted':

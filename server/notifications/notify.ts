@@ -68,7 +68,7 @@ export const notify = async (deps: Deps, trx: Db, org: OrgId, cause: Cause): Pro
     isEmailed && isNew.has(recipient.userId) ? recipient.email : [],
   )
   await sendNow(deps, trx, org, { about, to })
-  for (const { id, userId } of inserted) await deps.reactions.notificationStored(trx, org, { id, userId, kind })
+  await deps.reactions.notificationsStored(trx, org, { notifications: inserted })
 }
 
 /** Recipients of one call. */

@@ -52,9 +52,9 @@ export const countUnread = async (db: Db, org: OrgId, userId: string): Promise<n
   return count
 }
 
-/** Marks notifications of the person as read. Without IDs, all of them. */
-export const markRead = (trx: Db, org: OrgId, userId: string, ids: string[] | undefined, now: Date) =>
-  trx
+/** Marks notifications of the person as read. Without IDs, all of them. Returns whether one was unread. */
+export const markRead = async (trx: Db, org: OrgId, userId: string, ids: string[] | undefined, now: Date) => {
+  const { numUpdatedRows } = await trx
     .updateTable('notifications')
     .set({ read_at: now })
     .where('organization_id', '=', org)
@@ -62,7 +62,9 @@ export const markRead = (trx: Db, org: OrgId, userId: string, ids: string[] | un
     .where('in_console', '=', true)
     .where('read_at', 'is', null)
     .$if(ids !== undefined, (query) => query.where(sql<boolean>`id = ANY(${ids}::uuid[])`))
-    .execute()
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
 
 type NewNotification = {
   id: string
@@ -79,14 +81,11 @@ type NewNotification = {
   now: Date
 }
 
-/** Returns the people who had not been notified of the event. */
-export const insertNotifications = async (
-  trx: Db,
-  org: OrgId,
-  notifications: NewNotification[],
-): Promise<{ id: string; userId: string }[]> => {
-  if (notifications.length === 0) return []
-  return trx
+/** A statement has at most 65,535 parameters. */
+const insertedAtOnce = 1_000
+
+const insertSome = (trx: Db, org: OrgId, notifications: NewNotification[]) =>
+  trx
     .insertInto('notifications')
     .values(
       notifications.map((each) => ({
@@ -108,6 +107,18 @@ export const insertNotifications = async (
     .onConflict((conflict) => conflict.constraint('notifications_event_key').doNothing())
     .returning(['id', 'user_id as userId'])
     .execute()
+
+/** Returns the people who had not been notified of the event. */
+export const insertNotifications = async (
+  trx: Db,
+  org: OrgId,
+  notifications: NewNotification[],
+): Promise<{ id: string; userId: string }[]> => {
+  const inserted: { id: string; userId: string }[] = []
+  for (let at = 0; at < notifications.length; at += insertedAtOnce) {
+    inserted.push(...(await insertSome(trx, org, notifications.slice(at, at + insertedAtOnce))))
+  }
+  return inserted
 }
 
 const preferenceColumns = [

@@ -7,8 +7,10 @@ import {
   makeComment,
   makeConversation,
   makeExport,
+  makeExportConfig,
   makeFinding,
   makeMember,
+  makeMonitor,
   makeOrganization,
   makePerson,
 } from '../../test/make.ts'
@@ -190,6 +192,20 @@ describe('people are notified', () => {
     expect(await ownTexts()).toHaveLength(1)
   })
 
+  it('of their exports that fail', async () => {
+    const body = { operationId: randomUUID(), config: await makeExportConfig(server, key) }
+    const { id } = (await call('POST', '/v1/monitor-exports', { key, body })).body
+    await call('DELETE', `/v1/monitors/${body.config.monitors[0]?.id}`, { key })
+    await deps.jobs.drain([generateExport], deps)
+    const [notification, ...more] = (await call('GET', '/v1/notifications?kinds=export', { key })).body.data
+    expect(more).toEqual([])
+    expect(notification).toMatchObject({
+      event: 'failed',
+      text: 'Your export “CSV export” failed. The export could not be generated.',
+      subject: { type: 'monitorExport', id },
+    })
+  })
+
   it('when they become reviewers of a bucket', async () => {
     const { id } = await makeBucket(server, key, { name: 'Refunds', reviewerUserIds: [ada.userId] })
     expect(await textsOf(ada)).toEqual(['Olga Owner asked you to review “Refunds”.'])
@@ -204,6 +220,44 @@ describe('people are notified', () => {
   it('when a person whom they invited joins', async () => {
     await makePerson(server, key)
     expect(await ownTexts()).toEqual(['Pia Person joined your organization.'])
+  })
+
+  it('when a person from another organization accepts their invitation', async () => {
+    const elsewhere = await makePerson(server, (await makeOrganization(server)).key)
+    const body = { email: elsewhere.email, name: 'Nia Neighbor', role: 'member' }
+    expect((await call('POST', '/v1/members', { key, body })).status).toBe(201)
+    expect(await ownTexts()).toEqual([])
+    await db.updateTable('users').set({ email_verified: true }).where('id', '=', elsewhere.userId).execute()
+    const accept = { headers: elsewhere.headers, body: { organizationId: org } }
+    expect((await call('POST', '/auth/invitations/accept', accept)).status).toBeLessThan(300)
+    expect(await ownTexts()).toEqual(['Nia Neighbor joined your organization.'])
+  })
+
+  it('of nothing that blind reviewers may not know: no notification names a conversation or its result', async () => {
+    const monitor = await makeMonitor(server, key)
+    const { id, conversationId } = await makeBucket(server, key, { blind: true, reviewerUserIds: [ada.userId] })
+    expect((await call('POST', `/v1/buckets/${id}/claim`, { headers: ada.headers })).status).toBe(200)
+    const results = [{ monitorId: monitor.id, conversationId, result: 'affected', reasoning: 'The agent shouted.' }]
+    expect((await call('POST', '/v1/monitor-results', { key, body: { results } })).status).toBe(200)
+    const finding = await call('POST', '/v1/findings', { key, body: { title: 'Loud', assigneeUserId: ada.userId } })
+    const attach = { key, body: { conversationId } }
+    expect((await call('POST', `/v1/findings/${finding.body.id}/conversations`, attach)).status).toBeLessThan(300)
+    await prefer(ada, { incidents: 'all' })
+    const incidentId = await makeAlertIncident(server, key)
+    await db
+      .updateTable('alert_incidents')
+      .set({ conversation_ids: [conversationId] })
+      .where('organization_id', '=', org)
+      .where('id', '=', incidentId)
+      .execute()
+    const answer = await inbox(ada)
+    const mails = await mailsTo(ada.email)
+    expect(answer.data.map(({ kind }) => kind).sort()).toEqual(['assignment', 'incident', 'review_request'])
+    for (const text of [JSON.stringify(answer), JSON.stringify(mails)]) {
+      expect(text).not.toContain(conversationId)
+      expect(text).not.toContain('affected')
+      expect(text).not.toContain('shouted')
+    }
   })
 })
 

@@ -22,7 +22,7 @@ import { NotificationPage, NotificationPreferences, NotificationQuery, Notificat
 const tags = ['Notifications']
 
 export const notifications = (app: App, deps: Deps): void => {
-  const { db, clock, baseUrl } = deps
+  const { db, clock, baseUrl, reactions } = deps
 
   const shown = (notification: StoredNotification & Described) => {
     const { subjectType, subjectId, title, path, ...others } = notification
@@ -69,10 +69,12 @@ export const notifications = (app: App, deps: Deps): void => {
         response: answers({ 200: Unread }, 400, 401),
       },
     },
-    async ({ actor, body: { ids } }) => {
-      await markRead(db, actor.org, actor.userId, ids, clock.now())
-      return { unreadCount: await countUnread(db, actor.org, actor.userId) }
-    },
+    ({ actor: { org, userId }, body: { ids } }) =>
+      db.transaction().execute(async (trx) => {
+        const isChanged = await markRead(trx, org, userId, ids, clock.now())
+        if (isChanged) await reactions.notificationsRead(trx, org, { userId })
+        return { unreadCount: await countUnread(trx, org, userId) }
+      }),
   )
 
   app.get(

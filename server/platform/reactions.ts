@@ -58,8 +58,9 @@ export type Events = {
   reviewersAdded: { bucketId: string; userIds: string[]; byUserId: string; at: Date }
   /** The invited person has joined. */
   memberJoined: { memberId: string; userId: string; invitedByUserId: string | null }
-  /** A notification was stored for a person. */
-  notificationStored: { id: string; userId: string; kind: string }
+  /** At least one, each for another person. */
+  notificationsStored: { notifications: { id: string; userId: string }[] }
+  notificationsRead: { userId: string }
   /** In the transaction that creates it, after its owner. */
   organizationCreated: object
   /** Just before it is deleted. */

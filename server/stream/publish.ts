@@ -1,6 +1,6 @@
 // Announces changes when data is stored, ends, or is deleted. Actions of members are announced with their audit events.
 
-import { type ChangeKind, publishChanges } from '../platform/changes/changes.ts'
+import { type Change, type ChangeKind, publishChanges } from '../platform/changes/changes.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import type { Events } from '../platform/reactions.ts'
@@ -24,5 +24,14 @@ export const publishMeasured: Follow<'metricsStored'> = (_deps, trx, org, { meas
 export const publishResults: Follow<'resultsStored'> = (_deps, trx, org, { conversationIds }) =>
   publishChanges(trx, org, { resource: 'results', kind: 'created', ids: conversationIds })
 
-export const publishNotification: Follow<'notificationStored'> = (_deps, trx, org, { id, userId }) =>
-  publishChanges(trx, org, { resource: 'notifications', kind: 'created', ids: [id], userIds: [userId] })
+export const publishNotifications: Follow<'notificationsStored'> = (_deps, trx, org, { notifications }) =>
+  publishChanges(
+    trx,
+    org,
+    ...notifications.map(
+      ({ id, userId }): Change => ({ resource: 'notifications', kind: 'created', ids: [id], userIds: [userId] }),
+    ),
+  )
+
+export const publishRead: Follow<'notificationsRead'> = (_deps, trx, org, { userId }) =>
+  publishChanges(trx, org, { resource: 'notifications', kind: 'updated', userIds: [userId] })

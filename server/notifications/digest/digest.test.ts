@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import {
   makeConversations,
+  makeDispute,
   makeExperiment,
   makeFinding,
   makeMonitor,
@@ -220,6 +221,78 @@ it('summarizes monitors with intervals, findings, incidents, reviews, and experi
   expect(mail?.text).toContain('Too many refunds: still open. 50.0% of conversations were affected.')
   // Nobody learns about a single conversation from a digest.
   for (const id of conversationIds) expect(mail?.text).not.toContain(id)
+})
+
+it('says how reviews of buckets progress, and what experiments show so far', async () => {
+  const { id: bucketId } = await makeDispute(server, key, { name: 'Refund calls' })
+  const { id: experimentId } = await makeExperiment(server, key, { name: 'Brevity' })
+  const { id: silentId } = await makeExperiment(server, key, { name: 'Without news' })
+  const until = new Date(Math.floor(clock.now().getTime() / 60_000) * 60_000)
+  const before = (ms: number) => new Date(until.getTime() - ms)
+  const at = before(hourMs).getTime()
+  const point = [at, 120, 130, 0.2, 0.3, 0.1, 0.02, 0.18]
+  await db
+    .updateTable('reviews')
+    .set({ completed_at: before(hourMs) })
+    .where('organization_id', '=', org)
+    .execute()
+  for (const [id, timeline] of [
+    [experimentId, [point]],
+    [silentId, [[at - 3 * dayMs, ...point.slice(1)]]],
+  ] as const) {
+    await db
+      .updateTable('experiment_outcomes')
+      .set({ timeline: JSON.stringify(timeline) })
+      .where('organization_id', '=', org)
+      .where('experiment_id', '=', id)
+      .execute()
+    await db
+      .updateTable('experiments')
+      .set({ started_at: before(4 * dayMs) })
+      .where('organization_id', '=', org)
+      .where('id', '=', id)
+      .execute()
+  }
+  await prefer(ada, { summary: 'daily', time: until.toISOString().slice(11, 16) })
+  await db
+    .updateTable('notification_preferences')
+    .set({ daily_since: before(dayMs), daily_next_at: until })
+    .where('organization_id', '=', org)
+    .where('user_id', '=', ada.userId)
+    .execute()
+  await sweep()
+  const [mail] = await mailsTo(ada)
+  expect(mail?.text).toContain('Reviews\n- Refund calls: 2 reviews completed, 0 conversations waiting')
+  expect(mail?.text).toContain(`/buckets/${bucketId}`)
+  expect(mail?.text).toMatch(
+    /Experiments\n- Brevity\. [^\n]+: B − A is \+10\.0 points \(\+2\.0 to \+18\.0, n = 250\)\./,
+  )
+  expect(mail?.text).toContain(`/experiments/${experimentId}`)
+  expect(mail?.text).not.toContain('Without news')
+})
+
+it('is sent without its summary if that takes too long', async () => {
+  await prefer(ada, { summary: 'daily' }, { assignment: { console: true, email: 'daily' } })
+  await file('Refunds are promised')
+  const logged = server.logged.length
+  const slow = {
+    ...depsAt(later(dayMs)),
+    replica: {
+      ...deps.replica,
+      read: <T>(): Promise<T> =>
+        db.transaction().execute(async (trx) => {
+          await sql`SET LOCAL statement_timeout = 20`.execute(trx)
+          return sql`SELECT pg_sleep(60)`.execute(trx) as Promise<T>
+        }),
+    },
+  }
+  await deps.jobs.enqueue(db, sendDigests, { organizationId: org })
+  await deps.jobs.drain([sendDigests], slow)
+  const [mail, ...more] = await mailsTo(ada)
+  expect(more).toEqual([])
+  expect(mail?.text).toContain('Olga Owner assigned “Refunds are promised” to you.')
+  expect(mail?.text).toContain('The summary of this period took too long to compute.')
+  expect(server.logged.slice(logged).join('')).toContain('the summary of a digest took too long')
 })
 
 it('arrives as plain and formatted text', async () => {

@@ -1,5 +1,6 @@
 import { getOrganization } from '../../organizations/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import { isCancelled } from '../../platform/db/errors.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { eachOfPages } from '../../platform/jobs/attempt-each.ts'
 import { defineSweep, trustedTime } from '../../platform/jobs/define-sweep.ts'
@@ -30,11 +31,23 @@ async function* peopleOf(db: Db, org: OrgId, now: Date, after: string | undefine
   for await (const { id } of eachOfPages(batch, (page) => listDue(db, org, now, page), after)) yield { id, summaries }
 }
 
-const summaryOf = ({ replica }: Deps, org: OrgId, { since, until }: Period, summaries: Summaries) => {
+/** Sent in place of a summary that takes too long. It would take as long a minute later, and nobody would get a digest. */
+const missingSummary: Section = {
+  title: 'Summary',
+  lines: [{ text: 'The summary of this period took too long to compute.', path: '/' }],
+}
+
+const summaryOf = ({ replica, log }: Deps, org: OrgId, { since, until }: Period, summaries: Summaries) => {
   const key = `${since.toISOString()}/${until.toISOString()}`
   const known = summaries.get(key)
   if (known) return known
-  const made = replica.read((on) => summarize(on, org, { since, until }))
+  const made = replica
+    .read((on) => summarize(on, org, { since, until }))
+    .catch((error: unknown) => {
+      if (!isCancelled(error)) throw error
+      log.warn({ job: 'notification.digest', organizationId: org, err: error }, 'the summary of a digest took too long')
+      return [missingSummary]
+    })
   summaries.set(key, made)
   return made
 }

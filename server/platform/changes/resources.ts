@@ -43,7 +43,7 @@ const resources = {
   members: { role: 'viewer', audited: 'member' },
   organization: { role: 'viewer', audited: 'organization' },
   'api-keys': { role: 'admin', audited: 'apiKey' },
-  health: { role: 'member' },
+  health: { role: 'viewer' },
   'failed-jobs': { role: 'admin', audited: 'job' },
   notifications: { role: 'viewer' },
 } as const satisfies Record<string, Rule>

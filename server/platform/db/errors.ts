@@ -77,6 +77,9 @@ export const isFaultOfStandby = (error: unknown): boolean => {
   return standbyStates.test(codeOf(error)) || (isConnectionFault(error) && error.message !== waitedForPool)
 }
 
+/** Whether a statement was cancelled, as after its timeout. */
+export const isCancelled = (error: unknown): boolean => codeOf(error) === '57014'
+
 /** Whether a statement failed because the server's disk is full. */
 export const isFullDisk = (error: unknown): boolean => codeOf(error) === '53100'
 

@@ -1,0 +1,13 @@
+import type { ErrorCode } from './queries.ts'
+
+const sentences: Record<ErrorCode, string> = {
+  too_many_calls: 'The period has more than 100,000 calls.',
+  generation_failed: 'The export could not be generated.',
+  storage_unavailable: 'The file storage was unavailable.',
+  timed_out: 'The export timed out.',
+  cancelled: 'The export was cancelled.',
+}
+
+/** Says in a sentence why an export has no file. */
+export const explainFailure = (errorCode: string | null): string =>
+  sentences[errorCode as ErrorCode] ?? 'The export ended without a file.'
