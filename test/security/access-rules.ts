@@ -49,7 +49,6 @@ const roleOf: [operations: RegExp, role: Role][] = [
   [/^GET \/v1\/(integrations|otlp)/, 'member'],
   [/^(POST|PATCH|DELETE) \/v1\/destinations/, 'admin'],
   [/^\w+ \/v1\/failed-jobs/, 'admin'],
-  [/^GET \/v1\/health$/, 'member'],
   [/^GET \/v1\/destinations\/\{id\}\/deliveries/, 'member'],
   [/^GET \/v1\/webhook-endpoints\/\{id\}\/deliveries/, 'member'],
   // Reading, including queries by POST, and exports, which only read.

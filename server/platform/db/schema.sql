@@ -1218,8 +1218,10 @@ CREATE TABLE reviews (
   CONSTRAINT reviews_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'in_progress'::text, 'completed'::text, 'skipped'::text])))
 );
 CREATE UNIQUE INDEX reviews_bucket_key ON public.reviews USING btree (organization_id, bucket_id, conversation_id, reviewer_user_id) WHERE ((bucket_id IS NOT NULL) AND (NOT adjudicates));
+CREATE INDEX reviews_completed_idx ON public.reviews USING btree (organization_id, completed_at) INCLUDE (bucket_id) WHERE (completed_at IS NOT NULL);
 CREATE INDEX reviews_conversation_idx ON public.reviews USING btree (organization_id, conversation_id);
 CREATE INDEX reviews_lease_idx ON public.reviews USING btree (organization_id, reviewer_user_id, lease_expires_at) WHERE (lease_expires_at IS NOT NULL);
+CREATE INDEX reviews_open_idx ON public.reviews USING btree (organization_id, bucket_id, conversation_id, reviewer_user_id) WHERE (status = ANY (ARRAY['pending'::text, 'in_progress'::text]));
 CREATE INDEX reviews_reviewer_idx ON public.reviews USING btree (organization_id, reviewer_user_id, id);
 
 CREATE TABLE saved_views (
