@@ -170,7 +170,7 @@ const checksOf = (deps: ServiceDeps): ReadinessChecks => ({
   },
   storage: async () => {
     await deps.blobs.check()
-    // A database that does not respond fails its own check, not this one.
+    // If the database does not respond, only its own check fails, not this one.
     const isOwn = checkOwnStore(deps).catch((error: unknown) => {
       if (!isPassingDatabaseError(error)) throw error
     })
@@ -187,7 +187,7 @@ export const buildApp = (deps: ServiceDeps, { overload }: { overload?: Overload 
     addHealth(app, { ...deps, checks: checksOf(deps) })
   })
 
-/** All that a process without the role http serves. It is ready when it runs jobs. */
+/** Serves the health checks of a process without the role `http`. The process is ready when it runs jobs. */
 export const buildHealthApp = (deps: ServiceDeps): Promise<App> => {
   const jobs = async () => {
     if (!deps.jobs.isWorking()) throw new ApiError('unavailable', 'This process is not running jobs.')

@@ -44,7 +44,7 @@ export const updateAgentGroup = (db: Db, org: OrgId, id: string, { name }: { nam
     .executeTakeFirstOrThrow(notFound)
     .catch(nameTaken)
 
-/** Keeps its agents. */
+/** Deletes a group. Its agents stay. */
 export const deleteAgentGroup = (db: Db, org: OrgId, id: string) =>
   db
     .deleteFrom('agent_groups')

@@ -60,7 +60,7 @@ export const findAgent = (db: Db, org: OrgId, id: string) =>
 export const getAgent = (db: Db, org: OrgId, id: string) =>
   selectAgents(db, org).where('agents.id', '=', id).executeTakeFirstOrThrow(notFound)
 
-/** Error messages for violated constraints, in terms of the request. */
+/** Turns a violated constraint into an error message about the request. */
 const explain = (error: unknown): never => {
   switch (violatedConstraint(error)) {
     case 'agents_external_id_key':
@@ -203,7 +203,7 @@ const selectVersions = (db: Db, org: OrgId, agentId: string) =>
     .where('organization_id', '=', org)
     .where('agent_id', '=', agentId)
 
-/** Newest first, which is descending by number. */
+/** Lists an agent's versions, newest first. Numbers are assigned in order, so they sort by age. */
 export const listVersions = (db: Db, org: OrgId, agentId: string, { limit, after }: Page) =>
   selectVersions(db, org, agentId)
     .$if(after !== undefined, (query) => query.where('number', '<', Number(after)))
@@ -271,13 +271,13 @@ export const insertVersions = async (db: Db, org: OrgId, versions: NewVersion[])
     ) WITH ORDINALITY AS given(id, agent_id, label, system_prompt, config, content_hash, at)`.execute(db)
 }
 
-/** The caller has locked the agent. */
+/** Inserts one version and returns it. The caller has locked the agent. */
 export const insertVersion = async (db: Db, org: OrgId, version: NewVersion) => {
   await insertVersions(db, org, [version]).catch(explain)
   return selectVersions(db, org, version.agentId).where('id', '=', version.id).executeTakeFirstOrThrow()
 }
 
-/** Returns the versions by agent. */
+/** Sets the current versions of agents. `versions` maps each agent to its version. */
 export const setCurrentVersions = async (db: Db, org: OrgId, versions: Map<string, string>): Promise<void> => {
   await sql`
     UPDATE agents SET current_version_id = given.version_id, updated_at = now()

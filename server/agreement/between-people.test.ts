@@ -69,7 +69,7 @@ describe('an interval', () => {
     )
     if (few?.low == null || few.high == null || many?.low == null || many.high == null) throw new Error('No interval')
     expect(few.low < few.value && few.value < few.high).toBe(true)
-    // With four times as many units, it is half as wide, except for the smaller effect of leaving one out.
+    // Four times as many units halve the width. The difference is the smaller effect of leaving one unit out.
     expect((many.high - many.low) / (few.high - few.low)).toBeCloseTo(0.5, 1)
     const apart = withInterval([once(2, 1), once(2, 1), once(0, 2), once(2, 0), once(3, 0)], krippendorffsAlpha)
     const together = withInterval(

@@ -1,5 +1,5 @@
-// Agreement between people: numbers in, numbers out. A unit is a judged conversation with the number of each answer,
-// and the number of such units.
+// Measures agreement between people. A unit is a judged conversation: how many people gave each answer, and how often
+// this combination occurs.
 
 export type RatedUnit = { counts: number[]; times: number }
 
@@ -12,8 +12,8 @@ const totals = (units: RatedUnit[]): number[] => {
 }
 
 /**
- * Fleiss' kappa (1971). All units have the same number of answers, at least two. Null if there is only one kind of
- * answer.
+ * Returns Fleiss' kappa (1971), or null if everyone gave the same answer. All units have the same number of answers, at
+ * least two.
  */
 export const fleissKappa = (units: RatedUnit[]): number | null => {
   const all = sum(units.map(({ times }) => times))
@@ -26,8 +26,8 @@ export const fleissKappa = (units: RatedUnit[]): number | null => {
 }
 
 /**
- * Krippendorff's alpha for nominal data (2011). Units can have different numbers of answers; those with one are
- * ignored.
+ * Returns Krippendorff's alpha for nominal data (2011). Units can have different numbers of answers. Units with a
+ * single answer are ignored.
  */
 export const krippendorffsAlpha = (given: RatedUnit[]): number | null => {
   const units = given.filter(({ counts }) => sum(counts) > 1)
@@ -42,8 +42,8 @@ export const krippendorffsAlpha = (given: RatedUnit[]): number | null => {
 const z = 1.959963984540054
 
 /**
- * Returns an estimate with its 95% jackknife interval: how much it changes when single units are left out. Without
- * bounds if leaving one out leaves nothing to estimate.
+ * Returns an estimate with its 95% jackknife interval: how much it changes when single units are left out. Omits the
+ * bounds if nothing can be estimated with one unit left out.
  */
 export const withInterval = (units: RatedUnit[], figure: (units: RatedUnit[]) => number | null) => {
   const value = figure(units)

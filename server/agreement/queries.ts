@@ -7,7 +7,7 @@ export type JudgedPeriod = { since?: string; until?: string; version?: number }
 
 /**
  * Compares the results of each monitor version with the judgments of completed reviews, newest version first. Ignores
- * replaced judgments. A page consists of versions and only reads their judgments.
+ * replaced judgments. Reads only the judgments of the versions on the page.
  */
 export const listAgreements = async (db: Db, org: OrgId, monitorId: string, judged: JudgedPeriod, page: Page) => {
   const { since = '-infinity', until = 'infinity', version = null } = judged
@@ -50,7 +50,10 @@ export const listAgreements = async (db: Db, org: OrgId, monitorId: string, judg
 
 type Between = JudgedPeriod & { monitorId: string; versions: number[] }
 
-/** The latest judgment of each person for a conversation and a version, without unsure ones and adjudications. */
+/**
+ * Selects the latest judgment of each person for a conversation and a version, except unsure judgments and
+ * adjudications.
+ */
 const selectJudgments = (org: OrgId, { monitorId, versions, since = '-infinity', until = 'infinity' }: Between) => sql`
   SELECT * FROM (
     SELECT DISTINCT ON (j.monitor_version, r.conversation_id, r.reviewer_user_id) j.monitor_version AS version,
@@ -75,7 +78,10 @@ export const listPatterns = async (db: Db, org: OrgId, between: Between) => {
   return rows
 }
 
-/** Compares two people on the conversations that both judged: for each version, the pairs with the most of them. */
+/**
+ * Compares people in pairs, on the conversations that both judged. Returns the pairs with the most such conversations
+ * for each version.
+ */
 export const listPairs = async (db: Db, org: OrgId, between: Between, limit: number) => {
   const { rows } = await sql<{
     version: number

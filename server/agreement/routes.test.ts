@@ -22,7 +22,7 @@ beforeEach(async () => {
 type MonitorAnswer = 'affected' | 'not_affected' | 'unscored' | undefined
 type HumanAnswer = 'affected' | 'not_affected' | 'unsure'
 
-/** A conversation with a result of the current version and a person's judgment of it. */
+/** Creates a conversation with a result of the current version and a person's judgment of it. */
 const judge = async (
   found: MonitorAnswer,
   said: HumanAnswer,
@@ -123,7 +123,7 @@ describe('the agreement of a monitor with people', () => {
     expect(of(await agreement())).toEqual([
       [3, 0],
       [2, 0],
-      // A judgment of the first version, which has no result for it.
+      // The first version has a judgment but no result.
       [1, 1],
     ])
     expect(of(await agreement('?version=2'))).toEqual([[2, 0]])

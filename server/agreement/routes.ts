@@ -8,7 +8,7 @@ import { commonest, fleissKappa, krippendorffsAlpha, type RatedUnit, withInterva
 import { type JudgedPeriod, listAgreements, listPairs, listPatterns } from './queries.ts'
 import { AgreementQuery, VersionAgreement } from './schema.ts'
 
-/** A canonical spelling, because cursors are bound to it. */
+/** Writes the times in one format, because a cursor only works with the query it was created for. */
 const parseWindow = ({ since, until, ...rest }: JudgedPeriod): JudgedPeriod => {
   if (since !== undefined && until !== undefined && Date.parse(until) <= Date.parse(since)) {
     throw invalid('until', 'must be later than since')

@@ -3,7 +3,7 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { removeConversations } from './queries.ts'
 
-/** Takes erased conversations out of incidents, and out of the stored messages about them. */
+/** Removes erased conversations from incidents and from the stored messages about them. */
 export const removeErasedConversations = async (
   _deps: Deps,
   trx: Db,

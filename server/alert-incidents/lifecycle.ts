@@ -23,8 +23,8 @@ import {
 } from './queries.ts'
 
 /**
- * Every state change of an incident: opened, repeated, acknowledged, and resolved. Each is stored in one transaction with
- * its event, its messages, and its webhooks. The caller has locked the rule or the incident, so that none happens twice.
+ * Opens, repeats, acknowledges, and resolves incidents. Each change is stored in one transaction with its event,
+ * messages, and webhooks. The caller has locked the rule or the incident, so that no change happens twice.
  */
 
 type IncidentDeps = Pick<Deps, 'jobs' | 'clock' | 'baseUrl' | 'reactions'>
@@ -95,7 +95,7 @@ const announce = async (
   const type = kind === 'repeated' ? undefined : (`alert_incident.${kind}` as const)
   const data = await presentWithTimeline(trx, org, incident)
   if (type && isNews) {
-    // A destination may be an endpoint that subscribes as well.
+    // A destination can be a webhook endpoint that also subscribes to the event. It must receive the event only once.
     const exceptEndpointIds = await listWebhookEndpointIds(trx, org, rule?.destinationIds ?? [])
     await publishEvent(deps, trx, org, { type, data }, { exceptEndpointIds })
   }
@@ -109,7 +109,10 @@ const announce = async (
   }
 }
 
-/** Returns the rule of an incident, with the owner and destinations that an ownership rule added when it opened. */
+/**
+ * Returns the rule of an incident, including the owner and destinations that an ownership rule added when the incident
+ * opened.
+ */
 const withRoute = async (
   trx: Db,
   org: OrgId,
@@ -135,7 +138,7 @@ const record = async (trx: Db, org: OrgId, incidentId: string, kind: EventKind, 
     trx,
     org,
     { resource: 'alert-incidents', kind: kind === 'opened' ? 'created' : 'updated', ids: [incidentId] },
-    // The state of a rule and of the organization depends on its incidents.
+    // Open incidents change the state that rules and the organization show.
     { resource: 'alert-rules', kind: 'updated' },
     { resource: 'health', kind: 'updated' },
   )
@@ -149,7 +152,7 @@ type Opening = {
   groupLabel: string | null
   reading: StoredReading
   conversationIds: string[]
-  /** What ownership rules match. */
+  /** The agents, companies, and tags that ownership rules compare. */
   subject: OwnershipSubject
 }
 
@@ -178,7 +181,9 @@ export const openIncident = async (
   await updateIncident(trx, org, incident.id, { notifiedAt: now })
 }
 
-/** Says that the condition is still met: the first time after the rule was muted, or again. */
+/**
+ * Announces that the condition is still met: as the first message if the rule was muted until now, or as a reminder.
+ */
 export const remindOfIncident = async (
   deps: IncidentDeps,
   trx: Db,
@@ -212,7 +217,7 @@ export const acknowledgeIncident = async (
   return changed
 }
 
-/** Resolves an incident. If its opening was never announced, neither is its end. */
+/** Resolves an incident. If the opening was never announced, the end isn't either. */
 export const resolveIncident = async (
   deps: IncidentDeps,
   trx: Db,

@@ -13,7 +13,7 @@ export type StoredReading = {
   value: number | null
   interval: { low: number; high: number } | null
   sample: number | null
-  /** What was measured, in one sentence. */
+  /** The measurement in one sentence. */
   text: string
 }
 
@@ -62,7 +62,7 @@ export const lockIncident = (trx: Db, org: OrgId, id: string) =>
 export const listOpenIncidents = (db: Db, org: OrgId, ruleId: string) =>
   select(db, org).where('alert_rule_id', '=', ruleId).where('status', '<>', 'resolved').orderBy('id').execute()
 
-/** Lists the incidents that somebody resolved while their condition was met, and which has been met ever since. */
+/** Lists incidents that somebody resolved while their condition was met, and whose condition has been met since. */
 export const listOverruledIncidents = (db: Db, org: OrgId, ruleId: string) =>
   select(db, org)
     .where('alert_rule_id', '=', ruleId)
@@ -72,7 +72,7 @@ export const listOverruledIncidents = (db: Db, org: OrgId, ruleId: string) =>
     .orderBy('id')
     .execute()
 
-/** From now on, incidents that somebody resolved do not keep others from opening. */
+/** Marks the condition of manually resolved incidents as cleared, so that new incidents can open. */
 export const settleOverruled = (trx: Db, org: OrgId, ruleId: string, now: Date) =>
   trx
     .updateTable('alert_incidents')
@@ -183,7 +183,7 @@ const selectEvents = (db: Db, org: OrgId, incidentId: string) =>
 
 const mostEvents = 200
 
-/** Lists what happened to an incident lately, oldest first, without the comments. */
+/** Lists the newest events of an incident, oldest first, without the comments. */
 export const listTimeline = async (db: Db, org: OrgId, incidentId: string) => {
   const newest = await selectEvents(db, org, incidentId)
     .where('kind', '<>', 'commented')
@@ -214,7 +214,7 @@ export const countIncidentComments = async (db: Db, org: OrgId, incidentId: stri
   return count
 }
 
-/** Returns what news about an incident needs to know of its rule. Undefined if the rule was deleted. */
+/** Returns the rule's fields that messages about its incidents need, or undefined if the rule was deleted. */
 export const findIncidentRule = (db: Db, org: OrgId, ruleId: string) =>
   db
     .selectFrom('alert_rules as r')
@@ -243,14 +243,17 @@ export const findOwner = (db: Db, org: OrgId, userId: string) =>
 
 export type IncidentRule = NonNullable<Awaited<ReturnType<typeof findIncidentRule>>>
 
-/** Old incidents, with their timelines and comments. They opened even earlier, so an index on that time finds them. */
+/**
+ * Selects incidents that are old enough to delete, with their timelines and comments. The index is on the time they
+ * opened, which is always earlier than the time they were resolved.
+ */
 export const oldIncidents = dueRows({
   table: 'alert_incidents',
   isDue: (now) =>
     sql`opened_at < ${daysBefore(now, 400)} AND status = 'resolved' AND resolved_at < ${daysBefore(now, 400)}`,
 })
 
-/** Takes erased conversations out of incidents. Returns the IDs of those that named them. */
+/** Removes erased conversations from incidents. Returns the IDs of the incidents that named them. */
 export const removeConversations = async (trx: Db, org: OrgId, conversationIds: string[]): Promise<string[]> => {
   const rows = await trx
     .updateTable('alert_incidents')

@@ -222,7 +222,7 @@ type StoredComment = Awaited<ReturnType<typeof getIncidentComment>>
 const presentComment = (incidentId: string, { id, userId, body, at }: StoredComment) => ({
   id,
   incidentId,
-  // Comments are written by people, and have a body.
+  // Only people write comments, and every comment has a body.
   authorUserId: userId as string,
   body: body as object,
   createdAt: at,

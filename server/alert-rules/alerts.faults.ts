@@ -24,8 +24,8 @@ import { newId, orgIdOf } from '../platform/ids.ts'
 import { checkAlertRules } from './jobs.ts'
 
 /**
- * Two workers, and one is killed while rules fire and digests are sent. Each incident still opens once, with one delivery
- * to each destination and one notification of each person, and there is one digest of each period.
+ * Runs two workers and kills one while rules fire and digests are sent. Each incident still opens once, with one
+ * delivery to each destination and one notification for each person, and each period has one digest.
  */
 
 const seed = inject('seeds')[0] ?? 1
@@ -68,7 +68,7 @@ const openWorkers = async (origin: string) => {
   }
 }
 
-/** A monitor that finds all recent calls of three agents affected. */
+/** Creates a monitor that finds all recent calls of three agents affected. */
 const makeAffected = async (key: string): Promise<string> => {
   const { id: monitorId } = await makeMonitor(server, key)
   const startedAt = new Date(Date.now() - 60_000).toISOString()
@@ -86,7 +86,7 @@ const makeAffected = async (key: string): Promise<string> => {
   return monitorId
 }
 
-/** A person who wants to know about every incident, and a digest each day. */
+/** Invites a person who is notified of every incident and receives a digest each day. */
 const makeReader = async (key: string) => {
   const person = await makePerson(server, key)
   const path = '/v1/notification-preferences'
@@ -98,7 +98,7 @@ const makeReader = async (key: string) => {
   return person
 }
 
-/** Ends the period of the person's digest, with one notification that waits for it, once the one before was sent. */
+/** Ends the period of the person's digest while one notification waits for it. */
 const endPeriod = async (org: OrgId, userId: string): Promise<void> => {
   const { db } = deps
   const period = () =>
@@ -167,7 +167,7 @@ it('kill -9 while rules fire: one incident of each rule and group, and one deliv
     await makeAlertRule(server, key, { condition, groupBy: 'agent', destinationIds, ownerUserId: owner.userId })
     await endPeriod(org, reader.userId)
     await deps.jobs.enqueue(deps.db, checkAlertRules, {})
-    // During the check, or while messages are sent.
+    // Kill the worker either while it checks rules or while it sends messages.
     const sent = random.chance(0.5) ? random.below(2 * agents.length) : undefined
     if (sent !== undefined) {
       await expect.poll(() => fakes.sent.length, { timeout: 30_000, interval: 1 }).toBeGreaterThan(sentBefore + sent)

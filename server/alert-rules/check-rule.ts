@@ -26,7 +26,7 @@ import { describeReading } from './describe.ts'
 import { findLockedRule, type StoredRule, updateNextCheck } from './queries.ts'
 import { subjectOf } from './subject.ts'
 
-/** Returns the question that a stored rule asks. Its condition and filter were checked when they were stored. */
+/** Returns the question that a stored rule asks. Condition and filter were validated when they were stored. */
 const questionOf = (rule: StoredRule): AlertQuestion => ({
   condition: rule.condition as AlertCondition,
   selection: rule.filter === null ? undefined : parseFilter(rule.filter as Filter),
@@ -38,7 +38,9 @@ const questionOf = (rule: StoredRule): AlertQuestion => ({
 
 const shortestMs = 15_000
 
-/** Short windows are checked often, so that alerts arrive within a minute; a window of a month changes slowly. */
+/**
+ * Checks short windows often, so that alerts arrive within a minute. The result of a month-long window changes slowly.
+ */
 const checkEveryMs = ({ condition, windowMinutes }: AlertQuestion): number => {
   if (!['rate', 'score', 'signal', 'volume'].includes(condition.kind)) return minuteMs / 2
   const longestMs = windowMinutes <= 1_440 ? minuteMs : 10 * minuteMs
@@ -46,9 +48,9 @@ const checkEveryMs = ({ condition, windowMinutes }: AlertQuestion): number => {
 }
 
 /**
- * How long a condition must not be met before its incident resolves: long enough that a value near the threshold does
- * not open one incident after another. If the condition is certain to be over, such as for a closed finding, the incident
- * resolves immediately.
+ * Returns how long a condition must not be met before its incident resolves. The time is long enough that a value near
+ * the threshold does not open one incident after another. If the condition is certain to be over, for example because a
+ * finding was closed, the incident resolves immediately.
  */
 const clearForMs = ({ condition, windowMinutes }: AlertQuestion): number => {
   if (['spike', 'finding', 'experiment_health', 'judge_budget', 'no_data', 'change'].includes(condition.kind)) return 0
@@ -58,7 +60,7 @@ const clearForMs = ({ condition, windowMinutes }: AlertQuestion): number => {
 /** An incident also resolves after this long without enough data. */
 const unknownForMs = dayMs
 
-/** Conditions that say nothing about a group without conversations. */
+/** Whether the condition says nothing about a group without conversations. */
 const needsData = ({ condition }: AlertQuestion): boolean =>
   ['rate', 'score', 'signal', 'change'].includes(condition.kind)
 
@@ -85,7 +87,7 @@ const readState = async (
 })
 
 const isDueAgain = ({ status, notifiedAt }: StoredIncident, rule: StoredRule, now: Date): boolean => {
-  // Someone is looking into it, even if nobody else has heard of it.
+  // Someone is already looking into it.
   if (status !== 'firing') return false
   if (notifiedAt === null) return rule.mutedUntil === null || rule.mutedUntil <= now
   const { repeatEveryMinutes } = rule
@@ -112,7 +114,9 @@ const stepOf = (
   return clearSince === null ? { do: 'note', incident, clearSince: now } : undefined
 }
 
-/** Returns what follows from the readings. Pure, so that it can run before and inside the transaction. */
+/**
+ * Returns what follows from the readings. A pure function, because it runs before the transaction and again inside it.
+ */
 const planSteps = (
   readings: Reading[],
   { open, overruled }: State,
@@ -139,7 +143,7 @@ type Firing = { rule: StoredRule; question: AlertQuestion; now: Date; course: Ma
 
 /** The most incidents that one check opens. */
 const mostOpened = 50
-/** The most incidents of a rule that are open at a time. Nobody would read more. */
+/** The most open incidents of a rule. Nobody would read more. */
 const mostOpen = 1_000
 
 const perform = async (
@@ -175,22 +179,25 @@ const perform = async (
   }
 }
 
-/** An alert is more important than its chart. */
+/** Reads the chart, but sends the alert without one if that fails. */
 const tryCourse = ({ db, log }: Deps, org: OrgId, question: AlertQuestion, now: Date) =>
   readCourse(db, org, question, now).catch((error: unknown) => {
     log.warn({ err: error }, 'sending an alert without a chart')
     return undefined
   })
 
-/** Undefined if it was deleted, or changed since its condition was read: the next check reads it again. */
+/**
+ * Locks the rule. Returns undefined if it was deleted or changed since its condition was read, because the next check
+ * reads it again.
+ */
 const lockUnchanged = async (trx: Db, org: OrgId, rule: StoredRule): Promise<StoredRule | undefined> => {
   const locked = await findLockedRule(trx, org, rule.id)
   return locked?.enabled && locked.updatedAt.getTime() === rule.updatedAt.getTime() ? locked : undefined
 }
 
 /**
- * Until a window ends, nothing changes, but reminders can be due, and messages that were held back while the rule was
- * muted.
+ * Sends reminders between the ends of windows, when the condition itself can't change. Also sends messages that were
+ * held back while the rule was muted.
  */
 const remindBetweenWindows = async (
   deps: Deps,
@@ -209,8 +216,8 @@ const remindBetweenWindows = async (
 }
 
 /**
- * Checks a rule: reads its condition, and opens, repeats, or resolves its incidents. If nothing changes, nothing is
- * locked. Changes are decided again with the rule locked, so that concurrent checks do nothing twice.
+ * Checks a rule: reads its condition, and opens, repeats, or resolves its incidents. Locks nothing if nothing changes.
+ * Otherwise decides again after it has locked the rule, so that concurrent checks do nothing twice.
  */
 export const checkRule = async (
   deps: Deps,

@@ -145,7 +145,7 @@ const schemas = [
 export type AlertCondition = Static<(typeof schemas)[number]>
 export type ConditionOf<Kind extends AlertCondition['kind']> = Extract<AlertCondition, { kind: Kind }>
 
-/** One of these, told apart by `kind`, so that a fault is reported for the right one. */
+/** `kind` selects the schema, so that errors refer to the right kind of condition. */
 export const AlertCondition = Type.Unsafe<AlertCondition>({
   type: 'object',
   required: ['kind'],

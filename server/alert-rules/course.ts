@@ -14,10 +14,10 @@ import { decideRate, eachPeriod } from './measures/decide.ts'
 import { sumMeasure, type WindowSums } from './measures/queries.ts'
 
 const pointCount = 24
-/** How many windows are condition. Long windows change slowly and take longer to count. */
+/** Returns how many windows a chart shows. Long windows change slowly and take longer to count. */
 const windowsDrawn = (windowMinutes: number): number => (windowMinutes <= 1_440 ? 6 : 2)
 
-/** The most groups times points. More would take too much memory. */
+/** The most groups times points. More rows would take too much memory. */
 const mostSums = 50_000
 
 const pointOf = (condition: MeasureCondition, sums: WindowSums) => {
@@ -29,7 +29,7 @@ const pointOf = (condition: MeasureCondition, sums: WindowSums) => {
 }
 
 /**
- * Returns the measure of each group over the last windows. Undefined if the condition measures nothing, or there is too
+ * Returns the chart of each group for the last windows, or undefined if the condition measures nothing or there is too
  * much to draw.
  */
 export const readCourse = async (
@@ -50,7 +50,7 @@ export const readCourse = async (
   return new Map(
     [...Map.groupBy(rows, ({ key }) => key)].map(([key, ofGroup]) => {
       const points = eachPeriod(ofGroup, pointCount).map((sums) => pointOf(condition, sums))
-      // The threshold of a volume is for a whole window, so it can't be condition for parts of one.
+      // The threshold of a volume applies to a whole window, so it would be wrong for the shorter periods of the chart.
       const threshold = 'threshold' in condition && condition.kind !== 'volume' ? condition.threshold : null
       return [key, { points, threshold, label: `The ${spellLast(minutes)}` }]
     }),

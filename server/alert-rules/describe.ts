@@ -16,7 +16,7 @@ const periods = [
   { unit: 'minute', minutes: 1 },
 ]
 
-/** In the largest unit that leaves a whole number. */
+/** Uses the largest unit that leaves a whole number. */
 const spellMinutes = (minutes: number): string => {
   const { unit, minutes: length } = periods.find((period) => minutes % period.minutes === 0) ?? {
     unit: 'minute',

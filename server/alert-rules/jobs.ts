@@ -8,7 +8,10 @@ import { listDueOrganizationsAllOrgs, listDueRules } from './queries.ts'
 
 const rulesAtOnce = 100
 
-/** Checks the rules that are due. A wrong clock would raise false alarms, so nothing is checked while it is in doubt. */
+/**
+ * Checks the rules that are due. Checks nothing while the clock may be wrong, because a wrong clock would raise false
+ * alarms.
+ */
 export const checkAlertRules = defineSweep({
   name: 'alert.check',
   schedule: '*/15 * * * * *',

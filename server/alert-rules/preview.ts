@@ -6,13 +6,13 @@ import { type AlertQuestion, decideMeasure, lastWholeWindow, measureOf } from '.
 import { type Decision, decideChange, eachPeriod, nothingMeasured } from './measures/decide.ts'
 import { findGroupNames, sumMeasure, type WindowSums } from './measures/queries.ts'
 
-// When a rule would have fired, in consecutive windows.
+// Calculates when a rule would have fired in the past, in consecutive windows.
 
 const previewDays = 90
 const mostPeriods = 20_000
 const mostIncidents = 200
 const mostPoints = 500
-/** The most groups times periods. More would take too much memory. */
+/** The most groups times periods. More rows would take too much memory. */
 const mostSteps = 500_000
 
 type Incident = { key: string; openedAt: Date; resolvedAt: Date | null; value: number | null }
@@ -22,7 +22,7 @@ type Previewed = ConditionOf<'rate' | 'score' | 'signal' | 'volume' | 'change' |
 const isPreviewed = (condition: AlertCondition): condition is Previewed =>
   ['rate', 'score', 'signal', 'volume', 'change', 'no_data'].includes(condition.kind)
 
-/** The length of the periods that are counted: for silence, a quarter of its length. */
+/** Returns the length of the counted periods. A rule about silence counts quarters of its time. */
 const stepMinutesOf = (condition: Previewed, windowMinutes: number): number => {
   if (condition.kind !== 'no_data') return windowMinutes
   return Math.max(1, Math.floor(condition.forMinutes / 4), Math.ceil((previewDays * 1_440) / mostPeriods))
@@ -34,7 +34,6 @@ const boundsOf = (until: Date, stepMinutes: number): Date[] => {
   return Array.from({ length: periods + 1 }, (_, index) => new Date(until.getTime() - (periods - index) * stepMs))
 }
 
-/** Each period's decision. */
 const decide = (condition: Previewed, periods: WindowSums[], question: AlertQuestion, groups: number): Decision[] => {
   const { windowMinutes, minimumSample } = question
   switch (condition.kind) {
@@ -50,7 +49,7 @@ const decide = (condition: Previewed, periods: WindowSums[], question: AlertQues
       let empty: number | undefined
       return periods.map(({ count }) => {
         if (count > 0) empty = 0
-        // Before the first conversation nothing is missing.
+        // Nothing is missing before the first conversation.
         else if (empty !== undefined) empty++
         const isMet = empty !== undefined && empty >= needed
         return { verdict: isMet ? 'met' : 'clear', value: count, interval: null, sample: count }
@@ -61,7 +60,7 @@ const decide = (condition: Previewed, periods: WindowSums[], question: AlertQues
   }
 }
 
-/** Opens and resolves as checks do: without enough data, an incident stays open for a day. */
+/** Opens and resolves incidents like checks do. An incident stays open for a day without enough data. */
 const replay = (key: string, decisions: Decision[], bounds: Date[]): Incident[] => {
   const incidents: Incident[] = []
   let open: (Incident & { metAt: Date }) | undefined
@@ -80,7 +79,7 @@ const replay = (key: string, decisions: Decision[], bounds: Date[]): Incident[] 
   return incidents
 }
 
-/** Thins a course to what a chart can show. */
+/** Reduces the points to as many as a chart can show. */
 const thin = <T>(points: T[]): T[] => {
   const every = Math.ceil(points.length / mostPoints)
   return points.filter((_, index) => index % every === every - 1 || every === 1)

@@ -13,7 +13,7 @@ const columnsOf = (org: OrgId) =>
     'name',
     'enabled',
     sql<Severity>`severity`.as('severity'),
-    // Checked when it was stored.
+    // The condition was validated when it was stored.
     sql<object>`condition`.as('condition'),
     sql<object | null>`filter`.as('filter'),
     sql<GroupBy | null>`group_by`.as('groupBy'),
@@ -51,11 +51,11 @@ export type StoredRule = Awaited<ReturnType<typeof getRule>>
 export const lockRule = (trx: Db, org: OrgId, id: string) =>
   selectRule(trx, org, id).forUpdate().executeTakeFirstOrThrow(notFound)
 
-/** Returns the rule, locked, or undefined if it was deleted. */
+/** Locks the rule and returns it, or undefined if it was deleted. */
 export const findLockedRule = (trx: Db, org: OrgId, id: string) =>
   selectRule(trx, org, id).forUpdate().executeTakeFirst()
 
-/** Counts the rules, and keeps others from adding one until the transaction ends. */
+/** Counts the rules. Until the transaction ends, no other transaction can add one. */
 export const lockRuleCount = async (trx: Db, org: OrgId): Promise<number> => {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended('alert rules of ' || ${org}::text, 0))`.execute(trx)
   const { count } = await trx
@@ -114,7 +114,7 @@ export const insertRules = (trx: Db, org: OrgId, rules: NewRule[]) =>
     )
     .execute()
 
-/** A changed rule is checked immediately, and earlier checks no longer count. */
+/** Updates a rule. It is checked immediately, and earlier checks no longer count. */
 export const updateRule = (trx: Db, org: OrgId, id: string, fields: RuleFields, now: Date) =>
   trx
     .updateTable('alert_rules')
@@ -139,7 +139,7 @@ export const deleteRule = (trx: Db, org: OrgId, id: string) =>
     .returning('id')
     .executeTakeFirstOrThrow(notFound)
 
-/** Takes a destination out of all rules. */
+/** Removes a destination from all rules. */
 export const removeDestination = (trx: Db, org: OrgId, destinationId: string) =>
   trx
     .updateTable('alert_rules')
@@ -167,7 +167,7 @@ export const listDueRules = (db: Db, org: OrgId, now: Date, page: Page) =>
 
 type Checked = { nextCheckAt: Date; checkedUntil: Date | null }
 
-/** A rule that was changed since it was read stays due. */
+/** Stores when a rule is checked next, unless it was changed since it was read. A changed rule stays due. */
 export const updateNextCheck = (db: Db, org: OrgId, { id, updatedAt }: StoredRule, checked: Checked) =>
   db
     .updateTable('alert_rules')
@@ -188,7 +188,7 @@ export const findMemberName = async (db: Db, org: OrgId, userId: string): Promis
   return member?.name
 }
 
-/** Removes a person who left as the owner of rules. */
+/** Removes a person who left from the rules they own. */
 export const clearRuleOwner = (trx: Db, org: OrgId, userId: string) =>
   trx
     .updateTable('alert_rules')

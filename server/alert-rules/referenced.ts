@@ -16,7 +16,7 @@ export const removeDeletedDestination = (
 export const clearOwnerOfAlertRules = (_deps: Deps, trx: Db, org: OrgId, { userId }: { userId: string }) =>
   clearRuleOwner(trx, org, userId)
 
-/** A rule without its monitor would never fire again, so it is disabled, which people can see. */
+/** Disables the rules of a deleted monitor. They would never fire again, and people can see that they are disabled. */
 export const disableRulesOfMonitor = async (
   deps: Deps,
   trx: Db,

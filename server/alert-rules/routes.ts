@@ -47,7 +47,7 @@ export const alertRules = (app: App, deps: Deps): void => {
     const state = until ? 'muted' : isFiring ? 'firing' : 'ok'
     return {
       ...others,
-      // Both were checked when they were stored.
+      // Condition and filter were validated when they were stored.
       condition: condition as AlertCondition,
       filter: filter as Filter | null,
       mutedUntil: until,

@@ -23,7 +23,7 @@ const { call, clock, deps } = server
 let key: string
 beforeEach(async () => {
   key = (await makeOrganization(server)).key
-  // Rules of other tests must not be due.
+  // Rules of other tests in this file must not be due.
   await deps.db.updateTable('alert_rules').set({ enabled: false }).execute()
 })
 
@@ -32,7 +32,7 @@ const check = async () => {
   await deps.jobs.drain([checkAlertRules], deps)
 }
 
-/** Lets time pass, and checks as often as a service would. */
+/** Advances the clock and checks as often as a service would. */
 const checkAfter = async (ms: number) => {
   clock.advance(ms)
   await check()
@@ -40,7 +40,7 @@ const checkAfter = async (ms: number) => {
 
 const minutesAgo = (minutes: number) => new Date(clock.now().getTime() - minutes * minuteMs).toISOString()
 
-/** Creates conversations in the last minutes, the first `affected` of them affected. */
+/** Creates recent conversations. The first `affected` of them are affected. */
 const converse = async (monitorId: string, affected: number, others: number, fields: object = {}) => {
   const ids = await makeConversations(
     server,
@@ -218,7 +218,7 @@ describe('other conditions', () => {
   })
 
   it('no_data: fires within a minute of its time, and resolves with the next conversation', async () => {
-    // Arrivals have the time of the database; starts have the time of the test.
+    // Conversations arrive at the database's time but start at the test's time.
     const filter = { channels: ['call'] }
     const { id } = await makeAlertRule(server, key, { condition: { kind: 'no_data', forMinutes: 60 }, filter })
     await check()
@@ -279,7 +279,7 @@ describe('other conditions', () => {
     const { id: monitorId } = await makeMonitor(server, key)
     const condition = { kind: 'change', monitorId, direction: 'up', falseAlarmsPerYear: 12 }
     const { id } = await makeAlertRule(server, key, { condition, minimumSample: 5 })
-    // To the middle of an hour, when the last whole hour has settled.
+    // At half past the hour, all results of the last whole hour count.
     clock.advance(hourMs - (clock.now().getTime() % hourMs) + 30 * minuteMs)
     await converse(monitorId, 2, 98, { startedAt: minutesAgo(100) })
     await converse(monitorId, 30, 70, { startedAt: minutesAgo(40) })
@@ -296,7 +296,7 @@ describe('other conditions', () => {
   it('failures: counts what failed for good', async () => {
     const { id: monitorId } = await makeMonitor(server, key)
     await converse(monitorId, 3, 0)
-    // Results of external monitors don't fail; a judge's do.
+    // Results of external monitors can't fail. Results of a judge can.
     await deps.db
       .updateTable('monitor_results')
       .set({ status: 2, result: null, score: null })
@@ -354,7 +354,7 @@ describe('people', () => {
     ])
     await checkAfter(minuteMs)
     expect(await incidentsOf(id)).toHaveLength(1)
-    // The condition is no longer met, and then met again.
+    // The condition stops being met, and is then met again.
     await checkAfter(2 * hourMs)
     await makeConversations(server, key, [{ startedAt: minutesAgo(1) }])
     await checkAfter(minuteMs)

@@ -9,7 +9,7 @@ import type { AlertCondition } from './condition-schema.ts'
 import { findMemberName, type RuleFields } from './queries.ts'
 import type { RuleCreate, RuleUpdate } from './schema.ts'
 
-/** The settings of a rule that names no others. */
+/** The settings that a rule has unless it specifies others. */
 export const defaults: Omit<RuleFields, 'name' | 'condition'> = {
   enabled: true,
   severity: 'warning',
@@ -28,10 +28,10 @@ type Given = Partial<Static<typeof RuleCreate>> & Static<typeof RuleUpdate>
 const lowerId = <T extends { monitorId?: string }>(condition: T): T =>
   condition.monitorId === undefined ? condition : { ...condition, monitorId: condition.monitorId.toLowerCase() }
 
-/** Conditions that count conversations. Others look at the organization as a whole. */
+/** Conditions that count conversations. All others concern the organization as a whole. */
 const counting = new Set<AlertCondition['kind']>(['rate', 'score', 'signal', 'volume', 'change', 'no_data'])
 
-/** Returns the parsed filter. A window belongs to the rule, so that it moves with time. */
+/** Returns the parsed filter. It can't contain a period, because the rule's window moves with time. */
 export const parseRuleFilter = (filter: Filter | null | undefined): object | null => {
   if (!filter) return null
   const selection = parseFilter(filter, 'filter')
@@ -58,7 +58,7 @@ export const withGiven = (present: RuleFields | undefined, given: Given): RuleFi
 
 const minutesPerWeek = 10_080
 
-/** Rejects settings that exclude each other. */
+/** Finds settings that contradict each other. */
 const faultsOf = ({
   condition,
   filter,
@@ -89,7 +89,7 @@ export const checkMonitor = async (db: Db, org: OrgId, condition: object): Promi
 
 /**
  * Throws if the settings contradict each other, or if a given ID does not exist. Stored IDs may have been deleted
- * since, which must not prevent other changes; but no rule watches a deleted monitor.
+ * since, which must not prevent other changes. Only the monitor must still exist.
  */
 export const checkRuleSettings = async (db: Db, org: OrgId, fields: RuleFields, given: Given): Promise<void> => {
   const { condition, enabled } = fields
@@ -109,7 +109,7 @@ export const checkRuleSettings = async (db: Db, org: OrgId, fields: RuleFields, 
   if (enabled || given.condition !== undefined) await checkMonitor(db, org, condition)
 }
 
-/** Whether a change leaves the rule's open incidents without meaning. */
+/** Whether a change makes the rule's open incidents meaningless. */
 export const asksSomethingElse = (before: RuleFields, after: RuleFields): boolean => {
   const subjectOf = ({ condition, groupBy }: RuleFields) => {
     const { kind, monitorId } = condition as AlertCondition & { monitorId?: string }
@@ -118,7 +118,7 @@ export const asksSomethingElse = (before: RuleFields, after: RuleFields): boolea
   return subjectOf(before) !== subjectOf(after)
 }
 
-/** Whether its condition may be met now although it was not before, or the other way around. */
+/** Whether a change can change the answer to whether the condition is met. */
 export const asksAnew = (before: RuleFields, after: RuleFields): boolean => {
   const questionOf = ({ enabled, condition, filter, groupBy, windowMinutes, minimumSample }: RuleFields) =>
     [enabled, condition, filter, groupBy, windowMinutes, minimumSample] as const

@@ -9,14 +9,14 @@ import type { StoredRule } from './queries.ts'
 
 const nothing: OwnershipSubject = { agentIds: [], companyIds: [], tags: [] }
 
-/** Returns the agents, companies, and tags that an incident is about, for ownership rules: those of its group or filter. */
+/** Returns the agents, companies, and tags of an incident's group or filter, which ownership rules compare. */
 export const subjectOf = async (
   db: Db,
   org: OrgId,
   { condition, filter, groupBy }: Pick<StoredRule, 'condition' | 'filter' | 'groupBy'>,
   groupKey: string,
 ): Promise<OwnershipSubject> => {
-  // It was checked when it was stored.
+  // The condition was validated when it was stored.
   const { kind } = condition as AlertCondition
   if (kind === 'finding') {
     const [involved, { tags }] = [await findInvolved(db, org, groupKey), await getFinding(db, org, groupKey)]

@@ -52,7 +52,7 @@ export const insertApiKey = (db: Db, org: OrgId, { id, key, name, role, createdB
     .returning(columns)
     .executeTakeFirstOrThrow()
 
-/** Returns a key to revoke, with its effective role: the lower of its own and its owner's. */
+/** Returns the effective role of a key to revoke: the lower of its own role and its owner's. */
 export const getApiKeyReach = async (db: Db, org: OrgId, id: string): Promise<Role> => {
   const { role, memberRole } = await db
     .selectFrom('api_keys')
@@ -65,11 +65,11 @@ export const getApiKeyReach = async (db: Db, org: OrgId, id: string): Promise<Ro
     .where('api_keys.organization_id', '=', org)
     .where('api_keys.id', '=', id)
     .executeTakeFirstOrThrow(notFound)
-  // A key of a removed member acts for nobody.
+  // The key of a removed member has no permissions, so anyone may revoke it.
   return memberRole ? lowerRole(role, memberRole) : 'viewer'
 }
 
-/** Revoking a revoked key keeps the first timestamp. */
+/** Revokes a key. If it is already revoked, the first timestamp stays. */
 export const revokeApiKey = (db: Db, org: OrgId, id: string, revokedAt: Date) =>
   db
     .updateTable('api_keys')

@@ -18,7 +18,7 @@ beforeEach(async () => {
 const statusOf = async (key: string) => (await call('GET', '/v1/me', { key })).status
 const roleOf = async (key: string) => (await call('GET', '/v1/me', { key })).body.role
 
-/** A key for a member other than the owner, who would otherwise create it in the console. */
+/** Creates a key for a member in the database. Members create their own keys in the console. */
 const makeKeyOf = (userId: string, role: Role) =>
   createApiKey(deps.db, clock, orgIdOf(org.id), userId, { name: 'Own key', role })
 

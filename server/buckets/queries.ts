@@ -37,11 +37,14 @@ export const getBucket = (db: Db, org: OrgId, id: string) =>
 
 export type StoredBucket = Awaited<ReturnType<typeof getBucket>>
 
-/** Locks the bucket against deletion until the transaction ends. Taken before any lock on its conversations. */
+/**
+ * Locks the bucket against deletion until the transaction ends. Callers lock the bucket before they lock its
+ * conversations.
+ */
 export const lockBucketShared = (trx: Db, org: OrgId, id: string) =>
   selectBuckets(trx, org).where('id', '=', id).forKeyShare().executeTakeFirstOrThrow(notFound)
 
-/** Locks against changes. */
+/** Locks the bucket against changes. */
 export const lockBucket = (trx: Db, org: OrgId, id: string) =>
   selectBuckets(trx, org).where('id', '=', id).forNoKeyUpdate().executeTakeFirstOrThrow(notFound)
 
@@ -115,7 +118,7 @@ export const insertBucket = (trx: Db, org: OrgId, { id, type, drawnUntil, ...set
 
 type Restart = { drawnUntil: Date | null }
 
-/** `restart` if the bucket adds different conversations from now on. */
+/** Updates a bucket. With `restart`, it selects conversations anew, because its settings now match different ones. */
 export const updateBucket = (trx: Db, org: OrgId, id: string, settings: BucketSettings, restart?: Restart) =>
   trx
     .updateTable('buckets')
@@ -130,7 +133,7 @@ export const updateBucket = (trx: Db, org: OrgId, id: string, settings: BucketSe
     .executeTakeFirstOrThrow()
     .catch(explain)
 
-/** Locks against all use. Returns its conversations. */
+/** Locks a bucket against any other use. Returns its conversations. */
 export const lockWholeBucket = async (trx: Db, org: OrgId, id: string): Promise<string[]> => {
   await trx
     .selectFrom('buckets')
@@ -149,7 +152,7 @@ export const lockWholeBucket = async (trx: Db, org: OrgId, id: string): Promise<
 }
 
 /**
- * Deletes the bucket with its locked conversations and unfinished reviews. Finished reviews stay, as reviews outside of
+ * Deletes the bucket with its locked conversations and unfinished reviews. Finished reviews stay as reviews outside of
  * buckets.
  */
 export const deleteBucket = async (trx: Db, org: OrgId, id: string): Promise<void> => {
@@ -170,9 +173,10 @@ export const deleteBucket = async (trx: Db, org: OrgId, id: string): Promise<voi
 }
 
 /**
- * Whether `conversations c` was reviewed in a fair sample of the scope of `monitors o`: in a sampled bucket with only
- * filters that the scope of the monitor has too, and after the bucket got them. A sample of a subset, such as of
- * affected conversations, does not represent the rest. `x.agent_id` limits it to one agent, or is null.
+ * Whether `conversations c` was reviewed in a fair sample of the scope of `monitors o`. The bucket must be sampled, its
+ * filters must all be part of the monitor's scope, and it must have had them when the conversation arrived. A sample of
+ * a subset, such as affected conversations, does not represent the rest. `x.agent_id` limits the question to one agent,
+ * or is null.
  */
 export const isFairlySampled = (org: OrgId) => sql<boolean>`EXISTS (
   SELECT 1 FROM bucket_conversations i

@@ -21,12 +21,15 @@ import { lockConversations, settleConversations } from './review-status/queries.
 import { Bucket, BucketCreate, BucketUpdate } from './schema.ts'
 import { defaults, drawnUntil, requireSound, selectsOtherwise, withGiven } from './settings.ts'
 
-/** Each arriving conversation is checked against all buckets. Concurrent requests can exceed the limit slightly. */
+/**
+ * The most buckets of an organization, because each new conversation is checked against all of them. Concurrent
+ * requests can exceed the limit slightly.
+ */
 const mostBuckets = 100
 
 const tags = ['Buckets']
 
-/** The published field is omitted if it is not set. */
+/** Returns a bucket in the format of the API, which omits `agentId` if it is not set. */
 const shown = ({ agentId, ...bucket }: StoredBucket) => ({ ...bucket, ...(agentId !== null && { agentId }) })
 
 export const buckets = (app: App, { db, clock, reactions }: Deps): void => {

@@ -57,7 +57,10 @@ const faultsOf = (type: BucketType, { filters, agentId, share, perWeek }: Bucket
 const naming = (path: string, given: string[], known: string[], what: string): Issue[] =>
   given.flatMap((id, index) => (known.includes(id) ? [] : [{ path: `${path}[${index}]`, message: `must be ${what}` }]))
 
-/** Reports all faults at once. Only checks people and monitors in `given`: stored ones may have been deleted since. */
+/**
+ * Reports all errors at once. Only checks the people and monitors in `given`, because stored ones may have been deleted
+ * since.
+ */
 export const requireSound = async (db: Db, org: OrgId, type: BucketType, settings: BucketSettings, given: Given) => {
   const issues = faultsOf(type, settings)
   if (given.reviewerUserIds) {
@@ -71,12 +74,12 @@ export const requireSound = async (db: Db, org: OrgId, type: BucketType, setting
   if (issues.length > 0) throw invalidAll(issues)
 }
 
-/** The first week to sample for a new weekly quota: the current one. */
+/** Returns the first week to sample for a new weekly quota, which is the current one. */
 export const drawnUntil = ({ perWeek }: BucketSettings, now: Date): Date | null =>
   perWeek === null ? null : weekOf(now).start
 
 const selecting = ['agentId', 'filters', 'share', 'perWeek'] as const
 
-/** Whether the bucket now adds different conversations. */
+/** Whether different settings select different conversations. */
 export const selectsOtherwise = (before: BucketSettings, after: BucketSettings): boolean =>
   selecting.some((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))

@@ -4,8 +4,8 @@ import { expect, it } from 'vitest'
 import { ask, makeDataDir, provision, runEarshot, startEarshot } from '../../test/earshot.ts'
 
 /**
- * Starting with a different secret key or storage than the database was used with is refused until the operator accepts
- * it.
+ * Earshot refuses to start with another secret key or storage than the database was used with, until the operator
+ * accepts it.
  */
 
 const restart = async ({ child, ended }: Awaited<ReturnType<typeof startEarshot>>) => {

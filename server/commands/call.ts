@@ -1,8 +1,8 @@
-// How commands are described and parsed.
+// Describes commands and parses their arguments.
 
 import { parseArgs } from 'node:util'
 
-/** An option with `value` has a value with this name in the help. Without it, the option is a flag. */
+/** `value` is the name of the option's value in the help. An option without it is a flag. */
 export type CommandOption = { about: string; value?: string; many?: true; choices?: readonly string[] }
 
 export type Arguments = { name: string; count: 'one' | 'some' | 'any' }
@@ -16,11 +16,11 @@ export type Spec = Shape & {
   load: () => Promise<{ run: RunCommand }>
   /** Shown at the end of the help. */
   notes?: string
-  /** Subcommands, each with its own options. */
+  /** The subcommands, each with its own options. */
   actions?: Record<string, Shape>
 }
 
-/** Invalid usage of a command. */
+/** A command was called with invalid arguments. */
 export class WronglyCalled extends Error {
   /** Whether to show the usage. */
   readonly tellsUsage: boolean
@@ -66,7 +66,7 @@ export const optionsOf = (spec: Spec, action: string): Record<string, CommandOpt
   ...spec.actions?.[action]?.options,
 })
 
-/** Undefined if the call only asks for help. */
+/** Returns undefined if the call only asks for help. */
 export const readCall = (spec: Spec, given: string[]): Called | undefined => {
   const asksHelp = (arg: string, at: number) => (arg === '--help' || arg === '-h') && !given.slice(0, at).includes('--')
   if (given.some(asksHelp)) return undefined
@@ -104,7 +104,7 @@ export const readCall = (spec: Spec, given: string[]): Called | undefined => {
   return {
     action,
     args,
-    // The options were parsed with their types.
+    // The arguments were parsed with these types.
     text: (name) => read(name) as string | undefined,
     flag: (name) => read(name) === true,
     list: (name) => (read(name) ?? []) as string[],

@@ -1,6 +1,6 @@
 /**
- * The output of commands: columns for people, JSON for programs. Each function returns the exit code of a finished
- * command.
+ * Prints the output of commands: columns for people, JSON for programs. Each function returns the exit code of a
+ * finished command.
  */
 
 export const print = (text: string): number => {
@@ -11,11 +11,11 @@ export const print = (text: string): number => {
 export const printJson = (value: unknown): number => print(`${JSON.stringify(value, null, 2)}\n`)
 
 const segmenter = new Intl.Segmenter()
-/** The approximate width on a terminal: without colors, one column per character. */
+/** Returns the approximate width on a terminal: one column per character, ignoring color codes. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one.
 const widthOf = (cell: string): number => [...segmenter.segment(cell.replaceAll(/\x1b\[\d*m/g, ''))].length
 
-/** Names and texts come from others, and none of their characters may control the terminal. */
+/** Removes control characters, because names and texts from other people must not control the terminal. */
 export const plain = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
 
 export const plainLines = (text: string): string => text.split('\n').map(plain).join('\n')

@@ -7,7 +7,7 @@ import { ask, makeDataDir, openQueue, provision, runEarshot, runInOne, startEars
 import { serviceKey } from '../../test/server.ts'
 import { deleteLogo } from '../companies/jobs.ts'
 
-/** The commands as people run them, with and without a running service. */
+/** Runs the commands like people do, with and without a running service. */
 
 const statusOf = async (origin: string, path: string, key: string) => (await ask(origin, 'GET', path, key)).status
 
@@ -57,7 +57,7 @@ describe('with a running service', async () => {
     const list = async () => (await runInOne(['jobs', 'list'], switches)).stdout
     expect(await list()).toBe('No dead jobs.\n')
 
-    // A payload that no code of this version writes, so it can never run.
+    // No code of this version writes such a payload, so the job can never run.
     const { jobs, db } = await openQueue(switches.EARSHOT_DATA_DIR)
     const payload = { nothing: true } as unknown as { key: string }
     const id = await jobs.enqueue(db, deleteLogo, payload)

@@ -1,9 +1,7 @@
 import { type CommandOption, optionsOf, type RunCommand, type Spec } from './call.ts'
 import { print } from './columns.ts'
 
-/**
- * Shell completion from the words before the cursor: each line is a position (`monitors test`) with its possible words.
- */
+/** Generates shell completion. Each position (`monitors test`) has its possible next words. */
 
 type Commands = Record<string, Spec>
 
@@ -39,7 +37,7 @@ const places = (commands: Commands): CompletionPoint[] => [
   ...Object.entries(commands).flatMap(placesOf),
 ]
 
-/** After these commands, another word selects the subcommand. */
+/** Lists the commands whose next word is a subcommand. */
 const placesWithActions = (commands: Commands) =>
   Object.entries(commands)
     .filter(([, { actions }]) => actions)
@@ -93,8 +91,8 @@ const fish = (commands: Commands): string => {
   return `${lines.join('\n')}\n`
 }
 
-/** The command, from the table that it completes. */
+/** Completes the commands of the table, which includes this one. */
 export const completionOf = (commands: Commands): { run: RunCommand } => ({
-  // One of its subcommands.
+  // `action` is one of the subcommands.
   run: async ({ action }) => print({ bash, zsh, fish }[action as 'bash' | 'zsh' | 'fish'](commands)),
 })

@@ -3,7 +3,7 @@ import { baseUrlOf, loadConfig, requestPortOf } from '../platform/config.ts'
 import { type Called, WronglyCalled } from './call.ts'
 import { plain } from './columns.ts'
 
-/** Finds the service of a command: from its options, the environment, or this machine. */
+/** Finds the service that a command calls: from its options, the environment, or this machine's configuration. */
 export const serviceOf = ({ text }: Called): { url: string; key: string } => {
   const config = loadConfig()
   const key = text('key') ?? config.client.key

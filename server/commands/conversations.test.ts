@@ -146,7 +146,7 @@ it('reports an unsuitable file value by value, and paths that cannot be written'
   expect(await countAll()).toBe(0)
 })
 
-/** Requests with an already stored conversation wait until they are released. */
+/** Makes requests with an already stored conversation wait until they are released. */
 const hold = async (externalId: string) => {
   const trx = await server.deps.db.startTransaction().execute()
   await sql`SELECT id FROM conversations WHERE organization_id = ${org} AND external_id = ${externalId} FOR UPDATE`.execute(
@@ -180,7 +180,7 @@ it('resumes after kill -9 and Ctrl-C, and ends with each conversation and each r
 
   const killed = start()
   await held(1)
-  // Progress is written at most twice a second, so with the next response.
+  // Progress is written at most twice a second. After half a second, the next response writes it.
   const age = async () => Date.now() - (await stat(statePath)).mtimeMs
   await expect.poll(age).toBeGreaterThan(500)
   await early?.release()
@@ -191,7 +191,7 @@ it('resumes after kill -9 and Ctrl-C, and ends with each conversation and each r
   const before = await acknowledged()
   expect(before).toBeLessThanOrEqual(2_000)
   await middle?.release()
-  // The requests of the killed process waited until now.
+  // Until now, the requests of the killed process have waited.
   await held(0)
 
   const stopped = start()

@@ -11,7 +11,10 @@ import { type ImportSource, openSources } from './import/sources.ts'
 import { type ImportCounts, openState } from './import/state.ts'
 import { openProgress } from './progress.ts'
 
-/** Next to the first file by default. Standard input cannot be read again. */
+/**
+ * Returns where the import saves its progress: next to the first file by default. Standard input has no progress file,
+ * because it cannot be read again.
+ */
 const statePathOf = ({ args, text }: Called): string | undefined => {
   const given = text('resume')
   if (given !== undefined) return resolve(given)
@@ -19,11 +22,11 @@ const statePathOf = ({ args, text }: Called): string | undefined => {
   return first === '-' ? undefined : `${resolve(first)}.import-state`
 }
 
-/** A file with two paths is the same file. */
+/** Resolves links, because two paths can lead to the same file. */
 const realPathOf = async (path: string): Promise<string> =>
   realpath(path).catch(async () => join(await realpath(dirname(path)).catch(() => dirname(path)), basename(path)))
 
-/** Output files must differ from input files. */
+/** Throws if an output file is also an input file or another output file. */
 const requireApart = async (sources: ImportSource[], written: Record<string, string | undefined>): Promise<void> => {
   const taken = new Set(await Promise.all(sources.map(({ name }) => realPathOf(name))))
   for (const [option, path] of Object.entries(written)) {
@@ -36,7 +39,7 @@ const requireApart = async (sources: ImportSource[], written: Record<string, str
   }
 }
 
-/** The first Ctrl-C stops reading and waits for pending requests; the second cancels them too. */
+/** Handles Ctrl-C: the first one stops reading and waits for pending requests, the second one cancels them too. */
 const watchInterrupts = (waitsForInput: boolean) => {
   const ending = new AbortController()
   let isInterrupted = false
@@ -53,7 +56,7 @@ const watchInterrupts = (waitsForInput: boolean) => {
   }
 }
 
-/** The files that are read, and those written next to them. */
+/** Opens the input files and the files that are written next to them. */
 const openFiles = async (called: Called) => {
   const { args, text } = called
   const sources = await openSources(args)
@@ -70,7 +73,7 @@ const importAll = async (called: Called): Promise<number> => {
   const { earshot } = connect(called)
   const { sources, statePath, rejectsPath } = await openFiles(called)
   const { organization, entitlements } = await earshot.me.get()
-  // One of the option's choices.
+  // The option only accepts these choices.
   const from = text('from') as CallSource | undefined
   const agent = text('agent')
   const of = [organization.id, from ?? '', agent ?? ''].join(' ')

@@ -42,7 +42,9 @@ const prepare = async (deps: ServiceDeps) => {
   return { org: made.org, key: made.apiKey.key, signIn: made.invitationUrl }
 }
 
-/** On a terminal, a line that updates itself; otherwise a line for every tenth. */
+/**
+ * Shows the progress: on a terminal as a line that updates itself, otherwise as a line for every tenth of the calls.
+ */
 const progressOf = (calls: number) => {
   let told = 0
   return (stored: number): void => {

@@ -2,7 +2,7 @@ import type { Called, RunCommand } from './call.ts'
 import { connect } from './connect.ts'
 import { type DoctorCheck, openReport } from './doctor/report.ts'
 
-/** Checks what a key of an organization can see of a remote service. */
+/** Returns the checks of a remote service that a key of an organization allows. */
 const checksFrom = (called: Called): DoctorCheck[] => {
   const { earshot } = connect(called)
   const once = { retries: 0, timeoutMs: 10_000 }
@@ -36,7 +36,7 @@ const checksFrom = (called: Called): DoctorCheck[] => {
 export const run: RunCommand = async (called) => {
   const report = openReport(called.flag('json'))
   if (called.text('url') === undefined) {
-    // Importing it loads the whole service, which a remote check does not need.
+    // This import loads the whole service, which a remote check does not need.
     const { checkHere } = await import('./doctor/here.ts')
     await checkHere(report)
   } else await report.check(checksFrom(called))

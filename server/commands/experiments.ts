@@ -13,7 +13,7 @@ const list = async (called: Called): Promise<number> => {
 
 const show = async (called: Called): Promise<number> => {
   const { earshot } = connect(called)
-  // The argument is required.
+  // The command line requires the argument.
   const { id } = await findNamed(earshot.experiments.list(), called.args[0] as string, 'experiment')
   const experiment = await earshot.experiments.get(id)
   return called.flag('json') ? printJson(experiment) : print(tellExperiment(experiment, colour(process.stdout)))

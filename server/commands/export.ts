@@ -16,7 +16,7 @@ import { openRemote, type Remote, strangeAnswer } from './export/remote.ts'
 import { openProgress, type ProgressLine } from './progress.ts'
 
 const pollMs = 1_000
-/** Polls after a while, as the API recommends. */
+/** The longest pause between two polls, as the API recommends. */
 const slowPollMs = 5_000
 const quickPolls = 20
 
@@ -31,7 +31,7 @@ const reasons: Record<string, string> = {
   storage_unavailable: 'the file storage of the service was unavailable',
 }
 
-/** Checks first that the file can be written to its path. */
+/** Throws before the export starts if the file can't be written. */
 const requirePlace = async (output: string | undefined): Promise<void> => {
   const folder = output === undefined ? '.' : dirname(output)
   const isThere = await access(folder, constants.W_OK | constants.X_OK).then(
@@ -44,7 +44,7 @@ const requirePlace = async (output: string | undefined): Promise<void> => {
 }
 
 const readManifest = (remote: Remote, manifest: Manifest): Manifest => {
-  // The response can come from another service.
+  // The response may come from something other than Earshot.
   if (typeof manifest?.status !== 'string' || typeof manifest.config?.since !== 'string')
     throw strangeAnswer(remote.url)
   return manifest
@@ -105,7 +105,7 @@ const fetchTo = async (
     const file = join(folder, 'file')
     await downloadFile(remote, join(folder, 'part'), { ...wanted, file })
     await pipeline(createReadStream(file), process.stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {
-      // The reader stopped early, as `head` does.
+      // The program that reads the output can stop early, like `head` does.
       if (error.code !== 'EPIPE') throw error
     })
   } finally {
@@ -123,7 +123,7 @@ const toGoOn = ({ id }: Manifest, { url, isUrlGiven, output }: Options): string 
     ...(output ? ['--output', quote(output)] : []),
   ].join(' ')
 
-/** A name in this folder, because a malicious service must not choose another path. */
+/** Returns a file name in the current folder, because a malicious service must not choose another path. */
 const nameOf = ({ url }: Remote, { id, config }: Manifest): string => {
   const name = fileNameOf(id, { format: 'csv', ...config })
   if (!/^[\w-]+\.\w+$/.test(name)) throw strangeAnswer(url)

@@ -4,10 +4,10 @@ import { ask, makeDataDir, provision, runInOne, startEarshot } from '../../test/
 import { listen } from '../../test/outside.ts'
 import { letIn, runOn, startDatabase } from '../../test/own-database.ts'
 
-/** PgBouncer rejects connections with most other startup parameters. */
+/** The startup parameters that PgBouncer accepts. It rejects most others. */
 const accepted = new Set(['user', 'database', 'application_name', 'client_encoding'])
 
-/** The parameters in the startup packet of a connection, after its length and protocol version. */
+/** Returns the parameters of a startup packet, which follow its length and protocol version. */
 const readParameters = (packet: Buffer): Record<string, string> => {
   const parts = packet.toString('utf8', 8, packet.readInt32BE(0)).split('\0')
   const parameters: Record<string, string> = {}
@@ -15,7 +15,7 @@ const readParameters = (packet: Buffer): Record<string, string> => {
   return parameters
 }
 
-/** A database of a role that can only sign in, and a proxy that reads startup packets. */
+/** Creates a database with a role that can only sign in, and a proxy that reads startup packets. */
 const makeDatabase = async () => {
   const server = await startDatabase()
   await letIn(server, 'local plain plain trust')

@@ -5,7 +5,7 @@ import { connect } from './connect.ts'
 
 type Finding = Schemas['Finding']
 
-/** The console shows more. */
+/** The most conversations to print. The console shows all of them. */
 const mostConversations = 20
 
 const rowOf = ({ id, status, priority, conversationCount, updatedAt, title }: Finding): string[] => [
@@ -28,7 +28,7 @@ const list = async (called: Called): Promise<number> => {
 
 const show = async (called: Called): Promise<number> => {
   const { earshot } = connect(called)
-  // The argument is required.
+  // The command line requires the argument.
   const id = called.args[0] as string
   const finding = await earshot.findings.get(id)
   const { data: conversations } = await earshot.findings.listConversations(id, { limit: mostConversations }).page()
@@ -51,7 +51,7 @@ const triage = async (called: Called): Promise<number> => {
   const { text, args, flag } = called
   const [status, priority, reason] = [text('status'), text('priority'), text('reason')]
   if (status === undefined && priority === undefined) throw new WronglyCalled('Pass --status or --priority.', true)
-  // The API has the same choices.
+  // The command line only accepts the choices of the API.
   const moved = {
     ...(status !== undefined && { status: status as Finding['status'] }),
     ...(priority !== undefined && { priority: priority as Finding['priority'] }),

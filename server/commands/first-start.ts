@@ -24,7 +24,7 @@ First start: an organization was created for you.
 The link works once and expires in seven days. To create another, run bin/earshot link ${slug}.
 The key is only shown once. To create another, run bin/earshot keys owner ${slug}.
 `
-    // Written before the organization is stored, so that it always has a way to sign in.
+    // The credentials are written before the organization is stored, so that there is always a way to sign in.
     return handOver({ dataDir: config.dataDir, printCredentials }, text)
   })
 }

@@ -39,10 +39,10 @@ it.runIf(process.getuid?.() === 0)(
       return `${status} ${body.message ?? ''}`
     }
     await expect.poll(full, { timeout: 30_000, interval: 10 }).toMatch(/^503 /)
-    // PostgreSQL dies when the disk is full, and does not restart before there is space.
+    // PostgreSQL crashes when the disk is full and can't restart until there is space.
     process.kill(await findPostmaster(join(dataDir, 'data')), 'SIGKILL')
     await expect.poll(full, { timeout: 30_000, interval: 100 }).toMatch(/^503 The disk of the database is full/)
-    // Longer than the timeout for a database that does not start for another reason.
+    // The pause exceeds the timeout for a database that does not start for another reason.
     await pause(8_000)
     expect(await full()).toMatch(/^503 The disk of the database is full/)
     expect((await fetch(`${served.origin}/healthz`)).status).toBe(200)
@@ -67,7 +67,7 @@ it('is not ready within ten seconds after its database froze, and ready again wh
     const beganAt = performance.now()
     await expect.poll(ready, { timeout: 10_000 }).toBe(503)
     expect(performance.now() - beganAt).toBeLessThan(10_000)
-    // Requests in the meantime do not use up its connections.
+    // Requests to a frozen database must not use up its connections.
     for (let asked = 0; asked < 3; asked++) expect(await ready()).toBe(503)
   } finally {
     for (const pid of frozen) process.kill(pid, 'SIGCONT')

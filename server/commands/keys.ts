@@ -18,7 +18,7 @@ const list = async (called: Called): Promise<number> => {
 
 const create = async (called: Called): Promise<number> => {
   const { text, args, flag } = called
-  // The choices of --role are the roles; the argument is required.
+  // The command line only accepts roles and requires the argument.
   const role = (text('role') ?? 'viewer') as 'viewer' | 'member' | 'admin' | 'owner'
   const made = await connect(called).earshot.apiKeys.create({ name: args[0] as string, role })
   return flag('json') ? printJson(made) : print(`${made.key}\n`)
@@ -27,7 +27,7 @@ const create = async (called: Called): Promise<number> => {
 export const run: RunCommand = async (called) => {
   if (called.action === 'list') return list(called)
   if (called.action === 'create') return create(called)
-  // Importing it loads the whole service, which a remote command does not need.
+  // This import loads the whole service, which a remote command does not need.
   const { manage } = await import('./keys/operator.ts')
   return manage(called)
 }

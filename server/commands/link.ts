@@ -18,7 +18,7 @@ export const run: RunCommand = async ({ args, text, flag }) => {
   const [email, newEmail] = [text('email'), text('new-email')?.toLowerCase()]
   if (newEmail !== undefined && !strict.validate(Email, newEmail))
     throw new Error(`${newEmail} is not an email address.`)
-  // The argument is required.
+  // The command line requires the argument.
   const slug = args[0] as string
   const { deps, close } = await openAsItIs({ command: 'link' })
   const { db, clock, baseUrl } = deps
@@ -32,7 +32,7 @@ export const run: RunCommand = async ({ args, text, flag }) => {
       await lockMember(trx, org, member.id)
       const operator = { kind: 'service', keyId: null, requestId: `command line ${newId()}` } as const
       if (newEmail !== undefined) {
-        // Only accounts that have joined belong to this organization.
+        // An organization only controls the accounts of people who have joined it.
         if (member.status !== 'active')
           throw new Error(`${member.email} has not joined ${slug} yet. Invite ${newEmail} instead.`)
         if ((await findUserIdByEmail(trx, newEmail)) !== undefined)

@@ -25,7 +25,7 @@ const list = async (called: Called): Promise<number> => {
 }
 
 const monitorOf = (earshot: Earshot, { args }: Called) =>
-  // The argument is required.
+  // The command line requires the argument.
   findNamed(earshot.monitors.list(), args[0] as string, 'monitor')
 
 const readLimit = (given: string | undefined): number | undefined => {

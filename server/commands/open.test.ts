@@ -40,7 +40,7 @@ describe('without a database in the data directory', () => {
   })
 })
 
-/** A separate database with the variables that select it. Files of the command are in `dataDir`. */
+/** Creates a database and returns the variables that select it. The files of commands are in `dataDir`. */
 const prepare = async (options: { empty?: boolean }) => {
   const { connection, drop } = await testDatabase(options)
   onTestFinished(drop)

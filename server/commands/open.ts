@@ -23,8 +23,8 @@ export type Opened = {
 }
 
 /**
- * Runs before the database starts, so that a missing key is always a lost one. An external database has a variable for
- * it.
+ * Prepares the secret key before the database starts, so that a key missing from an existing database is always an
+ * error. An external database gets its key from a variable.
  */
 const prepareKey = async (config: Config): Promise<void> => {
   if (config.databaseUrl !== undefined) return
@@ -59,7 +59,10 @@ export const connectAndMigrate = async (config: Config, options: Options): Promi
   return connect(config, options, (connection, log) => migrate(connection, { log }))
 }
 
-/** A newer version that only reads must not upgrade what an older one serves. */
+/**
+ * Connects without migrating, because a newer version that only reads must not upgrade a database that an older one
+ * serves.
+ */
 const connectAsItIs = async (config: Config, options: Options): Promise<Embedded> => {
   if (config.databaseUrl === undefined) {
     await refuseRestoring(config.dataDir)
@@ -69,7 +72,7 @@ const connectAsItIs = async (config: Config, options: Options): Promise<Embedded
   return connect(config, options, (connection) => requireMigrated(connection))
 }
 
-/** Everything that needs the database, and is closed with it. */
+/** Opens everything that needs the database and is closed with it. */
 const openOver = async (database: Embedded, config: Config, { command, log = openLog() }: Options): Promise<Opened> => {
   await using opened = new AsyncDisposableStack()
   opened.defer(database.close)
@@ -86,10 +89,10 @@ const openOver = async (database: Embedded, config: Config, { command, log = ope
   return { deps, alone: config.databaseUrl === undefined && exclusive, close: () => all.disposeAsync() }
 }
 
-/** Differences from the database's former key and storage that an operator accepts. */
+/** The changes since the last start that the operator accepts. */
 export type Accepted = { newSecretKey?: boolean; newStorage?: boolean }
 
-/** Only for serve and restore. */
+/** Opens the database for `serve` and `restore`. */
 export const openAndMigrate = async (options: Options, accepted: Accepted = {}): Promise<Opened> => {
   const config = loadConfig()
   const opened = await openOver(await connectAndMigrate(config, options), config, options)
@@ -105,14 +108,14 @@ export const openAndMigrate = async (options: Options, accepted: Accepted = {}):
   }
 }
 
-/** For the doctor, which reports a fault instead of stopping. */
+/** Opens the database for the doctor, which reports a fault instead of stopping. */
 export const openUnchecked = async (options: Omit<Options, 'exclusive'>): Promise<Opened> => {
   const config = loadConfig()
   const beside: Options = { ...options, exclusive: 'preferred' }
   return openOver(await connectAsItIs(config, beside), config, beside)
 }
 
-/** For commands next to a running service. */
+/** Opens the database for commands that run next to a service. */
 export const openAsItIs = async (options: Omit<Options, 'exclusive'>): Promise<Opened> => {
   const opened = await openUnchecked(options)
   try {

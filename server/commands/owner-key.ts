@@ -5,7 +5,7 @@ import { recordServiceAudit } from '../platform/audit/record.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import { newId } from '../platform/ids.ts'
 
-/** A key that acts for the earliest owner. The audit log says that the operator created it. */
+/** Creates a key that acts for the earliest owner. The audit log names the operator as its creator. */
 export const makeOwnerKey = ({ db, clock }: ServiceDeps, org: OrgId, name: string) =>
   db.transaction().execute(async (trx) => {
     const owner = await getFirstOwner(trx, org)

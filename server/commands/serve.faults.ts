@@ -23,7 +23,7 @@ import { openEmbedded } from '../platform/db/embedded.ts'
 import { openJobs } from '../platform/jobs/queue.ts'
 import { openLog } from '../platform/log.ts'
 
-/** Starting and stopping the service, with real processes. */
+/** Starts and stops the service with real processes. */
 
 const root = join(import.meta.dirname, '../..')
 const silent = openLog({ write: () => {} })
@@ -47,7 +47,7 @@ it('SIGTERM rejects new callers, finishes a request and a job, stops the databas
   const { key } = await provision(earshot.origin)
   const { id } = (await ask(earshot.origin, 'POST', '/v1/companies', key, { name: 'Acme' })).body
 
-  // A job that waits for a lock of the test: the sweep checks which companies use an old logo.
+  // The job waits for a lock of the test, because the sweep checks which companies use an old logo.
   const embedded = await openEmbedded({ dataDir, log: silent, applicationName: 'test' })
   const database = openDatabase({ connection: embedded.connection, applicationName: 'test' })
   const jobs = openJobs({ database, log: silent })
@@ -61,14 +61,14 @@ it('SIGTERM rejects new callers, finishes a request and a job, stops the databas
   await lock.query('BEGIN; LOCK TABLE companies IN ACCESS EXCLUSIVE MODE')
   const jobId = await jobs.enqueue(database.db, sweepLogos, {})
   const blocked = async () => {
-    // Otherwise the transaction keeps its first snapshot of activity.
+    // Without this, the transaction would keep its first snapshot of activity.
     await lock.query('SELECT pg_stat_clear_snapshot()')
     const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
     return (await lock.query(waiting)).rowCount
   }
   await expect.poll(blocked, { timeout: 10_000 }).toBe(1)
 
-  // Half of a request. It does not touch companies, so the lock does not block it.
+  // This is half of a request. It does not need the companies table, so the lock does not block it.
   const body = JSON.stringify({ name: 'Late', role: 'viewer' })
   const socket = connect(Number(new URL(earshot.origin).port), '127.0.0.1')
   let answer = ''
@@ -85,14 +85,14 @@ it('SIGTERM rejects new callers, finishes a request and a job, stops the databas
 
   earshot.child.kill('SIGTERM')
   await expect.poll(() => isDraining(earshot)).toBe(true)
-  // It continues to respond, but closes each connection.
+  // The service still responds, but closes each connection.
   const answers = async (path: string) => {
     const { status, headers } = await fetch(earshot.origin + path)
     return [status, headers.get('connection')]
   }
   await expect.poll(() => answers('/readyz')).toEqual([503, 'close'])
   expect(await answers('/healthz')).toEqual([200, 'close'])
-  // A second signal, after the second in which it counts as the same, stops the wait for a load balancer.
+  // Signals within one second count as the same. A later one stops the wait for a load balancer.
   await pause(1_100)
   earshot.child.kill('SIGTERM')
   await expect
@@ -165,7 +165,7 @@ it('many processes of either role start at once with one database and work toget
 
   const { key, id: org } = await provision(first)
   const statusThere = async (path: string, with_: string) => (await ask(second, 'GET', path, with_)).status
-  // By notification. Without it, it would take the five seconds after which everything is read again.
+  // A notification tells other processes. They would otherwise take five seconds to read everything again.
   const within = { timeout: 4_000, interval: 20 }
   const made = (await ask(first, 'POST', '/v1/api-keys', key, { name: 'Other', role: 'admin' })).body
   expect(await statusThere('/v1/audit-events', made.key)).toBe(200)
@@ -180,14 +180,14 @@ it('many processes of either role start at once with one database and work toget
   await ask(first, 'PATCH', `/v1/members/${member.id}`, key, { role: 'member' })
   await expect.poll(async () => (await me()).role, within).toBe('member')
 
-  // One process stores it, another serves it, and a third deletes it when it is replaced.
+  // One process stores the logo, another serves it, and a third deletes it after it was replaced.
   const company = (await ask(second, 'POST', '/v1/companies', key, { name: 'Acme' })).body
   const { pathname } = new URL(await uploadLogo(second, key, company.id))
   expect((await fetch(first + pathname)).status).toBe(200)
   await uploadLogo(first, key, company.id)
   await expect.poll(async () => (await fetch(first + pathname)).status).toBe(404)
 
-  // A process that only runs jobs serves its health and nothing else.
+  // A process that only runs jobs serves its health checks and nothing else.
   const statusOf = async (url: string) => (await fetch(url)).status
   const deletions = async () => {
     const metrics = await Promise.all(workers.map(async (worker) => (await fetch(`${worker}/metrics`)).text()))

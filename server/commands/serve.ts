@@ -15,7 +15,7 @@ const drainTimeoutMs = 25_000
 
 const repeatMs = 1_000
 
-/** Resolves with what ends the process: a signal or a fatal error. */
+/** Waits for a signal or a fatal error, either of which ends the process. */
 const untilEnd = () => {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals | Error>()
   let askedAt: number | undefined
@@ -31,7 +31,7 @@ const untilEnd = () => {
   }
   process.on('SIGINT', onSignal)
   process.on('SIGTERM', onSignal)
-  /** A pause that ends with the next signal, which then does not end the process immediately. */
+  /** Pauses until the time is over or the next signal arrives. That signal then does not end the process. */
   const pauseUntilAskedAgain = async (ms: number): Promise<void> => {
     const asked = new AbortController()
     whenAskedAgain = () => asked.abort()
@@ -43,7 +43,7 @@ const untilEnd = () => {
 
 type Running = { deps: ServiceDeps; app: App | undefined; worker: Worker | undefined; close: () => Promise<void> }
 
-/** Resolves with the port, which the system may have chosen. */
+/** Starts listening and returns the port, which the system may have chosen. */
 const listen = async (app: App, port: number, host: string): Promise<number> => {
   await app.listen({ port, host, backlog: 1_024 })
   const address = app.server.address()
@@ -72,13 +72,13 @@ const begin = async (running: Running, alone: boolean, printCredentials: boolean
 }
 
 /**
- * Continues to serve while a load balancer sees on /readyz that it should stop. Keep-alive connections end with their
- * next response, so that none is closed just as a request arrives.
+ * Keeps serving requests until a load balancer has seen on /readyz that it should stop sending them. Each connection
+ * closes after its next response, so that none is closed while a request arrives.
  */
 const turnAway = async ({ deps, app }: Running, pauseMs: (ms: number) => Promise<void>): Promise<void> => {
   const { drainSeconds } = deps.config
   deps.listening.draining = true
-  // Their clients reconnect to another process while this one still answers requests.
+  // The streams' clients reconnect to another process while this one still answers requests.
   deps.streams.drain()
   if (!app || drainSeconds === 0 || !deps.config.roles.includes('http')) return
   app.server.prependListener('request', (_request, response) => response.setHeader('connection', 'close'))
@@ -88,7 +88,7 @@ const turnAway = async ({ deps, app }: Running, pauseMs: (ms: number) => Promise
 const end = async ({ app, worker, close }: Running): Promise<void> => {
   const cut = setTimeout(() => app?.server.closeAllConnections(), drainTimeoutMs)
   const forced = setTimeout(() => process.exit(1), drainTimeoutMs + 10_000)
-  // Does not wait for connections without a pending response, even if the caller would keep them.
+  // Idle connections close even if the caller would keep them open.
   if (app) app.server.keepAliveTimeout = 1
   await Promise.all([app?.close(), worker?.stop({ timeoutMs: drainTimeoutMs })])
   await close()
@@ -101,7 +101,7 @@ type ServeOptions = {
   /** Prints the link and the key of a first start even without a terminal. */
   printCredentials: boolean
   accepted?: Accepted
-  /** Runs from when the service is ready until it ends. */
+  /** Runs while the service is ready. */
   meanwhile?: (deps: ServiceDeps, signal: AbortSignal) => Promise<void>
 }
 
@@ -120,7 +120,8 @@ export const serve = async ({ command, printCredentials, accepted, meanwhile }: 
     await end(running)
     throw error
   }
-  // Frees the memory of the start, which would otherwise stay until requests arrive. Node's types lack this.
+  // This frees the memory that the start used, which would otherwise stay until requests arrive. Node's types lack
+  // these options.
   globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' } as NodeJS.GCOptions)
   const ending = new AbortController()
   const work = meanwhile?.(deps, ending.signal).catch((error: unknown) => {

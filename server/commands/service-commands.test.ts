@@ -11,7 +11,7 @@ import { serve } from '../../test/outside.ts'
 import { testServer } from '../../test/server.ts'
 import { jobList } from '../worker.ts'
 
-/** The commands that call a service, as people use them. */
+/** Runs the commands that call a service like people do. */
 
 const server = await testServer()
 await server.deps.jobs.start(jobList, server.deps, { workerId: 'test', assumeSoleWorker: true })

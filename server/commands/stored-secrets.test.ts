@@ -55,7 +55,7 @@ it('only accepts the first key if it decrypts a stored secret', async () => {
     'differs from the one used with this database',
   )
   expect(await readKeyCheck(db)).toBeNull()
-  // A few may remain from a lost key.
+  // Some stored secrets may have been sealed with a key that was lost.
   server.clock.advance(1_000)
   await sealSomething(lost)
   await claimSecretKey({ db, secrets: deps.secrets, listStored })
@@ -77,7 +77,7 @@ it('prevents an upgraded service from starting with another key', async () => {
   const client = new pg.Client(switches.DATABASE_URL)
   await client.connect()
   onTestFinished(() => client.end())
-  // As earlier versions left it.
+  // Earlier versions did not store the check.
   await client.query('UPDATE instance SET key_check = NULL')
   const other = { ...switches, EARSHOT_SECRET_KEY: 'another-secret-key-of-the-operator' }
   for (const refused of [await runInOne(['doctor'], other), await runEarshot(['serve'], other)]) {

@@ -1,10 +1,10 @@
 import type { CommandOption, Spec } from './call.ts'
 
-/** All commands. Help texts, shell completion, and argument parsing use this table. */
+/** Describes all commands. Help, shell completion, and argument parsing use this table. */
 
 const json: CommandOption = { about: 'print JSON' }
 
-/** Options of commands that call a service. */
+/** The options of commands that call a service. */
 const service = {
   url: { value: 'URL', about: 'URL of the service; by default EARSHOT_URL, or the service configured on this machine' },
   key: { value: 'KEY', about: 'API key; prefer EARSHOT_KEY, which process lists do not show' },
@@ -37,7 +37,7 @@ const period = {
 const priorities = ['none', 'low', 'medium', 'high', 'urgent']
 const states = ['open', 'acknowledged', 'resolved', 'ignored']
 
-/** Formats of call files other than Earshot's own. */
+/** The formats of call files, in addition to Earshot's own. */
 export const callSources = [
   'vapi',
   'retell',

@@ -1,6 +1,6 @@
 import type { Arguments, CommandOption, Shape, Spec } from './call.ts'
 
-/** The help of all commands, generated from their table. */
+/** Generates the help of all commands from their table. */
 
 const column = 30
 

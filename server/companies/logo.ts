@@ -3,8 +3,8 @@ import { type ApiError, invalid } from '../platform/errors.ts'
 import { isPublicHostByForm } from '../platform/outbound/public-host.ts'
 
 /**
- * Programs parse unusual URLs differently: a browser accepts `https:host`, and a backslash as a slash, but other
- * programs see no host or a user.
+ * Whether all programs parse the URL alike. A browser accepts `https:host` and treats a backslash as a slash, where
+ * other programs see no host or a user name.
  */
 const isPlain = (address: string, { hostname, port }: URL): boolean => {
   const written = /^https:\/\/([^/\\@?#\s]+)(?:[/?#][^\\\s]*)?$/i.exec(address)?.[1]?.toLowerCase().replace(/:443$/, '')
@@ -12,7 +12,7 @@ const isPlain = (address: string, { hostname, port }: URL): boolean => {
   return written === hostname + read || written === domainToUnicode(hostname) + read
 }
 
-/** Returns why a viewer's browser must not load a URL. Only checks its form, without DNS. */
+/** Returns an error if a viewer's browser must not load a URL. Only checks its form, without DNS. */
 export const logoUrlFault = (logoUrl: string | null | undefined): ApiError | undefined => {
   if (logoUrl === null || logoUrl === undefined) return undefined
   const url = URL.parse(logoUrl)

@@ -40,7 +40,7 @@ export const findCompaniesByName = (db: Db, org: OrgId, names: string[]) =>
     .where('name', 'in', names)
     .execute()
 
-/** Locks the row and returns it as it was before the change, to find the uploaded logo that the change replaces. */
+/** Locks the company and returns it, so that the caller knows the uploaded logo that its change replaces. */
 export const lockCompany = (db: Db, org: OrgId, id: string) =>
   db
     .selectFrom('companies')
@@ -89,7 +89,7 @@ export const deleteCompany = (db: Db, org: OrgId, id: string) =>
       )
     })
 
-/** Returns which of these uploaded logos companies use. */
+/** Returns which of these uploaded logos are in use. */
 export const listNamedLogos = async (db: Db, org: OrgId, keys: string[]): Promise<string[]> => {
   const rows = await db
     .selectFrom('companies')

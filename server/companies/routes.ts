@@ -99,7 +99,7 @@ export const companies = (app: App, { db, jobs, blobs, config }: Deps): void => 
         const { logoKey, logoUrl } = await lockCompany(trx, actor.org, params.id).catch((error: unknown) => {
           throw fault ?? error
         })
-        // Sending back the response of GET changes nothing, including the URL of an uploaded logo.
+        // A client can send back a response of GET without changing anything, including the URL of an uploaded logo.
         const replacesLogo = body.logoUrl !== undefined && body.logoUrl !== logoUrl
         if (replacesLogo && fault) throw fault
         const company = await updateCompany(trx, actor.org, params.id, {

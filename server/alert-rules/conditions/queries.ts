@@ -62,10 +62,13 @@ export const listAlarmedExperiments = async (db: Db, org: OrgId): Promise<Occurr
 
 export type FailureSource = 'judges' | 'webhooks' | 'destinations' | 'sync' | 'schedules' | 'jobs'
 
-/** Work fails for good when its last retry does: a day later, or two if a receiver asks to wait. */
+/**
+ * Returns the earliest time at which work that failed since then can have started: work fails for good with its last
+ * retry, which can be two days after the first attempt.
+ */
 const startOfWork = (since: Date): Date => new Date(since.getTime() - 3 * dayMs)
 
-/** A delivery fails with its last attempt, or without one when nothing could be sent. */
+/** A delivery has failed after its last attempt. It can have no attempt at all if nothing could be sent. */
 const failedDeliveries = (org: OrgId, since: Date, tables: { deliveries: string; attempts: string }) => sql`
   SELECT FROM ${sql.table(tables.deliveries)} d
   WHERE d.organization_id = ${org} AND d.created_at >= ${startOfWork(since)}::timestamptz AND d.status = 'failed'
@@ -96,7 +99,7 @@ const failuresOf = (source: FailureSource, org: OrgId, since: Date): RawBuilder<
 
 const mostFailures = 1_000
 
-/** Counts failures since then, up to 1,000. */
+/** Counts failures since then. Stops at 1,000. */
 export const countFailures = async (db: Db, org: OrgId, source: FailureSource, since: Date): Promise<number> => {
   const { rows } = await sql<{ count: number }>`
     SELECT count(*) AS count FROM (${failuresOf(source, org, since)} LIMIT ${mostFailures}) f`.execute(db)

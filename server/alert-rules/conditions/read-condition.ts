@@ -39,7 +39,7 @@ export type AlertQuestion = {
   createdAt: Date
 }
 
-/** The state of one group, or of the whole rule if it has no groups. Its key is then empty. */
+/** The state of one group, or of the whole rule if it has no groups. In that case, the key is empty. */
 export type Reading = {
   key: string
   label: string | null
@@ -102,13 +102,16 @@ const weekMs = 7 * dayMs
 type Check = {
   now: Date
   checkedUntil: Date | null
-  /** The groups with incidents that are open, or were resolved by hand and would open again. */
+  /**
+   * The groups whose incidents are open, or would open again because somebody resolved them while their condition was
+   * met.
+   */
   watchedKeys: string[]
 }
 
 /**
- * Lists the groups that had conversations lately, until `silentMinutes` ago or later. Those with incidents are
- * remembered for longer.
+ * Lists the groups whose latest conversation is not much older than `silentMinutes`. Groups with incidents are listed
+ * for longer.
  */
 const listGroups = (
   db: Db,
@@ -121,7 +124,9 @@ const listGroups = (
   return listRecentGroups(db, org, { selection, groupBy, watched, since: new Date(silentSince - dayMs), now })
 }
 
-/** Groups that had conversations lately count as empty if they have none in the window. */
+/**
+ * Returns the groups to check: a group that had conversations recently counts as empty if it has none in the window.
+ */
 const groupKeys = async (db: Db, org: OrgId, question: AlertQuestion, check: Check): Promise<string[]> => {
   const { selection, groupBy, windowMinutes: silentMinutes } = question
   if (groupBy === null) return ['']
@@ -136,7 +141,7 @@ const readMeasure = async (db: Db, org: OrgId, question: AlertQuestion, conditio
   const bounds = [new Date(now.getTime() - windowMinutes * minuteMs), now]
   const rows = await sumMeasure(db, org, { measure: measureOf(condition), selection, groupBy, bounds })
   const sums = new Map(rows.map(({ key, ...row }) => [key, row]))
-  // Only a volume says something about groups without conversations, and only that they are not above it.
+  // Without conversations, only a volume is known: zero. Zero is never above a threshold.
   const countsMissing = condition.kind === 'volume' && (groupBy === null || condition.direction === 'below')
   const keys = countsMissing ? await groupKeys(db, org, question, check) : []
   const decisions = new Map(
@@ -148,10 +153,12 @@ const readMeasure = async (db: Db, org: OrgId, question: AlertQuestion, conditio
   return labelled(db, org, groupBy, decisions)
 }
 
-/** Results arrive some time after their conversations. */
+/** How long to wait for results, which arrive some time after their conversations. */
 const settlingMs = 5 * minuteMs
 
-/** Returns the end of the last whole window. Windows follow each other without a gap, the same for every check. */
+/**
+ * Returns the end of the last whole window. Windows follow each other without gaps and are the same for every check.
+ */
 export const lastWholeWindow = (now: Date, windowMinutes: number): Date => {
   const windowMs = windowMinutes * minuteMs
   return new Date(Math.floor((now.getTime() - settlingMs) / windowMs) * windowMs)
@@ -191,7 +198,7 @@ const readChange = async (
 
 const single = (reading: Omit<Reading, 'key' | 'label'>): Reading[] => [{ key: '', label: null, ...reading }]
 
-/** Minutes since the last conversation, for the rule or for each group. */
+/** Measures the minutes since the last conversation, for the rule or for each group. */
 const readNoData = async (
   db: Db,
   org: OrgId,
@@ -201,7 +208,7 @@ const readNoData = async (
 ) => {
   const { now } = check
   const readSince = (lastAt: Date | undefined): Decision => {
-    // Without any conversation, time counts from the creation of the rule.
+    // If there was never a conversation, time counts from the creation of the rule.
     const minutes = (now.getTime() - (lastAt ?? createdAt).getTime()) / minuteMs
     return { verdict: minutes >= forMinutes ? 'met' : 'clear', value: Math.floor(minutes), interval: null, sample: 0 }
   }
@@ -243,8 +250,8 @@ const occurrences = (listed: { key: string; label: string }[]): Reading[] =>
   listed.map(({ key, label }) => ({ key, label, verdict: 'met', value: null, interval: null, sample: null }))
 
 /**
- * Returns what a rule's condition says now, for each group. A group that is not returned no longer meets it. Undefined
- * if the condition looks at whole windows, and none has ended since `checkedUntil`.
+ * Returns the current state of a rule's condition for each group. Groups that are missing no longer meet it. Returns
+ * undefined if the condition needs whole windows, and none has ended since `checkedUntil`.
  */
 export const readCondition = async (
   db: Db,
@@ -290,7 +297,7 @@ export const findExamples = async (
   now: Date,
 ): Promise<string[]> => {
   if (!['rate', 'score', 'signal', 'change'].includes(condition.kind)) return []
-  // Checked just above, which the compiler cannot see.
+  // The `if` above guarantees this, but TypeScript cannot infer it.
   const measured = condition as ConditionOf<'rate' | 'score' | 'signal' | 'change'>
   const until = measured.kind === 'change' ? lastWholeWindow(now, windowMinutes) : now
   const bounds = [new Date(until.getTime() - windowMinutes * minuteMs), until]

@@ -1,4 +1,4 @@
-// Whether what was measured meets a condition. Pure.
+// Decides whether a measurement meets a condition. All functions are pure.
 
 import { tQuantile } from '../../statistics/distributions.ts'
 import { around, type Interval } from '../../statistics/interval.ts'
@@ -10,7 +10,7 @@ const alpha = 0.05
 /** The sums of a window without conversations. */
 export const nothingMeasured: WindowSums = { count: 0, hits: 0, sum: 0, squares: 0, quantile: null }
 
-/** Returns the sums of all periods, from those of one group that has some. */
+/** Returns the sums of every period. `sums` only contains the periods of a group that have conversations. */
 export const eachPeriod = (sums: (WindowSums & { period: number })[], count: number): WindowSums[] => {
   const periods: WindowSums[] = new Array(count).fill(nothingMeasured)
   for (const { period, ...sum } of sums) periods[period] = sum
@@ -20,26 +20,26 @@ export const eachPeriod = (sums: (WindowSums & { period: number })[], count: num
 export type Statistic = 'mean' | 'p50' | 'p95' | 'p99'
 export type Direction = 'above' | 'below'
 
-/** unknown: there is too little data to tell. */
+/** `unknown` means that there is too little data to decide. */
 export type ConditionVerdict = 'met' | 'clear' | 'unknown'
 
 export type Decision = { verdict: ConditionVerdict; value: number | null; interval: Interval | null; sample: number }
 
 const quantiles: Record<Exclude<Statistic, 'mean'>, number> = { p50: 0.5, p95: 0.95, p99: 0.99 }
 
-/** Returns the share of values that lie below a percentile, undefined for the mean. */
+/** Returns the share of values below a percentile, or undefined for the mean. */
 export const quantileOf = (statistic: Statistic): number | undefined =>
   statistic === 'mean' ? undefined : quantiles[statistic]
 
 type Threshold = { direction: Direction; threshold: number }
 
-/** An interval excludes the threshold if all of it lies on the far side. */
+/** Whether the whole interval is on the far side of the threshold. */
 const excludes = ({ low, high }: Interval, { direction, threshold }: Threshold): boolean =>
   direction === 'above' ? low > threshold : high < threshold
 
 const verdictOf = (isMet: boolean): ConditionVerdict => (isMet ? 'met' : 'clear')
 
-/** A share of affected conversations against a threshold: its interval, or the share itself. */
+/** Compares a share of affected conversations with a threshold, either by its interval or by the share itself. */
 export const decideRate = (
   { count, hits }: WindowSums,
   threshold: Threshold & { certainty: 'interval' | 'point' },
@@ -52,7 +52,7 @@ export const decideRate = (
   return { verdict: count < minimumSample ? 'unknown' : verdictOf(isMet), value, interval, sample: count }
 }
 
-/** The interval of a mean. Undefined for a single value, which has no spread. */
+/** Returns the interval of a mean, or null for a single value, which has no spread. */
 const meanInterval = ({ count, sum, squares }: WindowSums): Interval | null => {
   if (count < 2) return null
   const mean = sum / count
@@ -61,8 +61,8 @@ const meanInterval = ({ count, sum, squares }: WindowSums): Interval | null => {
 }
 
 /**
- * A mean against a threshold by its interval; a percentile by the share of values above the threshold, whose interval
- * needs no assumption about how values are distributed.
+ * Compares a mean with a threshold by its interval. For a percentile, compares the share of values above the threshold,
+ * because the interval of a share needs no assumption about how values are distributed.
  */
 export const decideStatistic = (
   sums: WindowSums,
@@ -78,7 +78,7 @@ export const decideStatistic = (
     const verdict = isKnown ? verdictOf(excludes(interval, threshold)) : 'unknown'
     return { verdict, value: sum / count, interval, sample: count }
   }
-  // A percentile lies above the threshold if more values do than may lie above the percentile.
+  // A percentile is above the threshold if the share of values above it is larger than the percentile allows.
   const shareAbove = wilson({ affected: hits, all: count }, alpha)
   const isMet = excludes(shareAbove, { direction: threshold.direction, threshold: 1 - below })
   return {
@@ -98,10 +98,10 @@ export const decideVolume = (count: number, { direction, threshold }: Threshold)
 
 const minutesPerYear = 365 * 24 * 60
 
-/** Beyond this many conversations an exact test takes long and an approximation is exact enough. */
+/** With more conversations than this, an exact test is slow and an approximation is exact enough. */
 const mostExact = 20_000
 
-/** Fewer conversations in the same proportion, which makes the test more careful. */
+/** Reduces the counts to at most `mostExact` in the same proportion, which makes the test more conservative. */
 const shrink = ({ affected, all }: { affected: number; all: number }) => {
   if (all <= mostExact) return { affected, all }
   return { affected: Math.round((affected * mostExact) / all), all: mostExact }
@@ -110,8 +110,8 @@ const shrink = ({ affected, all }: { affected: number; all: number }) => {
 export type Change = { direction: 'up' | 'down' | 'either'; falseAlarmsPerYear: number }
 
 /**
- * Compares a rate with the one before. Each window is tested once, by Fisher's exact test, so that windows without a
- * change raise at most that many alarms a year, whatever the rate and the sizes of the samples.
+ * Compares a rate with the one before. Fisher's exact test runs once for each window, so that windows without a change
+ * raise at most this many alarms a year, whatever the rate and the sample sizes are.
  */
 export const decideChange = (
   { before, now }: { before: WindowSums; now: WindowSums },

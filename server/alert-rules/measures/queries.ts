@@ -21,13 +21,13 @@ export type WindowSums = {
   hits: number
   sum: number
   squares: number
-  /** Null unless the measure asks for one. */
+  /** Null unless the measure is a percentile. */
   quantile: number | null
 }
 
 type Asked = {
   measure: Measure
-  /** Undefined for all conversations. */
+  /** Undefined selects all conversations. */
   selection: Selection | undefined
   groupBy: GroupBy | null
   /** The starts of the periods, and the end of the last one. */
@@ -53,7 +53,7 @@ const withinOf = (bounds: Date[]): Within => {
   return { since, until }
 }
 
-/** The conversations of the window that the filter selects. */
+/** Selects the conversations of the window that match the filter. */
 const selectConversations = (db: Db, org: OrgId, selection: Selection | undefined, { since, until }: Within) =>
   whereSelected(
     db
@@ -64,7 +64,7 @@ const selectConversations = (db: Db, org: OrgId, selection: Selection | undefine
     selection ?? {},
   )
 
-/** One row for each scored conversation, of the newest version that has a result. */
+/** Selects one row for each scored conversation, from the newest version that has a result. */
 const newestResults = (org: OrgId, monitorId: string, { since, until }: Within) => sql`
   SELECT DISTINCT ON (r.call_started_at, r.conversation_id)
     r.organization_id, r.conversation_id, r.call_started_at, r.status, r.result, r.score
@@ -78,7 +78,7 @@ type ConversationMeasure = Exclude<Measure, ResultMeasure>
 
 const isOfResults = (measure: Measure): measure is ResultMeasure => measure.kind === 'rate' || measure.kind === 'score'
 
-/** What each result contributes, and which results count. */
+/** Returns the value of each result, and the condition under which a result counts. */
 const ofResult = (measure: ResultMeasure) =>
   measure.kind === 'rate'
     ? { hit: sql`n.result = ${codes.affected}`, value: sql`NULL::float8`, counts: sql`n.result IS NOT NULL` }
@@ -98,7 +98,7 @@ const resultRows = (db: Db, org: OrgId, measure: ResultMeasure, { selection, gro
     'conversations.started_at as at',
     groupColumn(groupBy).as('key'),
   ])
-  // A result stores when its conversation started. Joining on it as well lets both sides be read in index order.
+  // A result also stores the start of its conversation. Joining on it too lets both sides be read in index order.
   return sql`SELECT s.key, n.call_started_at AS at, ${hit} AS hit, ${value} AS value, n.conversation_id AS id
     FROM (${results}) n JOIN (${conversations}) s
       ON s.organization_id = ${org} AND s.at = n.call_started_at AND s.id = n.conversation_id
@@ -120,12 +120,12 @@ const conversationRows = (db: Db, org: OrgId, measure: ConversationMeasure, { se
     'conversations.id',
   ])
   if (isVolume) return sql`SELECT s.key, s.at, false AS hit, s.value, s.id FROM (${conversations}) s`
-  // OFFSET keeps the planner from reading the value out of the signals again for each of its uses.
+  // Without OFFSET, the planner would extract the value from the signals again for each of its uses.
   return sql`SELECT s.key, s.at, s.value > ${measure.threshold}::float8 AS hit, s.value, s.id
     FROM (${conversations} OFFSET 0) s WHERE s.value IS NOT NULL`
 }
 
-/** Rows of `key`, `at`, `hit`, and `value`, and the conversation's ID. */
+/** Selects `key`, `at`, `hit`, `value`, and the conversation's ID. */
 const rowsOf = (db: Db, org: OrgId, asked: Asked): RawBuilder<unknown> => {
   const { measure } = asked
   return isOfResults(measure) ? resultRows(db, org, measure, asked) : conversationRows(db, org, measure, asked)
@@ -156,7 +156,7 @@ export const sumMeasure = async (
   return rows
 }
 
-/** Lists the newest conversations of a group that show what is wrong: hits, or the others. */
+/** Lists the newest conversations of a group that show the problem: hits, or conversations that are not hits. */
 export const listExamples = async (
   db: Db,
   org: OrgId,
@@ -189,7 +189,7 @@ export const findGroupNames = async (
 
 type Recent = { selection: Selection | undefined; since: Date; now: Date }
 
-/** Conversations may start a little in the future. */
+/** Ignores conversations that start much later than now. A slightly fast clock is tolerated. */
 const selectLatestStart = (db: Db, org: OrgId, { selection, since, now }: Recent) =>
   selectConversations(db, org, selection, { since, until: new Date(now.getTime() + dayMs) })
     .select('conversations.started_at as at')
@@ -200,12 +200,12 @@ const selectLatestStart = (db: Db, org: OrgId, { selection, since, now }: Recent
 export const findLatestStart = async (db: Db, org: OrgId, recent: Recent): Promise<Date | undefined> =>
   (await selectLatestStart(db, org, recent).executeTakeFirst())?.at
 
-/** For the watched groups, conversations from further back count. */
+/** Conversations count from an earlier time in the watched groups. */
 type RecentGroups = Recent & { groupBy: GroupBy; watched: { keys: string[]; since: Date } }
 
 /**
- * Lists the groups that had conversations since then, with the start of the latest one. Looks up the latest of each
- * group in an index, instead of reading all conversations since then.
+ * Lists the groups that had conversations since then, with the start of the latest one. Looks up the latest
+ * conversation of each group in an index, instead of reading all conversations since then.
  */
 export const listRecentGroups = async (
   db: Db,

@@ -23,7 +23,7 @@ import {
 /** Conversations per job. */
 const batchSize = 500
 
-/** Adds conversations to the buckets with matching filters. Repeating it changes nothing. */
+/** Adds conversations to the buckets with matching filters. Running it again changes nothing. */
 export const offerConversations = defineJob({
   name: 'bucket.offer',
   payload: Type.Object({ organizationId: OrganizationId, conversationIds: Type.Array(Type.String()) }),
@@ -37,7 +37,7 @@ export const offerConversations = defineJob({
         await putIn(trx, org, bucket, taken, clock.now())
       })
       await put.catch((fault: unknown) => {
-        // A deleted bucket needs nothing.
+        // The bucket can have been deleted in the meantime.
         if (!(fault instanceof ApiError && fault.kind === 'notFound')) throw fault
       })
     })

@@ -5,7 +5,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import { nextRows } from '../../platform/db/pages.ts'
 import type { Page } from '../../platform/http/paging.ts'
 
-/** Whether buckets check conversations when they arrive, when their results arrive, or both. */
+/** Whether any bucket checks conversations when they arrive, or when their results arrive, depending on `news`. */
 export const hasFollowing = async (db: Db, org: OrgId, news: 'conversations' | 'results'): Promise<boolean> => {
   const bucket = await db
     .selectFrom('buckets')
@@ -45,8 +45,8 @@ const selectionOf = ({ agentId, filters }: Following): Selection =>
   agentId === null ? filters : { ...filters, agentIds: [agentId] }
 
 /**
- * Returns which of these conversations a bucket adds: those that ended, arrived since it was created, and are in its
- * share.
+ * Returns which of these conversations a bucket adds: those that ended, arrived after the bucket was created, and
+ * belong to its share.
  */
 export const listTaken = async (db: Db, org: OrgId, bucket: Following, ids: string[]): Promise<string[]> => {
   const rows = await whereAmong(db.selectFrom('conversations'), org, selectionOf(bucket), ids)
@@ -60,7 +60,7 @@ export const listTaken = async (db: Db, org: OrgId, bucket: Following, ids: stri
 
 type Week = { start: Date; end: Date }
 
-/** Returns the first conversations of a week by hash. */
+/** Returns the conversations of a week with the lowest hashes. */
 export const listDrawn = async (db: Db, org: OrgId, quota: Following & { perWeek: number }, { start, end }: Week) => {
   const rows = await whereSelected(db.selectFrom('conversations'), org, selectionOf(quota))
     .select('conversations.id')
@@ -75,7 +75,7 @@ export const listDrawn = async (db: Db, org: OrgId, quota: Following & { perWeek
   return rows.map(({ id }) => id)
 }
 
-/** Returns the buckets with a quota and a week that ended by then but is not sampled yet. */
+/** Selects the buckets with a quota and a week that has ended by then but is not sampled yet. */
 const selectUndrawnAllOrgs = (db: Db, endedBy: Date) =>
   db
     .selectFrom('buckets')
@@ -92,14 +92,14 @@ export const listUndrawn = (db: Db, org: OrgId, endedBy: Date, page: Page) =>
     .$call(nextRows('id', page))
     .execute()
 
-/** Locks against changes. Undefined if the bucket was deleted or no longer has a quota. */
+/** Locks a bucket against changes. Returns undefined if it was deleted or no longer has a quota. */
 export const lockQuota = (trx: Db, org: OrgId, id: string) =>
   trx
     .selectFrom('buckets')
     .select([
       ...columns,
       sql<number>`per_week`.as('perWeek'),
-      // Always set for buckets with a quota.
+      // Buckets with a quota always have a value here.
       sql<Date>`drawn_until`.as('drawnUntil'),
     ])
     .where('organization_id', '=', org)

@@ -7,7 +7,7 @@ type Status = 'waiting' | 'adjudication' | 'completed'
 
 type Listed = { bucketId: string; status: Status | undefined }
 
-/** Latest added first. `after` is a position, `<addedAt> <conversationId>`. */
+/** Lists the conversations of a bucket, latest added first. `after` is a position, `<addedAt> <conversationId>`. */
 export const listItems = (db: Db, org: OrgId, { bucketId, status }: Listed, { limit, after }: Page) => {
   const [addedAt, conversationId] = after?.split(' ') ?? []
   return db
@@ -33,7 +33,7 @@ export const listItems = (db: Db, org: OrgId, { bucketId, status }: Listed, { li
 
 type NewItems = { bucketId: string; conversationIds: string[]; reviewsWanted: number; now: Date }
 
-/** The conversations are locked. Returns those that are new in the bucket. */
+/** Adds conversations and returns those that were not in the bucket yet. The caller has locked them. */
 export const insertItems = async (trx: Db, org: OrgId, items: NewItems): Promise<string[]> => {
   const { rows } = await sql<{ id: string }>`
     INSERT INTO bucket_conversations (organization_id, bucket_id, conversation_id, reviews_wanted, added_at)
@@ -44,7 +44,7 @@ export const insertItems = async (trx: Db, org: OrgId, items: NewItems): Promise
   return rows.map(({ id }) => id)
 }
 
-/** Also deletes its unfinished reviews. Finished ones stay, as reviews outside of buckets. */
+/** Removes a conversation and deletes its unfinished reviews. Finished reviews stay as reviews outside of buckets. */
 export const deleteItem = async (trx: Db, org: OrgId, bucketId: string, conversationId: string): Promise<void> => {
   await trx
     .deleteFrom('bucket_conversations')

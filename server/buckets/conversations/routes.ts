@@ -16,7 +16,7 @@ import {
 
 const tags = ['Buckets']
 
-/** Manual changes would make the sample unfair. */
+/** Throws if the bucket draws a sample, because manual changes would make the sample unfair. */
 const requireByHand = ({ type }: StoredBucket): void => {
   if (type !== 'sampled') return
   throw new ApiError(
@@ -76,7 +76,7 @@ export const bucketConversations = (app: App, { db, clock }: Deps): void => {
         const [present, added] = [new Set(told.present), new Set(told.added)]
         await recordAudit(trx, actor, 'bucket.add', { type: 'bucket', id: bucket.id })
         const data = ids.map((id, index) => {
-          // When listed a second time, it is already in the bucket.
+          // If a conversation is listed twice, it is already in the bucket the second time.
           if (added.delete(id)) return { index, status: 'created' as const }
           return { index, status: present.has(id) ? ('unchanged' as const) : ('rejected' as const) }
         })

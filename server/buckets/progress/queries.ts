@@ -15,7 +15,7 @@ export const countItems = async (db: Db, org: OrgId, { bucketId }: ProgressQuery
       count(*) FILTER (WHERE status = 'completed') AS completed,
       coalesce(sum(reviews_wanted - reviews_completed) FILTER (WHERE status = 'waiting'), 0) AS wanted
     FROM bucket_conversations WHERE organization_id = ${org} AND bucket_id = ${bucketId}::uuid`.execute(db)
-  // An aggregate has one row.
+  // An aggregate always returns one row.
   return rows[0] as Items
 }
 
@@ -38,6 +38,6 @@ export const countReviews = async (db: Db, org: OrgId, asked: ProgressQuery, lim
     GROUP BY GROUPING SETS ((), (reviewer_user_id))
     ORDER BY grouping(reviewer_user_id) DESC, completed DESC, reviewer_user_id LIMIT ${limit + 1}`.execute(db)
   const [all, ...reviewers] = rows
-  // The grouping set without columns is the total.
+  // The row of the grouping set without columns is the total.
   return { all: all as Reviews, reviewers }
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 
-// The progress of reviews of conversations: their entries in buckets, and the review status for filters.
+// Manages the progress of reviews: the entries of conversations in buckets, and the review status that filters use.
 
 export type ReviewStatus = 'pending' | 'in_progress' | 'completed' | 'skipped'
 
@@ -11,8 +11,9 @@ export const isLapsed = (now: Date) => sql<boolean>`coalesce(r.lease_expires_at 
 export const statusAt = (now: Date) => sql<ReviewStatus>`CASE WHEN ${isLapsed(now)} THEN 'pending' ELSE r.status END`
 
 /**
- * Locks conversations against changes of their reviews and bucket entries until the transaction ends, in the order in
- * which all code locks conversations. Buckets are locked first. Anything read about them before must be read again.
+ * Locks conversations against changes of their reviews and bucket entries until the transaction ends. All code locks
+ * conversations in this order, and buckets before them. Callers must read everything about the conversations again
+ * after locking.
  */
 export const lockConversations = async (trx: Db, org: OrgId, ids: string[]): Promise<string[]> => {
   const rows = await trx
@@ -43,8 +44,8 @@ export const isFree = async (trx: Db, org: OrgId, bucketId: string, conversation
 
 /**
  * Updates the entry of a conversation in a bucket from its reviews. Completed entries stay completed. The last required
- * review completes it, or sends it to adjudication if two people judged a monitor version differently. Expired leases
- * are stored, so that a process with a slow clock does not assign a review twice.
+ * review completes the entry, or sends it to adjudication if two people judged a monitor version differently. Expired
+ * leases are stored, so that a process with a slow clock does not assign a review twice.
  */
 export const settleItem = async (trx: Db, org: OrgId, bucketId: string, conversationId: string, now: Date) => {
   await sql`

@@ -54,7 +54,7 @@ const rowsOf = async (dataDir: string): Promise<Map<string, string>> => {
   }
 }
 
-/** A service that is backed up while it runs, and again after it was killed. */
+/** Starts a service that is backed up while it runs, and again after it was killed. */
 const makeServed = async () => {
   const switches = { EARSHOT_DATA_DIR: await makeDataDir() }
   const { origin, child, ended } = await startEarshot(switches)
@@ -122,7 +122,7 @@ describe('a backup', async () => {
     expect(rows.get('conversations')?.split('\n')).toHaveLength(count)
     expect(await rowsOf(elsewhere.EARSHOT_DATA_DIR)).toEqual(rows)
 
-    // Without its key, the restore fails and creates no other key.
+    // If the key is missing, the restore fails and creates no other key.
     const key = join(elsewhere.EARSHOT_DATA_DIR, 'secret.key')
     await rename(key, join(folder, 'secret.key'))
     for (const command of ['migrate', 'doctor', 'serve']) {
@@ -216,7 +216,7 @@ describe('a backup', async () => {
     process.kill(pid, 'SIGKILL')
     expect((await killing).code).toBe(null)
     expect(await readdir(place)).toEqual([half])
-    // One in progress, and one that cannot be checked from here.
+    // The first backup is in progress. The second was made on another machine, so nobody here can tell.
     const others = [`.sunday.partial-${process.pid}-${hostname()}`, `.sunday.partial-${pid}-elsewhere`]
     for (const other of others) await mkdir(join(place, other))
     expect(await runInOne(['backup', join(place, 'tuesday')], switches)).toMatchObject({ code: 0, stderr: '' })

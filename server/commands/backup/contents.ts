@@ -8,10 +8,10 @@ import { pipeline } from 'node:stream/promises'
 import { type Cipher, encryptedEnding } from './encryption.ts'
 
 const summaryName = 'backup.json'
-/** In the format of sha256sum, which can check it too. */
+/** The file has the format of sha256sum, which can check it too. */
 const sumsName = 'SHA256SUMS'
 
-/** `format`: 1, or 2 for an encrypted backup, which versions without decryption reject. */
+/** `format` is 1, or 2 for an encrypted backup, which versions without decryption reject. */
 export type BackupSummary = {
   format: 1 | 2
   version: string
@@ -92,7 +92,7 @@ export const openContents = (folder: string, encrypt?: Cipher) => {
   }
 }
 
-/** Undefined if there is no backup. */
+/** Returns the description of a backup, or undefined if the folder contains none. */
 export const readSummary = async (folder: string): Promise<BackupSummary | undefined> => {
   const text = await readFile(join(folder, summaryName), 'utf8').catch(() => undefined)
   if (text === undefined) return undefined

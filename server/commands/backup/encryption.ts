@@ -1,4 +1,4 @@
-// Backups encrypted with age, so that the age program can decrypt each of their files too.
+// Encrypts backups with age, so that the age program can also decrypt each of their files.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Duplex } from 'node:stream'
@@ -6,10 +6,12 @@ import type { ReadableStream } from 'node:stream/web'
 import { Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from 'age-encryption'
 
 export const encryptedEnding = '.age'
-/** Contains the key of a passphrase backup, so that the slow derivation runs once and not for each file. */
+/**
+ * The file contains the key of a backup with a passphrase, so that the slow derivation runs once and not for each file.
+ */
 const identityName = `identity${encryptedEnding}`
 
-/** Created again for each file. */
+/** Creates a new stream for each file. */
 export type Cipher = () => Duplex
 
 type Stream = ReadableStream<Uint8Array>
@@ -32,7 +34,9 @@ const readSecretFile = async (path: string): Promise<string> => {
 
 type Recipients = { encryptTo: readonly string[]; passphraseFile: string | undefined }
 
-/** Undefined without encryption. With a passphrase, the key that it decrypts is written to the folder. */
+/**
+ * Returns undefined without encryption. With a passphrase, writes the key that the passphrase decrypts to the folder.
+ */
 export const openEncryption = async (
   folder: string,
   { encryptTo, passphraseFile }: Recipients,

@@ -23,8 +23,8 @@ const exists = (path: string) =>
   )
 
 /**
- * Files are copied after the database: files created in between are extra, whereas the other order would miss files
- * that the database refers to. A file that disappeared in between was erased.
+ * Copies the files after the database. In the other order, the backup would miss files that the database refers to. A
+ * file that disappeared in between was erased.
  */
 const copyFiles = async (folder: string, contents: Contents): Promise<void> => {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
@@ -65,7 +65,7 @@ const fill = async (folder: string, config: Config, { withSecretKey, ...recipien
   } finally {
     await database.close()
   }
-  // Contains everything stored before this point.
+  // The backup contains everything stored before this time.
   const madeAt = new Date()
   if (storage.kind === 'file') await copyFiles(storage.folder ?? join(dataDir, 'blobs'), contents)
   const key = join(dataDir, 'secret.key')
@@ -74,8 +74,8 @@ const fill = async (folder: string, config: Config, { withSecretKey, ...recipien
 }
 
 /**
- * Removes partial backups that were killed in this folder, with any name, since most are named by date. Backups of
- * other machines and containers may still be running, because their processes are not visible from here.
+ * Removes partial backups whose processes were killed, whatever their name, because most backups are named by date.
+ * Keeps those of other machines and containers, because their processes are not visible from here.
  */
 const sweepKilled = async (folder: string): Promise<void> => {
   for (const name of await readdir(folder)) {
@@ -91,7 +91,7 @@ export const run: RunCommand = async ({ args, flag, text, list }) => {
   if (config.databaseUrl) {
     throw new Error('earshot backup only copies the embedded database. Use pg_dump for the database in DATABASE_URL.')
   }
-  // The argument is required.
+  // The command line requires the argument.
   const target = resolve(args[0] as string)
   if (await exists(target)) throw new Error(`${target} already exists. Choose a new folder.`)
   await refuseRestoring(config.dataDir)
@@ -104,7 +104,8 @@ export const run: RunCommand = async ({ args, flag, text, list }) => {
     )
   }
   const options = { withSecretKey, encryptTo: list('encrypt-to'), passphraseFile: text('passphrase-file') }
-  // Uses a temporary name until it is complete, so that every backup with its final name can be restored.
+  // The folder has a temporary name until the backup is complete, so that every backup with its final name can be
+  // restored.
   const partial = join(dirname(target), `.${basename(target)}.partial-${process.pid}-${hostname()}`)
   await sweepKilled(dirname(target))
   await mkdir(partial, { mode: 0o700 })

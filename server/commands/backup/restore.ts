@@ -15,7 +15,7 @@ import { markRestoring, readRestoring, startOver, unmarkRestoring } from './rest
 const isEmpty = async (folder: string): Promise<boolean> =>
   (await readdir(folder).catch(() => [])).every((name) => name.startsWith('.') || name === 'secret.key')
 
-/** Where each part of a backup goes, in this order: once the database is there, everything else is too. */
+/** Lists where each part of a backup goes. The database is last, so that everything else exists once it does. */
 const placesOf = ({ dataDir, storage }: Config) => [
   { part: 'secret.key', place: join(dataDir, 'secret.key') },
   ...(storage.kind === 'file' ? [{ part: 'blobs', place: storage.folder ?? join(dataDir, 'blobs') }] : []),
@@ -65,7 +65,7 @@ const copyEmptyFolders = async (from: string, to: string): Promise<void> => {
   await chmod(to, 0o700)
 }
 
-/** Returns the key for the sealed secrets: from the backup, the variable, or the directory. */
+/** Makes sure that the key for the sealed secrets is available: from the backup, the variable, or the directory. */
 const requireKey = async (config: Config, sums: Map<string, string>): Promise<void> => {
   if (config.secretKey || sums.has('secret.key') || sums.has(`secret.key${encryptedEnding}`)) return
   if (await statOrUndefined(join(config.dataDir, 'secret.key'))) return
@@ -77,7 +77,7 @@ const requireKey = async (config: Config, sums: Map<string, string>): Promise<vo
 export const run: RunCommand = async ({ args, flag, text }) => {
   const config = loadConfig()
   if (config.databaseUrl) throw new Error('A backup can only be restored to the embedded database. Unset DATABASE_URL.')
-  // The argument is required.
+  // The command line requires the argument.
   const backup = resolve(args[0] as string)
   const summary = await readSummary(backup)
   if (!summary) throw new Error(`${backup} is not a backup: it has no backup.json.`)
@@ -87,7 +87,7 @@ export const run: RunCommand = async ({ args, flag, text }) => {
   const decrypt = summary.format === 2 ? await openDecryption(backup, keys) : undefined
   await requireKey(config, sums)
   await startOver(config.dataDir)
-  // An existing key belongs to the operator.
+  // A key that already exists belongs to the operator, so it stays if the restore fails.
   const hasKey = (await statOrUndefined(join(config.dataDir, 'secret.key'))) !== undefined
   const holdsKey = sums.has('secret.key') || sums.has(`secret.key${encryptedEnding}`)
   const places = placesOf(config).filter(({ part }) => part !== 'secret.key' || (holdsKey && !hasKey))
@@ -109,7 +109,7 @@ export const run: RunCommand = async ({ args, flag, text }) => {
     throw error
   }
   await unmarkRestoring(dataDir)
-  // Recovers the database and migrates it to this version.
+  // This recovers the database and migrates it to this version.
   const { deps, close } = await openAndMigrate({ command: 'restore', exclusive: 'required' })
   const stored = await countStoredAllOrgs(deps.db).finally(close)
   if (flag('json')) printJson({ dataDir, madeAt: summary.madeAt, ...stored })

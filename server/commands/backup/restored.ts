@@ -1,4 +1,5 @@
-// A restored database next to a bucket has the same identity as the original until its files are separated.
+// A restored database keeps the identity of the original, so both would own the same storage bucket until the restored
+// one gets a new identity.
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ServiceDeps } from '../../deps.ts'
@@ -6,14 +7,15 @@ import { claimStore } from '../../platform/blobs/owner.ts'
 import { statOrUndefined } from '../../platform/db/embedded-folders.ts'
 import { readInstanceId, renewInstanceId } from '../../platform/db/instance.ts'
 
-/** In the folder of the database: both are moved into place at once, and a backup contains both. */
+/** The mark is in the folder of the database, because both are renamed together and a backup contains both. */
 const markName = 'earshot.restored'
 
 export const markRestored = (folder: string): Promise<void> => writeFile(join(folder, markName), '', { mode: 0o600 })
 
 /**
- * A bucket is not part of the backup. It stays with the original database, which may be running. The first start that
- * can delete files there does this, because a restore may have been killed, or may not have known the bucket.
+ * Gives a restored database a new identity. A bucket is not part of the backup and stays with the original database,
+ * which may still be running. This runs on the first start that can reach the bucket, because a restore can be killed
+ * or run without the bucket's settings.
  */
 export const becomeAnother = async ({ db, blobs, config }: ServiceDeps): Promise<void> => {
   const mark = join(config.dataDir, 'postgres', markName)

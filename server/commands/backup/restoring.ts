@@ -1,4 +1,5 @@
-// An interrupted restore must not look like a database: a marker file stays in the data directory until it is complete.
+// A data directory contains a marker file until its restore is complete, so that an interrupted restore is never used
+// as a database.
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -15,7 +16,7 @@ export const readRestoring = async (dataDir: string): Promise<Mark | undefined> 
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined
     throw error
   })
-  // An empty marker was interrupted while it was written, before anything else was.
+  // The marker is empty if the restore was interrupted while it wrote the marker, before it wrote anything else.
   return text === undefined
     ? undefined
     : text === ''

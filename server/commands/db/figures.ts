@@ -6,7 +6,10 @@ export const bytes = (count: number): string => {
   return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[power]}`
 }
 
-/** Assumes that work continues at the same speed. Empty while the speed is unknown. */
+/**
+ * Estimates the remaining time, assuming that work continues at the same speed. Returns an empty text while the speed
+ * is unknown.
+ */
 export const timeLeft = (elapsedMs: number, done: number, total: number): string => {
   if (elapsedMs < 2_000 || done === 0 || done >= total) return ''
   const seconds = Math.ceil(((elapsedMs / done) * (total - done)) / 1_000)

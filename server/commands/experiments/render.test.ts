@@ -5,7 +5,7 @@ import { tellExperiment } from './render.ts'
 type Outcome = Schemas['OutcomeResult']
 type Interval = { low: number; high: number } | null
 
-/** The properties of an outcome that the output uses. */
+/** Returns an outcome with only the properties that the output uses. */
 const outcome = (name: string, kind: Outcome['kind'], estimate: number | null, interval: Interval, verdict: string) =>
   ({
     name,

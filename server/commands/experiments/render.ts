@@ -64,7 +64,7 @@ const lineOf = (estimate: number, interval: Interval | null, reach: number): str
 const reachOf = ({ difference: { estimate, anytime } }: Outcome): number =>
   Math.max(Math.abs(estimate ?? 0), Math.abs(anytime.interval?.low ?? 0), Math.abs(anytime.interval?.high ?? 0))
 
-/** Rates share one scale; every other outcome has its own. */
+/** Plots the differences. Rates share one scale, and every other outcome has its own. */
 const plot = (outcomes: Outcome[], paint: Paint): string => {
   const drawn = outcomes.filter(({ difference }) => difference.estimate !== null)
   if (drawn.length === 0) return ''

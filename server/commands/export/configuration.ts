@@ -41,6 +41,6 @@ export const makeConfiguration = async (earshot: Earshot, { named, places, asked
     ...(agent !== undefined && { agentId: (await findNamed(agents.list({}, given), agent, 'agent')).id }),
     ...(group !== undefined && { groupId: (await findNamed(agentGroups.list({}, given), group, 'agent group')).id }),
   }
-  // The table of commands checked its choices; the service checks the rest.
+  // The command line only accepts valid choices, and the service validates the rest.
   return config as Parameters<Earshot['exports']['preview']>[0]['config']
 }

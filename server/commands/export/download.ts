@@ -7,19 +7,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { EarshotError } from '../../../client/src/errors.ts'
 import type { Remote } from './remote.ts'
 
-/** Failures in a row without a new byte. */
+/** The most failures in a row without a new byte. */
 const mostFailures = 6
 
 export class Damaged extends Error {}
 
 type Wanted = {
-  /** The download path of the service. */
+  /** The path of the download in the API. */
   path: string
   bytes: number
   file: string
   signal: AbortSignal
   onProgress: (bytes: number) => void
-  /** The pause after the first failure, which doubles with each further one. */
+  /** The pause after the first failure. It doubles with each further failure. */
   pauseMs?: number
 }
 
@@ -31,7 +31,7 @@ const digestOf = async (file: string): Promise<string> => {
   return `sha-256=:${hash.digest('base64')}:`
 }
 
-/** Writes data as it arrives, so that it survives a broken connection. */
+/** Writes data as it arrives, so that the received part survives a broken connection. */
 const writeAll = (body: Readable, file: number, onWritten: (bytes: number) => void): Promise<void> =>
   new Promise((resolve, reject) => {
     body.on('data', (chunk: Buffer) => {
@@ -46,7 +46,7 @@ const writeAll = (body: Readable, file: number, onWritten: (bytes: number) => vo
     body.once('end', resolve).once('error', reject)
   })
 
-/** Downloads over one connection, after the existing bytes. */
+/** Downloads over one connection, continuing after the bytes that already exist. */
 const fetchMore = async (remote: Remote, location: URL, part: string, onProgress: Wanted['onProgress']) => {
   const file = openSync(part, 'a')
   try {
@@ -67,7 +67,7 @@ const fetchMore = async (remote: Remote, location: URL, part: string, onProgress
   }
 }
 
-/** An expired link or a busy storage is retried; a full disk is not. */
+/** Whether retrying is pointless. An expired link or a busy storage is retried, but a full disk is not. */
 const isFinal = (error: unknown): boolean => {
   if (error instanceof EarshotError) {
     return error.status >= 400 && error.status < 500 && ![403, 410, 429].includes(error.status)
@@ -76,8 +76,8 @@ const isFinal = (error: unknown): boolean => {
 }
 
 /**
- * Downloads to a temporary file, resumes after a broken connection, and renames it once its digest matches. The rest of
- * an interrupted download is used the next time.
+ * Downloads to a temporary file, resumes after a broken connection, and renames the file once its digest matches.
+ * Continues the file of an earlier, interrupted download.
  */
 export const downloadFile = async (remote: Remote, part: string, wanted: Wanted): Promise<void> => {
   const { path, bytes, file, signal, onProgress, pauseMs = 500 } = wanted
@@ -85,8 +85,8 @@ export const downloadFile = async (remote: Remote, part: string, wanted: Wanted)
   let digest = ''
   let furthest = await sizeOf(part)
   for (let failures = 0; ; ) {
-    // Requested each time, because links expire within minutes. A complete file from the last time only needs its
-    // digest check.
+    // The link is requested for each attempt, because it expires within minutes. If the file was already complete, only
+    // its digest is checked.
     const link = await remote.link(path)
     digest = link.digest
     if ((await sizeOf(part)) >= bytes) break

@@ -1,11 +1,11 @@
-// The service as the export needs it: the client library, and its files in parts.
+// Calls the service with the client library, and downloads its files in parts.
 
 import { Readable } from 'node:stream'
 import { Earshot } from '../../../client/src/earshot.ts'
 import { EarshotError } from '../../../client/src/errors.ts'
 import { openSend } from '../../../client/src/send.ts'
 
-/** A request without a response, or with a response that asks to retry. */
+/** How often a request is retried if there is no response, or if the response asks to retry. */
 const retries = 5
 
 export const strangeAnswer = (url: string) =>
@@ -21,7 +21,7 @@ export const openRemote = ({ url, key, signal }: { url: string; key: string; sig
   return {
     url,
     earshot: new Earshot(service),
-    /** The URL of the file and its digest. The key is not sent there. */
+    /** Returns the URL of the file and its digest. The key is not sent to this URL. */
     link: async (path: string) => {
       const answer = await send.raw('GET', path, {}, { signal })
       const location = answer.headers.get('location')
@@ -33,7 +33,7 @@ export const openRemote = ({ url, key, signal }: { url: string; key: string; sig
       const headers: Record<string, string> = from > 0 ? { range: `bytes=${from}-` } : {}
       const asked = { withoutKey: true, headers }
       const { status, body } = await send.raw('GET', location.href, asked, { signal, retries: 0 })
-      // Node has two types for this: the web stream, and its own with the same name.
+      // Node has two types with this name: the web standard's, and its own.
       const stream = body as Parameters<typeof Readable.fromWeb>[0] | null
       return { status, body: stream === null ? Readable.from([]) : Readable.fromWeb(stream) }
     },

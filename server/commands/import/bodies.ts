@@ -7,11 +7,14 @@ import { type Provider, readCall } from '../../transcripts/provider-calls/read-c
 import type { callSources } from '../table.ts'
 import { migrationReaders } from './migration-calls.ts'
 
-/** Reads a value of a file like a provider's webhook. */
+/** Reads a value of a file in the same way as a provider's webhook. */
 
 export type CallSource = (typeof callSources)[number]
 
-/** A version that must exist before a conversation can refer to it, because a label does not create one. */
+/**
+ * A version that must exist before the conversation is sent, because a conversation that only names a label does not
+ * create it.
+ */
 export type WantedVersion = {
   agent: { externalId: string; name: string; channel: 'voice' | 'text' }
   version: { label: string } | { systemPrompt: string; label: string }
@@ -21,7 +24,10 @@ export type ImportBody = { body: NewConversation; wants?: WantedVersion } | { ig
 
 type Options = { from: CallSource | undefined; agent: string | undefined; metadataBytes: number; takesMetrics: boolean }
 
-/** The same content is the same conversation. */
+/**
+ * Returns an ID that depends on the content, so that importing the same content again does not create another
+ * conversation.
+ */
 const idOfContent = (value: unknown): string =>
   `content:${createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 32)}`
 
@@ -29,7 +35,7 @@ const own = (value: unknown): ImportBody => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return { fault: 'Not a JSON object.' }
   const { externalId } = value as { externalId?: unknown }
   const given = externalId === undefined || externalId === null ? { ...value, externalId: idOfContent(value) } : value
-  // The service checks it.
+  // The service validates the conversation.
   return { body: given as NewConversation }
 }
 
@@ -48,7 +54,7 @@ const filled = (fields: object): object =>
 
 const bodyOf = (incoming: Incoming, takesMetrics: boolean): ImportBody => {
   const { agent, version, metrics, startedAt, endedAt, provider: _, ...rest } = incoming
-  // Calls without an agent were assigned one.
+  // The caller has assigned an agent to calls without one.
   const { externalId, make } = agent as { externalId: string; make: { name: string; channel: 'voice' | 'text' } }
   const named = { externalId, ...make }
   const told = { ...(version as { systemPrompt?: string; label?: string | null } | null) }
@@ -74,7 +80,7 @@ export const readBody = (value: unknown, { from, agent, metadataBytes, takesMetr
     ...reading,
     agentExternalId: reading.agentExternalId ?? agent ?? from,
   }
-  // Only providers are distinguished if there is no agent, and here there always is.
+  // The integration's ID only matters for calls without an agent, and every call here has one.
   const integration = { id: 'import', provider: from as Provider, name: from, settings: {} }
   const incoming = toIncoming(call, integration, { now: new Date(), metadataBytes })
   return 'rejected' in incoming ? { fault: `${incoming.rejected}.` } : bodyOf(incoming, takesMetrics)

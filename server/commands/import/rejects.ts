@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 
-/** The report of rejected values: one line of JSON each, with the reason. */
+/** Writes the report of rejected values: one line of JSON each, with the reason. */
 
 export type Reject = {
   file: string
@@ -13,7 +13,7 @@ export type Reject = {
 
 export type Rejects = { write: (reject: Reject) => Promise<void>; bytes: () => number; close: () => Promise<void> }
 
-/** Continues after what an earlier attempt has certainly written. */
+/** Opens the report and continues after the part that an earlier attempt has certainly written. */
 export const openRejects = async (path: string | undefined, keptBytes: number): Promise<Rejects> => {
   if (path === undefined) return { write: async () => {}, bytes: () => 0, close: async () => {} }
   const file = await open(path, keptBytes > 0 ? 'a' : 'w')

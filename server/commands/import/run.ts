@@ -10,21 +10,20 @@ import { openVersions } from './versions.ts'
 /** Reads, converts, sends, and records values in order, with several requests in flight. */
 
 const concurrency = 3
-/** Per request. After an abrupt end, at most the requests in flight are sent twice. */
+/** The number of conversations in a request. After a crash, only the requests in flight are sent twice. */
 const chunkSize = 100
 /**
- * Collects garbage after this many responses. Otherwise, the heap grows to what a machine with many GiB allows: a
- * hundred calls are a megabyte or more, several times.
+ * Collects garbage after this many responses. Otherwise, the heap would grow to several GiB on machines with much
+ * memory, because a hundred calls take a megabyte or more.
  */
 const collectEvery = 2_000
-/** About two minutes, as long as a restart of the service can take. */
+/** The retries take about two minutes, as long as a restart of the service can take. */
 const retries = 10
 
 type ValuePosition = { file: string; number: number }
 
 /**
- * The outcome of a value before it was sent, or that it was sent. Ignored values in a row are one, with the last
- * position.
+ * What happened to a value: it was sent, or why not. Consecutive ignored values form one entry with the last position.
  */
 type HandledValue = ValuePosition & ({ sent: true } | { ignored: number } | { fault: string })
 
@@ -54,11 +53,11 @@ export const runImport = async ({
   const getVersion = openVersions(earshot, { signal, retries })
   const totalBytes = sources.reduce((sum, { bytes }) => sum + bytes, 0)
   let readBytes = 0
-  /** In the order of reading, which is also the order of responses. */
+  /** Values that were read but not settled yet, in the order in which responses arrive. */
   const under: HandledValue[] = []
   let unanswered = 0
   let answered = 0
-  /** A reading error. Values before it are sent and recorded first. */
+  /** A reading error. It is reported after the values before it were sent and recorded. */
   let fault: unknown
 
   async function* conversations(): AsyncGenerator<NewConversation> {
@@ -86,12 +85,12 @@ export const runImport = async ({
     readBytes += bytes
   }
 
-  /** Returns the conversation to send. If the value is not one, records that instead. */
+  /** Returns the conversation to send. If the value is not a conversation, records that instead. */
   const prepare = async (place: ValuePosition, read: Value): Promise<NewConversation | undefined> => {
     const body: ImportBody = 'fault' in read ? read : readBody(read.value, options)
     if (!('body' in body)) {
       noteUnsent(place, body)
-      // Otherwise a response stores the progress, but a file without conversations gets none.
+      // Normally the next response stores the progress, but none is pending.
       if (unanswered === 0) await settleUnsent()
       return undefined
     }
@@ -118,7 +117,7 @@ export const runImport = async ({
     await state.note(file, number)
   }
 
-  /** Returns the values before the first one that was sent. */
+  /** Settles the values that come before the first one that was sent. */
   const settleUnsent = async (): Promise<void> => {
     for (let first = under[0]; first && !('sent' in first); first = under[0]) {
       under.shift()
@@ -159,7 +158,7 @@ export const runImport = async ({
   try {
     for await (const result of sent) await settle(result)
     await settleUnsent()
-    // An input that ended because of Ctrl-C is not an error.
+    // If Ctrl-C ended the input, that is not an error.
     if (fault !== undefined && !isInterrupted()) throw fault
   } finally {
     await rejects.close()

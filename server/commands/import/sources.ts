@@ -6,13 +6,15 @@ import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { WronglyCalled } from '../call.ts'
 
-/** The inputs of an import: files, the files of folders, standard input. */
+/** Opens the inputs of an import: files, the files of folders, and standard input. */
 
 export type ImportSource = {
-  /** The path, or `-`. */
+  /** The path, or `-` for standard input. */
   name: string
   bytes: number
-  /** A hash of its beginning, size, and time: a changed file with the same name is another file. */
+  /**
+   * A hash of the file's beginning, size, and time, because a changed file with the same name counts as another file.
+   */
   fingerprint: string
   open: (onBytes: (bytes: number) => void) => AsyncIterable<Buffer>
 }
@@ -20,7 +22,7 @@ export type ImportSource = {
 const readable = /\.(json|jsonl|ndjson)(\.gz)?$/i
 const headBytes = 4_096
 
-/** Which one of several files. */
+/** Adds the path to reading errors, because an import can have several files. */
 async function* naming(path: string, blocks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   try {
     yield* blocks

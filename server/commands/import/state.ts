@@ -2,18 +2,20 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { WronglyCalled } from '../call.ts'
 import type { ImportSource } from './sources.ts'
 
-/** The progress of an import, stored in a file, so that an interrupted import can resume. */
+/** Stores the progress of an import in a file, so that an interrupted import can resume. */
 
 export type ImportCounts = { created: number; updated: number; unchanged: number; ignored: number; rejected: number }
 
 type Done = { fingerprint: string; values: number }
 
 export type ImportState = {
-  /** The identity of an import: the organization, and the format of the files. */
+  /** Identifies the import: its organization, and the format of its files. */
   of: string
   files: Record<string, Done>
   counts: ImportCounts
-  /** The file of rejects and its length: the rest was written by an attempt that did not continue. */
+  /**
+   * The file of rejects and the length that counts. Anything after it was written by an attempt that was interrupted.
+   */
   rejects: string | null
   rejectsBytes: number
 }
@@ -30,7 +32,7 @@ const parse = (text: string): Partial<ImportState> | null => {
   }
 }
 
-/** An existing file that no import wrote may be someone's data. */
+/** Reads the progress. Throws if the file has other content, because it may be someone's data. */
 const read = async (path: string): Promise<ImportState | undefined> => {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return ''
@@ -42,14 +44,17 @@ const read = async (path: string): Promise<ImportState | undefined> => {
   throw new WronglyCalled(`${JSON.stringify(path)} is not a progress file. Choose another file for --resume.`)
 }
 
-/** A different import, or one of changed files, starts over: nothing is stored twice. */
+/**
+ * Whether the state belongs to this import and its files are unchanged. Otherwise the import starts over, which stores
+ * nothing twice.
+ */
 const fits = (state: ImportState, of: string, sources: ImportSource[]): boolean =>
   state.of === of &&
   sources.every(({ name, fingerprint }) => (state.files[name]?.fingerprint ?? fingerprint) === fingerprint)
 
 type Opening = { path: string | undefined; of: string; sources: ImportSource[]; rejects: string | undefined }
 
-/** Without a path, it is only kept in memory. */
+/** Opens the progress of an import. Without a path, it is only kept in memory. */
 export const openState = async ({ path, of, sources, rejects }: Opening) => {
   const present = path === undefined ? undefined : await read(path)
   const resumes = present !== undefined && fits(present, of, sources)
@@ -65,9 +70,9 @@ export const openState = async ({ path, of, sources, rejects }: Opening) => {
   return {
     state,
     resumes,
-    /** There was progress, for other files or other content. */
+    /** Whether the stored progress is that of another import. */
     isAnother: present !== undefined && !resumes,
-    /** The number of processed values of a file. */
+    /** Returns how many values of a file are processed. */
     doneOf: (name: string, fingerprint: string): number => {
       state.files[name] ??= { fingerprint, values: 0 }
       return state.files[name].values

@@ -1,11 +1,11 @@
-// The JSON values of a file, one after the other, with memory for one of them: lines, a single array, or values that
-// span several lines.
+// Reads the JSON values of a file one after the other, and keeps only one of them in memory. A file can contain lines,
+// a single array, or values that span several lines.
 
 import { isUtf8 } from 'node:buffer'
 
 export type ReadValue = { value: unknown } | { fault: string }
 
-/** The maximum length of a line in the service. */
+/** The longest line that the service accepts. */
 const longestBytes = 32 * 1024 * 1024
 
 const [quote, backslash, comma, newline] = [0x22, 0x5c, 0x2c, 0x0a]
@@ -63,7 +63,7 @@ const openStringTracker = () => {
   let [isString, isEscaped] = [false, false]
   return {
     isWithin: () => isString,
-    /** Returns whether the byte belongs to a string, including its quotes. */
+    /** Returns whether the byte belongs to a string. Quotes belong to it too. */
     take: (byte: number): boolean => {
       if (!isString) {
         isString = byte === quote
@@ -77,16 +77,19 @@ const openStringTracker = () => {
   }
 }
 
-/** What a byte means for the values of a file: `starts` before its first value, `ends` with this byte or before it. */
+/**
+ * Where a byte stands among the values of a file. `starts`: it opens the array. `endsBefore`: the value ends before it.
+ * `endsWith`: the value ends with it.
+ */
 type Boundary = 'starts' | 'endsBefore' | 'endsWith' | undefined
 
-/** Finds where values start and end: at the commas of an array, or where everything that was opened is closed. */
+/** Finds where values start and end: at the commas of an array, or where all open brackets are closed. */
 const openBoundaries = (isArray: boolean) => {
   const strings = openStringTracker()
   let depth = 0
   return {
     isBetweenValues: () => depth === 0 && !strings.isWithin(),
-    /** Whether the next bytes can belong to a value. */
+    /** Whether the next bytes can belong to a value. Outside of an array's brackets, they can't. */
     areOpen: () => !isArray || depth >= 1,
     take: (byte: number): Boundary => {
       if (strings.take(byte)) return undefined
@@ -142,7 +145,7 @@ const peek = async (source: AsyncIterable<Buffer>): Promise<{ head: Buffer; all:
   const iterator = source[Symbol.asyncIterator]()
   const kept: Buffer[] = []
   let head = Buffer.alloc(0)
-  // Up to the end of the first line, which can be the whole array.
+  // Whether the first line is complete. It can be as long as the whole array.
   const isTold = () => {
     const start = head.findIndex((byte) => !isSpace(byte))
     return start >= 0 && (head[start] === 0x5b || head.includes(newline, start))
@@ -166,7 +169,7 @@ const peek = async (source: AsyncIterable<Buffer>): Promise<{ head: Buffer; all:
 
 const mark = Buffer.from('\uFEFF')
 
-/** Some editors add a byte order mark. */
+/** Removes the byte order mark that some editors add. */
 async function* withoutMark(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let head: Buffer | undefined = Buffer.alloc(0)
   for await (const block of source) {

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { type Earshot, EarshotError, type RequestOptions } from '../../../client/src/earshot.ts'
 import type { WantedVersion } from './bodies.ts'
 
-/** Others are looked up again. */
+/** The most agents or versions to remember. Beyond that, they are looked up again. */
 const mostKept = 10_000
 
-/** Finds or creates the versions of labels, once each. */
+/** Finds or creates the versions of labels, each only once. */
 export const openVersions = (earshot: Earshot, asked: RequestOptions) => {
   const agents = new Map<string, Promise<string>>()
   const versions = new Map<string, Promise<string>>()
@@ -19,7 +19,7 @@ export const openVersions = (earshot: Earshot, asked: RequestOptions) => {
     try {
       return (await earshot.agents.create({ externalId, name, channel }, asked)).id
     } catch (error) {
-      // Another process was faster.
+      // A conflict means that another process created the agent first.
       const made = error instanceof EarshotError && error.status === 409 ? await findAgent(externalId) : undefined
       if (made === undefined) throw error
       return made
@@ -37,7 +37,7 @@ export const openVersions = (earshot: Earshot, asked: RequestOptions) => {
     try {
       return (await earshot.agents.createVersion(agentId, { systemPrompt, label }, asked)).id
     } catch (error) {
-      // The label belongs to another prompt.
+      // A conflict means that the label belongs to another prompt.
       if (label === null || !(error instanceof EarshotError && error.status === 409)) throw error
       return makeVersion(agentId, systemPrompt, null)
     }
@@ -48,7 +48,7 @@ export const openVersions = (earshot: Earshot, asked: RequestOptions) => {
     const { label } = version
     const present = await findVersion(agentId, label)
     if (present !== undefined) return present
-    // As the service creates a version from only a label, so that both are the same version.
+    // The service creates the same version from a conversation that only has a label, so both lead to one version.
     const made = { systemPrompt: '', config: { version: label }, label }
     return (await earshot.agents.createVersion(agentId, made, asked)).id
   }
