@@ -27,11 +27,11 @@ import { listBlindReviewers } from './reviews/queries.ts'
 import { type Attempts, openAttempts } from './sign-in/attempts/attempts.ts'
 import { openStreams, type Streams } from './stream/hub.ts'
 
-/** Shows which processes run, and in which version: `server/health` reads it. */
+/** Names the connection for notifications. `server/health` reads from it which processes run, and in which version. */
 const noticesName = (applicationName: string, { roles }: Config): string =>
   `${applicationName} v${packageFile.version} ${roles.join('+')} notices`
 
-/** Everything that resources use, including what belongs to a single resource. Closed when the process ends. */
+/** Everything that resources use, including what belongs to a single resource. It is closed when the process ends. */
 export type ServiceDeps = Deps &
   typeof providers & {
     attempts: Attempts
@@ -49,11 +49,11 @@ export type OpenOptions = {
   applicationName: string
   /** Why the database cannot be reached, if known. */
   databaseFault?: () => string | undefined
-  /** Replaces the database's clock, also for deletion by age. */
+  /** Replaces the database's clock, also when rows are deleted by age. */
   clock?: Clock
 }
 
-/** Opened dependencies are closed in reverse order, and if opening one fails, those before it are closed. */
+/** Opens all dependencies. They are closed in reverse order. If one can't be opened, those before it are closed. */
 export const openDeps = async (options: OpenOptions): Promise<ServiceDeps> => {
   const { config, log, connection, applicationName } = options
   await using opened = new AsyncDisposableStack()
@@ -116,7 +116,7 @@ export const openDeps = async (options: OpenOptions): Promise<ServiceDeps> => {
       listBlindReviewers: (org) => listBlindReviewers(db, org),
     }),
   )
-  // The last metrics need the database.
+  // Telemetry closes before the database, because its last metrics are read from there.
   const telemetry = closing(await openTelemetry({ config, registry: metrics.registry, log }))
   const all = opened.move()
   const deps: ServiceDeps = {

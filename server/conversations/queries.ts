@@ -6,8 +6,8 @@ import { notFound } from '../platform/errors.ts'
 import type { Signals } from '../transcripts/signals/signals.ts'
 
 /**
- * Columns of one table, so that a cluster needs no join planner. JSON as text, because the coordinator would parse JSON
- * from its nodes and write it again.
+ * All columns belong to one table, so that a Citus cluster does not have to plan a join. JSON is selected as text,
+ * because the coordinator would otherwise parse it and write it again.
  */
 export const columns = [
   'conversations.id',
@@ -54,7 +54,7 @@ export const getConversation = async (db: Db, org: OrgId, id: string) => {
   return readRow(row)
 }
 
-/** Everything that the published transcript needs, whether or not there is one. */
+/** Returns everything that the API's transcript needs, even if the conversation has none. */
 export const getTranscript = (db: Db, org: OrgId, id: string) =>
   db
     .selectFrom('conversations as c')
@@ -98,11 +98,11 @@ const selectNamed = (db: Db, org: OrgId, { ids, externalIds }: ConversationNames
 export const findNamedConversations = (db: Db, org: OrgId, names: ConversationNames) =>
   selectNamed(db, org, names).execute()
 
-/** Locked in the order in which ingest locks them, so that their counts stay correct. */
+/** Locks conversations in the same order as ingest does, so that their counts stay correct. */
 export const lockNamedConversations = (db: Db, org: OrgId, names: ConversationNames) =>
   selectNamed(db, org, names).orderBy('external_id').orderBy('id').forNoKeyUpdate().execute()
 
-/** Returns when the latest conversation arrived. IDs rise with time. */
+/** Returns when the latest conversation arrived. IDs increase with time. */
 export const findLastArrival = async (db: Db, org: OrgId): Promise<Date | undefined> => {
   const row = await db
     .selectFrom('conversations')

@@ -1,11 +1,11 @@
-// Items of a batch that identify their conversation by its ID or its external ID.
+// Resolves items of a batch that identify their conversation by its ID or its external ID.
 import { type ApiError, invalid } from '../platform/errors.ts'
 import type { ConversationNames } from './queries.ts'
 
 type Item = { conversationId?: string; conversationExternalId?: string }
 type Conversation = { id: string; externalId: string | null }
 
-/** Returns what is wrong with the IDs of an item. */
+/** Returns an error unless the item has exactly one valid ID. */
 export const faultOfNames = ({ conversationId, conversationExternalId }: Item): ApiError | undefined =>
   (conversationId === undefined) === (conversationExternalId === undefined)
     ? invalid('conversationId', 'or conversationExternalId is required, but not both')

@@ -19,7 +19,7 @@ const tags = ['Conversations']
 
 type StoredTranscript = Awaited<ReturnType<typeof getTranscript>>
 
-/** The transcript without its content and turns. */
+/** Returns the transcript's fields except its content and turns. */
 const aboutTranscript = (transcript: StoredTranscript, recordingUrl: string | undefined) => {
   const { conversationId, createdAt, conversationCreatedAt, durationSeconds, systemPrompt, unreadable } = transcript
   return {
@@ -61,14 +61,14 @@ export const conversations = (app: App, deps: Deps): void => {
       if (incoming instanceof Error) throw incoming
       const refusal = metricsRefusal(actor, incoming)
       if (refusal) throw refusal
-      // Thrown inside the transaction, so that what was created for it is rolled back.
+      // Errors are thrown inside the transaction, so that it is rolled back.
       let conversation: Awaited<ReturnType<typeof getConversation>> | undefined
       const [outcome] = await ingestConversations(deps, actor.org, [incoming], async (trx, [told]) => {
         if (told?.status === 'rejected') throw told.error
         if (told === undefined || told.status === 'erased') throw erasedError()
         const verb = told.status === 'created' ? 'create' : 'complete'
         await recordAudit(trx, actor, `conversation.${verb}`, { type: 'conversation', id: told.id })
-        // While it is locked: a moment later it may be erased.
+        // It is still locked here. After the transaction, it could be erased at any time.
         conversation = await getConversation(trx, actor.org, told.id)
       })
       if (!outcome || !('id' in outcome) || !conversation) throw erasedError()
@@ -99,11 +99,11 @@ export const conversations = (app: App, deps: Deps): void => {
       },
     },
     async (request, reply) => {
-      // The body is the stream or the validated JSON form: Fastify chose by the content type.
+      // Fastify chose by content type whether the body is a stream or validated JSON.
       const body = request.body as Readable | Static<typeof BatchCreate>
       if (!('conversations' in body)) {
         const answer = await ingestStream(deps, request.actor, body)
-        // The text of such a response: a stream is sent as it is.
+        // Fastify sends a stream without serializing it, so the stream contains the response's JSON.
         return reply.type('application/json; charset=utf-8').send(answer as unknown as Static<typeof BatchAnswer>)
       }
       return reply.send(await ingestList(deps, request.actor, body.conversations))
@@ -179,7 +179,7 @@ export const conversations = (app: App, deps: Deps): void => {
       }
       const turns = format === null ? '[]' : long
       const text = `${JSON.stringify(about).slice(0, -1)},"content":${content},"turns":${turns}}`
-      // Text is sent as it is, so this is already the serialized response with the type of the schema.
+      // Fastify sends text without serializing it, so the text contains the response's JSON.
       return reply.type('application/json; charset=utf-8').send(text as unknown as Static<typeof Transcript>)
     },
   )

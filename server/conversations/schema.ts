@@ -21,7 +21,7 @@ const CustomerId = { ...ShortText, examples: ['customer-4711'] }
 const EndReason = { ...ShortText, examples: ['customer-ended-call'] }
 const DurationSeconds = Type.Integer({ minimum: 0, maximum: 2_147_483_647, examples: [184] })
 
-/** Also for the total of several parts. */
+/** The limit also applies to all parts of a conversation together. */
 export const maxMetadataKeys = 1_000
 
 const Metadata = Type.Unsafe<Record<string, unknown>>({
@@ -185,7 +185,7 @@ export const BatchAnswer = Closed({
   ),
 })
 
-/** The published resource, with its parsed turns. */
+/** The transcript in the format of the API, with its parsed turns. */
 export const Transcript = Closed(
   {
     conversationId: Id,

@@ -5,7 +5,7 @@ import { booking, collections, type Script, support } from './scripts.ts'
 export type AgentPrompt = {
   label: string
   systemPrompt: string
-  /** Its performance: the share of conversations that go badly, and the response latency. */
+  /** The share of conversations that go badly. */
   sourShare: number
   latencyMs: number
 }

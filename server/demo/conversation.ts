@@ -4,18 +4,21 @@ import { type AgentPrompt, type Cast, cast } from './cast.ts'
 import { openRandom, type Random } from './random.ts'
 import { type Script, type ScriptLine, slots, voicemail } from './scripts.ts'
 
-/** Realistic conversations, the same for the same seed, number, and anchor. Used by the demo, tests, and benchmarks. */
+/**
+ * Generates realistic conversations for the demo, tests, and benchmarks. The same seed, number, and anchor always
+ * produce the same conversation.
+ */
 
 export type Maker = {
   seed: number
-  /** The time just after the last conversation. */
+  /** The last conversation ends just before this time. */
   anchor: Date
   /** Number of days before the anchor with conversations. */
   days: number
   companies: readonly { id: string; name: string }[]
 }
 
-/** Thirty days, or as many as keep a day at a few thousand. */
+/** Returns thirty days, or more if a day would otherwise have too many calls. */
 export const daysFor = (calls: number): number => Math.min(300, Math.max(30, Math.ceil(calls / 3_000)))
 
 /** Characters that a voice speaks per second. */
@@ -25,7 +28,7 @@ const splitFrom = 0.65
 
 const midnightBefore = (anchor: Date, days: number): number => (Math.floor(anchor.getTime() / dayMs) - days) * dayMs
 
-/** The start of that period, on a whole day. */
+/** Returns the start of the period in which two prompts run in parallel. It is the start of a day. */
 export const splitSince = (anchor: Date, calls: number): Date =>
   new Date(midnightBefore(anchor, Math.floor((1 - splitFrom) * daysFor(calls)) - 1))
 
@@ -49,7 +52,9 @@ const choose = (random: Random): Cast => {
   return cast[0]
 }
 
-/** Prompts replace each other. Of two compared prompts, a customer always gets the same one. */
+/**
+ * Returns the prompt at a time. Prompts replace each other. If two are compared, a customer always gets the same one.
+ */
 const promptAt = ({ prompts, splits }: Cast, when: number, customer: number): AgentPrompt => {
   const split = splits && when > splitFrom
   const current = prompts.length - (splits ? 1 : 0)
@@ -57,12 +62,12 @@ const promptAt = ({ prompts, splits }: Cast, when: number, customer: number): Ag
   return prompts[at] ?? prompts[0]
 }
 
-/** Longer than any conversation. */
+/** No conversation is longer than this. */
 const longestMs = 3_600_000
 
 /**
- * Returns the share of the days that has passed, and the time. Most people call during the day; other hours are drawn
- * again. Conversations that would not be over yet move before the first day, so that the last day ends now.
+ * Returns the share of the days that has passed, and the time. Most calls start during the day. A conversation that
+ * would not be over yet moves to a day before the first one, so that the last day ends now.
  */
 const drawTime = (random: Random, { anchor, days }: Maker): { when: number; startedAt: Date } => {
   const when = random.next()
@@ -129,7 +134,7 @@ const perform = (lines: readonly ScriptLine[], scene: Scene): DemoTurn[] => {
     now = scene.chat ? startMs : endMs
   }
 
-  /** Sometimes the customer starts before the agent has finished. Returns the start. */
+  /** Sometimes lets the customer start before the agent has finished. Returns the start. */
   const interrupts = ({ by }: SpokenLine): number | undefined => {
     const talksOver = !scene.chat && by === 'c' && before === 'a' && random.chance(0.07)
     const last = turns.at(-1)
@@ -156,7 +161,7 @@ const voicemailTurns = (random: Random, fill: (text: string) => string): DemoTur
   return [{ role: 'agent', kind: 'message', text, startMs: 1_200, endMs: 1_200 + text.length * 65 }]
 }
 
-/** A conversation that goes badly leaves its script somewhere in the second half. */
+/** Returns the lines of a conversation. If it goes badly, it leaves its script somewhere in the second half. */
 const linesOf = (random: Random, { lines, sour }: Script, isSour: boolean): readonly ScriptLine[] =>
   isSour ? [...lines.slice(0, random.int(Math.ceil(lines.length / 3), lines.length - 3)), ...sour] : lines
 

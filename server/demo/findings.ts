@@ -83,7 +83,7 @@ const documentOf = (text: string) => ({
   content: [{ type: 'paragraph', content: [{ type: 'text', text }] }],
 })
 
-/** Creates the findings of the demo, if there are none yet. */
+/** Creates the findings of the demo if there are none. */
 export const makeFindings = (db: Db, org: OrgId, anchor: Date): Promise<void> =>
   db.transaction().execute(async (trx) => {
     const present = await listFindings(trx, org, parseFindingFilter({ limit: 1 }), { limit: 1, after: undefined })

@@ -9,9 +9,9 @@ import { type DemoTurn, daysFor, type Maker, makeConversation } from './conversa
 import { type Sounding, storeSound } from './recording.ts'
 
 const batchSize = 500
-/** More than one, so that the database works while the next batch is created. */
+/** With more than one, the database works while the next batch is created. */
 const lanes = 2
-/** Number of calls with a recording: the newest, which people see first. */
+/** The number of calls with a recording. They are the newest, which people see first. */
 const soundingCalls = 12
 
 export type DemoOptions = {
@@ -31,11 +31,11 @@ const findOrMakeCompanies = async (db: Db, org: OrgId) => {
 
 type Call = Sounding & { startedAt: Date }
 
-/** Conversations of a batch that could have a recording: calls with times. */
+/** Returns the calls of a batch that can have a recording, which are those with times. */
 const callsOf = (items: Incoming[], outcomes: IngestOutcome[]): Call[] =>
   items.flatMap(({ channel, transcript, startedAt, endedAt }, at) => {
     const outcome = outcomes[at]
-    // Created here in our own format.
+    // The demo created the transcripts in Earshot's own format.
     const turns = transcript as DemoTurn[]
     if (channel !== 'call' || !outcome || !('id' in outcome) || turns[0]?.startMs === undefined || !endedAt) return []
     const durationMs = endedAt.getTime() - startedAt.getTime()
@@ -45,7 +45,7 @@ const callsOf = (items: Incoming[], outcomes: IngestOutcome[]): Call[] =>
 const newest = (calls: Call[]): Call[] =>
   calls.sort((a, b) => b.startedAt.getTime() - a.startedAt.getTime()).slice(0, soundingCalls)
 
-/** Fills an organization. Existing data stays unchanged, so an interrupted load can run again. */
+/** Loads the demo data into an organization. Existing data does not change, so an interrupted load can run again. */
 export const loadDemo = async (deps: ServiceDeps, org: OrgId, options: DemoOptions): Promise<void> => {
   const { calls, seed, anchor, signal, onProgress } = options
   const companies = await findOrMakeCompanies(deps.db, org)

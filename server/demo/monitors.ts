@@ -2,7 +2,7 @@ import { countMonitors, insertMonitor, insertMonitorVersion } from '../monitors/
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { newId } from '../platform/ids.ts'
 
-/** Only rules, because a judge would need a model. */
+/** All of these are rules, because a judge would need a model. */
 const monitors: { name: string; description: string; expression: string; score?: string }[] = [
   {
     name: 'Asks for a person',

@@ -1,17 +1,20 @@
-/** Pseudorandom numbers, the same for the same seed. */
+/** Generates pseudorandom numbers, always the same for the same seed. */
 
 export type Random = {
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   next: () => number
-  /** A whole number from `low` to `high`, inclusive. */
+  /** Returns a whole number from `low` to `high`, inclusive. */
   int: (low: number, high: number) => number
   chance: (probability: number) => boolean
   pick: <T>(list: readonly T[]) => T
-  /** Around `median`, never below zero, with a long tail, like durations in conversations. */
+  /** Returns a number around `median`, never below zero and with a long tail, like durations in conversations. */
   spread: (median: number, sigma: number) => number
 }
 
-/** Each pair of seed and stream has its own sequence, so that single items can be created independently. */
+/**
+ * Opens the sequence of a seed and a stream. Each pair has its own sequence, so that single items can be created
+ * independently.
+ */
 export const openRandom = (seed: number, stream: number): Random => {
   let state = (Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(stream + 1, 0xc2b2ae35)) >>> 0
   const next = () => {

@@ -6,14 +6,14 @@ import { newId } from '../platform/ids.ts'
 import type { DemoTurn } from './conversation.ts'
 
 /**
- * Recordings for some of the demo's calls: a soft tone per syllable, the agent on the left and the customer on the
- * right.
+ * Generates recordings for some of the demo's calls: a soft tone for each syllable, with the agent on the left and the
+ * customer on the right.
  */
 
 const rate = 8_000
 const bytesPerFrame = 4
 const headerBytes = 44
-/** Syllables per second and pitch of a voice. */
+/** The number of syllables per second, and the pitch of each voice. */
 const pace = 4.5
 const pitches = { agent: 196, customer: 131 }
 
@@ -34,13 +34,13 @@ const header = (dataBytes: number): Buffer => {
   return head
 }
 
-/** The volume of each syllable depends on the letters of the text, so that turns look different. */
+/** Returns the volume of a syllable. It depends on the letters of the text, so that turns look different. */
 const loudnessOf = (text: string, syllable: number): number => {
   const code = text.charCodeAt((syllable * 3) % text.length) || 32
   return code === 32 ? 0.05 : 0.1 + ((code * 31 + syllable * 17) % 23) / 110
 }
 
-/** Returns a 16-bit WAV with two channels. */
+/** Returns a 16-bit WAV file with two channels. */
 export const soundOf = (turns: readonly DemoTurn[], durationMs: number): Buffer => {
   const frames = Math.ceil((durationMs / 1_000) * rate)
   const samples = new Int16Array(frames * 2)
@@ -61,7 +61,7 @@ export const soundOf = (turns: readonly DemoTurn[], durationMs: number): Buffer 
 
 export type Sounding = { conversationId: string; turns: readonly DemoTurn[]; durationMs: number }
 
-/** Stores the recording like an upload. An existing recording stays. */
+/** Stores the recording like an upload, unless there already is one. */
 export const storeSound = async (
   deps: Pick<ServiceDeps, 'db' | 'blobs'>,
   org: OrgId,

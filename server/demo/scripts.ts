@@ -1,6 +1,6 @@
 /**
  * The lines of people and agents in the demo. A line belongs to the agent (`a`) or the customer (`c`), or is a tool
- * call (`t`) with its result. Words in braces are replaced; one of the alternatives is chosen.
+ * call (`t`) with its result. One of the alternatives is chosen, and words in braces are replaced.
  */
 
 export type ScriptLine =

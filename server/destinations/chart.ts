@@ -1,26 +1,26 @@
-// Draws the course of a measure as a small image, for the destinations that show images.
+// Draws the history of a measure as a small image, for destinations that show images.
 
 import { encode } from 'fast-png'
 
 export type ChartPoint = { value: number | null; low: number | null; high: number | null }
 
 export type Chart = {
-  /** At equal distances, oldest first. The last one is now. */
+  /** The points have equal distances. The oldest is first, and the last one is now. */
   points: ChartPoint[]
   threshold: number | null
-  /** What the image shows, for readers who don't see it. */
+  /** Describes the image for readers who don't see it. */
   label: string
 }
 
 const width = 480
 const height = 120
 const margin = 8
-/** Each pixel is the mean of this many by this many, which smooths edges. */
+/** Each pixel is the mean of this many samples in both directions, which smooths edges. */
 const samples = 2
 
 type Color = readonly [red: number, green: number, blue: number]
 
-/** Chosen for a white background. */
+/** The colors are chosen for a white background. */
 const colors = {
   band: [214, 228, 250],
   threshold: [220, 38, 38],
@@ -35,7 +35,7 @@ const dotRadius = 4
 
 type Range = { from: number; to: number }
 
-/** All values, with some space. A single value gets space around it, too. */
+/** Returns the range of all values with some space around it. This also gives a range to a single value. */
 const rangeOf = ({ points, threshold }: Chart): Range => {
   const values = [...points.flatMap(({ value, low, high }) => [value, low, high]), threshold]
   const known = values.filter((value) => value !== null)
@@ -44,7 +44,7 @@ const rangeOf = ({ points, threshold }: Chart): Range => {
   return { from: least - space, to: most + space }
 }
 
-/** Returns a value between two points; null outside of them, and next to a gap. */
+/** Returns a value between two points, or null outside of them and next to a gap. */
 const between = (points: ChartPoint[], of: keyof ChartPoint, at: number): number | null => {
   const before = points[Math.floor(at)]?.[of] ?? null
   const after = points[Math.ceil(at)]?.[of] ?? null
@@ -52,10 +52,10 @@ const between = (points: ChartPoint[], of: keyof ChartPoint, at: number): number
   return before + (after - before) * (at - Math.floor(at))
 }
 
-/** A part of a column of the image, in pixels from the top. */
+/** A vertical part of an image column, in pixels from the top. */
 type Stretch = { color: keyof typeof colors; top: number; bottom: number }
 
-/** Returns what to paint at a place between the left and right edge. Later ones cover earlier ones. */
+/** Returns what to paint in a column of the image. Later parts cover earlier ones. */
 const stretchesOf = (chart: Chart) => {
   const { points, threshold } = chart
   const { from, to } = rangeOf(chart)
@@ -90,7 +90,7 @@ const stretchesOf = (chart: Chart) => {
   }
 }
 
-/** Returns a PNG. */
+/** Returns a PNG file. */
 const drawChart = (chart: Chart): Uint8Array => {
   const stretchesAt = stretchesOf(chart)
   const data = new Uint8ClampedArray(width * height * 3).fill(255)

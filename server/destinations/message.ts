@@ -1,6 +1,6 @@
 import type { Chart } from './chart.ts'
 
-/** A message before it is formatted for a kind of destination. Contains no text from conversations. */
+/** A message before it is formatted for a kind of destination. It contains no text from conversations. */
 
 export type Severity = 'info' | 'warning' | 'critical'
 
@@ -14,7 +14,7 @@ export type Severity = 'info' | 'warning' | 'critical'
 export const messageKinds = ['opened', 'repeated', 'acknowledged', 'resolved', 'report', 'test'] as const
 export type MessageKind = (typeof messageKinds)[number]
 
-/** A link as people read it. */
+/** A link with the text that people see. */
 export type Link = { label: string; url: string }
 
 export type Message = {
@@ -24,13 +24,12 @@ export type Message = {
   /** One or a few sentences. */
   text: string
   facts: { label: string; value: string }[]
-  /** The conversations to look at first. */
+  /** The conversations that the reader should look at first. */
   examples: Link[]
-  /** Links for the reader. */
   links: Link[]
-  /** The measure over time. Only shown where a message can contain an image. */
+  /** The measure over time. Only destinations that can show an image include it. */
   chart?: Chart
-  /** What a webhook endpoint receives instead. */
+  /** The event that a webhook endpoint receives instead of the message. */
   event?: { type: string; data: object }
 }
 
@@ -40,7 +39,7 @@ export const severityName = (severity: Severity): string => severityNames[severi
 
 const ellipsis = '…'
 
-/** Cuts a text to that many UTF-16 units, never inside a character. */
+/** Shortens a text to at most `limit` UTF-16 units without splitting a character. */
 export const cut = (text: string, limit: number): string => {
   if (text.length <= limit) return text
   const end = limit - ellipsis.length

@@ -6,7 +6,7 @@ import type { Page } from '../platform/http/paging.ts'
 
 export type Kind = 'email' | 'slack' | 'teams' | 'pagerduty' | 'opsgenie' | 'webhook'
 
-/** Settings as sent or shown. Their properties depend on the kind. */
+/** The settings in the format of the API. Their properties depend on the kind. */
 export type DestinationSettings = Record<string, unknown>
 
 type Status = 'active' | 'disabled'
@@ -59,7 +59,7 @@ export const lockDestination = (trx: Db, org: OrgId, id: string) =>
     .forUpdate()
     .executeTakeFirstOrThrow(notFound)
 
-/** Counts the destinations, and keeps others from adding one until the transaction ends. */
+/** Counts the destinations. Until the transaction ends, no other transaction can add one. */
 export const lockDestinationCount = async (trx: Db, org: OrgId): Promise<number> => {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended('destinations of ' || ${org}::text, 0))`.execute(trx)
   const { count } = await trx
@@ -75,7 +75,7 @@ type NewDestination = {
   name: string
   kind: Kind
   settings: DestinationSettings
-  /** Sealed. */
+  /** Encrypted. */
   secret: string | null
   createdByUserId: string
   now: Date
@@ -142,7 +142,7 @@ export const updateDestinationHealth = (trx: Db, org: OrgId, id: string, succeed
     .where('failing_since', succeeded ? 'is not' : 'is', null)
     .execute()
 
-/** Returns the email addresses of those of the users who are active members. */
+/** Returns the email addresses of those users who are active members. */
 export const listMemberAddresses = async (db: Db, org: OrgId, memberIds: string[]): Promise<string[]> => {
   const rows = await db
     .selectFrom('members')
@@ -166,7 +166,7 @@ export const findMemberIds = async (db: Db, org: OrgId, ids: string[]): Promise<
   return rows.map(({ id }) => id)
 }
 
-/** Returns the webhook endpoints of those of the destinations that are active. */
+/** Returns the webhook endpoints of the active destinations among these. */
 export const listWebhookEndpointIds = async (db: Db, org: OrgId, ids: string[]): Promise<string[]> => {
   if (ids.length === 0) return []
   const rows = await db

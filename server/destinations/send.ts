@@ -6,9 +6,9 @@ import { insertMessageDelivery } from './deliveries/queries.ts'
 import type { Message } from './message.ts'
 
 /**
- * Sends a message to a destination, in the caller's transaction: neither exists without the other. Messages about one
- * subject are sent in their order, and only the newest one is sent if the destination was unreachable. Returns the
- * delivery's ID, or undefined if the destination does not exist.
+ * Sends a message to a destination as part of the caller's transaction. Messages about one subject are sent in order.
+ * If the destination was unreachable, only the newest one is sent. Returns the delivery's ID, or undefined if the
+ * destination does not exist.
  */
 export const sendMessage = async (
   { jobs, clock }: Pick<Deps, 'jobs' | 'clock'>,

@@ -8,7 +8,7 @@ import type { Secrets } from '../platform/secrets/secrets.ts'
 import { opsgenieUrls } from './kinds/opsgenie.ts'
 import type { DestinationSettings, Kind } from './queries.ts'
 
-/** The settings of each kind of destination: what is checked, what is sealed, and what is shown. */
+/** Validates the settings of each kind of destination, and knows which are sealed and which are shown. */
 
 export const kinds: readonly Kind[] = ['email', 'slack', 'teams', 'pagerduty', 'opsgenie', 'webhook']
 
@@ -26,7 +26,7 @@ const schemas = {
   pagerduty: Closed({ routingKey: Type.Optional(Key) }),
   opsgenie: Closed({
     apiKey: Type.Optional(Key),
-    // Object.keys forgets the literal types.
+    // Object.keys loses the literal types.
     region: Type.Optional(Choice(Object.keys(opsgenieUrls) as (keyof typeof opsgenieUrls)[])),
   }),
   webhook: Closed({ endpointId: Id }),
@@ -41,7 +41,7 @@ const secretNameOf = (kind: Kind): string | undefined =>
 export type EmailSettings = Required<Static<(typeof schemas)['email']>>
 export type WebhookSettings = Static<(typeof schemas)['webhook']>
 
-/** `settings` without the secret; `secret` in plain text, undefined for kinds without one. */
+/** `settings` does not include the secret. `secret` is in plain text, or undefined for kinds without one. */
 export type CheckedSettings = { settings: DestinationSettings; secret: string | undefined }
 
 const validators = new Map(
@@ -80,8 +80,8 @@ const fill = (
 type Stored = { settings: DestinationSettings; secret: string }
 
 /**
- * Checks the settings of a destination. A secret that is missing or masked keeps its stored value, so what was read
- * can be sent back.
+ * Validates the settings of a destination. A missing or masked secret keeps its stored value, so that clients can send
+ * back what they have read.
  */
 export const checkSettings = (
   kind: Kind,
@@ -107,7 +107,7 @@ export const checkSettings = (
   return { settings: { ...settings, [name]: maskSecret(kind, secret) }, secret }
 }
 
-/** Returns the context that the secret of a destination is sealed in. */
+/** Returns the context in which a destination's secret is sealed. */
 export const secretContext = (org: string, id: string) => `${org}/destination/${id}/secret`
 
 export const sealDestinationSecret = (secrets: Secrets, org: string, id: string, secret: string | undefined) =>
@@ -115,11 +115,11 @@ export const sealDestinationSecret = (secrets: Secrets, org: string, id: string,
 
 type Sealed = { id: string; kind: Kind; settings: DestinationSettings; secret: string | null }
 
-/** Returns what `checkSettings` compares with when settings are replaced. */
+/** Returns the stored settings that `checkSettings` compares with when settings are replaced. */
 export const openStored = (secrets: Secrets, org: string, { id, settings, secret }: Sealed): Stored | undefined =>
   secret === null ? undefined : { settings, secret: secrets.open(secret, secretContext(org, id)) }
 
-/** Returns the settings with the secret in plain text, for sending. */
+/** Returns the settings with the secret in plain text, which sending needs. */
 export const openSettings = (
   secrets: Secrets,
   org: string,

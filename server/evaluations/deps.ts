@@ -12,5 +12,4 @@ export type Pinned = {
 
 type FindPinned = (db: Db, org: OrgId, conversationIds: string[]) => Promise<Pinned>
 
-/** The dependencies of evaluation: judges, rules, and the versions that experiments pinned. */
 export type EvaluationDeps = Deps & { judge: Judge; rules: Rules; findPinned: FindPinned }

@@ -1,4 +1,4 @@
-// Rules: all of a batch together, in their own thread.
+// Evaluates the rules of a batch together in a thread.
 
 import type { Evaluation } from '../monitor-results/queries.ts'
 import type { StoredMonitor } from '../monitors/queries.ts'
@@ -14,18 +14,18 @@ export type RuleTask = {
   monitors: StoredMonitor[]
   subjects: Subject[]
   asked: (subject: Subject, monitor: StoredMonitor) => boolean
-  /** When the subjects were read. */
+  /** The time when the subjects were read. */
   readAt: Date
   signal?: AbortSignal
 }
 
 const ruleEvaluator = 'rule'
 
-/** The text per part: few long transcripts or many short ones. */
+/** The most characters of text in one part, which is a few long transcripts or many short ones. */
 const mostCharacters = 16_000_000
 const mostSubjects = 500
 
-/** Splits a list if the transcripts of a part are too long in total. A single one can be longer. */
+/** Splits a list so that the transcripts of no part are too long in total. A single transcript can be longer. */
 const partsOf = (subjects: Subject[]): Subject[][] => {
   const parts: Subject[][] = []
   let characters = 0
@@ -41,7 +41,7 @@ const partsOf = (subjects: Subject[]): Subject[][] => {
   return parts
 }
 
-// Stored definitions were validated for their kind.
+// Definitions were validated for their kind when they were stored.
 const definitionOf = ({ definition }: StoredMonitor) => definition as { expression: string; score?: string }
 
 const readsTurns = (monitor: StoredMonitor): boolean => {
@@ -60,7 +60,7 @@ const nothing = { result: null, score: null, reasoning: null, evidence: [], toke
 
 type RuleOutcome = Omit<Row, 'conversationId' | 'monitorId' | 'monitorVersion'>
 
-/** Reads a result from the thread; undefined if the rule was not evaluated on the conversation. */
+/** Reads a result of the thread. Returns undefined if the rule was not evaluated on the conversation. */
 const outcomeAt = ({ results, scores, notes }: RuleAnswers, at: number): RuleOutcome | undefined => {
   const result = results[at] ?? -1
   if (result < 0) return undefined
@@ -91,7 +91,7 @@ const rowsOf = (answers: RuleAnswers, subjects: Subject[], monitors: StoredMonit
   return rows
 }
 
-/** Evaluates rules without storing anything. */
+/** Evaluates rules without storing the results. */
 export const evaluateRules = async ({ db, rules }: RuleDeps, org: OrgId, task: RuleTask): Promise<Evaluation> => {
   const { monitors, readAt: evaluatedAt, asked, signal } = task
   const rows: Row[] = []

@@ -7,7 +7,7 @@ import { jobList } from '../worker.ts'
 
 const { server, resultsOf, asked, answerBy, makeRule, makeJudge } = await serverWithModel()
 
-/** A later part of an existing conversation. */
+/** Adds a later part to an existing conversation. */
 const makeMore = (key: string, externalId: string, fields: object) =>
   server.call('POST', '/v1/conversations', {
     key,
@@ -124,7 +124,7 @@ describe('a completed conversation', () => {
     await server.deps.jobs.drain(jobList, server.deps, { delayed: true })
     expect(asked).toHaveLength(1)
     expect(await resultsOf(key, id)).toMatchObject([{ status: 'scored', result: 'affected' }])
-    // A later change is judged again.
+    // If the conversation changes later, it is judged again.
     server.clock.advance(1_000)
     await makeMore(key, externalId, { transcript: [...turns, { role: 'customer', text: 'Goodbye.' }] })
     await server.drain()
@@ -147,7 +147,7 @@ describe('a completed conversation', () => {
     const [tenth = [], more = [], all = []] = taken
     expect(all).toHaveLength(200)
     expect(more).toEqual(expect.arrayContaining(tenth))
-    // Beyond six standard deviations of the expected share.
+    // The bound exceeds six standard deviations from the expected share.
     expect(Math.abs(more.length - 80)).toBeLessThan(42)
     expect(Math.abs(tenth.length - 20)).toBeLessThan(26)
   })

@@ -1,4 +1,4 @@
-// Judges: evaluates one conversation with some of them, and returns the cost.
+// Evaluates one conversation with several judges, and returns the cost.
 
 import type { Evaluation } from '../monitor-results/queries.ts'
 import type { JudgeDefinition, JudgeResult } from '../monitors/judges/definition.ts'
@@ -25,9 +25,9 @@ export type JudgeSubject = {
 export type JudgeTask = {
   monitors: StoredMonitor[]
   subject: JudgeSubject
-  /** When the subject was read. */
+  /** The time when the subject was read. */
   readAt: Date
-  /** Gives live work of the organization priority. */
+  /** Set for a run, so that evaluations of new conversations come first. */
   background?: boolean
   /** Someone waits for the result. */
   isAwaited?: boolean
@@ -35,9 +35,9 @@ export type JudgeTask = {
 }
 
 export type Judgement = {
-  /** Results to store, one for each model request. */
+  /** The results to store, one list for each model request. */
   evaluations: Evaluation[]
-  /** Monitors without a response now, which may get one later. */
+  /** Monitors that have no response yet but may get one later. */
   postponed: { monitors: StoredMonitor[]; afterSeconds: number; evaluations: Evaluation[] }
   spent: Spent
   isOutOfBudget: boolean
@@ -45,16 +45,16 @@ export type Judgement = {
 
 export const outOfBudget = 'the monthly judge budget is used up'
 
-/** The monitors that share a model request. */
+/** Groups the monitors that can share a model request. */
 export const groupsOf = ({ judge }: Pick<EvaluationDeps, 'judge'>, monitors: StoredMonitor[]): StoredMonitor[][] =>
   judge
-    // Stored definitions were validated for their kind.
+    // Definitions were validated for their kind when they were stored.
     .groups(monitors.map((monitor) => ({ monitor, definition: monitor.definition as JudgeDefinition })))
     .map((group) => group.map(({ monitor }) => monitor))
 
 type Row = Evaluation['rows'][number]
 
-/** The reasoning if the model was not called, or does not explain itself. */
+/** Returns the reasoning. If the model was not called or gave none, this is the reason for the result. */
 const reasoningOf = ({ reason, reasoning }: JudgeResult): string | null =>
   reason === undefined ? reasoning : reasoning === null ? reason : `${reason}\n${reasoning}`
 
@@ -70,7 +70,7 @@ const readTurns = async ({ db }: JudgeDeps, org: OrgId, subject: JudgeSubject): 
   return 'turns' in reading ? reading.turns : { why: `the transcript cannot be read: ${reading.unreadable}` }
 }
 
-/** Evaluates judges without storing results, and returns the cost. If it is aborted, the cost is stored immediately. */
+/** Evaluates judges without storing results, and returns the cost. If it is aborted, it stores the cost immediately. */
 export const judgeConversation = async (deps: JudgeDeps, org: OrgId, task: JudgeTask): Promise<Judgement> => {
   const { monitors, subject, readAt: evaluatedAt, background = false, isAwaited = false, signal } = task
   const judgement: Judgement = {
@@ -142,7 +142,7 @@ export const judgeConversation = async (deps: JudgeDeps, org: OrgId, task: Judge
   try {
     for (const group of groupsOf(deps, monitors)) await askGroup(group)
   } catch (error) {
-    // The responses are lost, but the provider bills for them.
+    // The responses are lost, but the provider charges for them.
     await addSpending(deps.db, org, monthOf(deps.clock.now()), judgement.spent)
     throw error
   }

@@ -1,5 +1,5 @@
-// The lifecycle of an evaluation: queued when conversations are stored; rules run on a batch, each judge request is its
-// own job, and repeated failures are stored as failed.
+// Manages the lifecycle of an evaluation. It is queued when conversations are stored. Rules run on a batch, each judge
+// request is its own job, and repeated failures are stored as failed.
 
 import Type from 'typebox'
 import type { Evaluation } from '../monitor-results/queries.ts'
@@ -16,12 +16,15 @@ import { type EvaluationBatch, findQuestions } from './monitors-in-scope.ts'
 import { listAnswered, listSubjects } from './queries.ts'
 import { storeFailures, storeResults } from './store.ts'
 
-/** Conversations per job. */
+/** The number of conversations in a job. */
 export const evaluationBatch = 250
 
 type EnqueueDeps = Pick<EvaluationDeps, 'jobs'>
 
-/** `only` limits the evaluation to rules that read metrics, or to pinned versions without a result. */
+/**
+ * Queues conversations for evaluation. `only` limits it to rules that read metrics, or to pinned versions without a
+ * result.
+ */
 export const enqueueEvaluation = async (
   { jobs }: EnqueueDeps,
   trx: Db,
@@ -35,7 +38,7 @@ export const enqueueEvaluation = async (
   await jobs.enqueueMany(trx, evaluateConversations, payloads)
 }
 
-/** Runs in the transaction that completes conversations or changes their transcripts. */
+/** Queues the evaluation of conversations in the transaction that completes them or changes their transcripts. */
 export const evaluateStored = (
   deps: EnqueueDeps,
   trx: Db,
@@ -43,7 +46,7 @@ export const evaluateStored = (
   { toEvaluate }: { toEvaluate: string[] },
 ): Promise<void> => enqueueEvaluation(deps, trx, org, toEvaluate)
 
-/** Runs the rules that read metrics again, in the transaction that changes metrics of conversations. */
+/** Queues the rules that read metrics, in the transaction that changes metrics. */
 export const evaluateMetricRules = async (
   deps: EnqueueDeps,
   trx: Db,
@@ -54,13 +57,13 @@ export const evaluateMetricRules = async (
   await enqueueEvaluation(deps, trx, org, measured, { reads: 'metrics' })
 }
 
-/** How often an unresponsive endpoint is retried, with pauses that add up to two hours. */
+/** How often an unresponsive endpoint is retried. The pauses add up to two hours. */
 const mostRounds = 8
 const longestPauseSeconds = 3_600
 
 type Waiting = { conversationId: string; monitorIds: string[]; versions?: number[]; since: string }
 
-/** Returns the judges that are still active or pinned, and that no other job ran in the meantime. */
+/** Returns the judges that are still active or pinned and that no other job has run in the meantime. */
 const listUnanswered = async (db: Db, org: OrgId, { conversationId, monitorIds, versions, since }: Waiting) => {
   const monitors = versions
     ? await findMonitorsAtVersions(
@@ -75,8 +78,8 @@ const listUnanswered = async (db: Db, org: OrgId, { conversationId, monitorIds, 
 }
 
 /**
- * Runs judges on one conversation. Paid responses are stored and the job completes in one transaction. Monitors without
- * a response are retried later.
+ * Runs judges on one conversation. The transaction that stores the responses, which cost money, also completes the job.
+ * Monitors without a response are retried later.
  */
 export const judge = defineJob({
   name: 'conversation.judge',
@@ -84,17 +87,17 @@ export const judge = defineJob({
     organizationId: OrganizationId,
     conversationId: Type.String(),
     monitorIds: Type.Array(Type.String()),
-    /** The pinned version if an experiment pinned one, otherwise the version that is current when it runs. */
+    /** The versions that experiments pinned. Otherwise, the job uses the version that is current when it runs. */
     versions: Type.Optional(Type.Array(Type.Integer())),
-    /** When the conversation was read: a result that was read later is not paid for again. */
+    /** The time when the conversation was read. If a result is based on a later reading, it is not requested again. */
     since: Type.String(),
-    /** Counted from 1. */
+    /** The number of the attempt, counted from 1. */
     round: Type.Integer(),
   }),
-  // Jobs wait for the endpoint, which limits concurrency as the operator configured.
+  // The operator limits the concurrency of the endpoint, and the jobs mostly wait for it.
   concurrency: 128,
-  // Longer than the worst case: twenty windows, each requested about twice, two minutes per request, and waits. After a
-  // timeout, the responses are lost but paid for.
+  // The limit exceeds the worst case: twenty windows that are requested about twice, two minutes for each request, and
+  // waits. The responses of a job that reaches its timeout are lost, but the provider charges for them.
   timeoutSeconds: 2 * 60 * 60,
   run: async (deps: EvaluationDeps, { organizationId, round, ...waiting }, attempt) => {
     const org = organizationId
@@ -130,18 +133,17 @@ export const judge = defineJob({
 })
 
 /**
- * Evaluates conversations that completed, or with a changed transcript or changed metrics. Enqueued in the transaction
- * that stores them. The results of all rules are one statement. Judges take time, so each request to a model is its own
- * job.
+ * Evaluates conversations that completed, or whose transcript or metrics changed. Queued in the transaction that stores
+ * them. The results of all rules are stored with one statement. Judges take time, so each model request is its own job.
  */
 export const evaluateConversations = defineJob({
   name: 'conversation.evaluate',
   payload: Type.Object({
     organizationId: OrganizationId,
     conversationIds: Type.Array(Type.String(), { maxItems: evaluationBatch }),
-    /** Only the rules that read this. */
+    /** Limits the evaluation to rules that read metrics. */
     reads: Type.Optional(Type.Literal('metrics')),
-    /** Only pinned versions without a result. */
+    /** Limits the evaluation to pinned versions without a result. */
     lacks: Type.Optional(Type.Literal('pinned')),
   }),
   concurrency: 4,
@@ -172,7 +174,7 @@ export const evaluateConversations = defineJob({
             conversationId: subject.id,
             monitorIds: group.map(({ id }) => id),
             ...(isPinned && { versions: group.map(({ number }) => number) }),
-            // If a result is missing, any later one is sufficient.
+            // For a missing result, any stored one is sufficient, however old it is.
             since: (batch.lacks === 'pinned' ? new Date(0) : readAt).toISOString(),
             round: 1,
           })),
@@ -193,7 +195,7 @@ export const evaluateConversations = defineJob({
       }
       return
     }
-    // One of them may be the cause, so the others are evaluated separately.
+    // One of the conversations may be the cause, so each is evaluated separately.
     await deps.jobs.enqueueMany(
       trx,
       evaluateConversations,

@@ -11,8 +11,8 @@ export type Subject = Awaited<ReturnType<typeof listSubjects>>[number]
 type IsInScope = (subject: Subject, monitor: StoredMonitor) => boolean
 
 /**
- * Finds the monitors that evaluate each conversation: those with the conversation in their scope and sample. Others
- * create no result. Equal scopes are checked once, and empty ones never.
+ * Finds the monitors whose scope and sample contain each conversation. No other monitor creates a result. Equal scopes
+ * are only checked once, and empty ones never.
  */
 export const findMonitorsInScope = async (
   db: Db,
@@ -48,7 +48,7 @@ const findAnswered = async (db: Db, org: OrgId, subjects: Subject[], monitors: S
   return (subject: Subject, { id, number }: StoredMonitor) => keys.has(`${subject.id} ${id} ${number}`)
 }
 
-/** Splits a list so that each monitor is only once in each part, because one evaluation has one version of each. */
+/** Splits a list so that no part contains a monitor twice, because an evaluation uses one version of each monitor. */
 const oneVersionEach = (monitors: StoredMonitor[]): StoredMonitor[][] => {
   const lists: StoredMonitor[][] = []
   for (const monitor of monitors) {
@@ -80,7 +80,7 @@ export const findQuestions = async (
     {
       monitors: active,
       isPinned: false,
-      // A conversation with a pinned version is evaluated by that version, once.
+      // If an experiment pinned a version, only that version evaluates the conversation.
       asked: (subject: Subject, monitor: StoredMonitor) =>
         askedByThemselves(subject, monitor) && !pinned.asks(subject.id, monitor),
     },

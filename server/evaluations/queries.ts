@@ -3,16 +3,16 @@ import { type Selection, whereSelected } from '../filters/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { plannedEachTime } from '../platform/db/naming-client.ts'
 
-/** Conversations as they are evaluated. Only completed ones are. */
+/** Reads conversations for evaluation, which are always completed ones. */
 
 /**
- * The fixed position of a conversation in samples, from 0 to 100: a rate includes the conversations below it, so that a
+ * The fixed position of a conversation in samples, from 0 to 100. A rate includes all conversations below it, so a
  * lower rate is a subset of a higher one.
  */
 export const samplePosition = sql<number>`(
   ('x' || left(md5(conversations.id::text), 8))::bit(32)::bigint * (100.0::float8 / 4294967296))`
 
-/** The input of rules other than turns, as JSON text that is passed on unparsed. */
+/** Selects the input of rules except the turns, as JSON text that is not parsed here. */
 const factsOf = (org: OrgId) => sql<string>`json_build_object(
   'conversation', json_build_object(
     'id', conversations.id, 'externalId', conversations.external_id, 'agentId', conversations.agent_id,
@@ -60,7 +60,7 @@ export const listContents = (db: Db, org: OrgId, ids: string[]) =>
     .where('conversation_id', '=', sql<string>`ANY(${ids}::uuid[])`)
     .execute()
 
-/** Returns which of the conversations match each of the selections. */
+/** Returns for each selection which of the conversations match it. */
 export const listSelectedAmong = async (db: Db, org: OrgId, ids: string[], selections: Selection[]) => {
   const taken = selections.map(() => new Set<string>())
   if (selections.length === 0) return taken
@@ -78,10 +78,13 @@ export const listSelectedAmong = async (db: Db, org: OrgId, ids: string[], selec
 
 type Pair = { conversationId: string; monitorId: string; monitorVersion: number }
 
-/** Failures only count as results after a given time. */
+/** Whether failures count as results, and from what time on. */
 type Since = { answeredAfter: Date } | { failedSince: Date }
 
-/** Returns which of the pairs have a result: one that was read after a time, or any, and a failure since a time. */
+/**
+ * Returns which of the pairs have a result. Depending on `since`, this is a result that was read after a time, or any
+ * result that is not a failure from before a time.
+ */
 export const listAnswered = async (db: Db, org: OrgId, pairs: Pair[], since: Since): Promise<Pair[]> => {
   const isAnswer =
     'answeredAfter' in since

@@ -5,7 +5,7 @@ import { publishChanges } from '../platform/changes/changes.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 
-/** Stores results and notifies their followers. */
+/** Stores results and informs the resources that depend on them. */
 export const storeResults = async (
   deps: Pick<Deps, 'reactions'>,
   trx: Db,
@@ -20,7 +20,7 @@ const failure = 'the evaluation failed repeatedly'
 
 type Failed = { monitors: StoredMonitor[]; conversationId: string }
 
-/** So that nobody waits forever for a result, and one conversation does not block others. */
+/** Stores failures, so that nobody waits forever for a result, and one conversation does not block others. */
 export const storeFailures = async (
   deps: Pick<Deps, 'clock' | 'reactions'>,
   trx: Db,

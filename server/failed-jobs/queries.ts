@@ -9,7 +9,7 @@ const columns = [
   'name',
   sql<number>`attempt - uncounted`.as('attemptCount'),
   sql<string>`coalesce(error, '')`.as('error'),
-  // Dead jobs have ended.
+  // A failed job has always ended.
   sql<Date>`ended_at`.as('failedAt'),
   'created_at as createdAt',
 ] as const
@@ -33,7 +33,7 @@ export const lockFailedJob = (trx: Db, org: OrgId, id: string) =>
     .forUpdate()
     .executeTakeFirstOrThrow(notFound)
 
-/** Gives a failed job all its attempts again. It is due at once. */
+/** Restarts a failed job with all its attempts. It is due immediately. */
 export const restartFailedJob = (trx: Db, org: OrgId, id: string, now: Date) =>
   trx
     .updateTable('jobs')

@@ -3,7 +3,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 
 type Erased = { id: string; externalId: string | null; startedAt: Date; agentId: string }
 
-/** In the order of ingest, which then finds the tombstones instead of the conversations. */
+/** Locks conversations in the same order as ingest, which then finds their tombstones. */
 export const lockErased = (trx: Db, org: OrgId, ids: string[]): Promise<Erased[]> =>
   trx
     .selectFrom('conversations')
@@ -32,7 +32,10 @@ export const listErasedFiles = async (trx: Db, org: OrgId, ids: string[]): Promi
   return rows.flatMap(({ key }) => key ?? [])
 }
 
-/** Foreign keys delete its transcript, recording, metrics, reviews, and entries in findings. */
+/**
+ * Deletes conversations. Foreign keys also delete their transcripts, recordings, metrics, reviews, and entries in
+ * findings.
+ */
 export const deleteConversations = async (trx: Db, org: OrgId, ids: string[]): Promise<void> => {
   await trx
     .deleteFrom('conversations')
@@ -44,7 +47,7 @@ export const deleteConversations = async (trx: Db, org: OrgId, ids: string[]): P
 export const listRetainingOrganizationsAllOrgs = (db: Db) =>
   db.selectFrom('organizations').select(sql<OrgId>`id`.as('id')).where('retention_days', 'is not', null).execute()
 
-/** Null if everything is kept. */
+/** Returns the retention period, or null if everything is kept. */
 export const findRetentionDays = async (db: Db, org: OrgId): Promise<number | null> => {
   const found = await db
     .selectFrom('organizations')
@@ -56,7 +59,10 @@ export const findRetentionDays = async (db: Db, org: OrgId): Promise<number | nu
 
 type ErasurePosition = { startedAt: Date; id: string }
 
-/** Oldest first. `after` skips what was just erased, because its index entries still exist. */
+/**
+ * Lists conversations past their retention period, oldest first. `after` skips what was just erased, because its index
+ * entries still exist.
+ */
 export const listOutdatedConversations = (
   db: Db,
   org: OrgId,

@@ -1,5 +1,8 @@
 import { hash } from 'node:crypto'
 
-/** The tombstone of an erased conversation: nobody can read its ID from it, but anyone with the ID can check for it. */
+/**
+ * Returns the tombstone of an erased conversation. The ID can't be read from it, but anyone with the ID can check for
+ * it.
+ */
 export const tombstoneHash = (org: string, externalId: string): string =>
   hash('sha256', `${org}\n${externalId}`, 'base64')

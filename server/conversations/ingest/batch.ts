@@ -13,9 +13,9 @@ import { chunksOfLines } from './lines.ts'
 import { openSpool } from './spool.ts'
 import type { IngestDeps } from './store.ts'
 
-/** Conversations per transaction. More are not faster and hold locks longer. */
+/** The number of conversations in a transaction. Larger transactions are not faster, but hold locks longer. */
 const chunkItems = 500
-/** Bytes of a stream that one transaction can keep in memory. */
+/** How many bytes of a stream one transaction can keep in memory. */
 const chunkBytes = 4 * 1024 * 1024
 
 type ItemAnswer = Static<typeof BatchAnswer>['data'][number]
@@ -31,7 +31,7 @@ const answerTo = (outcome: IngestOutcome): Omit<ItemAnswer, 'index'> => {
 export const erasedError = () =>
   new ApiError('conflict', 'The conversation with this externalId was erased and cannot be created again.')
 
-/** Returns why the metrics of an item cannot be stored, if the organization lacks the entitlement. */
+/** Returns an error if the item has metrics that the organization is not allowed to store. */
 export const metricsRefusal = ({ entitlements }: Actor, { metrics }: Incoming): ApiError | undefined =>
   metrics.length > 0 && !entitlements.metrics
     ? new ApiError('forbidden', 'Your organization needs the Metrics entitlement.')
@@ -76,7 +76,7 @@ export const ingestList = async (deps: IngestDeps, actor: Actor, items: unknown[
   return { data }
 }
 
-/** Responds once the whole stream is stored. After a failure in between, stored items stay, and can be sent again. */
+/** Responds once the whole stream is stored. If it fails in between, stored items stay and can be sent again. */
 export const ingestStream = async (deps: IngestDeps, actor: Actor, lines: Readable): Promise<Readable> => {
   const store = openBatch(deps, actor)
   const spool = openSpool()
@@ -88,7 +88,7 @@ export const ingestStream = async (deps: IngestDeps, actor: Actor, lines: Readab
       await spool.add(separator + answers.map((answer) => JSON.stringify(answer)).join(','))
       separator = ','
     }
-    // An empty stream also writes its audit event.
+    // An empty stream needs an audit event too.
     if (separator === '') await store([])
     return spool.read('{"data":[', ']}')
   } catch (error) {

@@ -7,7 +7,7 @@ type Body = Static<typeof ConversationCreate>
 
 type Bounds = { now: Date; metadataBytes: number }
 
-/** Clocks of senders can be ahead. */
+/** The clock of a sender can be ahead by this much. */
 const aheadMs = 5 * 60_000
 
 const agentOf = ({ agentId, agentExternalId, agent }: Body): AgentReference | undefined => {
@@ -26,7 +26,7 @@ const versionsOf = ({ agentVersionId, agentVersionLabel, systemPrompt }: Body): 
   return references
 }
 
-/** For a request, or for what is stored together with it. */
+/** Validates the metadata of a request, or the metadata that results from merging it with the stored metadata. */
 export const metadataIssues = (metadata: object, bytes: number): Issue[] => {
   const text = JSON.stringify(metadata)
   // A character has at most three bytes.
@@ -57,7 +57,7 @@ const aheadIssues = (startedAt: Date, now: Date): Issue[] =>
     ? [{ path: 'startedAt', message: 'must not be more than 5 minutes in the future' }]
     : []
 
-/** Reads a request beyond its schema: returns all faults, or an incoming conversation. */
+/** Validates a request beyond its schema. Returns an incoming conversation, or an error with all issues. */
 export const readBody = (body: Body, { now, metadataBytes }: Bounds): Incoming | ApiError => {
   const startedAt = new Date(body.startedAt)
   const endedAt = body.endedAt ? new Date(body.endedAt) : null

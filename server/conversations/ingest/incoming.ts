@@ -1,6 +1,6 @@
 import type { ApiError } from '../../platform/errors.ts'
 
-/** A conversation from any source: a request, a provider's webhook, traces, the demo. Null is unknown. */
+/** A conversation from any source: a request, a provider's webhook, traces, or the demo. Null means unknown. */
 
 export type AgentReference =
   | { id: string }
@@ -11,7 +11,7 @@ export type VersionReference =
   | { id: string }
   /** With `make`, a missing version with this label is created, even without a prompt. */
   | { label: string; make?: true }
-  /** Found by its content, or created. A created one gets the label. */
+  /** The version is found by its content, or created with the label. */
   | { systemPrompt: string; label?: string | null }
 
 export type MetricValue = number | boolean | string
@@ -30,7 +30,7 @@ export type Incoming = {
   endReason: string | null
   customerId: string | null
   metadata: Record<string, unknown>
-  /** Any JSON, stored as it is; long JSON as a `JsonText`. */
+  /** The transcript is stored as it was sent and can be any JSON. Long JSON is a `JsonText`. */
   transcript: unknown
   /** The format to try first when reading the transcript. */
   provider?: string
@@ -41,5 +41,5 @@ export type Incoming = {
 export type IngestOutcome =
   | { status: 'created' | 'updated' | 'unchanged'; id: string }
   | { status: 'rejected'; error: ApiError }
-  /** It was erased before and stays erased. */
+  /** The conversation was erased before and stays erased. */
   | { status: 'erased' }

@@ -12,7 +12,7 @@ const server = await testServer({ EARSHOT_LIMITS: 'batchBytes=12000000' })
 
 const { json, stream, countIn } = batchesOf(() => server)
 
-/** The conversations that were queued for evaluation, in the order of their jobs. */
+/** Returns the conversations that were queued for evaluation, in the order of their jobs. */
 const handedOver = async (org: string) => {
   const { rows } = await sql<{ id: string }>`
     SELECT jsonb_array_elements_text(payload->'conversationIds') AS id FROM jobs
@@ -251,7 +251,7 @@ describe('concurrency', () => {
       SELECT label FROM agent_versions WHERE organization_id = ${org} ORDER BY label`.execute(db)
     expect(rows.map(({ label }) => label)).toEqual(['v2', null])
 
-    // A label without a prompt finds the version with that label, or one created from only the label.
+    // Without a prompt, a label selects the version with that label, or creates one from only the label.
     const { body } = await server.call('GET', '/v1/agents', { key })
     const bare = { systemPrompt: '', config: { version: 'v3' } }
     const made = await server.call('POST', `/v1/agents/${body.data[0].id}/versions`, { key, body: bare })

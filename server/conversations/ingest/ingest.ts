@@ -24,10 +24,10 @@ import { type References, resolveReferences } from './references.ts'
 import { type IngestDeps, type Slot, storeSlots } from './store.ts'
 import { type Prepared, prepare } from './tasks.ts'
 
-/** A conversation with its transcript read, or why it cannot be stored. */
+/** A conversation whose transcript was read, or the reason why it can't be stored. */
 type PreparedItem = Omit<Incoming, 'transcript'> & Pick<Prepared, 'transcript'> & { fault?: ApiError }
 
-/** How many are read at once, because each is in memory several times. */
+/** How many conversations are prepared at once. Each is in memory several times. */
 const lanes = 8
 
 type PreparedBatch = { items: PreparedItem[]; redacts: boolean }
@@ -62,7 +62,7 @@ const prepareAll = async (
   return { items, redacts }
 }
 
-/** The state that the batch finds: locked conversations that are stored already, and erased external IDs. */
+/** Locks the stored conversations of a batch, and finds the external IDs that were erased. */
 const findPresent = async (trx: Db, org: OrgId, externalIds: string[]) => {
   if (externalIds.length === 0) return { slots: new Map<string, Slot>(), erased: new Set<string>() }
   const rows = await lockConversationsByExternalId(trx, org, externalIds)
@@ -106,14 +106,14 @@ const applyPart = (slot: Slot | undefined, part: ConversationPart, metadataBytes
   if (contradicted) return contradicted
   const state = slot ? merge(slot.state, part) : begin(newId(), part)
   const [issue] = slot ? metadataIssues(state.metadata, metadataBytes) : []
-  // Stored values can exceed the limits of requests, because redaction makes them longer.
+  // Redaction can make stored values longer than requests allow, so unchanged values are not checked.
   if (issue && !isDeepStrictEqual(state.metadata, slot?.state.metadata)) {
     return invalid('metadata', `${issue.message} after merging with the stored conversation`)
   }
   return slot ? { ...slot, state } : { before: null, state, metrics: [], recordingUrl: null }
 }
 
-/** A conversation has this many metrics at most, from all its parts. */
+/** Returns an error if a conversation would have too many metrics from all its parts together. */
 const tooManyMetrics = (
   slot: Slot | undefined,
   { metrics }: Pick<Incoming, 'metrics'>,
@@ -129,7 +129,7 @@ const tooManyMetrics = (
 
 type MetricKeys = Map<string, string[]>
 
-/** For stored conversations that get more metrics. */
+/** Finds the metric keys of stored conversations that receive more metrics. */
 const findMetricKeys = async (
   trx: Db,
   org: OrgId,
@@ -143,7 +143,7 @@ const findMetricKeys = async (
   return new Map((await listMetricKeys(trx, org, ids)).map(({ conversationId, keys }) => [conversationId, keys]))
 }
 
-/** The missing agent would have been created if the conversation had not been stored with another one. */
+/** Ingest would have created the missing agent, except that the conversation already belongs to another one. */
 const anotherAgent = ({ state }: Slot, { agent }: PreparedItem, error: ApiError): ApiError | undefined =>
   'make' in agent && error.details?.issues?.[0]?.path === 'agentExternalId'
     ? contradictionOf(state, ['agent'])
@@ -154,13 +154,19 @@ const statusOf = (slot: Slot | undefined, next: Slot) => {
   return isSame(slot.state, next.state) ? 'unchanged' : 'updated'
 }
 
-/** Whether the item has metrics or a recording that no item before it had. What of it was new is only known later. */
+/**
+ * Whether the item has metrics or a recording that no earlier item had. Only the database can tell which of them are
+ * new.
+ */
 const bringsMore = (slot: Slot, { metrics, recordingUrl }: PreparedItem): boolean =>
   (recordingUrl !== null && recordingUrl !== slot.recordingUrl) ||
   metrics.some((metric) => !slot.metrics.some((known) => isDeepStrictEqual(known, metric)))
 
 const maxRemembered = 10_000
-/** What each organization redacted last. The transaction reads it, and prepares the batch again if it changed. */
+/**
+ * Whether each organization redacted its last batch. The transaction checks it, and prepares the batch again if the
+ * setting changed.
+ */
 const lastRedacts = new Map<OrgId, boolean>()
 
 const rememberRedacts = (org: OrgId, redacts: boolean): void => {
@@ -187,7 +193,7 @@ const ingestOnce = async (
 
   const isErased = ({ externalId }: PreparedItem) => externalId !== null && erased.has(externalId)
   const kept = items.filter((item) => !item.fault && !isErased(item))
-  // For a stored conversation, an agent that does not exist is a different one, so none is created.
+  // If the conversation is already stored, it can't change its agent, so a missing agent is not created.
   const asked = kept.map((item) => {
     if ('id' in item.agent || item.externalId === null || !slots.has(item.externalId)) return item
     return { ...item, agent: { externalId: item.agent.externalId } }
@@ -234,8 +240,8 @@ const ingestOnce = async (
 }
 
 /**
- * The only way into the tables of conversations. The whole batch is one transaction with its consequences: evaluation,
- * the download of recordings, and whatever else the caller writes.
+ * Stores conversations. Nothing else writes to their tables. The whole batch is one transaction with everything that
+ * follows from it: evaluations, downloads of recordings, and what the caller writes.
  */
 export const ingestConversations = async (
   deps: IngestDeps,
@@ -244,7 +250,7 @@ export const ingestConversations = async (
   also?: AfterIngest,
 ): Promise<IngestOutcome[]> => {
   const near = deps.database.dbOf(org)
-  // Before the transaction, so that waiting for a thread does not occupy a connection.
+  // This runs before the transaction, so that waiting for a thread does not occupy a connection.
   const redacts = lastRedacts.get(org) ?? (await getIngestSettings(near, org)).redacts
   const prepared = await prepareAll(deps, org, given, redacts)
   return tryTransaction(near, (trx) => ingestOnce(deps, trx, org, given, prepared, also))

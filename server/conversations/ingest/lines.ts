@@ -3,15 +3,15 @@ import { ApiError } from '../../platform/errors.ts'
 import { openGather } from '../../platform/http/byte-collector.ts'
 import { readJson } from '../../platform/http/json/read.ts'
 
-/** Reads newline-delimited JSON as it arrives, with memory for one chunk. */
+/** Reads newline-delimited JSON as it arrives. Only one chunk is in memory. */
 
 const newline = 0x0a
-/** Many lines can arrive at once. After this time, others get their turn. */
+/** Many lines can arrive at once. After this time, other work gets its turn. */
 const turnMs = 15
 
 const tooLong = (maxBytes: number) => new ApiError('tooLarge', `A line can have at most ${maxBytes} bytes.`)
 
-/** The lines of a stream. A line that is too long is reported and skipped. */
+/** Yields the lines of a stream, or an error in place of a line that is too long. */
 async function* linesOf(source: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer | ApiError> {
   const kept = openGather()
   let bytes = 0
@@ -50,7 +50,7 @@ const parseLine = async (line: Buffer): Promise<unknown> => {
 
 export type ChunkLimits = { items: number; bytes: number; lineBytes: number }
 
-/** The values of the lines, or what is wrong with them, in chunks. Blank lines do not count. */
+/** Yields the values of the lines in chunks, or an error in place of an invalid one. Blank lines do not count. */
 export async function* chunksOfLines(source: AsyncIterable<Buffer>, limits: ChunkLimits): AsyncGenerator<unknown[]> {
   let chunk: unknown[] = []
   let bytes = 0

@@ -5,13 +5,13 @@ import type { Incoming } from './incoming.ts'
 import type { GivenTranscript, ReadTranscript } from './transcript.ts'
 
 /**
- * How parts of a conversation become one row. Parts arrive twice, late, and in any order. The row is the same as long
- * as they do not contradict each other.
+ * Merges the parts of a conversation into one row. Parts can arrive twice, late, and in any order. The row is the same
+ * as long as they do not contradict each other.
  */
 
-/** A transcript as it is stored, or as it was just read and will be stored. */
+/** A transcript that is stored, or that was just read and will be stored. */
 export type TranscriptState = Omit<ReadTranscript, 'content' | 'text' | 'measured'> & {
-  /** Only of one that is not stored yet. */
+  /** Only set until the transcript is stored. */
   fresh?: ReadTranscript
 }
 
@@ -25,19 +25,19 @@ export type ConversationState = ReportedFields & {
   id: string
   status: 'in_progress' | 'completed' | 'failed'
   transcript: TranscriptState | null
-  /** As stored; null until they are computed. */
+  /** Null until they are computed. */
   signals: Signals | null
 }
 
 /** An incoming conversation with resolved references. */
 export type ConversationPart = ReportedFields & {
   status: Incoming['status']
-  /** That of the agent, for a conversation without one. */
+  /** The company of the agent, for a conversation that specifies none. */
   agentCompanyId: string | null
   transcript: GivenTranscript | null
 }
 
-/** Unknown above the maximum duration: such an end means that there is none. */
+/** Returns the duration. It is unknown above the maximum, because such an end means that there is none. */
 export const secondsBetween = (startedAt: Date, endedAt: Date | null): number | null => {
   if (endedAt === null) return null
   const seconds = Math.max(0, Math.round((endedAt.getTime() - startedAt.getTime()) / 1_000))
@@ -50,7 +50,7 @@ export const readState = (given: GivenTranscript): TranscriptState => {
   return { hash, length, format, unreadable, turnCount, fresh }
 }
 
-/** Returns the row of a first part. */
+/** Returns the row of a conversation's first part. */
 export const begin = (
   id: string,
   { agentCompanyId, transcript, status, ...told }: ConversationPart,
@@ -64,7 +64,7 @@ export const begin = (
   signals: null,
 })
 
-/** A finished conversation does not restart. */
+/** A finished conversation does not become active again. */
 const statusAfter = (
   present: ConversationState['status'],
   told: ConversationPart['status'],
@@ -73,7 +73,7 @@ const statusAfter = (
   return told === 'in_progress' ? present : told
 }
 
-/** A call answered by a machine was a voicemail from its start. */
+/** If a machine answered a call, the whole call counts as voicemail. */
 const channelAfter = (
   present: ConversationState['channel'],
   told: ConversationState['channel'],
@@ -97,8 +97,8 @@ const metadataAfter = (
 }
 
 /**
- * More turns win; with equally many, the longer text; with equal lengths, the higher hash, so that the order does not
- * matter.
+ * The transcript with more turns wins, then the one with the longer text, then the one with the higher hash. This makes
+ * the result independent of the order of arrival.
  */
 const isFuller = (a: TranscriptState, b: TranscriptState): boolean => {
   if (a.turnCount !== b.turnCount) return a.turnCount > b.turnCount
@@ -116,7 +116,7 @@ export const contradictionOf = ({ id }: ConversationState, facts: string[]): Api
     conversationId: id,
   })
 
-/** Facts that a later part cannot change. */
+/** Returns an error if a part contradicts facts that can't change. */
 export const contradiction = (present: ConversationState, part: ConversationPart): ApiError | undefined => {
   const facts = [
     ...(part.agentId === present.agentId ? [] : ['agent']),

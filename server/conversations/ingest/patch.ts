@@ -100,7 +100,7 @@ const changeOnce = async (
   await storeSlots(deps, trx, org, [slot])
 }
 
-/** Changes one conversation with all consequences, in one transaction with what the caller writes. */
+/** Changes a conversation with everything that follows from it, in one transaction with what the caller writes. */
 export const changeConversation = async <T>(
   deps: IngestDeps,
   org: OrgId,
@@ -108,7 +108,7 @@ export const changeConversation = async <T>(
   given: Change,
   also: (trx: Db) => Promise<T>,
 ): Promise<T> => {
-  // Before the transaction, so that waiting for a thread occupies neither a connection nor a lock.
+  // This runs before the transaction, so that waiting for a thread occupies neither a connection nor a lock.
   const { redacts } = await getIngestSettings(deps.db, org)
   const { startedAt } = await getConversation(deps.db, org, id)
   const prepared = await prepareChange(deps, org, given, { startedAt, redacts })

@@ -3,7 +3,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import { prepared } from '../../platform/db/prepared.ts'
 import type { Signals } from '../../transcripts/signals/signals.ts'
 
-/** One statement per table for any number of conversations: each column is one array. */
+/** Each table is written with one statement for any number of conversations: every column is one array. */
 
 const findSettings = prepared((db, org: OrgId) =>
   db
@@ -35,7 +35,10 @@ const stateColumns = [
   sql<Signals>`signals`.as('signals'),
 ] as const
 
-/** In one order, so that two batches never deadlock. References to the rows do not wait. */
+/**
+ * Locks conversations in one order, so that two batches never deadlock. The lock does not block rows that refer to
+ * them.
+ */
 export const lockConversationsByExternalId = prepared((db, org: OrgId, externalIds: string[]) =>
   db
     .selectFrom('conversations')
@@ -56,7 +59,8 @@ export const lockConversation = (db: Db, org: OrgId, id: string) =>
     .executeTakeFirst()
 
 /**
- * Runs after the conversations are locked: a statement that waits for a lock sees the other tables as they were before.
+ * Reads the transcripts of locked conversations. This must be a separate statement, because a statement that waits for
+ * a lock still sees other tables as they were before.
  */
 export const listTranscriptStates = (db: Db, org: OrgId, conversationIds: string[]) =>
   db
@@ -105,7 +109,7 @@ export type ConversationRow = {
   customerId: string | null
   metadata: Record<string, unknown>
   signals: Signals
-  /** For a new conversation. Others get it when their recording changes. */
+  /** Only set for a new conversation. Later changes update it with the recording. */
   recordingStatus: 'pending' | null
 }
 
@@ -156,7 +160,10 @@ const transcriptColumns: Column<TranscriptRow>[] = [
 
 const namesOf = (columns: Column<never>[], prefix = '') => sql.raw(columns.map(([name]) => prefix + name).join(', '))
 
-/** In characters. In one array, they would have to be escaped, which takes several times as long as sending them. */
+/**
+ * The number of characters from which values are sent separately. In one array, they would be escaped, which takes
+ * several times as long as sending them.
+ */
 const longArray = 256 * 1024
 
 const arrayOf = (values: (string | number | null)[], type: string): RawBuilder<unknown> => {
@@ -166,8 +173,8 @@ const arrayOf = (values: (string | number | null)[], type: string): RawBuilder<u
 }
 
 /**
- * The rows of an INSERT. A single row is VALUES, which a cluster forwards to the shard; rows of a SELECT are first
- * copied to the node.
+ * Builds the rows of an INSERT. A single row uses VALUES, which a Citus cluster sends directly to its shard. It would
+ * first copy the rows of a SELECT to the node.
  */
 const insertedRows = <Row>(org: OrgId, columns: Column<Row>[], rows: Row[], words?: (row: Row) => string) => {
   const [row, ...others] = rows
@@ -181,7 +188,7 @@ const insertedRows = <Row>(org: OrgId, columns: Column<Row>[], rows: Row[], word
     FROM ${givenRows(columns, rows, more)}`
 }
 
-/** `unnest($1::uuid[], $2::text[], …) AS given(id, external_id, …)` */
+/** Builds `unnest($1::uuid[], $2::text[], …) AS given(id, external_id, …)`. */
 const givenRows = <Row>(columns: Column<Row>[], rows: Row[], more: Column<Row>[] = []): RawBuilder<unknown> => {
   const all = [...columns, ...more]
   const arrays = all.map(([, type, read]) => arrayOf(rows.map(read), type))
@@ -189,8 +196,8 @@ const givenRows = <Row>(columns: Column<Row>[], rows: Row[], more: Column<Row>[]
 }
 
 /**
- * Returns the number of new rows; another transaction was faster with the rest. Counts the returned rows, because the
- * command tag of a distributed INSERT … SELECT has the number of given rows.
+ * Inserts conversations and returns how many are new. Another transaction can have inserted the rest first. Counts the
+ * returned rows, because the command tag of a distributed INSERT … SELECT counts the given rows.
  */
 export const insertConversations = async (db: Db, org: OrgId, rows: ConversationRow[]): Promise<number> => {
   const names = namesOf(conversationColumns)

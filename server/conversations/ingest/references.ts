@@ -35,7 +35,7 @@ const resolveAgents = async (trx: Db, org: OrgId, wanted: AgentReference[]): Pro
     }
   }
   take(await findAgents(trx, org, { ids: [...ids], externalIds: [...externalIds.keys()] }))
-  // Missing ones are created in one order, so that two batches never deadlock.
+  // Missing agents are created in one order, so that two batches never deadlock.
   const missing = [...externalIds.values()].flatMap((agent) =>
     'externalId' in agent && agent.make && !found.has(agentKey(agent))
       ? [{ id: newId(), externalId: agent.externalId, ...agent.make }]
@@ -54,7 +54,7 @@ const resolveAgents = async (trx: Db, org: OrgId, wanted: AgentReference[]): Pro
 
 type Named = Pick<Incoming, 'agent' | 'version' | 'companyId'>
 
-/** Returns the references of each conversation in the given order, or what is wrong with them. */
+/** Returns the references of each conversation in the given order, or an error for each that can't be resolved. */
 export const resolveReferences = async (trx: Db, org: OrgId, items: Named[]): Promise<(References | ApiError)[]> => {
   if (items.length === 0) return []
   const companyIds = [...new Set(items.flatMap(({ companyId }) => companyId?.toLowerCase() ?? []))]

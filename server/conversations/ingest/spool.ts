@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 
 /**
- * Text that grows without limit and is read once it is complete. It is in a file, not in memory: with a sender that
- * only reads the response after its last line, both sides would otherwise wait for each other.
+ * Collects text without a limit, which is read once it is complete. Most of it is in a file, because a sender may not
+ * read the response before it has sent its last line.
  */
 
 const inMemory = 1024 * 1024
 
-/** An unlinked file, which disappears when it is closed or the process dies. */
+/** Opens an unlinked file, which disappears when it is closed or the process dies. */
 const openNameless = async (): Promise<FileHandle> => {
   const folder = await mkdtemp(join(tmpdir(), 'earshot-spool-'))
   try {
@@ -53,7 +53,7 @@ export const openSpool = () => {
           yield* file.createReadStream({ start: 0, encoding: 'utf8', autoClose: false }) as AsyncIterable<string>
         yield waiting.join('') + after
       }
-      // Not at the end of the generator, which never starts if nobody reads.
+      // The generator can't close it, because it never starts if nobody reads.
       return Readable.from(whole(), { objectMode: false }).once('close', close)
     },
     close,

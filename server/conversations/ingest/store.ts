@@ -36,7 +36,7 @@ const isTranscriptNew = ({ before, state }: Slot): boolean =>
 const needsSignals = (slot: Slot): boolean =>
   slot.before === null || isTranscriptNew(slot) || slot.before.durationSeconds !== slot.state.durationSeconds
 
-/** The measurements of stored transcripts, which are read again. */
+/** Reads stored transcripts again to measure them. */
 const measureStored = async ({ threads }: IngestDeps, trx: Db, org: OrgId, slots: Slot[]) => {
   const measured = new Map<string, MeasuredSignals | null>()
   const stored = slots.filter(({ state }) => state.transcript?.format && !state.transcript.fresh)
@@ -51,7 +51,10 @@ const measureStored = async ({ threads }: IngestDeps, trx: Db, org: OrgId, slots
   return measured
 }
 
-/** Signals depend on the turns and the duration. If either changes, they are computed again. */
+/**
+ * Returns the rows to write. Signals are computed again if the turns or the duration changed, because they depend on
+ * both.
+ */
 const rowsOf = async (deps: IngestDeps, trx: Db, org: OrgId, slots: Slot[]): Promise<ConversationRow[]> => {
   const stored = await measureStored(deps, trx, org, slots.filter(needsSignals))
   return slots.map((slot): ConversationRow => {
@@ -73,7 +76,7 @@ const transcriptRow = ({ state }: Slot): TranscriptRow[] => {
   return [{ conversationId: state.id, ...transcript }]
 }
 
-/** Transcripts per statement, in characters: indexing the words of more takes seconds. */
+/** The most characters of transcripts in one statement. Indexing the words of more text takes seconds. */
 const statementLength = 2 * 1024 * 1024
 
 const statementsOf = (rows: TranscriptRow[]): TranscriptRow[][] => {
@@ -102,7 +105,7 @@ const storeConversations = async (deps: IngestDeps, trx: Db, org: OrgId, slots: 
     const inserted = await insertConversations(trx, org, inserts)
     if (inserted < inserts.length) throw new Overtaken('Another request stored one of these conversations first')
     const hashes = inserts.flatMap(({ externalId }) => (externalId === null ? [] : tombstoneHash(org, externalId)))
-    // A conversation that was stored and erased since the lookup would return.
+    // Without this check, a conversation that was stored and erased since the lookup would return.
     if ((await findTombstones(trx, org, hashes)).length > 0)
       throw new Overtaken('One of these conversations was erased in the meantime')
   }
@@ -139,7 +142,10 @@ const storeRecordings = async ({ jobs }: IngestDeps, trx: Db, org: OrgId, slots:
 const isToEvaluate = (slot: Slot): boolean =>
   slot.state.status === 'completed' && (slot.before?.status !== 'completed' || isTranscriptNew(slot))
 
-/** Writes the changes and their consequences. Returns the conversations with changed metrics or recordings. */
+/**
+ * Writes the changes and everything that follows from them. Returns the conversations whose metrics or recordings
+ * changed.
+ */
 export const storeSlots = async (deps: IngestDeps, trx: Db, org: OrgId, slots: Slot[]): Promise<Set<string>> => {
   const changed = slots.filter(({ before, state }) => before === null || !isSame(before, state))
   if (changed.length > 0) await storeConversations(deps, trx, org, changed)

@@ -9,11 +9,11 @@ import { type MeasuredSignals, measure } from '../../transcripts/signals/compute
 import type { Incoming } from './incoming.ts'
 import { type GivenTranscript, giveTranscript, type IngestHints, type ReadTranscript } from './transcript.ts'
 
-/** Reads incoming content: short content directly, long content in a thread. */
+/** Reads short incoming content directly, and long content in a thread. */
 
-/** In characters. Reading the worst text of this length takes a few milliseconds. */
+/** The most characters that are read directly. Reading the worst text of this length takes a few milliseconds. */
 const shortLength = 16 * 1024
-/** For redacted content, which takes longer. */
+/** The limit for redacted content, which takes longer. */
 const shortRedacted = 2 * 1024
 
 type Given = Pick<Incoming, 'transcript' | 'metadata' | 'metrics' | 'startedAt' | 'provider'>
@@ -69,15 +69,15 @@ const measureNow = (content: string, hints: Partial<IngestHints>): MeasuredSigna
   return 'turns' in reading ? measure(reading.turns) : null
 }
 
-/** Measures a stored transcript; null without turns. */
+/** Measures a stored transcript. Returns null if it has no turns. */
 export const measureContent = (threads: Threads, org: OrgId, content: string, hints: Partial<IngestHints>) =>
   content.length <= shortLength ? measureNow(content, hints) : threads.run(org, measureLong, { content, hints })
 
-/** Returns the turns of a long stored transcript as JSON; undefined if it is short enough to be read directly. */
+/** Returns the turns of a long stored transcript as JSON, or undefined if it is short enough to be read directly. */
 export const turnsOfLongContent = (threads: Threads, org: OrgId, content: string, hints: Partial<IngestHints>) =>
   content.length <= shortLength ? undefined : threads.run(org, turnsOfLong, { content, hints })
 
-/** Redacts a JSON value, which keeps its shape. */
+/** Redacts a JSON value without changing its structure. */
 export const redactValue = async <T>(threads: Threads, org: OrgId, value: T): Promise<T> => {
   const json = JSON.stringify(value)
   return (json.length <= shortRedacted ? redact(value) : JSON.parse(await threads.run(org, redactLong, json))) as T
@@ -95,7 +95,10 @@ const readGiven = (threads: Threads, org: OrgId, value: unknown, hints: IngestHi
   return redacts ? giveTranscript(redact(value), hints) : given
 }
 
-/** Redacts what the organization redacts, and reads the transcript. Throws on a transcript that cannot be stored. */
+/**
+ * Reads the transcript, and redacts everything if the organization requires it. Throws if the transcript can't be
+ * stored.
+ */
 export const prepare = async (threads: Threads, org: OrgId, given: Given, redacts: boolean): Promise<Prepared> => {
   const { transcript, startedAt, provider, metadata, metrics } = given
   const hints = { startedAt, ...(provider !== undefined && { provider }) }

@@ -3,22 +3,22 @@ import { readTranscript } from '../../transcripts/read.ts'
 import { type MeasuredSignals, measure } from '../../transcripts/signals/compute.ts'
 import type { Turn } from '../../transcripts/turn.ts'
 
-/** An incoming transcript: as it was given, and its parsed form. */
+/** An incoming transcript, both as it was sent and parsed. */
 export type ReadTranscript = {
   content: string
   hash: string
-  /** Length of the content, in characters. */
+  /** The number of characters of the content. */
   length: number
   format: string | null
   unreadable: string | null
   turnCount: number
   /** The searchable text. */
   text: string
-  /** Null without turns. */
+  /** Null if there are no turns. */
   measured: MeasuredSignals | null
 }
 
-/** Only read if it is new: repeating stored content costs no reading. */
+/** `read` only runs for new content, so sending the same content again costs nothing. */
 export type GivenTranscript = Pick<ReadTranscript, 'content' | 'hash' | 'length'> & { read: () => ReadTranscript }
 
 export type IngestHints = { provider?: string; startedAt: Date }
@@ -41,12 +41,12 @@ export const giveTranscript = (value: unknown, hints: IngestHints): GivenTranscr
 }
 
 /**
- * PostgreSQL stores at most 1 MiB of words per text. This much text stays below that in any case: the worst one we
- * found, only short addresses, takes four times its size.
+ * PostgreSQL stores at most 1 MiB of words per text. This much text always stays below that: the words of the worst
+ * known text, which only contains short addresses, take four times its size.
  */
 const searchableBytes = 200_000
 
-/** The searchable part of the spoken text. */
+/** Returns the searchable part of the spoken text. */
 const searchableText = (turns: Turn[]): string => {
   const said: string[] = []
   let room = searchableBytes

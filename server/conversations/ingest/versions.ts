@@ -9,7 +9,7 @@ import type { VersionReference } from './incoming.ts'
 
 export type VersionQuestion = { agentId: string; version: VersionReference }
 
-/** For a label without a prompt, the label identifies the version. */
+/** Without a prompt, only the label identifies the version. */
 const contentToMake = (version: VersionReference) => {
   if ('systemPrompt' in version) {
     return { systemPrompt: version.systemPrompt, config: {}, label: version.label ?? null }
@@ -34,7 +34,7 @@ export const unknownVersion = (version: VersionReference): ApiError =>
     ? invalid('agentVersionId', 'must be a version of this agent')
     : invalid('agentVersionLabel', 'must be a version of this agent')
 
-/** Adds existing versions, by each of their keys. */
+/** Adds the existing versions under each of their keys. */
 const addPresent = async (db: Db, org: OrgId, questions: VersionQuestion[], found: Map<string, string>) => {
   const versions = questions.map(({ version }) => version)
   const rows = await findVersions(db, org, {
@@ -53,7 +53,7 @@ const addPresent = async (db: Db, org: OrgId, questions: VersionQuestion[], foun
   }
 }
 
-/** The version of each key; missing if it does not exist and no item creates it. */
+/** Returns the version of each key. A key is missing if its version does not exist and no item creates it. */
 export const resolveVersions = async (trx: Db, org: OrgId, wanted: Map<string, VersionQuestion>) => {
   const found = new Map<string, string>()
   if (wanted.size === 0) return found
@@ -63,7 +63,7 @@ export const resolveVersions = async (trx: Db, org: OrgId, wanted: Map<string, V
   const questions = missing.map(([, question]) => question)
   const agentIds = [...new Set(questions.map(({ agentId }) => agentId))]
   await lockAgents(trx, org, agentIds)
-  // The agents are locked, so no other versions are added.
+  // No other transaction can add versions, because the agents are locked.
   await addPresent(trx, org, questions, found)
 
   const made = missing.flatMap(([key, { agentId, version }]) => {

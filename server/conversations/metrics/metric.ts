@@ -1,19 +1,19 @@
 import Type from 'typebox'
 import { Closed, Nullable } from '../../platform/http/schemas.ts'
 
-/** The schema of a metric from any source: a single request, a batch, or its conversation. */
+/** The schema of a metric, whether it is sent alone, in a batch, or with its conversation. */
 
-/** Maximum number of keys per conversation. */
+/** The most metrics of a conversation. */
 export const maxKeys = 200
 
-/** In characters. */
+/** The most characters of a value. */
 export const longestValue = 10_000
 export const longestComment = 2_000
 
 export const Key = Type.String({
   minLength: 1,
   maxLength: 120,
-  // No control characters.
+  // The pattern excludes control characters.
   pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$',
   examples: ['csat'],
 })

@@ -52,7 +52,7 @@ export const redactsMetrics = async (db: Db, org: OrgId): Promise<boolean> => {
   return settings?.redacts ?? true
 }
 
-/** The values and comments can be long and are not needed to check keys. */
+/** Lists only the keys, because values and comments can be long. */
 export const listMetricKeys = (db: Db, org: OrgId, conversationIds: string[]) =>
   db
     .selectFrom('customer_metrics')
@@ -62,7 +62,7 @@ export const listMetricKeys = (db: Db, org: OrgId, conversationIds: string[]) =>
     .groupBy('conversation_id')
     .execute()
 
-/** In one order, so that two batches never deadlock. The last value of a key wins. */
+/** Returns the last row of each key, in one order so that two batches never deadlock. */
 const lastOfEach = (rows: MetricRow[]): MetricRow[] => {
   const last = new Map(rows.map((row) => [`${row.conversationId} ${row.key}`, row]))
   return [...last].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
@@ -72,8 +72,8 @@ const columnOf = (rows: MetricRow[], type: string, read: (row: MetricRow) => str
   sql`${rows.map(read)}::${sql.raw(type)}[]`
 
 /**
- * Writes new or different values, and returns the outcome of each written row. Equal rows are not written. Locks or the
- * insert of the conversations ensure that they exist.
+ * Writes new or different values, and returns the outcome of each row that was written. The conversations exist,
+ * because the caller has locked or inserted them.
  */
 export const writeMetrics = async (trx: Db, org: OrgId, given: MetricRow[]) => {
   if (given.length === 0) return []

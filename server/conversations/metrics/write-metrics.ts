@@ -18,7 +18,7 @@ export type MetricOutcome =
   | { index: number; status: 'created' | 'updated' | 'unchanged' }
   | { index: number; status: 'rejected'; error: ApiError['body'] }
 
-/** The outcome of each item, and the conversations with changed metrics. */
+/** The outcome of each item, and the conversations whose metrics changed. */
 type Written = { data: MetricOutcome[]; changed: string[] }
 
 const readShape = itemReader(MetricItem)
@@ -29,7 +29,7 @@ const readItem = (given: unknown): Item | ApiError => {
   return faultOfNames(item) ?? item
 }
 
-/** The key of a row within a batch. */
+/** Identifies a row within a batch. */
 const placeOf = ({ conversationId, key }: Pick<MetricRow, 'conversationId' | 'key'>) => `${conversationId} ${key}`
 
 const countKeys = async (trx: Db, org: OrgId, ids: string[]): Promise<Map<string, Set<string>>> => {
@@ -38,8 +38,8 @@ const countKeys = async (trx: Db, org: OrgId, ids: string[]): Promise<Map<string
 }
 
 /**
- * Writes the valid items of a batch and returns the outcome of each. Of several for one key, the last wins, and all of
- * them return the outcome of the key.
+ * Writes the valid items of a batch and returns the outcome of each. If several items have the same key, the last one
+ * is stored, and all of them return its outcome.
  */
 export const writeBatch = async (
   { threads }: Pick<Deps, 'threads'>,
@@ -85,13 +85,13 @@ export const writeBatch = async (
 const tooManyKeys = () =>
   new ApiError('conflict', `A conversation can have at most ${maxKeys} metrics. Delete one first.`)
 
-/** Redaction keeps strings as strings, and can turn a number that is a card into a string. */
+/** Redacts a value. A string stays a string, but a number that looks like a card number becomes one. */
 const storable = (
   redacts: boolean,
   metric: Pick<MetricRow, 'value' | 'comment'>,
 ): Pick<MetricRow, 'value' | 'comment'> => (redacts ? (redact(metric) as Pick<MetricRow, 'value' | 'comment'>) : metric)
 
-/** Writes one metric; returns whether its key is new. */
+/** Writes one metric. Returns whether its key is new. */
 export const writeMetric = async (trx: Db, org: OrgId, row: MetricRow): Promise<boolean> => {
   const [conversation] = await lockNamedConversations(trx, org, { ids: [row.conversationId], externalIds: [] })
   if (!conversation) throw notFound()

@@ -4,14 +4,14 @@ import { hourMs } from '../../platform/durations.ts'
 type Recording = { status: string; blobKey: string | null }
 
 /**
- * The expiry of a new link: within 24 hours. Links from the same hour are equal, so that a player that gets a new one
- * continues.
+ * Returns when a new link expires: after 23 to 24 hours. Links from the same hour are equal, so that a player that
+ * receives a new link continues to play.
  */
 export const linkExpiry = (now: Date): Date => new Date((Math.floor(now.getTime() / hourMs) + 24) * hourMs)
 
 /**
- * Returns the URL of the recording, or undefined if there is none. Outside PHI mode, it is a signed link; in PHI mode,
- * a URL that requires a key.
+ * Returns the URL of the recording, or undefined if there is none. It is a signed link, except in PHI mode, where the
+ * URL requires a key.
  */
 export const recordingUrlOf = (
   { blobs, baseUrl, clock }: Pick<Deps, 'blobs' | 'baseUrl' | 'clock'>,

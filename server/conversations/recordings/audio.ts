@@ -1,13 +1,13 @@
 import type { BlobSource } from '../../platform/blobs/store.ts'
 
-/** The part of a file that identifies its type; in WebM, the name is some bytes after the start. */
+/** The number of bytes that identify a file's type. WebM names its type some bytes after the start. */
 const headBytes = 64
 
 type AudioType = { contentType: string; extension: string }
 
 const latin1 = (head: Buffer, start: number, end: number) => head.toString('latin1', start, end)
 
-/** Matches the sync word, and excludes bytes that only look like a frame of layer II or III. */
+/** Matches the sync word. Excludes bytes that only look like a frame of layer II or III. */
 const isMp3Frame = (head: Buffer): boolean => {
   const [first = 0, second = 0, third = 0] = head
   const [version, layer, bitrate, rate] = [(second >> 3) & 3, (second >> 1) & 3, third >> 4, (third >> 2) & 3]
@@ -37,7 +37,7 @@ const audioTypes: [is: (head: Buffer) => boolean, type: AudioType][] = [
 export const audioType = (head: Buffer): AudioType | undefined =>
   head.length < 12 ? undefined : audioTypes.find(([is]) => is(head))?.[1]
 
-/** Returns the type and, for audio, all of the content including the first bytes. */
+/** Returns the type of the content. For audio, also returns the complete content, including the first bytes. */
 export const recognize = async (source: AsyncIterable<Uint8Array>) => {
   const chunks = source[Symbol.asyncIterator]()
   const read: Uint8Array[] = []

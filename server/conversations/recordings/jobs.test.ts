@@ -175,7 +175,7 @@ describe('the recording of a new conversation', () => {
     await tell('/a.wav?token=2', told)
     await server.drain()
     expect(asked).toEqual(['/a.wav?token=1'])
-    // A stored recording stays.
+    // The stored recording stays, although the provider sends its URL again.
     await tell('/b.wav', told)
     await server.drain()
     expect(asked).toHaveLength(1)
@@ -252,7 +252,7 @@ describe('the recording of a new conversation', () => {
     await jobs.drain(jobList, { ...server.deps, blobs: { ...blobs, put } }, { delayed: true, allowFailures: true })
     expect(asked).toHaveLength(2)
     expect(await recordingOf(id)).toEqual({ status: 'stored', failure: null })
-    // A sweep deletes the file of the first.
+    // The sweep deletes the file of the first download.
     expect(await filesOf(org.id)).toHaveLength(2)
     server.clock.advance(25 * 60 * 60 * 1_000)
     await jobs.enqueue(db, sweepRecordings, {})

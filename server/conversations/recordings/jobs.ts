@@ -27,7 +27,9 @@ export const deleteRecording = defineJob({
   run: ({ blobs }: Deps, { key }) => blobs.delete(key),
 })
 
-/** Shown to the sender of the URL, but never with the URL, which may open the recording for anyone. */
+/**
+ * The sender of the URL sees the message. It never contains the URL, because that may open the recording for anyone.
+ */
 class FetchFailure extends Error {}
 
 const reasons: Record<OutboundError['reason'], string> = {
@@ -38,7 +40,7 @@ const reasons: Record<OutboundError['reason'], string> = {
   failed: 'The server could not be reached, or the connection was lost.',
 }
 
-/** A retry would fail the same way. */
+/** Retrying after one of these failures would fail again. */
 const final = new Set<OutboundError['reason']>(['forbidden_address', 'too_large', 'too_many_redirects'])
 
 const readableFault = (error: unknown): unknown => {
@@ -47,14 +49,17 @@ const readableFault = (error: unknown): unknown => {
   return final.has(error.reason) ? new ApiError('invalid', message) : new FetchFailure(message)
 }
 
-/** ApiErrors of the file storage mean that it is unavailable, so the URL is not at fault. */
+/**
+ * Returns the message to store. An ApiError of the file storage means that the storage is unavailable, so the URL is
+ * not at fault.
+ */
 export const failureOf = (error: unknown): string =>
   error instanceof FetchFailure || (error instanceof ApiError && error.kind === 'invalid')
     ? error.message
     : 'The recording could not be downloaded and stored.'
 
 const fetchTimeoutMs = 10 * 60_000
-/** A slower download would occupy a slot for minutes, which others of the organization wait for. */
+/** A slower download would keep other downloads of the organization waiting for minutes. */
 const minimumRate = { bytesPerSecond: 8 * 1024, longestWaitMs: 30_000 }
 const maxRedirects = 5
 
@@ -70,7 +75,7 @@ const fetchFile = async ({ outbound, blobs, config }: FetchDeps, org: OrgId, sou
   const { status, body } = await outbound.stream(url, {
     method: 'GET',
     headers: headers ?? {},
-    // Credentials are not sent unencrypted, except to an allowed private network.
+    // Credentials are only sent unencrypted to an allowed private network.
     plainHttp: headers ? 'allowed networks' : 'anywhere',
     maxBytes: config.limits.recordingBytes,
     timeoutMs: fetchTimeoutMs,
@@ -93,15 +98,15 @@ const fetchFile = async ({ outbound, blobs, config }: FetchDeps, org: OrgId, sou
   }
 }
 
-/** Stores the audio from a URL. The sender of the URL can read the errors. */
+/** Downloads the audio from a URL and stores it. The sender of the URL can read the errors. */
 export const storeFetchedFile = (deps: FetchDeps, org: OrgId, source: Source, signal: AbortSignal) =>
   fetchFile(deps, org, source, signal).catch((error: unknown) => {
     throw readableFault(error)
   })
 
 /**
- * Downloads the recording of a new conversation. It may run twice at once if the URL changed in the meantime: the first
- * to finish wins.
+ * Downloads the recording of a new conversation. If the URL changes in the meantime, two downloads can run at once, and
+ * the first to finish wins.
  */
 export const fetchRecording = defineJob({
   name: 'recording.fetch',
@@ -115,7 +120,7 @@ export const fetchRecording = defineJob({
     if (!url || recording.status === 'stored') return
     const file = await storeFetchedFile(deps, organizationId, { url }, attempt.signal)
     await attempt.finish(async (trx) => {
-      // An erasure that already listed the files would miss this one.
+      // If an erasure has already listed the files, it would miss this one.
       const isThere = await lockRecordedConversation(trx, organizationId, conversationId)
       const stored = isThere && (await storeFetched(trx, organizationId, conversationId, url, file))
       if (stored) await publishConversation(trx, organizationId, conversationId)
@@ -129,7 +134,10 @@ export const fetchRecording = defineJob({
   },
 })
 
-/** A process that dies between storing a file and committing its recording leaves an unreferenced file. */
+/**
+ * Deletes files without a recording. They remain if a process dies between storing the file and committing its
+ * recording.
+ */
 export const sweepRecordings = defineFileSweep({
   name: 'recording.sweep',
   schedule: '50 3 * * *',

@@ -35,8 +35,8 @@ export const conversationExists = async (db: Db, org: OrgId, conversationId: str
 }
 
 /**
- * Locks the conversation against its erasure, or waits for it and then finds nothing. Locked before its recording, as
- * in erasure and ingest.
+ * Locks the conversation against erasure. If an erasure is in progress, waits for it and returns false. Like in erasure
+ * and ingest, conversations are locked before their recordings.
  */
 export const lockRecordedConversation = async (trx: Db, org: OrgId, conversationId: string): Promise<boolean> => {
   const held = await trx
@@ -74,11 +74,12 @@ export const updateRecordingStates = async (
 type SourceRow = { conversationId: string; sourceUrl: string }
 
 /**
- * Stores the URLs of recordings to download, and returns those that need it. Stored recordings stay, and so do pending
- * downloads from the same URL: signed URLs only differ in their query.
+ * Stores the URLs of recordings to download, and returns the conversations that need a download. Stored recordings
+ * stay. Pending downloads from the same URL also stay, because signed URLs only differ in their query.
  */
 export const insertPendingRecordings = async (trx: Db, org: OrgId, given: SourceRow[]): Promise<string[]> => {
-  // Of several for one conversation, the last counts. In one order, so that two batches never deadlock.
+  // If a conversation has several URLs, the last one counts. The rows have one order, so that two batches never
+  // deadlock.
   const last = new Map(given.map(({ conversationId, sourceUrl }) => [conversationId, sourceUrl]))
   const rows = [...last].sort(([a], [b]) => (a < b ? -1 : 1))
   if (rows.length === 0) return []
@@ -99,8 +100,8 @@ export const insertPendingRecordings = async (trx: Db, org: OrgId, given: Source
 export type StoredFile = { blobKey: string; contentType: string; bytes: number }
 
 /**
- * Stores the downloaded file, and returns false if the row was changed or deleted in the meantime. A failed one counts
- * as pending: another attempt of the same download may have given up before.
+ * Stores the downloaded file. Returns false if the row was changed or deleted in the meantime. Also replaces a failure,
+ * because an earlier attempt of the same download may have failed.
  */
 export const storeFetched = async (
   trx: Db,
@@ -167,7 +168,7 @@ export const failRecording = async (trx: Db, org: OrgId, conversationId: string,
   await updateRecordingStates(trx, org, ids, { status: 'failed', failure })
 }
 
-/** Returns which of these files a recording uses, or one that waits for its conversation. */
+/** Returns which of these files belong to a recording, including recordings whose conversation has not arrived yet. */
 export const listNamedFiles = async (db: Db, org: OrgId, keys: string[]): Promise<string[]> => {
   const { rows } = await sql<{ key: string }>`
     SELECT blob_key AS key FROM recordings WHERE organization_id = ${org} AND blob_key = ANY(${keys}::text[])

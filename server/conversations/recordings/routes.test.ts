@@ -25,7 +25,7 @@ const pathOf = (id: string) => `/v1/conversations/${id}/recording`
 const upload = (id: string, raw: string | Uint8Array<ArrayBuffer>, type = 'audio/wav') =>
   call('PUT', pathOf(id), { key, raw, headers: { 'content-type': type } })
 
-/** All recording files of the organization. */
+/** Lists the organization's recording files. */
 const filesOf = async (id: string): Promise<string[]> => {
   const keys: string[] = []
   for await (const { key: file } of blobs.list(`${id}/recordings/`)) keys.push(file)
@@ -56,7 +56,7 @@ describe('an upload', () => {
       'content-disposition': 'inline',
       'content-security-policy': 'sandbox',
       'x-content-type-options': 'nosniff',
-      // It can be erased, so no cache may store a copy.
+      // Recordings can be erased, so no cache may store a copy.
       'cache-control': 'no-store',
     })
     expect(Buffer.from(await whole.arrayBuffer())).toEqual(Buffer.from(file))
@@ -95,7 +95,7 @@ describe('an upload', () => {
         resolve(answer.statusCode)
         answer.resume()
       })
-      // The response arrives before the whole request is sent, and closes the connection.
+      // The server responds before it has received the whole request, and closes the connection.
       sent.on('error', (error: NodeJS.ErrnoException) => {
         if (error.code !== 'EPIPE' && error.code !== 'ECONNRESET') reject(error)
       })

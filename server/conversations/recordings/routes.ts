@@ -23,13 +23,18 @@ const tags = ['Conversations']
 
 const linkMs = 5 * 60_000
 
-/** Reads the body as it arrives. After a rejection, the connection can still carry the response. */
+/**
+ * Reads the body as it arrives. The connection stays open if the body is rejected, so that it can carry the response.
+ */
 const readingOf = (body: Readable) => body.iterator({ destroyOnReturn: false })
 
 export const recordings = (app: App, { db, jobs, blobs, clock, config }: Deps): void => {
   const { recordingBytes } = config.limits
 
-  /** The conversation is looked up between the first bytes, which show a fault of the request, and the rest. */
+  /**
+   * Stores the body as a file. The first bytes show whether the request is valid, so the conversation is only looked up
+   * after them.
+   */
   const storeBody = async (org: OrgId, conversationId: string, body: Readable): Promise<StoredFile> => {
     const { type, isEmpty, content } = await recognize(readingOf(body))
     if (isEmpty) throw invalid('', 'The body is empty. Send the bytes of the recording.')
@@ -68,7 +73,7 @@ export const recordings = (app: App, { db, jobs, blobs, clock, config }: Deps): 
         throw new ApiError('tooLarge', `Send at most ${recordingBytes} bytes.`)
       }
       const file = await storeBody(actor.org, params.id, body).catch((error: unknown) => {
-        // The rest of the body would have to be read before the next request on this connection.
+        // Otherwise, the server would have to read the rest of the body before the next request.
         reply.header('connection', 'close')
         if (raw.aborted) throw invalid('', 'The body is incomplete. Send it again.')
         throw error
@@ -84,7 +89,8 @@ export const recordings = (app: App, { db, jobs, blobs, clock, config }: Deps): 
           return recording
         })
         .catch(async (error: unknown) => {
-          // Erased in the meantime. After any other failure, it is unknown whether the recording was committed.
+          // The conversation was erased in the meantime. After other errors, the recording may have been committed, so
+          // its file must stay.
           if (error instanceof ApiError)
             await jobs.enqueue(db, deleteRecording, { key: file.blobKey }, { org: actor.org })
           throw error

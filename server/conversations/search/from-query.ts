@@ -6,7 +6,7 @@ import type { ConversationQuery } from './schema.ts'
 
 const readFilter = itemReader(Filter)
 
-/** The lists of a filter, and their query parameters. */
+/** The properties of a filter that are lists, with their query parameters. */
 const parameters = {
   agentIds: 'agentId',
   agentVersionIds: 'agentVersionId',
@@ -17,7 +17,7 @@ const parameters = {
   statuses: 'status',
 } as const
 
-/** Returns the filter of the list's query parameters. Faults have the path of the parameter. */
+/** Returns the filter that the query parameters describe. Errors name the parameter. */
 export const filterFromQuery = (query: Static<typeof ConversationQuery>) => {
   const { since, until, customerId, text, reviewStatus, bucketId } = query
   const lists = Object.entries(parameters).map(([field, name]) => [field, query[name]?.split(',')])

@@ -4,7 +4,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Page } from '../../platform/http/paging.ts'
 import { columns, readRow, selectConversations } from '../queries.ts'
 
-/** In list order. Omits conversations that were erased in the meantime. */
+/** Returns conversations in the order of the IDs. Omits those that were erased in the meantime. */
 export const listConversationsByIds = async (db: Db, org: OrgId, ids: string[]) => {
   if (ids.length === 0) return []
   const rows = await selectConversations(db, org)
@@ -15,7 +15,7 @@ export const listConversationsByIds = async (db: Db, org: OrgId, ids: string[]) 
   return rows.map(readRow)
 }
 
-/** Returns a page of the list with one statement, for a selection that `isFoundInOrder`. */
+/** Returns a page of the list with one statement. The selection must satisfy `isFoundInOrder`. */
 export const listInOrder = async (db: Db, org: OrgId, selection: Selection, page: Page) => {
   const rows = await selectInOrder(db, org, selection, page).select(columns).execute()
   return rows.map(readRow)

@@ -66,7 +66,7 @@ const send = (destinationId: string, message: Message, subjectId = newId()) =>
     .execute((trx) => sendMessage(fakes.deps, trx, org, { destinationId, subjectId, message })) as Promise<string>
 
 const run = (delayed = false) => fakes.deps.jobs.drain([deliverMessage], fakes.deps, { delayed })
-/** Runs what is due now, however slow the test is. */
+/** Runs the jobs that are due. The result does not depend on how fast the test runs. */
 const runDue = async () => {
   await run()
   await moveDue(fakes.deps.db, deliverMessage.name, dayMs, 0)

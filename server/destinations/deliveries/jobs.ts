@@ -36,7 +36,7 @@ import {
 type Delivery = NonNullable<Awaited<ReturnType<typeof findMessageDelivery>>>
 type Destination = NonNullable<Awaited<ReturnType<typeof findSealedDestination>>>
 
-/** The kinds that take a request. The settings were checked when they were stored. */
+/** The kinds of destinations that receive a request. Their settings were validated when they were stored. */
 const writers = {
   slack: writeSlack as Write<never>,
   teams: writeTeams as Write<never>,
@@ -46,7 +46,7 @@ const writers = {
 
 const superseded = 'Replaced by a newer message about the same subject.'
 
-/** Why nothing may be sent now. Checked before each attempt. */
+/** Returns why nothing may be sent at this time. Each attempt checks it. */
 const refusalOf = async (db: Db, org: OrgId, destination: Destination): Promise<string | undefined> => {
   if (destination.status === 'disabled') return 'The destination is disabled.'
   const { status } = await getOrganization(db, org)
@@ -58,7 +58,7 @@ const faultOf = ({ statusCode, error }: Posted): string | undefined => {
   return statusCode >= 200 && statusCode < 300 ? undefined : `The destination responded with ${statusCode}.`
 }
 
-/** A request that the destination rejects for what it contains is rejected again. */
+/** Whether retrying is pointless, because the destination rejects the content of the request. */
 const isFinal = ({ statusCode }: Posted): boolean =>
   statusCode !== null && statusCode >= 300 && statusCode < 500 && ![408, 425, 429].includes(statusCode)
 
@@ -72,7 +72,7 @@ const publishDestination = (trx: Db, org: OrgId, id: string) =>
 
 type Payload = { organizationId: OrgId; destinationId: string; deliveryId: string; attempt: number }
 
-/** Stores the result of an attempt, and enqueues the next one if there is one. */
+/** Stores the result of an attempt, and enqueues the next one if another one is allowed. */
 const recordAttempt = async (
   { jobs, clock }: Pick<Deps, 'jobs' | 'clock'>,
   trx: Db,
@@ -85,7 +85,7 @@ const recordAttempt = async (
   const attemptCount = delivery.attemptCount + 1
   const now = clock.now()
   const fault = faultOf(posted)
-  // Otherwise the destination was deleted in the meantime.
+  // Nothing is inserted if the destination was deleted in the meantime.
   if (!(await insertMessageAttempt(trx, org, { deliveryId: id, number: attemptCount, ...attempt }))) return
   await updateDestinationHealth(trx, org, destinationId, fault === undefined, now)
   await publishDestination(trx, org, destinationId)
@@ -101,14 +101,14 @@ const recordAttempt = async (
   await jobs.enqueue(trx, deliverMessage, { ...payload, attempt: attemptCount + 1 }, { afterSeconds: delayMs / 1_000 })
 }
 
-/** A message for a webhook endpoint, or with its email. */
+/** A message, and its email unless it goes to a webhook endpoint. */
 type Written = { message: Message; mail: Omit<Mail, 'to'> | undefined }
 
-/** Emails and webhooks have their own deliveries with retries. */
+/** Passes a message on to the deliveries of emails or webhooks, which have their own retries. */
 const handOver = async (deps: Deps, trx: Db, org: OrgId, { settings }: Destination, { message, mail }: Written) => {
   if (!mail) {
     const { endpointId } = settings as WebhookSettings
-    // Only messages that are written for webhooks have an event, and tests have the one of the endpoint.
+    // Only messages to webhooks have an event. The exception is a test, which sends the test event of the endpoint.
     const event = (message.event ?? { type: 'webhook.test', data: { endpointId } }) as WebhookEvent
     const isSent = (await sendEvent(deps, trx, org, endpointId, event)) !== undefined
     return isSent ? undefined : 'The webhook endpoint was deleted.'
@@ -120,7 +120,7 @@ const handOver = async (deps: Deps, trx: Db, org: OrgId, { settings }: Destinati
   return deps.config.smtp ? undefined : 'No mail server is configured. Ask the operator to set EARSHOT_SMTP_URL.'
 }
 
-/** Reads everything right before sending it, so that nothing outdated is sent. */
+/** Reads everything right before sending, so that nothing outdated is sent. */
 const tryOnce = async (deps: Deps, payload: Payload, attempt: Attempt): Promise<void> => {
   const { db, secrets, jobs, baseUrl } = deps
   const { organizationId: org, destinationId, deliveryId } = payload
@@ -141,7 +141,7 @@ const tryOnce = async (deps: Deps, payload: Payload, attempt: Attempt): Promise<
   if (refusal !== undefined) return void (await end('failed', refusal))
   const { kind } = destination
   if (kind === 'email' || kind === 'webhook') {
-    // Drawing its chart takes longer than a transaction should.
+    // This is outside the transaction because drawing the chart takes long.
     const mail = kind === 'email' ? writeEmail(delivery.message) : undefined
     await attempt.finish(async (trx) => {
       const fault = await handOver(deps, trx, org, destination, { message: delivery.message, mail })
@@ -166,8 +166,8 @@ const tryOnce = async (deps: Deps, payload: Payload, attempt: Attempt): Promise<
 }
 
 /**
- * One attempt. It enqueues the next one in the transaction that stores its result. If a process dies between sending and
- * storing, the message is sent again; PagerDuty and Opsgenie recognize it by its subject.
+ * Makes one attempt. Enqueues the next one in the transaction that stores the result. If a process dies between sending
+ * and storing, the message is sent again, and PagerDuty and Opsgenie recognize it by its subject.
  */
 export const deliverMessage = defineJob({
   name: 'destination.deliver',
@@ -177,7 +177,7 @@ export const deliverMessage = defineJob({
     deliveryId: Type.String(),
     attempt: Type.Integer(),
   }),
-  // For failures of the service itself, such as an unreachable database.
+  // These retries are for failures of the service itself, such as an unreachable database.
   retryLimit: 10,
   timeoutSeconds: 60,
   concurrency: 64,

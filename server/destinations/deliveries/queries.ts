@@ -43,7 +43,7 @@ const selectDelivery = (db: Db, org: OrgId, destinationId: string, id: string) =
 export const getMessageDelivery = (db: Db, org: OrgId, destinationId: string, id: string) =>
   selectDelivery(db, org, destinationId, id).executeTakeFirstOrThrow(notFound)
 
-/** Also returns whether a newer message about its subject exists. */
+/** Locks a delivery and returns it, including whether there is a newer message about the same subject. */
 export const lockMessageDelivery = (trx: Db, org: OrgId, destinationId: string, id: string) =>
   selectDelivery(trx, org, destinationId, id)
     .select(
@@ -74,8 +74,8 @@ export const listMessageAttempts = (db: Db, org: OrgId, deliveryId: string, limi
     .execute()
 
 /**
- * Returns what an attempt needs to know, including whether a newer message about the subject exists, and whether an
- * older one is being sent or waits for its next attempt.
+ * Returns what an attempt needs, including whether there is a newer message about the subject, and whether an older one
+ * is being sent or waits for its next attempt.
  */
 export const findMessageDelivery = (db: Db, org: OrgId, id: string, now: Date) =>
   db
@@ -108,10 +108,13 @@ export const findMessageDelivery = (db: Db, org: OrgId, id: string, now: Date) =
 
 type NewDelivery = { id: string; destinationId: string; subjectId: string; message: Message; now: Date }
 
-/** Returns whether the destination exists. It is locked, so that it still exists when the transaction ends. */
+/**
+ * Inserts a delivery. Returns false if the destination does not exist. Locks the destination, so that it still exists
+ * when the transaction ends.
+ */
 export const insertMessageDelivery = async (trx: Db, org: OrgId, delivery: NewDelivery): Promise<boolean> => {
   const { id, destinationId, subjectId, message, now } = delivery
-  // One message about a subject at a time, so that each gets a number.
+  // Messages about a subject are inserted one at a time, so that each gets its own number.
   await sql`SELECT pg_advisory_xact_lock(hashtextextended('messages about ' || ${subjectId}::text, 0))`.execute(trx)
   const { rows } = await sql`
     INSERT INTO destination_deliveries (organization_id, id, destination_id, kind, subject_id, position, message,
@@ -161,7 +164,7 @@ export const endMessageDelivery = (
     .where('status', '=', 'pending')
     .execute()
 
-/** Ends the pending messages about the subject that are older than this one. */
+/** Ends the pending messages about the subject that are older than this message. */
 export const supersedeOlder = (
   trx: Db,
   org: OrgId,
@@ -182,7 +185,7 @@ export const supersedeOlder = (
     .where('status', '=', 'pending')
     .execute()
 
-/** Starts it over. The numbers of its attempts go on. */
+/** Starts a delivery over. The numbers of its attempts continue. */
 export const restartMessageDelivery = (trx: Db, org: OrgId, id: string, now: Date) =>
   trx
     .updateTable('destination_deliveries')
@@ -202,7 +205,10 @@ type NewAttempt = {
   answer: string | null
 }
 
-/** Returns whether the delivery still exists. It is locked, so that it still exists when the transaction ends. */
+/**
+ * Inserts an attempt. Returns false if the delivery was deleted. Locks the delivery, so that it still exists when the
+ * transaction ends.
+ */
 export const insertMessageAttempt = async (trx: Db, org: OrgId, attempt: NewAttempt): Promise<boolean> => {
   const { deliveryId, number, at, durationMs, statusCode, error, answer } = attempt
   const { rows } = await sql`
@@ -216,7 +222,7 @@ export const insertMessageAttempt = async (trx: Db, org: OrgId, attempt: NewAtte
   return rows.length > 0
 }
 
-/** Old deliveries, with their attempts. */
+/** Selects old deliveries with their attempts. */
 export const oldMessageDeliveries = dueRows({
   table: 'destination_deliveries',
   isDue: (now) => sql`created_at < ${daysBefore(now, 30)} AND status <> 'pending'`,

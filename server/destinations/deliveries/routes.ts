@@ -149,7 +149,7 @@ export const destinationDeliveries = (app: App, { db, jobs, clock, baseUrl }: De
           subjectId: newId(),
           message,
         })
-        // Another request deleted it just now.
+        // Another request has just deleted the destination.
         if (sentId === undefined) throw notFound()
         await recordAudit(trx, actor, 'destination.test', { type: 'destination', id })
         const { message: _message, ...shown } = await getMessageDelivery(trx, actor.org, id, sentId)

@@ -1,7 +1,7 @@
 import { cut, renderText, type Severity } from '../message.ts'
 import { jsonRequest, type Write } from './request.ts'
 
-/** Opsgenie's Alert API: https://docs.opsgenie.com/docs/alert-api */
+/** See Opsgenie's Alert API: https://docs.opsgenie.com/docs/alert-api */
 
 export const opsgenieUrls = { us: 'https://api.opsgenie.com', eu: 'https://api.eu.opsgenie.com' } as const
 
@@ -11,7 +11,7 @@ const longest = { message: 130, description: 15_000, note: 25_000, details: 8_00
 
 const priorities: Record<Severity, string> = { critical: 'P1', warning: 'P3', info: 'P5' }
 
-/** In order, as many as fit into the limit for all of them. */
+/** Returns as many facts as fit into Opsgenie's limit, in their order. */
 const fittingDetails = (facts: { label: string; value: string }[]): Record<string, string> => {
   const details: Record<string, string> = {}
   let left = longest.details
@@ -34,7 +34,7 @@ export const writeOpsgenie: Write<OpsgenieSettings> = (message, { apiKey, region
     )
   if (kind === 'acknowledged') return update('acknowledge')
   if (kind === 'resolved') return update('close')
-  // A report is no alert.
+  // A report is not an alert.
   if (kind === 'report') return undefined
   const alert = {
     message: cut(title, longest.message),

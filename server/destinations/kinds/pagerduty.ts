@@ -1,7 +1,7 @@
 import { cut, type Message, type MessageKind } from '../message.ts'
 import { jsonRequest, type Write } from './request.ts'
 
-/** PagerDuty's Events API v2: https://developer.pagerduty.com/docs/events-api-v2/overview */
+/** See PagerDuty's Events API v2: https://developer.pagerduty.com/docs/events-api-v2/overview */
 
 const pagerdutyUrl = 'https://events.pagerduty.com/v2/enqueue'
 
@@ -14,7 +14,7 @@ const actions: Record<MessageKind, 'trigger' | 'acknowledge' | 'resolve' | undef
   acknowledged: 'acknowledge',
   resolved: 'resolve',
   test: 'trigger',
-  // A report is no event that anyone has to act on.
+  // A report is not an event that anyone has to act on.
   report: undefined,
 }
 

@@ -1,18 +1,18 @@
 import type { Message } from '../message.ts'
 
-/** One HTTP request of a delivery. */
+/** The HTTP request of a delivery. */
 export type DeliveryRequest = { url: string; headers: Record<string, string>; body: string }
 
-/** Data for every kind, in addition to the message. */
+/** What each kind of destination needs in addition to the message. */
 export type About = {
-  /** Identifies what the message is about, the same in all messages about it. */
+  /** Identifies the subject of the message. All messages about it have the same ID. */
   subjectId: string
   createdAt: Date
-  /** The address of the console. */
+  /** The URL of the console. */
   baseUrl: string
 }
 
-/** Writes a message in the form of a destination. Returns undefined if the destination has no such message. */
+/** Converts a message for a kind of destination. Returns undefined if such messages are not sent there. */
 export type Write<Settings> = (message: Message, settings: Settings, about: About) => DeliveryRequest | undefined
 
 export const jsonRequest = (url: string, body: object, headers: Record<string, string> = {}): DeliveryRequest => ({

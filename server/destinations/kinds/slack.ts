@@ -16,14 +16,14 @@ const icons: Record<Message['kind'], string> = {
   test: ':wave:',
 }
 
-/** Slack's mrkdwn reads only these three characters as control characters. */
+/** Escapes the only three characters that Slack's mrkdwn treats as control characters. */
 const escapeText = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
 const linkTo = ({ label, url }: Link): string =>
   `<${url.replaceAll('|', '%7C').replaceAll('>', '%3E')}|${escapeText(label).replaceAll('|', '¦')}>`
 
-/** Verbatim: no name of a channel or group in it, such as `@here`, notifies anyone. */
+/** `verbatim` prevents that the name of a channel or group, such as `@here`, notifies anyone. */
 const mrkdwn = (text: string, limit: number) => ({ type: 'mrkdwn', text: cut(text, limit), verbatim: true })
 
 const section = (text: string) => ({ type: 'section', text: mrkdwn(text, longest.section) })
@@ -47,6 +47,6 @@ export const writeSlack: Write<{ url: string }> = (message, { url }) => {
     ...(links.length > 0 ? [{ type: 'actions', elements: links.slice(0, mostButtons).map(button) }] : []),
     { type: 'context', elements: [mrkdwn(`${severityName(severity)} · Earshot`, longest.section)] },
   ]
-  // Shown in notifications and by clients that do not show blocks.
+  // Notifications, and clients that can't show blocks, show this text.
   return jsonRequest(url, { text: cut(escapeText(`${title}: ${text}`), longest.section), blocks })
 }

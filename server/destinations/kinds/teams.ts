@@ -13,7 +13,7 @@ const colors: Record<Severity, string> = { info: 'Accent', warning: 'Warning', c
 
 const colorOf = ({ kind, severity }: Message): string => (kind === 'resolved' ? 'Good' : colors[severity])
 
-/** Adaptive Cards read a part of Markdown. */
+/** Escapes Markdown, which Adaptive Cards partly support. */
 const escapeText = (text: string): string => text.replaceAll(/[\\`*_[\]()#+!>~|-]/g, '\\$&')
 
 const textBlock = (text: string, options: object = {}) => ({ type: 'TextBlock', text, wrap: true, ...options })

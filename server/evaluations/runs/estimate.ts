@@ -6,7 +6,7 @@ import type { OrgId } from '../../platform/db/database.ts'
 import type { EvaluationDeps } from '../deps.ts'
 import { findMeanTokens, measurePopulation, type Population } from './queries.ts'
 
-/** With fewer earlier results than this, the lengths of the transcripts are a better estimate. */
+/** If there are fewer earlier results than this, the lengths of the transcripts give a better estimate. */
 const enoughResults = 20
 
 /** Estimates the size of a run and the cost of a judge. */
@@ -23,7 +23,7 @@ export const estimateRun = async (deps: EvaluationDeps, org: OrgId, monitor: Sto
     const tokens = { input: Math.ceil(left * (mean.input ?? 0)), output: Math.ceil(left * (mean.output ?? 0)) }
     return { ...extent, tokens, cost: mean.cost === null ? null : left * mean.cost, basis: 'results' as const }
   }
-  // Stored definitions were validated for their kind.
+  // Definitions were validated for their kind when they were stored.
   const definition = monitor.definition as JudgeDefinition
   return { ...extent, ...judge.estimate(definition, { conversations: left, characters }), basis: 'lengths' as const }
 }

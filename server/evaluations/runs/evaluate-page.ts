@@ -15,33 +15,33 @@ import { storeFailures, storeResults } from '../store.ts'
 
 type PageTask = {
   monitor: StoredMonitor
-  /** Failures are evaluated again. */
+  /** The start of the run. Failures from before it are evaluated again. */
   since: Date
   /** Whether the run was ended in the meantime. */
   isEnded: () => Promise<boolean>
-  /** Conversations in order. */
+  /** The conversations of the page, in order. */
   ids: string[]
   attempt: Attempt
 }
 
-/** Why a page was not completed. */
+/** The reason why a page was not completed. */
 export type Stop =
   | { kind: 'over'; failure: string }
-  /** The endpoint is not responding now. */
+  /** The endpoint is not responding at the moment. */
   | { kind: 'wait'; afterSeconds: number; failure: string }
 
-/** If the endpoint rejects this many and answers none, it rejects all: its key or the model is wrong. */
+/** If the endpoint rejects this many requests and answers none, its key or model must be wrong. */
 const enoughRefusals = 4
 
 /**
- * After this many failures of a page, its conversations are evaluated one by one, and those that fail are skipped as
+ * After a page has failed this often, its conversations are evaluated one by one, and those that fail are stored as
  * failed.
  */
 const patientAttempts = 3
 
 /**
- * Runs a judge on conversations without a result, as many at once as the endpoint allows. Each result is stored with
- * its cost immediately.
+ * Runs a judge on conversations without a result, as many in parallel as the endpoint allows. Each result is stored
+ * immediately, with its cost.
  */
 const judgePage = async (
   deps: EvaluationDeps,
@@ -110,7 +110,10 @@ const judgePage = async (
   return stop
 }
 
-/** Rules cost nothing, so they evaluate every conversation again: its metrics and metadata may have changed. */
+/**
+ * Runs a rule on every conversation, including those with a result: rules cost nothing, and metrics and metadata may
+ * have changed.
+ */
 const rulePage = async (deps: EvaluationDeps, org: OrgId, { monitor, ids, attempt }: PageTask): Promise<undefined> => {
   const readAt = deps.clock.now()
   const found = await listSubjects(deps.db, org, ids)
@@ -132,7 +135,7 @@ const rulePage = async (deps: EvaluationDeps, org: OrgId, { monitor, ids, attemp
   }
 }
 
-/** Evaluates a page and stores the results. Returns why it was not completed. */
+/** Evaluates a page and stores the results. If it was not completed, returns the reason. */
 export const evaluatePage = (deps: EvaluationDeps, org: OrgId, task: PageTask): Promise<Stop | undefined> =>
   task.monitor.kind === 'rule' ? rulePage(deps, org, task) : judgePage(deps, org, task)
 
@@ -140,7 +143,10 @@ const mostWaits = 8
 const shortestWaitSeconds = 15
 const longestWaitSeconds = 15 * 60
 
-/** The pause before a paused run continues, by the number of pauses in a row; undefined after the last. */
+/**
+ * Returns the pause before a run continues, depending on the number of pauses in a row, or undefined after the last
+ * one.
+ */
 export const secondsToWait = (stop: Stop, waits: number): number | undefined => {
   if (stop.kind === 'over' || waits >= mostWaits) return undefined
   return Math.min(longestWaitSeconds, Math.max(stop.afterSeconds, shortestWaitSeconds * 2 ** waits))

@@ -1,4 +1,4 @@
-// The lifecycle of a run: created, run by its job, finished, cancelled, or resumed.
+// Manages the lifecycle of a run: it is created, run by its job, and finished, cancelled, or resumed.
 
 import Type from 'typebox'
 import { findMonitorsAtVersions, type StoredMonitor } from '../../monitors/queries.ts'
@@ -27,9 +27,9 @@ import { canMove, type RunStatus } from './run-status.ts'
 
 /** After this time, the job yields to other runs and is queued again. */
 const turnMs = 10_000
-/** Conversations that rules evaluate together, after which a run stores its position. */
+/** The number of conversations that a rule evaluates together. The run stores its position after them. */
 const rulePageSize = 500
-/** Judged conversations per concurrent request. */
+/** The number of conversations on a page, for each concurrent request to the judge. */
 const pagesOfJudges = 4
 
 const notThere =
@@ -64,7 +64,7 @@ export const createRun = (
 
 type RunKey = { monitorId: string; runId: string }
 
-/** Its results stay. */
+/** Cancels a run. Its results stay. */
 export const cancelRun = async (
   { clock }: EvaluationDeps,
   trx: Db,
@@ -80,7 +80,7 @@ export const cancelRun = async (
   return updateRun(trx, actor.org, id, { status: 'cancelled', finishedAt: clock.now() })
 }
 
-/** Resumes a run that was cancelled or failed, where it stopped. */
+/** Resumes a cancelled or failed run where it stopped. */
 export const resumeRun = async (
   { jobs }: EvaluationDeps,
   trx: Db,
@@ -103,10 +103,10 @@ export const resumeRun = async (
   return queued
 }
 
-/** A run as a job knows it: once it is resumed, another job owns it. */
+/** A run as a job knows it. When a run is resumed, a new job replaces the old one. */
 type OwnRun = { id: string; resumes: number }
 
-/** Locks the run; undefined if it was deleted or another job owns it. */
+/** Locks the run. Returns undefined if it was deleted or another job replaced this one. */
 const lockOwnRun = async (trx: Db, org: OrgId, { id, resumes }: OwnRun): Promise<Run | undefined> => {
   const run = await lockRun(trx, org, id)
   return run?.resumes === resumes ? run : undefined
@@ -114,7 +114,7 @@ const lockOwnRun = async (trx: Db, org: OrgId, { id, resumes }: OwnRun): Promise
 
 type RunChange = Parameters<typeof updateRun>[3]
 
-/** Changes the status of a run if allowed; undefined if it was ended in the meantime. */
+/** Changes the status of a run if that is allowed. Does nothing if it was ended in the meantime. */
 const moveRun = async (trx: Db, org: OrgId, own: OwnRun, to: RunStatus, change: RunChange): Promise<void> => {
   const run = await lockOwnRun(trx, org, own)
   if (!run || !canMove(run.status, to)) return
@@ -130,7 +130,7 @@ const begin = async ({ clock }: EvaluationDeps, trx: Db, org: OrgId, own: OwnRun
   return updateRun(trx, org, run.id, { status: 'running', startedAt: run.startedAt ?? clock.now() })
 }
 
-/** Without a failure it is complete: conversations erased before their page are in none of the counts. */
+/** Ends a run. Without a failure, it is complete. Conversations that were erased before their page are not counted. */
 const end = (deps: EvaluationDeps, attempt: Attempt, org: OrgId, run: Run, failure?: string) =>
   attempt.finish((trx) => {
     const finishedAt = deps.clock.now()
@@ -138,7 +138,7 @@ const end = (deps: EvaluationDeps, attempt: Attempt, org: OrgId, run: Run, failu
     return moveRun(trx, org, run, 'completed', { total: run.scored + run.unscored + run.failed, finishedAt })
   })
 
-/** Enqueues the next job and completes this one in one commit. */
+/** Enqueues the next job and completes this one in the same transaction. */
 const goOn = (deps: EvaluationDeps, attempt: Attempt, org: OrgId, run: Run, afterSeconds = 0) =>
   attempt.finish(async (trx) => {
     if ((await lockOwnRun(trx, org, run))?.status !== 'running') return
@@ -164,7 +164,7 @@ const readPage = ({ db, config }: EvaluationDeps, org: OrgId, run: Run, { kind }
   return findNextPage(db, org, run.population, { size, after })
 }
 
-/** Evaluates and counts the next page. Returns whether there may be more; if not, it has ended the job. */
+/** Evaluates and counts the next page. Returns whether there may be more pages. If not, the job has ended. */
 const advance = async (deps: EvaluationDeps, attempt: Attempt, org: OrgId, run: Run): Promise<boolean> => {
   const finished = async (ending: Promise<unknown>) => {
     await ending
@@ -195,13 +195,13 @@ const advance = async (deps: EvaluationDeps, attempt: Attempt, org: OrgId, run: 
 }
 
 /**
- * Processes a run page by page: a page is evaluated, then counted and completed in one transaction. After a failure in
- * between, it starts with the same page, and only calls judges without a result.
+ * Processes a run page by page. A page is evaluated first, and then counted and completed in one transaction. After a
+ * failure in between, the run starts with the same page again, but only calls judges for missing results.
  */
 export const evaluateRun = defineJob({
   name: 'evaluation.run',
   payload: Type.Object({ organizationId: OrganizationId, runId: Type.String(), resumes: Type.Integer() }),
-  // Jobs mostly wait: judges for their endpoint, rules for a thread.
+  // The jobs mostly wait: judges for their endpoint, rules for a thread.
   concurrency: 8,
   retryLimit: 20,
   retryDelaySeconds: 2,

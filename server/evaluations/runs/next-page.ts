@@ -27,7 +27,8 @@ type PageAfter = { size: number; after: RunPosition | undefined }
 
 /**
  * Returns the next conversations of a run in time order. An index on words, metadata, or results would find all of a
- * run's conversations for each page, so intervals of time are checked instead, longer ones if they contain little.
+ * run's conversations for each page, so this checks one interval of time after the other, and makes the intervals
+ * longer if they contain little.
  */
 export const findNextPage = async (db: Db, org: OrgId, of: Population, { size, after }: PageAfter) => {
   const found: RunPosition[] = []

@@ -14,21 +14,21 @@ type Status = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled'
 /** The conversations of a run. */
 export type Population = {
   filter: Selection
-  /** The monitor's values when the run was requested. */
+  /** The scope and sample rate that the monitor had when the run was requested. */
   scope: Selection
   samplePercent: number
-  /** A time of the database's clock. Conversations stored later are evaluated as they arrive. */
+  /** A time of the database's clock. Later conversations are evaluated as they arrive. */
   storedBefore: string
 }
 
-/** Uses the clock that dates stored conversations. */
+/** Returns the time of the clock that dates stored conversations. */
 export const getDatabaseTime = async (db: Db, org: OrgId): Promise<string> => {
   const { now } = await db
     .selectFrom('organizations')
     .select(sql<Date>`clock_timestamp()`.as('now'))
     .where('id', '=', org)
     .executeTakeFirstOrThrow()
-  // Times are stored in milliseconds.
+  // Stored times have milliseconds, so this rounds up.
   return new Date(now.getTime() + 1).toISOString()
 }
 
@@ -67,7 +67,7 @@ export const findRun = (db: Db, org: OrgId, id: string) => selectRuns(db, org).w
 export const listRuns = (db: Db, org: OrgId, monitorId: string, page: Page) =>
   selectRuns(db, org).where('monitor_id', '=', monitorId).$call(newestFirst('id', page)).execute()
 
-/** Locked until the transaction ends, so that nothing else changes it. */
+/** Locks the run until the transaction ends. */
 export const lockRun = (trx: Db, org: OrgId, id: string) =>
   selectRuns(trx, org).where('id', '=', id).forUpdate().executeTakeFirst()
 
@@ -116,7 +116,7 @@ type RunChange = {
   finishedAt?: Date | null
 }
 
-/** The caller has locked the run. */
+/** Updates a run that the caller has locked. */
 export const updateRun = (trx: Db, org: OrgId, id: string, change: RunChange) =>
   trx
     .updateTable('evaluation_runs')
@@ -135,7 +135,7 @@ export const updateRun = (trx: Db, org: OrgId, id: string, change: RunChange) =>
     .executeTakeFirstOrThrow()
     .catch(explain)
 
-/** Completed conversations that match the filter, the sample, and the period of a run. */
+/** Selects completed conversations that match the filter, the sample, and the period of a run. */
 const selectStored = (db: Db, org: OrgId, filter: Selection, { samplePercent, storedBefore }: Population) => {
   const selected = whereSelected(db.selectFrom('conversations'), org, filter)
     .where('conversations.status', '=', 'completed')
@@ -145,7 +145,7 @@ const selectStored = (db: Db, org: OrgId, filter: Selection, { samplePercent, st
 
 export type RunPosition = { startedAt: Date; id: string }
 
-/** The next candidates in time order, from an index in this order. */
+/** Lists the next candidates in time order, using an index in this order. */
 export const listStretch = (db: Db, org: OrgId, of: Population, length: number, after: RunPosition | undefined) => {
   const { agentGroupIds: _, text: __, metadata: ___, monitors: ____, match: _____, ...inOrder } = of.filter
   return selectStored(db, org, inOrder, of)
@@ -165,9 +165,8 @@ type EstimatedVersion = { id: string; version: number; isPaidByLength: boolean }
 export type Extent = { conversations: number; characters: number; answered: number }
 
 /**
- * Counts the work. For judges, which are paid by length, sums the characters of conversations without a result;
- * otherwise
- * PostgreSQL skips the transcripts.
+ * Counts the conversations of a run. Judges are paid by length, so for them this also sums the characters of
+ * conversations without a result. Otherwise, PostgreSQL does not read the transcripts.
  */
 export const measurePopulation = async (
   db: Db,
@@ -228,7 +227,7 @@ export const countOutcomes = async (trx: Db, org: OrgId, run: Run, ids: string[]
 
 type Progress = { scored: number; unscored: number; failed: number; after: RunPosition }
 
-/** The caller has locked the run. Progress resets its pauses. */
+/** Updates a run that the caller has locked. Progress resets the number of pauses. */
 export const advanceRun = (trx: Db, org: OrgId, id: string, { scored, unscored, failed, after }: Progress) =>
   trx
     .updateTable('evaluation_runs')

@@ -25,7 +25,7 @@ const read = async (key: string, run: { monitorId: string; id: string }) =>
 const move = (key: string, run: { monitorId: string; id: string }, verb: 'cancel' | 'resume') =>
   server.call('POST', `/v1/monitors/${run.monitorId}/evaluations/${run.id}/${verb}`, { key })
 
-/** Also runs what is due later, as if the time had come. */
+/** Also runs jobs that are due later, as if their time had come. */
 const drainAll = () => server.deps.jobs.drain(jobList, server.deps, { delayed: true })
 
 describe('a run', () => {
@@ -100,14 +100,14 @@ describe('a run', () => {
     const { status, body } = await dry()
     expect(status).toBe(200)
     expect(body).toMatchObject({ conversations: 30, answered: 0, basis: 'lengths', budgetLeft: 50 })
-    // A third of the characters, plus the instructions for each.
+    // A third of the characters are input tokens. Each conversation also needs the instructions.
     expect(body.tokens.input).toBeGreaterThan(30 * 400)
     expect(body.cost).toBeCloseTo((body.tokens.input * 1_000 + body.tokens.output * 10_000) / 1_000_000)
     expect((await server.call('GET', `/v1/monitors/${judge.id}/evaluations`, { key })).body.data).toEqual([])
     answerBy(() => impolite())
     await start(key, judge.id, { filter: { metadata: [] } })
     await server.drain()
-    // Two dollars each: the budget is used up after 25.
+    // Each conversation costs two dollars, so the budget is used up after 25.
     const stopped = (await server.call('GET', `/v1/monitors/${judge.id}/evaluations`, { key })).body.data[0]
     expect(stopped).toMatchObject({ status: 'failed', failure: 'The monthly judge budget is used up.' })
     expect(asked.length).toBeGreaterThanOrEqual(25)
@@ -136,7 +136,7 @@ describe('a run', () => {
     let cancelling: ReturnType<typeof move> | undefined
     answerBy(async (_, number) => {
       if (number === 20 && run) cancelling = move(key, run, 'cancel')
-      // From now on, requests get no response until the run is cancelled.
+      // Requests get no response from now on, until the run is cancelled.
       await cancelling
       return impolite()
     })
@@ -146,7 +146,7 @@ describe('a run', () => {
     expect((await cancelling)?.status).toBe(200)
     const cancelled = await read(key, run)
     expect(cancelled).toMatchObject({ status: 'cancelled', total: 40, scored: 16 })
-    // Responses in flight were stored.
+    // The responses that were in flight are stored.
     expect(asked.length).toBeLessThan(24)
     const before = asked.length
     expect((await move(key, run, 'cancel')).status).toBe(409)
@@ -173,7 +173,7 @@ describe('a run', () => {
         meanwhile = server.drain()
         await isAhead.promise
       }
-      // A page is 16: the new job has completed the first one and is working when the old job finishes.
+      // A page has 16 conversations. The new job has completed its first page and is working when the old job finishes.
       if (number === 28) {
         isAhead.resolve()
         await oldIsOver.promise
@@ -184,7 +184,7 @@ describe('a run', () => {
     oldIsOver.resolve()
     await meanwhile
     expect(await read(key, run)).toMatchObject({ status: 'completed', total: 40, scored: 40 })
-    // The new job does not know the requests in flight of the old one.
+    // The new job can't know which requests of the old job are in flight.
     expect(asked.length).toBeLessThanOrEqual(40 + 4)
   })
 
@@ -203,7 +203,7 @@ describe('a run', () => {
     answerBy(() => impolite())
     server.clock.advance(3_600_000)
     await move(key, run, 'resume')
-    // One request detects that the endpoint is back; the others are sent later.
+    // One request detects that the endpoint works again, and the others follow later.
     await drainAll()
     expect(await read(key, run)).toMatchObject({ status: 'completed', scored: 3 })
   })
@@ -225,7 +225,7 @@ describe('a run', () => {
     await server.deps.jobs.drain(jobList, server.deps, { delayed: true, allowFailures: true })
     server.deps.judge.evaluate = evaluate
     expect(await read(key, run)).toMatchObject({ status: 'completed', total: 6, scored: 6 })
-    // Only the request in flight was paid for again.
+    // Only the request that was in flight was paid for twice.
     expect(asked).toHaveLength(7)
   })
 

@@ -24,13 +24,13 @@ const shown = ({
   ...run
 }: StoredRun) => {
   const { since, until, ...filter } = population.filter
-  // A run always has its period.
+  // Every run has a period.
   return { ...run, since: new Date(since as string), until: new Date(until as string), filter }
 }
 
 const longestRangeDays = 3_660
 
-/** The filter of a run, which only has its period from `since` and `until`. */
+/** Returns the filter of a run. It can't contain a period, because the run has `since` and `until`. */
 const readFilter = ({ since, until, filter: given = {} }: Static<typeof RunCreate>) => {
   for (const name of ['since', 'until', 'period'] as const) {
     const instead = name === 'period' ? 'since and until' : name

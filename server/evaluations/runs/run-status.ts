@@ -1,4 +1,4 @@
-/** The lifecycle of a run. One that was stopped early can be resumed. */
+/** The states of a run, and the allowed transitions. A run that was stopped early can be resumed. */
 
 export const runStatuses = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const
 export type RunStatus = (typeof runStatuses)[number]

@@ -9,7 +9,7 @@ import { type Chosen, mostConversations, type TriedKind } from './schema.ts'
 
 const usualLimit = 20
 
-/** Returns the faults of a choice, before conversations are read. */
+/** Validates a choice of conversations before any are read. */
 export const faultsOf = (kind: TriedKind, { conversationIds, filter, limit }: Chosen): Issue[] => {
   const issues: Issue[] = []
   const most = mostConversations[kind]
@@ -35,7 +35,7 @@ const listNewest = async (db: Db, org: OrgId, { filter = {}, limit = usualLimit 
   return rows.slice(0, limit).map(({ id }) => id)
 }
 
-/** In the listed order, or the latest first. */
+/** Lists the chosen conversations in their order, or the latest ones first if a filter chooses them. */
 export const listChosen = async (db: Db, org: OrgId, chosen: Chosen): Promise<Subject[]> => {
   const named = chosen.conversationIds?.map((id) => id.toLowerCase())
   const ids = named ?? (await listNewest(db, org, chosen))

@@ -18,7 +18,7 @@ describe('a monitor', () => {
     const gamma = await makeCall(key, 'gamma')
     const delta = await makeCall(key, 'delta')
     await server.drain()
-    // A version without results, so the results of the one before count.
+    // The new version has no results, so the results of the version before it count.
     await call('PATCH', `/v1/monitors/${id}`, { key, body: { definition } })
     const before = (await call('GET', `/v1/monitors/${id}/results`, { key })).body
     expect(before.data).toHaveLength(4)
@@ -121,7 +121,7 @@ describe('a monitor', () => {
     answerBy(affectedBy('Hello'))
     await makeCall(key, 'Hello.')
     await server.drain()
-    // The second of these may succeed, and nobody retries it.
+    // The second failure is temporary, but a test does not retry it either.
     for (const status of [400, 429]) {
       answerBy(() => new Refusal(status))
       const { body } = await testSaved(key, id, {})

@@ -9,7 +9,7 @@ type Tried = TrialAnswer['data'][number]
 
 type ComparedResult = Pick<TrialResult, 'status' | 'result'>
 
-/** Undefined for a failure, which says nothing about the conversation. */
+/** Returns undefined for a failure, which says nothing about the conversation. */
 const sayingOf = ({ status, result }: ComparedResult) => (status === 'failed' ? undefined : (result ?? 'unscored'))
 
 const hasFlipped = (now: ComparedResult, before: ComparedResult): boolean => {
@@ -56,7 +56,7 @@ type Known = { answers: TrialResult[]; stored: Stored[]; judgments: Judgment[] }
 const byConversation = <T extends { conversationId: string }>(list: T[]) =>
   new Map(list.map((one) => [one.conversationId, one]))
 
-/** In the order of the IDs. Conversations without an answer were skipped. */
+/** Returns the comparison in the order of the IDs. Leaves out conversations without a result. */
 export const compare = (conversationIds: string[], known: Known): TrialAnswer => {
   const answers = byConversation(known.answers)
   const results = byConversation(known.stored)

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 
-/** Returns the result of the newest monitor version that has one, for each conversation. */
+/** Returns the result of each conversation from the newest monitor version that has one. */
 export const listNewestResults = (db: Db, org: OrgId, monitorId: string, conversationIds: string[]) =>
   db
     .selectFrom('conversations as c')
@@ -28,7 +28,7 @@ export const listNewestResults = (db: Db, org: OrgId, monitorId: string, convers
 
 type Judgment = { conversationId: string; correctResult: 'affected' | 'not_affected' }
 
-/** Returns the latest sure judgment of a monitor, in any version, for each conversation. */
+/** Returns the latest judgment of each conversation that is not unsure, for any version of a monitor. */
 export const listLastJudgments = async (db: Db, org: OrgId, monitorId: string, conversationIds: string[]) => {
   const { rows } = await sql<Judgment>`
     SELECT DISTINCT ON (r.conversation_id) r.conversation_id AS "conversationId", j.correct_result AS "correctResult"

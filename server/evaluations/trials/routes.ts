@@ -25,7 +25,7 @@ const description =
   `Results fail if the budget does not allow them or if they take longer than ${longestTrialSeconds} seconds. ` +
   'Closing the connection stops the test. The sampling rate is ignored.'
 
-/** Aborted after the longest time, or when the connection closes, with or without a response. */
+/** Returns a signal that aborts after the time limit, or when the connection closes. */
 const untilOver = (response: ServerResponse): AbortSignal => {
   const closed = new AbortController()
   response.once('close', () => closed.abort())
@@ -34,7 +34,7 @@ const untilOver = (response: ServerResponse): AbortSignal => {
 
 type Trial = {
   monitor: StoredMonitor
-  /** The caller sent it, so it can be invalid. */
+  /** The definition in the request, which may be invalid. */
   given: MonitorDefinition | undefined
   chosen: Chosen
   targets: AuditTarget[]

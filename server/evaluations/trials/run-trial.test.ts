@@ -10,9 +10,9 @@ import { askMonitor } from './run-trial.ts'
 
 const { server, call, testDraft, makeCall, makeJudge, asked, answerBy, spendingOf } = await serverOfTrials()
 
-/** For conversations of an organization, until the signal. */
+/** Tests a monitor on conversations of an organization, until the signal aborts. */
 const askUntil = async (signal: AbortSignal, organization: string, monitorId: string, ids: string[]) => {
-  // The ID came from the service.
+  // The service assigned the ID, so it is valid.
   const org = orgIdOf(organization)
   const { db, clock } = server.deps
   return askMonitor(server.deps, org, {
@@ -31,7 +31,7 @@ describe('a test of a judge', () => {
     answerBy(() => answer())
     const { status, body } = await testDraft(key, draft)
     expect(status).toBe(200)
-    // Each costs 2: the second starts while there is budget left.
+    // Each request costs 2, so the second one starts while there is budget left.
     expect(body.data).toMatchObject([
       { status: 'scored' },
       { status: 'scored' },
@@ -59,7 +59,7 @@ describe('a test of a judge', () => {
     const body = JSON.stringify(draft)
     const url = `${server.origin}/v1/monitors/test`
     await expect(fetch(url, { method: 'POST', headers, body, signal: caller.signal })).rejects.toThrow('aborted')
-    // The endpoint handles one request at a time, so the test has released it by the time this one gets a response.
+    // The endpoint handles one request at a time, so this response shows that the test has released it.
     const { key: other } = await makeOrganization(server)
     await makeCall(other, 'Four.')
     expect((await testDraft(other, draft)).body.summary).toMatchObject({ notAffected: 1 })
@@ -97,7 +97,7 @@ describe('a test of a judge', () => {
     const { id } = await makeJudge(key, { enabled: false })
     const time = new AbortController()
     answerBy((_asked, number) => {
-      // It is invalid, so it is requested again.
+      // The response is invalid, so the judge requests another one.
       if (number === 1) return 'Hm.'
       time.abort()
       return new Promise(() => {})

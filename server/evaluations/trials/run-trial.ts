@@ -1,4 +1,4 @@
-// Tests a monitor, which can be a draft, while its caller waits. Only costs are stored.
+// Tests a monitor, which can be a draft, while the caller waits. Only the cost is stored.
 
 import type { Evaluation } from '../../monitor-results/queries.ts'
 import type { StoredMonitor } from '../../monitors/queries.ts'
@@ -17,9 +17,9 @@ type AskDeps = Pick<EvaluationDeps, 'db' | 'judge' | 'rules' | 'clock' | 'config
 
 type Task = {
   monitor: StoredMonitor
-  /** The conversations to test on. */
+  /** The conversations on which the monitor is tested. */
   subjects: Subject[]
-  /** When they were read. */
+  /** The time when they were read. */
   readAt: Date
   /** Aborts the test. */
   signal: AbortSignal
@@ -46,14 +46,14 @@ const askRule: AskBatch = async (deps, org, { monitor, readAt, signal }, subject
 }
 
 /**
- * A part is lost on timeout, so it is small, but each part has to detect again that a rule never ends, which takes
- * seconds.
+ * The number of conversations in a part. A part is lost if the time is over, so it is small. But each part takes
+ * seconds to detect a rule that never ends, so it is not smaller.
  */
 const ruleBatch = 50
 
 /**
- * Returns one result for each conversation in order. They are evaluated in parts, so that results before the end count;
- * those without one by then are failed.
+ * Returns one result for each conversation, in order. Evaluates them in parts, so that results from before the end
+ * count. Conversations without a result by then count as failed.
  */
 export const askMonitor = async (deps: AskDeps, org: OrgId, task: Task): Promise<TrialResult[]> => {
   const { monitor, subjects, signal } = task
