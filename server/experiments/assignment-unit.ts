@@ -34,7 +34,7 @@ export const unitFaults = ({ kind, key }: AssignmentUnit): Issue[] => {
 
 type Named = { id: string; customerId: string | null; metadataValue: string | null }
 
-/** An ID for the unit: equal names are the same unit, and the name itself is not stored twice. */
+/** Returns an ID for the unit. Equal names have the same ID, and the name itself is not stored twice. */
 const idOf = (name: string): string => {
   const hex = createHash('sha256').update(name).digest('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`

@@ -1,4 +1,4 @@
-// The conversations of an experiment, among those of its versions.
+// Decides which conversations of the versions belong to an experiment.
 
 import Type, { type Static } from 'typebox'
 import { Condition, faultsOf, parseFilter } from '../filters/filter.ts'
@@ -32,11 +32,11 @@ export const CohortFilter = Closed(
 export type CohortFilter = Static<typeof CohortFilter>
 
 export type Cohort = {
-  /** A conversation matches each of these, */
+  /** A conversation must match each of these. */
   takes: Selection[]
-  /** none of these, */
+  /** A conversation must match none of these. */
   leaves: Selection[]
-  /** and has a company, if one is excluded. */
+  /** A conversation must have a company, because one is excluded. */
   needsCompany: boolean
 }
 
@@ -64,14 +64,14 @@ const selectionOf = ({ field, op, value = '' }: CohortFilter): Selection => {
   return { companyIds: [value.toLowerCase()] }
 }
 
-/** Checks what a schema cannot. */
+/** Validates what a schema cannot. */
 export const cohortFaults = (filters: CohortFilter[]): Issue[] =>
   filters.flatMap((filter, at) => {
     const fault = faultOf(filter)
     return fault ? [{ ...fault, path: `cohortFilters[${at}].${fault.path}` }] : []
   })
 
-/** Expects filters without faults. */
+/** Parses filters that `cohortFaults` found valid. */
 export const parseCohort = (filters: CohortFilter[]): Cohort => {
   const metadata = filters.flatMap(({ field, key, op, value }) =>
     field === 'metadata' && key !== undefined ? [{ key, op, ...(value !== undefined && { value }) }] : [],

@@ -26,7 +26,7 @@ type Stored = {
 }
 
 const customers = ['ada', 'bea', 'cleo', 'dora', undefined]
-/** Sums of floats have nine correct digits of this. */
+/** Sums of floats have nine correct digits for these values. */
 const similar = [0, 1, 2.5, 3.25, 0.1, 0.2]
 const scores = [...similar, -3.25, 1e-7, 1_000_000_000.1, 1_000_000_000.2, 1e15, 3e20]
 
@@ -89,7 +89,10 @@ const expected = (stored: Stored[], kind: Design['kind']) => {
   }
 }
 
-/** Compares all numbers except those that depend on dates, up to a share of them, or of 1. */
+/**
+ * Compares all numbers except those that depend on dates. `tolerance` is relative to the number, or to 1 if the number
+ * is smaller.
+ */
 const expectSame = (found: unknown, wanted: unknown, path: string, tolerance: number): void => {
   if (typeof wanted === 'number' && typeof found === 'number') {
     const near = Math.abs(found - wanted) <= tolerance * Math.max(1, Math.abs(wanted))
@@ -107,7 +110,7 @@ type Step = typeof operations extends fc.Arbitrary<(infer S)[]> ? S : never
 
 type Stage = { own: Awaited<ReturnType<typeof openExperiments>>; told: string; count: () => Promise<void> }
 
-/** Does a step, to one of the stored conversations if it needs one, and notes what the conversation is then. */
+/** Does a step. A step that needs a stored conversation picks one and records its new state. */
 const take = async (step: Step, stored: Stored[], { own, told, count }: Stage): Promise<void> => {
   if (step.do === 'count') return count()
   if (step.do === 'converse') {

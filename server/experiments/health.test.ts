@@ -12,7 +12,7 @@ beforeEach(async () => {
   own = await openExperiments(server)
 })
 
-/** Creates calls, with the arm and properties for each number. */
+/** Creates calls. `of` returns the arm and properties of a call by its number. */
 const converse = async (count: number, of: (number: number) => { arm: ArmLabel } & Record<string, unknown>) => {
   const { key, arms } = own
   const startedAt = server.clock.now().toISOString()
@@ -61,7 +61,7 @@ describe('health', () => {
     expect(data).toMatchObject([
       { findingType: 2, priority: 'high', source: { kind: 'experiment', id: experiment.id } },
     ])
-    // The alarm stays, however the split continues.
+    // The alarm stays, even if the split becomes equal again.
     await converse(500, (number) => ({ arm: number % 2 === 0 && number > 370 ? 'A' : 'B' }))
     const later = await healthOf(experiment)
     expect(later.sampleRatio.units.b).toBeGreaterThan(400)
@@ -103,7 +103,7 @@ describe('what should not differ between the arms', () => {
     const experiment = await own.launch()
     const acme = await makeCompany(server, own.key)
     const other = await makeCompany(server, own.key, 'Other')
-    // Acme's calls only go to A, two hours later than the others.
+    // Acme's calls only go to arm A. They start two hours later than the others.
     await converse(120, (number) => ({ arm: alternating(number), companyId: other.id }))
     server.clock.advance(2 * 60 * 60 * 1_000)
     await converse(80, () => ({ arm: 'A', companyId: acme.id }))

@@ -1,4 +1,4 @@
-// Whether the arms can be compared: how traffic was routed to them.
+// Checks how traffic was routed to the arms, which decides whether they can be compared.
 
 import { dayMs } from '../platform/durations.ts'
 import { concurrency, sameSplit } from '../statistics/concurrency.ts'
@@ -9,15 +9,15 @@ import type { DimensionSplit } from './observations/queries.ts'
 import type { StoredExperiment } from './queries.ts'
 
 const rateDays = 7
-/** For companies, those with the most conversations. */
+/** The most values of a property to show. If there are more, those with the most conversations are shown. */
 const mostShown = 50
-/** Small, because it is computed repeatedly. */
+/** The significance level is low because the test is repeated often. */
 const differsBelow = 0.0001
 
 const totalOf = (splits: ArmSplit[]): ArmSplit =>
   splits.reduce((sum, { a, b }) => ({ a: sum.a + a, b: sum.b + b }), { a: 0, b: 0 })
 
-/** How equally the arms share a property. Rare values are combined. */
+/** Tests whether a property is equally distributed in both arms. Combines rare values. */
 const evenness = (splits: DimensionSplit[], all: ArmSplit) => {
   const large = splits.filter(({ a, b }) => a + b >= 20)
   const ofLarge = totalOf(large)
@@ -53,7 +53,7 @@ export const healthOf = (experiment: StoredExperiment, splits: DimensionSplit[],
     }),
   }
   const end = finishedAt ?? now
-  // For whole days, except the first and the last.
+  // The rate covers whole days, except the first and the last one.
   const firstDay = Math.floor((end.getTime() - (rateDays - 1) * dayMs) / dayMs) * dayMs
   const since = new Date(Math.max(startedAt.getTime(), firstDay))
   const recent = totalOf(of('day').filter(({ value }) => value >= since.toISOString().slice(0, 10)))
@@ -62,7 +62,7 @@ export const healthOf = (experiment: StoredExperiment, splits: DimensionSplit[],
     ...health,
     concerns: concernsOf(health),
     conversations: { ...conversations, perDay: (recent.a + recent.b) / days },
-    /** Conversations without a unit, which count as their own unit. */
+    /** Conversations that name no unit. Each of them counts as its own unit. */
     withoutUnit: totalOf(of('alone')),
     byDay: of('day').map(({ value, a, b }) => ({ day: value, a, b })),
     byHour: evenness(of('hour'), conversations),

@@ -29,17 +29,20 @@ import type { ExperimentLaunch } from './schema.ts'
 
 type Monitor = Awaited<ReturnType<typeof requireSound>>[number]
 
-/** A monitor with scores is measured by its score, any other by its affected rate. */
+/** Returns how a monitor is measured: by its score if it has one, otherwise by the rate of affected conversations. */
 const measureOf = ({ kind, definition }: Monitor): Pick<NewOutcome, 'kind' | 'range'> => {
   if (kind === 'rule') return { kind: typeof definition.score === 'string' ? 'numeric' : 'boolean', range: null }
   if (kind === 'external') return { kind: 'boolean', range: null }
-  // Stored definitions were validated for their kind.
+  // Definitions were validated for their kind when they were stored.
   const { output } = definition as JudgeDefinition
   if (output.type === 'boolean') return { kind: 'boolean', range: null }
   return { kind: 'numeric', range: { low: output.min, high: output.max } }
 }
 
-/** Groups can have different agents tomorrow, so the current membership is stored. */
+/**
+ * Returns the scope that is stored with the experiment. The agents of a group can change later, so the scope depends on
+ * the groups that the agent is in now.
+ */
 const scopeFor = (groupIds: string[], { agentGroupIds, ...scope }: Selection): Selection => {
   const isTaken = agentGroupIds === undefined || agentGroupIds.some((id) => groupIds.includes(id))
   // An empty list of channels matches nothing.
@@ -57,13 +60,13 @@ const outcomesOf = (monitors: Monitor[], primaryId: string, groupIds: string[]):
     ...measureOf(monitor),
   }))
 
-/** Every conversation of the agent costs something for each. */
+/** The most running experiments of an agent, because each of its conversations costs something for every experiment. */
 const mostRunning = 20
 
 type LaunchDeps = Pick<Deps, 'clock' | 'jobs' | 'config' | 'baseUrl' | 'reactions'>
 
 /**
- * Everything in one transaction: the experiment with its current monitors, their group, the run for arrivals, the
+ * Launches an experiment in one transaction, with its current monitors, their group, the run for arrivals, and an
  * email.
  */
 export const launch = async (
@@ -85,7 +88,7 @@ export const launch = async (
   if (newMonitorGroupName !== undefined && newGroupId !== undefined) {
     const metricIds = monitors.map((monitor) => monitor.id)
     await insertGroup(trx, org, { id: newGroupId, name: newMonitorGroupName, metricIds }).catch((error: unknown) => {
-      // The operation is published without a 409.
+      // The API does not document a 409 for this operation.
       throw error instanceof ApiError
         ? invalid('newMonitorGroupName', 'is already the name of another monitor group')
         : error

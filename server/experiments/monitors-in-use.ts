@@ -3,7 +3,9 @@ import type { Deps } from '../platform/deps.ts'
 import { ApiError } from '../platform/errors.ts'
 import { listExperimentsOfMonitor } from './queries.ts'
 
-/** Rejects the deletion of a monitor that an experiment measures or still accepts late results of. */
+/**
+ * Throws if an experiment measures the monitor or still accepts its late results, so that the monitor is not deleted.
+ */
 export const refuseWhileMeasured = async (
   _deps: Deps,
   trx: Db,

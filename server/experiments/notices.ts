@@ -1,4 +1,4 @@
-// Emails to people, queued in the transaction of their event.
+// Sends emails to people. They are queued in the transaction of the event.
 
 import { fileConcern } from '../findings/file.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
@@ -9,14 +9,14 @@ import type { StoredExperiment } from './queries.ts'
 
 type NoticeDeps = Pick<Deps, 'jobs' | 'config' | 'clock' | 'baseUrl' | 'reactions'>
 
-/** In UTF-16 units, like the limit of subjects. */
+/** The length is in UTF-16 units, like the limit of subjects. */
 const longestInSubject = 150
 
 /** Returns the name on one line, short enough for a subject. */
 const titleOf = (name: string): string => {
   const line = name.replace(/[\s\p{Cc}]+/gu, ' ').trim()
   if (line.length <= longestInSubject) return line
-  // Not within a character.
+  // The cut must not split a character.
   return `${line.slice(0, longestInSubject).replace(/[\ud800-\udbff]$/, '')}…`
 }
 

@@ -41,7 +41,7 @@ describe('a pinned version', () => {
       name: rule.name,
       arms: { a: { observed: 2, sum: 2 }, b: { observed: 2, sum: 1 } },
     })
-    // The monitor itself uses its current version.
+    // The monitor itself still uses its current version.
     expect(await resultsOf(key, id)).toMatchObject([{ monitorVersion: 2, result: 'not_affected' }])
     expect((await server.call('DELETE', `/v1/monitors/${rule.id}`, { key })).status).toBe(409)
     await own.finish(experiment)
@@ -64,7 +64,7 @@ describe('a pinned version', () => {
     await own.converse('A', { transcript: turns })
     expect(await armsOf(first)).toMatchObject({ a: { observed: 2 } })
     expect(await armsOf(third)).toMatchObject({ a: { observed: 1 } })
-    // Once in each version.
+    // The judge evaluates the conversations once in each version.
     expect(asked).toHaveLength(4)
   })
 
@@ -220,7 +220,7 @@ describe('evaluation runs', () => {
     const judge = await makeJudge(key)
     const experiment = await own.launch(only(judge.id))
     await own.converse('A', { transcript: turns })
-    // As if the original evaluation was lost.
+    // The original evaluation is lost here.
     await server.deps.jobs.drain(
       jobList.filter(({ name }) => name === 'conversation.evaluate'),
       { ...server.deps, jobs: { ...server.deps.jobs, enqueueMany: async () => [] } },

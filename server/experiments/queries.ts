@@ -74,7 +74,7 @@ export const countRunning = async (db: Db, org: OrgId, agentId: string): Promise
   return count
 }
 
-/** Waits for counting, and blocks new counting. */
+/** Locks the experiment. Waits until it is counted, and blocks new counting. */
 export const lockExperiment = async (trx: Db, org: OrgId, id: string) => {
   await trx
     .selectFrom('experiments')
@@ -102,8 +102,9 @@ export const listOverlapping = (db: Db, org: OrgId, { id, armAVersionId, armBVer
 }
 
 /**
- * Waits for conversations of the agent that are being stored, and blocks others until the transaction ends: each either
- * is already stored or finds the experiment. Storing one locks its agent, by its foreign key.
+ * Waits for conversations of the agent that are being stored, and blocks others until the transaction ends. Each of
+ * them either is already stored or finds the experiment. Storing a conversation locks its agent through the foreign
+ * key.
  */
 export const lockArrivals = (trx: Db, org: OrgId, agentId: string) =>
   trx
@@ -114,7 +115,7 @@ export const lockArrivals = (trx: Db, org: OrgId, agentId: string) =>
     .forUpdate()
     .execute()
 
-/** Conversations can be stored shortly before they start. */
+/** Lists the agent's conversations that started since then. A conversation can be stored shortly before it starts. */
 export const listBegunSince = async (trx: Db, org: OrgId, agentId: string, since: Date): Promise<string[]> => {
   const rows = await trx
     .selectFrom('conversations')
@@ -186,7 +187,7 @@ export type NewOutcome = {
 
 type NewOutcomes = { experimentId: string; outcomes: NewOutcome[]; sums: string }
 
-/** Its sums start empty. */
+/** Inserts the outcomes of an experiment. Their sums start empty. */
 export const insertOutcomes = (trx: Db, org: OrgId, { experimentId, outcomes, sums }: NewOutcomes) =>
   trx
     .insertInto('experiment_outcomes')
@@ -217,7 +218,7 @@ const pinnedColumns = [
   sql<Selection>`scope`.as('scope'),
 ] as const
 
-/** The properties of conversations without the long results. */
+/** Lists the pinned outcomes without the long results. */
 export const listPinned = (db: Db, org: OrgId, experimentId: string) =>
   db
     .selectFrom('experiment_outcomes')
@@ -252,7 +253,10 @@ export const listOutcomes = (db: Db, org: OrgId, experimentId: string) =>
 
 export type StoredOutcome = Awaited<ReturnType<typeof listOutcomes>>[number]
 
-/** A point of the timeline, in order: time, counts per arm, means, difference, interval, p, and p of the split. */
+/**
+ * A point of the timeline: its time, the counts of both arms, their means, the difference, its interval, p, and p of
+ * the split.
+ */
 export type StoredPoint = [
   at: number,
   observedA: number,
@@ -268,7 +272,7 @@ export type StoredPoint = [
 
 type End = { finishedAt: Date; finishedByUserId: string }
 
-/** The caller has locked the experiment. */
+/** Finishes an experiment that the caller has locked. */
 export const finishExperiment = (trx: Db, org: OrgId, id: string, { finishedAt, finishedByUserId }: End) =>
   trx
     .updateTable('experiments')

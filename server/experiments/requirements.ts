@@ -1,4 +1,4 @@
-// References of a launch must exist in this organization.
+// Checks that everything a launch refers to exists in this organization.
 
 import { findAgents, findVersions } from '../agents/queries.ts'
 import { findCompanyIds } from '../companies/queries.ts'
@@ -17,7 +17,7 @@ const isUnknown = 'must exist in this organization'
 
 type Monitors = { monitors: Monitor[]; issues: Issue[] }
 
-/** Locks distinct, enabled monitors in the given order until the transaction ends. */
+/** Locks the monitors in the given order until the transaction ends. They must be distinct and enabled. */
 const holdSoundMonitors = async (trx: Db, org: OrgId, ids: string[], path: string): Promise<Monitors> => {
   const wanted = ids.map((id) => id.toLowerCase())
   await lockMonitorsShared(trx, org, wanted)
@@ -39,7 +39,7 @@ export const requireMonitors = async (trx: Db, org: OrgId, ids: string[], path: 
   return monitors
 }
 
-/** The agent and its versions. */
+/** Checks the agent and its versions. */
 const armFaults = async (trx: Db, org: OrgId, { agentId, armAVersionId, armBVersionId }: ExperimentLaunch) => {
   const [agent] = await findAgents(trx, org, { ids: [agentId.toLowerCase()], externalIds: [] })
   if (!agent) return [{ path: 'agentId', message: isUnknown }]
@@ -95,7 +95,7 @@ const ownFaults = (launch: ExperimentLaunch): Issue[] => {
   return [...issues, ...cohortFaults(cohortFilters), ...(assignmentUnit ? unitFaults(assignmentUnit) : [])]
 }
 
-/** Returns the monitors to measure once everything in the launch is valid. Reports all faults at once. */
+/** Returns the monitors to measure if everything in the launch is valid. Otherwise, reports all errors at once. */
 export const requireSound = async (trx: Db, org: OrgId, launch: ExperimentLaunch): Promise<Monitor[]> => {
   const issues = [
     ...ownFaults(launch),

@@ -34,7 +34,7 @@ type Reading = {
   experiment: StoredExperiment
   outcomes: StoredOutcome[]
   health: Health
-  /** People's judgments of fair samples, with the units that they belong to. */
+  /** People's judgments of fair samples, and the units that they belong to. */
   reviews: Reviewed[]
   units: ReadonlyMap<string, StoredUnit>
 }

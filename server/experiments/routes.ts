@@ -27,7 +27,7 @@ import { ExperimentLaunch, ExperimentQuery, ExperimentSummary } from './schema.t
 
 const tags = ['Experiments']
 
-/** Finishing an experiment counts what arrived before, within this time. */
+/** How often a request counts what has arrived before it finishes the experiment regardless. */
 const mostRounds = 10
 
 const undefinedIfNotFound = (error: unknown): undefined => {
@@ -37,7 +37,7 @@ const undefinedIfNotFound = (error: unknown): undefined => {
 export const experiments = (app: App, deps: Deps): void => {
   const { db, replica, clock } = deps
 
-  /** Reads everything at the same point in time. */
+  /** Reads everything in one snapshot. */
   const shown = (on: Db, org: OrgId, id: string) =>
     on
       .transaction()
@@ -64,7 +64,7 @@ export const experiments = (app: App, deps: Deps): void => {
     }
   }
 
-  /** Nothing while changes have to be counted first, and the caller has time. */
+  /** Finishes an experiment. Returns undefined if changes have to be counted first and the caller can wait. */
   const finish = async (trx: Db, actor: Actor, id: string, mayWait: boolean) => {
     const { status } = await lockExperiment(trx, actor.org, id)
     if (!canMove(status, 'finished')) throw new ApiError('conflict', 'The experiment is already finished.')
@@ -144,7 +144,7 @@ export const experiments = (app: App, deps: Deps): void => {
     async ({ actor, params: { id } }) => {
       const experiment = await replica.read(
         (on) => shown(on, actor.org, id).catch(undefinedIfNotFound),
-        // Callers who just launched or finished it see that.
+        // Someone who has just launched or finished the experiment must see that.
         async (answer) => answer?.status === (await getExperiment(db, actor.org, id)).status,
       )
       if (experiment === undefined) throw notFound()
@@ -170,7 +170,7 @@ export const experiments = (app: App, deps: Deps): void => {
     async ({ actor, params }) => {
       const { id } = await getExperiment(db, actor.org, params.id)
       for (let round = 1; ; round++) {
-        // Counts what has arrived by now, unless it is very much. Another process may be counting.
+        // This counts what has arrived so far, unless that is very much. Another process may already be counting it.
         await countChanges(deps, actor.org, id)
         const answer = await db.transaction().execute((trx) => finish(trx, actor, id, round < mostRounds))
         if (answer) return answer

@@ -10,7 +10,7 @@ const deadlineMs = 20_000
 
 export type Tested = { ok: boolean; message: string }
 
-/** Writes a small object to the destination of the schedule, and deletes it. */
+/** Writes a small object to the schedule's destination and deletes it. */
 export const testBucket = async (
   { outbound }: Pick<Deps, 'outbound'>,
   destination: S3Bucket,
@@ -33,7 +33,7 @@ export const testBucket = async (
     return { ok: true, message: 'A test object was written and deleted.' }
   } catch (error) {
     if (!(error instanceof BucketError)) throw error
-    // Files are only written, so a key without other permissions is fine.
+    // Schedules only write files, so a key without other permissions is sufficient.
     return {
       ok: true,
       message: `A test object was written, but the key has no permission to delete it: ${key} is still in the bucket.`,

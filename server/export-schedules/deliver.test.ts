@@ -15,7 +15,7 @@ const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.0/
 const { call, clock, deps } = server
 const { work, makeSchedule, makeCall, runsOf, runNow } = schedulesOf(server)
 
-/** Runs something after the store has responded, before the client knows. */
+/** Runs something after the store has responded, but before the client receives the response. */
 const sendingThen = (happen: () => Promise<unknown>) => ({
   ...deps.outbound,
   request: async (...sent: Parameters<typeof deps.outbound.request>) => {
@@ -27,7 +27,7 @@ const sendingThen = (happen: () => Promise<unknown>) => ({
 
 const erase = (key: string, exportId: string) => call('DELETE', `/v1/monitor-exports/${exportId}`, { key })
 
-/** Creates a run's file for delivery to a bucket. */
+/** Generates the file of a run that delivers to a bucket. */
 const generateFile = async (fields: object = {}) => {
   const { destination, store } = await openTestBucket()
   const { key } = await makeOrganization(server)
@@ -62,7 +62,7 @@ it('delivery is retried when the store or the worker dies, and writes one object
     error: 'The storage returned status 503 (SlowDown).',
   })
   store.state.fault = () => undefined
-  // The first attempt dies after the object was written, before the worker knows.
+  // The first attempt dies after it has written the object, before the worker receives the response.
   let kills = 1
   const outbound = sendingThen(async () => {
     if (kills-- > 0) throw new Error('killed')
@@ -158,7 +158,7 @@ it.each([
     expect(await runsOf(key, id)).toMatchObject([{ status: 'delivering', attempts: 1 }])
     expect([...store.objects.keys()]).toEqual([objectKey])
     store.state.fault = () => undefined
-    // New files have another prefix; the bucket is the same.
+    // New files get another prefix in the same bucket.
     const body = { name: 'Refunds by the hour', status: 'paused', destination: { ...destination, prefix: 'later' } }
     expect((await call('PATCH', `/v1/export-schedules/${id}`, { key, body })).status).toBe(200)
     store.state.fault = (line) => (line.startsWith('DELETE') && !mayDelete ? 'AccessDenied' : undefined)
@@ -226,7 +226,7 @@ it('a delivery that started while the schedule got another bucket leaves existin
     if (!slow.isCommitted) await slow.rollback().execute()
   })
   const expectWaiting = (count: number) => expect.poll(() => countWaiting(deps.db)).toBe(count)
-  // This lock delays the commit of the change, so the attempt reads the former bucket.
+  // This lock delays the commit of the change, so the attempt reads the old bucket.
   await sql`LOCK TABLE audit_events IN SHARE MODE`.execute(slow)
   const body = { destination: { ...other.destination, fileName: 'latest.{format}' } }
   const change = call('PATCH', `/v1/export-schedules/${id}`, { key, body })
@@ -259,7 +259,7 @@ it('a delivery contains the export as it was requested, whatever the schedule ha
   expect((await call('PATCH', `/v1/export-schedules/${id}`, { key, body })).status).toBe(200)
   await work()
   expect([...store.objects.keys()]).toEqual([expect.stringMatching(/\.csv$/)])
-  // A new start for the next period stays valid.
+  // The start that was set during the run applies to the next period.
   expect((await call('GET', `/v1/export-schedules/${id}`, { key })).body.coveredUntil).toBe(earlier)
 })
 

@@ -1,19 +1,19 @@
-// The file name in a bucket: a template of the schedule with values of the run.
+// Fills the schedule's template for file names with the values of a run.
 import { openZone } from '../platform/time-zone.ts'
 
 export const defaultFileName = '{schedule}-{since}-{until}.{format}'
 
 type Named = {
   schedule: { id: string; name: string }
-  /** From the export, which was requested with the schedule's settings then. */
+  /** The configuration of the export, which is the schedule's at the time of the run. */
   config: { timezone: string; format: string }
   run: { id: string; since: Date; until: Date; plannedFor: Date }
 }
 
-/** 20261101T010000Z */
+/** Formats a time like 20261101T010000Z. */
 const compact = (instant: Date) => `${instant.toISOString().replace(/[-:]/g, '').slice(0, 15)}Z`
 
-/** Only letters, digits, and hyphens; the ID if a name has none of them. */
+/** Reduces a name to letters, digits, and hyphens. Returns the ID if nothing remains. */
 const slugOf = ({ name, id }: { name: string; id: string }) =>
   name
     .normalize('NFKD')
@@ -31,13 +31,15 @@ const values: Record<string, (named: Named) => string> = {
   format: ({ config }) => config.format,
 }
 
-/** Dots between slashes would change the path. */
+/** Returns an error if a segment is empty or consists of dots, which would change the path. */
 export const faultOfSegments = (path: string): string | undefined =>
   path.split('/').some((each) => each === '' || each === '.' || each === '..')
     ? 'must not contain empty path segments'
     : undefined
 
-/** Undefined if it is valid. Its schema has checked the characters. */
+/**
+ * Returns what is wrong with a template, or undefined if it is valid. The schema has already checked the characters.
+ */
 export const faultOfTemplate = (template: string): string | undefined => {
   const named = [...template.matchAll(/\{(.*?)\}/g)].map(([, name = '']) => name)
   const unknown = named.find((name) => !Object.hasOwn(values, name))

@@ -1,5 +1,5 @@
-// The life of an export schedule's runs: started by a request or when they are due, carried on when their export ends,
-// delivered, and ended, with what that means for the schedule. Every state change of a run is here.
+// Manages the lifecycle of a schedule's runs. They start on request or when they are due, continue when their export
+// ends, and are delivered. Their end also changes the schedule. Only this file changes the state of a run.
 
 import { createHash } from 'node:crypto'
 import Type from 'typebox'
@@ -36,7 +36,7 @@ import { openSecret } from './secret.ts'
 import { show } from './show-schedules.ts'
 import { windowOf } from './window.ts'
 
-/** The health of an organization includes the latest run of each schedule. */
+/** Publishes a change of the schedule. The health of an organization includes the latest run of each schedule. */
 const publishSchedule = (trx: Db, org: OrgId, id: string) =>
   publishChanges(
     trx,
@@ -47,14 +47,14 @@ const publishSchedule = (trx: Db, org: OrgId, id: string) =>
 
 // Starting
 
-/** The same for the same time of a schedule, so that a run has one export however often it is created. */
+/** Returns an ID that is always the same for a time of a schedule, so that a run only ever creates one export. */
 const operationIdOf = (scheduleId: string, plannedFor: Date): string => {
   const hex = createHash('sha256').update(`${scheduleId} ${plannedFor.toISOString()}`).digest('hex')
-  // UUIDv8, which allows custom content.
+  // UUIDv8 allows custom content.
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-/** Why a run cannot start now. */
+/** The reason why a run can't start at the moment. */
 export type Obstacle = 'unfinished' | 'made' | 'nothing_settled' | 'line_full'
 
 export const obstacleOf = async (
@@ -93,8 +93,8 @@ const faultOf = async (
 }
 
 /**
- * Creates the run for a time; it fails immediately if its export cannot be created. The caller has locked the queue and
- * the schedule, and checked for obstacles.
+ * Creates the run for a time. It fails immediately if its export can't be created. The caller has locked the queue and
+ * the schedule, and has checked for obstacles.
  */
 export const makeRun = async (
   deps: Pick<Deps, 'jobs' | 'clock'>,
@@ -135,7 +135,10 @@ export const makeRun = async (
   return (await findRun(trx, org, run.id)) ?? run
 }
 
-/** Overdue runs are made up for later by one run: after exports were disabled, or while a run was unfinished. */
+/**
+ * Starts the run that is due. If several are overdue, because exports were disabled or a run was unfinished, this one
+ * run replaces them.
+ */
 export const startDueRun = async (deps: Deps, trx: Db, org: OrgId, id: string): Promise<void> => {
   await lockLine(trx, org)
   const schedule = await lockSchedule(trx, org, id)
@@ -145,7 +148,7 @@ export const startDueRun = async (deps: Deps, trx: Db, org: OrgId, id: string): 
   if (status === 'suspended' || !entitlements.monitors || !features.monitorExports) return
   const { recurrence, config } = schedule
   const latest = latestPlanned(recurrence, config.timezone, now)
-  // Never an earlier one, even if the rules of a time zone change.
+  // Without this, a change of time zone rules could lead to an earlier time than planned.
   const plannedFor = latest > schedule.nextRunAt ? latest : schedule.nextRunAt
   const obstacle = await obstacleOf(trx, org, schedule, plannedFor)
   if (obstacle === 'unfinished' || obstacle === 'line_full') return
@@ -153,10 +156,11 @@ export const startDueRun = async (deps: Deps, trx: Db, org: OrgId, id: string): 
   if (obstacle === undefined) await makeRun(deps, trx, org, { schedule, plannedFor, isManual: false })
 }
 
-// After the export
+// What happens after the export
 
 /**
- * Runs in the transaction that ends the export. Its webhook notification is queued with it and delivered separately.
+ * Continues a run in the transaction that ends its export. The webhook event is queued there too, and delivered
+ * separately.
  */
 export const followExport = async (
   deps: Pick<Deps, 'jobs' | 'clock'>,
@@ -196,11 +200,11 @@ const endDelivery = async (
   await endRun(deps, trx, org, { schedule, run: held, end: ending })
 }
 
-/** Safe to run again: the same object is written with the same bytes, or deleted. */
+/** Delivers the file of a run. Running it again writes the same object with the same bytes, or deletes it again. */
 export const deliverRun = defineJob({
   name: 'export-schedule.deliver',
   payload: Type.Object({ organizationId: OrganizationId, runId: Type.String() }),
-  // About an hour in all, for an unavailable storage.
+  // The retries take about an hour, in case the storage is unavailable.
   retryLimit: 7,
   retryDelaySeconds: 30,
   timeoutSeconds: 30 * 60,
@@ -216,7 +220,7 @@ export const deliverRun = defineJob({
     if (refusal !== undefined || destination.type !== 's3' || secret === null) {
       return attempt.finish((trx) => endDelivery(deps, trx, { org, run }, `${refusal}${mayLie(run)}`))
     }
-    // Marked after the destination was read: later changes of it mark the run for the next attempt.
+    // The destination has already been read, so a later change of it marks the run for the next attempt.
     const { isMoved } = await attempt.transaction((trx) => updateRun(trx, org, runId, { attempts: run.attempts + 1 }))
     const task = { org, run: { ...run, isMoved }, attempt }
     const bucket = await openBucket(deps.outbound, {
@@ -244,21 +248,21 @@ export const deliverRun = defineJob({
 
 // Ending
 
-/** This many failed runs in a row pause a schedule. */
+/** After this many failed runs in a row, a schedule is paused. */
 const mostFailures = 5
 
 type Window = Pick<ScheduleRun, 'since' | 'until'>
 type RunEnd = { status: 'succeeded' } | { status: 'failed'; error: string; pause?: PauseReason }
 
-/** Returns when the next period starts, including a new start that was set during the run. */
+/** Returns when the next period starts. A start that was set during the run takes precedence. */
 const coveredAfter = ({ windowRule, coveredUntil }: StoredSchedule, { since, until }: Window): Date => {
   const isMovedBack = windowRule.kind === 'since_last_run' && coveredUntil < since
   return isMovedBack || coveredUntil > until ? coveredUntil : until
 }
 
 /**
- * Ends a run with all consequences for its schedule, in the caller's transaction, which has locked the schedule. A
- * failed period is not covered: the next run since the last one includes it.
+ * Ends a run and updates its schedule. The caller's transaction has locked the schedule. The period of a failed run is
+ * not covered, so the next run since the last one includes it.
  */
 const endRun = async (
   deps: Pick<Deps, 'jobs' | 'clock'>,

@@ -1,4 +1,4 @@
-// A requested schedule, checked beyond its schema and in canonical spelling.
+// Validates a requested schedule beyond its schema, and normalizes it.
 import { type Configuration, parseConfiguration } from '../exports/configuration.ts'
 import { type Issue, invalidAll } from '../platform/errors.ts'
 import { isPublicHostByForm } from '../platform/outbound/public-host.ts'
@@ -8,13 +8,15 @@ import type { ExportScheduleCreate, ExportScheduleUpdate } from './schema.ts'
 
 export type ScheduledConfig = Omit<Configuration, 'since' | 'until' | 'notificationEndpointId'>
 
-/** Only `parseSchedule` writes stored schedules. */
+/** Returns the stored configuration, which only `parseSchedule` can have written. */
 export const configOf = ({ config }: { config: object }): ScheduledConfig => config as ScheduledConfig
 
 type Given = Pick<ExportScheduleUpdate, 'config' | 'recurrence' | 'window' | 'destination'>
 type Environment = { allowedPrivateAddresses: string[] }
 
-/** Checks the properties of one kind: `needed` are required, and of `all` no others are allowed. */
+/**
+ * Validates the properties of one kind. `needed` are required, `optional` are allowed, and others from `all` are not.
+ */
 const faultsOfKind = (path: string, given: object, needed: string[], optional: string[], all: string[]): Issue[] => {
   const present = all.filter((name) => name in given)
   const lacking = needed.filter((name) => !present.includes(name))
@@ -44,7 +46,7 @@ const faultOfEndpoint = (text: string, { allowedPrivateAddresses }: Environment)
   if (!url || !['https:', 'http:'].includes(url.protocol) || url.username !== '' || url.password !== '') {
     return 'must be an https URL without credentials'
   }
-  // Which networks these are is checked when connecting to the store.
+  // Whether the URL is in one of these networks is checked when connecting to the store.
   if (url.protocol === 'http:' && allowedPrivateAddresses.length === 0) {
     return 'must be an https URL: http is only allowed for private networks in EARSHOT_ALLOWED_PRIVATE_ADDRESSES'
   }
@@ -62,7 +64,7 @@ const faultsOfDestination = (given: ExportScheduleCreate['destination'], environ
   const add = (name: string, message: string | undefined) => {
     if (message !== undefined) faults.push({ path: `destination.${name}`, message })
   }
-  // Directory buckets and S3 on Outposts need other protocols.
+  // Directory buckets and S3 on Outposts need protocols that Earshot does not support.
   if (/--(x|op)-s3$/.test(given.bucket ?? '')) add('bucket', 'must be a general purpose bucket')
   if (given.prefix !== undefined) add('prefix', faultOfSegments(given.prefix))
   if (given.endpoint !== undefined) add('endpoint', faultOfEndpoint(given.endpoint, environment))
@@ -72,7 +74,7 @@ const faultsOfDestination = (given: ExportScheduleCreate['destination'], environ
 
 const parseRecurrence = ({ every, minute, at, weekday, day }: ExportScheduleCreate['recurrence']): Recurrence => {
   if (every === 'hour') return { every, minute: minute ?? 0 }
-  // The faults above exclude missing values; the defaults are only for the compiler.
+  // Missing values have already been reported above. The defaults only satisfy TypeScript.
   if (every === 'day') return { every, at: at ?? '00:00' }
   if (every === 'week') return { every, weekday: weekday ?? 'monday', at: at ?? '00:00' }
   return { every, day: day ?? 1, at: at ?? '00:00' }
@@ -98,7 +100,7 @@ const parseDestination = (given: ExportScheduleCreate['destination']): ScheduleD
   }
 }
 
-/** Any period passes: each run has its own. */
+/** The period is arbitrary, because each run has its own. */
 const anyWindow = { since: '2000-01-01T00:00:00Z', until: '2000-01-02T00:00:00Z' }
 
 const parseConfig = (given: ExportScheduleCreate['config']): ScheduledConfig => {
@@ -106,7 +108,7 @@ const parseConfig = (given: ExportScheduleCreate['config']): ScheduledConfig => 
   return config
 }
 
-/** Checks the given properties and reports all faults at once. */
+/** Validates the given properties and reports all errors at once. */
 export const parseSchedule = ({ config, recurrence, window, destination }: Given, environment: Environment) => {
   const faults = [
     ...(recurrence ? faultsOfRecurrence(recurrence) : []),

@@ -4,7 +4,7 @@ import { newestFirst, nextRows } from '../platform/db/pages.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
 
-/** `at` is a local time such as 02:30. In a month without the day of the month, it is the last day. */
+/** `at` is a local time such as 02:30. A month without the given day uses its last day. */
 export type Recurrence =
   | { every: 'hour'; minute: number }
   | { every: 'day'; at: string }
@@ -12,7 +12,7 @@ export type Recurrence =
   | { every: 'month'; day: number; at: string }
 export type Weekday = 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday'
 
-/** Days are calendar days of 23 to 25 hours; hours are hours. */
+/** `days` are calendar days, which can have 23 to 25 hours. */
 export type WindowRule = { kind: 'last'; hours: number } | { kind: 'last'; days: number } | { kind: 'since_last_run' }
 
 export type S3Bucket = {
@@ -29,7 +29,7 @@ export type ScheduleDestination = S3Bucket | { type: 'webhook'; webhookEndpointI
 
 type Status = 'active' | 'paused'
 export type PauseReason = 'by_hand' | 'failing' | 'owner_left'
-/** The configuration of the export without its period and endpoint. */
+/** The configuration of the export, except its period and endpoint. */
 type Config = Record<string, unknown> & { timezone: string; format: 'csv' | 'xlsx' | 'parquet' }
 
 const columns = [
@@ -55,7 +55,7 @@ const sealedColumns = [...columns, 'secret'] as const
 const selectSchedules = (db: Db, org: OrgId) =>
   db.selectFrom('export_schedules').select(sealedColumns).where('organization_id', '=', org)
 
-/** Includes the sealed secret, which never leaves the service. */
+/** A schedule with its encrypted secret, which never leaves the service. */
 export type StoredSchedule = Awaited<ReturnType<typeof getSchedule>>
 
 export const listSchedules = (db: Db, org: OrgId, page: Page) =>
@@ -64,11 +64,11 @@ export const listSchedules = (db: Db, org: OrgId, page: Page) =>
 export const getSchedule = (db: Db, org: OrgId, id: string) =>
   selectSchedules(db, org).where('id', '=', id).executeTakeFirstOrThrow(notFound)
 
-/** Locked until the transaction ends, always before its runs. */
+/** Locks the schedule until the transaction ends. Callers lock it before its runs. */
 export const lockSchedule = (trx: Db, org: OrgId, id: string) =>
   selectSchedules(trx, org).where('id', '=', id).forUpdate().executeTakeFirst()
 
-/** Counts, and blocks other additions in the organization until the transaction ends. */
+/** Counts the schedules. Until the transaction ends, no other transaction of the organization can add one. */
 export const lockScheduleCount = async (trx: Db, org: OrgId): Promise<number> => {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended('export schedules of ' || ${org}::text, 0))`.execute(trx)
   const { count } = await trx
@@ -86,7 +86,7 @@ export type ScheduleContent = {
   windowRule: WindowRule
   settleMinutes: number
   destination: ScheduleDestination
-  /** Sealed; null for webhooks. */
+  /** Encrypted. Null for webhooks. */
   secret: string | null
 }
 

@@ -24,7 +24,7 @@ const next = (recurrence: Recurrence, zone: string, after: string) =>
 
 describe('the run times of a schedule', () => {
   it.each([
-    // Berlin puts its clocks forward at 02:00 on 29 March 2026, and back at 03:00 on 25 October.
+    // Berlin's clocks go forward at 02:00 on 29 March 2026, and back at 03:00 on 25 October.
     ['a skipped time is put off', 'Europe/Berlin', '2026-03-28T12:00:00Z', '2026-03-29T01:30:00.000Z'],
     ['and is its own again the day after', 'Europe/Berlin', '2026-03-29T01:30:00Z', '2026-03-30T00:30:00.000Z'],
     [
@@ -56,7 +56,7 @@ describe('the run times of a schedule', () => {
       fc.property(recurrences, fc.constantFrom(...zones), instants, (recurrence, zone, after) => {
         const planned = plannedAfter(recurrence, zone, after)
         expect(planned > after).toBe(true)
-        // Nothing is in between: looking back from just before finds the previous one.
+        // There is no run time in between, so looking back from just before finds the previous one.
         expect(latestPlanned(recurrence, zone, planned)).toEqual(planned)
         const before = latestPlanned(recurrence, zone, new Date(planned.getTime() - 1))
         expect(before <= after).toBe(true)

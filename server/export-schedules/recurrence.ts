@@ -1,12 +1,12 @@
-// When a schedule runs: at local times in its time zone.
+// Calculates when a schedule runs: at local times in its time zone.
 import { hourMs } from '../platform/durations.ts'
 import { minuteAfter, openZone, type Zone } from '../platform/time-zone.ts'
 import type { Recurrence } from './queries.ts'
 
-/** Sunday first, as in Date. */
+/** The order starts with Sunday, as in Date. */
 export const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const
 
-/** Longer than between two run times, even across clock changes. */
+/** The number of hours exceeds the time between two runs, even across clock changes. */
 const reachHours = { hour: 3, day: 3 * 24, week: 9 * 24, month: 34 * 24 }
 
 const isItsDay = (recurrence: Exclude<Recurrence, { every: 'hour' }>, date: Date): boolean => {
@@ -17,7 +17,7 @@ const isItsDay = (recurrence: Exclude<Recurrence, { every: 'hour' }>, date: Date
 }
 
 const minuteOfHourAfter = (minute: number, after: Date, { wallTime }: Zone): Date => {
-  // By minutes, because some zones change by half an hour.
+  // This goes by minutes, because some time zones change by half an hour.
   let next = minuteAfter(after)
   while (wallTime(next).getUTCMinutes() !== minute) next = minuteAfter(next)
   return next
@@ -27,7 +27,7 @@ const plannedInZone = (recurrence: Recurrence, zone: Zone, after: Date): Date =>
   if (recurrence.every === 'hour') return minuteOfHourAfter(recurrence.minute, after, zone)
   const [hour = 0, minute = 0] = recurrence.at.split(':').map(Number)
   const wall = zone.wallTime(after)
-  // Starts with the day before, because a clock change can move its run past midnight.
+  // The search starts with the day before, because a clock change can move its run past midnight.
   for (let days = -1; ; days++) {
     const date = new Date(Date.UTC(wall.getUTCFullYear(), wall.getUTCMonth(), wall.getUTCDate() + days))
     if (!isItsDay(recurrence, date)) continue

@@ -44,11 +44,11 @@ const hasSameKey = (a: ScheduleDestination, b: ScheduleDestination): b is S3Buck
   a.endpoint === b.endpoint &&
   a.accessKeyId === b.accessKeyId
 
-/** Some stores have equal bucket names for different accounts and regions. */
+/** Whether both are the same bucket. Some stores allow equal names for different accounts and regions. */
 const isSameBucket = (a: ScheduleDestination, b: ScheduleDestination): boolean =>
   a.type === 's3' && hasSameKey(a, b) && a.region === b.region
 
-/** Whether it runs at other times than before. */
+/** Whether the schedule runs at other times than before. */
 const isMoved = (before: StoredSchedule, changed: Pick<StoredSchedule, 'recurrence' | 'config'>): boolean =>
   !isDeepStrictEqual(changed.recurrence, before.recurrence) || changed.config.timezone !== before.config.timezone
 
@@ -70,7 +70,7 @@ export const exportSchedules = (app: App, deps: Deps): void => {
     return requireSelected(trx, actor, { ...config, ...endpoint }, 'destination.webhookEndpointId')
   }
 
-  /** A bucket without write access is rejected. */
+  /** Throws if the service can't write to the bucket. */
   const requireBucket = async (destination: S3Bucket, secret: string): Promise<void> => {
     const { ok, message } = await testBucket(deps, destination, secret)
     if (!ok) throw invalid('destination', `is not reachable: ${message}`)
@@ -119,7 +119,7 @@ export const exportSchedules = (app: App, deps: Deps): void => {
     async ({ actor, body }, reply) => {
       const parsed = parseSchedule(body, environment)
       const { config, recurrence, windowRule, destination } = parsed
-      // The body has them all, but the types of a change do not say so.
+      // The schema of the request requires all of these. Their type also describes changes, which can omit them.
       if (!config || !recurrence || !windowRule || !destination) throw invalid('body', 'is incomplete')
       const { secretAccessKey } = body.destination
       if (destination.type === 's3' && secretAccessKey === undefined) {
@@ -176,7 +176,7 @@ export const exportSchedules = (app: App, deps: Deps): void => {
     async ({ actor, params }) => show(db, actor.org, await getSchedule(db, actor.org, params.id)),
   )
 
-  /** The current secret, if a change of the destination can keep it. */
+  /** Returns the given secret, or the current one if a change of the destination can keep it. */
   const secretFor = (org: Actor['org'], before: StoredSchedule, destination: S3Bucket, given: string | undefined) => {
     if (given !== undefined) return given
     if (before.secret === null || !hasSameKey(destination, before.destination)) {
@@ -186,8 +186,8 @@ export const exportSchedules = (app: App, deps: Deps): void => {
   }
 
   /**
-   * Returns what to store with a changed destination. Without its own secret, that is the current one: another change
-   * may have set it while the bucket was tested.
+   * Returns the encrypted secret to store with a changed destination. If the change contains none, this is the current
+   * secret, which another change may have replaced while the bucket was tested.
    */
   const sealedFor = (
     org: Actor['org'],

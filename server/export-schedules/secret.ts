@@ -1,6 +1,6 @@
 import type { Secrets } from '../platform/secrets/secrets.ts'
 
-/** The context of a sealed secret, which cannot be decrypted elsewhere. */
+/** Returns the context of a sealed secret, which can't be decrypted in another one. */
 export const secretContext = (org: string, id: string) => `${org}/export-schedule/${id}/secret`
 
 export const sealSecret = (secrets: Secrets, org: string, id: string, secret: string): string =>

@@ -1,4 +1,4 @@
-// Schedules and runs as in the API and its events.
+// Returns schedules and runs in the format of the API and its events.
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { configOf } from './parse-schedule.ts'
 import type { StoredSchedule } from './queries.ts'

@@ -8,11 +8,11 @@ import type { MonitorExportConfig } from './schema.ts'
 type Given = 'versionScope' | 'format' | 'reasoning' | 'match' | 'metadata'
 type Monitor = Required<MonitorExportConfig['monitors'][number]>
 
-/** A checked configuration in canonical spelling with its defaults. */
+/** A validated and normalized configuration, including defaults. */
 export type Configuration = Omit<MonitorExportConfig, Given | 'monitors'> &
   Required<Pick<MonitorExportConfig, Given>> & { monitors: Monitor[] }
 
-/** The filter of the calls, without the monitor conditions, which count results in scope. */
+/** Returns the filter of the calls. It does not include the monitor conditions, which count results in scope. */
 export const callsOf = (config: Configuration): Selection =>
   parseFilter({
     since: config.since,
@@ -30,7 +30,8 @@ const faultsOf = ({ monitors, since, until, timezone, metadata = [] }: MonitorEx
 }
 
 /**
- * Checks what a schema cannot, and reports all faults at once. `path` is the path of the configuration in the request.
+ * Validates what a schema cannot, and reports all errors at once. `path` is the path of the configuration in the
+ * request.
  */
 export const parseConfiguration = (given: MonitorExportConfig, path: string): Configuration => {
   const faults = faultsOf(given)

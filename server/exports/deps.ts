@@ -4,7 +4,7 @@ import type { ObservationOrder } from './generation/order.ts'
 
 type StoredOrder = { id: string; experimentId: string; createdAt: Date; config: object }
 
-/** Returns the contents of an experiment's export; experiments implement it. */
+/** Returns the contents of an experiment's export. `server/experiments` implements it. */
 type MakeObservationOrder = (
   deps: Pick<Deps, 'db'>,
   org: OrgId,

@@ -1,4 +1,4 @@
-/** The download name of an export's file. */
+/** Returns the name under which an export's file is downloaded. */
 export const fileNameOf = (
   id: string,
   { since, format }: { since: string; format: string },

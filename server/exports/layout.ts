@@ -1,20 +1,20 @@
 import { type CallColumn, type CallType, callColumns } from './slice.ts'
 
-/** The columns of an export. */
+/** Defines the columns of an export. */
 
 export type ExportedMonitor = {
   id: string
   name: string
-  /** For column names; unique within the export. */
+  /** The name of the monitor in column names. It is unique in the export. */
   slug: string
   version: number
 }
 
-/** The cells of a call in the order of a slice: the shared ones, then those of each monitor. */
+/** The cells of a call in the order of a slice: first the shared cells, then the cells of each monitor. */
 type CallCells = {
-  /** Before all monitors. */
+  /** The columns before all monitors. */
   columns: readonly CallColumn[]
-  /** Before each monitor's result, after its slug. */
+  /** The columns before each monitor's result. Their names start with its slug. */
   monitorColumns: readonly CallColumn[]
 }
 
@@ -36,14 +36,17 @@ export const cellsOfObservations: CallCells = {
 
 export type Layout = CallCells & {
   monitors: ExportedMonitor[]
-  /** Which version of a monitor is shown: the current one when generation started, or the one with the result. */
+  /**
+   * Which version of a monitor is shown: the version that was current when generation started, or the version with the
+   * result.
+   */
   versions: 'current' | 'pinned'
   reasoning: boolean
-  /** The configuration in words: the lines of the sheet About. */
+  /** The configuration in words, which are the lines of the sheet About. */
   about: { label: string; value: string }[]
 }
 
-/** The result columns after the slug, in this order; `reasoning` only on request. */
+/** The columns of a result, in this order and named after the slug. `reasoning` is only included on request. */
 export const resultColumns = ['result', 'score', 'version', 'evaluated_at', 'reasoning'] as const
 
 const maxSlugLength = 60
@@ -51,7 +54,7 @@ const maxSlugLength = 60
 const columnsOf = (slug: string, reasoning = true): string[] =>
   resultColumns.filter((column) => reasoning || column !== 'reasoning').map((column) => `${slug}_${column}`)
 
-/** The names of all columns, in their order. */
+/** Returns the names of all columns in order. */
 export const columnNames = ({ columns, monitorColumns, monitors, reasoning }: Layout): string[] => [
   ...columns.map(({ name }) => name),
   ...monitors.flatMap(({ slug }) => [
@@ -60,11 +63,11 @@ export const columnNames = ({ columns, monitorColumns, monitors, reasoning }: La
   ]),
 ]
 
-/** The types of a call's cells, in the order of a slice. */
+/** Returns the types of a call's cells in the order of a slice. */
 export const tupleTypes = ({ columns, monitorColumns, monitors }: Layout): CallType[] =>
   [...columns, ...monitors.flatMap(() => monitorColumns)].map(({ type }) => type)
 
-/** Letters of every script stay; accents are removed from Latin letters. */
+/** Converts a name to a slug. Letters of all scripts stay, but Latin letters lose their accents. */
 const slugOf = (name: string): string => {
   const plain = name.normalize('NFKD').replace(/(?<=\p{Script=Latin}\p{M}*)\p{M}/gu, '')
   const letters = plain.normalize('NFKC').toLowerCase()
@@ -72,17 +75,20 @@ const slugOf = (name: string): string => {
   return cut(words, maxSlugLength).replace(/_$/, '') || 'monitor'
 }
 
-/** Never within a character. */
+/** Shortens a text without splitting a character. */
 const cut = (text: string, length: number): string => [...text].slice(0, length).join('')
 
 const columnsOfCalls = new Set<string>(callColumns.map(({ name }) => name))
 
-/** A monitor `agent` would have an `agent_version`, which the call already has. */
+/**
+ * Whether a slug causes no conflict of column names. A monitor named `agent` would have a column `agent_version`, which
+ * the call already has.
+ */
 const isFree = (slug: string): boolean => !columnsOf(slug).some((column) => columnsOfCalls.has(column))
 
 /**
- * Slugs of letters and digits in lower case, all different. The first one of a name keeps it; others are numbered,
- * avoiding names that already exist.
+ * Returns different slugs of lowercase letters and digits. The first monitor with a name gets the plain slug. Others
+ * get a number that no other name uses.
  */
 export const slugsOf = (names: string[]): string[] => {
   const plain = names.map(slugOf)

@@ -25,7 +25,7 @@ const files = async (org: string): Promise<string[]> => {
 
 const linesOf = (text: string) => text.split('\r\n').filter((line) => line !== '')
 
-/** A completed export. */
+/** Creates an export and completes it. */
 const complete = async (calls = 3) => {
   const made = await makeCalls(calls)
   const { body } = await ask(made.key, made.config)
@@ -177,7 +177,10 @@ const jobNamed = (name: string) => {
   return job as (typeof jobList)[number] & { name: string }
 }
 
-/** A file system of one page as the folder. Without permission to mount one, write permission is removed instead. */
+/**
+ * Mounts a file system with a single page at the folder. If the test has no permission to mount, it removes the write
+ * permission instead.
+ */
 const mountFull = async (folder: string) => {
   const isRoot = process.getuid?.() === 0
   const run = promisify(execFile)
@@ -225,7 +228,7 @@ describe('an unfinished export', () => {
       log: deps.log,
       config: { ...deps.config },
     }
-    // It starts when its order is created.
+    // Reading the configuration shows that generation has started.
     Object.defineProperty(cancelling, 'config', {
       get: () => {
         cancelled ??= call('DELETE', `/v1/monitor-exports/${body.id}`, { key })
@@ -261,7 +264,7 @@ describe('an unfinished export', () => {
   })
 
   it('completes however often that happens', async () => {
-    // More often than failures are retried.
+    // The process fails more often than failures are retried.
     const times = generateExport.retryLimit + 2
     const { key, config, ids } = await makeCalls(times + 4)
     const { body } = await ask(key, config)
@@ -340,7 +343,7 @@ describe('an unfinished export', () => {
     const { org, key, config, monitor } = await makeCalls(0)
     const { id: agent } = await makeAgent(server, key)
     await deps.db.transaction().execute(async (trx) => {
-      // Looking up each one's agent and organization takes as long as the rest.
+      // Looking up each call's agent and organization would take as long as everything else.
       await sql`SET LOCAL session_replication_role = replica`.execute(trx)
       await sql`
         WITH calls AS (
@@ -372,7 +375,7 @@ describe('an unfinished export', () => {
     const ids: string[] = []
     for (let at = 0; at < 5; at++) ids.push((await ask(key, config)).body.id)
     const { body: theirs } = await ask(other.key, other.config)
-    // The order in which a worker with a single slot ends them.
+    // A worker with a single slot ends them in this order.
     const ended: string[] = []
     const generate = jobNamed('monitor-export.generate')
     const watched = {
@@ -383,7 +386,7 @@ describe('an unfinished export', () => {
       },
     }
     await deps.jobs.drain([watched], deps)
-    // The other organization’s turn comes after one of theirs.
+    // The other organization gets its turn after one export of this organization.
     expect(ended.slice(0, 3)).toEqual([ids[0], theirs.id, ids[1]])
     expect(ended.slice(3)).toEqual(ids.slice(2))
   })

@@ -1,5 +1,6 @@
-// The lifecycle of every export: created, started from the queue, written, ended, expired. Requests, schedules, and
-// jobs only change exports with these functions. The queue of the organization is locked first, and then the export.
+// Manages the lifecycle of every export: it is created, started from the queue, written, ended, and expired. Requests,
+// schedules, and jobs only change exports with these functions, which lock the organization's queue first and then the
+// export.
 
 import { isDeepStrictEqual } from 'node:util'
 import Type from 'typebox'
@@ -40,10 +41,10 @@ import { refusalOf } from './requirements.ts'
 import { deleteFile } from './stored-files.ts'
 import { errorCodeOf, refused, writeFile } from './write-file.ts'
 
-/** The allowed next states. */
+/** The states that can follow each state. */
 const moves: Record<ExportStatus, ExportStatus[]> = {
   pending: ['processing', 'failed'],
-  // Another attempt starts over.
+  // Another attempt starts from the beginning.
   processing: ['processing', 'completed', 'failed'],
   completed: ['expired'],
   failed: [],
@@ -56,20 +57,23 @@ export const canMove = (from: ExportStatus, to: ExportStatus): boolean => moves[
 
 const mostUnfinished = 20
 
-/** `config` in canonical spelling with defaults: a replay has the same. */
+/** `config` is normalized and includes defaults, so a repeated request has the same one. */
 type Request = Pick<NewExport, 'experimentId' | 'operationId' | 'config' | 'since' | 'until' | 'notificationEndpointId'>
 
 type Zoned = { timezone?: unknown }
 
-/** Two names of one time zone are equal. */
+/** Returns the configuration with the stored spelling of its time zone if both names mean the same zone. */
 const asSame = (config: Request['config'], stored: StoredExport['config']): unknown => {
-  // Both are checked configurations: objects.
+  // Both are validated configurations, so they are objects.
   const [{ timezone: given }, { timezone: former }] = [config, stored] as [Zoned, Zoned]
   const isSame = typeof given === 'string' && typeof former === 'string' && isSameTimeZone(given, former)
   return isSame ? { ...config, timezone: former } : config
 }
 
-/** Whether it is the same request, whatever its spelling. The order of monitors is that of columns, so it counts. */
+/**
+ * Returns the stored export if it answers the same request, however that is spelled. The order of monitors matters,
+ * because it is the order of columns.
+ */
 const replayOf = (stored: StoredExport, { experimentId, config }: Request) => {
   if (stored.experimentId !== experimentId || !isDeepStrictEqual(stored.config, asSame(config, stored.config))) {
     throw new ApiError(
@@ -80,7 +84,7 @@ const replayOf = (stored: StoredExport, { experimentId, config }: Request) => {
   return { stored, isReplay: true }
 }
 
-/** Whether the organization has as many unfinished exports as allowed. The caller has locked the queue. */
+/** Whether the organization has as many unfinished exports as it may. The caller has locked the queue. */
 export const isLineFull = async (trx: Db, org: OrgId): Promise<boolean> =>
   (await countUnfinished(trx, org)).all >= mostUnfinished
 
@@ -94,7 +98,7 @@ const publishExport = (
   return publishChanges(trx, org, { resource, kind, ids: [id] })
 }
 
-/** The caller has locked the queue and checked its length. */
+/** Creates an export. The caller has locked the queue and checked its length. */
 export const createInLine = async (
   deps: Pick<Deps, 'jobs' | 'clock'>,
   trx: Db,
@@ -107,7 +111,10 @@ export const createInLine = async (
   return stored
 }
 
-/** `require` checks that everything in the configuration exists; a replay is answered before. */
+/**
+ * Creates an export, or returns the existing one for a repeated request. `require` checks that everything in the
+ * configuration exists, which a repeated request skips.
+ */
 export const createExport = async (
   deps: Deps,
   actor: Actor,
@@ -137,10 +144,10 @@ export const createExport = async (
 
 // Starting
 
-/** Exports of an organization that run at once; others wait and block no other organization. */
+/** How many exports of an organization run at once. Others wait, and block no other organization. */
 const atOnce = 2
 
-/** Enqueues jobs for the first in the queue. The caller has locked the queue. */
+/** Enqueues jobs for the first exports in the queue. The caller has locked the queue. */
 const startNext = async ({ jobs, clock }: Pick<Deps, 'jobs' | 'clock'>, trx: Db, org: OrgId): Promise<void> => {
   for (let { enqueued } = await countUnfinished(trx, org); enqueued < atOnce; enqueued++) {
     const id = await enqueueFirst(trx, org, clock.now())
@@ -153,7 +160,7 @@ const startNext = async ({ jobs, clock }: Pick<Deps, 'jobs' | 'clock'>, trx: Db,
 
 const keptDays = 30
 
-/** How an export ends, or how a completed one changes. */
+/** The end of an export, or the expiry of a completed one. */
 type End =
   | { status: 'completed'; rowCount: number; bytes: number; sha256: string }
   | { status: 'failed'; errorCode: ErrorCode }
@@ -163,7 +170,7 @@ const changeOf = (end: End, { expiresAt }: StoredExport, now: Date) => {
   if (end.status === 'completed') {
     return { ...end, completedAt: now, expiresAt: new Date(now.getTime() + keptDays * dayMs) }
   }
-  // On request before its expiry; later, the file is unavailable anyway.
+  // A request can expire it early. Later, the file is unavailable anyway.
   const isEarly = end.status === 'expired' && expiresAt !== null && expiresAt > now
   return { ...end, blobKey: null, ...(isEarly && { expiresAt: now }) }
 }
@@ -172,7 +179,7 @@ const deleteLater = async ({ jobs }: Pick<Deps, 'jobs'>, trx: Db, org: OrgId, ke
   if (key) await jobs.enqueue(trx, deleteFile, { key }, { org })
 }
 
-/** Notifies the endpoint of the export and all subscribers of monitor exports. */
+/** Informs the endpoint of the export, and for monitor exports all subscribers. */
 const notify = async (deps: Deps, trx: Db, org: OrgId, ended: StoredExport): Promise<void> => {
   const { experimentId, config, notificationEndpointId: named, createdByUserId } = ended
   if (experimentId !== null) return
@@ -184,9 +191,9 @@ const notify = async (deps: Deps, trx: Db, org: OrgId, ended: StoredExport): Pro
 }
 
 /**
- * Ends an export in the caller's transaction with all consequences: deletes its file unless completed, notifies its
- * endpoint, and starts the next one in the queue. False if the change is not allowed. The caller has locked the queue
- * and the export.
+ * Ends an export in the caller's transaction: deletes its file unless it is completed, informs its endpoint, and starts
+ * the next export in the queue. Returns false if the state does not allow it. The caller has locked the queue and the
+ * export.
  */
 const endExport = async (deps: Deps, trx: Db, org: OrgId, held: StoredExport, end: End): Promise<boolean> => {
   if (!canMove(held.status, end.status)) return false
@@ -220,17 +227,21 @@ export const endByHand = (deps: Deps, actor: Actor, { id, experimentId }: Export
 // Writing
 
 /**
- * However long the operator allows. Timers are limited to 24 days, and the job's own timeout must never be the first.
+ * The operator can configure any limit. But timers are limited to 24 days, and the job's own timeout must never be the
+ * first.
  */
 const longestSeconds = 23 * 60 * 60
 
 type Task = { org: OrgId; id: string; attempt: Attempt }
 
-/** Returns the export with this attempt's own key, or undefined if it ended in the meantime. */
+/**
+ * Starts an attempt. Returns the export with a key of its own for this attempt, or undefined if the export ended in the
+ * meantime.
+ */
 const begin = async (deps: Deps, trx: Db, { org, id }: Task): Promise<StoredExport | undefined> => {
   const held = await lockExport(trx, org, id)
   if (!held || !canMove(held.status, 'processing')) return undefined
-  // The file of an attempt that died.
+  // An earlier attempt may have died and left its file.
   await deleteLater(deps, trx, org, held.blobKey)
   const blobKey = `${org}/exports/${newId()}.${held.config.format}`
   const begun = { status: 'processing', startedAt: deps.clock.now(), isOutdated: false, rowCount: 0, blobKey } as const
@@ -238,7 +249,7 @@ const begin = async (deps: Deps, trx: Db, { org, id }: Task): Promise<StoredExpo
   return updateExport(trx, org, id, begun)
 }
 
-/** A conversation was erased while it may have been written: the file must not contain it. */
+/** A conversation was erased while it may have been written, so the file must not be used. */
 class Outdated extends Error {}
 
 const finish = (deps: Deps, { org, id, attempt }: Task, blobKey: string, end: End) =>
@@ -247,12 +258,12 @@ const finish = (deps: Deps, { org, id, attempt }: Task, blobKey: string, end: En
     const held = await lockExport(trx, org, id)
     if (held?.status !== 'processing' || held.blobKey !== blobKey) return deleteLater(deps, trx, org, blobKey)
     if (end.status === 'completed' && held.isOutdated) throw new Outdated()
-    // It may have changed since the export started.
+    // The organization's permissions may have changed since the export started.
     const refusal = end.status === 'completed' ? await refusalOf(trx, org, held) : undefined
     await endExport(deps, trx, org, held, refusal === undefined ? end : refused(deps, id, refusal))
   })
 
-/** One attempt; false if it has to restart. Each attempt has its own key. */
+/** Makes one attempt with its own key. Returns false if it has to start over. */
 const generateOnce = async (deps: ExportDeps, task: Task, late: AbortSignal): Promise<boolean> => {
   const { attempt, org } = task
   const stored = await attempt.transaction((trx) => begin(deps, trx, task))
@@ -260,7 +271,7 @@ const generateOnce = async (deps: ExportDeps, task: Task, late: AbortSignal): Pr
   if (!stored || !blobKey) return true
   const written = await writeFile(deps, org, { stored, blobKey }, { signal: attempt.signal, late })
   if (written === 'ended') {
-    // Deletes it again, now that nothing writes it.
+    // The file may have been written after it was deleted. Nothing writes it any longer, so this deletes it for good.
     await attempt.finish((trx) => deleteLater(deps, trx, org, blobKey))
     return true
   }
@@ -268,25 +279,26 @@ const generateOnce = async (deps: ExportDeps, task: Task, late: AbortSignal): Pr
     await finish(deps, task, blobKey, written)
     return true
   } catch (error) {
-    // It is not an error, and can happen often if conversations are erased all the time.
+    // This is not a failure, and can happen often if conversations are erased all the time.
     if (error instanceof Outdated && !attempt.signal.aborted) return false
     throw error
   }
 }
 
 /**
- * Generates one export in a separate process. If anything dies, the job restarts with another key, so that a delayed
+ * Generates one export in a separate process. If anything dies, the job starts over with another key, so that a delayed
  * earlier attempt changes nothing.
  */
 export const generateExport = defineJob({
   name: 'monitor-export.generate',
   payload: Type.Object({ organizationId: OrganizationId, exportId: Type.String() }),
-  // One more than an organization can run at once, so that another's never waits for both of them.
+  // This is one more than an organization can run at once, so another organization's export never waits for both of
+  // them.
   concurrency: atOnce + 1,
-  // Two minutes in all, for an unavailable database or storage.
+  // The retries take two minutes, in case the database or storage is unavailable.
   retryLimit: 6,
   retryDelaySeconds: 2,
-  // Never reached: the export has its own limit.
+  // The export's own limit ends it much earlier.
   timeoutSeconds: 24 * 60 * 60,
   run: async (deps: ExportDeps, { organizationId, exportId }, attempt) => {
     const task: Task = { org: organizationId, id: exportId, attempt }
@@ -311,7 +323,7 @@ const expire = async (deps: Deps, trx: Db, org: OrgId, id: string): Promise<void
   if (held) await endExport(deps, trx, org, held, { status: 'expired' })
 }
 
-/** Expires exports after 30 days. Their links expired with them. */
+/** Expires exports after 30 days. Their links have expired by then. */
 export const expireExports = defineSweep({
   name: 'monitor-export.expire',
   schedule: '* * * * *',
@@ -322,9 +334,8 @@ export const expireExports = defineSweep({
 })
 
 /**
- * Removes erased conversations from files: exports with calls of that time and agent expire, and those being written
- * restart.
- * In the transaction of the erasure, which has locked the queue.
+ * Removes erased conversations from files. Exports that contain calls of that time and agent expire, and those being
+ * written start over. Runs in the transaction of the erasure, which has locked the queue.
  */
 export const expireExportsOfCalls = async (
   deps: Deps,

@@ -13,7 +13,7 @@ export const makeCallOrder = async (
   stored: Ordered,
   key: string,
 ): Promise<Order> => {
-  // Written by the endpoint that creates exports, in this format.
+  // Only the endpoint that creates exports writes the configuration, in this format.
   const config = stored.config as Configuration
   const selection = callsOf(config)
   const names = await findNames(db, org, [selection, { monitors: config.monitors }])
@@ -22,7 +22,7 @@ export const makeCallOrder = async (
   return { org, key, format, monitors, match, versionScope, reasoning, selection, about }
 }
 
-/** Returns what generating an export needs. */
+/** Returns what is needed to generate an export. */
 export const makeOrder = (
   deps: OrderDeps,
   org: OrgId,

@@ -1,4 +1,4 @@
-// The properties of every export, whatever its kind.
+// The properties that all kinds of exports share.
 
 import Type from 'typebox'
 import { Choice, Id, Name, Nullable, Timestamp } from '../platform/http/schemas.ts'
@@ -9,7 +9,7 @@ export type ExportStatus = (typeof exportStatuses)[number]
 
 const Whole = Type.Integer({ minimum: 0 })
 
-/** Combined with each kind's own configuration schema. */
+/** Each kind of export combines it with its own configuration schema. */
 export const OperationId = {
   ...Id,
   description: 'A UUID you generate. Sending it again with the same configuration returns the same export.',
@@ -31,7 +31,7 @@ export const manifestFields = {
   ),
 }
 
-/** For exports of a schedule, and omitted otherwise: other exports have the published manifest. */
+/** Only exports of a schedule have these fields, so that other exports keep the published format. */
 export const scheduleFields = {
   scheduleId: Type.Optional({ ...Id, description: 'The schedule that created it, which may have been deleted.' }),
   scheduleName: Type.Optional({ ...Name, description: 'The schedule’s name at that time.' }),
@@ -47,7 +47,7 @@ export const ExportFilter = {
 const pathOf = ({ id, experimentId }: Pick<StoredExport, 'id' | 'experimentId'>): string =>
   experimentId === null ? `/v1/monitor-exports/${id}` : `/v1/experiments/${experimentId}/exports/${id}`
 
-/** An export in the API. It is expired after its expiry, even before the job that stores that. */
+/** Returns an export in the format of the API. It is expired once its time is over, even before a job stores that. */
 export const manifestOf = (stored: StoredExport, now: Date) => {
   const { id, operationId, createdAt, completedAt, expiresAt, rowCount, bytes, errorCode } = stored
   const isOver = stored.status === 'completed' && expiresAt !== null && expiresAt <= now
@@ -69,14 +69,14 @@ export const manifestOf = (stored: StoredExport, now: Date) => {
 export const auditedKind = ({ experimentId }: Pick<ExportKey, 'experimentId'>) =>
   experimentId === null ? 'monitor-export' : 'experiment-export'
 
-/** The polling interval for an unfinished export. */
+/** How often clients should poll an unfinished export. */
 export const pollSeconds = 5
 
-/** When to poll again while the status is not final. */
+/** Returns when to poll again, unless the status is final. */
 export const waitingHeaders = ({ status }: StoredExport): Record<string, string> =>
   status === 'pending' || status === 'processing' ? { 'retry-after': String(pollSeconds) } : {}
 
-/** For the response to the request that created it. */
+/** Returns the headers of the response to the request that created the export. */
 export const createdHeaders = ({ stored, isReplay }: { stored: StoredExport; isReplay: boolean }) => ({
   location: pathOf(stored),
   ...(isReplay && { 'idempotent-replayed': 'true' }),

@@ -8,7 +8,7 @@ import { deliver } from '../webhooks/deliveries/jobs.ts'
 import { jobList } from '../worker.ts'
 import { expireExports } from './lifecycle.ts'
 
-/** Notifications of an export's end, and after 30 days of its expiry. */
+/** Tests the events that an export sends when it ends, and when it expires after 30 days. */
 
 const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.0/8' })
 const { call, clock, deps } = server
@@ -63,7 +63,7 @@ it('an endpoint that cannot be notified is rejected when the export is created',
     status: 400,
     body: { details: { issues: [{ path: 'config.notificationEndpointId' }] } },
   })
-  // A fault has priority over a missing resource.
+  // An invalid endpoint takes precedence over a missing monitor.
   expect((await ask(key, { ...named, monitors: [{ id: randomUUID() }] })).status).toBe(400)
   await call('POST', `/v1/webhook-endpoints/${id}/approve`, { key })
   expect((await ask(key, named)).status).toBe(202)

@@ -13,10 +13,10 @@ import { makeCallOrder } from './make-order.ts'
 import { type CallType, callColumns, instantAt, resultWords, type Slice, uuidAt } from './slice.ts'
 
 const shownRows = 20
-/** Per process. */
+/** Each process runs this many previews at once. */
 const atOnce = 4
 const mostWaiting = 100
-/** As long as statements of other requests. */
+/** The limit is the same as for statements of other requests. */
 const longestStatementMs = 30_000
 
 type Cell = string | number | null
@@ -57,7 +57,10 @@ const rowsOf = (slice: Slice): Cell[][] => {
   ])
 }
 
-/** Counts the rows that an export would have now, and returns the first ones, read in the same way as for the file. */
+/**
+ * Counts the rows that an export would have at this time, and returns the first ones. Reads them in the same way as the
+ * export does.
+ */
 const readPreview = async (deps: Deps, org: OrgId, config: Configuration) => {
   const { db, database, clock } = deps
   const stored = { id: '', createdAt: clock.now(), config }
@@ -81,7 +84,7 @@ const readPreview = async (deps: Deps, org: OrgId, config: Configuration) => {
   }
 }
 
-/** Few at a time: each occupies a connection, and its count can take the database long. */
+/** Runs only a few previews at a time, because each occupies a connection and its count can take the database long. */
 export const openPreviews = (deps: Deps) => {
   let free = atOnce
   const waiting: (() => void)[] = []

@@ -6,7 +6,7 @@ import type { Page } from '../platform/http/paging.ts'
 
 type Status = 'pending' | 'processing' | 'completed' | 'failed' | 'expired'
 export type ErrorCode = 'too_many_calls' | 'generation_failed' | 'storage_unavailable' | 'timed_out' | 'cancelled'
-/** Each kind of export has its own configuration, and all have a format. */
+/** Each kind of export has its own configuration, but all have a format. */
 type Json = Record<string, unknown> & { format: 'csv' | 'xlsx' | 'parquet' }
 
 const columns = [
@@ -37,7 +37,7 @@ const selectExports = (db: Db, org: OrgId) =>
 
 export type StoredExport = Awaited<ReturnType<typeof getExport>>
 
-/** An export of an experiment; without one, of monitor results. */
+/** Identifies an export. One without an experiment contains monitor results. */
 export type ExportKey = { id: string; experimentId: string | null }
 
 const isOf = (experimentId: string | null) =>
@@ -52,7 +52,7 @@ export const findExportByOperation = (db: Db, org: OrgId, operationId: string) =
 type Wanted = {
   experimentId: string | null
   status: Status | undefined
-  /** Returns which have expired, even before the job that stores that. */
+  /** The time that decides which exports have expired, even before a job stores that. */
   now: Date
 }
 
@@ -68,7 +68,10 @@ export const listExports = (db: Db, org: OrgId, { experimentId, status, now }: W
     .execute()
 }
 
-/** Locks the queue of an organization, so that only one transaction counts unfinished exports and chooses the next. */
+/**
+ * Locks the queue of an organization. Only the transaction with the lock counts unfinished exports and chooses the next
+ * one.
+ */
 export const lockLine = async (trx: Db, org: OrgId): Promise<void> => {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended('monitor exports of ' || ${org}::text, 0))`.execute(trx)
 }
@@ -85,7 +88,10 @@ export const countUnfinished = async (trx: Db, org: OrgId) => {
   return { all, enqueued }
 }
 
-/** Returns the first in the queue; undefined if none waits. The caller has locked the queue. */
+/**
+ * Enqueues and returns the first export in the queue, or returns undefined if none waits. The caller has locked the
+ * queue.
+ */
 export const enqueueFirst = async (trx: Db, org: OrgId, now: Date): Promise<string | undefined> => {
   const first = await trx
     .updateTable('monitor_exports')
@@ -109,18 +115,18 @@ export const enqueueFirst = async (trx: Db, org: OrgId, now: Date): Promise<stri
 export type NewExport = ExportKey & {
   operationId: string
   config: object
-  /** The period of the calls it can contain. Erasing one of them ends the export. */
+  /** The period of calls that the export can contain. Erasing one of them ends the export. */
   since: Date
-  /** Undefined means no end. */
+  /** Undefined if the period has no end. */
   until: Date | undefined
   notificationEndpointId?: string
-  /** The schedule that requested it. */
+  /** The schedule that requested the export. */
   schedule?: { id: string; name: string }
   createdByUserId: string
   createdAt: Date
 }
 
-/** The caller has locked the queue and knows that none has this operation ID. */
+/** Inserts an export. The caller has locked the queue and knows that no export has this operation ID. */
 export const insertExport = (trx: Db, org: OrgId, { id, operationId, config, since, until, ...made }: NewExport) =>
   trx
     .insertInto('monitor_exports')
@@ -141,7 +147,7 @@ export const insertExport = (trx: Db, org: OrgId, { id, operationId, config, sin
     .returning(columns)
     .executeTakeFirstOrThrow()
 
-/** Locked until the transaction ends, so that nothing else changes it. */
+/** Locks the export until the transaction ends. */
 export const lockExport = (trx: Db, org: OrgId, id: string) =>
   selectExports(trx, org).where('id', '=', id).forUpdate().executeTakeFirst()
 
@@ -158,7 +164,7 @@ type ExportChange = {
   blobKey?: string | null
 }
 
-/** The caller has locked the export. */
+/** Updates an export that the caller has locked. */
 export const updateExport = (trx: Db, org: OrgId, id: string, change: ExportChange) =>
   trx
     .updateTable('monitor_exports')
@@ -179,7 +185,7 @@ export const updateExport = (trx: Db, org: OrgId, id: string, change: ExportChan
     .returning(columns)
     .executeTakeFirstOrThrow()
 
-/** Whether this attempt still owns it. */
+/** Updates the progress. Returns false if the attempt no longer owns the export. */
 export const updateProgress = async (trx: Db, org: OrgId, id: string, blobKey: string, rows: number) => {
   const { numUpdatedRows } = await trx
     .updateTable('monitor_exports')
@@ -204,7 +210,7 @@ export const listExpired = (db: Db, org: OrgId, now: Date, page: Page) =>
 export const findExport = (db: Db, org: OrgId, id: string) =>
   selectExports(db, org).where('id', '=', id).executeTakeFirst()
 
-/** Returns those of the files that an export offers or is writing. */
+/** Returns which of the files belong to a completed export or to one that is being written. */
 export const listNamedFiles = async (db: Db, org: OrgId, keys: string[]): Promise<string[]> => {
   const rows = await db
     .selectFrom('monitor_exports')
@@ -218,7 +224,7 @@ export const listNamedFiles = async (db: Db, org: OrgId, keys: string[]): Promis
 /** The immutable properties of a call that decide whether an export can contain it. */
 export type Placed = { startedAt: Date; agentId: string }
 
-/** Returns the exports that contain, or may contain, one of these calls. Locked until the transaction ends. */
+/** Locks and returns the exports that may contain one of these calls. */
 export const lockExportsOfCalls = (trx: Db, org: OrgId, calls: Placed[]) =>
   selectExports(trx, org)
     .where('status', 'in', ['pending', 'processing', 'completed'])

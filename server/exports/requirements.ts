@@ -11,8 +11,8 @@ import { findEndpoint } from '../webhooks/queries.ts'
 import type { Configuration } from './configuration.ts'
 
 /**
- * Returns why nothing can be created or downloaded now. Undefined if it can. An export of an experiment does not need
- * monitors.
+ * Returns why exports can't be created or downloaded at this time, or undefined if they can. An export of an experiment
+ * does not need monitors.
  */
 export const refusalOf = async (
   db: Db,
@@ -25,7 +25,7 @@ export const refusalOf = async (
   return features.monitorExports ? undefined : 'Exports are disabled for this organization.'
 }
 
-/** The person who requests it, or the owner of the schedule. */
+/** The person who requests the export, or the owner of its schedule. */
 export type Asking = Pick<Actor, 'org' | 'userId' | 'features'>
 
 const requireEndpoint = async (trx: Db, { org, userId, features }: Asking, id: string, path: string) => {
@@ -43,8 +43,8 @@ const requireEndpoint = async (trx: Db, { org, userId, features }: Asking, id: s
 type Selected = Pick<Configuration, 'monitors' | 'companyId' | 'agentId' | 'groupId' | 'notificationEndpointId'>
 
 /**
- * Rejects a configuration with unknown references, listing each path, or with an endpoint that cannot be notified.
- * `endpointPath` is its path in the request.
+ * Throws if the configuration refers to something that does not exist, listing each path, or if the endpoint can't be
+ * notified. `endpointPath` is the path of the endpoint in the request.
  */
 export const requireSelected = async (
   trx: Db,

@@ -23,7 +23,7 @@ const needs = { entitlement: 'monitors', feature: 'monitorExports' } as const
 /** Exports of monitor results belong to no experiment. */
 const experimentId = null
 
-// The cast: only written here, in this format.
+// Only this file writes the configuration, in this format.
 const shown = (stored: StoredExport, now: Date): Static<typeof MonitorExport> => ({
   ...manifestOf(stored, now),
   ...scheduleOf(stored),

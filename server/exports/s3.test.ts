@@ -5,7 +5,7 @@ import { testServer } from '../../test/server.ts'
 import { exportsOf } from '../../test/support/exports/exports.ts'
 import { jobList } from '../worker.ts'
 
-/** Exports in a bucket: the generating process writes the file there, and downloads come from there. */
+/** Tests exports in a bucket. The generating process writes the file there, and downloads come from there. */
 
 const s3 = await startS3Server()
 stubEnvironment(s3)

@@ -8,7 +8,7 @@ export type Slice = {
   results: Results
 }
 
-/** Offsets of the values in `bytes`; -1 is null. */
+/** The offsets of the values in `bytes`. An offset of -1 means null. */
 export type Cells = {
   bytes: Buffer
   starts: Int32Array
@@ -16,30 +16,31 @@ export type Cells = {
 }
 
 /**
- * At [row * width + column], in PostgreSQL's binary format. `tupleTypes` of the layout has the types of the columns.
+ * The cell at `row * width + column`, in PostgreSQL's binary format. `tupleTypes` of the layout returns the types of
+ * the columns.
  */
 export type Calls = Cells & { width: number }
 
-/** At [monitor * rows + row]. */
+/** The values at `monitor * rows + row`. */
 export type Results = {
-  /** 0 without a result in scope; then nothing else at this index has a meaning. */
+  /** 0 if there is no result in scope. All other values at this index have no meaning then. */
   versions: Int32Array
   /** An index into `resultWords`. */
   results: Uint8Array
-  /** NaN if there is none. */
+  /** NaN if there is no score. */
   scores: Float64Array
-  /** Milliseconds since 1970. */
+  /** Times in milliseconds since 1970. */
   evaluatedAt: Float64Array
-  /** UTF-8; undefined if the export does not include it. */
+  /** UTF-8 texts. Undefined if the export does not include them. */
   reasoning: Cells | undefined
 }
 
 export const resultWords = ['affected', 'not_affected', 'unscored', 'failed'] as const
 
 /**
- * The binary formats: `uuid` 16 bytes; `timestamp` a big-endian int64 of microseconds since 2000-01-01 UTC, always
- * whole milliseconds; `integer` a big-endian int32; `number` a big-endian double; the others UTF-8. Values of `word`
- * and `name` repeat often, of `text` rarely.
+ * The binary format of each type. `uuid`: 16 bytes. `timestamp`: a big-endian int64 of microseconds since 2000-01-01
+ * UTC, always whole milliseconds. `integer`: a big-endian int32. `number`: a big-endian double. All others: UTF-8.
+ * Values of `word` and `name` repeat often, those of `text` rarely.
  */
 export type CallType = 'uuid' | 'text' | 'timestamp' | 'integer' | 'number' | 'word' | 'name' | 'json'
 
@@ -63,12 +64,12 @@ export const callColumns = [
   { name: 'metadata', type: 'json' },
 ] as const satisfies CallColumn[]
 
-/** Milliseconds from 1970 to PostgreSQL's epoch. */
+/** The milliseconds from 1970 to PostgreSQL's epoch. */
 export const millennium = 946_684_800_000
-/** Above this, microseconds have no exact number: about 285 years from 2000. */
+/** Above this value, JavaScript can't represent the microseconds exactly. This is about 285 years after 2000. */
 const exactHigh = 2 ** 21
 
-/** Returns milliseconds since 1970 from a `timestamp`. */
+/** Returns a `timestamp` in milliseconds since 1970. */
 export const instantAt = (view: DataView, at: number): number => {
   const high = view.getInt32(at)
   if (high < -exactHigh || high >= exactHigh) return millennium + Number(view.getBigInt64(at) / 1_000n)

@@ -1,11 +1,11 @@
-// The files of exports after they expired.
+// Deletes files that no export uses any longer.
 import Type from 'typebox'
 import { defineFileSweep } from '../platform/blobs/sweep.ts'
 import type { Deps } from '../platform/deps.ts'
 import { defineJob } from '../platform/jobs/define-job.ts'
 import { listNamedFiles } from './queries.ts'
 
-/** Deletes the file of an export that no longer has one. */
+/** Deletes a file after its export has ended. */
 export const deleteFile = defineJob({
   name: 'monitor-export.delete-file',
   payload: Type.Object({ key: Type.String() }),
@@ -13,7 +13,7 @@ export const deleteFile = defineJob({
   run: ({ blobs }: Deps, { key }) => blobs.delete(key),
 })
 
-/** A process that continues after its attempt was given up leaves an unreferenced file. */
+/** Deletes files without an export. They remain if a process continues to write after its attempt was given up. */
 export const sweepFiles = defineFileSweep({
   name: 'monitor-export.sweep-files',
   schedule: '0 4 * * *',

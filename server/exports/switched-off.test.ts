@@ -5,13 +5,13 @@ import { orgIdOf } from '../platform/ids.ts'
 import { jobList } from '../worker.ts'
 import { lockLine } from './queries.ts'
 
-/** No file is created for an organization that could not download it. */
+/** Organizations that could not download a file get none. */
 
 const server = await testServer()
 const { call, deps } = server
 const { makeCalls, ask, read } = exportsOf(server)
 
-/** With the service key, which works for a suspended organization. */
+/** Changes an organization with the service key, which also works while the organization is suspended. */
 const change = async (method: 'POST' | 'PATCH', path: string, body?: object) => {
   const { status, text } = await call(method, `/v1/organizations/${path}`, { key: serviceKey, ...(body && { body }) })
   if (status !== 200) throw new Error(text)
@@ -42,7 +42,8 @@ const filesOf = async (org: string): Promise<string[]> => {
 }
 
 /**
- * Drains, and disables the feature once the file is being written. The export cannot end before: its queue is locked.
+ * Runs the jobs, and disables the feature once the file is being written. The export can't end before that, because its
+ * queue is locked.
  */
 const drainWhile = async (org: string, off: () => Promise<void>) => {
   const generating = Promise.withResolvers<void>()

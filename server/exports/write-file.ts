@@ -25,7 +25,7 @@ const watchProgress = ({ db, log }: Deps, org: OrgId, { stored: { id }, blobKey 
       if (!(await updateProgress(db, org, id, blobKey, rows)))
         ended.abort(new Error('The export was cancelled or deleted'))
     } catch (error) {
-      // The database may be temporarily unavailable; the generating process will notice too.
+      // The database may be temporarily unavailable. In that case, the generating process fails too.
       log.warn({ err: error }, 'storing the progress of an export failed')
     } finally {
       busy = false
@@ -40,9 +40,9 @@ const watchProgress = ({ db, log }: Deps, org: OrgId, { stored: { id }, blobKey 
   }
 }
 
-/** A deleted monitor does not come back, so there is nothing to retry. */
+/** Returns an error if a monitor was deleted. It does not come back, so there is nothing to retry. */
 const lackOf = async (db: Db, org: OrgId, order: Order | ObservationOrder): Promise<string | undefined> => {
-  // An experiment keeps the results of its monitors.
+  // The results of an experiment's monitors stay with the experiment.
   if ('experimentId' in order) return undefined
   const ids = order.monitors.map(({ id }) => id)
   return (await findMonitors(db, org, ids)).length < ids.length ? 'One of its monitors was deleted.' : undefined
@@ -56,18 +56,18 @@ export const refused = ({ log }: Pick<Deps, 'log'>, exportId: string, reason: st
   return { status: 'failed', errorCode: 'generation_failed' }
 }
 
-/** Unlike a rejection, it is retried. */
+/** This error is retried, in contrast to a rejection. */
 class StorageFailed extends Error {}
 
 const isOfStorage = (error: unknown): error is ApiError => error instanceof ApiError && error.kind === 'unavailable'
 
-/** The error of the last attempt. */
+/** Returns the error code for the error of the last attempt. */
 export const errorCodeOf = (error: unknown): ErrorCode =>
   error instanceof StorageFailed ? 'storage_unavailable' : 'generation_failed'
 
 /**
- * Writes the file with the key of the attempt; `ended` if the export ended in the meantime. Throws errors that can be
- * retried.
+ * Writes the file with the key of the attempt. Returns `ended` if the export ended in the meantime. Throws errors that
+ * can be retried.
  */
 export const writeFile = async (
   deps: ExportDeps,

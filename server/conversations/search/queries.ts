@@ -4,7 +4,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Page } from '../../platform/http/paging.ts'
 import { columns, readRow, selectConversations } from '../queries.ts'
 
-/** Returns conversations in the order of the IDs. Omits those that were erased in the meantime. */
+/** Returns these conversations in the order of lists, latest first. Omits those that were erased in the meantime. */
 export const listConversationsByIds = async (db: Db, org: OrgId, ids: string[]) => {
   if (ids.length === 0) return []
   const rows = await selectConversations(db, org)

@@ -56,7 +56,7 @@ type Known = { answers: TrialResult[]; stored: Stored[]; judgments: Judgment[] }
 const byConversation = <T extends { conversationId: string }>(list: T[]) =>
   new Map(list.map((one) => [one.conversationId, one]))
 
-/** Returns the comparison in the order of the IDs. Leaves out conversations without a result. */
+/** Returns the comparison in the order of the IDs. A conversation without an answer was skipped. */
 export const compare = (conversationIds: string[], known: Known): TrialAnswer => {
   const answers = byConversation(known.answers)
   const results = byConversation(known.stored)

@@ -21,7 +21,7 @@ const totalsOf = ({ held }: StoredUnit, position: number): TotalsByArm => {
   return { a: readTotals(a), b: readTotals(b) }
 }
 
-/** The reviewed units of one arm. */
+/** Returns the reviewed units of one arm. */
 const unitsOf = (reviews: Reviewed[], arm: Arm, held: ReadonlyMap<string, TotalsByArm>): ReviewedUnit[] => {
   const sums = new Map<string, typeof nothing>()
   for (const { unitId, arm: ofArm, judge, human } of reviews) {
@@ -54,14 +54,17 @@ export type Correction = CorrectedDifference & {
 
 type Given = {
   reviews: Reviewed[]
-  /** From the reviews. */
+  /** The units of the reviewed conversations. */
   units: ReadonlyMap<string, StoredUnit>
   sums: ExactOutcome
   position: number
   design: Design
 }
 
-/** For a boolean outcome; null while too few are reviewed in either arm. */
+/**
+ * Returns the correction of a boolean outcome. Returns null for other outcomes, and while either arm has too few
+ * reviews.
+ */
 export const correctionOf = ({ reviews, units, sums, position, design }: Given): Correction | null => {
   if (design.kind !== 'boolean') return null
   const ofOutcome = reviews.filter((review) => review.position === position)
@@ -70,7 +73,7 @@ export const correctionOf = ({ reviews, units, sums, position, design }: Given):
     const unit = units.get(unitId)
     if (unit) held.set(unitId, totalsOf(unit, position))
   }
-  // All other units stay in the sums. If a unit has no review in an arm, its values in that arm stay too.
+  // All other units stay in the sums. If a unit has no review in an arm, its values in that arm also stay.
   const armOf = (arm: Arm): ReviewedArm => {
     const reviewed = new Set(ofOutcome.filter((review) => review.arm === arm).map(({ unitId }) => unitId))
     let others = sums

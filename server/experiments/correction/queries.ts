@@ -7,17 +7,17 @@ export type Reviewed = {
   position: number
   arm: 'a' | 'b'
   unitId: string
-  /** The monitor's result: 1 is affected. */
+  /** The monitor's result: 1 for affected, 0 for not affected. */
   judge: number
-  /** The share of people with the judgment affected. */
+  /** The share of people who judged the conversation affected. */
   human: number
 }
 
 type Pinned = { position: number; monitorId: string; monitorVersion: number }
 
 /**
- * Observed conversations of a fair sample that people judged, by the pinned version. Their latest judgment counts, even
- * if it is outside of the bucket.
+ * Lists observed conversations of a fair sample that people judged, for the pinned version. The latest judgment of each
+ * person counts, even if it was made outside of the bucket.
  */
 export const listReviewed = async (db: Db, org: OrgId, experimentId: string, pinned: Pinned[]): Promise<Reviewed[]> => {
   const { rows } = await sql<Reviewed>`

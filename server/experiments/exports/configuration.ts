@@ -1,7 +1,7 @@
 import type { FormatName } from '../../exports/formats/formats.ts'
 import { readTimeZone } from '../../platform/time-zone.ts'
 
-/** The configuration with its defaults filled in. */
+/** The configuration, including defaults. */
 export type ExperimentExportConfiguration = { format: FormatName; reasoning: boolean; timezone: string }
 
 export const parseConfiguration = (given: Partial<ExperimentExportConfiguration>): ExperimentExportConfiguration => {

@@ -14,7 +14,7 @@ import { newId } from '../../platform/ids.ts'
 import { countAll } from '../observations/counter-loop.ts'
 import { makeObservationOrder } from './make-order.ts'
 
-/** The contents of a file with an experiment's observations. */
+/** Tests the contents of a file with an experiment's observations. */
 
 const server = await testServer()
 const { call, deps, clock } = server
@@ -54,7 +54,7 @@ const slugs = ['refund_asked', 'refund_asked_2', 'chats']
 it('has every counted conversation as the experiment counts it, in all formats', async () => {
   const study = await makeStudy()
   const ids = await fillStudy(study)
-  // With a version in neither arm, and before the launch.
+  // These conversations have a version in neither arm, or started before the launch.
   await study.converse('A', { agentVersionId: undefined, systemPrompt: 'Another one.' })
   await study.converse('B', { startedAt: '2026-01-01T00:00:00Z' })
   await countAll(deps)

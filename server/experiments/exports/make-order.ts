@@ -70,14 +70,14 @@ const describe = ({ stored, config, experiment, outcomes, cohort, names }: Descr
   ]
 }
 
-/** Returns what generating an export of observations needs. */
+/** Returns what is needed to generate an export of observations. */
 export const makeObservationOrder = async (
   { db }: Pick<Deps, 'db'>,
   org: OrgId,
   stored: Ordered,
   key: string,
 ): Promise<ObservationOrder> => {
-  // Written by the endpoint that creates exports, in this format.
+  // Only the endpoint that creates exports writes the configuration, in this format.
   const config = stored.config as ExperimentExportConfiguration
   const experiment = await getExperiment(db, org, stored.experimentId)
   const outcomes = await listOutcomes(db, org, experiment.id)

@@ -138,7 +138,7 @@ describe('exports of experiments and of monitors', () => {
     expect(await read(study, body.id)).toMatchObject({ status: 'completed' })
     await call('DELETE', `/v1/conversations/${first}`, { key: study.key })
     expect(await read(study, body.id)).toMatchObject({ status: 'expired' })
-    // It is counted until its experiment processes the erasure.
+    // The erased conversation still counts until its experiment processes the erasure.
     const { rows } = readCsv(await make(study))
     expect(rows.map(([id]) => id)).toHaveLength(7)
     expect(rows[0]?.[0]).toBe(second)

@@ -1,4 +1,4 @@
-// Exports of an experiment's observations: a separate resource with the lifecycle of all exports.
+// Exports an experiment's observations. They are a separate resource with the lifecycle of all exports.
 
 import type { Static } from 'typebox'
 import { linkToFile } from '../../exports/download.ts'
@@ -19,11 +19,11 @@ const feature = 'monitorExports'
 const shown = (stored: StoredExport, now: Date): Static<typeof ExperimentExport> => {
   const { experimentId, config } = stored
   if (experimentId === null) throw new Error('An export of an experiment has an experiment')
-  // The cast: only written here, in this format.
+  // Only this file writes the configuration, in this format.
   return { ...manifestOf(stored, now), experimentId, config: config as ExperimentExportConfiguration }
 }
 
-/** IDs in paths can have any case. */
+/** Returns the key of an export. The IDs in a path can have uppercase letters. */
 const keyOf = ({ id, exportId }: Static<typeof ExportParams>) => ({ id: exportId, experimentId: id.toLowerCase() })
 
 export const experimentExports = (app: App, deps: Deps): void => {
@@ -61,7 +61,8 @@ export const experimentExports = (app: App, deps: Deps): void => {
       const config = parseConfiguration(body.config)
       const { id: experimentId, startedAt: since } = await getExperiment(db, actor.org, params.id)
       const operationId = body.operationId.toLowerCase()
-      // Until it ends, any new conversation can become part of it, and senders' clocks may be ahead.
+      // New conversations can still belong to the export until the experiment ends, and some clocks are ahead, so there
+      // is no upper limit.
       const asked = { experimentId, operationId, config, since, until: undefined }
       const answer = await createExport(deps, actor, asked)
       return reply.code(202).headers(createdHeaders(answer)).send(shown(answer.stored, clock.now()))

@@ -21,7 +21,7 @@ export const listGroups = (db: Db, org: OrgId, page: Page) =>
 export const getGroup = (db: Db, org: OrgId, id: string) =>
   selectGroups(db, org).where('id', '=', id).executeTakeFirstOrThrow(notFound)
 
-/** Locks against changes until the transaction ends; undefined if there is none. */
+/** Locks a group against changes until the transaction ends. Returns undefined if it does not exist. */
 export const lockGroupShared = (trx: Db, org: OrgId, id: string) =>
   selectGroups(trx, org).where('id', '=', id).forShare().executeTakeFirst()
 
@@ -55,9 +55,9 @@ export const updateGroup = (trx: Db, org: OrgId, id: string, { name, metricIds }
     .executeTakeFirstOrThrow(notFound)
     .catch(explain)
 
-/** Removes it from experiments that were launched with it. */
+/** Deletes a group, and removes it from the experiments that were launched with it. */
 export const deleteGroup = async (trx: Db, org: OrgId, id: string) => {
-  // Waits for launches with it, and blocks new ones.
+  // The lock waits for launches with this group and blocks new ones.
   await selectGroups(trx, org).where('id', '=', id).forUpdate().executeTakeFirstOrThrow(notFound)
   await trx
     .updateTable('experiments')

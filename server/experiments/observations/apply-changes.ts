@@ -29,10 +29,13 @@ import { changeUnits, openSplits, type Splits, storedUnit } from './units.ts'
 
 type CountDeps = Pick<Deps, 'db' | 'clock' | 'jobs' | 'config' | 'baseUrl' | 'reactions'>
 
-/** Changes per transaction. */
+/** The number of changes in a transaction. */
 const batchSize = 2_000
 
-/** Counts of what should not differ between the arms, by conversation. For other versions, `a` counts. */
+/**
+ * Counts a conversation under each property that should not differ between the arms. `a` counts conversations of other
+ * versions.
+ */
 const countConversation = (splits: Splits, one: Counted | null, sign: 1 | -1) => {
   if (!one) return
   if (one.arm === null) return splits.add('other-version', one.otherVersionId ?? 'none', 'a', sign)
@@ -48,8 +51,8 @@ const isSameRow = (one: Counted | null, other: Counted | null): boolean =>
   one === null || other === null ? one === other : JSON.stringify(one) === JSON.stringify(other)
 
 /**
- * Applies changes of an experiment in one transaction that also reads them, so that results always match one point in
- * time and a crash changes nothing. Returns whether there may be more.
+ * Applies changes of an experiment. One transaction both reads and applies them, so that results always match one point
+ * in time and a crash changes nothing. Returns whether there may be more changes.
  */
 export const countChanges = async (deps: CountDeps, org: OrgId, experimentId: string): Promise<boolean> =>
   deps.db.transaction().execute(async (trx) => {

@@ -1,5 +1,5 @@
-// Keeps experiments up to date: every second, each worker looks for changes, and one at a time counts those of an
-// experiment. Jobs would have to be enqueued with each result, millions a day.
+// Keeps experiments up to date. Each worker looks for changes every second, and one worker at a time counts the changes
+// of an experiment. Jobs would have to be enqueued with every result, which can be millions a day.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../../platform/deps.ts'
@@ -10,7 +10,10 @@ const lookEveryMs = 1_000
 
 type CountingDeps = Parameters<typeof countChanges>[0] & Pick<Deps, 'log'>
 
-/** Counts all changes until now, taking turns: neither a fault nor many changes of one experiment block the others. */
+/**
+ * Counts all changes until now. Experiments take turns, so that neither a fault nor many changes of one of them block
+ * the others.
+ */
 export const countAll = async (deps: CountingDeps, signal?: AbortSignal): Promise<void> => {
   const faulty = new Set<string>()
   let isMore = true

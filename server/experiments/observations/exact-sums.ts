@@ -1,5 +1,5 @@
-// The exact sums of an outcome over its units while units are added, changed, and removed. Results are computed from
-// them as numbers, relative to each arm's mean.
+// Keeps the exact sums of an outcome while units are added, changed, and removed. Results are computed from these sums
+// as numbers, relative to each arm's mean.
 
 import type { OutcomeSums, StatusCounts } from '../../statistics/outcome-sums.ts'
 import { type ArmSums, addUnit, noSums, type SharedSums, type Sums, subtractUnit } from '../../statistics/sums.ts'
@@ -32,7 +32,7 @@ type ExactSums = { a: ExactArm; b: ExactArm; shared: ExactShared }
 export type ExactOutcome = {
   observed: ExactSums
   inOneArm: ExactSums
-  /** Whole numbers. */
+  /** These sums are whole numbers. */
   unobserved: Sums
   counts: OutcomeSums['counts']
 }
@@ -107,7 +107,7 @@ const changeCounts = (
   failed: counts.failed + sign * failed,
 })
 
-/** Adds (1) or removes (-1) a unit. To change a unit, remove its former values and add its current ones. */
+/** Adds a unit (1) or removes it (-1). To change a unit, remove its old values and add its new ones. */
 export const changeOutcome = (
   sums: ExactOutcome,
   held: TotalsByArm,
@@ -125,7 +125,7 @@ export const changeOutcome = (
   }
 }
 
-/** Relative to `shift`, which is subtracted from each value before it is rounded. */
+/** Returns the sums of an arm after subtracting `shift` from each value. Values are only rounded afterwards. */
 const armAbout = (arm: ExactArm, shift: number): ArmSums => {
   const c = exactOf(shift)
   const [count, countCount] = [exactOf(arm.count), exactOf(arm.countCount)]
@@ -165,7 +165,7 @@ const sumsAbout = ({ a, b, shared }: ExactSums, shiftA: number, shiftB: number):
 
 const meanOf = ({ count, sum }: ExactArm): number => (count === 0 ? 0 : numberOf(asExact(sum)) / count)
 
-/** As the statistics expect them. Booleans are whole numbers and stay exact. */
+/** Returns the sums in the form that the statistics expect. Booleans are whole numbers and stay exact. */
 export const outcomeSums = (exact: ExactOutcome, kind: 'boolean' | 'numeric'): OutcomeSums => {
   const { observed, inOneArm, unobserved, counts } = exact
   const [a, b] = kind === 'boolean' ? [0, 0] : [meanOf(observed.a), meanOf(observed.b)]
@@ -174,17 +174,17 @@ export const outcomeSums = (exact: ExactOutcome, kind: 'boolean' | 'numeric'): O
 
 const isExact = (value: unknown): value is Exact => typeof value === 'object' && value !== null && 'digits' in value
 
-/** As JSON: numbers that are not whole are strings. */
+/** Returns the sums as JSON. Numbers that are not whole are strings. */
 export const storeOutcome = (sums: ExactOutcome): string =>
   JSON.stringify(sums, (_key, value: unknown) => (isExact(value) ? storeAmount(value) : value))
 
-/** Parses what `storeOutcome` wrote. */
+/** Reads the JSON that `storeOutcome` wrote. */
 export const readOutcome = (stored: unknown): ExactOutcome => {
   const revive = (value: unknown): unknown => {
     if (typeof value === 'string') return readAmount(value)
     if (typeof value !== 'object' || value === null) return value
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, revive(inner)]))
   }
-  // Nothing else is ever stored there.
+  // Only `storeOutcome` writes this value.
   return revive(stored) as ExactOutcome
 }

@@ -19,7 +19,7 @@ it('rounds a sum and a product once, like JavaScript', () => {
     fc.property(moderate, moderate, (one, other) => {
       expect(numberOf(plus(exactOf(one), exactOf(other)))).toBe(one + other + 0)
       const product = one * other
-      // JavaScript rounds subnormal results twice here.
+      // JavaScript rounds subnormal results twice.
       if (product !== 0 && Math.abs(product) < 1e-290) return
       expect(numberOf(times(exactOf(one), exactOf(other))) + 0).toBe(product + 0)
     }),

@@ -1,7 +1,7 @@
-// Exact arithmetic: a value that is added today and removed in a year leaves nothing behind. A JavaScript number is a
-// whole number over a power of two, and so is each sum and product of them.
+// Calculates exactly, so that a value that is added today and removed in a year leaves no rounding error behind. Every
+// JavaScript number is a whole number divided by a power of two, and so are sums and products of such numbers.
 
-/** digits / 2^scale. */
+/** The value is `digits / 2^scale`. */
 export type Exact = { digits: bigint; scale: number }
 
 export const nothing: Exact = { digits: 0n, scale: 0 }
@@ -10,7 +10,7 @@ const float = new Float64Array(1)
 const bits = new BigUint64Array(float.buffer)
 
 const fractionBits = 52n
-/** The exponent of a float relative to that of its last bit. */
+/** The exponent that a float stores is relative to its first bit. This converts it to the exponent of the last bit. */
 const exponentBias = 1075
 
 const withoutZeros = (digits: bigint, scale: number): Exact => {
@@ -31,7 +31,7 @@ export const exactOf = (value: number): Exact => {
   return scale >= 0 ? withoutZeros(digits, scale) : { digits: digits << BigInt(-scale), scale: 0 }
 }
 
-/** This many bits decide how a number is rounded, if the last of them includes whether more bits follow. */
+/** This many bits decide how a number is rounded, if the last one also stands for all bits after it. */
 const decidingBits = 64
 
 /** Returns the nearest JavaScript number. */
@@ -48,7 +48,7 @@ export const numberOf = ({ digits, scale }: Exact): number => {
 
 export const textOf = ({ digits, scale }: Exact): string => (scale === 0 ? String(digits) : `${digits}/2^${scale}`)
 
-/** Parses what `textOf` wrote. */
+/** Reads the text that `textOf` wrote. */
 export const parseExact = (text: string): Exact => {
   const [digits = '', scale = '0'] = text.split('/2^')
   return { digits: BigInt(digits), scale: Number(scale) }

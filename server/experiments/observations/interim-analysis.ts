@@ -1,4 +1,4 @@
-// Each count is an interim analysis: its results are stored for the timeline, and extremes are stored permanently.
+// Stores the results of each count, which is an interim analysis, for the timeline. Stores extreme values permanently.
 
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
@@ -17,7 +17,7 @@ type Counted = {
   experiment: StoredExperiment
   outcomes: StoredOutcome[]
   sums: ExactOutcome[]
-  /** Positions with changed sums. */
+  /** The positions of outcomes whose sums changed. */
   changed: Set<number>
   now: Date
 }
@@ -27,19 +27,19 @@ export const designOf = (
   { kind, range }: Pick<StoredOutcome, 'kind' | 'range'>,
 ): Design => ({ kind, range, alpha, tuningConversations })
 
-/** A timeline with more points is thinned out. */
+/** Above this number, points are removed from the timeline. */
 const mostPoints = 200
 
 const growth = 1.1
 const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10)
 
-/** One point per day, and one per ten percent more observations. */
+/** Whether a point should be stored: the first of a day, or one with ten percent more observations. */
 const isWorthKeeping = (last: StoredPoint | undefined, point: StoredPoint): boolean => {
   if (!last) return point[1] + point[2] > 0
   return dayOf(last[0]) !== dayOf(point[0]) || point[1] + point[2] >= Math.max(1, last[1] + last[2]) * growth
 }
 
-/** Every second one is removed when there are too many; the first stays. */
+/** Removes every second point if there are too many. The first one stays. */
 const thin = (points: StoredPoint[]): StoredPoint[] =>
   points.length <= mostPoints ? points : points.filter((_, at) => at % 2 === 0 || at === points.length - 1)
 
@@ -62,7 +62,7 @@ export const pointOf = (sums: ExactOutcome, design: Design, { at, splitP }: { at
   return { point, difference }
 }
 
-/** The additions of this analysis, next to the changed sums. */
+/** Returns what this analysis adds to the changed sums. */
 export const analyzeInterim = async (deps: LookDeps, trx: Db, org: OrgId, counted: Counted) => {
   const { experiment, outcomes, sums, changed, now } = counted
   const health = healthOf(experiment, await listSplits(trx, org, experiment.id), now)

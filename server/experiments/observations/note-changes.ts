@@ -1,5 +1,5 @@
-// Marks experiments with possible changes, in the transaction of the change. `apply-changes.ts` counts them later, from
-// the data stored then.
+// Marks experiments that a change may affect, in the transaction of the change. `apply-changes.ts` counts them later,
+// from the data that is stored then.
 
 import { batchesOf } from '../../platform/batches.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
@@ -11,7 +11,7 @@ type ChangeDeps = Pick<Deps, 'clock'>
 
 const batchSize = 10_000
 
-/** Conversations that arrived, changed, got results, or are about to be erased. */
+/** Notes that conversations arrived, changed, received results, or are about to be erased. */
 export const noteChanges = async (
   { clock }: ChangeDeps,
   trx: Db,

@@ -4,7 +4,7 @@ import { isValue } from '../../statistics/outcome-sums.ts'
 import type { FoundResult } from './queries.ts'
 import { failed, missing, observed, pending } from './unit-totals.ts'
 
-/** After this time without a result, no evaluation was ever queued, or it was given up. */
+/** If there is no result after this time, no evaluation was queued, or it was given up. */
 const patienceMs = 24 * 60 * 60 * 1_000
 
 type Outcome = {
@@ -14,11 +14,11 @@ type Outcome = {
 }
 
 type EvaluationTimes = {
-  /** When the conversation was first counted, and last retried. */
+  /** The time of the first count. */
   addedAt: Date
   retriedAt: Date | null
   now: Date
-  /** A retry is in progress. */
+  /** Whether a retry is in progress. */
   isRetrying: boolean
 }
 
@@ -28,7 +28,7 @@ const without = (status: number): Observation => ({ status, value: 0 })
 
 const [scored, unscored] = [0, 1]
 
-/** For an outcome that applies to the conversation. */
+/** Returns the status of an outcome that applies to the conversation. */
 export const observationOf = (
   outcome: Outcome,
   found: FoundResult | undefined,

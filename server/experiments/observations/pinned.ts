@@ -37,8 +37,8 @@ export const findPinned = async (db: Db, org: OrgId, ids: string[]): Promise<Pin
 }
 
 /**
- * Runs in the transaction that changes completed conversations, except their transcript: they may join the arm of an
- * experiment, or the scope of an outcome.
+ * Queues the evaluation of completed conversations that changed in other ways than by their transcript, in the
+ * transaction of the change. They may have joined the arm of an experiment, or the scope of an outcome.
  */
 export const evaluatePinned = async (
   deps: Pick<Deps, 'jobs'>,

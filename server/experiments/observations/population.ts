@@ -1,4 +1,4 @@
-// Which conversations belong to an experiment, and which outcomes apply to them.
+// Decides which conversations belong to an experiment, and which outcomes apply to them.
 
 import { isDeepStrictEqual } from 'node:util'
 import { listSelectedAmong } from '../../evaluations/queries.ts'
@@ -7,7 +7,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Arm } from '../../statistics/sums.ts'
 import { type CohortFilter, parseCohort } from '../cohort.ts'
 
-/** The experiment's properties for this. */
+/** The properties of an experiment that decide this. */
 export type Measuring = {
   agentId: string
   armAVersionId: string
@@ -27,16 +27,19 @@ type Candidate = {
 }
 
 export type ArmPlacement = {
-  /** Null for a version in neither arm. */
+  /** Null if the version is in neither arm. */
   arm: Arm | null
-  /** By position of the outcomes. */
+  /** Whether each outcome applies, by its position. */
   applies: boolean[]
 }
 
 const armOf = ({ armAVersionId, armBVersionId }: Measuring, { agentVersionId }: Candidate): Arm | null =>
   agentVersionId === armAVersionId ? 'a' : agentVersionId === armBVersionId ? 'b' : null
 
-/** Returns the conversations that belong: completed ones of the agent, started after the launch, within the cohort. */
+/**
+ * Returns the conversations that belong to the experiment: completed ones of the agent that started after the launch
+ * and are in the cohort.
+ */
 export const assignToArms = async (
   db: Db,
   org: OrgId,
@@ -51,7 +54,7 @@ export const assignToArms = async (
   const { takes, leaves, needsCompany } = parseCohort(cohortFilters)
   const selections: Selection[] = [...takes, ...leaves]
   const cohortSize = selections.length
-  // Equal scopes are checked once, and empty ones never.
+  // Equal scopes are only checked once, and empty ones never.
   const scopeAt = outcomes.map(({ scope }) => {
     if (Object.keys(scope).length === 0) return undefined
     const known = selections.findIndex((one, at) => at >= cohortSize && isDeepStrictEqual(one, scope))

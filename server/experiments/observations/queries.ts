@@ -7,7 +7,7 @@ import type { StoredPoint } from '../queries.ts'
 
 type Concerned = { experimentId: string; conversationId: string }
 
-/** Whether the organization ever launched one. If not, nothing else is checked. */
+/** Whether the organization ever launched an experiment. If not, nothing else is checked. */
 const wereLaunched = async (db: Db, org: OrgId): Promise<boolean> => {
   const launched = await db
     .selectFrom('experiments')
@@ -20,8 +20,8 @@ const wereLaunched = async (db: Db, org: OrgId): Promise<boolean> => {
 }
 
 /**
- * Returns the experiments that a conversation may belong to, by its immutable properties. A finished one counts nothing
- * new, but may contain an erased conversation or get a late result.
+ * Returns the experiments that these conversations may belong to, judging by their immutable properties. A finished
+ * experiment counts nothing new, but may contain an erased conversation or receive a late result.
  */
 export const listConcerned = async (trx: Db, org: OrgId, ids: string[]): Promise<Concerned[]> => {
   if (!(await wereLaunched(trx, org))) return []
@@ -35,7 +35,7 @@ export const listConcerned = async (trx: Db, org: OrgId, ids: string[]): Promise
   return rows
 }
 
-/** The running ones among them. */
+/** Returns the running experiments among those. */
 export const listRunningOf = async (db: Db, org: OrgId, ids: string[]): Promise<string[]> => {
   if (!(await wereLaunched(db, org))) return []
   const { rows } = await sql<{ id: string }>`
@@ -89,7 +89,7 @@ export const hasChanges = async (db: Db, org: OrgId, experimentId: string): Prom
   return change !== undefined
 }
 
-/** False while another process counts or changes the experiment. */
+/** Locks an experiment. Returns false while another process counts or changes it. */
 export const tryLock = async (trx: Db, org: OrgId, experimentId: string): Promise<boolean> => {
   const held = await trx
     .selectFrom('experiments')
@@ -104,7 +104,9 @@ export const tryLock = async (trx: Db, org: OrgId, experimentId: string): Promis
 
 type Change = { conversationId: string; at: Date }
 
-/** Deletes the oldest changes. The caller has locked the experiment, and reads the changed data afterwards. */
+/**
+ * Deletes and returns the oldest changes. The caller has locked the experiment and reads the changed data afterwards.
+ */
 export const takeChanges = async (trx: Db, org: OrgId, experimentId: string, limit: number): Promise<Change[]> => {
   const { rows } = await sql<Change>`
     DELETE FROM experiment_changes
@@ -115,7 +117,7 @@ export const takeChanges = async (trx: Db, org: OrgId, experimentId: string, lim
   return rows
 }
 
-/** Returns the current conversations, with what can identify their unit. */
+/** Returns the current conversations, with the fields that can identify their unit. */
 export const listPresent = (trx: Db, org: OrgId, ids: string[], { kind, key = '' }: AssignmentUnit) =>
   trx
     .selectFrom('conversations')
@@ -145,9 +147,9 @@ type Pinned = { position: number; monitorId: string; monitorVersion: number }
 export type FoundResult = {
   conversationId: string
   position: number
-  /** 0 scored, 1 unscored, 2 failed. */
+  /** 0: scored, 1: unscored, 2: failed. */
   status: number
-  /** 1 affected, 0 not. */
+  /** 1: affected, 0: not affected. */
   result: number | null
   score: number | null
   evaluatedAt: Date
@@ -155,7 +157,7 @@ export type FoundResult = {
 
 type OfPinned = { conversations: { id: string; startedAt: Date }[]; pinned: Pinned[] }
 
-/** Returns the results of the pinned versions for conversations. */
+/** Returns the conversations' results from the pinned versions. */
 export const listPinnedResults = async (trx: Db, org: OrgId, of: OfPinned): Promise<FoundResult[]> => {
   const { conversations, pinned } = of
   if (conversations.length === 0) return []
@@ -180,7 +182,7 @@ export const listPinnedResults = async (trx: Db, org: OrgId, of: OfPinned): Prom
 /** A counted conversation. */
 export type Counted = {
   conversationId: string
-  /** Null is neither. */
+  /** Null if the version is in neither arm. */
   arm: Arm | null
   otherVersionId: string | null
   unitId: string
@@ -251,7 +253,9 @@ export const deleteCounted = async (trx: Db, org: OrgId, experimentId: string, i
     .execute()
 }
 
-/** Numbers in order, without trailing zeros. Most units have one of a few short texts. */
+/**
+ * Numbers in a fixed order, without trailing zeros, as short texts. Most units have one of only a few different texts.
+ */
 export type StoredTotals = (number | string)[]
 
 export type StoredUnit = {
@@ -260,7 +264,7 @@ export type StoredUnit = {
   conversationsB: number
   firstArm: Arm
   firstAt: Date
-  /** By position and arm. */
+  /** The totals of each outcome by its position, with one entry for each arm. */
   held: [a: StoredTotals, b: StoredTotals][]
 }
 
@@ -282,10 +286,11 @@ export const listUnits = (trx: Db, org: OrgId, experimentId: string, ids: string
 
 export type First = { id: string; arm: Arm; startedAt: Date }
 
-/** Returns the first counted conversation of each unit. */
+/** Returns the earliest counted conversation of each unit. */
 export const listFirst = async (trx: Db, org: OrgId, experimentId: string, unitIds: string[]): Promise<First[]> => {
   if (unitIds.length === 0) return []
-  // Without statistics on a new experiment's rows, all of them would be sorted for each unit.
+  // A new experiment's rows have no statistics yet. Without this setting, PostgreSQL would sort all of them for each
+  // unit.
   await sql`SET LOCAL enable_sort = off`.execute(trx)
   const { rows } = await sql<First>`
     SELECT u.id, f.arm, f.started_at AS "startedAt"
@@ -325,7 +330,7 @@ export const deleteUnits = async (trx: Db, org: OrgId, experimentId: string, ids
 
 export type DimensionSplit = { dimension: string; value: string; a: number; b: number }
 
-/** Adds to the counts, and deletes those that become zero. */
+/** Adds to the counts, and deletes the counts that become zero. */
 export const addToSplits = async (trx: Db, org: OrgId, experimentId: string, changes: DimensionSplit[]) => {
   if (changes.length === 0) return
   await sql`
@@ -342,11 +347,11 @@ export const addToSplits = async (trx: Db, org: OrgId, experimentId: string, cha
         ${changes.map(({ value }) => value)}::text[]))`.execute(trx)
 }
 
-/** There can be very many of these. */
+/** These dimensions can have very many values. */
 const manifold = ['company', 'other-version']
 const mostOfEach = 200
 
-/** The largest companies and other versions, and the total of the rest. */
+/** Lists the counts. For companies and other versions, lists only the largest. */
 export const listSplits = async (db: Db, org: OrgId, experimentId: string): Promise<DimensionSplit[]> => {
   const { rows } = await sql<DimensionSplit>`
     (SELECT dimension, value, a, b FROM experiment_splits
@@ -362,12 +367,12 @@ export const listSplits = async (db: Db, org: OrgId, experimentId: string): Prom
 
 export type OutcomeChange = {
   position: number
-  /** As `storeOutcome` writes them. */
+  /** The sums in the format of `storeOutcome`. */
   sums: string
   largestEValue: number
   leastP: number
   firstExcludedZeroAt: Date | null
-  /** Only for another time. */
+  /** Undefined if the timeline has no new point. */
   timeline: StoredPoint[] | undefined
 }
 

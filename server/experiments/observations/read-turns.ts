@@ -13,13 +13,13 @@ import type { CountedChange } from './units.ts'
 export type ExperimentReading = {
   experiment: StoredExperiment
   outcomes: StoredOutcome[]
-  /** While a run continues, results of counted conversations still count. */
+  /** Results of counted conversations still count while a run continues. */
   runs: Awaited<ReturnType<typeof listRunTimes>>
   isRetrying: boolean
   now: Date
 }
 
-/** Returns the conversations as they should be counted; null if they no longer count. */
+/** Returns each conversation as it was counted and as it should be counted now. Both are null if it does not count. */
 export const readTurns = async (
   trx: Db,
   org: OrgId,
@@ -31,13 +31,14 @@ export const readTurns = async (
   const counted = new Map((await listCounted(trx, org, experiment.id, ids)).map((one) => [one.conversationId, one]))
   const present = await listPresent(trx, org, ids, assignmentUnit)
   const places = await assignToArms(trx, org, { ...experiment, outcomes }, present)
-  // After the end, nothing new is counted and no conversation moves. Earlier changes are still applied.
+  // After the experiment ends, nothing new is counted and no conversation changes its arm. Changes from before the end
+  // are still applied.
   const inTime = new Set(
     changes.flatMap(({ conversationId, at }) => (finishedAt === null || at < finishedAt ? conversationId : [])),
   )
   const landed = new Set(
     changes.flatMap(({ conversationId, at }) => {
-      // No change precedes the launch: one that seems to comes from a process with a slow clock.
+      // No change precedes the launch. If one seems to, it comes from a process with a slow clock.
       const hasBegun = ({ trigger, createdAt }: ExperimentReading['runs'][number]) =>
         trigger === 'launch' || createdAt <= at
       const isOpen = runs.some((run) => hasBegun(run) && (run.finishedAt === null || at <= run.finishedAt))
@@ -73,7 +74,7 @@ export const readTurns = async (
     const ofConversation = found.get(result.conversationId)
     if (ofConversation) ofConversation[result.position] = result
   }
-  // A result is only deleted with its monitor; its value stays.
+  // A result is only deleted with its monitor, and its value still counts then.
   const keptObservation = ({ conversationId }: Counted, position: number, result: unknown) => {
     const was = counted.get(conversationId)
     return result === undefined && was?.statuses[position] === observed

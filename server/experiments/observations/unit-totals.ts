@@ -1,9 +1,9 @@
-// The values of a unit for an outcome in one arm, and how they are stored.
+// Calculates and stores the values of a unit for an outcome in one arm.
 
 import { type Exact, exactOf, minus, numberOf, parseExact, plus, textOf, times } from './exact.ts'
 import type { StoredTotals } from './queries.ts'
 
-/** By the stored status of a conversation. */
+/** The position of each status is its stored number. */
 const statuses = ['not_applicable', 'observed', 'pending', 'missing', 'failed'] as const
 
 export const notApplicable = statuses.indexOf('not_applicable')
@@ -12,12 +12,12 @@ export const pending = statuses.indexOf('pending')
 export const missing = statuses.indexOf('missing')
 export const failed = statuses.indexOf('failed')
 
-/** Most are small whole numbers, which JavaScript adds and multiplies exactly and much faster. */
+/** Most amounts are small whole numbers, which JavaScript adds and multiplies exactly and much faster. */
 export type Amount = number | Exact
 
 export const asExact = (amount: Amount): Exact => (typeof amount === 'number' ? exactOf(amount) : amount)
 
-/** A number if it is exact. */
+/** Returns a number if that is exact. */
 const amountFrom = (value: Exact): Amount => {
   const near = value.scale === 0 || value.digits === 0n ? numberOf(value) : Number.NaN
   return Number.isSafeInteger(near) ? near : value

@@ -1,4 +1,4 @@
-// The units with changed conversations, and the changes of all sums.
+// Tracks the units whose conversations changed, and the changes of all sums.
 
 import type { Arm } from '../../statistics/sums.ts'
 import { changeOutcome, type ExactOutcome, type TotalsByArm } from './exact-sums.ts'
@@ -7,7 +7,7 @@ import { changeTotals, noUnitTotals, readTotals, storeTotals } from './unit-tota
 
 type Unit = {
   conversations: Record<Arm, number>
-  /** By position; unchanged outcomes stay the same object. */
+  /** The totals by the position of the outcome. An unchanged outcome keeps the same object. */
   held: readonly TotalsByArm[]
 }
 
@@ -24,7 +24,7 @@ const unitFrom = (stored: StoredUnit | undefined, outcomes: number): Unit => ({
 const isInBothArms = ({ conversations: { a, b } }: Unit): boolean => a > 0 && b > 0
 const sizeOf = ({ conversations: { a, b } }: Unit): number => a + b
 
-/** A conversation that belongs to an arm, and so to a unit. */
+/** A conversation that belongs to an arm, and therefore to a unit. */
 type InArm = Counted & { arm: Arm }
 
 const inArm = (one: Counted | null): InArm | null =>
@@ -50,10 +50,10 @@ const changeAnswers = (unit: Unit, was: InArm, { arm, statuses, observed }: InAr
   }),
 })
 
-/** A conversation before and after; null if it does not count. */
+/** A conversation before and after the change. Null means that it does not count. */
 export type CountedChange = { before: Counted | null; after: Counted | null }
 
-/** The changes of counts, by their key. */
+/** Collects the changes of counts by their key. */
 export const openSplits = () => {
   const changes = new Map<string, DimensionSplit>()
   return {
@@ -68,7 +68,7 @@ export const openSplits = () => {
 }
 export type Splits = ReturnType<typeof openSplits>
 
-/** The number of units, and of those in both arms, by how many conversations they have. */
+/** Counts units by their number of conversations: all units as `a`, and those in both arms as `b`. */
 const countSize = (splits: Splits, unit: Unit, sign: 1 | -1) => {
   const size = sizeOf(unit)
   if (size === 0) return
@@ -78,10 +78,10 @@ const countSize = (splits: Splits, unit: Unit, sign: 1 | -1) => {
 
 type Came = Omit<First, 'id'> & { conversationId: string | undefined }
 
-/** Tracks the first conversation of a unit; undefined if the available data cannot tell. */
+/** Tracks the first conversation of a unit. Its result is undefined if the available data is not sufficient. */
 const followFirst = (stored: StoredUnit | undefined) => {
   let isKnown = true
-  // It is unknown which conversation the stored one is.
+  // The stored unit does not name its first conversation.
   let first: Came | undefined = stored && {
     arm: stored.firstArm,
     startedAt: stored.firstAt,
@@ -105,10 +105,10 @@ const followFirst = (stored: StoredUnit | undefined) => {
 type ChangedUnit = Unit & { first: Omit<First, 'id'> | undefined }
 
 export type ChangedUnits = {
-  /** By their id. */
+  /** The changed units by their ID. */
   units: Map<string, ChangedUnit>
   sums: ExactOutcome[]
-  /** Positions with changed sums. */
+  /** The positions of outcomes whose sums changed. */
   changed: Set<number>
 }
 
@@ -166,7 +166,7 @@ export const changeUnits = (
   return { units, sums: next, changed }
 }
 
-/** The stored values of a unit with remaining conversations. */
+/** Returns the stored form of a unit that still has conversations. */
 export const storedUnit = (id: string, unit: Unit, first: Omit<First, 'id'>): StoredUnit => ({
   id,
   conversationsA: unit.conversations.a,

@@ -1,5 +1,5 @@
-// The life of an experiment's runs: that of its arrivals, and the retries of what is missing. Every state change of one is
-// here; requests, jobs, and the counter call these functions.
+// Manages the lifecycle of an experiment's runs: the run of its arrivals, and retries of missing results. Requests,
+// jobs, and the counter change the state of a run only with these functions.
 
 import Type from 'typebox'
 import type { EvaluationDeps } from '../../evaluations/deps.ts'
@@ -38,7 +38,7 @@ const publishExperiment = (trx: Db, org: OrgId, id: string) =>
 
 const notThere = 'The monitors were deleted or disabled, or the organization was suspended.'
 
-/** The run of an experiment's arrivals, which lasts until it accepts no more results. */
+/** Creates the run of an experiment's arrivals, which lasts as long as the experiment accepts results. */
 export const createLaunchRun = (trx: Db, { org, userId }: Actor, experimentId: string, now: Date) =>
   insertRun(trx, org, {
     id: newId(),
@@ -62,7 +62,7 @@ const isAskedAlready = 'A retry run is already in progress. Wait until it finish
 
 const sum = (numbers: number[]): number => numbers.reduce((all, one) => all + one, 0)
 
-/** Only one retry runs at a time. Without anything to retry it is completed at once. */
+/** Creates a retry. Only one can run at a time. If there is nothing to retry, it is completed immediately. */
 export const createRetryRun = async (
   { clock, jobs }: Pick<EvaluationDeps, 'clock' | 'jobs'>,
   trx: Db,
@@ -72,7 +72,7 @@ export const createRetryRun = async (
   const { org } = actor
   const { id: experimentId } = await lockExperiment(trx, org, id)
   const unfinished = await listUnfinishedRuns(trx, org, experimentId)
-  // Retries are pending, so that nothing seems to be missing.
+  // Retried results count as pending, so a second retry would find nothing missing.
   if (unfinished.some(({ trigger }) => trigger === 'retry')) throw new ApiError('conflict', isAskedAlready)
   const askable = await findAskable(trx, org, await listOutcomes(trx, org, experimentId))
   const counts = countsOf(askable.map(({ outcome }) => outcome))
@@ -110,7 +110,7 @@ const begin = async (
   return { ...run, status: 'running', startedAt }
 }
 
-/** A retry without a result is missing again. */
+/** Counts retried conversations again. If one still has no result, it is missing again. */
 const release = async (
   deps: EvaluationDeps,
   trx: Db,
@@ -132,7 +132,7 @@ const end = async (
   const run = await lockRun(trx, org, experimentId, runId)
   if (!run || !canMove(run.status, to)) return
   const total = to === 'completed' ? run.scored + run.unscored + run.failed : run.total
-  // Before the end is set, after which nothing counts.
+  // This must happen before the run ends, because nothing counts after that.
   await release(deps, trx, place, run.createdAt)
   const finishedAt = deps.clock.now()
   await updateRun(trx, org, experimentId, runId, { status: to, failure, total, finishedAt })
@@ -148,7 +148,8 @@ const goOn = ({ jobs }: EvaluationDeps, attempt: Attempt, place: RetryRunKey, ru
   })
 
 /**
- * Evaluates and counts what the next page is missing. Returns whether there may be more; if not, it has ended the job.
+ * Evaluates and counts what the next page is missing. Returns whether there may be more pages. If not, the job has
+ * ended.
  */
 const advance = async (deps: EvaluationDeps, attempt: Attempt, place: RetryRunKey, run: RetryRun): Promise<boolean> => {
   const { org, experimentId, runId } = place
@@ -191,9 +192,9 @@ const advance = async (deps: EvaluationDeps, attempt: Attempt, place: RetryRunKe
 }
 
 /**
- * Retries missing results of an experiment, page by page in ID order. A page is counted and completed in one
- * transaction.
- * After a failure in between, it starts with the same page, and only evaluates what has no result since.
+ * Retries missing results of an experiment page by page, in the order of IDs. A page is counted and completed in one
+ * transaction. After a failure in between, the run starts with the same page again, but only evaluates what still has
+ * no result.
  */
 export const retryLacking = defineJob({
   name: 'experiment.retry',
@@ -220,8 +221,8 @@ export const retryLacking = defineJob({
 const lateResultsMs = 7 * 24 * 60 * 60 * 1_000
 
 /**
- * The caller has locked the experiment. Ends its first run once it is finished and nothing is missing, or after a
- * timeout.
+ * Ends the first run of a finished experiment if nothing is missing, or after a timeout. The caller has locked the
+ * experiment.
  */
 export const endLaunchRun = async (
   trx: Db,

@@ -35,7 +35,7 @@ export type RetryRun = Awaited<ReturnType<typeof listRuns>>[number]
 export const listRuns = (db: Db, org: OrgId, experimentId: string, page: Page) =>
   selectRuns(db, org, experimentId).$call(newestFirst('id', page)).execute()
 
-/** The duration of all runs. */
+/** Lists the start and end of all runs. */
 export const listRunTimes = (db: Db, org: OrgId, experimentId: string) =>
   db
     .selectFrom('experiment_runs')
@@ -65,7 +65,7 @@ type NewRun = {
   finishedAt: Date | null
 }
 
-/** The caller has locked the experiment and knows that no run with this trigger is unfinished. */
+/** Inserts a run. The caller has locked the experiment and knows that no run with this trigger is unfinished. */
 export const insertRun = (trx: Db, org: OrgId, run: NewRun) =>
   trx
     .insertInto('experiment_runs')
@@ -93,7 +93,7 @@ type RunChange = {
   finishedAt?: Date
 }
 
-/** The caller has locked the run or the experiment. */
+/** Updates a run. The caller has locked the run or the experiment. */
 export const updateRun = (trx: Db, org: OrgId, experimentId: string, id: string, change: RunChange) =>
   trx
     .updateTable('experiment_runs')
@@ -112,7 +112,7 @@ export const updateRun = (trx: Db, org: OrgId, experimentId: string, id: string,
 
 type Progress = { scored: number; unscored: number; failed: number; afterId: string }
 
-/** The caller has locked the run. Progress resets its pauses. */
+/** Updates a run that the caller has locked. Progress resets the number of pauses. */
 export const advanceRun = (trx: Db, org: OrgId, experimentId: string, id: string, progress: Progress) =>
   trx
     .updateTable('experiment_runs')
@@ -130,7 +130,7 @@ export const advanceRun = (trx: Db, org: OrgId, experimentId: string, id: string
 
 type Lacking = { positions: number[]; afterId: string | null; since: Date; limit: number }
 
-/** Returns the next conversations without one of these observations, or with a retry that has no result yet. */
+/** Lists the next conversations that miss one of these observations, or that were retried and have no result yet. */
 export const listLacking = (db: Db, org: OrgId, experimentId: string, { positions, afterId, since, limit }: Lacking) =>
   db
     .selectFrom('experiment_conversations')
@@ -157,7 +157,7 @@ export const markRetried = (trx: Db, org: OrgId, experimentId: string, ids: stri
 
 type Waiting = { addedBefore?: Date; retriedSince?: Date }
 
-/** Returns those that have been pending since before a time, or have a retry since. */
+/** Lists pending conversations that were counted before a time, or were retried since a time. */
 export const listAwaited = (db: Db, org: OrgId, experimentId: string, { addedBefore, retriedSince }: Waiting) =>
   db
     .selectFrom('experiment_conversations')
@@ -169,7 +169,7 @@ export const listAwaited = (db: Db, org: OrgId, experimentId: string, { addedBef
     .$if(retriedSince !== undefined, (query) => query.where('retried_at', '>=', retriedSince as Date))
     .execute()
 
-/** Active experiments: running ones, and finished ones that still accept late results. */
+/** Selects active experiments: running ones, and finished ones that still accept late results. */
 const selectOpenAllOrgs = (db: Db) =>
   db
     .selectFrom('experiment_runs as r')

@@ -1,4 +1,4 @@
-// One page of the conversations that an experiment retries.
+// Retries one page of an experiment's conversations.
 
 import type { EvaluationDeps } from '../../evaluations/deps.ts'
 import { evaluatePage, type Stop } from '../../evaluations/runs/evaluate-page.ts'
@@ -16,7 +16,10 @@ type Lacking = Awaited<ReturnType<typeof listLacking>>
 
 export type LackedOutcome = { outcome: PinnedOutcome; monitor: StoredMonitor; conversations: Lacking }
 
-/** Outcomes that can be retried: a finished experiment does not protect its monitors from deletion. */
+/**
+ * Returns the outcomes that can be retried. A monitor can be deleted once its experiment is finished, and then its
+ * outcome can't be.
+ */
 export const findAskable = async <O extends PinnedOutcome>(db: Db, org: OrgId, outcomes: O[]) => {
   const versions = outcomes.map(({ monitorId, monitorVersion }) => ({ id: monitorId, number: monitorVersion }))
   const monitors = await findMonitorsAtVersions(db, org, versions)
@@ -26,7 +29,7 @@ export const findAskable = async <O extends PinnedOutcome>(db: Db, org: OrgId, o
   })
 }
 
-/** Evaluates an outcome for the conversations of a page without it. */
+/** Evaluates an outcome for the conversations of a page that miss it. */
 const askPage = (
   deps: EvaluationDeps,
   attempt: Attempt,
@@ -52,13 +55,13 @@ export const countAnswers = async (trx: Db, org: OrgId, asked: LackedOutcome[]) 
   return counts
 }
 
-/** For each outcome, the conversations of the page without it. */
+/** Returns for each outcome the conversations of the page that miss it. */
 export const lackedIn = (
   page: Lacking,
   askable: Omit<LackedOutcome, 'conversations'>[],
   since: Date,
 ): LackedOutcome[] => {
-  // Another job evaluates what is pending, unless this run made it pending.
+  // Pending results come from another job, unless this run made them pending.
   const isLacking = (status: number | undefined, retriedAt: Date | null) =>
     status === missing || status === failed || (status === pending && retriedAt !== null && retriedAt >= since)
   return askable

@@ -19,7 +19,7 @@ it('runs since the last one contain each call once, across missed and failed run
   let count = 0
   const passHour = async () => {
     clock.advance(30 * minuteMs)
-    // On both sides of the boundary: ten minutes before the hour.
+    // The boundary is ten minutes before the hour, and calls start on both sides of it.
     for (const ago of [0, 1, 10]) await makeCall(key, monitorId, `call-${++count}`, ago * minuteMs)
     clock.advance(20 * minuteMs)
     await makeCall(key, monitorId, `call-${++count}`, 1)
@@ -33,7 +33,7 @@ it('runs since the last one contain each call once, across missed and failed run
   await work()
   expect((await runsOf(key, id))[0]).toMatchObject({ status: 'failed', error: expect.stringContaining('denied') })
   store.state.fault = () => undefined
-  // No worker runs for three hours.
+  // Three hours pass in which no worker runs.
   for (let hour = 0; hour < 3; hour++) await passHour()
   await work()
   clock.advance(hourMs)
@@ -70,7 +70,7 @@ it('runs are created once however often the job runs, and are ordinary exports',
       config: { since: run.since, until: run.until },
     },
   ])
-  // While it is unfinished, no other starts; afterwards, one run makes up for the missed ones.
+  // No other run starts while this one is unfinished. Afterwards, one run replaces those that were missed.
   expect((await runNow(key, id)).status).toBe(409)
   clock.advance(5 * hourMs)
   await plan()

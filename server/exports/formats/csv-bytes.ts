@@ -1,29 +1,33 @@
-// Writes CSV cells as bytes, without a string for each, because an export has ten million of them.
+// Writes CSV cells directly as bytes, because an export can have ten million cells, and a string for each would be
+// slow.
 
 import { dayMs } from '../../platform/durations.ts'
 
 const [tab, lineFeed, carriageReturn, space, quote, apostrophe] = [9, 10, 13, 32, 34, 39]
 const [plus, comma, minus, point, zero, equals, at] = [43, 44, 45, 46, 48, 61, 64]
 
-/** Two digits of each byte, as text. */
+/** The two hexadecimal digits of each byte. */
 const hexPairs = new Uint16Array(256).map((_, byte) => Buffer.from(byte.toString(16).padStart(2, '0')).readUInt16BE())
 
-/** Four bytes of text as one number, written at once. */
+/** Returns four bytes of text as one number, so that they can be written at once. */
 const word = (text: string): number => Buffer.from(text, 'latin1').readUInt32BE()
 const pad = (value: number, length: number) => String(value).padStart(length, '0')
 const table = (length: number, text: (index: number) => string) =>
   Uint32Array.from({ length }, (_, index) => word(text(index)))
 
-/** `2026-11-21T09:14:05.007Z` from the hour on, in pieces of four. */
+/** The text of `2026-11-21T09:14:05.007Z` from the hour on, in pieces of four bytes. */
 const hourAndTen = table(24 * 6, (tens) => `${pad(Math.floor(tens / 6), 2)}:${tens % 6}`)
 const minuteAndSecond = table(10 * 60, (seconds) => `${Math.floor(seconds / 60)}:${pad(seconds % 60, 2)}`)
 const milliseconds = table(1_000, (ms) => `.${pad(ms, 3)}`)
 
 const blockBytes = 256 * 1024
-/** More than any cell except a text needs, including its comma. */
+/** Every cell except a text needs less than this, including its comma. */
 const roomOfCell = 64
 
-/** From OWASP's list of characters that can start a formula in a spreadsheet. Full-width signs have three bytes. */
+/**
+ * Whether a text could be a formula in a spreadsheet, according to OWASP's list of characters. Full-width signs have
+ * three bytes.
+ */
 const beginsFormula = (bytes: Uint8Array, start: number, end: number): boolean => {
   let first = start
   while (first < end && bytes[first] === space) first++
@@ -35,7 +39,6 @@ const beginsFormula = (bytes: Uint8Array, start: number, end: number): boolean =
   return third === 0x9d || third === 0x8b || third === 0x8d || third === 0xa0
 }
 
-/** The ranges of texts; created once for all texts of a buffer. */
 /** Whether one of four bytes is a quote. */
 const hasQuote = (four: number): boolean => {
   const zeroWhereQuote = four ^ 0x22222222
@@ -44,12 +47,13 @@ const hasQuote = (four: number): boolean => {
 
 export type TextSource = { bytes: Uint8Array; view: DataView }
 
+/** Wraps a buffer. All texts of the buffer can share the result. */
 export const textSource = (bytes: Uint8Array): TextSource => ({
   bytes,
   view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength),
 })
 
-/** ASCII of at most twelve bytes that needs no quotes. */
+/** ASCII text of at most twelve bytes that needs no quotes. */
 export type ShortWord = { words: [number, number, number]; bytes: number }
 
 export const shortWord = (text: string): ShortWord => {
@@ -74,7 +78,7 @@ export const csvBytes = () => {
     view = new DataView(bytes.buffer)
   }
 
-  /** For a whole number below 2^31. */
+  /** Writes a whole number below 2^31. */
   const digits = (value: number) => {
     length++
     for (let limit = 10; value >= limit; limit *= 10) length++
@@ -99,7 +103,7 @@ export const csvBytes = () => {
     }
   }
 
-  /** Doubles each quote; copies four bytes at once without one. */
+  /** Copies a text and doubles its quotes. Copies four bytes at once if none of them is a quote. */
   const quoted = (source: TextSource, start: number, end: number) => {
     let at = start
     for (; end - at >= 4; at += 4) {
@@ -115,9 +119,9 @@ export const csvBytes = () => {
   }
 
   return {
-    /** Bytes since the last `take`. */
+    /** Returns the number of bytes since the last `take`. */
     size: () => length,
-    /** Returns the bytes so far, which the writer no longer touches. */
+    /** Returns the bytes so far. The writer does not change them afterwards. */
     take: (): Uint8Array => {
       const taken = bytes.subarray(0, length)
       bytes = Buffer.allocUnsafeSlow(blockBytes)
@@ -133,13 +137,13 @@ export const csvBytes = () => {
       makeRoom(roomOfCell)
       for (let left = count; left > 0; left--) bytes[length++] = comma
     },
-    /** Replaces the last comma. */
+    /** Ends a row by replacing its last comma. */
     endRow: () => {
       makeRoom(roomOfCell)
       bytes[length - 1] = carriageReturn
       bytes[length++] = lineFeed
     },
-    /** Text that needs no quotes. */
+    /** Writes a text that needs no quotes. */
     plain: (text: string) => {
       makeRoom(Buffer.byteLength(text) + roomOfCell)
       length += bytes.write(text, length)
@@ -164,11 +168,11 @@ export const csvBytes = () => {
       if (value < 0) bytes[length++] = minus
       digits(Math.abs(value))
     },
-    /** As JavaScript prints it. */
+    /** Writes a number like JavaScript prints it. */
     number: (value: number) => {
       makeRoom(roomOfCell)
       const millionths = Math.round(Math.abs(value) * 1e6)
-      // With up to 15 digits, a decimal number is the shortest one for this value, if it parses to it.
+      // A decimal number with up to 15 digits is the shortest text for a value if parsing it returns the value.
       if (!(millionths < 1e15) || millionths / 1e6 !== Math.abs(value)) return ascii(String(value))
       if (value < 0) bytes[length++] = minus
       const whole = Math.floor(millionths / 1e6)
@@ -182,7 +186,7 @@ export const csvBytes = () => {
         fraction -= digit * unit
       }
     },
-    /** Milliseconds since 1970, of years that have four digits. */
+    /** Writes a time, given in milliseconds since 1970. Its year must have four digits. */
     timestamp: (ms: number) => {
       makeRoom(roomOfCell)
       const today = Math.floor(ms / dayMs)
@@ -206,7 +210,10 @@ export const csvBytes = () => {
       bytes[length + 23] = 0x5a
       length += 24
     },
-    /** Text in UTF-8. Text that a spreadsheet would run gets a leading apostrophe; empty text is quoted. */
+    /**
+     * Writes a UTF-8 text. A text that a spreadsheet would run as a formula gets a leading apostrophe. An empty text is
+     * quoted.
+     */
     text: (source: TextSource, start: number, end: number) => {
       makeRoom(2 * (end - start) + roomOfCell)
       const begin = length
@@ -219,7 +226,7 @@ export const csvBytes = () => {
         bytes[length++] = byte
       }
       if (done === end && end > start) return
-      // Starts again, with quotes.
+      // The text needs quotes, so this starts again.
       length = begin
       bytes[length++] = quote
       if (isFormula) bytes[length++] = apostrophe

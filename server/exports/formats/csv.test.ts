@@ -6,7 +6,7 @@ import { columnNames, type Layout } from '../layout.ts'
 import { callColumns } from '../slice.ts'
 import { csv } from './csv.ts'
 
-/** A writer that is as simple as possible. */
+/** Writes CSV in the simplest way possible, to compare with. */
 const plainly = (rows: SliceRow[], layout: Layout): string => {
   const write = (cell: Cell): string => {
     if (cell === null) return ''
@@ -126,7 +126,7 @@ it('writes any texts and times like a simple writer', async () => {
     ),
     { nil: null },
   )
-  // The years 0001 to 9999, and some times on the same day.
+  // The times cover the years 0001 to 9999 and some times on the same day.
   const instant = fc.oneof(
     fc.integer({ min: -62135596800000, max: 253402300799999 }),
     fc.integer({ min: 0, max: 86400000 }),
@@ -148,7 +148,7 @@ it('writes any texts and times like a simple writer', async () => {
     results: fc.array(fc.option(result, { nil: null }), { minLength: 3, maxLength: 3 }),
   })
   const property = fc.asyncProperty(fc.array(row, { maxLength: 6 }), fc.boolean(), async (drawn, reasoning) => {
-    // The generated columns replace the others.
+    // The generated columns overwrite those of the example.
     const rows = drawn.map(({ call: some, results }) => ({ call: { ...call, ...some }, results }) as SliceRow)
     await expectCsv(rows, layoutOf(3, reasoning))
   })

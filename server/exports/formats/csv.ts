@@ -24,7 +24,7 @@ const writeValue = (out: CsvBytes, type: Type | undefined, source: TextSource, s
   else out.text(source, start, start + length)
 }
 
-/** Returns the rows of a slice one by one, and knows when a block is full. */
+/** Writes the rows of a slice one by one, and stops when a block is full. */
 const writeRows = function* (out: CsvBytes, layout: Layout, slice: Slice): Generator<void> {
   const { rows, calls, results: found } = slice
   const { width, starts, lengths } = calls

@@ -21,7 +21,7 @@ import { cellsOfCalls, cellsOfObservations, columnNames, type Layout } from '../
 import { callColumns, resultWords } from '../slice.ts'
 import { type FormatName, loadFormat } from './formats.ts'
 
-/** All formats contain the same values, as other programs read them. */
+/** Other programs must read the same values from all formats. */
 
 const nasty = [
   '',
@@ -102,7 +102,7 @@ const times = (count: number) => ({ minLength: count, maxLength: count })
 const rowOf = (monitors: number): fc.Arbitrary<SliceRow> =>
   fc.record({ call, results: fc.array(optional(result), times(monitors)) })
 
-/** The values of an experiment for a conversation. */
+/** Generates the values of an experiment for a conversation. */
 const observedRowOf = (outcomes: number): fc.Arbitrary<SliceRow> => {
   const place = fc.tuple(fc.constantFrom('a', 'b'), optional(text), text)
   const word = fc.constantFrom('observed', 'pending', 'missing', 'failed')
@@ -128,7 +128,7 @@ const exportOf = fc
 const fileOf = async (format: FormatName, rows: SliceRow[], layout: Layout, rowsPerSlice?: number) =>
   collect((await loadFormat(format)).write(layout, slicesOf(rows, layout, rowsPerSlice)))
 
-/** CSV and XLSX have a single zero. */
+/** CSV and XLSX don't distinguish -0 from 0. */
 const plain = (cell: Cell) => (cell === 0 ? 0 : cell)
 
 const texts = new Set<string>(['text', 'name', 'word', 'json', 'reasoning'])
@@ -139,7 +139,7 @@ const isText = (column: number, { columns, monitorColumns, reasoning }: Layout) 
   return texts.has(columns[column]?.type ?? each[(column - columns.length) % each.length] ?? '')
 }
 
-/** CSV's own representation: everything is text, and no text looks like a formula. */
+/** Returns a cell as CSV represents it: everything is text, and no text looks like a formula. */
 const inCsv = (layout: Layout) => (cell: Cell, column: number) => {
   if (cell === null) return null
   if (cell instanceof Date) return cell.toISOString()
@@ -147,7 +147,7 @@ const inCsv = (layout: Layout) => (cell: Cell, column: number) => {
   return isText(column, layout) && /^ *[=+\-@\t\r\n＝＋－＠]/.test(cell) ? `'${cell}` : cell
 }
 
-/** XLSX's own representation: no date is before March 1900. Its reader converts CR LF to LF. */
+/** Returns a cell as XLSX represents it: dates before March 1900 are text. Its reader converts CR LF to LF. */
 const inXlsx = (cell: Cell) => {
   if (typeof cell === 'string') return cell.replaceAll('\r\n', '\n')
   return cell instanceof Date && cell < new Date('1900-03-01') ? cell.toISOString() : plain(cell)
@@ -163,7 +163,7 @@ const expectAlike = async (rows: SliceRow[], layout: Layout, rowsPerSlice?: numb
   expectTable({ ...parquet, rows: parquet.rows.map((row) => row.map(plain)) }, plain)
 
   const xlsx = readXlsx(await fileOf('xlsx', rows, layout, rowsPerSlice))
-  // Rows end with their last cell there.
+  // A row ends with its last value in XLSX, so trailing nulls are missing.
   expectTable({ ...xlsx, rows: xlsx.rows.map((row) => names.map((_, i) => row[i] ?? null)) }, inXlsx)
 
   const csv = await fileOf('csv', rows, layout, rowsPerSlice)
@@ -198,7 +198,7 @@ describe('formats', () => {
     if (!row) throw new Error('There is no row.')
     const unset = Object.fromEntries(callColumns.map(({ name }) => [name, null]))
     const { conversation_id, started_at } = row.call
-    // The cast: every other column can be null.
+    // All other columns can be null.
     const bare = { ...unset, conversation_id, started_at } as CallValues
     await expectAlike([{ call: bare, results: [null, null] }], layout)
   })

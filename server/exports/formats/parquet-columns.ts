@@ -13,7 +13,7 @@ const kinds: Record<CallType, Kind> = {
   text: 'string',
   word: 'string',
   name: 'string',
-  // Not the type JSON, which some readers show as bytes.
+  // Some readers show the JSON type as bytes, so this is a string.
   json: 'string',
   integer: 'integer',
   number: 'double',
@@ -21,7 +21,7 @@ const kinds: Record<CallType, Kind> = {
 }
 const resultKinds: Kind[] = ['string', 'double', 'integer', 'timestamp', 'string']
 
-/** The current types and, for older readers, their former names. */
+/** Each has its current type and, for older readers, its former name. */
 const types: Record<Kind, Omit<Schema[number], 'name'>> = {
   string: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
   integer: { type: 'INT32' },
@@ -40,12 +40,12 @@ export const schemaOf = (layout: Layout, names: string[]): Schema => {
   const all = [...columns.map(({ type }) => kinds[type]), ...monitors.flatMap(() => each)]
   return [
     { name: 'calls', num_children: names.length },
-    // The cast: a column has one kind and one name.
+    // A column has exactly one kind and one name.
     ...names.map((name, i) => ({ ...types[all[i] as Kind], name, repetition_type: 'OPTIONAL' as const })),
   ]
 }
 
-/** Columns with many repeated values store each of them once. */
+/** Columns with many repeated values store each value once. */
 const repeats = new Set<CallType>(['word', 'name'])
 
 export const columnsOf = (layout: Layout, names: string[], slice: Slice): Column[] => {
@@ -58,10 +58,10 @@ export const columnsOf = (layout: Layout, names: string[], slice: Slice): Column
   }
   const types = tupleTypes(layout)
   let next = 0
-  /** The following cells of the call. */
+  /** Adds the next cells of the call. */
   const addCells = (count: number) => {
     for (const end = next + count; next < end; next++) {
-      // The cast: each cell has a type.
+      // Every cell has a type.
       const type = types[next] as CallType
       const name = names[columns.length]
       add(callData(slice, next, type), repeats.has(type) || name === 'agent_id' || name === 'company_id')
@@ -85,7 +85,7 @@ const callData = ({ rows, calls }: Slice, column: number, type: CallType): Colum
   const values = (read: (start: number, length: number) => unknown) => {
     const data = new Array<unknown>(rows)
     for (let row = 0, place = column; row < rows; row++, place += width) {
-      // The casts: each row has a position in each column.
+      // Each row has a position in each column.
       const start = starts[place] as number
       if (start >= 0) data[row] = read(start, lengths[place] as number)
     }
@@ -108,7 +108,7 @@ const callData = ({ rows, calls }: Slice, column: number, type: CallType): Colum
   }
 }
 
-/** Creates a string for equal bytes once; the bytes as Latin-1 are the fastest key. */
+/** Creates the string of equal bytes only once. The bytes as Latin-1 are the fastest key. */
 const memo = (bytes: Buffer, make: (key: string) => string) => {
   const made = new Map<string, string>()
   return (start: number, length: number) => {
@@ -134,7 +134,7 @@ const resultsOf = ({ rows, results: all }: Slice, monitor: number) => {
   const versions = new Array<unknown>(rows)
   const evaluatedAt = new Array<unknown>(rows)
   for (let place = from, row = 0; place < to; place++, row++) {
-    // The casts: each monitor has a position for each row.
+    // Each monitor has a position for each row.
     const version = all.versions[place] as number
     if (version === 0) continue
     results[row] = resultWords[all.results[place] as number]

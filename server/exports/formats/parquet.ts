@@ -6,17 +6,17 @@ import type { Slice } from '../slice.ts'
 import type { Format } from './format.ts'
 import { columnsOf, schemaOf } from './parquet-columns.ts'
 
-/** More than the size of a row group's column, so that each is one page, except for long texts. */
+/** A column of a row group is smaller than this, except for long texts, so it forms a single page. */
 const pageBytes = 2 ** 20
 
-/** One chunk, because Zstandard never grows data much. */
+/** The output is a single chunk, because Zstandard hardly ever makes data larger. */
 const compress = (bytes: Uint8Array) =>
   zstdCompressSync(bytes, {
     chunkSize: bytes.length + 1024,
     params: { [constants.ZSTD_c_compressionLevel]: 1 },
   })
 
-/** Metadata of the file: the monitors behind the columns, and the configuration. */
+/** Returns the metadata of the file: the configuration, and the monitors behind the columns. */
 const keyValues = ({ monitors, versions, about }: Layout) => {
   const told = monitors.map(({ version, ...monitor }) => ({ ...monitor, [`${versions}Version`]: version }))
   return [
@@ -44,7 +44,7 @@ async function* write(layout: Layout, slices: AsyncIterable<Slice>): AsyncGenera
   })
   for await (const slice of slices) {
     if (slice.rows === 0) continue
-    // A row group per slice, so that only one slice is in memory.
+    // Each slice is a row group, so that only one slice is in memory.
     file.write({ columnData: columnsOf(layout, names, slice), rowGroupSize: slice.rows, pageSize: pageBytes })
     yield take()
     await setImmediate()

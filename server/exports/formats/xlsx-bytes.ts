@@ -1,6 +1,6 @@
 /**
- * Writes the XML of a sheet into blocks of bytes. A string for each of ten million cells would take longer than
- * everything else, so texts are copied from the database's bytes to those of the file and escaped on the way.
+ * Writes the XML of a sheet into blocks of bytes. Creating a string for each of ten million cells would take longer
+ * than everything else, so texts are escaped while they are copied from the database's bytes to those of the file.
  */
 
 import { dayMs } from '../../platform/durations.ts'
@@ -8,20 +8,22 @@ import { copy, escapedBytes, writeEscaped } from './xlsx-text.ts'
 
 const blockBytes = 2 ** 21
 
-/** More than any cell except a text needs. */
+/** Every cell except a text needs less than this. */
 const cellBytes = 128
 
-/** In UTF-16 code units. Excel treats a file with a longer cell as broken. */
+/** The length is in UTF-16 code units. Excel considers a file with a longer cell damaged. */
 export const maxCellLength = 32_767
 
 /** The cell styles of `xlsx-parts.ts`, by their index there. */
 const styles = { plain: 0, timestamp: 1, heading: 2 } as const
 
-/** Days from 1899-12-30, the epoch of serial dates, to 1970. */
+/** The number of days from 1899-12-30, the epoch of serial dates, to 1970. */
 const epochSerial = 25_569
-/** 1900-03-01: spreadsheets disagree about earlier dates, because Excel has a 29 February 1900. */
+/**
+ * The first serial date is 1900-03-01. Spreadsheets disagree about earlier dates, because Excel has a 29 February 1900.
+ */
 const firstSerial = 61
-/** 9999-12-31, Excel's last day. */
+/** The last date in Excel is 9999-12-31. */
 const lastSerial = 2_958_465
 
 const latin1 = (text: string) => new Uint8Array(Buffer.from(text, 'latin1'))
@@ -44,9 +46,9 @@ const tails = {
 const hexDigits = latin1('0123456789abcdef')
 
 export class SheetBytes {
-  /** Number of texts that were longer than a cell can be. */
+  /** The number of texts that were too long for a cell. */
   cutCells = 0
-  /** Whether a block is complete. */
+  /** The blocks that are complete. */
   full: Buffer[] = []
   #block = Buffer.allocUnsafeSlow(blockBytes)
   #at = 0
@@ -57,7 +59,7 @@ export class SheetBytes {
     this.#prefixes = Array.from({ length: columns }, (_, column) => latin1(`<c r="${columnLetters(column)}`))
   }
 
-  /** Returns everything so far, including the current block. */
+  /** Returns everything so far, including the incomplete block. */
   takeAll(): Buffer[] {
     this.#endBlock()
     return this.full.splice(0)
@@ -70,7 +72,7 @@ export class SheetBytes {
     this.#at += bytes.length
   }
 
-  /** Counted from 1. */
+  /** Starts a row. Rows are counted from 1. */
   startRow(row: number): void {
     this.#row = latin1(String(row))
     this.xml(`<row r="${row}">`)
@@ -86,7 +88,7 @@ export class SheetBytes {
     this.#close(tails.endOfValue)
   }
 
-  /** By its index in the shared strings. */
+  /** Writes a text by its index in the shared strings. */
   shared(column: number, index: number): void {
     this.#open(column, tails.shared)
     this.#digits(index)
@@ -94,17 +96,18 @@ export class SheetBytes {
   }
 
   number(column: number, value: number): void {
-    // XLSX only has finite numbers.
+    // XLSX can only represent finite numbers.
     if (!Number.isFinite(value)) return
     this.#open(column, tails.number)
-    // Scores mostly have few decimals, which need no string. The test only passes for the exact number.
+    // Most scores have few decimals, and these are written without creating a string. The condition only holds if the
+    // number is exact.
     const tenThousandths = Math.round(value * 1e4)
     if (tenThousandths / 1e4 === value && Math.abs(tenThousandths) < 1e9) this.#decimal(tenThousandths)
     else this.#at += this.#block.write(String(value), this.#at, 'latin1')
     this.#close(tails.endOfValue)
   }
 
-  /** In milliseconds since 1970. Times that spreadsheets cannot represent become text. */
+  /** Writes a time, given in milliseconds since 1970. Times that spreadsheets can't represent become text. */
   timestamp(column: number, ms: number): void {
     const day = Math.floor(ms / dayMs)
     const serial = day + epochSerial
@@ -115,20 +118,20 @@ export class SheetBytes {
     }
     this.#open(column, tails.timestamp)
     this.#digits(serial)
-    // Nine decimals of a day are 86 µs. Never rounded down, because some programs truncate milliseconds.
+    // Nine decimals of a day are 86 µs. They are rounded up, because some programs truncate milliseconds.
     this.#block[this.#at++] = 0x2e
     this.#nineDigits(Math.ceil(((ms - day * dayMs) * 1e9) / dayMs))
     this.#close(tails.endOfValue)
   }
 
-  /** From its 16 bytes. */
+  /** Writes a UUID from its 16 bytes. */
   uuid(column: number, source: Uint8Array, start: number): void {
     this.#open(column, tails.text)
     const block = this.#block
     let at = this.#at
     for (let i = 0; i < 16; i++) {
       if (i === 4 || i === 6 || i === 8 || i === 10) block[at++] = 0x2d
-      // The casts: a UUID has 16 bytes, and there are 16 digits.
+      // A UUID has 16 bytes, and there are 16 digits.
       const byte = source[start + i] as number
       block[at++] = hexDigits[byte >> 4] as number
       block[at++] = hexDigits[byte & 15] as number
@@ -137,9 +140,9 @@ export class SheetBytes {
     this.#close(tails.endOfText)
   }
 
-  /** UTF-8. It is never a formula, because its type is text. */
+  /** Writes a UTF-8 text. Its type is text, so it is never a formula. */
   text(column: number, source: Buffer, start: number, length: number): void {
-    // White space at the ends would be lost.
+    // Readers would otherwise drop white space at the start and end.
     const spaced = length > 0 && ((source[start] ?? 0) <= 0x20 || (source[start + length - 1] ?? 0) <= 0x20)
     this.#open(column, spaced ? tails.spacedText : tails.text)
     this.#fitted(source, start, length)
@@ -153,7 +156,7 @@ export class SheetBytes {
     this.#close(tails.endOfText)
   }
 
-  /** An index in the shared strings. */
+  /** Writes an item of the shared strings. */
   sharedItem(source: Buffer): void {
     this.xml('<si><t xml:space="preserve">')
     this.#fitted(source, 0, source.length)
@@ -173,7 +176,7 @@ export class SheetBytes {
   #open(column: number, tail: Uint8Array): void {
     this.#reserve(cellBytes)
     const block = this.#block
-    // The cast: the constructor knew the columns.
+    // The constructor has created a prefix for each column.
     let at = copy(block, this.#at, this.#prefixes[column] as Uint8Array)
     at = copy(block, at, this.#row)
     this.#at = copy(block, at, tail)
@@ -228,7 +231,7 @@ export class SheetBytes {
   }
 
   #fitted(source: Buffer, start: number, length: number): void {
-    // No text has more code units than bytes.
+    // A text never has more code units than bytes.
     if (length <= maxCellLength) {
       this.#escaped(source, start, start + length)
       return

@@ -1,4 +1,4 @@
-/** The small parts of a workbook (ECMA-376, Office Open XML), and the bytes of its shared strings. */
+/** Creates the small parts of a workbook (ECMA-376, Office Open XML), and the bytes of its shared strings. */
 import { SheetBytes } from './xlsx-bytes.ts'
 
 const head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
@@ -29,7 +29,7 @@ ${relationship(2, 'worksheet', 'worksheets/sheet2.xml')}\
 ${relationship(3, 'sharedStrings', 'sharedStrings.xml')}\
 ${relationship(4, 'styles', 'styles.xml')}</Relationships>`
 
-/** `area` is the filtered range of the first sheet, such as `$A$1:$C$9`. */
+/** Returns the workbook. `area` is the filtered range of the first sheet, such as `$A$1:$C$9`. */
 export const workbook = (area: string) => `${head}<workbook xmlns="${main}" xmlns:r="${relationships}">\
 <bookViews><workbookView activeTab="0"/></bookViews>\
 <sheets><sheet name="Calls" sheetId="1" r:id="rId1"/><sheet name="About" sheetId="2" r:id="rId2"/></sheets>\
@@ -49,7 +49,7 @@ export const styleSheet = `${head}<styleSheet xmlns="${main}">\
 <xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/></cellXfs>\
 <cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`
 
-/** The beginning of a sheet. `widths` are in characters; `frozen` keeps the first row in view. */
+/** Returns the beginning of a sheet. `widths` are in characters. `frozen` keeps the first row in view. */
 export const sheetStart = (widths: number[], frozen: boolean) => {
   const pane = frozen ? '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>' : ''
   const selected = frozen ? ' tabSelected="1"' : ''
@@ -59,22 +59,24 @@ export const sheetStart = (widths: number[], frozen: boolean) => {
 <sheetFormatPr defaultRowHeight="15"/><cols>${columns.join('')}</cols><sheetData>`
 }
 
-/** `filter` is the range with filter buttons, such as `A1:C9`. */
+/** Returns the end of a sheet. `filter` is the range with filter buttons, such as `A1:C9`. */
 export const sheetEnd = (filter?: string) => `</sheetData>${filter ? `<autoFilter ref="${filter}"/>` : ''}</worksheet>`
 
-/** They stay in memory until the sheet is written, so there is a limit; later texts are in their cells. */
+/**
+ * Shared strings stay in memory until the sheet is written, so their size is limited. Later texts are in their cells.
+ */
 const maxSharedBytes = 16 * 2 ** 20
-/** The longest shared string. Longer ones hardly repeat, and cells count what they truncate. */
+/** The longest shared string. Longer texts hardly repeat, and cells count how often they truncate a text. */
 const maxSharedItemBytes = 1024
 
 export type SharedStrings = {
-  /** Undefined if it is too long, or there is no more space. */
+  /** Returns undefined if the text is too long or there is no more space. */
   indexOf: (source: Buffer, start: number, length: number) => number | undefined
   part: () => Buffer
 }
 
 export const sharedStrings = (): SharedStrings => {
-  // By their bytes, which decode faster as Latin-1 than as UTF-8.
+  // The keys are bytes as Latin-1, which decodes faster than UTF-8.
   const indexes = new Map<string, number>()
   let bytes = 0
   return {

@@ -4,7 +4,7 @@ import { type CallType, instantAt, resultWords, type Slice } from '../slice.ts'
 import { columnLetters, maxCellLength, SheetBytes } from './xlsx-bytes.ts'
 import { type SharedStrings, sheetEnd, sheetStart } from './xlsx-parts.ts'
 
-/** In characters. */
+/** The widths are in characters. */
 const callWidths: Record<CallType, number> = {
   uuid: 38,
   timestamp: 26,
@@ -34,7 +34,9 @@ const widthsOf = (layout: Layout, names: string[]) => {
 
 export type Written = { rows: number; cutCells: number }
 
-/** Then yields to the connection that reads the next slice, and the thread that compresses. */
+/**
+ * After this time, the writer yields to the connection that reads the next slice, and to the thread that compresses.
+ */
 const turnMs = 1
 
 /** Writes the sheet Calls in blocks of bytes, and updates `written`. */
@@ -73,7 +75,7 @@ export async function* callsSheet(
 
 export const filterArea = (columns: number, rows: number) => `A1:${columnLetters(columns - 1)}${rows + 1}`
 
-/** Writes cells of a call, starting at the column `at` of the sheet. */
+/** Writes the cells of a call. The first one is at the column `at` of the sheet. */
 type WriteCells = (row: number, from: number, to: number, at: number) => void
 
 const writerOfCells = (bytes: SheetBytes, layout: Layout, { calls }: Slice, strings: SharedStrings): WriteCells => {
@@ -84,7 +86,7 @@ const writerOfCells = (bytes: SheetBytes, layout: Layout, { calls }: Slice, stri
     for (let cell = from; cell < to; cell++) {
       const place = row * width + cell
       const column = at + cell - from
-      // The casts: each row has a position in each cell.
+      // Each row has a position in each cell.
       const start = starts[place] as number
       if (start < 0) continue
       const length = lengths[place] as number
@@ -133,7 +135,7 @@ const writeRow = (
     cell += each
     column += each
     const place = monitor * rows + row
-    // The casts: each monitor has a position for each row, and each result a word.
+    // Each monitor has a position for each row, and each result a word.
     const version = results.versions[place] as number
     if (version === 0) continue
     bytes.shared(column, words[results.results[place] as number] as number)
@@ -145,7 +147,7 @@ const writeRow = (
   }
 }
 
-/** The sheet About, which explains the other one. */
+/** Returns the sheet About, which explains the other one. */
 export const aboutSheet = (layout: Layout, { rows, cutCells }: Written): Buffer => {
   const bytes = new SheetBytes(4)
   let row = 0

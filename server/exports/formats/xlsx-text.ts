@@ -1,17 +1,17 @@
-/** Texts in the XML of a workbook: UTF-8 with escapes for what XML and Excel reserve. */
+/** Writes texts into the XML of a workbook: UTF-8 with escapes for what XML and Excel reserve. */
 
 const latin1 = (text: string) => new Uint8Array(Buffer.from(text, 'latin1'))
 
-/** A short copy, faster than `set`. */
+/** Copies a few bytes, which is faster than `set`. */
 export const copy = (target: Uint8Array, at: number, source: Uint8Array, length = source.length): number => {
-  // The cast: below `length` there is a byte.
+  // There is a byte at every position below `length`.
   for (let i = 0; i < length; i++) target[at + i] = source[i] as number
   return at + length
 }
 
 const copyRun = (target: Uint8Array, at: number, source: Buffer, start: number, end: number): number => {
   if (end - start > 32) return at + source.copy(target, at, start, end)
-  // The cast: before the end there is a byte.
+  // There is a byte at every position before the end.
   for (let i = start; i < end; i++) target[at++] = source[i] as number
   return at
 }
@@ -25,11 +25,11 @@ special.fill(1, 0, 0x20)
 special[0x09] = 0
 special[0x0a] = 0
 for (const byte of Buffer.from('&<>_')) special[byte] = 1
-special[0xef] = 1 // The first byte of U+FFFE and U+FFFF, which XML forbids.
+special[0xef] = 1 // U+FFFE and U+FFFF, which XML forbids, start with this byte.
 
 const isHex = (byte = 0) => (byte >= 48 && byte <= 57) || (byte >= 65 && byte <= 70) || (byte >= 97 && byte <= 102)
 
-/** The `_` of `_xHHHH`, which readers would take for an escape. */
+/** Whether the `_` starts a text like `_xHHHH`, which readers would take for an escape. */
 const looksEscaped = (text: Uint8Array, at: number, end: number) =>
   end - at >= 6 && text[at + 1] === 0x78 && [2, 3, 4, 5].every((place) => isHex(text[at + place]))
 
@@ -46,7 +46,7 @@ const escapes = { underscore: escapeOf(0x5f), fffe: escapeOf(0xfffe), ffff: esca
 
 const firstOfThree = new Uint8Array([0xef])
 
-/** The escapes of U+FFFE and U+FFFF; other characters start with the same byte. */
+/** Returns the escape of U+FFFE or U+FFFF. Other characters can start with the same byte. */
 const nonCharacterAt = (source: Buffer, at: number): Uint8Array => {
   const last = source[at + 1] === 0xbf ? source[at + 2] : undefined
   if (last === 0xbe) return escapes.fffe
@@ -54,8 +54,8 @@ const nonCharacterAt = (source: Buffer, at: number): Uint8Array => {
 }
 
 /**
- * Returns the escape of the special byte at `at`. The casts: `at` is before the end, and other special bytes are
- * controls.
+ * Returns the escape of the special byte at `at`, which must be before the end. Other special bytes are control
+ * characters.
  */
 const replacementAt = (source: Buffer, at: number, end: number): Uint8Array => {
   const byte = source[at] as number
@@ -64,13 +64,13 @@ const replacementAt = (source: Buffer, at: number, end: number): Uint8Array => {
   return entities.get(byte) ?? (controls[byte] as Uint8Array)
 }
 
-/** Copies `source` from `start` to `end` to `at` of `target`, which has space; returns the end there. */
+/** Copies `source` from `start` to `end` into `target`, which has enough space. Returns the position after the copy. */
 export const writeEscaped = (target: Uint8Array, from: number, source: Buffer, start: number, end: number): number => {
   let at = from
   let i = start
   while (i < end) {
     const run = i
-    // The casts: `i` is before the end, and the table has an entry for each byte.
+    // `i` is before the end, and the table has an entry for each byte.
     while (i < end && (special[source[i] as number] as number) === 0) i++
     at = copyRun(target, at, source, run, i)
     if (i === end) break

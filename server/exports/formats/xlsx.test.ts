@@ -32,10 +32,10 @@ const rowOf = (reasoning: string, call: Partial<SliceRow['call']> = {}): SliceRo
 
 const fileOf = (rows: SliceRow[], layout: Layout) => collect(xlsx.write(layout, slicesOf(rows, layout)))
 
-/** With exceljs, which has a strict XML parser. */
+/** Reads a file with exceljs, which has a strict XML parser. */
 const workbookOf = async (file: Buffer) => {
   const workbook = new exceljs.Workbook()
-  // The cast: its types are for an older Node, with buffers that were not generic.
+  // The types of exceljs are for an older version of Node, in which buffers were not generic.
   await workbook.xlsx.load(file as unknown as Parameters<typeof workbook.xlsx.load>[0])
   return workbook
 }
@@ -62,7 +62,7 @@ describe('XLSX', () => {
     const [lines, markup] = ['one\r\ntwo\rthree\n four \n', '<&>]]>&amp;"']
     const rows = [lines, markup, '_x0041_ \u0001\u001f', '\ufffe\uffff\ufeff'].map((text) => rowOf(text))
     const workbook = await workbookOf(await fileOf(rows, layout))
-    // As Excel escapes them (ECMA-376, ST_Xstring). This reader does not unescape them.
+    // Excel escapes these texts (ECMA-376, ST_Xstring), but this reader does not decode the escapes.
     const escaped = ['_x005F_x0041_ _x0001__x001F_', '_xFFFE__xFFFF_\ufeff']
     const read = [2, 3, 4, 5].map((row) => workbook.getWorksheet('Calls')?.getCell(row, 19).value)
     expect(read).toEqual([lines, markup, ...escaped])

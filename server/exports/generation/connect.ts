@@ -10,7 +10,7 @@ const applicationName = 'earshot export'
 const replicaTimeoutMs = 30_000
 
 /**
- * Opens the snapshot that an export reads. A replica is used if it has everything that was committed before within a
+ * Opens the snapshot that an export reads. Uses a replica if it receives everything that was committed before within a
  * time limit, otherwise the primary.
  */
 export const connect = async (

@@ -30,7 +30,7 @@ const fileOf = async (key: string): Promise<Buffer | undefined> => {
   return found && buffer(found.stream)
 }
 
-/** What the database needs for exports. */
+/** Counts the database's connections for exports. */
 const readers = async () => {
   const { rows } = await server.deps.db.executeQuery<{ count: number }>({
     sql: "SELECT count(*) AS count FROM pg_stat_activity WHERE application_name = 'earshot export' AND datname = current_database()",
@@ -39,10 +39,10 @@ const readers = async () => {
   return rows[0]?.count
 }
 
-/** Calls a second apart, each with one result. */
+/** Creates calls that start a second apart, each with one result. */
 const makeMany = async (count: number) => {
   const { id, key } = await makeOrganization(server)
-  // The service has just returned it.
+  // The service has just returned this ID.
   const org = orgIdOf(id)
   const [agent, monitor] = [await makeAgent(server, key), await makeMonitor(server, key)]
   const since = '2026-05-01T00:00:00.000Z'
@@ -72,7 +72,7 @@ const makeMany = async (count: number) => {
   return { order, key, monitorId: monitor.id as string }
 }
 
-/** Takes some seconds, with one call per slice. */
+/** Generating takes some seconds if each slice contains one call. */
 const slowly = { limits: { rowsPerSlice: 1 } }
 const many = await makeMany(3_000)
 
@@ -137,7 +137,7 @@ describe('a generation that ends early leaves no file and no reader', () => {
     const order = many.order()
     let isKilled = false
     const kill = () => {
-      // Earlier progress can arrive afterwards.
+      // A progress message from before the kill can arrive afterwards.
       if (isKilled) return
       isKilled = true
       const pids = execFileSync('pgrep', ['-P', String(process.pid), '-f', 'generation/process.ts']).toString()

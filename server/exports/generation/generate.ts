@@ -11,30 +11,29 @@ import type { ReadLimits } from './read.ts'
 
 export { type Generated, type ObservationOrder, type Order, TooManyCalls }
 
-/** Requests have priority for the CPU. */
+/** Requests take precedence over exports on the CPU. */
 const niceness = 10
-/** Many short-lived allocations; a larger young generation would only use more memory. */
+/** Most allocations are short-lived, so a larger young generation would only use more memory. */
 const options = ['--max-semi-space-size=8', '--disable-warning=ExperimentalWarning']
 
 const lowerPriority = ({ pid }: ChildProcess) => {
   try {
     if (pid !== undefined) setPriority(pid, niceness)
   } catch {
-    // It has already ended, or the system has no priorities. Neither prevents the export.
+    // The process has already ended, or the system has no priorities. Neither prevents the export.
   }
 }
 
 type Options = {
   signal: AbortSignal
-  /** Called with the number of rows written so far. */
+  /** Receives the number of rows written so far. */
   onProgress: (rows: number) => void
   limits?: Partial<ReadLimits>
 }
 
 /**
- * Writes the file of an export in a separate process, so that requests are served in the meantime and its memory is
- * freed.
- * Throws if it is aborted, if the process dies, or with its error; then there is no file.
+ * Writes the file of an export in a separate process, so that the service stays responsive and the memory is freed
+ * afterwards. Throws if it is aborted, if the process dies, or if the process reports an error. No file remains then.
  */
 export const generate = async (
   { config, database, db, log }: Pick<Deps, 'config' | 'database' | 'db' | 'log'>,
@@ -63,7 +62,7 @@ export const generate = async (
     else if (reply.type === 'note') log.info({ key: order.key }, reply.text)
     else last = reply
   })
-  // Its errors show in how it ends.
+  // The exit code shows the same errors.
   child.on('error', (err) => log.warn({ err }, 'the process of an export failed'))
   if (child.stderr) {
     createInterface({ input: child.stderr }).on('line', (line) =>
@@ -73,9 +72,9 @@ export const generate = async (
   const kill = () => child.kill('SIGKILL')
   signal.addEventListener('abort', kill, { once: true })
   try {
-    // If it cannot be notified, it has ended.
+    // If the message can't be sent, the process has ended.
     child.send(task, () => {})
-    // Its last message can arrive after its end, but before the channel closes.
+    // The last message can arrive after the process ended, but before its channel closes.
     const [[code, killedBy]] = await Promise.all([once(child, 'close'), once(child, 'disconnect')])
     signal.throwIfAborted()
     if (last?.type === 'generated') return last.generated

@@ -1,4 +1,4 @@
-// The messages to and from the generating process. Everything is JSON.
+// The messages between the service and the generating process. All of them are JSON.
 
 import type { BlobOptions } from '../../platform/blobs/blobs.ts'
 import { ApiError, type ErrorDetails, type ErrorKind } from '../../platform/errors.ts'
@@ -16,7 +16,7 @@ export type GeneratorTask = {
 
 export type GeneratorMessage =
   | { type: 'progress'; rows: number }
-  /** For the log. */
+  /** A text to log. */
   | { type: 'note'; text: string }
   | { type: 'generated'; generated: Generated }
   | { type: 'failed'; failure: Failure }
@@ -34,7 +34,7 @@ export const failureOf = (error: unknown): Failure => {
     const { kind, details, cause } = error
     return { type: 'refused', kind, message, ...(details && { details }), cause: String(cause) }
   }
-  // Distinguishes a temporarily unavailable database from other errors.
+  // The codes distinguish a temporarily unavailable database from other errors.
   const { code, syscall } = error as NodeJS.ErrnoException
   return { type: 'other', message, ...(stack && { stack }), code, syscall }
 }

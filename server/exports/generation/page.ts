@@ -1,4 +1,4 @@
-// A page of calls, as PostgreSQL sends them.
+// Collects a page of calls in the format in which PostgreSQL sends them.
 
 import type { TakeTuple } from '../../platform/db/snapshot.ts'
 import { type Calls, instantAt, uuidAt } from '../slice.ts'
@@ -10,18 +10,18 @@ const startedAtColumn = 2
 export type CallPage = {
   rows: number
   calls: Calls
-  /** Four words per call ID. */
+  /** The ID of each call, as four numbers of 32 bits. */
   ids: Int32Array
 }
 
 type Room = {
-  /** Columns of a tuple. */
+  /** The number of columns of a tuple. */
   width: number
   rows: number
   bytes: number
 }
 
-/** Stores tuples up to a number of bytes, or a single one; the rest is left for another page. */
+/** Stores tuples until they reach a number of bytes. Always stores at least one. The rest is left for another page. */
 export const collectCalls = ({ width, rows: maxRows, bytes: maxBytes }: Room) => {
   let bytes = Buffer.allocUnsafeSlow(Math.min(maxBytes, 256 * 1024))
   let length = 0
@@ -70,7 +70,7 @@ export const collectCalls = ({ width, rows: maxRows, bytes: maxBytes }: Room) =>
   }
 }
 
-/** Some rows of a page, in its memory. */
+/** Returns some rows of a page that share its memory. */
 const partOf = ({ calls, ids }: Omit<CallPage, 'rows'>, from: number, to: number): CallPage => ({
   rows: to - from,
   calls: {
@@ -82,10 +82,10 @@ const partOf = ({ calls, ids }: Omit<CallPage, 'rows'>, from: number, to: number
   ids: ids.subarray(from * 4, to * 4),
 })
 
-/** Some rows of a page, in separate memory. */
+/** Copies some rows of a page to separate memory. */
 export const copyRows = ({ rows, calls, ids }: CallPage, from: number, to: number): CallPage => {
   const { width, bytes, starts, lengths } = calls
-  // Rows are stored one after the other, starting with the ID.
+  // Rows are stored one after the other, and each starts with its ID.
   const begin = starts[from * width + idColumn] ?? 0
   const end = to < rows ? starts[to * width + idColumn] : bytes.length
   const own = Buffer.from(new Uint8Array(bytes.subarray(begin, end)).buffer)
@@ -110,7 +110,7 @@ export const positionOf = ({ calls: { width, bytes, starts } }: CallPage, row: n
   }
 }
 
-/** Removes dropped rows in place. */
+/** Keeps only some rows of a page, without copying it. */
 export const keepRows = ({ calls, ids }: CallPage, kept: Int32Array): CallPage => {
   const { width } = calls
   for (const [to, from] of kept.entries()) {

@@ -1,5 +1,5 @@
-// The process that generates one export. It only loads what it needs: nothing is written until it has started. This
-// thread reads, and another one writes.
+// The process that generates one export. It loads only what it needs, because writing starts after everything is
+// loaded. This thread reads, and another one writes.
 
 import { rowsPerSlice } from '../formats/formats.ts'
 import { connect } from './connect.ts'
@@ -8,7 +8,7 @@ import type { Generated } from './order.ts'
 import { openReading } from './read.ts'
 import { openWriting } from './writing.ts'
 
-/** If the parent process is gone, nobody needs the file. */
+/** Nobody needs the file if the parent process is gone. */
 const end = () => process.exit(1)
 
 const reply = (message: GeneratorMessage): Promise<void> =>

@@ -1,10 +1,10 @@
-// Everything is read in one snapshot, on its only connection. COPY has no parameters, so IDs and times are checked and
-// inserted into the text.
+// Reads everything in one snapshot, on its only connection. COPY takes no parameters, so IDs and times are validated
+// and then inserted into the text.
 
 import type { OrgId } from '../../platform/db/database.ts'
 import type { Snapshot as Db, TakeTuple } from '../../platform/db/snapshot.ts'
 
-/** The position of a call: they are read in this order. */
+/** The position of a call. Calls are read in this order. */
 export type CallPosition = { startedAt: string; id: string }
 
 const idForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -33,7 +33,9 @@ export const listMonitors = (db: Db, org: OrgId, ids: string[]) =>
 
 type More = { columns: string; joins: string }
 
-/** Reads `callColumns` and additional columns. The page is selected first, so that only its agents are looked up. */
+/**
+ * Reads `callColumns` and additional columns. Selects the page first, so that agents are only looked up for its rows.
+ */
 const callsWithNames = (org: OrgId, page: string, { columns, joins }: More = { columns: '', joins: '' }): string => `
   SELECT c.id, c.external_id, c.started_at, c.ended_at, c.duration_seconds, c.channel, c.direction,
     c.agent_id, a.name, v.number, c.company_id, k.name, c.customer_id, c.metadata::text ${columns}
@@ -56,10 +58,10 @@ export const copyCalls = (db: Db, org: OrgId, ids: string[], take: TakeTuple) =>
 
 type Observed = { experimentId: string; outcomes: number; ids: string[] }
 
-/** The words for the stored numbers; not applicable is 0, which has no word. */
+/** The words for the stored numbers. Number 0 means not applicable and has no word. */
 const observationWords = `(ARRAY['observed', 'pending', 'missing', 'failed'])`
 
-/** The values of `cellsOfObservations`. */
+/** Reads the values of `cellsOfObservations`. */
 export const copyObserved = (db: Db, org: OrgId, { experimentId, outcomes, ids }: Observed, take: TakeTuple) => {
   const ofOutcomes = Array.from({ length: outcomes }, (_, at) => {
     const place = at + 1
@@ -95,9 +97,9 @@ const within = ({ first, last }: Stretch): string =>
   `r.call_started_at BETWEEN ${instant(first.startedAt)} AND ${instant(last.startedAt)}`
 
 /**
- * For all calls of a range: only reads the primary key, unless reasoning is included. `isTied` if more calls may start
- * at the first and last times than the page has; comparing each row with both ends takes a tenth of the time. (The
- * planner estimates badly with only the ends, hence both conditions.)
+ * Reads the results of all calls in a range. Uses only the primary key, unless reasoning is included. `isTied` means
+ * that other calls may start at the same time as the first or last one. Comparing each row with only the two times
+ * takes a tenth of the time otherwise needed. The planner underestimates that condition alone, so there are two.
  */
 export const copyResultsBetween = (db: Db, org: OrgId, columns: Columns, stretch: PageStretch, take: TakeTuple) => {
   const { first, last, isTied } = stretch
@@ -110,7 +112,7 @@ export const copyResultsBetween = (db: Db, org: OrgId, columns: Columns, stretch
   )
 }
 
-/** For many calls of a range: reads all its results, and the database drops the others. */
+/** Reads the results of many calls in a range. Reads all results of the range, and the database drops the others. */
 export const copyResultsAmong = (db: Db, org: OrgId, columns: Columns, calls: CallPosition[], take: TakeTuple) => {
   const [first, last] = [calls[0], calls.at(-1)]
   if (!first || !last) return Promise.resolve()
@@ -122,7 +124,7 @@ export const copyResultsAmong = (db: Db, org: OrgId, columns: Columns, calls: Ca
   )
 }
 
-/** For few calls of a range: looks up the results of each. */
+/** Reads the results of few calls in a range. Looks up the results of each call. */
 export const copyResultsOfEach = (db: Db, org: OrgId, columns: Columns, calls: CallPosition[], take: TakeTuple) => {
   const times = instants(calls.map(({ startedAt }) => startedAt))
   return db.copy(
@@ -143,14 +145,15 @@ export const countCallsBetween = async (db: Db, org: OrgId, { first, last }: Str
 
 type Statement = { text: string; values: unknown[] }
 
-/** Opens a cursor for a statement that is read to its end. */
+/** Opens a cursor for a statement whose rows are all read. */
 export const openCursor = async (db: Db, _org: OrgId, { text, values }: Statement): Promise<void> => {
   await db.query('SET LOCAL cursor_tuple_fraction = 1')
   await db.query(`DECLARE calls NO SCROLL CURSOR FOR ${text}`, values)
 }
 
 /**
- * Selects the conversations in the arms of an experiment. One that was just erased is still counted, but has no row.
+ * Opens a cursor for the conversations in the arms of an experiment. A conversation that was just erased is still
+ * counted, but has no row.
  */
 export const openCursorOfObserved = (db: Db, org: OrgId, experimentId: string): Promise<void> =>
   openCursor(db, org, {

@@ -13,7 +13,8 @@ import { makePlan } from './plan.ts'
 import { openReading } from './read.ts'
 
 /**
- * `EXPORT_SEED=… vitest run server/exports/generation/read` repeats a run; `EXPORT_ORGANIZATIONS=200` makes it longer.
+ * `EXPORT_SEED=… vitest run server/exports/generation/read` repeats a run, and `EXPORT_ORGANIZATIONS=200` makes it
+ * longer.
  */
 const seed = Number(process.env.EXPORT_SEED ?? randomInt(2 ** 31))
 const organizations = Number(process.env.EXPORT_ORGANIZATIONS ?? 8)
@@ -42,7 +43,7 @@ describe('an export', () => {
         expect(header).toEqual(columnNames(layout))
         expect(found, `order ${at}: ${JSON.stringify({ order, limits })}`).toEqual(expected)
         rows += found.length
-        // What the preview returns for an export.
+        // The preview returns these monitors for an export.
         const asking = order.monitors.filter(({ result }) => result !== 'all')
         const monitors = asking.length > 0 ? asking : order.monitors
         const selection = { ...order.selection, monitors, match: order.match }
@@ -51,7 +52,7 @@ describe('an export', () => {
     } finally {
       await snapshot.close()
     }
-    // Something was compared, unless there is almost nothing.
+    // Unless there is almost no data, the test must have compared some.
     if (all.results.length > 30) expect(rows).toBeGreaterThan(0)
   })
 

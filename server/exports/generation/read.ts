@@ -14,29 +14,29 @@ import {
 import { collectResults } from './results.ts'
 import { openSource, type Size } from './sources.ts'
 
-/** Maximum text in a slice: ordinary texts are far below, and slices of very large texts have fewer rows. */
+/** The most text in a slice. Ordinary texts are far below this. A slice of very long texts has fewer rows. */
 const maxBytes = 32 * 1024 * 1024
 
 /**
- * Below this share of matching calls, their results are looked up one by one; at this share, both ways take equally
- * long.
+ * If the share of matching calls is lower than this, their results are looked up one by one. Both ways take equally
+ * long at this share.
  */
 const sparseShare = 0.04
 
 export type ReadLimits = {
   rowsPerSlice: number
-  /** Total rows; one more fails. */
+  /** The most rows in total. Reading fails if there are more. */
   maxRows?: number
   maxBytes?: number
 }
 
 export type ExportReading = {
   layout: Layout
-  /** Slices with at least one row each. */
+  /** Yields slices with at least one row each. */
   slices: (limits: ReadLimits) => AsyncGenerator<Slice>
 }
 
-/** Whether the calls at one of its ends start at the same time, as calls outside of it may too. */
+/** Whether calls at one of the ends start at the same time, because calls outside of the page may do so too. */
 const isTied = (page: CallPage): boolean => {
   const last = page.rows - 1
   const startedAt = (row: number) => positionOf(page, row).startedAt
@@ -46,18 +46,18 @@ const isTied = (page: CallPage): boolean => {
 const positionsOf = (page: CallPage): CallPosition[] =>
   Array.from({ length: page.rows }, (_, row) => positionOf(page, row))
 
-/** Reads the contents of an export. Slices are read one by one, on demand. */
+/** Opens the contents of an export. Slices are only read when they are requested. */
 export const openReading = async (snapshot: Snapshot, plan: Plan): Promise<ExportReading> => {
   const { org, reasoning } = plan
   const { layout, measured, keepsAll, isWhole, maxRows: mostRows, pages } = await openSource(snapshot, plan)
   const columns = { monitorIds: measured.map(({ id }) => id), reasoning }
 
-  /** A page becomes several slices if its texts are too large. */
+  /** Splits a page into several slices if its texts are too large. */
   const slicesOf = async function* (page: CallPage, size: Size): AsyncGenerator<Slice> {
     const collected = collectResults(page, measured, {
       keepsAll,
       reasoning,
-      // A single call is never too large.
+      // A single call is never too large for a slice.
       maxBytes: page.rows === 1 ? Number.POSITIVE_INFINITY : size.bytes,
     })
     const stretch = { first: positionOf(page, 0), last: positionOf(page, page.rows - 1) }
@@ -85,7 +85,7 @@ export const openReading = async (snapshot: Snapshot, plan: Plan): Promise<Expor
       const size: Size = { rows: rowsPerSlice, bytes }
       let rows = 0
       for await (const page of pages(size)) {
-        // Earlier pages may say nothing about later ones.
+        // The next pages may have shorter texts.
         size.rows = Math.min(rowsPerSlice, size.rows * 2)
         for await (const slice of slicesOf(page, size)) {
           rows += slice.rows

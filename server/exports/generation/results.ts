@@ -1,19 +1,19 @@
-// Merges the results of a page with its calls. Both are in the order of time and ID, so each monitor's results are
-// walked along the calls.
+// Merges the results of a page with its calls. Both are sorted by time and ID, so each monitor's results are merged in
+// one pass.
 
 import type { TakeTuple } from '../../platform/db/snapshot.ts'
 import { instantAt, type Results, type Slice } from '../slice.ts'
 import { type CallPage, keepRows } from './page.ts'
 
-/** Offsets of the fields that are never null, after each length. */
+/** The offsets of the values of fields that are never null. Each value follows its length. */
 const fields = { monitorId: 6, conversationId: 26, version: 46, status: 54, evaluatedAt: 60, result: 68 }
 const scored = 0
 
-/** The monitor and its version; 0 is the newest with a result. */
+/** The monitor and its version. Version 0 means the newest version with a result. */
 export type MeasuredMonitor = { id: string; version: number }
 
 type Options = {
-  /** Whether a call without a result is included. */
+  /** Whether calls without a result are included. */
   keepsAll: boolean
   reasoning: boolean
   maxBytes: number
@@ -60,7 +60,7 @@ export const collectResults = (page: CallPage, monitors: MeasuredMonitor[], opti
 
   let current: Int32Array = new Int32Array(0)
   let first = 0
-  /** All versions are in scope, or this one. */
+  /** The version that is in scope, or 0 if all are. */
   let only = 0
   let row = 0
 
@@ -80,7 +80,10 @@ export const collectResults = (page: CallPage, monitors: MeasuredMonitor[], opti
     row = 0
   }
 
-  /** Finds the row of the call from this one on; -1 for a result without a call. */
+  /**
+   * Finds the row of the call, searching from the current row on. Returns -1 if the result belongs to no call of the
+   * page.
+   */
   const find = (view: DataView, at: number): number => {
     const [a, b, c, d] = [view.getInt32(at), view.getInt32(at + 4), view.getInt32(at + 8), view.getInt32(at + 12)]
     for (let next = row; next < rows; next++) {
@@ -104,12 +107,12 @@ export const collectResults = (page: CallPage, monitors: MeasuredMonitor[], opti
     setValues(cell, view, at)
   }
 
-  /** The fields that can be null, one after the other. */
+  /** Reads the fields that can be null, which follow each other. */
   const setValues = (cell: number, view: DataView, at: number) => {
     const status = view.getInt16(at + fields.status)
     let field = at + fields.result
     const resultBytes = view.getInt32(field)
-    // Indexes into `resultWords`.
+    // The number is an index into `resultWords`.
     results[cell] = status === scored ? 1 - view.getInt16(field + 4) : status + 1
     field += 4 + Math.max(0, resultBytes)
     const scoreBytes = view.getInt32(field)
@@ -122,7 +125,7 @@ export const collectResults = (page: CallPage, monitors: MeasuredMonitor[], opti
   return {
     take,
     isTooLarge: () => reasons?.isTooLarge() ?? false,
-    /** The calls with a result in scope, or all. */
+    /** Returns the calls with a result in scope, or all calls. */
     slice: (): Slice => {
       const found: Results = { versions, results, scores, evaluatedAt, reasoning: reasons?.all() }
       if (options.keepsAll) return { rows, calls: page.calls, results: found }

@@ -1,4 +1,4 @@
-// The data that an export reads: calls, columns, and monitors.
+// Provides the data that an export reads: calls, columns, and monitors.
 
 import type { Snapshot, TakeTuple } from '../../platform/db/snapshot.ts'
 import { cellsOfCalls, cellsOfObservations, type Layout, slugsOf, tupleTypes } from '../layout.ts'
@@ -22,14 +22,14 @@ export type Size = { rows: number; bytes: number }
 
 export type ExportSource = {
   layout: Layout
-  /** In the order of the layout. */
+  /** The monitors in the order of the layout. */
   measured: MeasuredMonitor[]
-  /** Whether a call without a result is a row. */
+  /** Whether calls without a result are included. */
   keepsAll: boolean
-  /** Whether a page contains all calls between its first and last. */
+  /** Whether a page contains all calls between its first and last one. */
   isWhole: boolean
   maxRows: number
-  /** The calls, oldest first. */
+  /** Yields the calls, oldest first. */
   pages: (size: Size) => AsyncGenerator<CallPage>
 }
 
@@ -43,7 +43,7 @@ const findMonitors = async (snapshot: Snapshot, { org, monitors }: CallPlan): Pr
   })
 }
 
-/** All calls of the period. */
+/** Yields all calls of the period. */
 const pagesOfWindow = async function* (
   snapshot: Snapshot,
   { org, selection }: CallPlan,
@@ -60,7 +60,7 @@ const pagesOfWindow = async function* (
     if (page.rows === 0) return
     after = positionOf(page, page.rows - 1)
     yield page
-    // Fewer calls than requested: there are no more.
+    // There are no more calls if there are fewer than requested.
     if (!collected.isFull() && page.rows < limit) return
   }
 }
@@ -72,7 +72,7 @@ type CallCursor = {
   width: number
 }
 
-/** The calls of a cursor. */
+/** Yields the calls of a cursor. */
 const pagesOfCursor = async function* (
   snapshot: Snapshot,
   { org }: Plan,

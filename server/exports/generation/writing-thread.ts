@@ -1,4 +1,5 @@
-// The thread that writes the file of an export, next to the one that reads. Both have about the same amount of work.
+// The thread that writes the file of an export. Another thread reads at the same time, and both have about the same
+// amount of work.
 
 import { on } from 'node:events'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -12,11 +13,11 @@ import type { FileDestination, Given, WriterMessage } from './writing.ts'
 const port = parentPort
 if (!port) throw new Error('This runs in a thread')
 
-// Passed by the thread that started it.
+// The thread that started this one has passed these values.
 const { format: name, key, storage } = workerData as FileDestination
 const tell = (message: WriterMessage) => port.postMessage(message)
 
-/** Buffers arrive as plain byte arrays. */
+/** Restores buffers, which arrive as plain byte arrays. */
 const withBuffer = <C extends Cells>(cells: C): C => {
   const { buffer, byteOffset, length } = cells.bytes
   return { ...cells, bytes: Buffer.from(buffer, byteOffset, length) }
@@ -30,7 +31,7 @@ const revived = ({ rows, calls, results }: Slice): Slice => ({
 
 const messages = on(port, 'message')
 const next = async (): Promise<Given> => {
-  // It only ends with the thread.
+  // Messages only end when the thread does.
   const [given] = (await messages.next()).value as [Given]
   return given
 }

@@ -14,7 +14,7 @@ type Stored = Omit<Generated, 'rows'>
 
 export type FileDestination = { format: FormatName; key: string; storage: BlobOptions['config'] }
 
-/** The messages to the thread, one after the other. */
+/** The messages to the thread. */
 export type Given = { type: 'begin'; layout: Layout } | { type: 'slice'; slice: Slice } | { type: 'end' | 'abandon' }
 
 /** The messages from the thread. */
@@ -23,10 +23,10 @@ export type WriterMessage =
   | { type: 'stored'; stored: Stored }
   | { type: 'failed'; failure: Failure }
 
-/** Slices that wait while one is written. */
+/** The number of slices that can wait while one is written. */
 const mostWaiting = 2
 
-/** The memory of a slice is transferred instead of copied: it contains nothing else. */
+/** Returns the memory of a slice, which is transferred instead of copied. It contains nothing else. */
 const memoryOf = ({ calls, results }: Slice): ArrayBufferLike[] => {
   const { versions, results: words, scores, evaluatedAt, reasoning } = results
   const arrays = [calls.bytes, calls.starts, calls.lengths, versions, words, scores, evaluatedAt]
@@ -38,7 +38,7 @@ export const openWriting = (destination: FileDestination, onWritten: (rows: numb
   const worker = new Worker(join(import.meta.dirname, 'writing-thread.ts'), { workerData: destination })
   const exited = once(worker, 'exit')
   const result = Promise.withResolvers<Stored>()
-  // It is awaited at the end; anyone who passes a slice learns of a failure earlier.
+  // The caller only awaits the result at the end, but it learns of a failure when it passes the next slice.
   result.promise.catch(() => {})
   let failure: Error | undefined
   let waiting = 0
@@ -66,7 +66,9 @@ export const openWriting = (destination: FileDestination, onWritten: (rows: numb
     worker.postMessage(given, given.type === 'slice' ? (memoryOf(given.slice) as ArrayBuffer[]) : [])
   return {
     begin: (layout: Layout) => give({ type: 'begin', layout }),
-    /** Resolves when another slice can be passed. The caller no longer owns the slice. */
+    /**
+     * Passes a slice to the thread, and resolves when another one can be passed. The caller no longer owns the slice.
+     */
     write: async (slice: Slice): Promise<void> => {
       waiting += 1
       give({ type: 'slice', slice })
