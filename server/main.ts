@@ -7,12 +7,15 @@ import { ConfigError } from './platform/config.ts'
 
 const exitCodeOf = (error: unknown): number => {
   const isParsing = (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS') ?? false
-  // Invalid requests to the service are usage errors of the command.
+  // If the service rejects a request as invalid, the command was used incorrectly.
   const isInvalid = (error as { status?: number }).status === 400
   return isParsing || isInvalid || error instanceof WronglyCalled || error instanceof ConfigError ? 2 : 1
 }
 
-/** 0 success, 1 failure, 2 invalid usage or configuration; docs/command-line.md lists the others. */
+/**
+ * Returns 0 for success, 1 for failure, and 2 for invalid usage or configuration. docs/command-line.md lists the
+ * others.
+ */
 const main = async ([name = 'help', ...args]: string[]): Promise<number> => {
   const [about] = args
   if (name === 'help' && about !== undefined && about !== '--help') return main([about, '--help'])
@@ -25,7 +28,7 @@ const main = async ([name = 'help', ...args]: string[]): Promise<number> => {
     return 0
   }
   if (name === 'warm' && args.length === 0) {
-    // Run by npm after installing: with all code in the compile cache, the first start is as fast as later ones.
+    // npm runs this after installing. It fills the compile cache, so that the first start is as fast as later ones.
     for (const { load } of Object.values(commands)) await load()
     return 0
   }
@@ -44,7 +47,7 @@ const runCommand = async (name: string, command: Spec, args: string[]): Promise<
     process.stdout.write(usageOf(name, command))
     return 0
   } catch (thrown) {
-    // Shows the original error, not a later one from closing.
+    // The original error matters, not a later one from closing.
     let error = thrown
     while (error instanceof SuppressedError) error = error.suppressed
     const code = exitCodeOf(error)
@@ -56,7 +59,10 @@ const runCommand = async (name: string, command: Spec, args: string[]): Promise<
   }
 }
 
-/** The reader may stop early, as `head` does, or a disk may be full. The work is done anyway. */
+/**
+ * Ignores errors of the output. The reader can stop early, like `head` does, or a disk can be full, but the work is
+ * done.
+ */
 const ignoreEnd = (error: NodeJS.ErrnoException): void => {
   if (error.code !== 'EPIPE' && error.code !== 'ENOSPC') throw error
 }

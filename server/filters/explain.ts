@@ -3,7 +3,7 @@ import type { Selection } from './queries.ts'
 
 /** Describes in words what a filter selects. */
 
-/** If there are more names, the rest are counted. */
+/** The most names to list. If there are more, the rest are counted. */
 const maxNamed = 5
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
@@ -94,7 +94,7 @@ const reviews: Record<NonNullable<Selection['reviewStatus']>, string> = {
   completed: 'with a completed review',
 }
 
-/** `names` maps IDs to names. IDs without a name are shown as they are. */
+/** Describes a filter in words. `names` maps IDs to names. IDs without a name are shown themselves. */
 export const explainFilter = (selection: Selection, names: ReadonlyMap<string, string>): string => {
   const { channels, directions, statuses, agentIds, agentVersionIds, agentGroupIds, companyIds } = selection
   const { customerId, text, reviewStatus, bucketId } = selection

@@ -5,7 +5,7 @@ import { Choice, Closed, Id, TimestampInput } from '../platform/http/schemas.ts'
 import { findTimeZone, timeZoneFault } from '../platform/time-zone.ts'
 import type { Selection } from './queries.ts'
 
-/** The one filter grammar for selecting conversations. */
+/** The grammar of filters. Everything that selects conversations uses it. */
 
 const comparing = ['eq', 'neq', 'contains', 'not_contains', 'gt', 'gte', 'lt', 'lte'] as const
 const asking = ['is_set', 'is_not_set', 'is_true', 'is_false'] as const
@@ -144,10 +144,10 @@ export type Filter = Static<typeof Filter>
 
 const comparisons = new Set<string>(comparing)
 
-/** A search for only punctuation would never match. */
+/** Whether a text contains a word. A search for only punctuation would never match. */
 const hasWord = (text: string): boolean => /[\p{L}\p{N}]/u.test(text)
 
-/** PostgreSQL counts each `-` before a word and fails above 32 of them. */
+/** Whether a text has too many dashes. PostgreSQL counts each `-` before a word and fails with more than 32. */
 const hasDashes = (text: string): boolean => /(-[^\p{L}\p{N}-]*){20}/u.test(text)
 
 const periodFaults = ({ since, until, period }: Filter): Issue[] => {
@@ -169,7 +169,7 @@ const periodFaults = ({ since, until, period }: Filter): Issue[] => {
   return faults
 }
 
-/** Checks what a schema cannot. Paths are relative to the filter. */
+/** Validates what a schema cannot. Paths are relative to the filter. */
 export const faultsOf = (filter: Filter): Issue[] => {
   const { since, until, minDurationSeconds: min, maxDurationSeconds: max, text, metadata = [], monitors = [] } = filter
   const faults = periodFaults(filter)
@@ -199,7 +199,7 @@ const instant = (text: string | undefined) => text && new Date(text).toISOString
 const zoned = (period: Filter['period']) => {
   if (period === undefined) return undefined
   const { timezone = 'UTC', ...one } = period
-  // Checked before: it has one of them, and a known time zone.
+  // The validation has ensured that it has one of them, and a known time zone.
   return { ...(one as Period), timezone: findTimeZone(timezone) ?? 'UTC' }
 }
 
@@ -208,7 +208,10 @@ const conditions = (list: Condition[] | undefined) =>
     ? list.map(({ key, op, value }) => (comparisons.has(op) ? { key, op, value: value ?? '' } : { key, op }))
     : undefined
 
-/** Next to conditions with a result, `all` conditions add nothing. Nor does `match` with a single condition. */
+/**
+ * Returns the monitor conditions in canonical form. `all` conditions add nothing next to conditions with a result, and
+ * neither does `match` for a single condition.
+ */
 const monitorConditions = ({ monitors = [], match }: Filter): Pick<Selection, 'monitors' | 'match'> => {
   if (monitors.length === 0) return {}
   const all = monitors
@@ -222,8 +225,8 @@ const monitorConditions = ({ monitors = [], match }: Filter): Pick<Selection, 'm
 }
 
 /**
- * Checks what a schema cannot, reports all faults at once, and returns the filter in canonical spelling: filters with
- * the same meaning are equal as JSON. `path` is the path of the filter in the request.
+ * Validates what a schema cannot and reports all errors at once. Returns the filter in canonical form: filters with the
+ * same meaning are equal as JSON. `path` is the path of the filter in the request.
  */
 export const parseFilter = (filter: Filter, path = ''): Selection => {
   const issues = faultsOf(filter).map((fault) => ({ ...fault, path: path ? `${path}.${fault.path}` : fault.path }))

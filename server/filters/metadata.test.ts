@@ -9,7 +9,7 @@ import type { Condition } from './filter.ts'
 import { parseFilter } from './filter.ts'
 import { whereSelected } from './queries.ts'
 
-/** Compares metadata conditions as the API documents them with what PostgreSQL returns. */
+/** Compares metadata conditions as the API documents them with the results of PostgreSQL. */
 
 /** `FILTER_SEED=… vitest run server/filters` repeats a run with the same documents and conditions. */
 const seed = Number(process.env.FILTER_SEED ?? randomInt(2 ** 31))
@@ -19,7 +19,7 @@ const { db } = server.deps
 
 type Document = Record<string, unknown>
 
-/** JSON text of a scalar, with numbers without an exponent. Undefined for everything else. */
+/** Returns the JSON text of a scalar, with numbers without an exponent. Returns undefined for other values. */
 const textOf = (value: unknown): string | undefined => {
   if (typeof value === 'string') return value
   if (typeof value === 'boolean') return value ? 'true' : 'false'
@@ -33,7 +33,7 @@ const textOf = (value: unknown): string | undefined => {
   return `${sign}${padded.slice(0, at)}${padded.length > at ? `.${padded.slice(at)}` : ''}`
 }
 
-/** A decimal number as a whole number of units that both sides share. */
+/** Returns two decimal numbers as whole numbers of the same unit. */
 const asNumbers = (a: string, b: string): [bigint, bigint] | undefined => {
   const parts = [a, b].map((text) => (text.length <= 500 ? /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) : null))
   if (parts.some((part) => part === null)) return undefined
@@ -54,7 +54,7 @@ const daysOf = (year: number, month: number) =>
       ? 30
       : 31
 
-/** An ISO timestamp in microseconds. */
+/** Returns an ISO timestamp in microseconds. */
 const asInstant = (text: string): bigint | undefined => {
   const parts =
     /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d):(\d\d)))?$/i.exec(text) ??
@@ -98,7 +98,7 @@ const satisfies = (document: Document, { key, op, value = '' }: Condition): bool
 const storeAll = async (documents: Document[]): Promise<OrgId> => {
   const { id, key } = await makeOrganization(server)
   const agent = await makeAgent(server, key)
-  // The API returns IDs of this organization.
+  // The API returned this ID, so it is valid.
   const org = orgIdOf(id)
   const startedAt = new Date()
   const rows = documents.map((metadata) => ({
@@ -281,7 +281,7 @@ describe('metadata conditions', () => {
   it('match the documentation on thousands of documents', { timeout: 120_000 }, async () => {
     process.stdout.write(`metadata conditions: FILTER_SEED=${seed}\n`)
     const drawn = fc.sample(documents, { numRuns: 2_000, seed })
-    // All words have the same key, so that each condition meets each kind of value.
+    // All words have the same key, so that each condition is compared with each kind of value.
     const planned = [
       ...words,
       ...booleanWords,
@@ -333,7 +333,7 @@ describe('metadata conditions', () => {
   })
 })
 
-/** PostgreSQL orders keys in its own way. */
+/** Sorts the keys of objects, because PostgreSQL has its own order. */
 const sorted = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.entries(value)

@@ -8,7 +8,7 @@ import { newId, orgIdOf } from '../platform/ids.ts'
 import { type Filter, parseFilter } from './filter.ts'
 import { countSelected, listSelected } from './queries.ts'
 
-/** Compares monitor conditions as the API documents them with what PostgreSQL returns. */
+/** Compares monitor conditions as the API documents them with the results of PostgreSQL. */
 
 /** `FILTER_SEED=… vitest run server/filters` repeats a run with the same results and conditions. */
 const seed = Number(process.env.FILTER_SEED ?? randomInt(2 ** 31))
@@ -16,11 +16,11 @@ const seed = Number(process.env.FILTER_SEED ?? randomInt(2 ** 31))
 const server = await testServer()
 const { db } = server.deps
 const { id, key } = await makeOrganization(server)
-// The API returns IDs of this organization.
+// The API returned this ID, so it is valid.
 const org = orgIdOf(id)
 const agent = await makeAgent(server, key)
 
-/** Above the number that is checked individually, so that both query plans are used. */
+/** The number exceeds how many conversations are checked individually, so that both query plans are used. */
 const conversationCount = 3_000
 const verdicts = ['affected', 'not_affected', 'unscored', 'failed'] as const
 type Verdict = (typeof verdicts)[number]
@@ -49,7 +49,7 @@ const randomBelow = (() => {
   }
 })()
 
-/** Returns rows with equal columns as a single value, which the database expands. */
+/** Inserts rows as a single JSON value that the database expands. */
 const insertAll = async (table: 'conversations' | 'monitor_results', rows: object[]) => {
   const columns = sql.join(Object.keys(rows[0] ?? {}).map((name) => sql.id(name)))
   await sql`
@@ -59,7 +59,7 @@ const insertAll = async (table: 'conversations' | 'monitor_results', rows: objec
 
 type Drawn = { monitor: string; version: number; verdict: Verdict }
 
-/** The first monitors find much and the last one little. */
+/** Generates results. The first monitors find many conversations affected, and the last one few. */
 const drawVerdicts = (): Drawn[] =>
   [...monitors, deleted].flatMap((monitor, index) =>
     [1, 2, 3]
@@ -86,7 +86,7 @@ const resultRow = ({ id, startedAt }: { id: string; startedAt: Date }, { monitor
   evaluator: 'test',
 })
 
-/** Several calls begin at the same moment. */
+/** Stores conversations, several of which start at the same time. */
 const store = async (): Promise<Stored[]> => {
   const stored: Stored[] = []
   const rows: object[] = []
@@ -151,7 +151,7 @@ const at = (index: number) => stored[index]?.startedAt.toISOString() ?? ''
 const cases = fc.record({
   filter: fc.record(
     {
-      // Affected results of a single monitor have their own query plan.
+      // The affected results of a single monitor have a query plan of their own.
       monitors: fc.oneof(
         conditions,
         fc.constantFrom(...monitors, deleted).map((one) => [{ id: one, result: 'affected' }]),
@@ -197,7 +197,7 @@ describe('conditions on monitors', () => {
   it('only match results of this organization', async () => {
     const stranger = await makeOrganization(server)
     const selection = parseFilter({ monitors: [{ id: monitors[0] ?? '' }] })
-    // As above.
+    // The API returned this ID, so it is valid.
     const other = orgIdOf(stranger.id)
     expect(await countSelected(db, other, selection)).toBe(0)
     const affected = parseFilter({ monitors: [{ id: monitors[3] ?? '', result: 'affected' }] })

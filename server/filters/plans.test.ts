@@ -7,7 +7,7 @@ import { countSelected, isReadInIndexOrder, listSelected, type Selection } from 
 
 const { describe } = onPlainPostgres('reads plans of one node')
 
-/** How PostgreSQL runs the statements of lists, searches, and counts with 250,000 conversations. */
+/** Checks how PostgreSQL runs the statements of lists, searches, and counts with 250,000 conversations. */
 
 const conversationCount = 250_000
 const transcriptCount = 50_000
@@ -15,7 +15,7 @@ const transcriptCount = 50_000
 const { pool, db, explain } = await openPlans({ maintenance_work_mem: '256MB' })
 
 const id = (kind: number, number: number) => `0197a3b0-000${kind}-7000-8000-${String(number).padStart(12, '0')}`
-/** The same in SQL, for an expression. */
+/** Returns an SQL expression for the same ID. */
 const idOf = (kind: number, number: string) =>
   `('0197a3b0-000${kind}-7000-8000-' || lpad((${number})::text, 12, '0'))::uuid`
 
@@ -27,7 +27,7 @@ const group = (number: number) => id(4, number)
 const monitor = (number: number) => id(6, number)
 const bucket = (number: number) => id(7, number)
 
-/** One conversation every two minutes, for most of a year. */
+/** Returns the start of a conversation. There is one every two minutes for most of a year. */
 const startedAt = (number: number) => new Date(Date.UTC(2026, 0, 1) + number * 120_000).toISOString()
 
 const names = [
@@ -42,7 +42,7 @@ const names = [
     SELECT '${org}', ${idOf(3, 'n')}, 'Company ' || n FROM generate_series(0, 199) n`,
   `INSERT INTO agent_groups (organization_id, id, name)
     SELECT '${org}', ${idOf(4, 'n')}, 'Group ' || n FROM generate_series(0, 2) n`,
-  // Group 0: every second agent. Group 1: an agent with few calls. Group 2: agents without calls.
+  // Group 0 contains every second agent, group 1 an agent with few calls, and group 2 agents without calls.
   `INSERT INTO agent_group_members (organization_id, group_id, agent_id)
     SELECT '${org}', ${idOf(4, 'CASE WHEN n < 49 THEN 0 WHEN n = 49 THEN 1 ELSE 2 END')}, ${idOf(1, 'n')}
     FROM generate_series(0, 59) n WHERE n % 2 = 0 OR n > 48`,
@@ -62,7 +62,7 @@ const conversations = `
     SELECT n, CASE WHEN n % 20000 = 1 THEN 49 ELSE n % 49 END AS agent
     FROM generate_series(0, ${conversationCount - 1}) n) numbers`
 
-// Everyone says hello, a few say refund, and only the first ones mention the fax.
+// Everyone says hello, a few say refund, and only the first conversations mention the fax.
 const transcripts = `
   INSERT INTO transcripts (organization_id, conversation_id, content, content_hash, content_length, turn_count, words)
   SELECT '${org}', ${idOf(5, `n * ${conversationCount / transcriptCount}`)}, '[]', '', 2, 2, to_tsvector('simple',
@@ -74,7 +74,8 @@ const monitors = `
   INSERT INTO monitors (organization_id, id, name, kind, enabled, scope, sample_percent, current_version)
   SELECT '${org}', ${idOf(6, 'n')}, 'Monitor ' || n, 'external', true, '{}', 100, 1 FROM generate_series(0, 2) n`
 
-// The first monitor affects a quarter, and its second version reverts a few. The last one reverts nearly all.
+// A quarter is affected according to the first monitor, and its second version reverts a few results. The last
+// monitor's second version reverts nearly all.
 const results = `
   INSERT INTO monitor_results (organization_id, monitor_id, conversation_id, call_started_at, evaluated_at,
     monitor_version, status, result, evidence, evaluator)
@@ -84,7 +85,7 @@ const results = `
   WHERE n % CASE WHEN m = 2 THEN 10 WHEN m = 1 THEN 5 WHEN v = 2 THEN 1000 ELSE 1 END = CASE WHEN v = 2 AND m = 0 THEN 1 ELSE 0 END
   ORDER BY m, n, v`
 
-// Bucket 0: a quarter of all. Bucket 1: a few of any age. Bucket 2: the oldest. Bucket 3: empty.
+// Bucket 0 contains a quarter of all conversations, bucket 1 a few of any age, bucket 2 the oldest, and bucket 3 none.
 const buckets = [
   `INSERT INTO buckets (organization_id, id, name, type, filters, reviewer_user_ids, reviews_per_conversation,
     monitor_ids, blind, note_on_disagreement)
@@ -96,7 +97,9 @@ const buckets = [
     WHERE CASE b WHEN 0 THEN n % 4 = 2 WHEN 1 THEN n % 20000 = 11 ELSE n < 1000 END`,
 ]
 
-/** Like restoring a dump: indexes are built once at the end, and foreign keys are not checked for each row. */
+/**
+ * Loads the data like a restored dump: builds indexes once at the end, and does not check foreign keys for each row.
+ */
 const load = async () => {
   const tables = `('conversations'::regclass, 'transcripts'::regclass, 'bucket_conversations'::regclass)`
   const { rows: indexes } = await pool.query<{ name: string; definition: string }>(`
@@ -129,7 +132,7 @@ const watch = async <T>(run: () => Promise<T>) => {
   }
 }
 
-/** Within the period, like the cursor of one of its pages. */
+/** A position within the period, like the cursor of one of its pages. */
 const middle = `${startedAt(90_000)} ${id(5, 90_000)}`
 const window = { since: startedAt(75_000), until: startedAt(100_000) }
 const eq = (key: string, value: string): Selection => ({ metadata: [{ key, op: 'eq', value }] })
@@ -143,12 +146,12 @@ const numbered = (count: number, includes: (number: number) => boolean, from = c
 
 const pageSize = 50
 const agentOf = (number: number) => (number % 20_000 === 1 ? 49 : number % 49)
-/** The number of a transcript. Only one of five conversations has one. */
+/** Returns the number of a conversation's transcript. Only one in five conversations has one. */
 const spoken = (number: number) => (number % 5 === 0 ? number / 5 : undefined)
 
 type Case = [name: string, Selection, includes: (number: number) => boolean, index: string, maxPages: number]
 
-/** Read in the order of an index, stopping as soon as the page is full. */
+/** Pages that are read in the order of an index, which stops as soon as the page is full. */
 const ordered: Case[] = [
   ['all', {}, () => true, 'conversations_time_idx', 20],
   ['of an agent', { agentIds: [agent(7)] }, (n) => agentOf(n) === 7, 'conversations_agent_idx', 20],
@@ -164,7 +167,8 @@ const ordered: Case[] = [
   ['of a company', { companyIds: [company(100)] }, (n) => n % 199 === 100, 'conversations_company_idx', 20],
   ['of a customer', { customerId: 'customer-4711' }, (n) => n % 25_000 === 4_711, 'conversations_customer_idx', 20],
   ['in a window', window, (n) => n >= 75_000 && n < 100_000, 'conversations_time_idx', 20],
-  // Skipped in the index without reading rows. Up to PostgreSQL 17, workers that scan it backward read each page twice.
+  // The index skips these without reading rows. Up to PostgreSQL 17, workers that scan it backward read each page
+  // twice.
   [
     'that nobody made',
     { directions: ['outbound'], minDurationSeconds: 60 },
@@ -176,7 +180,7 @@ const ordered: Case[] = [
   ['to be reviewed', { reviewStatus: 'pending' }, (n) => n % 30_000 === 4, 'conversations_review_idx', 20],
 ]
 
-/** Found among the newest, or with an unordered index. */
+/** Pages that are found among the newest conversations or with an unordered index. */
 const sought: Case[] = [
   [
     'of two agents',
@@ -318,8 +322,8 @@ describe.each([
   })
 })
 
-// Common words are counted by reading all texts, and a bucket with nearly all conversations by reading all entries. No
-// index would avoid that.
+// This excludes common words, which are counted by reading all texts, and a bucket with nearly all conversations, which
+// is counted by reading all entries. No index would avoid that.
 describe('a count in a window', () => {
   it.each([...ordered, ...sought].filter(([, { text, bucketId }]) => text !== 'hello' && bucketId !== bucket(0)))(
     '%s scans no whole table',

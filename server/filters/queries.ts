@@ -12,7 +12,7 @@ type Ordering = 'gt' | 'gte' | 'lt' | 'lte'
 type Operator = 'eq' | 'neq' | 'contains' | 'not_contains' | 'is_set' | 'is_not_set' | 'is_true' | 'is_false' | Ordering
 type MetadataCondition = { key: string; op: Operator; value?: string }
 
-/** A filter prepared by `parseFilter`: checked and in canonical spelling. Times are ISO 8601 in UTC. */
+/** A filter that `parseFilter` has validated and converted to its canonical form. Times are ISO 8601 in UTC. */
 export type Selection = {
   agentIds?: string[]
   agentVersionIds?: string[]
@@ -23,7 +23,7 @@ export type Selection = {
   statuses?: ('in_progress' | 'completed' | 'failed')[]
   since?: string
   until?: string
-  /** Instead of both. */
+  /** Set instead of both times. */
   period?: ZonedPeriod
   minDurationSeconds?: number
   maxDurationSeconds?: number
@@ -37,12 +37,12 @@ export type Selection = {
   bucketId?: string
 }
 
-/** The list also filters by external ID. */
+/** A filter of the list, which can also filter by external ID. */
 type Listed = Selection & { externalId?: string }
 
 type Clause = RawBuilder<boolean>
 
-/** The columns that clauses use. */
+/** The columns that conditions use. */
 const filtered = [
   'organization_id',
   'id',
@@ -58,11 +58,11 @@ const filtered = [
   'review_status',
 ] as const
 
-/** The form of numbers and times, the same for both sides. PostgreSQL supports offsets below 16 hours. */
+/** The format of numbers and times, both in filters and in metadata. PostgreSQL supports offsets below 16 hours. */
 const decimal = '^-?[0-9]+(\\.[0-9]+)?$'
 const timestamp =
   '^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?([Zz]|[+-](0[0-9]|1[0-5]):[0-5][0-9]))?$'
-/** Longer texts are neither. This also keeps numbers within PostgreSQL's range. */
+/** Longer texts are neither numbers nor times. This also keeps numbers within PostgreSQL's range. */
 const maxComparedLength = 500
 
 const isDecimal = (value: string): boolean => new RegExp(decimal).test(value)
@@ -78,7 +78,7 @@ const operators: Record<Ordering, Clause> = { gt: sql`>`, gte: sql`>=`, lt: sql`
 
 const ordering = (text: RawBuilder<string>, op: Ordering, value: string): Clause => {
   const operator = operators[op]
-  // CASE guarantees the order: only texts with a valid form are cast.
+  // CASE guarantees that only texts with a valid format are cast.
   if (isDecimal(value)) {
     return sql`CASE WHEN length(${text}) <= ${maxComparedLength} AND ${text} ~ ${decimal}
       THEN (${text})::numeric ${operator} ${value}::numeric ELSE false END`
@@ -91,7 +91,9 @@ const ordering = (text: RawBuilder<string>, op: Ordering, value: string): Clause
   return sql`false`
 }
 
-/** A word in every combination of upper and lower case, the original first, because the index needs exact values. */
+/**
+ * Returns a word in every combination of upper and lower case, the original first. The index only finds exact values.
+ */
 const spellingsOf = (word: string): [string, ...string[]] => {
   const spellings = [...word].reduce(
     (begun, letter) => begun.flatMap((start) => [start + letter, start + letter.toUpperCase()]),
@@ -100,18 +102,21 @@ const spellingsOf = (word: string): [string, ...string[]] => {
   return [word, ...spellings.slice(1)]
 }
 
-/** Metadata with this text under the key, in a form that the index supports. */
+/** Selects metadata with this text under the key, in a form that the index supports. */
 const holding = (key: string, text: string, ...others: string[]): Clause => {
   const typed: unknown[] = [text, ...others]
   if (text === 'true' || text === 'false') typed.push(text === 'true')
   const documents = typed.map((value) => JSON.stringify({ [key]: value }))
-  // Built as a string, because JavaScript would round a number with many digits.
+  // The document is built as a string, because JavaScript would round a number with many digits.
   if (/^-?(0|[1-9]\d*)(\.\d+)?$/.test(text)) documents.push(`{${JSON.stringify(key)}:${text}}`)
   const contains = documents.map((document) => sql`conversations.metadata @> ${document}::jsonb`)
   return sql`(${sql.join(contains, sql` OR `)})`
 }
 
-/** An absent key and null only satisfy `is_not_set`. Objects and arrays are set and satisfy no other operator. */
+/**
+ * Compares metadata with a condition. A missing key and null only satisfy `is_not_set`. Objects and arrays are set, but
+ * satisfy no other operator.
+ */
 const metadataClause = ({ key, op, value = '' }: MetadataCondition): Clause => {
   const held = sql`jsonb_typeof(conversations.metadata -> ${key}::text)`
   const text = sql<string>`(CASE WHEN ${held} IN ('string', 'number', 'boolean')
@@ -152,7 +157,7 @@ const timeClauses = ({ since, until, period }: Selection, startedAt: RawBuilder<
   return clauses
 }
 
-/** Conditions other than times on an index in list order. */
+/** Conditions, except times, that an index in list order supports. */
 const keyClauses = (selection: Listed): Clause[] => {
   const { agentIds, agentVersionIds, companyIds, customerId, externalId } = selection
   const { statuses, reviewStatus } = selection
@@ -167,13 +172,16 @@ const keyClauses = (selection: Listed): Clause[] => {
   return clauses
 }
 
-/** Conditions on an index in list order: pages with only these never read more rows than they show. */
+/**
+ * Conditions that an index in list order supports. A page with only these conditions never reads more rows than it
+ * shows.
+ */
 const orderedClauses = (selection: Listed): Clause[] => [
   ...keyClauses(selection),
   ...timeClauses(selection, sql`conversations.started_at`),
 ]
 
-/** Which results count: those of all monitor versions, or only of the current one. */
+/** Whether results of all monitor versions count, or only those of the current one. */
 export type VersionScope = 'historical' | 'current'
 
 const inScope = (org: OrgId, ids: string[], scope: VersionScope): Clause =>
@@ -183,7 +191,8 @@ const inScope = (org: OrgId, ids: string[], scope: VersionScope): Clause =>
       SELECT m.id, m.current_version FROM monitors m WHERE m.organization_id = ${org} AND m.id = ANY(${ids}::uuid[]))`
 
 /**
- * The results of the monitors, for each conversation that of the newest version. A backward index scan has this order.
+ * Selects the monitors' results. For each conversation, the result of the newest version counts. A backward index scan
+ * has this order.
  */
 const newestResults = (org: OrgId, ids: string[], within: Clause[]) => sql`
   SELECT DISTINCT ON (r.monitor_id, r.call_started_at, r.conversation_id)
@@ -202,20 +211,23 @@ const found: Record<MonitorCondition['result'], Clause> = {
   unscored: sql`n.status = ${codes.unscored}`,
 }
 
-/** How the results of a conversation are read. */
+/** How results are read. */
 type ResultLookup =
-  /** Individually, for a few conversations. */
+  /** The results of each conversation are looked up, which suits a few conversations. */
   | 'each'
   /**
-   * In one pass over all results of the monitors, for many. `before` limits it in addition to the selection's own
-   * period.
+   * All results of the monitors are read in one pass, which suits many conversations. `before` limits them in addition
+   * to the selection's own period.
    */
   | { before: string | undefined }
 
 /** Limits the results to the period of the selection. */
 const resultsWithin = (selection: Selection): Clause[] => timeClauses(selection, sql`call_started_at`)
 
-/** Each conversation has one row per monitor, so counting rows counts the satisfied conditions. */
+/**
+ * Selects conversations by their results. Each conversation has one row for each monitor, so counting rows counts the
+ * satisfied conditions.
+ */
 const monitorClause = (org: OrgId, selection: Selection, lookup: ResultLookup, scope: VersionScope): Clause => {
   const { monitors = [], match = 'all' } = selection
   const ids = monitors.map(({ id }) => id)
@@ -239,7 +251,7 @@ const monitorClause = (org: OrgId, selection: Selection, lookup: ResultLookup, s
     GROUP BY n.call_started_at, n.conversation_id HAVING count(*) >= ${needed})`
 }
 
-/** Conditions on an unordered index. */
+/** Conditions that an unordered index supports. */
 const soughtClauses = (
   org: OrgId,
   selection: Selection,
@@ -273,7 +285,7 @@ const soughtClauses = (
   return clauses
 }
 
-/** Conditions without an index. */
+/** Conditions that no index supports. */
 const otherClauses = (selection: Selection): Clause[] => {
   const { channels, directions, statuses = [], metadata = [] } = selection
   const { minDurationSeconds: min, maxDurationSeconds: max } = selection
@@ -294,7 +306,10 @@ const ofTenant = (org: OrgId): Clause => sql`conversations.organization_id = ${o
 
 const eachTime = sql.raw(plannedEachTime)
 
-/** Restricts a query on `conversations`, under this name, to those of the organization that match the filter. */
+/**
+ * Restricts a query on `conversations` to those of the organization that match the filter. The query must use this
+ * table name.
+ */
 export const whereSelected = <T extends keyof DB, O>(
   query: SelectQueryBuilder<DB, T, O>,
   org: OrgId,
@@ -308,7 +323,7 @@ export const whereSelected = <T extends keyof DB, O>(
     ...otherClauses(selection),
   ]).modifyEnd(eachTime)
 
-/** The same for a few conversations, with results read individually. */
+/** Does the same for a few conversations. Looks up the results of each. */
 export const whereAmong = <T extends keyof DB, O>(
   query: SelectQueryBuilder<DB, T, O>,
   org: OrgId,
@@ -323,14 +338,14 @@ export const whereAmong = <T extends keyof DB, O>(
     ...otherClauses(selection),
   ]).modifyEnd(eachTime)
 
-/** Whether an index in list order finds exactly the selection, so that no row is read for nothing. */
+/** Whether an index in list order finds exactly the selected conversations, so that no row is read in vain. */
 export const isReadInIndexOrder = (org: OrgId, selection: Listed): boolean =>
   soughtClauses(org, selection, 'each').length + otherClauses(selection).length === 0
 
 /**
- * Restricts an index in list order, and positions the page. After a position in the period, the end of the period adds
- * nothing and would be expensive: with two bounds, PostgreSQL 18 starts at the end of the period and reads all pages
- * down to the position.
+ * Restricts an index in list order and starts it at the page's position. If the position is within the period, the end
+ * of the period is omitted. It would add nothing but be expensive: with two bounds, PostgreSQL 18 starts at the end of
+ * the period and reads all pages down to the position.
  */
 const orderedFrom = (org: OrgId, selection: Listed, after: string | undefined): Clause[] => {
   if (after === undefined) return [ofTenant(org), ...orderedClauses(selection)]
@@ -338,7 +353,7 @@ const orderedFrom = (org: OrgId, selection: Listed, after: string | undefined): 
   const { until, period, ...others } = selection
   const isWithin = until === undefined || Date.parse(startedAt) < Date.parse(until)
   const before = sql<boolean>`(conversations.started_at, conversations.id) < (${startedAt}::timestamptz, ${id}::uuid)`
-  // A position within a period that moves on stays before its end.
+  // If the period moves on, a position within it stays before its end.
   const from = period && sql<boolean>`conversations.started_at >= ${boundsOfPeriod(period).since}`
   return [ofTenant(org), ...orderedClauses(isWithin ? others : { ...others, until }), ...(from ? [from] : []), before]
 }
@@ -346,20 +361,23 @@ const orderedFrom = (org: OrgId, selection: Listed, after: string | undefined): 
 const newest = <T extends 'conversations', O>(query: SelectQueryBuilder<DB, T, O>, count: number) =>
   query.orderBy(sql`conversations.started_at`, 'desc').orderBy(sql`conversations.id`, 'desc').limit(sql.lit(count))
 
-/** Returns a page of a selection that `isFoundInOrder`, with any columns, plus one row if there is a next page. */
+/**
+ * Returns a page of a selection that satisfies `isReadInIndexOrder`, with any columns, plus one row if there is a next
+ * page.
+ */
 export const selectInOrder = (db: Db, org: OrgId, selection: Listed, { limit, after }: Page) =>
   newest(narrow(db.selectFrom('conversations'), orderedFrom(org, selection, after)), limit + 1).modifyEnd(eachTime)
 
-/** How many of the newest are checked individually before an unordered index is used. */
+/** How many of the newest conversations are checked individually before an unordered index is used. */
 const newestCount = 2_000
 
-/** Affected results of one monitor, in any version, which have their own index in list order. */
+/** Selects the affected results of one monitor in any version. They have their own index in list order. */
 const affectedBy = (db: Db, org: OrgId, monitorId: string, selection: Selection) => {
   const affected = db
     .selectFrom('monitor_results')
     .where('organization_id', '=', org)
     .where('monitor_id', '=', monitorId)
-    // A literal, like the condition of the index.
+    // The value must be a literal, as in the condition of the index.
     .where('result', '=', codes.affected)
     .select(['call_started_at as startedAt', 'conversation_id as id'])
   return resultsWithin(selection).reduce((narrowed, bound) => narrowed.where(bound), affected)
@@ -367,12 +385,12 @@ const affectedBy = (db: Db, org: OrgId, monitorId: string, selection: Selection)
 
 /**
  * Returns the conversations on a page of the list, newest first, plus one if there is a next page. `after` is a
- * position, `<startedAt> <id>`. Matches of an unordered index can be frequent or rare, and the planner's estimate is
+ * position, `<startedAt> <id>`. An unordered index can find many or few conversations, and the planner's estimate is
  * not reliable enough: walking through a million conversations for a word that nobody said takes as long as fetching
- * all of them for a word that everyone said. So the newest few are checked first. Only if they do not fill the page,
- * the index returns all matches. A subquery with LIMIT or OFFSET is planned separately, which keeps the two apart. For
- * affected results of one monitor, the newest few of those are checked in between, and if there are no more of them,
- * nothing else runs.
+ * all of them for a word that everyone said. So the newest conversations are checked first, and the index returns all
+ * matches only if they do not fill the page. Subqueries with LIMIT or OFFSET keep the two apart, because they are
+ * planned separately. If the filter asks for affected results of one monitor, the newest of those are checked in
+ * between. If there are no others, the page is complete.
  */
 export const listSelected = async (db: Db, org: OrgId, selection: Listed, { limit, after }: Page) => {
   const [startedAt, id] = after?.split(' ') ?? []
@@ -385,7 +403,7 @@ export const listSelected = async (db: Db, org: OrgId, selection: Listed, { limi
       .select(['conversations.id', 'conversations.started_at as startedAt'])
       .modifyEnd(eachTime)
       .execute()
-  /** The rest of the statement uses the subquery like the table. */
+  /** Treats the subquery as the table in the rest of the statement. */
   const from = <O>(rows: SelectQueryBuilder<DB, 'conversations', O>) =>
     db.selectFrom(rows.as('conversations')) as unknown as SelectQueryBuilder<DB, 'conversations', object>
 
@@ -399,7 +417,7 @@ export const listSelected = async (db: Db, org: OrgId, selection: Listed, { limi
     const affected = affectedBy(db, org, monitor.id, selection).$if(after !== undefined, (query) =>
       query.where(sql<boolean>`(call_started_at, conversation_id) < (${startedAt}::timestamptz, ${id}::uuid)`),
     )
-    // Runs first: a result can change in between, and then no conversation is missed.
+    // This runs first, so that no conversation is missed if a result changes in between.
     const [beyond] = await affected
       .orderBy('call_started_at', 'desc')
       .orderBy('conversation_id', 'desc')
@@ -447,7 +465,7 @@ export const countSelectedByPeriod = async (db: Db, org: OrgId, selection: Selec
   }))
 }
 
-/** Returns the statement that selects all matching conversations, oldest first, for reading through a cursor. */
+/** Returns the statement that selects all matching conversations, oldest first, for a cursor. */
 export const selectedStatement = (db: Db, org: OrgId, selection: Selection, scope: VersionScope) => {
   const { sql: text, parameters } = whereSelected(db.selectFrom('conversations'), org, selection, scope)
     .select(['conversations.id', 'conversations.started_at as startedAt'])

@@ -22,7 +22,7 @@ it('endpoints get each finding as in GET: created, changed, triaged, merged', as
   const deliveries = `/v1/webhook-endpoints/${endpoint}/deliveries`
   const typesOf = async (path: string): Promise<string[]> =>
     (await call('GET', path, { key })).body.data.map(({ eventType }: { eventType: string }) => eventType).reverse()
-  /** The payloads of the last deliveries, oldest first. */
+  /** Returns the payloads of the last deliveries, oldest first. */
   const last = async (count: number) => {
     const { data } = (await call('GET', `${deliveries}?limit=${count}`, { key })).body
     const told = []
@@ -56,7 +56,7 @@ it('endpoints get each finding as in GET: created, changed, triaged, merged', as
     ['finding.updated', await get(spike.id)],
   ])
 
-  // Rejected changes and changes of attachments send nothing.
+  // Rejected changes send no event, and neither do changes of attachments.
   await makeComment(server, key, spike.id)
   const conversationId = (await makeConversation(server, key)).id
   await call('POST', `/v1/findings/${spike.id}/conversations`, { key, body: { conversationId } })

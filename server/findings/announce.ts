@@ -5,7 +5,7 @@ import { getFinding } from './queries.ts'
 
 type Stored = Awaited<ReturnType<typeof getFinding>>
 
-/** As in responses. Unset values are omitted if the published interface omits them. */
+/** Returns a finding in the format of the API, which omits some values if they are not set. */
 export const shown = ({ description, assigneeUserId, sourceKind, sourceId, ...finding }: Stored) => ({
   ...finding,
   ...(description !== null && { description }),

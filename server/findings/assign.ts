@@ -7,7 +7,7 @@ import { updateFinding } from './queries.ts'
 type Unassigned = {
   findingId: string
   tags?: string[]
-  /** By default, the agents of its conversations. */
+  /** The agents of the finding's conversations by default. */
   agentIds?: string[]
   now: Date
 }

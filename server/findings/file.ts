@@ -1,4 +1,4 @@
-// Findings that the service creates.
+// Creates the findings of the service itself.
 
 import { publishChanges } from '../platform/changes/changes.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
@@ -10,13 +10,16 @@ import { mostAttached } from './limits.ts'
 import { type LockedFinding, lockStandingFinding } from './lock.ts'
 import { findFindingOfMonitor, insertFinding, moveFinding } from './queries.ts'
 
-/** Stored numbers that identify the content of a finding. */
+/** The numbers that identify the content of a finding. They are stored. */
 const findingTypes = { monitorSpike: 1, experimentHealth: 2 }
 
-/** A spike that lasts for weeks would otherwise attach all affected conversations. */
+/**
+ * The most conversations to attach to a spike. One that lasts for weeks would otherwise collect all affected
+ * conversations.
+ */
 const mostGathered = 500
 
-/** After an ignored finding, a monitor gets no new one for this long. */
+/** How long a monitor gets no new finding after somebody ignored its finding. */
 const quietMs = 30 * 24 * 60 * 60 * 1_000
 
 type Text = { title: string; paragraphs: string[] }
@@ -24,13 +27,13 @@ type Text = { title: string; paragraphs: string[] }
 type Spike = {
   monitorId: string
   now: Date
-  /** Returns the conversations to attach. Called unless the finding is suppressed. */
+  /** Returns the conversations to attach. Not called if the finding is suppressed. */
   affected: () => Promise<string[]>
-  /** Called for a new finding. */
+  /** Returns the text of a new finding. Not called for an existing one. */
   tell: () => Promise<Text>
 }
 
-/** In the format of the description editor, TipTap. */
+/** Returns a document in the format of the description editor, TipTap. */
 const documentOf = (paragraphs: string[]) => ({
   type: 'doc',
   content: paragraphs.map((text) => ({ type: 'paragraph', content: [{ type: 'text', text }] })),
@@ -41,7 +44,10 @@ const isClosed = ({ status }: LockedFinding): boolean => status === 'resolved' |
 const isQuiet = ({ status, statusChangedAt }: LockedFinding, ignoredSince: Date): boolean =>
   status === 'ignored' && statusChangedAt > ignoredSince
 
-/** People's text stays; the reason of the move describes the current state. */
+/**
+ * Reopens a finding. Keeps its title and description, because people may have edited them. The reason of the move
+ * describes the current state.
+ */
 const reopen = async (trx: Db, org: OrgId, held: LockedFinding, { now, tell }: Spike): Promise<void> => {
   const { paragraphs } = await tell()
   await moveFinding(trx, org, {
@@ -73,8 +79,9 @@ const insertSpike = async (trx: Db, org: OrgId, { monitorId, now, tell }: Spike)
 type Filed = { id: string; news: 'created' | 'reopened' | undefined }
 
 /**
- * Files the spike of a monitor: in its existing finding, which is reopened if it was closed, or in a new one. Undefined
- * if it is suppressed. A second one opened concurrently fails the transaction: each monitor has one.
+ * Adds the spike of a monitor to its existing finding, which is reopened if it was closed, or creates a new one.
+ * Returns undefined if the spike is suppressed. A monitor can only have one open finding, so the transaction fails if
+ * another one is created at the same time.
  */
 export const fileSpike = async (deps: AnnounceDeps, trx: Db, org: OrgId, spike: Spike): Promise<Filed | undefined> => {
   const { monitorId, now } = spike
@@ -99,7 +106,9 @@ export const fileSpike = async (deps: AnnounceDeps, trx: Db, org: OrgId, spike: 
 
 type Concern = Text & { experimentId: string; agentId: string; now: Date }
 
-/** Files what makes an experiment untrustworthy. Called once per experiment. */
+/**
+ * Creates a finding about something that makes an experiment untrustworthy. Called at most once for each experiment.
+ */
 export const fileConcern = async (
   deps: AnnounceDeps,
   trx: Db,

@@ -14,7 +14,7 @@ const isType: Form = (part) => /^\d{1,5}$/.test(part) && Number(part) <= lastFin
 export const parseFilter = (query: Query): FindingFilter => {
   const issues: Issue[] = []
 
-  /** Returns the items of a comma-separated list, and checks each. */
+  /** Returns the items of a comma-separated list after validating each of them. */
   const parts = (name: Exclude<keyof Query, 'limit'>, fits: Form, fault: string): string[] | undefined => {
     const text = query[name]
     const found = text === undefined ? undefined : partsOf(text)

@@ -7,8 +7,8 @@ import { getStanding, lockFinding } from './queries.ts'
 export type LockedFinding = Awaited<ReturnType<typeof lockFinding>>
 
 /**
- * Returns the finding, or the one that it was merged into. Only locks that one: a merge of it also locks what was
- * merged into it before, and would deadlock.
+ * Locks and returns the finding, or the one that it was merged into. Never locks both: merging the target also locks
+ * its earlier sources, which would cause a deadlock.
  */
 export const lockStandingFinding = async (trx: Db, org: OrgId, id: string): Promise<LockedFinding> => {
   for (;;) {
@@ -17,7 +17,7 @@ export const lockStandingFinding = async (trx: Db, org: OrgId, id: string): Prom
   }
 }
 
-/** A merged finding does not change. */
+/** Locks a finding. Throws if it was merged, because a merged finding does not change. */
 export const lockUnmergedFinding = async (trx: Db, org: OrgId, id: string): Promise<LockedFinding> => {
   const held = await lockFinding(trx, org, id)
   if (held.mergedIntoId === null) return held

@@ -73,7 +73,7 @@ describe('a merge', () => {
     const audit = (await call('GET', '/v1/audit-events?limit=1', { key })).body.data
     expect(audit).toMatchObject([{ action: 'finding.merge', targets: [{ id: one }, { id: other }] }])
 
-    // A conversation lists the target.
+    // A conversation of the source now lists the target.
     const ofConversation = await call('GET', `/v1/conversations/${ofOne}/findings`, { key })
     expect(ofConversation.body).toEqual({ data: [merged.body], nextCursor: null })
   })
@@ -89,7 +89,7 @@ describe('a merge', () => {
       { findingId: b, mergedIntoId: c },
       { findingId: a, mergedIntoId: b },
     ])
-    // The author can still edit it where it is shown.
+    // The author can edit the comment in the finding that shows it.
     const edited = await call('PATCH', `/v1/findings/${c}/comments/${comment}`, { key, body: { body: richText('b') } })
     expect(edited).toMatchObject({ status: 200, body: { findingId: a } })
     expect((await call('DELETE', `/v1/findings/${c}/comments/${comment}`, { key })).status).toBe(204)
@@ -148,7 +148,7 @@ describe('a merge', () => {
     const [a, b, c] = [await create(), await create(), await create()]
     for (let count = 0; count < 99; count++) await merge(await create(), b)
     await merge(await create(), a)
-    // Together with the findings that were merged into it before, there would be 101.
+    // The target would have 101 findings, because others were merged into the source before.
     const refused = await merge(a, b)
     expect(refused).toMatchObject({ status: 409, body: { message: expect.stringContaining('At most 100') } })
     expect(await get(a)).toMatchObject({ status: 'open', mergedIntoId: null })

@@ -10,11 +10,12 @@ import { listIdsWithMerged, moveFinding, redirectMerged, updateFinding } from '.
 type Merge = { intoId: string; now: Date }
 
 /**
- * Merges a finding into another. The source is resolved, and the target represents both: it gets the conversations;
- * comments and history stay with the source and are shown with the target's.
+ * Merges a finding into another. The source is resolved and the target represents both. The target gets the
+ * conversations. Comments and history stay with the source and are shown together with the target's.
  */
 export const mergeFinding = async (trx: Db, { org, userId }: Actor, id: string, { intoId, now }: Merge) => {
-  // In one order, so that two concurrent merges into each other do not deadlock.
+  // The IDs are locked in one order, so that two findings can be merged into each other at the same time without a
+  // deadlock.
   const [first, second] = [id.toLowerCase(), intoId.toLowerCase()].sort()
   if (first === undefined || second === undefined) throw new Error('two were given')
   const both = [await lockUnmergedFinding(trx, org, first), await lockUnmergedFinding(trx, org, second)]

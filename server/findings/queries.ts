@@ -22,7 +22,7 @@ const columnsOf = (org: OrgId) =>
     sql<number>`(
     SELECT count(*) FROM finding_conversations c
     WHERE c.organization_id = ${org} AND c.finding_id = f.id)`.as('conversationCount'),
-    // Its own, and those of the findings that were merged into it.
+    // This includes the comments of findings that were merged into this one.
     sql<number>`(
     SELECT count(*) FROM finding_comments c
     WHERE c.organization_id = ${org} AND c.finding_id = f.id) + (
@@ -46,7 +46,7 @@ export const getFinding = (db: Db, org: OrgId, id: string) =>
 export type FindingFilter = {
   statuses?: FindingStatus[] | undefined
   priorities?: Priority[] | undefined
-  /** All of them, ignoring case. */
+  /** A finding must have all of these tags. Case is ignored. */
   tags?: string[] | undefined
   findingTypes?: number[] | undefined
   assigneeUserIds?: string[] | undefined
@@ -83,7 +83,7 @@ export const listFindings = (db: Db, org: OrgId, filter: FindingFilter, page: Pa
     .execute()
 }
 
-/** The finding itself, and those that were merged into it. */
+/** Lists the IDs of the finding and of those that were merged into it. */
 export const listIdsWithMerged = async (db: Db, org: OrgId, id: string): Promise<string[]> => {
   const rows = await db
     .selectFrom('findings')
@@ -94,7 +94,7 @@ export const listIdsWithMerged = async (db: Db, org: OrgId, id: string): Promise
   return rows.map((row) => row.id)
 }
 
-/** The ID of the finding, or of the one that it was merged into. */
+/** Returns the ID of the finding, or of the one that it was merged into. */
 export const getStanding = async (db: Db, org: OrgId, id: string): Promise<string> => {
   const { standing } = await db
     .selectFrom('findings')
@@ -105,7 +105,7 @@ export const getStanding = async (db: Db, org: OrgId, id: string): Promise<strin
   return standing
 }
 
-/** The data of a finding for a change, locked until the transaction ends. */
+/** Locks a finding until the transaction ends, and returns what a change needs. */
 export const lockFinding = (trx: Db, org: OrgId, id: string) =>
   trx
     .selectFrom('findings')
@@ -125,9 +125,9 @@ export const lockFinding = (trx: Db, org: OrgId, id: string) =>
 type OfMonitor = { monitorId: string; ignoredSince: Date }
 
 /**
- * Returns the finding of a monitor: the one that is neither resolved nor ignored, or else the last one. For a merged
- * one, its target, unless that is closed and belongs to another monitor, which can have an open one, and was not
- * ignored since: it must not be reopened.
+ * Returns the finding of a monitor: preferably one that is neither resolved nor ignored, otherwise the last one. If the
+ * finding was merged, its target counts, with one exception: a closed target that belongs to another monitor must not
+ * be reopened, because that monitor may have an open finding. If the target was ignored recently, it still counts.
  */
 export const findFindingOfMonitor = async (db: Db, org: OrgId, { monitorId, ignoredSince }: OfMonitor) => {
   const { rows } = await sql<{ id: string }>`
@@ -149,7 +149,7 @@ type NewFinding = {
   tags?: string[]
   findingType: number
   assigneeUserId?: string | undefined
-  /** Null if the service creates it. */
+  /** Undefined if the service creates the finding. */
   createdByUserId?: string
   source: { kind: 'manual' } | { kind: 'monitor' | 'experiment'; id: string }
   now: Date
@@ -207,7 +207,7 @@ export type Move = {
   id: string
   findingId: string
   kind: 'triage' | 'merge' | 'recurrence'
-  /** Null if the service moves it. */
+  /** Undefined if the service moves the finding. */
   byUserId?: string
   from: BoardColumn
   to: BoardColumn
@@ -253,7 +253,7 @@ export const moveFinding = async (trx: Db, org: OrgId, { findingId, from, to, no
     .execute()
 }
 
-/** Findings merged into the source now refer to the target. */
+/** Lets findings that were merged into the source refer to the target. */
 export const redirectMerged = (trx: Db, org: OrgId, { from, into }: { from: string; into: string }) =>
   trx
     .updateTable('findings')
@@ -262,7 +262,7 @@ export const redirectMerged = (trx: Db, org: OrgId, { from, into }: { from: stri
     .where('merged_into_id', '=', from)
     .execute()
 
-/** The newest first. */
+/** Lists the moves of these findings, newest first. */
 export const listMoves = (db: Db, org: OrgId, findingIds: string[], page: Page) =>
   db
     .selectFrom('finding_moves')

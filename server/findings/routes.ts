@@ -37,7 +37,7 @@ import { triageFinding } from './triage.ts'
 
 const tags = ['Findings']
 
-/** As sent, except surrounding spaces. */
+/** Returns the tags without surrounding spaces, and otherwise unchanged. */
 const tidyTags = (given: string[]): string[] => {
   const tidy = given.map((tag) => tag.trim())
   const keys = tidy.map((tag) => tag.toLowerCase())
@@ -50,7 +50,7 @@ const checkAssignee = async (trx: Db, org: OrgId, userId: string): Promise<void>
   if (!(await isMember(trx, org, userId))) throw invalid('assigneeUserId', 'must be the userId of a member')
 }
 
-/** Status and priority have their own operation, which people look for here. */
+/** Throws if the request contains status or priority. People look for them here, but they have their own operation. */
 const refuseTriage = async ({ body }: { body: unknown }): Promise<void> => {
   const issues: Issue[] = ['status', 'priority']
     .filter((path) => typeof body === 'object' && body !== null && Object.hasOwn(body, path))
@@ -193,12 +193,12 @@ export const findings = (app: App, deps: Deps): void => {
       return db.transaction().execute(async (trx) => {
         const { id, assigneeUserId } = await lockUnmergedFinding(trx, actor.org, params.id).catch(
           async (error: unknown) => {
-            // A fault of the request has priority over a missing resource.
+            // An invalid request takes precedence over a missing finding.
             if (body.assigneeUserId) await checkAssignee(trx, actor.org, body.assigneeUserId)
             throw error
           },
         )
-        // Sending back the response of GET changes nothing, even if that member has left.
+        // A client can send back a response of GET without changing anything, even if the assignee has left.
         const isNew = body.assigneeUserId?.toLowerCase() !== assigneeUserId
         if (body.assigneeUserId && isNew) await checkAssignee(trx, actor.org, body.assigneeUserId)
         await updateFinding(trx, actor.org, id, change)

@@ -44,7 +44,7 @@ export const Finding = Closed(
 )
 
 const Tags = Type.Array(
-  // A comma separates the tags of a filter.
+  // A comma separates tags in a filter, so tags can't contain one.
   Type.String({ minLength: 1, maxLength: 50, pattern: '^(?=[^]*\\S)[^,]*$', examples: ['refund'] }),
   { maxItems: 20, description: 'Without commas. Case is ignored when comparing.' },
 )

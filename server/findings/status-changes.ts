@@ -1,6 +1,6 @@
 import type { FindingStatus } from './queries.ts'
 
-/** The moves that triage allows. A returning spike reopens the last two. */
+/** The transitions that triage allows. If a spike returns, it can reopen the last two states. */
 const moves: Record<FindingStatus, FindingStatus[]> = {
   open: ['acknowledged', 'resolved', 'ignored'],
   acknowledged: ['open', 'resolved', 'ignored'],

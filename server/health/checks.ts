@@ -70,7 +70,7 @@ const spell = (instant: Date): string => `${instant.toISOString().slice(11, 16)}
 const isFailingNow = ({ lastFailedAt, lastAnsweredAt }: ModelRequests): boolean =>
   lastFailedAt !== null && (lastAnsweredAt === null || lastFailedAt > lastAnsweredAt)
 
-/** In this many seconds, 95% of the requests were answered; undefined if it took longer. */
+/** Returns within how many seconds 95% of the requests were answered, or undefined if it took longer than any limit. */
 const usualSeconds = (models: ModelRequests[]): number | undefined => {
   const sum = (pick: (model: ModelRequests) => number) => models.reduce((all, model) => all + pick(model), 0)
   const answered = sum(({ requests, failed }) => requests - failed)
@@ -116,7 +116,7 @@ const checkBudget = async (db: Db, org: OrgId, now: Date): Promise<Check> => {
   return { ...common, status: share >= 1 ? 'failing' : share >= 0.8 ? 'degraded' : 'ok', message }
 }
 
-/** Checks things that fail individually. */
+/** Checks several things of one kind, each of which can fail separately. */
 const checkFailing = (name: string, one: string, fine: string, failing: Failing[]): Check => ({
   name,
   status: failing.length > 0 ? 'failing' : 'ok',
@@ -174,7 +174,10 @@ const growthOf = (bytes: number, days: number): string =>
 
 const weekDays = 7
 
-/** The database belongs to all organizations, so its size is only shown to one that has it for itself. */
+/**
+ * Checks the size of files and the database. The database belongs to all organizations, so its size is only shown if
+ * there is a single one.
+ */
 const checkStorage = async (db: Db, org: OrgId, now: Date): Promise<Check> => {
   const files = await getFileSizes(db, org, new Date(now.getTime() - weekDays * dayMs))
   const parts = [`Recordings take ${sizeOf(files.bytes)}, ${growthOf(files.addedBytes, weekDays)}.`]

@@ -59,7 +59,7 @@ it('says which monitors fail, and why', async () => {
   const results = ids.map((conversationId) => ({ monitorId, conversationId, result: 'affected' }))
   await call('POST', '/v1/monitor-results', { key, body: { results } })
   expect((await checkOf('evaluations'))?.status).toBe('ok')
-  // As a judge that cannot be reached stores them.
+  // A judge stores such results if its endpoint can't be reached.
   await deps.db
     .updateTable('monitor_results')
     .set({ status: 2, result: null, reasoning: 'The model endpoint responded with 503.' })

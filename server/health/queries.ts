@@ -161,7 +161,7 @@ export const listSyncGaps = async (db: Db, org: OrgId): Promise<SyncGaps[]> => {
 
 export type FileSizes = { bytes: number; addedBytes: number }
 
-/** The stored recordings, and how much of them was added since then. */
+/** Returns the size of the stored recordings, and how much was added since then. */
 export const getFileSizes = async (db: Db, org: OrgId, since: Date): Promise<FileSizes> => {
   const { rows } = await sql<FileSizes>`
     SELECT coalesce(sum(r.bytes), 0)::bigint AS bytes,

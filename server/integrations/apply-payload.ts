@@ -12,7 +12,7 @@ import { isStreaming } from './verify.ts'
 
 export type Integration = { org: OrgId; id: string; provider: Provider; name: string; settings: IntegrationSettings }
 
-/** Stores the outcome of the payload, in the transaction that caused it. */
+/** Stores the outcome of a payload, in the transaction that stores its content. */
 export type Settle = (trx: Db, settled: SettledDelivery) => Promise<void>
 
 const longestReason = 500
@@ -40,7 +40,7 @@ const settledOf = (outcome: IngestOutcome | undefined): SettledDelivery => {
   }
 }
 
-/** PostgreSQL cannot store the content, so the same payload would fail again. */
+/** Whether the same payload would fail again, because PostgreSQL can't store its content. */
 const isLasting = (error: unknown): boolean => {
   if (error instanceof ApiError || !(error instanceof Error)) return false
   const code = 'code' in error ? String(error.code) : ''
@@ -58,7 +58,7 @@ const attachAudio = async (
   await attachWaiting(deps, trx, org, { externalId, conversationId: outcome.id })
 }
 
-/** Stores what the payload contains, and its delivery's outcome. */
+/** Stores the content of a payload and the outcome of its delivery. */
 export const applyPayload = async (
   deps: Deps,
   integration: Integration,
@@ -69,7 +69,8 @@ export const applyPayload = async (
     await deps.db.transaction().execute((trx) => settle(trx, settled))
     return settled
   }
-  // Stored for a replay by a version that can read it, because an error would make the provider give up.
+  // The payload is stored, so that a version that can read it can replay it. After an error response, the provider
+  // might stop sending.
   const giveUp = (error: unknown) => {
     deps.log.error({ integrationId: integration.id, err: error }, 'applying a payload failed')
     return finish(

@@ -5,7 +5,7 @@ import { makeCalled, post } from '../../test/support/integrations/signed-webhook
 
 const server = await testServer()
 
-/** A Retell call like the sample, with the given metadata. */
+/** Returns a Retell call like the sample, but with the given metadata. */
 const withMetadata = (metadata: string): Buffer => {
   const { call } = sample('retell_call_ended.json')
   return Buffer.from(

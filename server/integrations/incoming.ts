@@ -4,7 +4,7 @@ import type { ProviderCall } from '../transcripts/provider-calls/call.ts'
 import { cut, cutMetrics, longestText } from './limits.ts'
 import type { IntegrationSettings } from './settings.ts'
 
-/** Converts a provider's call for ingest, within the limits of requests. */
+/** Converts a provider's call into a conversation to store, and keeps it within the limits of requests. */
 
 type Integration = { id: string; provider: string; name: string; settings: IntegrationSettings }
 type Bounds = { now: Date; metadataBytes: number }
@@ -12,7 +12,7 @@ type Bounds = { now: Date; metadataBytes: number }
 const longestPrompt = 1_000_000
 const longestAddress = 8_192
 const longestMetadataKey = 120
-/** Clocks of senders can be ahead. */
+/** The clock of a sender can be ahead by this much. */
 const aheadMs = 5 * 60_000
 
 const shortText = (text: string | null): string | null => (text === null ? null : cut(text))
@@ -32,15 +32,17 @@ const versionOf = ({ systemPrompt, versionLabel }: ProviderCall): VersionReferen
   return versionLabel === null ? null : { label: versionLabel, make: true }
 }
 
-/** Redacted numbers and addresses do not identify a customer. */
+/** A redacted number or address can't identify a customer. */
 const redacted = /^\[\w+\]$/
 
-/** As it will be stored: -0 and infinite numbers would look like a change each time. */
+/**
+ * Converts metadata to what will be stored. Without this, -0 and infinite numbers would look like a change each time.
+ */
 const storable = (metadata: ProviderCall['metadata']): ProviderCall['metadata'] => JSON.parse(JSON.stringify(metadata))
 
 const isAddress = (url: string): boolean => url.length <= longestAddress && URL.canParse(url) && !/\s/.test(url)
 
-/** Why it cannot be stored, without any of its content. */
+/** Returns why a call can't be stored, without quoting its content. */
 const faultOf = (call: ProviderCall, { now, metadataBytes }: Bounds): string | undefined => {
   const named: [string, string | null][] = [
     ['the ID of the call', call.externalId],

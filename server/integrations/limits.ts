@@ -1,11 +1,14 @@
 import { longestComment, longestValue, maxKeys } from '../conversations/metrics/metric.ts'
 import type { Metric } from '../transcripts/provider-calls/call.ts'
 
-/** Long text from others is truncated to the limits, where a request would be rejected. */
+/**
+ * Limits the length of text from providers. It is truncated where a request would be rejected, because the provider
+ * can't correct it.
+ */
 
 export const longestText = 255
 
-/** The cut can be within a character. */
+/** Shortens a text. The end can be within a character, which is then replaced. */
 export const cut = (text: string, length = longestText): string =>
   text.length <= length ? text : text.slice(0, length).toWellFormed()
 

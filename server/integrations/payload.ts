@@ -4,7 +4,7 @@ import { gunzip, gzip } from 'node:zlib'
 import type { Secrets } from '../platform/secrets/secrets.ts'
 import { isDeeperThan } from '../transcripts/json.ts'
 
-/** Payloads of providers: read, and stored encrypted with the service's key. */
+/** Parses the payloads of providers, and encrypts them with the service's key to store them. */
 
 export type Parsed = { value: unknown } | { unreadable: string }
 
@@ -12,7 +12,9 @@ const deepest = 200
 
 const isSound = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 
-/** For a value of limited depth. PostgreSQL cannot store NUL or lone surrogates. */
+/**
+ * Whether a value contains NUL or lone surrogates, which PostgreSQL can't store. The value must have a limited depth.
+ */
 export const holdsUnsoundText = (value: unknown): boolean => {
   if (typeof value === 'string') return !isSound(value)
   if (typeof value !== 'object' || value === null) return false
@@ -45,7 +47,7 @@ export const parsePayload = (bytes: Buffer, contentType: string | null): Parsed 
 
 export const payloadContext = (org: string, deliveryId: string) => `${org}/delivery/${deliveryId}`
 
-/** Compressed before it is sealed, because sealed data does not compress. */
+/** Encrypts a payload. Compresses it first, because encrypted data does not compress. */
 export const sealPayload = async (
   secrets: Secrets,
   org: string,

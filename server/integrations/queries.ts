@@ -10,7 +10,7 @@ type IntegrationSettings = { agentId?: string } & Record<string, unknown>
 
 const countLimit = 10_000
 
-/** `sinceId`: the lowest ID of the time from which deliveries are counted. Each count is one short index scan. */
+/** `sinceId` is the lowest ID of the time from which deliveries are counted. Each count is one short index scan. */
 const columnsOf = (org: OrgId, sinceId: string) =>
   [
     'integrations.id',
@@ -65,7 +65,7 @@ const sealedColumns = [
 const selectSealed = (db: Db, org: OrgId, id: string) =>
   db.selectFrom('integrations').select(sealedColumns).where('organization_id', '=', org).where('id', '=', id)
 
-/** Includes the sealed secrets, which never leave the service. */
+/** Returns an integration with its encrypted secrets, which never leave the service. */
 export const findSealedIntegration = (db: Db, org: OrgId, id: string) => selectSealed(db, org, id).executeTakeFirst()
 
 export const getSealedIntegration = (db: Db, org: OrgId, id: string) =>
@@ -74,8 +74,8 @@ export const getSealedIntegration = (db: Db, org: OrgId, id: string) =>
 const lockOf = (id: string) => sql`hashtextextended('integration ' || ${id}::text, 0)`
 
 /**
- * Locks an integration against changes and deliveries until the transaction ends. Its row stays unlocked: on a cluster,
- * every node has a copy, and locking them all would make each webhook wait for the others.
+ * Locks an integration against changes and deliveries until the transaction ends. Does not lock its row: every node of
+ * a Citus cluster has a copy, and locking all of them would make each webhook wait for the others.
  */
 export const lockIntegration = async (trx: Db, org: OrgId, id: string) => {
   await sql`SELECT pg_advisory_xact_lock(${lockOf(id)})`.execute(trx)
@@ -88,7 +88,7 @@ export const lockIntegrationShared = async (trx: Db, org: OrgId, id: string) => 
   return getSealedIntegration(trx, org, id)
 }
 
-/** A provider's webhook only has the ID of the integration. */
+/** Finds an integration by its ID, because a provider's webhook contains nothing else. */
 export const findCalledIntegrationAllOrgs = (db: Db, id: string) =>
   db
     .selectFrom('integrations')
@@ -136,7 +136,7 @@ export const deleteIntegration = (db: Db, org: OrgId, id: string) =>
     .returning('id')
     .executeTakeFirstOrThrow(notFound)
 
-/** Deletes expired secrets. They are few, and the table is on every node, so no rows are locked first. */
+/** Deletes expired secrets. There are few, and every node of a cluster has the table, so no rows are locked first. */
 export const replacedSecrets: DueRows = {
   listOrganizationsAllOrgs: (db, now) =>
     db

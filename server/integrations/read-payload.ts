@@ -12,16 +12,16 @@ import { type Parsed, parsePayload } from './payload.ts'
 import type { IntegrationSettings } from './settings.ts'
 import { type Announced, announcedIn } from './twilio/announced.ts'
 
-/** Reads the payload of a provider's webhook: short ones directly, long ones in a thread. */
+/** Reads the payload of a provider's webhook: a short one directly, a long one in a thread. */
 
-/** In bytes. */
+/** The length is in bytes. */
 const shortLength = 16 * 1024
 const longTranscript = 16 * 1024
 
 type Source = { provider: Provider; id: string; name: string; settings: IntegrationSettings }
 type Bounds = { now: Date; metadataBytes: number }
 
-/** `broken`: this code failed on it. */
+/** `broken` means that the code of the reader failed. */
 export type PayloadReading =
   | { incoming: Incoming }
   | { ignored: string }
@@ -29,7 +29,7 @@ export type PayloadReading =
   | { rejected: string }
   | { broken: string }
 
-/** A fault of the content or of this code: the same payload would fail again. */
+/** Whether the content or the code is at fault, so the same payload would fail again. */
 const isLasting = (error: unknown): boolean => error instanceof TypeError || error instanceof RangeError
 
 export const readingOf = (parsed: Parsed, source: Source, bounds: Bounds): PayloadReading => {
@@ -41,7 +41,7 @@ export const readingOf = (parsed: Parsed, source: Source, bounds: Bounds): Paylo
     return 'rejected' in incoming ? incoming : { incoming }
   } catch (error) {
     if (!isLasting(error)) throw error
-    return { broken: (error as Error).stack ?? String(error) } // an Error, as was just checked
+    return { broken: (error as Error).stack ?? String(error) } // `isLasting` has checked that this is an Error
   }
 }
 
@@ -58,14 +58,14 @@ const eventOf = (provider: Provider, parsed: Parsed): string | null => {
   return event?.slice(0, 120).toWellFormed() ?? null
 }
 
-/** Whether a replay of the redacted payload would find the same conversation. */
+/** Whether replaying the redacted payload would lead to the same conversation. */
 const isSameCall = (provider: Provider, value: unknown, redacted: unknown): boolean => {
   const [told, tells] = [readCall(provider, value), readCall(provider, redacted)]
   if (!isCall(told) || !isCall(tells)) return isCall(told) === isCall(tells)
   return told.externalId === tells.externalId && told.agentExternalId === tells.agentExternalId
 }
 
-/** Redacted as the organization requires; null if that is impossible. */
+/** Redacts a payload. Returns null if that is impossible. */
 const redactedPayload = (provider: Provider, parsed: Parsed): string | null => {
   if ('unreadable' in parsed) return null
   const redacted = redact(parsed.value)
@@ -78,10 +78,10 @@ type Read = {
   event: string | null
   /** The data to fetch, if the payload only announces it. */
   announced: Announced | undefined
-  /** Stored instead of the received bytes; undefined if those are stored. */
+  /** The redacted payload, or null if it can't be stored. Undefined if the received bytes are stored. */
   redacted: string | null | undefined
   reading: PayloadReading
-  /** The result of reading, if it is long. */
+  /** The transcript, if it is long. */
   transcript: Uint8Array<ArrayBuffer> | undefined
 }
 
@@ -99,7 +99,7 @@ const readNow = ({ bytes, contentType, source, bounds, redacts }: Order): Read =
   }
 }
 
-/** A long transcript leaves the thread as text: it is read in a thread again once it is known to be new. */
+/** Passes a long transcript on as text. Once it is known to be new, a thread reads it again. */
 const cutTranscript = (read: Read): Read => {
   if (!('incoming' in read.reading)) return read
   const { transcript, ...rest } = read.reading.incoming
@@ -119,7 +119,7 @@ const pasteTranscript = ({ reading, transcript, ...read }: Read): Omit<Read, 'tr
   return { ...read, reading: { incoming: { ...reading.incoming, transcript: new JsonText(transcript) } } }
 }
 
-/** Reads what a provider sent, and prepares it for storage. */
+/** Reads a payload and prepares it for storage. */
 export const readPayload = async (
   deps: Pick<Deps, 'db' | 'clock' | 'config' | 'threads'>,
   { org, provider, id, name, settings }: Source & { org: Parameters<typeof getIngestSettings>[1] },

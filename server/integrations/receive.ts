@@ -8,12 +8,15 @@ import { lockIntegrationShared } from './queries.ts'
 import { readPayload } from './read-payload.ts'
 import { enqueuePull } from './twilio/enqueue.ts'
 
-/** An event without a finished call has nothing to replay, and data of an erased one must not stay. */
+/**
+ * Whether the payload is stored. There is nothing to replay without a finished call, and data of an erased call must
+ * not stay.
+ */
 const isWorthKeeping = (status: SettledDelivery['status']): boolean => status !== 'erased' && status !== 'ignored'
 
 type Received = { body: Buffer; contentType: string | null }
 
-/** Processes a verified webhook: the conversation and the delivery are one transaction, before the response. */
+/** Processes a verified webhook before responding. The conversation and the delivery are stored in one transaction. */
 export const receiveDelivery = async (
   deps: Deps,
   integration: Integration,
@@ -25,7 +28,7 @@ export const receiveDelivery = async (
   const kept = typeof redacted === 'string' ? Buffer.from(redacted) : redacted === null ? null : body
   const payload = kept && (await sealPayload(deps.secrets, org, id, kept))
   const settle: Settle = async (trx, { status, reason, conversationId }) => {
-    // An integration that is being deleted receives nothing.
+    // The lock ensures that an integration that is being deleted receives nothing.
     await lockIntegrationShared(trx, org, integration.id)
     await insertDelivery(trx, org, {
       id,
@@ -35,7 +38,7 @@ export const receiveDelivery = async (
       conversationId,
       event: status === 'erased' ? null : event,
       bytes: body.length,
-      // Redacted payloads are written as JSON again.
+      // A redacted payload is always JSON.
       contentType: typeof redacted !== 'string' ? contentType : 'application/json',
       payload: isWorthKeeping(status) ? payload : null,
       receivedAt: deps.clock.now(),

@@ -73,14 +73,14 @@ export const integrations = (app: App, { db, clock, secrets, jobs }: Deps): void
   ) => {
     refuseIf(settingsIssues(row.provider, settings))
     const issues = [...addressIssues(settings), ...(await agentIssues(trx, org, settings))]
-    // Otherwise, anyone who can change a URL could have the stored secret sent there.
+    // Without this check, anyone who can change a URL could have the stored secret sent there.
     if (settings.apiBaseUrl !== row.settings.apiBaseUrl && !hasSecret) {
       issues.push({ path: 'settings.apiBaseUrl', message: 'can only be changed together with the secret' })
     }
     refuseIf(issues)
   }
 
-  /** The changes with a new secret, or another expiry of the previous one. */
+  /** Returns the changes of a new secret, or of a new expiry of the previous one. */
   const rotation = (org: OrgId, row: LockedRow, { secret, previousSecretValidSeconds }: Update) => {
     const validMs = (previousSecretValidSeconds ?? defaultPreviousSecretValidSeconds) * 1_000
     const previousSecretUntil = new Date(clock.now().getTime() + validMs)

@@ -1,6 +1,6 @@
 import type { Secrets } from '../platform/secrets/secrets.ts'
 
-/** The context of a sealed secret, which cannot be decrypted elsewhere. */
+/** Returns the context of a sealed secret, which can't be decrypted in another one. */
 export const secretContext = (org: string, id: string) => `${org}/integration/${id}/secret`
 const previousPlace = (org: string, id: string) => `${org}/integration/${id}/previous-secret`
 
@@ -21,7 +21,7 @@ export const sealPreviousSecret = (secrets: Secrets, org: string, id: string, se
 export const openSecret = (secrets: Secrets, { org, id, secret }: Pick<Row, 'org' | 'id' | 'secret'>): string =>
   secrets.open(secret, secretContext(org, id))
 
-/** All valid secrets: during a rotation, the new and the old one. */
+/** Returns all valid secrets, which are the new and the old one during a rotation. */
 export const openValidSecrets = (secrets: Secrets, row: Row, now: Date): string[] => {
   const { org, id, previousSecret, previousSecretUntil } = row
   const previous =

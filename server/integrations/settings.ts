@@ -6,7 +6,7 @@ import { strict } from '../platform/json-schema.ts'
 import { isPublicHostByForm } from '../platform/outbound/public-host.ts'
 import type { Provider } from '../transcripts/provider-calls/read-call.ts'
 
-/** The settings of each provider's integration, as one closed schema each. */
+/** Defines the settings of each provider's integration as closed schemas. */
 
 const common = {
   agentId: Type.Optional({
@@ -73,14 +73,14 @@ const Twilio = Closed({
   ),
 })
 
-/** The schema depends on a property of the value. */
+/** Selects a schema depending on a property of the value. */
 const when = (condition: object, schema: object) => ({
   if: condition,
-  // biome-ignore lint/suspicious/noThenProperty: it is a word of JSON Schema.
+  // biome-ignore lint/suspicious/noThenProperty: it is a keyword of JSON Schema.
   then: schema,
 })
 
-/** The first one also applies without a scheme. */
+/** The first scheme also applies if the value names none. */
 const byScheme = [VapiSecret, VapiBearer, VapiHmac].map((schema, index) => {
   const { scheme } = schema.properties
   return when({ properties: { scheme }, ...(index > 0 && { required: ['scheme'] }) }, schema)
@@ -105,11 +105,11 @@ export type LivekitSettings = Static<typeof Livekit>
 export type TwilioSettings = Static<typeof Twilio>
 export type IntegrationSettings = { agentId?: string } & Record<string, unknown>
 
-/** For body schemas with a provider: the settings must be those of that provider. */
+/** Adds to the schema of a body that the settings must be those of its provider. */
 export const settingsByProvider = Object.entries(schemas).map(([provider, settings]) =>
   when(
     { properties: { provider: { const: provider } }, required: ['provider'] },
-    // Without an account, nothing can be fetched.
+    // Twilio's settings name the account, and nothing can be fetched without it.
     { properties: { settings }, ...(provider === 'twilio' && { required: ['settings'] }) },
   ),
 )
@@ -118,13 +118,13 @@ const validators = new Map(
   Object.entries(schemas).map(([provider, settings]) => [provider, strict.compile({ properties: { settings } })]),
 )
 
-/** Returns the faults found by the provider's schema. */
+/** Returns what the provider's schema finds wrong with the settings. */
 export const settingsIssues = (provider: string, settings: IntegrationSettings): Issue[] => {
   const validate = validators.get(provider)
   return !validate || validate({ settings }) ? [] : toIssues(validate.errors ?? [])
 }
 
-/** A token is not sent unencrypted, except to an allowed private network. */
+/** Returns an error if a token would be sent unencrypted to another address than an allowed private network. */
 export const addressIssues = ({ apiBaseUrl }: IntegrationSettings): Issue[] => {
   const url = typeof apiBaseUrl === 'string' ? URL.parse(apiBaseUrl) : undefined
   if (url === undefined) return []

@@ -26,7 +26,7 @@ type Vector = {
 
 const vectors: Vector[] = sample('signature_vectors.json').vectors
 
-/** Signed like most webhooks: a message ID, a time in seconds, and base64 with a prefix. */
+/** Most webhooks are signed like this: with a message ID, a time in seconds, and a Base64 signature with a prefix. */
 const standardWebhooks: VapiScheme = {
   scheme: 'hmac',
   signatureHeader: 'webhook-signature',
@@ -42,7 +42,7 @@ type Signer = { verify: (request: SignedRequest) => SignatureVerdict; signedAtMs
 
 const minute = 60_000
 
-/** In two chunks, as it may arrive. */
+/** Verifies the body in two chunks, because it can arrive like that. */
 const verifyElevenlabs = ({ body, ...head }: SignedRequest): SignatureVerdict => {
   const check = checkElevenlabs(head)
   check.update(body.subarray(0, body.length / 2))
@@ -98,7 +98,7 @@ const caseOf = (scheme: string): Case => {
 
 const secretAlone = (scheme: string) => scheme === 'vapi-legacy'
 
-/** The same bytes with one of them changed. */
+/** Returns the bytes with one of them changed. */
 const changed = (bytes: Buffer, at: number, by: number): Buffer => {
   const copy = Buffer.from(bytes)
   copy[at % copy.length] = ((copy[at % copy.length] ?? 0) + by) % 256
@@ -125,7 +125,10 @@ describe('every test vector', () => {
     }
   })
 
-  /** Each character of base64 is taken to another one; elsewhere any will do. Padding carries nothing. */
+  /**
+   * Returns every variant of a secret with one character changed. In Base64, the other character must not only change
+   * unused bits. Padding is not part of the secret.
+   */
   const withOneCharacterChanged = (secret: string): string[] => {
     const start = secret.startsWith('whsec_') ? 'whsec_'.length : 0
     const changed = [...secret.replace(/=+$/, '')].map((character, at) => {
@@ -253,7 +256,7 @@ describe('Twilio', () => {
   const secret = 'twilio_auth_token'
   const body = Buffer.from('To=%2B1555&From=%2B1666&RecordingUrl=https%3A%2F%2Fexample.com%2Fa&Tag=b&Tag=a&Tag=b')
   const signed = (url: string, signedUrl = url, sent = body): SignedRequest => {
-    // Names in order, and each value of a name once, in order.
+    // The names are sorted. Each value of a name appears once, and the values are sorted too.
     const text = `${signedUrl}From+1666RecordingUrlhttps://example.com/aTagaTagbTo+1555`
     const signature = createHmac('sha1', secret).update(text).digest('base64')
     return { body: sent, headers: { 'x-twilio-signature': signature }, url, secrets: [secret], now: new Date(0) }

@@ -1,19 +1,21 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 
 /**
- * How each provider signs webhooks. Signatures cover the raw bytes, so nothing can be parsed before. Only a request
+ * Verifies the signatures of each provider. They cover the raw bytes, so nothing can be parsed before. Only a request
  * with a valid signature can be stale.
  */
 
 export type SignatureVerdict = 'valid' | 'stale' | 'invalid'
 
-/** The request before its body is read. */
+/** The part of a request that is known before its body is read. */
 export type RequestHead = {
-  /** Names in lower case. A header that was sent twice is an array, and signs nothing. */
+  /**
+   * The names are in lower case. If a header was sent twice, its value is an array, which never counts as a signature.
+   */
   headers: Record<string, string | string[] | undefined>
-  /** As the sender wrote it: scheme, host, path, and query. */
+  /** The URL as the sender wrote it: scheme, host, path, and query. */
   url: string
-  /** During a rotation, the new and the old one. */
+  /** The valid secrets, which are the new and the old one during a rotation. */
   secrets: readonly string[]
   now: Date
 }
@@ -22,7 +24,7 @@ export type SignedRequest = RequestHead & { body: Buffer }
 
 const retellToleranceMs = 5 * 60_000
 const elevenlabsToleranceMs = 30 * 60_000
-/** Tolerance between the clocks of two machines. */
+/** The clocks of two machines can differ by this much. */
 const skewMs = 60_000
 
 export const header = ({ headers }: Pick<RequestHead, 'headers'>, name: string): string => {
@@ -30,13 +32,13 @@ export const header = ({ headers }: Pick<RequestHead, 'headers'>, name: string):
   return typeof value === 'string' ? value : ''
 }
 
-/** Compares digests, so that timing reveals neither content nor length. */
+/** Compares two texts by their digests, so that the timing reveals neither content nor length. */
 export const isSame = (given: string, expected: string): boolean => {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(given), digest(expected))
 }
 
-/** Anyone could sign with an empty secret, so it is skipped. */
+/** Whether any of the secrets signed the request. Skips an empty secret, because anyone could sign with it. */
 export const isSignedByAny = (secrets: readonly string[], isSigned: (secret: string) => boolean): boolean =>
   secrets.filter((secret) => secret !== '' && isSigned(secret)).length > 0
 
@@ -59,7 +61,7 @@ const retellSignature = /^v=(\d{1,15}),d=([0-9a-f]{64})$/
 export const hasRetellSignature = (head: RequestHead): boolean =>
   retellSignature.test(header(head, 'x-retell-signature'))
 
-/** `x-retell-signature: v=<ms>,d=<hex>`, over the body and then the time. */
+/** Verifies `x-retell-signature: v=<ms>,d=<hex>`, which signs the body and then the time. */
 export const verifyRetell = (request: SignedRequest): SignatureVerdict => {
   const [, ms, digest] = retellSignature.exec(header(request, 'x-retell-signature')) ?? []
   if (ms === undefined || digest === undefined) return 'invalid'
@@ -82,7 +84,10 @@ export const hasElevenlabsSignature = (head: RequestHead): boolean => elevenlabs
 /** Verifies a body that is never in memory as a whole. */
 export type StreamCheck = { update: (piece: Uint8Array) => void; verdict: () => SignatureVerdict }
 
-/** `elevenlabs-signature: t=<s>,v0=<hex>`, over the time, a dot, and the body; with several `v0` during a rotation. */
+/**
+ * Verifies `elevenlabs-signature: t=<s>,v0=<hex>`, which signs the time, a dot, and the body. There are several `v0`
+ * during a rotation.
+ */
 export const checkElevenlabs = (head: RequestHead): StreamCheck => {
   const { seconds = '', digests = [] } = elevenlabsSignature(head) ?? {}
   const hmacs = new Map(
@@ -102,7 +107,7 @@ export const checkElevenlabs = (head: RequestHead): StreamCheck => {
   }
 }
 
-/** Twilio signs a URL with or without the default port. */
+/** Returns a URL with and without its default port, because Twilio may have signed either. */
 const spellingsOf = (url: string): string[] => {
   if (!URL.canParse(url)) return []
   const { protocol, hostname, port, pathname, search } = new URL(url)
@@ -111,7 +116,7 @@ const spellingsOf = (url: string): string[] => {
   return [...new Set([url, spell(hostname), spell(`${hostname}:${port === '' ? standard : port}`)])]
 }
 
-/** Name and value of every field of a form, ordered by name, with each value of a name once. */
+/** Returns name and value of every field of a form, sorted by name, with each value of a name once. */
 const formText = (body: Buffer): string => {
   const fields = new Map<string, Set<string>>()
   for (const [name, value] of new URLSearchParams(body.toString('utf8'))) {
@@ -125,7 +130,7 @@ const formText = (body: Buffer): string => {
     .join('')
 }
 
-/** The digest in the query for a body that is not a form. */
+/** Returns the digest in the query. A body that is not a form has one. */
 const bodyDigestIn = (url: string): string | null =>
   URL.canParse(url) ? new URL(url).searchParams.get('bodySHA256') : null
 
@@ -136,8 +141,8 @@ export const hasTwilioSignature = (head: RequestHead): boolean =>
   /^[A-Za-z0-9+/]{27}=$/.test(header(head, 'x-twilio-signature'))
 
 /**
- * `x-twilio-signature`: over the URL and the fields of a form, or only over the URL if its query has the digest of the
- * body. It has no time: repeated webhooks are recognized by their ID.
+ * Verifies `x-twilio-signature`, which signs the URL and the fields of a form. If the query contains the digest of the
+ * body, it only signs the URL. It has no time, so repeated webhooks are recognized by their ID.
  */
 export const verifyTwilio = (request: SignedRequest): SignatureVerdict => {
   const { body, url, secrets } = request
@@ -165,7 +170,7 @@ const jsonOfBase64url = (text: string): Record<string, unknown> => {
   }
 }
 
-/** The claims of the token in `authorization`. */
+/** Returns the claims of the token in `authorization`. */
 const livekitClaims = (request: RequestHead): Record<string, unknown> | undefined => {
   const [head = '', claims = '', signature = '', ...more] = header(request, 'authorization')
     .replace(/^Bearer /i, '')
@@ -173,13 +178,13 @@ const livekitClaims = (request: RequestHead): Record<string, unknown> | undefine
   const isSigned = isSignedByAny(request.secrets, (secret) =>
     isSame(signature, createHmac('sha256', secret).update(`${head}.${claims}`).digest('base64url')),
   )
-  // Nothing is read from an unsigned token, because anyone can write it.
+  // Claims of an unsigned token are ignored, because anyone can write them.
   return isSigned && more.length === 0 && jsonOfBase64url(head).alg === 'HS256' ? jsonOfBase64url(claims) : undefined
 }
 
 export const hasLivekitToken = (head: RequestHead): boolean => livekitClaims(head) !== undefined
 
-/** `authorization: <JWT>`, with the digest of the body and an expiry. */
+/** Verifies `authorization: <JWT>`, which contains the digest of the body and an expiry. */
 export const verifyLivekit = (request: SignedRequest, apiKey?: string): SignatureVerdict => {
   const claims = livekitClaims(request)
   if (!claims) return 'invalid'

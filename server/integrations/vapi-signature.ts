@@ -10,7 +10,7 @@ import {
   verdict,
 } from './signatures.ts'
 
-/** How a Vapi credential signs, with the settings of their console and their defaults. */
+/** How a Vapi credential signs. The settings and defaults are those of Vapi's console. */
 export type VapiScheme =
   | { scheme: 'secret'; header?: string }
   | { scheme: 'bearer'; header?: string; prefix?: boolean }
@@ -31,10 +31,13 @@ type VapiHmac = {
 
 const defaultSignatureHeader = 'x-signature'
 
-/** Vapi documents none; five minutes is common. */
+/** Vapi documents no tolerance. Five minutes is common. */
 const toleranceMs = 5 * 60_000
 
-/** Seconds or milliseconds since 1970: their documentation does not say, but the size of the number does. */
+/**
+ * Returns the time. Vapi does not document whether it is in seconds or milliseconds since 1970, but the size of the
+ * number shows it.
+ */
 const instantMs = (timestamp: string): number => {
   if (!/^\d{1,15}$/.test(timestamp)) return Number.NaN
   const number = Number(timestamp)
@@ -65,9 +68,9 @@ const verifyHmac = (request: SignedRequest, knobs: VapiHmac): SignatureVerdict =
     '{svix-id}': header(request, messageIdHeader),
   }
   const format = payloadFormat.split(/(\{[a-z-]+\})/)
-  // With a signature that excludes the body, anyone could replace it.
+  // If the signature excluded the body, anyone could replace it.
   if (!format.includes('{body}')) return 'invalid'
-  // The header can have several signatures, separated by spaces, while the sender rotates a secret.
+  // While the sender rotates a secret, the header can have several signatures, separated by spaces.
   const given = header(request, signatureHeader).split(' ').slice(0, 5)
   const isSigned = isSignedByAny(request.secrets, (secret) => {
     const key = keyOf(secret, secretIsBase64)
@@ -77,7 +80,7 @@ const verifyHmac = (request: SignedRequest, knobs: VapiHmac): SignatureVerdict =
     const expected = signaturePrefix + hmac.digest(signatureEncoding)
     return given.filter((signature) => isSame(signature, expected)).length > 0
   })
-  // An unsigned time proves nothing.
+  // The time only counts if it is signed.
   const isFresh = !format.includes('{timestamp}') || isWithin(request.now, instantMs(timestamp), toleranceMs)
   return verdict(isSigned, isFresh)
 }
@@ -88,7 +91,7 @@ const verifySecret = (request: RequestHead, given: string): SignatureVerdict =>
     true,
   )
 
-/** Only the header counts, because the body is not signed. */
+/** Verifies a plain secret in the header. The body is not signed. */
 const verifyPlain = (request: RequestHead, scheme: Exclude<VapiScheme, { scheme: 'hmac' }>): SignatureVerdict => {
   if (scheme.scheme === 'secret') return verifySecret(request, header(request, scheme.header ?? 'x-vapi-secret'))
   const given = header(request, scheme.header ?? 'authorization')
@@ -96,7 +99,7 @@ const verifyPlain = (request: RequestHead, scheme: Exclude<VapiScheme, { scheme:
   return /^Bearer /i.test(given) ? verifySecret(request, given.slice('Bearer '.length)) : 'invalid'
 }
 
-/** A secret is compared directly; an HMAC needs the body. */
+/** Whether the headers can be valid. A secret is compared immediately, but an HMAC needs the body. */
 export const hasVapiSignature = (head: RequestHead, scheme: VapiScheme): boolean =>
   scheme.scheme === 'hmac'
     ? header(head, scheme.signatureHeader ?? defaultSignatureHeader) !== ''

@@ -15,19 +15,19 @@ import {
 } from './signatures.ts'
 import { hasVapiSignature, type VapiScheme, verifyVapi } from './vapi-signature.ts'
 
-/** Twilio sends a few dozen short fields. */
+/** Twilio sends a few dozen short fields, which need less than this. */
 const formBytes = 64 * 1024
 
-/** Its webhooks can contain recordings, so they are read as they arrive. */
+/** A provider whose webhooks can contain recordings, so they are read as they arrive. */
 export type StreamingProvider = 'elevenlabs'
 
 export const isStreaming = (provider: Provider): provider is StreamingProvider => provider === 'elevenlabs'
 
-/** The provider's schema validates settings before they are stored, so the casts in this file are safe. */
+/** Settings have the type of their provider, because its schema validated them before they were stored. */
 const vapiScheme = (settings: IntegrationSettings) =>
   ({ scheme: 'secret', ...(settings as VapiSettings) }) as VapiScheme
 
-/** Whether the headers can contain a signature. Without one, the body is not read. */
+/** Whether the headers contain a signature. If not, the body is not read. */
 export const hasSignature = (provider: Provider, settings: IntegrationSettings, head: RequestHead): boolean => {
   switch (provider) {
     case 'vapi':
@@ -44,7 +44,8 @@ export const hasSignature = (provider: Provider, settings: IntegrationSettings, 
 }
 
 /**
- * The maximum length of the body if it is below that of other webhooks: a form must be parsed to verify its signature.
+ * Returns the longest body if it is shorter than for other webhooks. A form must be parsed to verify its signature, so
+ * its limit is low.
  */
 export const webhookBodyLimit = (provider: Provider, head: RequestHead): number => {
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(String(head.headers['content-type']))

@@ -1,4 +1,4 @@
-// Calls a tool: sends the operation's own request with the caller's key, so that all its checks apply.
+// Calls a tool by sending the operation's request with the caller's key, so that all its checks apply.
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { FastifyRequest } from 'fastify'
 import type { ServiceDeps } from '../deps.ts'
@@ -11,7 +11,7 @@ type Args = Record<string, unknown>
 
 const failed = (message: string): CallToolResult => ({ isError: true, content: [{ type: 'text', text: message }] })
 
-/** The response contains what people said and wrote, so it is fenced. */
+/** Encloses the response in a fence, because it contains what people said and wrote. */
 const asData = (answer: Args): CallToolResult => ({
   structuredContent: answer,
   content: [
@@ -24,7 +24,7 @@ const asData = (answer: Args): CallToolResult => ({
   ],
 })
 
-/** Values of a query: one or several. */
+/** Whether a value can be part of a query: a plain value or a list of them. */
 const isWords = (value: unknown): boolean => [value].flat().every((each) => typeof each !== 'object' || each === null)
 
 const requestOf = ({ path, placeOf }: Pick<Callable, 'path' | 'placeOf'>, args: Args) => {
@@ -41,7 +41,7 @@ const requestOf = ({ path, placeOf }: Pick<Callable, 'path' | 'placeOf'>, args: 
 
 const messageOf = (body: { message?: string; details?: { issues?: { path: string; message: string }[] } }): string => {
   const issues = body.details?.issues ?? []
-  // With a single issue, the message is complete.
+  // If there is only one issue, the message already describes it.
   if (issues.length === 1 && body.message) return body.message
   const each = issues.slice(0, 20).map(({ path, message }) => `- ${path} ${message}`)
   return [body.message ?? 'The call failed.', ...each].join('\n')
@@ -70,7 +70,7 @@ export const callTool = async (
   if (url.includes('{')) return failed(`${tool.name} requires ${inputSchema.required.join(', ')}.`)
   const headers = { authorization: request.headers.authorization ?? '', 'x-request-id': request.id }
   const inject = (options: { method: string; url: string; payload?: object }) =>
-    // The methods come from the OpenAPI document.
+    // The methods come from the OpenAPI document, so they are valid.
     app.inject({ ...options, method: options.method as 'GET', headers, remoteAddress: request.ip })
   const answer = await inject({ method, url, ...(method !== 'GET' && { payload: body }) })
   const content = answer.body === '' ? {} : answer.json()

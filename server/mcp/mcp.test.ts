@@ -105,7 +105,7 @@ describe('tools', () => {
       get_export: { id: exportId },
       get_experiment: { id: experiment.id },
     }
-    // A client that knows the output schemas checks the responses.
+    // The client checks the responses once it knows the output schemas.
     const client = await connect(key)
     await client.listTools()
     for (const { name } of tools) {
@@ -135,7 +135,7 @@ describe('tools', () => {
     const odd = await use(key, 'list_agents', { companyId: { toString: 1 } })
     expect(odd).toMatchObject({ isError: true, text: expect.stringContaining('companyId must be') })
     expect(await use(key, 'get_conversation', { id: 'x' })).toMatchObject({ isError: true, text: 'id must be a UUID' })
-    // Dots that would address another operation: /v1/findings/../conversations.
+    // Dots in the ID could lead to another operation: /v1/findings/../conversations.
     for (const id of ['..', '.', '%2e%2e']) {
       expect(await use(key, 'list_finding_conversations', { id })).toMatchObject({
         isError: true,
@@ -153,7 +153,7 @@ describe('tools', () => {
 
 it('long texts are shortened, but links never, because a partial link does not work', async () => {
   const { key } = await makeOrganization(server)
-  // As long as a signed link with a session token can be.
+  // A signed link with a session token can be this long.
   const link = `https://bucket.example.com/file?token=${'t'.repeat(3_000)}`
   const { id } = await makeConversation(server, key, { metadata: { link, note: 'n'.repeat(3_000) } })
   const { metadata } = (await use(key, 'get_conversation', { id })).data
@@ -222,7 +222,7 @@ it('which monitors got worse this week, with three examples each, takes one call
     { monitorId: same.id, change: 'unclear', difference: { value: 0 } },
   ])
   const [first] = data.data
-  // Newcombe's interval for 15 of 20 against 5 of 20.
+  // These are the bounds of Newcombe's interval for 15 of 20 against 5 of 20.
   expect([first.difference.low, first.difference.high].map((bound) => bound.toFixed(2))).toEqual(['0.19', '0.70'])
   const [example] = first.examples
   expect(example.conversationUrl).toBe(`${origin}/conversations/${example.conversationId}`)

@@ -1,4 +1,4 @@
-// The operations of the tools, read from the OpenAPI document.
+// Reads the operations of the tools from the OpenAPI document.
 import type { Access } from '../platform/http/access.ts'
 import type { JsonSchema } from '../platform/http/examples.ts'
 import type { App } from '../platform/http/http.ts'
@@ -14,7 +14,7 @@ export type Callable = {
   method: string
   path: string
   access: Exclude<Access, string>
-  /** All arguments in one object, whatever part of the request they belong to. */
+  /** The arguments from all parts of the request, in one object. */
   inputSchema: {
     type: 'object'
     properties: Record<string, JsonSchema>
@@ -24,15 +24,15 @@ export type Callable = {
   outputSchema: JsonSchema
   placeOf: Map<string, ParameterLocation>
   /**
-   * Checks what the operation does not: arguments that only shape the response, and path arguments, which could address
-   * another operation if they contained dots.
+   * Validates what the operation does not: arguments that only shape the response, and path arguments, which could lead
+   * to another operation if they contained dots.
    */
   faultOf: (args: Record<string, unknown>) => string | undefined
-  /** For the operation that returns a link. */
+  /** Set for the operation that returns a link. */
   linkPath: string | undefined
 }
 
-/** A page size that suits a model. */
+/** The default page size for models. */
 const pageItems = 20
 
 /** Inlines components, because not every client follows references. */
@@ -54,7 +54,7 @@ const listed = ({ paths }: OpenApiDocument) =>
 
 const argumentsOf = ({ parameters = [], requestBody }: Operation, { components }: OpenApiDocument) => {
   const body = requestBody?.content['application/json']?.schema
-  // Our schemas are objects, or references to one.
+  // Our schemas are always objects or references to objects.
   const plain = withoutReferences(body ?? {}, components.schemas) as JsonSchema
   const given = parameters.map(({ name, in: place, required = false, schema, description }) => ({
     name,
@@ -76,7 +76,10 @@ const argumentsOf = ({ parameters = [], requestBody }: Operation, { components }
 /** Limits the depth of output schemas. */
 const outputDepth = 4
 
-/** The output schema without limits: texts are shortened, large parts become text, and names and links are added. */
+/**
+ * Returns the output schema without limits, because responses are changed: texts are shortened, large parts become
+ * text, and names and links are added.
+ */
 const loosened = (schema: JsonSchema, depth = outputDepth): JsonSchema => {
   const { description, type, properties, items } = schema
   const told = description === undefined ? {} : { description }
@@ -141,7 +144,7 @@ const callableOf = (document: OpenApiDocument, tool: Tool): Callable => {
   }
 }
 
-/** Runs once all routes are registered. */
+/** Reads the operations. Runs once all routes are registered. */
 export const readCallables = (app: App): Map<string, Callable> => {
   const document = openApiDocument(app)
   return new Map(tools.map((tool) => [tool.name, callableOf(document, tool)]))

@@ -3,7 +3,7 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 
 export type NamedTable = 'agents' | 'companies' | 'monitors' | 'findings' | 'experiments'
 
-/** Returns names by ID. */
+/** Returns the names of these IDs. */
 export const findNames = async (db: Db, org: OrgId, table: NamedTable, ids: string[]): Promise<Map<string, string>> => {
   const name = sql.ref(table === 'findings' ? 'title' : 'name')
   const { rows } = await sql<{ id: string; name: string }>`

@@ -1,4 +1,4 @@
-// Adds to IDs in responses the name and the console link of their resource.
+// Adds the names and console links of resources next to their IDs in responses.
 
 import type { ServiceDeps } from '../deps.ts'
 import type { OrgId } from '../platform/db/database.ts'
@@ -18,7 +18,7 @@ const references: Record<string, Reference> = {
   conversationId: { page: '/conversations/' },
 }
 
-/** Properties to skip: those written by others contain their own IDs, and turns contain none. */
+/** Properties to skip: people's own data can contain other IDs, and turns contain none. */
 const foreign = new Set(['metadata', 'content', 'turns', 'description', 'evidence', 'filter', 'filters', 'scope'])
 
 const mostIds = 1_000

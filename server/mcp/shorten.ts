@@ -1,4 +1,5 @@
-// Responses for models: long values are shortened if they can be requested separately, with the size of the rest.
+// Shortens responses for models. Long values are shortened if they can be requested separately, and the response says
+// how much is missing.
 
 import type { JsonSchema } from '../platform/http/examples.ts'
 import { isObject } from '../platform/is-object.ts'
@@ -6,11 +7,11 @@ import { isObject } from '../platform/is-object.ts'
 type Json = Record<string, unknown>
 export type Shorten = (answer: Json, args: Json) => Json
 
-/** For one text in a response. */
+/** The most characters of a text. */
 const mostCharacters = 2_000
-/** For a whole response: about 15,000 tokens. */
+/** The most characters of a response, which is about 15,000 tokens. */
 const mostInAll = 60_000
-/** The part of it for the note on how to continue. */
+/** The characters of a response that are reserved for the note on how to continue. */
 const noteCharacters = 400
 const defaultTurns = 50
 const mostTurns = 200
@@ -27,10 +28,10 @@ export const encode = (value: unknown): string => JSON.stringify(value).replaceA
 
 const sizeOf = (value: unknown): number => encode(value).length
 
-/** A partial link does not work. Signed links can be longer than other texts. */
+/** Whether a text is a link, which would not work if it was shortened. Signed links can be longer than other texts. */
 const isLink = (text: string): boolean => text.length <= 8_000 && /^https?:\/\/\S+$/.test(text)
 
-/** Limits every text. A shortened text says so, and never ends within a character. */
+/** Shortens long texts. A shortened text says so, and never ends within a character. */
 const cutTexts = (value: unknown): unknown => {
   if (typeof value === 'string') {
     if (value.length <= mostCharacters || isLink(value)) return value
@@ -42,7 +43,7 @@ const cutTexts = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, cutTexts(part)]))
 }
 
-/** Converts the largest parts to the beginning of their JSON, until the response fits. */
+/** Replaces the largest parts with the beginning of their JSON until the response fits. */
 const shrink = (object: Json, room: number): Json => {
   const parts = Object.entries(object).filter(([, part]) => typeof part === 'object' && part !== null)
   let shrunk = object
@@ -53,7 +54,7 @@ const shrink = (object: Json, room: number): Json => {
   return shrunk
 }
 
-/** Keeps as many items as fit, and at least one, which is shortened. */
+/** Keeps as many items as fit. Keeps at least the first one, which may be shortened. */
 const fitting = ([first, ...others]: Json[], room: number): Json[] => {
   if (!first) return []
   const shown = [shrink(first, room)]
@@ -66,13 +67,13 @@ const fitting = ([first, ...others]: Json[], room: number): Json[] => {
   return shown
 }
 
-/** Omitting nulls loses no information for a model. */
+/** Removes nulls, which tell a model nothing. */
 const withoutNulls = (object: Json): Json =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null))
 
 const shortTurn = ({ words: _words, latency: _latency, ...turn }: Json): Json => withoutNulls(turn)
 
-/** Returns turns from the requested one on, without word times, and the text as given. */
+/** Returns turns from the requested one on. Leaves out the times of words and the original text. */
 export const shortTranscript: Shorten = ({ content: _content, recordingUrl: _link, turns, ...transcript }, args) => {
   const all = listOf(turns)
   const from = Number(args.fromTurn ?? 0)
@@ -82,7 +83,7 @@ export const shortTranscript: Shorten = ({ content: _content, recordingUrl: _lin
   const left = Math.max(0, all.length - next)
   return {
     ...transcript,
-    // Only with the first turns.
+    // The prompt is only included with the first turns.
     ...(from > 0 && { systemPrompt: undefined }),
     totalTurns: all.length,
     turns: shown,
@@ -95,7 +96,7 @@ const outcomeFields = ['metricId', 'name', 'primary', 'kind', 'verdict', 'arms',
 const pick = (object: Json, names: string[]): Json =>
   Object.fromEntries(names.filter((name) => name in object).map((name) => [name, object[name]]))
 
-/** Verdicts first. The timeline and the distributions are only in the console. */
+/** Returns an experiment with its verdicts first. The timeline and the distributions are only in the console. */
 export const shortExperiment: Shorten = ({ outcomes, health, notifications: _people, ...experiment }) => ({
   ...experiment,
   outcomes: listOf(outcomes).map((outcome) => pick(outcome, outcomeFields)),
@@ -104,9 +105,12 @@ export const shortExperiment: Shorten = ({ outcomes, health, notifications: _peo
     : health,
 })
 
-/** Limits a whole response. A list that does not fit loses its last items and its cursor, which would skip them. */
+/**
+ * Limits a response. A list that does not fit loses its last items. It also loses its cursor, which would skip those
+ * items.
+ */
 export const fitAnswer = (answer: Json, { hasPages }: { hasPages: boolean }): Json => {
-  // An object stays an object.
+  // `cutTexts` turns an object into an object.
   const cut = cutTexts(answer) as Json
   if (!Array.isArray(cut.data)) return shrink(cut, mostInAll)
   const { data, nextCursor, ...others } = cut

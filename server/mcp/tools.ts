@@ -1,4 +1,4 @@
-// The tools of models: each is one API operation, by its operationId, and nothing more.
+// Defines the tools for models. Each tool is one API operation, named by its operationId.
 
 import type { JsonSchema } from '../platform/http/examples.ts'
 import { richTextOf } from '../rich-text/markdown.ts'
@@ -6,20 +6,20 @@ import { type Shorten, shortExperiment, shortTranscript, transcriptArguments } f
 
 export type Tool = {
   name: string
-  /** Shown to people in their client. */
+  /** The name that clients show to people. */
   title: string
   operationId: string
   /** Tells the model when to use the tool. The operation's schema describes the arguments. */
   about: string
-  /** How the response is shortened for a model. */
+  /** Shortens the response for a model. */
   shorten?: Shorten
-  /** Arguments for that, which the operation does not know. */
+  /** The arguments of `shorten`, which are not part of the operation. */
   reading?: Record<string, JsonSchema>
   /** Arguments that models write in another format than the operation's. */
   written?: Record<string, { schema: JsonSchema; read: (value: string) => unknown }>
-  /** The console path of the returned resource, by its ID. */
+  /** The console page of the returned resource, which ends with its ID. */
   page?: string
-  /** An operation with the same ID that returns a link, once the response has a `downloadPath`. */
+  /** The operation that returns a link for the same ID. It is called once the response has a `downloadPath`. */
   link?: string
 }
 

@@ -10,7 +10,7 @@ import type { Role } from '../platform/identity/actor.ts'
 const columns = [
   'members.id',
   'members.user_id as userId',
-  // A person who has not joined is shown with the address of the invitation, whatever their address is now.
+  // Until people join, their invitation's address is shown, even if they have changed their address elsewhere.
   sql<string>`coalesce(case when members.joined_at is null then members.invited_email end, users.email)`.as('email'),
   'members.name',
   'members.role',
@@ -39,8 +39,8 @@ export const findMemberByEmail = (db: Db, org: OrgId, email: string) =>
   selectMembers(db, org).where('users.email', '=', email.toLowerCase()).executeTakeFirst()
 
 /**
- * Finds or creates the person with this address, who can be known from another organization. Returns their ID, which
- * unlike others does not start with the time: it would reveal to the inviter whether the person was known before.
+ * Finds or creates the person with this address. They may be known from another organization. Unlike others, a new ID
+ * does not start with the time, because it would reveal to the inviter whether the person was known before.
  */
 export const insertUserIfNew = async (db: Db, user: { email: string; name: string }): Promise<string> => {
   const email = user.email.toLowerCase()
@@ -69,9 +69,9 @@ export const insertMember = (db: Db, org: OrgId, { id, userId, email, name, role
     })
 
 /**
- * Locks the member to change, and counts the other owners. If the member has joined, only owners who joined count,
- * since an invited owner may never join. All owners' rows are locked in one order, so that two concurrent changes
- * cannot remove the last owner.
+ * Locks the member to change, and counts the other owners. If the member has joined, only owners who have joined count,
+ * because an invited owner may never join. All owners are locked in one order, so that two concurrent changes can't
+ * remove the last owner.
  */
 export const lockMember = async (db: Db, org: OrgId, id: string) => {
   const locked = await db
@@ -88,7 +88,7 @@ export const lockMember = async (db: Db, org: OrgId, id: string) => {
   return { ...member, owners: owners.length }
 }
 
-/** Whether the person is a member, and locks the membership until the transaction ends. */
+/** Whether the person is a member. Locks the membership until the transaction ends. */
 export const isMember = async (trx: Db, org: OrgId, userId: string): Promise<boolean> => {
   const member = await trx
     .selectFrom('members')
@@ -100,7 +100,9 @@ export const isMember = async (trx: Db, org: OrgId, userId: string): Promise<boo
   return member !== undefined
 }
 
-/** Locks the member until the transaction ends, so that what is created for them is found when they are removed. */
+/**
+ * Locks a membership until the transaction ends, so that removing the member also finds what is created for them here.
+ */
 export const lockMembershipShared = (db: Db, org: OrgId, userId: string) =>
   db
     .selectFrom('members')

@@ -108,7 +108,7 @@ describe('the last owner', () => {
     const joined = await makePerson(server, org.key, 'owner')
     const leave = () => call('DELETE', `/v1/members/${joined.id}`, { key: org.key })
     const demote = () => patch(org.key, joined.id, { role: 'admin' })
-    // The first owner is only invited, and so is this one.
+    // Both owners are only invited.
     await makeMember(server, org.key, 'owner')
     for (const refused of [await leave(), await demote()]) expect(refused.status).toBe(409)
 
@@ -130,7 +130,7 @@ describe('the last owner', () => {
         ),
       )
       const statuses = answers.map(({ status }) => status)
-      // The caller may already have lost its role to the first change.
+      // The caller may already have lost their role because of the first change.
       expect(statuses.filter((status) => status < 300)).toHaveLength(1)
       expect(statuses.filter((status) => status >= 400).every((status) => [401, 403, 409].includes(status))).toBe(true)
       const owners = await ownersInDatabase()

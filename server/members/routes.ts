@@ -22,7 +22,7 @@ import { FreshInvitation, InvitedMember, Me, Member, MemberInvite, MemberUpdate 
 
 const tags = ['Members']
 
-/** Nobody assigns, changes, or removes a role above their own. */
+/** Throws if the role is above the caller's own, because nobody may assign, change, or remove such a role. */
 const checkReach = (actor: Actor, role: Role): void => {
   if (hasRole(actor.role, role)) return
   throw new ApiError('forbidden', `Only a member with the role ${role} can assign or remove that role.`)
@@ -149,7 +149,7 @@ export const members = (app: App, deps: Deps): void => {
     async ({ actor, params }, reply) => {
       const invitation = await db.transaction().execute(async (trx) => {
         const member = await lockMember(trx, actor.org, params.id)
-        // Anyone with the link becomes the member.
+        // Anyone with the link can become the member, so the caller needs the member's role.
         checkReach(actor, member.role)
         if (member.joinedAt) throw new ApiError('conflict', 'This member has already joined and needs no invitation.')
         await recordAudit(trx, actor, 'member.invite', { type: 'member', id: member.id })

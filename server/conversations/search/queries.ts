@@ -15,7 +15,7 @@ export const listConversationsByIds = async (db: Db, org: OrgId, ids: string[]) 
   return rows.map(readRow)
 }
 
-/** Returns a page of the list with one statement. The selection must satisfy `isFoundInOrder`. */
+/** Returns a page of the list with one statement. The selection must satisfy `isReadInIndexOrder`. */
 export const listInOrder = async (db: Db, org: OrgId, selection: Selection, page: Page) => {
   const rows = await selectInOrder(db, org, selection, page).select(columns).execute()
   return rows.map(readRow)

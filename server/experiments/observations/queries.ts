@@ -253,9 +253,7 @@ export const deleteCounted = async (trx: Db, org: OrgId, experimentId: string, i
     .execute()
 }
 
-/**
- * Numbers in a fixed order, without trailing zeros, as short texts. Most units have one of only a few different texts.
- */
+/** The numbers in a fixed order, without trailing zeros, so that most units store one of a few short lists. */
 export type StoredTotals = (number | string)[]
 
 export type StoredUnit = {

@@ -98,8 +98,9 @@ const within = ({ first, last }: Stretch): string =>
 
 /**
  * Reads the results of all calls in a range. Uses only the primary key, unless reasoning is included. `isTied` means
- * that other calls may start at the same time as the first or last one. Comparing each row with only the two times
- * takes a tenth of the time otherwise needed. The planner underestimates that condition alone, so there are two.
+ * that calls outside of the page may start at the same time as its first or last one. Only then is each row compared
+ * with both positions, which costs a tenth of the time. The range of times is still needed, because the planner
+ * estimates positions badly.
  */
 export const copyResultsBetween = (db: Db, org: OrgId, columns: Columns, stretch: PageStretch, take: TakeTuple) => {
   const { first, last, isTied } = stretch

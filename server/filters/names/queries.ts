@@ -5,7 +5,7 @@ import type { Selection } from '../queries.ts'
 type IdList = 'agentIds' | 'agentVersionIds' | 'agentGroupIds' | 'companyIds'
 type Named = Pick<Selection, IdList | 'monitors' | 'bucketId'>
 
-/** Returns the names of the IDs in these filters. Unknown IDs are omitted. */
+/** Returns the names of the IDs in these filters. Omits unknown IDs. */
 export const findNames = async (db: Db, org: OrgId, selections: Named[]): Promise<Map<string, string>> => {
   const all = (field: IdList) => selections.flatMap((selection) => selection[field] ?? [])
   const agents = all('agentIds')

@@ -33,7 +33,7 @@ export const countAttached = async (db: Db, org: OrgId, findingId: string): Prom
   return count
 }
 
-/** Since the finding was created, or reopened by a spike. */
+/** Counts the conversations that were attached since the finding was created or a spike reopened it. */
 export const countGathered = async (db: Db, org: OrgId, findingId: string): Promise<number> => {
   const { rows } = await sql<{ count: number }>`
     SELECT count(*) AS count FROM finding_conversations c
@@ -45,7 +45,10 @@ export const countGathered = async (db: Db, org: OrgId, findingId: string): Prom
   return rows[0]?.count ?? 0
 }
 
-/** Returns those that exist and are not attached yet, in the order in which all code locks conversations. */
+/**
+ * Attaches conversations that exist. Locks them in the order in which all code locks conversations, and returns those
+ * that were not attached yet.
+ */
 export const attachConversations = async (trx: Db, org: OrgId, findingId: string, ids: string[], now: Date) => {
   await sql`
     WITH held AS (
@@ -57,7 +60,7 @@ export const attachConversations = async (trx: Db, org: OrgId, findingId: string
     ON CONFLICT ON CONSTRAINT finding_conversations_pkey DO NOTHING`.execute(trx)
 }
 
-/** Also attaches the conversations of one finding to another, with their original times. */
+/** Attaches the conversations of one finding to another too, with their original times. */
 export const copyAttached = async (trx: Db, org: OrgId, { from, to }: { from: string; to: string }) => {
   await sql`
     WITH held AS (
@@ -70,7 +73,7 @@ export const copyAttached = async (trx: Db, org: OrgId, { from, to }: { from: st
     ON CONFLICT ON CONSTRAINT finding_conversations_pkey DO NOTHING`.execute(trx)
 }
 
-/** Whether it was attached. */
+/** Detaches a conversation. Returns whether it was attached. */
 export const detachConversation = async (trx: Db, org: OrgId, findingId: string, conversationId: string) => {
   const detached = await trx
     .deleteFrom('finding_conversations')

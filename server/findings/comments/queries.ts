@@ -13,7 +13,7 @@ const columns = [
   'edited_at as editedAt',
 ] as const
 
-/** The oldest first. */
+/** Lists the comments of these findings, oldest first. */
 export const listComments = (db: Db, org: OrgId, findingIds: string[], page: Page) =>
   db
     .selectFrom('finding_comments')
@@ -58,7 +58,7 @@ export const insertComment = (trx: Db, org: OrgId, { id, findingId, authorUserId
     .returning(columns)
     .executeTakeFirstOrThrow()
 
-/** A comment of one of these findings, locked until the transaction ends. */
+/** Locks a comment of one of these findings until the transaction ends. */
 export const lockComment = (trx: Db, org: OrgId, findingIds: string[], id: string) =>
   trx
     .selectFrom('finding_comments')

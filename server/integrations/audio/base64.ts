@@ -10,7 +10,7 @@ values['_'.charCodeAt(0)] = 63
 values['='.charCodeAt(0)] = padding
 for (const blank of ' \t\r\n') values[blank.charCodeAt(0)] = space
 
-/** Decodes Base64 that arrives in chunks, wherever one ends. Line breaks and missing padding are fine. */
+/** Decodes Base64 that arrives in chunks, which can end anywhere. Ignores line breaks and missing padding. */
 export const openBase64 = () => {
   let bits = 0
   let bitCount = 0
@@ -37,7 +37,7 @@ export const openBase64 = () => {
       target[at] = (bits >> bitCount) & 0xff
       return at + 1
     },
-    /** Whether everything so far was Base64. A single extra digit is half a byte. */
+    /** Whether everything so far was valid Base64. A single digit at the end would be less than a byte. */
     isSound: () => isSound && bitCount < 6,
   }
 }

@@ -9,8 +9,8 @@ import { attachWaiting, dropFile } from './waiting.ts'
 const batch = 100
 
 /**
- * Attaches recordings when their conversation arrived by another way, or concurrently and unseen, and gives up those
- * that waited long enough.
+ * Attaches waiting recordings whose conversation arrived in another way or at the same time. Deletes recordings that
+ * have waited long enough.
  */
 export const sweepWaitingRecordings = defineSweep({
   name: 'recording.sweep-waiting',

@@ -15,12 +15,12 @@ import type { SignatureVerdict, StreamCheck } from '../signatures.ts'
 import { openSplit } from './split.ts'
 
 /**
- * Reads an ElevenLabs webhook as it arrives: the audio is streamed to the storage and is never in memory completely.
+ * Reads an ElevenLabs webhook as it arrives. The audio goes directly to the storage and is never completely in memory.
  */
 
 export const audioEvent = 'post_call_audio'
 
-/** Besides the audio, it has two IDs and a time. */
+/** The longest webhook without its audio, which has two IDs and a time. */
 const longestEvent = 64 * 1024
 
 export type StreamedBody =
@@ -28,7 +28,7 @@ export type StreamedBody =
   | { bytes: number; audio: { externalId: string; file: StoredFile } | { unreadable: string } }
 
 type Reading = {
-  /** The Content-Length; NaN if missing. */
+  /** The value of Content-Length, or NaN if it is missing. */
   announcedBytes: number
   check: StreamCheck
   refuse: (verdict: Exclude<SignatureVerdict, 'valid'>) => ApiError
@@ -36,7 +36,7 @@ type Reading = {
   hold: (bytes: number) => void
 }
 
-/** Aborts storing audio that cannot be used, so that no file is left. */
+/** Stops storing audio that can't be used, so that no file remains. */
 class NoRecording extends Error {}
 
 const readEvent = (rest: Buffer): { externalId: string } | { unreadable: string } | 'other' => {
@@ -52,7 +52,7 @@ const readEvent = (rest: Buffer): { externalId: string } | { unreadable: string 
   return { externalId }
 }
 
-/** The audio is only used once the whole body is verified. */
+/** Reads the body. The audio is only used once the whole body is verified. */
 export const readStreamedBody = async (
   { blobs, config }: Pick<Deps, 'blobs' | 'config'>,
   org: OrgId,
@@ -60,7 +60,7 @@ export const readStreamedBody = async (
   { announcedBytes, check, refuse, hold }: Reading,
 ): Promise<StreamedBody> => {
   const { documentBytes, recordingBytes } = config.limits
-  // Base64 is a third longer, and can have line breaks and escapes.
+  // Base64 is a third longer than the audio and can contain line breaks and escapes.
   const mostBytes = documentBytes + 2 * recordingBytes
   const tooLarge = () => new ApiError('tooLarge', 'The body exceeds the size limit of this operation.')
   if (announcedBytes > mostBytes) throw tooLarge()
@@ -92,7 +92,7 @@ export const readStreamedBody = async (
   }
 
   const audioIn = async function* (): AsyncGenerator<Buffer> {
-    // After a rejection, the connection can still carry the response.
+    // The connection stays open if the body is rejected, so that it can carry the response.
     for await (const piece of body.iterator({ destroyOnReturn: false })) {
       const audio = take(piece)
       if (audio.length > 0) yield audio

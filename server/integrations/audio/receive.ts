@@ -7,12 +7,15 @@ import type { SettledDelivery } from '../deliveries/status.ts'
 import { audioEvent, type StreamedBody } from './read-body.ts'
 import { attachOrWait, dropFile } from './waiting.ts'
 
-/** The maximum of the column. */
+/** The largest number that the column can store. */
 const mostCounted = 2 ** 31 - 1
 
 type ReadAudio = Extract<StreamedBody, { audio: object }>
 
-/** Attaches or stores a verified recording and its delivery in one transaction. It cannot be replayed. */
+/**
+ * Attaches a verified recording, or stores it until its conversation arrives, together with its delivery in one
+ * transaction. The delivery can't be replayed.
+ */
 export const receiveAudio = async (
   deps: Deps,
   { org, id: integrationId }: Integration,
@@ -38,8 +41,8 @@ export const receiveAudio = async (
     return { ...settled, deliveryId }
   })
   return receive.catch(async (error: unknown) => {
-    // The integration was deleted in the meantime. After any other failure, it is unknown whether the file is
-    // referenced.
+    // The integration was deleted in the meantime. After other errors, the transaction may have been committed, so the
+    // file must stay.
     if (error instanceof ApiError && 'file' in audio) await dropFile(deps, deps.db, org, audio.file)
     throw error
   })

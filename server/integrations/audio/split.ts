@@ -1,18 +1,18 @@
 import { openBase64 } from './base64.ts'
 
 /**
- * Splits JSON as it arrives into the Base64 text at `data.full_audio`, which is decoded, and everything else. The rest
- * is validated when it is parsed: in invalid JSON, any part can be taken for audio.
+ * Splits JSON into the Base64 text at `data.full_audio`, which is decoded, and the rest, while it arrives. Invalid JSON
+ * can be split anywhere, but the rest is only accepted if it is valid.
  */
 
 const [quote, backslash, colon, comma] = [0x22, 0x5c, 0x3a, 0x2c]
 const [openBrace, openBracket, closeBrace, closeBracket] = [0x7b, 0x5b, 0x7d, 0x5d]
 
 const path = ['data', 'full_audio']
-/** In bytes, with each character escaped. A longer name cannot be in the path. */
+/** The longest name in bytes, if each character is escaped. A longer name can't be part of the path. */
 const longestName = 100
 
-/** The escaped characters that Base64 can contain. */
+/** The escapes that can occur in Base64. */
 const escapes: Record<string, number> = { '/': 0x2f, n: 0x0a, r: 0x0d, t: 0x09 }
 const invalid = 0
 
@@ -26,9 +26,9 @@ const readName = (bytes: number[]): string | undefined => {
   }
 }
 
-/** The position of the next byte in the text, along the path. */
+/** Follows the structure of the text to find the value at the path. */
 const openPlace = () => {
-  /** Objects and arrays deeper than the path are only counted. */
+  /** Only the number of levels matters for objects and arrays that are deeper than the path. */
   const levels: Level[] = []
   let deeper = 0
   let name: number[] = []
@@ -75,10 +75,10 @@ export const openSplit = () => {
   const base64 = openBase64()
   let within: 'structure' | 'text' | 'audio' = 'structure'
   let hadAudio = false
-  /** The part of an escape so far, starting with the backslash. */
+  /** The incomplete escape, starting with its backslash. */
   let escaped = ''
 
-  /** The byte of an escape in the audio; undefined while it is incomplete. */
+  /** Returns the byte of an escape, or undefined while it is incomplete. */
   const finishEscape = (byte: number): number | undefined => {
     escaped += String.fromCharCode(byte)
     if (escaped[1] !== 'u') return escapes[escaped[1] ?? ''] ?? invalid
@@ -87,7 +87,7 @@ export const openSplit = () => {
     return code > 0 && code < 128 ? code : invalid
   }
 
-  /** The byte of the audio that is written so; undefined within an escape. */
+  /** Returns the next byte of the audio, or undefined within an escape. */
   const readByte = (written: number): number | undefined => {
     if (escaped === '') {
       if (written !== backslash) return written
@@ -119,7 +119,7 @@ export const openSplit = () => {
     else place.startText()
   }
 
-  /** Skips what is not audio, and returns where that ends. */
+  /** Skips everything that is not audio, and returns where the audio starts. */
   const passRest = (piece: Uint8Array, start: number): number => {
     let at = start
     for (; at < piece.length && within !== 'audio'; at++) {
@@ -130,7 +130,7 @@ export const openSplit = () => {
     return at
   }
 
-  /** Decodes up to the end of the audio or of the chunk. */
+  /** Decodes the audio up to its end or the end of the chunk. */
   const decode = (piece: Uint8Array, start: number): { audio: Buffer; end: number } => {
     const audio = Buffer.allocUnsafe(piece.length - start)
     let length = 0
@@ -153,7 +153,7 @@ export const openSplit = () => {
       const before = passRest(piece, 0)
       if (within !== 'audio') return { audio: Buffer.alloc(0), rest: piece }
       const { audio, end } = decode(piece, before)
-      // Both quotation marks belong to the rest: an empty string is left.
+      // Both quotation marks stay in the rest, so an empty string remains there.
       if (end === piece.length) return { audio, rest: piece.subarray(0, before) }
       passRest(piece, end + 1)
       return { audio, rest: Buffer.concat([piece.subarray(0, before), piece.subarray(end)]) }

@@ -9,11 +9,11 @@ import type { SettledDelivery } from '../deliveries/status.ts'
 import { deleteDeliveriesById } from '../erasure/queries.ts'
 import { findWaiting, insertWaiting, takeWaiting } from './queries.ts'
 
-/** Recordings that arrive separately from their conversations, in either order. */
+/** Connects recordings with their conversations. They arrive separately, in either order. */
 
 type JobDeps = Pick<Deps, 'jobs'>
 
-/** Per organization. Concurrent requests can exceed it by their number. */
+/** The most waiting recordings of an organization. Concurrent requests can exceed it slightly. */
 const mostWaiting = { count: 1_000, bytes: 8 * 1024 ** 3 }
 
 const unfound = (status: SettledDelivery['status'], reason: string | null = null): SettledDelivery => ({
@@ -25,7 +25,7 @@ const unfound = (status: SettledDelivery['status'], reason: string | null = null
 export const dropFile = (deps: JobDeps, trx: Db, org: OrgId, { blobKey }: Pick<StoredFile, 'blobKey'>) =>
   deps.jobs.enqueue(trx, deleteRecording, { key: blobKey }, { org })
 
-/** An existing recording stays. The caller has locked the conversation. */
+/** Attaches the recording unless there already is one. The caller has locked the conversation. */
 const attach = async (deps: JobDeps, trx: Db, org: OrgId, conversationId: string, file: StoredFile) => {
   const stored = await lockRecording(trx, org, conversationId)
   const isNew = stored?.status !== 'stored'
@@ -49,7 +49,7 @@ const wait = async (
   return unfound((await insertWaiting(trx, org, { externalId, file, ...delivery })) ? 'pending' : 'unchanged')
 }
 
-/** Attaches the recording to its conversation, or stores it until that arrives. */
+/** Attaches the recording to its conversation, or stores it until the conversation arrives. */
 export const attachOrWait = async (
   deps: JobDeps,
   trx: Db,
@@ -63,7 +63,7 @@ export const attachOrWait = async (
   return settled
 }
 
-/** Attaches the recording that waits for this conversation, which the caller has locked. */
+/** Attaches a recording that waits for this conversation, which the caller has locked. */
 export const attachWaiting = async (
   deps: JobDeps,
   trx: Db,
@@ -75,7 +75,7 @@ export const attachWaiting = async (
   }
 }
 
-/** Deletes recordings that wait for calls being erased. */
+/** Deletes recordings that wait for calls that are being erased. */
 export const eraseWaiting = async (deps: JobDeps, trx: Db, org: OrgId, externalIds: string[]): Promise<void> => {
   const erased = await takeWaiting(trx, org, externalIds)
   for (const { file } of erased) await dropFile(deps, trx, org, file)

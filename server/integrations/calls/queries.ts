@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 
-/** Finds stored calls by their senders' IDs. */
+/** Finds stored calls by the IDs that their senders gave them. */
 export const listStoredCalls = (db: Db, org: OrgId, externalIds: string[]) =>
   db
     .selectFrom('conversations as c')

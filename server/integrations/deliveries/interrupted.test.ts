@@ -12,7 +12,7 @@ it('a call that loses its database connection halfway leaves nothing, and is sto
   const interrupted = await db.transaction().execute(async (trx) => {
     await sql`LOCK TABLE integration_deliveries IN ACCESS EXCLUSIVE MODE`.execute(trx)
     const answer = post(server, integration, body)
-    // By now, everything else of the call is written but not committed.
+    // At this point, everything else of the call is written but not committed.
     await vi.waitFor(async () => {
       const { rows } = await sql`
         SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -39,7 +39,7 @@ it('an IP address that sends too fast has to wait', async () => {
     late = await post(server, integration, { event: 'call_started' })
     return late.status
   }
-  // Each second allows one more.
+  // One more request is allowed every second.
   await expect.poll(statusOfNext, { interval: 1 }).toBe(429)
   expect(late.headers.get('retry-after')).toBe('1')
 })

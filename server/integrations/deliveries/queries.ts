@@ -31,7 +31,7 @@ export const listDeliveries = (db: Db, org: OrgId, { integrationId, status }: De
     .$call(newestFirst('id', page))
     .execute()
 
-/** The payload is still sealed. */
+/** Returns a delivery with its encrypted payload. */
 export const getDelivery = (db: Db, org: OrgId, integrationId: string, id: string) =>
   db
     .selectFrom('integration_deliveries')
@@ -58,12 +58,12 @@ export type NewDelivery = {
   conversationId: string | null
   bytes: number
   contentType: string | null
-  /** Sealed. */
+  /** Encrypted. */
   payload: string | null
   receivedAt: Date
 }
 
-/** The caller has locked the integration. */
+/** Inserts a delivery. The caller has locked the integration. */
 export const insertDelivery = (trx: Db, org: OrgId, delivery: NewDelivery) =>
   trx
     .insertInto('integration_deliveries')
@@ -86,12 +86,12 @@ type DeliveryChange = {
   status: Status
   reason: string | null
   conversationId: string | null
-  /** Sealed, replacing the current one. */
+  /** Encrypted. Replaces the current payload. */
   payload?: string | null
   contentType?: string
 }
 
-/** Updates a delivery; with `from`, only if it still has that status. */
+/** Updates a delivery. With `from`, does so only if it still has that status. */
 export const updateDelivery = async (db: Db, org: OrgId, id: string, change: DeliveryChange, from?: Status) => {
   const { status, reason, conversationId, payload, contentType } = change
   await db
@@ -109,7 +109,7 @@ export const updateDelivery = async (db: Db, org: OrgId, id: string, change: Del
     .execute()
 }
 
-/** Returns how many there were. */
+/** Deletes deliveries of an integration, and returns how many there were. */
 export const deleteDeliveriesOf = async (db: Db, org: OrgId, integrationId: string, limit: number): Promise<number> => {
   const { numDeletedRows } = await db
     .deleteFrom('integration_deliveries')
@@ -126,7 +126,7 @@ export const deleteDeliveriesOf = async (db: Db, org: OrgId, integrationId: stri
   return Number(numDeletedRows)
 }
 
-/** Payloads are deleted when nobody will replay them anymore. */
+/** Selects payloads that are too old to be replayed, and are deleted. */
 export const oldPayloads = dueRows({
   table: 'integration_deliveries',
   isDue: (now) => sql`payload IS NOT NULL AND received_at < ${daysBefore(now, 7)}

@@ -10,7 +10,7 @@ import { type getDelivery, updateDelivery } from './queries.ts'
 
 type Delivery = Awaited<ReturnType<typeof getDelivery>>
 
-/** Processes again what a provider sent, as if it arrived now. */
+/** Processes what a provider sent again, as if it arrived now. */
 export const replayDelivery = async (
   deps: Deps,
   actor: Actor,

@@ -21,7 +21,7 @@ type CalledIntegration = NonNullable<Awaited<ReturnType<typeof findCalledIntegra
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The integration of a webhook. */
+    /** The integration that the webhook belongs to. */
     called: CalledIntegration & { head: RequestHead }
   }
 }
@@ -36,7 +36,7 @@ const refusals = {
     'The signature is valid, but its timestamp is too far from the current time. Check the clocks and send it again.',
 }
 
-/** A longer one is no more informative. */
+/** Returns the content type, shortened to what is worth storing. */
 const contentTypeOf = ({ headers }: FastifyRequest): string | null => headers['content-type']?.slice(0, 255) ?? null
 
 export const deliveries = (app: App, deps: Deps): void => {
@@ -56,7 +56,7 @@ export const deliveries = (app: App, deps: Deps): void => {
     return new ApiError('unauthorized', refusals[verdict])
   }
 
-  /** Rejects an unknown integration or a missing signature before reading the body. */
+  /** Finds the integration. Rejects an unknown one or a missing signature before the body is read. */
   const findCalled = async (request: FastifyRequest): Promise<void> => {
     countWebhook(request.ip)
     const { id } = request.params as { id: string }
@@ -81,7 +81,7 @@ export const deliveries = (app: App, deps: Deps): void => {
 
   const receiveStream = async (request: FastifyRequest) => {
     const { called, raw, arriving } = request
-    // A body that is not read before the handler is streamed to it.
+    // If the body was not read before, the handler receives it as a stream.
     const body = request.body as Readable | undefined
     if (!body) throw refuse(request, 'invalid')
     const read = await readStreamedBody(deps, called.org, body, {
@@ -103,7 +103,7 @@ export const deliveries = (app: App, deps: Deps): void => {
   const receive = async (request: FastifyRequest) => {
     const { provider, settings, head, ...integration } = request.called
     if (isStreaming(provider)) return receiveStream(request)
-    // A request without a body has none, whatever its schema says.
+    // The schema requires a body, but Fastify does not check it if the request has none.
     const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0)
     const verdict = verifyWebhook(provider, settings, { ...head, body })
     if (verdict !== 'valid') throw refuse(request, verdict)

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { testServer } from '../../../test/server.ts'
 import { makeCalled, post, sampleOf } from '../../../test/support/integrations/signed-webhooks.ts'
 
-/** Each provider's call becomes a conversation, property by property. */
+/** Checks how each provider's call becomes a conversation, property by property. */
 
 const server = await testServer()
 const { call } = server
@@ -32,7 +32,7 @@ type Turn = {
   tool: { name: string; callId: string; arguments: unknown; result: unknown } | null
 }
 
-/** Speakers, texts, and tools, one line per turn. */
+/** Returns the speakers, texts, and tools as one line for each turn. */
 const turnsOf = (turns: Turn[]) =>
   turns.map(({ role, kind, text, startMs, tool }) =>
     [role, kind, startMs, tool ? `${tool.name} ${JSON.stringify(tool.arguments ?? tool.result)}` : text].join(' | '),
@@ -157,7 +157,7 @@ it('LiveKit', async () => {
     endReason: 'participant_disconnected',
     metadata: { room: 'support-20260227-01' },
   })
-  // The report has no agent, so the integration has its own.
+  // The report names no agent, so the integration's own agent is used.
   expect(agent).toMatchObject({ externalId: `integration:${integration.id}`, name: 'Our livekit', channel: 'voice' })
   expect(version).toMatchObject({ systemPrompt: 'You are a parcel support agent.' })
   expect(turns.filter((line) => !line.includes('| event |'))).toEqual([

@@ -1,16 +1,16 @@
-/** The outcome of a provider's call. */
+/** The outcomes of a webhook. */
 export const deliveryStatuses = [
-  /** The announced data still has to be fetched. */
+  /** The webhook only announced data, which still has to be fetched. */
   'pending',
   /** A conversation was created or completed. */
   'applied',
   'unchanged',
-  /** Valid, but not a finished conversation. */
+  /** The webhook is valid, but does not describe a finished conversation. */
   'ignored',
   'unreadable',
-  /** Valid, but in conflict with stored data or limits. */
+  /** The webhook is valid, but contradicts stored data or exceeds limits. */
   'rejected',
-  /** For a conversation that was erased. */
+  /** The conversation was erased before. */
   'erased',
   /** The announced data could not be fetched. */
   'failed',

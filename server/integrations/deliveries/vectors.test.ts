@@ -4,7 +4,7 @@ import { sample, sampleBytes } from '../../../test/samples/ingest/sample.ts'
 import { testServer } from '../../../test/server.ts'
 import { apiKey, makeProvider } from '../../../test/support/integrations/signed-webhooks.ts'
 
-/** The published test vectors of each scheme, at the time of their signature. */
+/** Verifies the published test vectors of each scheme at the time of their signature. */
 
 const server = await testServer()
 const { call } = server

@@ -19,7 +19,7 @@ const { call } = server
 
 type Payload = Record<string, Record<string, unknown>>
 
-/** A Retell call like the sample, with its own ID. */
+/** Returns a Retell call like the sample, but with its own ID. */
 const retellCall = (change: object = {}, event = 'call_ended'): Payload => {
   const { call } = sample('retell_call_ended.json')
   return { event, call: { ...call, call_id: `call_${randomUUID()}`, ...change } } as unknown as Payload
@@ -233,7 +233,7 @@ describe('a payload that cannot be processed', () => {
   it('is processed by a replay once nothing prevents it', async () => {
     const { id, key, integration } = await makeCalled(server, 'livekit')
     const report = { ...sample('livekit_session_report.json'), room_id: `RM_${randomUUID()}` }
-    // Another agent has this conversation.
+    // The conversation already belongs to another agent.
     const taken = await makeAgent(server, key)
     const startedAt = '2026-02-27T09:00:00.000Z'
     const body = { externalId: report.room_id, agentId: taken.id, channel: 'call', startedAt }

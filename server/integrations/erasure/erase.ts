@@ -8,7 +8,7 @@ import { deleteGapsOfCalls } from '../sync/gaps/queries.ts'
 import { eraseMentions } from './mentions.ts'
 import { deleteDeliveriesOfConversations, deleteSpansOf } from './queries.ts'
 
-/** The webhooks that contained them. */
+/** Deletes the webhooks that contained these conversations. */
 export const eraseDeliveries = (
   _deps: Deps,
   trx: Db,
@@ -16,7 +16,7 @@ export const eraseDeliveries = (
   { conversationIds }: { conversationIds: string[] },
 ): Promise<void> => deleteDeliveriesOfConversations(trx, org, conversationIds)
 
-/** Everything with their external IDs: spans, gaps, waiting recordings, and webhooks without a conversation. */
+/** Deletes everything with these external IDs: spans, gaps, waiting recordings, and webhooks without a conversation. */
 export const eraseProviderData = async (
   deps: Pick<Deps, 'jobs'>,
   trx: Db,

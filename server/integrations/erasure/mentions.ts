@@ -8,10 +8,12 @@ import { openPayload } from '../payload.ts'
 import { deleteDeliveriesById, listUnassignedDeliveries } from './queries.ts'
 
 const longestId = 255
-/** Payloads are decrypted one by one, and can be large. */
+/** The page is small, because payloads are decrypted one by one and can be large. */
 const pageSize = 50
 
-/** Every possible ID in a payload: every string and number of JSON, every word of other text. */
+/**
+ * Returns everything in a payload that could be an ID: every string and number of JSON, or every word of another text.
+ */
 const candidatesOf = (payload: string): Set<string> => {
   const candidates = new Set<string>()
   const add = (text: string) => {
@@ -28,13 +30,16 @@ const candidatesOf = (payload: string): Set<string> => {
   return candidates
 }
 
-/** Whether a payload contains one of the external IDs, of which only the hashes are known. */
+/** Whether a payload contains one of these external IDs. Only the hashes of the IDs are known. */
 const mentions = (org: string, payload: string, hashes: ReadonlySet<string>): boolean =>
   candidatesOf(payload)
     .values()
     .some((candidate) => hashes.has(tombstoneHash(org, candidate)))
 
-/** A payload that cannot be decrypted, because the service has another key now, reveals nothing. */
+/**
+ * Decrypts a payload. Returns an empty text if that is impossible because the service has another key now, since nobody
+ * can read the payload then.
+ */
 const open = async (
   secrets: Secrets,
   org: OrgId,
@@ -48,8 +53,8 @@ const open = async (
 }
 
 /**
- * Deletes deliveries without a conversation, because they were unreadable or came before it, that contain an erased
- * one. The job's payload only has hashes: jobs are stored for a while after they complete.
+ * Deletes deliveries that contain an erased conversation but do not belong to one, because they were unreadable or
+ * arrived before it. The job only contains hashes, because jobs are stored for a while after they complete.
  */
 export const eraseMentions = defineJob({
   name: 'conversation.erase-mentions',

@@ -12,9 +12,8 @@ export const deleteDeliveriesOfConversations = async (trx: Db, org: OrgId, ids: 
 }
 
 /**
- * Spans with the conversation ID, and those of its traces without one. Two statements, each with its own index:
- * combined with
- * OR, all spans of the organization would be read.
+ * Deletes the spans with the conversation ID, and spans without one in the same traces. These are two statements,
+ * because one with OR would read all spans of the organization instead of using the indexes.
  */
 export const deleteSpansOf = async (trx: Db, org: OrgId, externalIds: string[]): Promise<void> => {
   const { rows } = await sql<{ traceId: string }>`
@@ -28,7 +27,7 @@ export const deleteSpansOf = async (trx: Db, org: OrgId, externalIds: string[]):
     WHERE organization_id = ${org} AND trace_id = ANY(${traceIds}::text[]) AND conversation_key IS NULL`.execute(trx)
 }
 
-/** Deliveries without a stored conversation, with their sealed payloads. */
+/** Lists deliveries without a stored conversation, with their encrypted payloads. */
 export const listUnassignedDeliveries = (db: Db, org: OrgId, limit: number, after: string | undefined) =>
   db
     .selectFrom('integration_deliveries')

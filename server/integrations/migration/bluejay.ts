@@ -10,7 +10,9 @@ import {
   type SentCall,
 } from './sent-call.ts'
 
-/** Bluejay: `evaluate`. Offsets are milliseconds; tools are separate from the messages. */
+/**
+ * Reads calls of Bluejay's `evaluate`. Its offsets are in milliseconds, and its tools are separate from the messages.
+ */
 
 const saidOf = (entry: JsonObject): JsonObject => ({
   role: entry.speaker === 'USER' ? 'CUSTOMER' : entry.speaker,
@@ -23,11 +25,11 @@ const usedOf = ({ name, parameters, output, start_offset_ms }: JsonObject): Json
   name,
   parameters,
   startOffsetMs: start_offset_ms,
-  // Its end is unknown, so it is placed right after the call.
+  // The end of the tool call is unknown, so the result is placed right after the call.
   ...(output !== undefined && output !== null && { result: output, endOffsetMs: start_offset_ms }),
 })
 
-/** In Roark's format, which is the same with other names. */
+/** Converts the transcript to Roark's format, which has the same structure but other names. */
 const transcriptOf = (body: JsonObject) => {
   const said = objectsIn(body.transcript).map(saidOf)
   const used = objectsIn(body.tool_calls).map(usedOf)

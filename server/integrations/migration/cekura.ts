@@ -2,9 +2,12 @@ import { isObject } from '../../platform/is-object.ts'
 import { idOf, type JsonObject, nestedJson, objectOf, textOf } from '../../transcripts/json.ts'
 import { channelOf, emptySentCall, filledList, instantIn, objectsIn, recordingIn, type SentCall } from './sent-call.ts'
 
-/** Cekura: `observe`. Times of turns are seconds from the start; its name for the caller is `Testing Agent`. */
+/**
+ * Reads calls of Cekura's `observe`. The times of turns are seconds from the start. Cekura calls the customer `Testing
+ * Agent`.
+ */
 
-/** In Pipecat's format, which Cekura accepts too. */
+/** The roles in Pipecat's format, which Cekura also accepts. */
 const roles = new Map([
   ['main agent', 'agent'],
   ['testing agent', 'customer'],
@@ -21,7 +24,10 @@ const entryOf = (entry: unknown): unknown => {
 
 const listIn = (given: unknown): unknown[] | null => filledList(typeof given === 'string' ? nestedJson(given) : given)
 
-/** Its own format and Pipecat's are read alike; other formats have to be declared. */
+/**
+ * Returns the transcript. Cekura's own format and Pipecat's are read alike, but senders have to declare any other
+ * format.
+ */
 const transcriptOf = (body: JsonObject): Pick<SentCall, 'transcript' | 'format'> => {
   const type = textOf(body.transcript_type) ?? 'cekura'
   const list = listIn(body.transcript_json)

@@ -10,9 +10,9 @@ import {
   type SentCall,
 } from './sent-call.ts'
 
-/** Coval: `conversations:submit`. OpenAI chat messages, with times in seconds if known. */
+/** Reads calls of Coval's `conversations:submit`. They contain OpenAI chat messages, with times in seconds if known. */
 
-/** Renames properties to what the reader expects. Coval has two names for each. */
+/** Renames properties to those that the reader expects. Coval has two names for each. */
 const entryOf = (entry: unknown): unknown => {
   const { message, firstWordStart, lastWordEnd, ...told } = objectOf(entry)
   return {

@@ -16,18 +16,21 @@ export type Platform = { id: string; name: string }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** An agent with one of our IDs is that one; anything else is an external ID. */
+/**
+ * Finds the agent. An ID that belongs to one of the organization's agents means that agent. Anything else is an
+ * external ID.
+ */
 const agentOf = async ({ db }: Deps, { org }: Actor, named: string | null) => {
   if (named === null || !uuid.test(named)) return { agentExternalId: named, settings: {} }
   const [agent] = await findAgents(db, org, { ids: [named], externalIds: [] })
   return agent ? { agentExternalId: null, settings: { agentId: agent.id } } : { agentExternalId: named, settings: {} }
 }
 
-/** Without an ID, it is derived from the content: a client that retries sends the same. */
+/** Returns the call's ID. If there is none, derives it from the content, so that a retry has the same ID. */
 const externalIdOf = ({ id }: Platform, { externalId }: SentCall, body: JsonObject): string =>
   externalId ?? `${id}:${hash('sha256', JSON.stringify(body))}`
 
-/** Stores what a client of another platform sends, like `POST /v1/conversations`. */
+/** Stores a call from a client of another platform, like `POST /v1/conversations` does. */
 export const takeIn = async (deps: Deps, actor: Actor, platform: Platform, sent: SentCall, body: JsonObject) => {
   const { format, ...call } = sent
   const externalId = externalIdOf(platform, sent, body)
@@ -42,7 +45,7 @@ export const takeIn = async (deps: Deps, actor: Actor, platform: Platform, sent:
   if ('rejected' in incoming) throw new ApiError('invalid', `${incoming.rejected}.`)
   const refusal = metricsRefusal(actor, incoming)
   if (refusal) throw refusal
-  // Thrown inside the transaction, so that what was created for it is rolled back.
+  // Errors are thrown inside the transaction, so that it is rolled back.
   let conversation: Awaited<ReturnType<typeof getConversation>> | undefined
   await ingestConversations(deps, actor.org, [incoming], async (trx, [told]) => {
     if (told?.status === 'rejected') throw told.error

@@ -10,9 +10,9 @@ import {
   type SentCall,
 } from './sent-call.ts'
 
-/** Roark: `call.create` of its SDK. */
+/** Reads calls of `call.create` from Roark's SDK. */
 
-/** Its end states without a conversation, or with an interrupted one. */
+/** The end states in which there was no conversation, or an interrupted one. */
 const failures = new Set([
   'AGENT_DID_NOT_ANSWER',
   'AGENT_BUSY',
@@ -33,7 +33,7 @@ const metadataOf = (body: JsonObject): JsonObject => {
   return { ...linked, ...objectOf(body.properties) }
 }
 
-/** A list of messages, and a separate list of tools. */
+/** Returns the transcript, which Roark sends as a list of messages and a separate list of tools. */
 const transcriptOf = ({ transcript, toolInvocations }: JsonObject) => {
   const said = filledList(transcript)
   const used = filledList(toolInvocations)

@@ -27,7 +27,7 @@ beforeEach(async () => {
 const send = (platform: Platform, body: unknown, as = key) => call('POST', paths[platform], { key: as, body })
 const get = async (path: string) => (await call('GET', path, { key })).body
 
-/** Reads the created conversation, by the ID in the response. */
+/** Reads the conversation by the ID in the response that created it. */
 const storedBy = async (answer: { headers: Headers }) => {
   const path = answer.headers.get('location') ?? ''
   const conversation = await get(path)
@@ -290,7 +290,7 @@ describe.each(Object.keys(paths) as Platform[])('%s has the same rules', (platfo
     expect((await by('ear_nobody')).status).toBe(401)
     const viewer = await makeKey(server, key, 'viewer')
     expect((await by(viewer.key)).status).toBe(403)
-    // The header of one platform does not work for another.
+    // Each platform has its own header for the key.
     expect((await by(key, 'x-some-api-key')).status).toBe(401)
     expect((await call('GET', '/v1/conversations', { headers: { 'x-api-key': key } })).status).toBe(401)
   })
@@ -341,7 +341,7 @@ it('data in an unsupported format is rejected instead of lost', async () => {
 
 it("a short ID equals the library's for a UUID", () => {
   expect(shortIdOf('00000000-0000-0000-0000-000000000000')).toBe('2'.repeat(22))
-  // The highest one, calculated manually: 57^22 is just above 2^128.
+  // 57^22 is just above 2^128, so the highest ID has 22 characters.
   expect(shortIdOf('ffffffff-ffff-ffff-ffff-ffffffffffff')).toHaveLength(22)
   expect(shortIdOf('00000000-0000-0000-0000-000000000039')).toBe(`${'2'.repeat(20)}32`)
 })

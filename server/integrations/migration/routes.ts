@@ -21,7 +21,10 @@ import {
 import { objectsIn } from './sent-call.ts'
 import { shortIdOf } from './short-id.ts'
 
-/** The endpoints for clients of other platforms after their base URL is changed: each path is that of the client. */
+/**
+ * Receives requests from clients of other platforms after their base URL was changed. Each path is the one that the
+ * client uses.
+ */
 
 const tags = ['Integrations']
 const base = '/v1/integrations'
@@ -32,7 +35,7 @@ const config = (keyHeader?: string) => ({
   ...(keyHeader !== undefined && { keyHeader }),
 })
 
-/** A client reads the ID in its own format; this is the URL of the conversation. */
+/** Sets the URL of the conversation. The client reads the ID from the body, in its own format. */
 const located = (reply: FastifyReply, id: string) => reply.header('location', `/v1/conversations/${id}`)
 
 export const migrationIntakes = (app: App, deps: Deps): void => {
@@ -76,7 +79,7 @@ export const migrationIntakes = (app: App, deps: Deps): void => {
   )
 
   app.post(
-    // Two colons escape one that starts no parameter.
+    // A colon starts a parameter unless it is doubled.
     `${base}/coval/v1/conversations::submit`,
     {
       bodyLimit,
@@ -114,7 +117,7 @@ export const migrationIntakes = (app: App, deps: Deps): void => {
   )
 
   app.post(
-    // The client adds a slash.
+    // The client adds this slash.
     `${base}/cekura/observability/v1/observe/`,
     {
       bodyLimit,

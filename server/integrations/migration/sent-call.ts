@@ -3,7 +3,7 @@ import { isObject } from '../../platform/is-object.ts'
 import { at, instantOf, type JsonObject, numberOf, textOf } from '../../transcripts/json.ts'
 import type { ProviderCall } from '../../transcripts/provider-calls/call.ts'
 
-/** A call from a client of another platform. Unknown values are null; the agent has any of the sender's IDs. */
+/** A call from a client of another platform. Null means unknown. The agent can have any ID that the sender uses. */
 export type SentCall = Omit<ProviderCall, 'externalId' | 'startedAt'> & {
   externalId: string | null
   startedAt: Date | null
@@ -37,7 +37,7 @@ export const directionIn = (value: unknown): SentCall['direction'] => {
   return said === 'inbound' || said === 'outbound' ? said : null
 }
 
-/** Without an offset, it is UTC, as on these platforms. */
+/** Reads a time. One without an offset is in UTC, as on these platforms. */
 export const instantIn = (body: JsonObject, name: string): Date | null => {
   const text = textOf(body[name])
   if (text === null) return null
@@ -47,13 +47,13 @@ export const instantIn = (body: JsonObject, name: string): Date | null => {
   return instant
 }
 
-/** Null if it is empty: then later data counts. */
+/** Returns the list, or null if it is empty, so that data that arrives later counts. */
 export const filledList = (value: unknown): unknown[] | null =>
   Array.isArray(value) && value.length > 0 ? value : null
 
 export const objectsIn = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
-/** Text has neither sound nor times. */
+/** Detects the channel: only calls have a recording or times. */
 export const channelOf = (entries: JsonObject[], recordingUrl: string | null): SentCall['channel'] => {
   const isTimed = ['start_time', 'end_time', 'firstWordStart'].some((name) =>
     entries.some((entry) => numberOf(at(entry, name)) !== null),
@@ -61,7 +61,7 @@ export const channelOf = (entries: JsonObject[], recordingUrl: string | null): S
   return isTimed || recordingUrl !== null || entries.length === 0 ? 'call' : 'chat'
 }
 
-/** The first URL; an invalid one is a fault of the request. */
+/** Returns the first URL of a recording. Throws if any URL is invalid. */
 export const recordingIn = (body: JsonObject, ...names: string[]): string | null => {
   const given = names.flatMap((name) => {
     const text = textOf(body[name])
@@ -74,7 +74,7 @@ export const recordingIn = (body: JsonObject, ...names: string[]): string | null
   return given[0]?.text ?? null
 }
 
-/** Data in an unsupported format must not be lost silently. */
+/** Throws if the body only has data in an unsupported format, which would otherwise be lost silently. */
 export const refuseOnly = (body: JsonObject, names: string[], hasAny: boolean, instead: string): void => {
   const given = names.filter((name) => body[name] !== undefined && body[name] !== null)
   if (hasAny || given.length === 0) return

@@ -1,7 +1,7 @@
-/** Coval writes its IDs as UUIDs in this alphabet, without similar letters, and its clients check the length. */
+/** Converts UUIDs to Coval's format. Its alphabet has no letters that look alike, and its clients check the length. */
 const alphabet = '23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const base = BigInt(alphabet.length)
-/** The length of the highest UUID. */
+/** The highest UUID has this length. */
 const length = 22
 
 export const shortIdOf = (uuid: string): string => {

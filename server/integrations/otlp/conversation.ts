@@ -9,7 +9,7 @@ import { readTranscript } from '../../transcripts/read.ts'
 import { cut, cutMetrics } from '../limits.ts'
 import type { StoredSpan } from './spans.ts'
 
-/** Creates one conversation from its spans. Pure. */
+/** Creates a conversation from its spans. All functions are pure. */
 
 export type OwnedSpan = { traceId: string; spanId: string; conversationKey: string | null; text: string }
 
@@ -23,12 +23,13 @@ const readAll = (spans: OwnedSpan[]): Read[] =>
       const stored = parse(text)
       return { stored, span: spanOf(stored.span, stored.scope), resource: attributesOf(stored.resource.attributes) }
     })
-    // The same order however they arrived, so that the same spans are the same transcript.
+    // The order does not depend on the arrival, so that the same spans always create the same transcript.
     .sort((a, b) => a.span.startMs - b.span.startMs || (a.span.id < b.span.id ? -1 : 1))
 
 /**
- * The spans of a conversation in all of its traces. A span without a conversation ID belongs to that of its nearest
- * ancestor with one; above all of those, to every conversation of its trace.
+ * Returns the spans of a conversation from all of its traces. A span without a conversation ID belongs to the
+ * conversation of its nearest ancestor with an ID. If no ancestor has one, it belongs to every conversation of its
+ * trace.
  */
 export const ownSpans = <S extends OwnedSpan>(spans: S[], key: string): S[] => {
   const placeOf = (traceId: string, spanId: string) => `${traceId} ${spanId}`
@@ -36,7 +37,7 @@ export const ownSpans = <S extends OwnedSpan>(spans: S[], key: string): S[] => {
   const parents = new Map(
     spans.map(({ traceId, spanId, text }) => [placeOf(traceId, spanId), idOf(parse(text).span.parentSpanId)]),
   )
-  // Resolved once per span: a chain can be as long as there are spans.
+  // Each span is only resolved once, because a chain can include all spans.
   const told = new Map<string, string | null>()
   const namedAbove = ({ traceId, spanId }: S): string | null => {
     const passed: string[] = []
@@ -48,7 +49,7 @@ export const ownSpans = <S extends OwnedSpan>(spans: S[], key: string): S[] => {
         named = known
         break
       }
-      // Stops if spans are each other's parents.
+      // This ends the loop if spans are each other's parents.
       told.set(place, null)
       passed.push(place)
       id = parents.get(place) ?? null
@@ -63,7 +64,7 @@ export const ownSpans = <S extends OwnedSpan>(spans: S[], key: string): S[] => {
   })
 }
 
-/** Whether the start of each trace has arrived: it ends last, so hardly anything is missing. */
+/** Whether the root span of each trace has arrived. A root ends last, so hardly anything is missing then. */
 export const isWhole = (spans: OwnedSpan[]): boolean => {
   const rooted = new Set(spans.filter(({ text }) => !parse(text).span.parentSpanId).map(({ traceId }) => traceId))
   return spans.every(({ traceId }) => rooted.has(traceId))
@@ -72,7 +73,7 @@ export const isWhole = (spans: OwnedSpan[]): boolean => {
 const talk =
   /^(gen_ai|conversation|lk|langfuse|llm|ai|openinference|traceloop|input|output)\.|prompt|completion|transcript|messages/i
 
-/** Traces of web servers and databases arrive too, and belong to no conversation. */
+/** Whether a span belongs to a conversation. Traces of web servers and databases arrive too. */
 const isOfConversation = ({ span }: Read): boolean => Object.keys(span.attributes).some((name) => talk.test(name))
 
 const first = <T>(reads: Read[], find: (read: Read) => T | null): T | null => {
@@ -124,7 +125,7 @@ const metadataOf = (reads: Read[]): JsonObject =>
     }),
   )
 
-/** Values that the sender evaluated. */
+/** Returns the values that the sender has evaluated. */
 const metricsIn = (reads: Read[]): Incoming['metrics'] => {
   const { add, all } = metricsOf('otel')
   for (const { stored } of reads) {
@@ -139,7 +140,7 @@ const metricsIn = (reads: Read[]): Incoming['metrics'] => {
   return cutMetrics(all())
 }
 
-/** Returns the traces in OTLP format, with each resource and scope once. */
+/** Returns the traces in OTLP format, without repeating resources and scopes. */
 const contentOf = (reads: Read[]): JsonObject => {
   const resources = new Map<
     string,
@@ -161,7 +162,7 @@ const contentOf = (reads: Read[]): JsonObject => {
   }
 }
 
-/** Why nothing could be read; undefined for a conversation with speech. */
+/** Returns why no turns could be read, or undefined if there are some. */
 const unreadReasonOf = (transcript: JsonObject): string | undefined => {
   const reading = readTranscript(transcript, { provider: 'otel' })
   if ('unreadable' in reading) return reading.unreadable
@@ -170,7 +171,7 @@ const unreadReasonOf = (transcript: JsonObject): string | undefined => {
 
 const mostNames = 30
 
-/** The attribute names that identify the convention of the spans. */
+/** Returns the names of all attributes, which show the convention of the spans. */
 const namesIn = (reads: Read[]): string => {
   const names = [...new Set(reads.flatMap(({ span }) => Object.keys(span.attributes)))].sort()
   return names
@@ -181,7 +182,7 @@ const namesIn = (reads: Read[]): string => {
 
 export type Assembled = { conversation: Incoming; unread?: string }
 
-/** Null if nothing belongs to a conversation. `unread` says why it would be one without turns. */
+/** Returns the conversation, or null if no span belongs to one. `unread` says why it has no turns. */
 export const conversationOf = (key: string, spans: OwnedSpan[]): Assembled | null => {
   const reads = readAll(spans)
   const [earliest] = reads
@@ -214,6 +215,6 @@ export const conversationOf = (key: string, spans: OwnedSpan[]): Assembled | nul
   return { conversation, unread: cut(told, 1_000) }
 }
 
-/** Returns the traces of some spans in OTLP format. */
+/** Returns these spans as traces in OTLP format. */
 export const tracesOf = (spans: { text: string }[]): JsonObject =>
   contentOf(readAll(spans.map(({ text }) => ({ traceId: '', spanId: '', conversationKey: null, text }))))

@@ -19,13 +19,19 @@ import {
   oldSpans,
 } from './queries.ts'
 
-/** After this time without spans, it is complete. If a trace lacks its start, which ends last, more is expected. */
+/**
+ * A conversation is complete after this time without new spans. If the root of a trace is missing, which ends last,
+ * more spans are expected.
+ */
 const quietMs = { whole: 60_000, partial: 10 * 60_000 }
 const mostSpans = 10_000
 
 type Payload = { organizationId: string; traceId: string; group: string }
 
-/** One waiting job per conversation. Jobs outlive their data, so the payload only has a hash of the ID. */
+/**
+ * Identifies the waiting job of a conversation by a hash. Jobs are stored longer than their data, so they must not
+ * contain its ID.
+ */
 const hashOf = (org: OrgId, group: string) => hash('sha256', `${org}\n${group}`, 'base64url')
 
 /** Queues the creation of conversations from these traces, in the transaction that stores their spans. */
@@ -40,7 +46,7 @@ export const enqueueAssembly = async (
   const namedTraces = new Set(named.map(({ traceId }) => traceId))
   for (const traceId of traceIds) if (!namedTraces.has(traceId)) groups.set(traceId, traceId)
   const afterSeconds = quietMs.whole / 1_000
-  // In one order, so that two requests never deadlock.
+  // The jobs are enqueued in one order, so that two requests never deadlock.
   for (const [key, traceId] of [...groups].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const group = hashOf(org, key)
     await jobs.enqueue(
@@ -52,7 +58,7 @@ export const enqueueAssembly = async (
   }
 }
 
-/** The first values stay: a late span may start earlier, or be the first with the agent. */
+/** Keeps the values that were stored first. A late span may start earlier, or be the first that names the agent. */
 const asStored = (incoming: Incoming, stored: Awaited<ReturnType<typeof findStoredFacts>>): Incoming => {
   if (!stored) return incoming
   const { agentId, startedAt, endedAt } = stored
@@ -61,12 +67,12 @@ const asStored = (incoming: Incoming, stored: Awaited<ReturnType<typeof findStor
   return { ...incoming, agent: { id: agentId }, startedAt, endedAt: end !== null && end >= startedAt ? end : null }
 }
 
-/** Creates a conversation from the spans, or returns in how many seconds to check again. */
+/** Creates a conversation from its spans, or returns in how many seconds to check again. */
 const assembleOne = async (deps: Deps, org: OrgId, key: string, traceIds: string[]): Promise<number | undefined> => {
   const { db, clock, config, log } = deps
   const arrivedAt = await findLastArrival(db, org, traceIds)
   if (arrivedAt === null) return undefined
-  // The clock of the process that stored it may be ahead.
+  // The spans may have been stored by a process with a fast clock.
   const quietForMs = Math.max(0, clock.now().getTime() - arrivedAt.getTime())
   if (quietForMs < quietMs.whole) return (quietMs.whole - quietForMs) / 1_000
   const bounds = { count: mostSpans, bytes: config.limits.documentBytes }
@@ -77,7 +83,7 @@ const assembleOne = async (deps: Deps, org: OrgId, key: string, traceIds: string
   const { conversation, unread } = assembled
   if (unread !== undefined) await markUnread(db, org, key, unread, spans)
   const stored = await findStoredFacts(db, org, key)
-  // Without turns, there is nothing to store, except together with data from another source.
+  // Without turns, there is nothing to store, unless another source has sent the conversation.
   if (unread !== undefined && !stored) return undefined
   await ingestConversations(deps, org, [asStored(conversation, stored)], async (trx, [outcome]) => {
     if (unread === undefined) await clearUnread(trx, org, key)
@@ -89,7 +95,7 @@ const assembleOne = async (deps: Deps, org: OrgId, key: string, traceIds: string
   return undefined
 }
 
-/** A conversation that spans of the trace refer to, or the trace itself. */
+/** Creates a conversation that spans of the trace refer to, or that consists of the trace itself. */
 export const assembleConversations = defineJob({
   name: 'otel.assemble',
   payload: Type.Object({ organizationId: OrganizationId, traceId: Type.String(), group: Type.String() }),
@@ -98,7 +104,7 @@ export const assembleConversations = defineJob({
     const named = await listConversationKeys(deps.db, org, [payload.traceId])
     const keys = named.length > 0 ? named.map(({ key }) => key) : [payload.traceId]
     const key = keys.find((one) => hashOf(org, one) === payload.group)
-    // Spans that arrived since belong to another one, which has its own job.
+    // Later spans changed which conversation the trace belongs to. That one has its own job.
     if (key === undefined) return
     const traceIds = named.length > 0 ? await listTracesOf(deps.db, org, key) : [payload.traceId]
     const afterSeconds = await assembleOne(deps, org, key, traceIds)
@@ -109,7 +115,7 @@ export const assembleConversations = defineJob({
   },
 })
 
-/** The job enqueues itself, so TypeScript cannot infer its type. */
+/** Returns the job with its type, which TypeScript can't infer because the job enqueues itself. */
 const assembleJob = (): Job<Deps, Payload> => assembleConversations
 
 /** Deletes spans of completed conversations. */

@@ -32,7 +32,7 @@ const post = (key: string, spans: object[], resource: Record<string, string> = {
   return call('POST', '/v1/otlp/v1/traces', { key, body })
 }
 
-/** Runs the first jobs of the organization, two minutes later. */
+/** Runs the first jobs of the organization two minutes later. */
 const assemble = async (org: string, jobs = 1_000) => {
   clock.advance(120_000)
   await sql`
@@ -98,7 +98,7 @@ it('a conversation that existed before does not end before it starts', async () 
 })
 
 it('the conversations of a long chain of spans are found in one walk, even in a cycle', () => {
-  // Long enough that a walk per span would take minutes and time out.
+  // The chain is so long that following it for each span would take minutes.
   const length = 30_000
   const stored = Array.from({ length }, (_, number) => {
     const parentSpanId = hex(number === 0 ? 7 : number - 1, 16)

@@ -17,8 +17,8 @@ import { isObject } from '../../platform/is-object.ts'
 import type { JsonObject } from '../../transcripts/json.ts'
 
 /**
- * OTLP traces in protobuf: the part of `opentelemetry/proto/trace/v1` that conversations need, with its JSON names.
- * Other fields are skipped. Kinds and codes are enumerations there, which are encoded as whole numbers.
+ * Decodes OTLP traces in protobuf. Describes the part of `opentelemetry/proto/trace/v1` that conversations need, with
+ * its JSON names. Other fields are skipped. Kinds and codes are enumerations, which are encoded as whole numbers.
  */
 
 type Field = [name: string, number: number, kind: keyof typeof Kind | string, options?: 'repeated' | 'oneof']
@@ -81,7 +81,7 @@ const messages: Record<string, Field[]> = {
   ],
 }
 
-/** The message type of a field, by its number. */
+/** The message type of each field, by its number. */
 const kindsOf = new Map(
   Object.entries(messages).map(([name, fields]) => [
     name,
@@ -94,7 +94,7 @@ const fieldOf = ([name, number, kind, option]: Field) => ({
   jsonName: name,
   number,
   label: option === 'repeated' ? Label.REPEATED : Label.OPTIONAL,
-  ...(kind in messages ? { type: Kind.MESSAGE, typeName: `.otlp.${kind}` } : { type: Kind[kind as keyof typeof Kind] }), // every other kind of the table is one of these
+  ...(kind in messages ? { type: Kind.MESSAGE, typeName: `.otlp.${kind}` } : { type: Kind[kind as keyof typeof Kind] }),
   ...(option === 'oneof' && { oneofIndex: 0 }),
 })
 
@@ -126,10 +126,13 @@ const listOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.f
 const hexOf = (base64: unknown): string =>
   typeof base64 === 'string' ? Buffer.from(base64, 'base64').toString('hex') : ''
 
-/** Reading an empty message of two bytes creates hundreds. Exporters send far fewer at once by default. */
+/**
+ * The most messages in a request. An empty message has only two bytes, but reading it creates hundreds of objects. By
+ * default, exporters send far fewer.
+ */
 const mostMessages = 500_000
 
-/** Thrown if reading would take too much memory for a request. */
+/** Reading the request would take too much memory. */
 export class TooManyMessages extends Error {}
 
 /** Counts the messages without creating them. */
@@ -153,7 +156,7 @@ const countMessages = (bytes: Uint8Array): void => {
 /** Returns the request like its JSON, in which OTLP writes IDs in hexadecimal. Throws on an invalid message. */
 export const decodeTraces = (bytes: Buffer): unknown => {
   countMessages(bytes)
-  // Objects by the table above.
+  // Messages become objects, as the table above describes them.
   const decoded = toJson(request, fromBinary(request, bytes, { readUnknownFields: false })) as JsonObject
   for (const resource of listOf(decoded.resourceSpans)) {
     for (const scope of listOf(resource.scopeSpans)) {

@@ -5,7 +5,7 @@ import type { Page } from '../../platform/http/paging.ts'
 
 type NewSpan = { traceId: string; spanId: string; conversationKey: string | null; text: string }
 
-/** In characters. Writing more in one array would block others. */
+/** The most characters in one statement. Writing more would block others. */
 const statementLength = 1024 * 1024
 
 const statementsOf = (spans: NewSpan[]): NewSpan[][] => {
@@ -35,7 +35,10 @@ const insertSome = async (db: Db, org: OrgId, spans: NewSpan[], receivedAt: Date
   return rows.map(({ traceId }) => traceId)
 }
 
-/** Inserts in the given order, which is the same for all callers to avoid deadlocks. Returns new and grown traces. */
+/**
+ * Inserts spans in the given order. All callers use the same order, to avoid deadlocks. Returns the traces that have
+ * new spans.
+ */
 export const insertSpans = async (db: Db, org: OrgId, spans: NewSpan[], receivedAt: Date): Promise<string[]> => {
   const grown = new Set<string>()
   for (const some of statementsOf(spans)) {
@@ -53,7 +56,7 @@ export const listConversationKeys = async (db: Db, org: OrgId, traceIds: string[
   return rows
 }
 
-/** All traces with a span of this conversation. */
+/** Lists all traces with a span of this conversation. */
 export const listTracesOf = async (db: Db, org: OrgId, key: string): Promise<string[]> => {
   const { rows } = await sql<{ traceId: string }>`
     SELECT DISTINCT trace_id AS "traceId" FROM otel_spans
@@ -61,7 +64,7 @@ export const listTracesOf = async (db: Db, org: OrgId, key: string): Promise<str
   return rows.map(({ traceId }) => traceId)
 }
 
-/** In order of arrival, within the limits. */
+/** Lists spans in the order of their arrival, within the limits. */
 export const listSpans = async (db: Db, org: OrgId, traceIds: string[], limits: { count: number; bytes: number }) => {
   const { rows } = await sql<{
     traceId: string
@@ -89,7 +92,7 @@ export const findLastArrival = async (db: Db, org: OrgId, traceIds: string[]): P
 
 type SpanId = { traceId: string; spanId: string }
 
-/** Returns how many there were. */
+/** Deletes spans, and returns how many there were. */
 export const deleteSpans = async (db: Db, org: OrgId, spans: SpanId[]): Promise<number> => {
   const { rows } = await sql`
     DELETE FROM otel_spans s USING unnest(
@@ -99,7 +102,7 @@ export const deleteSpans = async (db: Db, org: OrgId, spans: SpanId[]): Promise<
   return rows.length
 }
 
-/** The immutable data of a conversation, as first received. */
+/** Returns the immutable data of a conversation, as it was first received. */
 export const findStoredFacts = (db: Db, org: OrgId, externalId: string) =>
   db
     .selectFrom('conversations')
@@ -109,8 +112,8 @@ export const findStoredFacts = (db: Db, org: OrgId, externalId: string) =>
     .executeTakeFirst()
 
 /**
- * Whole traces without a span for a day, including those of their conversations; and everything older than a week, for
- * conversations that never end and unreadable spans.
+ * Selects whole traces that received no span for a day, including the other traces of their conversations. Also selects
+ * everything older than a week, for conversations that never end and for unreadable spans.
  */
 export const oldSpans: DueRows = {
   listOrganizationsAllOrgs: (db, now) =>
@@ -136,7 +139,7 @@ export const oldSpans: DueRows = {
   },
 }
 
-/** Deletes the reason why spans of this conversation could not be read. */
+/** Deletes the reason why the spans of this conversation could not be read. */
 export const clearUnread = async (db: Db, org: OrgId, key: string): Promise<void> => {
   await sql`
     UPDATE otel_spans SET unread_key = NULL, unread_reason = NULL

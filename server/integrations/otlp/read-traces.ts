@@ -7,11 +7,11 @@ import { isDeeperThan } from '../../transcripts/json.ts'
 import { decodeTraces, TooManyMessages } from './proto.ts'
 import { readSpans, type SpanReading } from './spans.ts'
 
-/** Reads trace requests: short ones directly, long ones in a thread. */
+/** Reads short trace requests directly, and long ones in a thread. */
 
-/** In bytes. */
+/** The length is in bytes. */
 const shortLength = 16 * 1024
-/** Each nesting of a value takes four levels of JSON. */
+/** The deepest JSON. Each nesting of a value takes four levels. */
 const deepest = 200
 
 const refused = (message: string) => new ApiError('invalid', message, { issues: [{ path: '', message }] })
@@ -42,7 +42,7 @@ const readNow = ({ bytes, encoding, redacts, now }: Order): SpanReading => {
   if (isDeeperThan(given, deepest)) throw refused(`The body is nested more than ${deepest} levels deep.`)
   const reading = readSpans(given, { redacts, now })
   const placeOf = ({ traceId, spanId }: { traceId: string; spanId: string }) => traceId + spanId
-  // In one order, so that two requests never deadlock.
+  // The spans have one order, so that two requests never deadlock.
   return { ...reading, spans: reading.spans.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)) }
 }
 

@@ -22,7 +22,7 @@ const attributesOf = (attributes: Attributes) =>
 
 const startMs = Date.UTC(2026, 1, 28, 12)
 
-/** A span of `ms` after the start. */
+/** Creates a span that starts `ms` after the start of the conversation. */
 const span = (traceId: string, ms: number, attributes: Attributes, more: object = {}): Span => ({
   traceId,
   spanId: id(8),
@@ -55,8 +55,8 @@ const post = (key: string, traces: object, headers: Record<string, string> = {})
   call('POST', '/v1/otlp/v1/traces', { key, body: traces, headers })
 
 /**
- * Advances the clock and runs what is due. The queue uses the database's clock, which is not advanced: its jobs are
- * moved.
+ * Advances the clock and runs what is due. The queue uses the database's clock, which does not advance, so the jobs are
+ * moved instead.
  */
 const assemble = async (afterMs = 60_000) => {
   server.clock.advance(afterMs)
@@ -144,7 +144,7 @@ describe('a conversation', () => {
     const name = `chat-${randomUUID()}`
     const [first, second] = [id(16), id(16)]
     const root = span(first, 0, { 'session.id': name })
-    // Neither of these has the conversation ID; only the root of the trace does, and it arrives last.
+    // Only the root of the trace has the conversation ID, and it arrives last.
     await post(key, tracesOf([span(first, 10, exchange('Hello', 'Hi'), { parentSpanId: root.spanId })]))
     await assemble()
     expect(await findConversations(key)).toEqual([])
@@ -280,7 +280,7 @@ describe('a conversation', () => {
     const next = (await call('GET', `/v1/otlp/unread-traces?limit=1&cursor=${first.nextCursor}`, { key })).body
     expect(next).toMatchObject({ data: [{ key: name }], nextCursor: null })
 
-    // Stored longer than spans of conversations, and deleted once something can be read.
+    // Spans without a conversation stay longer than others, and are deleted once something can be read.
     server.clock.advance(3 * 24 * 60 * 60_000)
     await server.deps.jobs.enqueue(server.deps.db, sweepSpans, {})
     await server.deps.jobs.drain([sweepSpans], server.deps)
@@ -374,7 +374,7 @@ describe('spans', () => {
       await sweep(20)
       await grow('long')
     }
-    // Three of twelve are older than a week, although the conversation continues.
+    // The conversation continues, but three of its twelve spans are older than a week.
     expect(await countSpans(org)).toBe(9)
     await sweep(25)
     expect(await countSpans(org)).toBe(0)

@@ -60,7 +60,7 @@ export const traces = (app: App, deps: Deps): void => {
     async (request, reply) => {
       const { actor } = request
       const encoding = encodingOf(request)
-      // A request without a body has none, whatever its schema says.
+      // The schema requires a body, but Fastify does not check it if the request has none.
       const bytes = (request.body as Buffer | undefined) ?? Buffer.alloc(0)
       const { redacts } = await getIngestSettings(db, actor.org)
       const order = { bytes, encoding, redacts, now: clock.now() }
@@ -73,7 +73,7 @@ export const traces = (app: App, deps: Deps): void => {
       const answer =
         rejected > 0 ? { partialSuccess: { rejectedSpans: String(rejected), errorMessage: reason ?? '' } } : {}
       if (encoding === 'json') return reply.send(answer)
-      // Bytes are sent as they are: the schema is that of the JSON.
+      // Fastify sends bytes without serializing them. The schema describes the JSON form of the response.
       return reply.type('application/x-protobuf').send(encodeResponse(answer) as never)
     },
   )

@@ -6,22 +6,22 @@ import { idOf, instantOfMs, type JsonObject, objectOf } from '../../transcripts/
 import { redact } from '../../transcripts/redaction.ts'
 import { holdsUnsoundText } from '../payload.ts'
 
-/** The stored form of trace requests, span by span, until a conversation is created from them. */
+/** Converts trace requests to spans, which are stored until a conversation is created from them. */
 
 export type StoredSpan = { resource: JsonObject; scope: JsonObject; span: JsonObject }
 
-/** `conversationKey`: the conversation's own ID, if this span has it. */
+/** `conversationKey` is the ID of the conversation, if this span names it. */
 export type NewSpan = { traceId: string; spanId: string; conversationKey: string | null; text: string }
 
 export type SpanReading = { spans: NewSpan[]; rejected: number; reason: string | undefined }
 
-/** Exporters send far less at once by default. */
+/** By default, exporters send far fewer spans at once. */
 const mostSpans = 10_000
 const mostTraces = 1_000
-/** Each span is stored with its resource, so that a small request can need much storage. */
+/** Each span is stored with its resource, so a small request can need much storage. */
 const mostCharacters = 16 * 1024 * 1024
 const longestKey = 255
-/** Clocks of senders can be ahead. */
+/** The clock of a sender can be ahead by this much. */
 const aheadMs = 5 * 60_000
 
 const keyNames = [
@@ -47,7 +47,7 @@ const known = ['name', 'kind', 'startTimeUnixNano', 'endTimeUnixNano', 'attribut
 const pick = (from: JsonObject, names: string[]): JsonObject =>
   Object.fromEntries(names.filter((name) => from[name] !== undefined).map((name) => [name, from[name]]))
 
-/** Returns what is wrong with any of the attributes. */
+/** Returns an error if any of the attributes is invalid. */
 const faultOf = (value: JsonObject, attributes: unknown[]): string | undefined => {
   if (holdsUnsoundText(value)) return 'a string contains NUL or a lone surrogate'
   try {
@@ -61,7 +61,7 @@ const faultOf = (value: JsonObject, attributes: unknown[]): string | undefined =
 
 type Options = { redacts: boolean; now: Date }
 
-/** The origin of spans, serialized once for all of them. */
+/** Returns the resource and scope of spans, serialized once for all of them. */
 const readOrigin = (resource: JsonObject, scope: JsonObject, { redacts }: Options): { text: string } | string => {
   const { attributes } = resource
   const kept = pick(scope, ['name', 'version'])
@@ -71,7 +71,7 @@ const readOrigin = (resource: JsonObject, scope: JsonObject, { redacts }: Option
   return { text: `"resource":${JSON.stringify(told)},"scope":${JSON.stringify(kept)}` }
 }
 
-/** The text of values; IDs and times are numbers that only look like redacted ones. */
+/** Redacts only the text of values. IDs and times are numbers that look like personal data. */
 const redacted = (span: JsonObject): JsonObject => ({
   ...span,
   name: redact(span.name),
@@ -114,8 +114,8 @@ const listOf = (value: unknown, path: string): JsonObject[] => {
 const tooMany = (what: string) => new ApiError('tooLarge', `${what} Send smaller batches.`)
 
 /**
- * Returns the valid spans of a request, with limited depth; the others are counted, because their sender would not
- * resend them.
+ * Returns the valid spans of a request. Limits their depth. Counts the invalid ones instead of rejecting the request,
+ * because the sender would not send the others again.
  */
 export const readSpans = (request: unknown, options: Options): SpanReading => {
   if (!isObject(request)) throw new ApiError('invalid', 'The body must be an object.', { issues: [] })

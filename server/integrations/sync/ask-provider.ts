@@ -3,7 +3,7 @@ import type { Outbound } from '../../platform/outbound/outbound.ts'
 import { readRetryAfter } from '../../platform/outbound/retry-after.ts'
 import type { CallApi, ProviderRequest } from './providers.ts'
 
-/** One request to a provider, and what its response means for the sync. */
+/** Sends one request to a provider, and decides what the response means for the sync. */
 
 export type Account = { source: CallApi; apiKey: string; baseUrl: string }
 
@@ -11,11 +11,11 @@ export type ProviderAnswer =
   | { body: Buffer }
   /** Only this item is unavailable. */
   | { missing: string }
-  /** Retry later; the provider may say when. */
+  /** The request can be retried later. The provider may say when. */
   | { busySeconds: number }
-  /** Nothing is available until someone changes the settings. */
+  /** Requests are rejected until someone changes the settings. */
   | { refused: string; status?: 401 | 403 }
-  /** It may be temporary. */
+  /** The failure may be temporary. */
   | { trouble: string }
 
 const timeoutMs = 30_000
@@ -39,7 +39,7 @@ export const askProvider = async (
     ...(body && { 'content-type': 'application/json' }),
   }
   try {
-    // Redirects are not followed: the key is only sent to the configured URL.
+    // Redirects are not followed, so that the key is only sent to the configured URL.
     const answer = await outbound.request(baseUrl.replace(/\/+$/, '') + path, {
       method,
       headers,

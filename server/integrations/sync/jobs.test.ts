@@ -22,7 +22,7 @@ const begin = async (provider: string, calls: PlatformCall[], fields: object = {
   const there = await serveCalls(provider, calls)
   const org = await makeOrganization(server)
   const integration = await makeProvider(server, org.key, provider)
-  // The schedules of later tests do not affect this one.
+  // The integration is deleted so that its sync does not run in later tests.
   onTestFinished(async () => {
     await call('DELETE', `/v1/integrations/${integration.id}`, { key: org.key })
   })
@@ -41,7 +41,7 @@ const begin = async (provider: string, calls: PlatformCall[], fields: object = {
 const drain = (options: object = {}) =>
   deps.jobs.drain([syncCalls], deps, { delayed: true, allowFailures: true, ...options })
 
-/** What the schedule does each minute. */
+/** Runs what the schedule runs every minute. */
 const tick = async () => {
   await deps.jobs.enqueue(deps.db, startSyncs, {})
   await deps.jobs.drain([startSyncs], deps)
@@ -74,7 +74,7 @@ describe.each(['elevenlabs', 'retell', 'vapi'])('%s', (provider) => {
     expect(JSON.stringify(sync)).not.toContain(syncKey)
     expect((await call('GET', `/v1/integrations/${integration.id}`, { key })).body.sync).toMatchObject({ openGaps: 0 })
 
-    // The call's webhook is the same conversation, and the next run fetches nothing.
+    // The call's webhook leads to the same conversation, and the next run fetches nothing.
     const late = await post(server, integration, there.webhook(lacking[0] ?? known))
     expect(['unchanged', 'applied']).toContain(late.body.status)
     clock.advance(minutes(16))

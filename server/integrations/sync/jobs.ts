@@ -23,12 +23,12 @@ import { listDueSyncs, listOrganizationsWithDueSyncsAllOrgs, lockSync, updateSyn
 import { endRun, findRunningRun, insertRun, oldRuns, updateRun } from './runs/queries.ts'
 import { fetchCall, findState, finishWindow, isSuperseded, listPage, type StepOutcome } from './sync-step.ts'
 
-/** A failure of the provider may be temporary: the job is retried. The tenant can see its message. */
+/** The provider failed, which may be temporary, so the job is retried. The organization can read the message. */
 class ProviderTrouble extends Error {}
 
 const troubled = 'The sync failed repeatedly. See the log of the service.'
 
-/** With `pause`, nothing runs until the settings change. */
+/** Ends a run as failed. With `pause`, no other run starts until the settings change. */
 const failRun = async (
   { clock }: Pick<Deps, 'clock'>,
   trx: Db,
@@ -51,7 +51,7 @@ const failRun = async (
   )
 }
 
-/** Replaces this job with a new one, in the commit that completes it. */
+/** Replaces this job with a new one in the transaction that completes it. */
 const goOn = (deps: Deps, attempt: Attempt, org: OrgId, runId: string, afterSeconds: number, isWait: boolean) =>
   attempt.finish(async (trx) => {
     const run = await findRunningRun(trx, org, runId)
@@ -63,7 +63,7 @@ const goOn = (deps: Deps, attempt: Attempt, org: OrgId, runId: string, afterSeco
     await deps.jobs.enqueue(trx, syncCalls, { organizationId: org, runId }, { afterSeconds })
   })
 
-/** Whether the job is over: the run was ended or postponed. */
+/** Handles the outcome of a step. Returns whether the job is over, because the run has ended or was postponed. */
 const isEnded = async (
   deps: Deps,
   attempt: Attempt,
@@ -122,7 +122,7 @@ export const syncCalls = defineJob({
   timeoutSeconds: 60 * 60,
   run: async (deps: Deps, { organizationId, runId }, attempt) => {
     const org = organizationId
-    /** Failed calls in a row. */
+    /** The number of failed calls in a row. */
     let troubles = 0
     for (let requests = 0; requests < requestsAJob; ) {
       attempt.signal.throwIfAborted()
@@ -144,7 +144,7 @@ export const syncCalls = defineJob({
   },
 })
 
-/** Removes gaps that are stored or erased by now; returns the ones to fetch. */
+/** Removes gaps whose call is stored or erased by now, and returns those to fetch. */
 const takeUpGaps = async (trx: Db, org: OrgId, integrationId: string, now: Date) => {
   const due = await listDueGaps(trx, org, integrationId, now, retriedARun)
   const known = await findKnown(trx, org, integrationId, due)
@@ -156,7 +156,7 @@ const takeUpGaps = async (trx: Db, org: OrgId, integrationId: string, now: Date)
   return { pending: due.filter((externalId) => !gone.has(externalId)), count }
 }
 
-/** Nothing happens if it must not run, or already runs. */
+/** Starts a run, unless the sync is disabled or a run is in progress. */
 export const beginRun = async (deps: Pick<Deps, 'clock' | 'jobs'>, trx: Db, org: OrgId, integrationId: string) => {
   const sync = await lockSync(trx, org, integrationId)
   if (!sync?.enabled || sync.pausedReason !== null) return

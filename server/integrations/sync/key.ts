@@ -1,6 +1,6 @@
 import type { Secrets } from '../../platform/secrets/secrets.ts'
 
-/** The context of a sealed API key, which cannot be decrypted elsewhere. */
+/** Returns the context of a sealed API key, which can't be decrypted in another one. */
 export const keyContext = (org: string, integrationId: string) => `${org}/integration/${integrationId}/sync-key`
 
 export const sealKey = (secrets: Secrets, org: string, integrationId: string, apiKey: string): string =>
@@ -9,7 +9,10 @@ export const sealKey = (secrets: Secrets, org: string, integrationId: string, ap
 export const openKey = (secrets: Secrets, org: string, integrationId: string, sealed: string): string =>
   secrets.open(sealed, keyContext(org, integrationId))
 
-/** A key that cannot be decrypted, because the service has another key now, counts as missing. */
+/**
+ * Whether the stored key equals the given one. A stored key that can't be decrypted, because the service has another
+ * key now, counts as missing.
+ */
 export const isStoredKey = (
   secrets: Secrets,
   org: string,

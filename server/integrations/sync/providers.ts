@@ -13,22 +13,25 @@ import {
 import type { Provider } from '../../transcripts/provider-calls/read-call.ts'
 import { mostOnAPage } from './limits.ts'
 
-/** How each provider lists its calls and returns one of them. Pure: what to request, and how to read the response. */
+/**
+ * Describes how each provider lists its calls and returns one of them: what to request, and how to read the response.
+ * All functions are pure.
+ */
 
 export type ProviderRequest = { method: 'GET' | 'POST'; path: string; body?: object }
 export type SyncWindow = { from: Date; until: Date }
 export type Listed = { externalId: string; beganAt: Date | null; endedAt: Date | null; isOver: boolean }
-/** `next`: the cursor of the next page, null on the last one. */
+/** `next` is the cursor of the next page, or null on the last page. */
 export type ListedPage = { calls: Listed[]; next: string | null }
 
 export type CallApi = {
   baseUrl: string
   headers: (apiKey: string) => Record<string, string>
   list: (window: SyncWindow, cursor: string | null) => ProviderRequest
-  /** Undefined if the response is no list of calls, or does not say where the rest is. */
+  /** Returns undefined if the response is not a list of calls or does not say where it continues. */
   readPage: (answer: unknown, cursor: string | null) => ListedPage | undefined
   detail: (externalId: string) => ProviderRequest
-  /** The call as in the provider's own webhook. */
+  /** Returns the call in the format of the provider's webhook. */
   payloadOf: (detail: JsonObject) => JsonObject
 }
 
@@ -44,7 +47,10 @@ const seconds = (instant: Date, round: (value: number) => number): number => rou
 const listIn = (given: unknown): unknown[] | undefined =>
   Array.isArray(given) && given.length <= mostOnAPage ? given : undefined
 
-/** Undefined if there is more without a cursor: stopping here would lose it. */
+/**
+ * Returns the next cursor. Returns undefined if there are more calls but no cursor, because stopping here would lose
+ * them.
+ */
 const nextIn = (answer: unknown, cursorName: string): string | null | undefined => {
   const hasMore = at(answer, 'has_more')
   if (hasMore === false) return null
@@ -117,10 +123,10 @@ const retell: CallApi = {
   },
 }
 
-/** Each item contains the whole call with its messages. */
+/** The page is small, because each item contains the whole call with its messages. */
 const vapiPageSize = 50
 
-/** The time where the next page starts, and what was already listed of it. */
+/** Returns the time from which the next page starts, and the calls of that time that were already listed. */
 const openCursor = (cursor: string | null) => {
   const [instant = null, ...listed] = cursor?.split(' ') ?? []
   return { instant, listed }
@@ -129,7 +135,7 @@ const openCursor = (cursor: string | null) => {
 const vapi: CallApi = {
   baseUrl: 'https://api.vapi.ai',
   headers: bearer,
-  // Newest first, without a cursor: the next page ends at the time where this one started.
+  // Vapi lists the newest calls first and has no cursor, so each page ends at the time where the previous one started.
   list: ({ from, until }, cursor) => {
     const latest = openCursor(cursor).instant ?? until.toISOString()
     const asked = { limit: vapiPageSize, createdAtGe: from.toISOString(), createdAtLe: latest }
@@ -150,7 +156,7 @@ const vapi: CallApi = {
     if (list.length < vapiPageSize) return { calls, next: null }
     if (began.length === 0) return undefined
     const oldest = Math.min(...began)
-    // More calls at the same time than a page has: the rest cannot be requested.
+    // More calls have the same time than a page can contain, so the others can't be requested.
     if (calls.length === 0) return { calls, next: new Date(oldest - 1).toISOString() }
     const known = all.filter(({ beganAt }) => beganAt?.getTime() === oldest).map(({ externalId }) => externalId)
     const before = instant === new Date(oldest).toISOString() ? listed : []
@@ -174,5 +180,5 @@ const vapi: CallApi = {
 
 const sources: Partial<Record<Provider, CallApi>> = { elevenlabs, retell, vapi }
 
-/** Undefined for a provider without a list of calls. */
+/** Returns undefined for a provider without a list of calls. */
 export const callSourceOf = (provider: Provider): CallApi | undefined => sources[provider]

@@ -4,7 +4,7 @@ import { nextRows } from '../../platform/db/pages.ts'
 import { notFound } from '../../platform/errors.ts'
 import type { Page } from '../../platform/http/paging.ts'
 
-/** Includes calls that are still in progress or could not be stored. */
+/** Selects a sync. Its gaps include calls that are still in progress or could not be stored. */
 const columnsOf = (org: OrgId) =>
   [
     'integration_id as integrationId',
@@ -49,15 +49,15 @@ const selectSealed = (db: Db, org: OrgId, integrationId: string) =>
     .where('organization_id', '=', org)
     .where('integration_id', '=', integrationId)
 
-/** Includes the sealed key, which never leaves the service. */
+/** Returns a sync with its encrypted key, which never leaves the service. */
 export const findSealedSync = (db: Db, org: OrgId, integrationId: string) =>
   selectSealed(db, org, integrationId).executeTakeFirst()
 
-/** Always locked before its run, so that no two transactions deadlock. */
+/** Locks a sync. Callers lock it before its run, so that no two transactions deadlock. */
 export const lockSync = (trx: Db, org: OrgId, integrationId: string) =>
   selectSealed(trx, org, integrationId).forNoKeyUpdate().executeTakeFirst()
 
-/** Prevents its deletion; required before locking its run to write rows of it. */
+/** Locks a sync against deletion. Callers need this lock before they lock its run to write rows of the sync. */
 export const lockSyncShared = (trx: Db, org: OrgId, integrationId: string) =>
   selectSealed(trx, org, integrationId).forKeyShare().executeTakeFirst()
 
@@ -136,7 +136,7 @@ const selectDueSyncsAllOrgs = (
 export const listOrganizationsWithDueSyncsAllOrgs = (db: Db, now: Date) =>
   selectDueSyncsAllOrgs(db, now).select(sql<OrgId>`organization_id`.as('id')).distinct().execute()
 
-/** By integration ID. */
+/** Lists the syncs that are due, in the order of integration IDs. */
 export const listDueSyncs = (db: Db, org: OrgId, now: Date, page: Page) =>
   selectDueSyncsAllOrgs(db, now, sql`${org}`)
     .select('integration_id as id')

@@ -7,7 +7,7 @@ import { retryGapMs } from './limits.ts'
 import { lockSyncShared } from './queries.ts'
 import { settlePending } from './runs/queries.ts'
 
-/** Another process ended the run or handled the call in the meantime: nothing is stored here. */
+/** Another process has ended the run or handled the call in the meantime, so nothing is stored here. */
 export class Superseded extends Error {}
 
 type Call = { run: { id: string; integrationId: string }; externalId: string; beganAt: Date | null; now: Date }
@@ -35,11 +35,11 @@ const lacking = async (
   })
 }
 
-/** It stays visible and is retried. */
+/** Records a failed call, which stays visible and is retried. */
 export const settleFailed = (trx: Db, org: OrgId, call: Call, reason: string): Promise<void> =>
   lacking(trx, org, call, { state: 'failed', reason })
 
-/** Records the outcome of a fetched call, in the transaction that stored it. */
+/** Records the outcome of a fetched call, in the transaction that stored the call. */
 export const settleFetched = async (
   trx: Db,
   org: OrgId,

@@ -30,7 +30,7 @@ export const integrationSyncs = (app: App, deps: Deps): void => {
     return { ...sync, last30Days: await sumRuns(trx, org, integrationId, sinceId) }
   }
 
-  /** A key is not sent unencrypted, nor to this machine, unless the operator allows it. */
+  /** Throws if a key would be sent unencrypted or to this machine, unless the operator allows that. */
   const checkAddress = (address: string | null): void => {
     if (address === null) return
     const url = URL.parse(address)
@@ -49,14 +49,14 @@ export const integrationSyncs = (app: App, deps: Deps): void => {
     const before = await lockSync(trx, org, id)
     const isElsewhere = before !== undefined && before.apiBaseUrl !== apiBaseUrl
     if (apiKey === undefined && (before === undefined || isElsewhere)) {
-      // Otherwise, anyone who can change a URL could have the stored key sent there.
+      // Without this check, anyone who can change a URL could have the stored key sent there.
       throw invalid('apiKey', isElsewhere ? 'is required to change apiBaseUrl' : 'is required')
     }
     const key = apiKey ?? openKey(secrets, org, id, before?.apiKey ?? '')
     const begin = new Date(now.getTime() - lookbackDays * dayMs)
     const listedUntil = (): Date => {
       if (before?.lookbackDays !== lookbackDays) return begin
-      // It may be another account, for which the former list says nothing.
+      // The key may belong to another account, for which nothing has been listed yet.
       const isSame = !isElsewhere && isStoredKey(secrets, org, id, { apiKey: key, sealed: before.apiKey })
       return isSame || before.listedUntil < begin ? before.listedUntil : begin
     }

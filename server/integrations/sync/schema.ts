@@ -42,7 +42,7 @@ const state = {
   lastRun: Nullable(Closed(run)),
 }
 
-/** As in the integration's response. */
+/** The state of a sync, as in the response for its integration. */
 export const SyncState = Closed(state)
 
 export const Sync = Closed(

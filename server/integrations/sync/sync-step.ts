@@ -19,20 +19,20 @@ import { findSealedSync, lockSync, lockSyncShared, updateSync } from './queries.
 import { Superseded, settleFailed, settleFetched } from './record-outcome.ts'
 import { endRun, findRunningRun, lockRunningRun, updateRun } from './runs/queries.ts'
 
-/** The next step of a run: a page is listed, a call is fetched, or the period is done. */
+/** Makes the next step of a run: lists a page, fetches a call, or completes the period. */
 
 type Run = NonNullable<Awaited<ReturnType<typeof findRunningRun>>>
 type Sync = NonNullable<Awaited<ReturnType<typeof findSealedSync>>>
 export type SyncState = { org: OrgId; run: Run; sync: Sync; account: Account }
 
-/** `over`: there is nothing more to do. The others end or postpone the run. */
+/** `done`: the run continues. `over`: there is nothing left to do. All others end or postpone the run. */
 export type StepOutcome =
   | 'done'
   | 'over'
   | Exclude<ProviderAnswer, { body: Buffer } | { missing: string }>
   | { failed: string }
 
-/** Writers check again under a lock. */
+/** Returns the state of a run. It can be outdated, so functions that write check it again under a lock. */
 export const findState = async (deps: Deps, org: OrgId, runId: string): Promise<SyncState | undefined> => {
   const run = await findRunningRun(deps.db, org, runId)
   const sync = run && (await findSealedSync(deps.db, org, run.integrationId))
@@ -69,7 +69,7 @@ const notePage = async (deps: Deps, trx: Db, { org, run, sync }: SyncState, page
   await publishChanges(trx, org, { resource: 'integrations', kind: 'updated', ids: [integrationId] })
 }
 
-/** Why the next page must not be requested. */
+/** Returns why the next page must not be requested. */
 const faultOf = (next: string | null, cursor: string | null): string | undefined => {
   if (next === null) return undefined
   if (next === cursor) return 'The provider returned the same page twice.'
@@ -99,7 +99,7 @@ export const listPage = async (deps: Deps, attempt: Attempt, state: SyncState): 
   return 'done'
 }
 
-/** As in the provider's webhook. */
+/** Returns the call in the format of the provider's webhook. */
 const payloadOf = ({ account }: SyncState, body: Buffer): Parsed => {
   const parsed = parsePayload(body, 'application/json')
   if ('unreadable' in parsed) return parsed
@@ -107,7 +107,7 @@ const payloadOf = ({ account }: SyncState, body: Buffer): Parsed => {
   return { value: account.source.payloadOf(parsed.value) }
 }
 
-/** Fetches one call and stores it like a webhook. Anything wrong with only this call leaves a gap. */
+/** Fetches one call and stores it like a webhook. If something is wrong with only this call, records a gap. */
 export const fetchCall = async (
   deps: Deps,
   attempt: Attempt,
@@ -119,7 +119,7 @@ export const fetchCall = async (
   const fail = async (reason: string): Promise<void> =>
     attempt.transaction((trx) => settleFailed(trx, org, call, reason))
   const asked = await ask(deps, state, account.source.detail(externalId))
-  // A key may lack access to one call. If it lacks access to many in a row, the key is wrong.
+  // A key may lack access to a single call. If it lacks access to many in a row, the key is wrong.
   const isHidden = mayFail && 'refused' in asked && asked.status === 403
   const answer = isHidden ? { trouble: 'The API key has no access to this call (status 403).' } : asked
   attempt.signal.throwIfAborted()
@@ -143,7 +143,7 @@ export const fetchCall = async (
   return 'done'
 }
 
-/** The period is listed and fetched: the next one starts, or the run is complete. */
+/** Completes a period that was listed and fetched. Starts the next period, or completes the run. */
 export const finishWindow = (deps: Deps, attempt: Attempt, { org, run }: SyncState): Promise<StepOutcome> =>
   attempt.transaction(async (trx) => {
     const { id, integrationId, windowUntil, until } = run

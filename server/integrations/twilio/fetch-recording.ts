@@ -10,10 +10,10 @@ import { findConversationOfCall, findSealedIntegration } from '../queries.ts'
 import { openSecret } from '../secret.ts'
 import type { TwilioSettings } from '../settings.ts'
 
-/** The transcript of a call arrives minutes after its recording. */
+/** The call has no conversation yet, because its transcript arrives minutes after its recording. */
 class NoCallYet extends Error {}
 
-/** The account's token is only sent to Twilio, whatever URL the callback has. */
+/** Whether a URL belongs to Twilio. The account's token is sent nowhere else, whatever URL the callback has. */
 const isTwilio = (url: URL, apiBaseUrl: string | undefined): boolean =>
   (url.protocol === 'https:' && /(^|\.)twilio\.com$/.test(url.hostname)) ||
   (apiBaseUrl !== undefined && url.origin === new URL(apiBaseUrl).origin)
@@ -29,7 +29,7 @@ const sourceOf = (address: string, { accountSid, apiBaseUrl }: TwilioSettings, t
 export const pullRecording = defineJob({
   name: 'twilio.pull-recording',
   payload: Type.Object({ organizationId: OrganizationId, deliveryId: Type.String() }),
-  // From half a minute to an hour apart, over half a day.
+  // The pauses grow from half a minute to an hour, over half a day.
   retryLimit: 16,
   retryDelaySeconds: 30,
   timeoutSeconds: 15 * 60,
@@ -44,12 +44,12 @@ export const pullRecording = defineJob({
     if (!announced) return
     const conversationId = await findConversationOfCall(db, org, announced.callSid)
     if (conversationId === undefined) throw new NoCallYet('No conversation was received for this call.')
-    // Validated by the provider's schema before they were stored.
+    // The provider's schema validated the settings before they were stored.
     const settings = integration.settings as TwilioSettings
     const source = sourceOf(announced.url, settings, openSecret(secrets, integration))
     const file = await storeFetchedFile(deps, org, source, attempt.signal)
     await attempt.finish(async (trx) => {
-      // An erasure that already listed the files would miss this one.
+      // If an erasure has already listed the files, it would miss this one.
       const isThere = await lockRecordedConversation(trx, org, conversationId)
       const stored = isThere ? await lockRecording(trx, org, conversationId) : undefined
       const isNew = isThere && stored?.status !== 'stored'

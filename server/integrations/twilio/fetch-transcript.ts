@@ -4,7 +4,7 @@ import type { Outbound } from '../../platform/outbound/outbound.ts'
 import { at, type JsonObject, textOf } from '../../transcripts/json.ts'
 import { isUnfinished } from '../../transcripts/provider-calls/twilio.ts'
 
-/** Why fetching failed, in words that the tenant can read. Retried. */
+/** Fetching failed and is retried. The organization can read the message. */
 export class PullFailed extends Error {}
 
 type Account = { accountSid: string; token: string; baseUrl: string }
@@ -24,7 +24,7 @@ export const fetchTranscript = async (
   const authorization = `Basic ${Buffer.from(`${accountSid}:${token}`).toString('base64')}`
   const { origin } = new URL(baseUrl)
   const home = `${baseUrl.replace(/\/+$/, '')}/v2/Transcripts/${encodeURIComponent(transcriptSid)}`
-  // All responses are stored as one payload.
+  // All responses together are stored as one payload.
   let room = maxBytes
 
   const get = async (url: string): Promise<JsonObject | undefined> => {
@@ -60,7 +60,7 @@ export const fetchTranscript = async (
     let next: string | null = `${home}/${path}`
     for (let pages = 0; next !== null; pages++) {
       if (pages === mostPages) throw new PullFailed(`Twilio returned more than ${mostPages} pages of ${name}.`)
-      // The token is not sent elsewhere, whatever a response says.
+      // The token must not be sent elsewhere, whatever a response says.
       if (URL.parse(next)?.origin !== origin) throw new PullFailed('Twilio returned a next page on another host.')
       const page = await get(next)
       if (!page) throw new PullFailed(`Twilio has no ${name} for this transcript.`)

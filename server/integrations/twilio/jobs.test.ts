@@ -17,7 +17,7 @@ const announcement = sampleBytes('twilio_ci_webhook.json')
 
 type Answers = Record<string, unknown | ((base: string) => unknown)>
 
-/** A Twilio server. A response that is a number is a status. */
+/** Starts a Twilio server. A number in place of a response is a status. */
 const serveTwilio = async (changes: Answers = {}) => {
   const asked: string[] = []
   const refused: string[] = []
@@ -57,7 +57,7 @@ const announce = async (apiBaseUrl: string) => {
   return { key, find, path, integration }
 }
 
-/** Runs what is due, and with `all` also delayed jobs. */
+/** Runs the jobs that are due. With `all`, also runs delayed jobs. */
 const pull = async (all = false) => {
   const { deps } = server
   return deps.jobs.drain([pullTranscript], deps, { allowFailures: true, delayed: all })

@@ -24,13 +24,13 @@ const reasonOf = (error: unknown): string =>
     : 'Fetching the transcript failed.'
 
 /**
- * Fetches what a Twilio webhook announced. Reads the announcement from the delivery: jobs outlive their data, so they
- * do not contain conversation IDs.
+ * Fetches what a Twilio webhook announced. Reads the announcement from the delivery, because jobs outlive their data
+ * and must not contain conversation IDs.
  */
 export const pullTranscript = defineJob({
   name: 'twilio.pull-transcript',
   payload: Type.Object({ organizationId: OrganizationId, deliveryId: Type.String() }),
-  // From half a minute to an hour apart, over half a day, because transcribing a long call takes time.
+  // The pauses grow from half a minute to an hour, over half a day, because transcribing a long call takes time.
   retryLimit: 16,
   retryDelaySeconds: 30,
   timeoutSeconds: 600,
@@ -44,7 +44,7 @@ export const pullTranscript = defineJob({
     const announcement = delivery.payload && (await openPayload(secrets, org, deliveryId, delivery.payload))
     const transcriptSid = announcement ? transcriptIn(parsePayload(announcement, delivery.contentType)) : undefined
     if (transcriptSid === undefined) throw new ApiError('gone', 'The announcement is no longer stored.')
-    // Validated by the provider's schema before they were stored.
+    // The provider's schema validated the settings before they were stored.
     const { accountSid, apiBaseUrl = twilioApi } = integration.settings as TwilioSettings
     const account = { accountSid, token: openSecret(secrets, integration), baseUrl: apiBaseUrl }
     const bundle = await fetchTranscript(outbound, account, transcriptSid, { maxBytes: config.limits.documentBytes })

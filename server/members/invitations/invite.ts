@@ -6,11 +6,11 @@ import { hashKey } from '../../platform/identity/keys.ts'
 import { newId, orgIdOf } from '../../platform/ids.ts'
 import { replaceInvitation } from './queries.ts'
 
-/** 16 bytes for the organization and 24 random ones, in base64url. */
+/** A token contains 16 bytes for the organization and 24 random ones, in base64url. */
 const organizationBytes = 16
 const form = /^[\w-]{54}$/
 
-/** Returns the organization in a token. It proves nothing until the token is checked. */
+/** Returns the organization that a token names. This proves nothing until the token is checked. */
 export const organizationOfToken = (token: string): OrgId | undefined => {
   if (!form.test(token)) return undefined
   const hex = Buffer.from(token, 'base64url').subarray(0, organizationBytes).toString('hex')
@@ -22,14 +22,14 @@ export type Invitation = { token: string; expiresAt: Date }
 type InvitationOptions = {
   byOperator?: boolean
   lifetimeMs?: number
-  /** Who is notified when the person joins. */
+  /** The person who is notified when the member joins. */
   invitedByUserId?: string | null
 }
 
 /**
- * Creates a one-time link for a member to join. Its token is returned once, and only its hash is stored. `byOperator`
- * makes it set a new password too, for all of the person's organizations, so no one else in an organization can request
- * that.
+ * Creates a one-time link for a member to join. Returns its token once, and only stores its hash. With `byOperator`,
+ * the link also sets a new password, which applies to all organizations of the person, so members of an organization
+ * can't create such links.
  */
 export const inviteMember = async (
   trx: Db,
@@ -55,5 +55,5 @@ export const inviteMember = async (
   return { token, expiresAt }
 }
 
-/** The token is in the URL fragment, which browsers do not send: no server and no proxy logs it. */
+/** Returns the link. The token is in the URL fragment, which browsers do not send, so no server or proxy logs it. */
 export const invitationUrl = (baseUrl: string, { token }: Invitation): string => `${baseUrl}/welcome#${token}`

@@ -66,7 +66,7 @@ it('an organization sends at most a hundred invitations per hour in the operator
     const body = { email: `invited-${number}@example.com`, name: 'Ivy Invited', role: 'viewer' }
     return call('POST', '/v1/members', { key, body })
   }
-  // Other emails do not count.
+  // Only invitations count toward the limit.
   const to = Array.from({ length: 100 }, (_, number) => `told-${number}@example.com`)
   await sendMail(deps, deps.db, orgIdOf(org.id), { to, subject: 'It moved', text: 'Up.' })
   for (let number = 0; number < 95; number++) expect((await invite(org.key, number)).status).toBe(201)

@@ -6,7 +6,7 @@ import { sendMail } from '../../platform/mail/mail.ts'
 import { countMailsSince } from '../../platform/mail/queries.ts'
 import { type Invitation, invitationUrl } from './invite.ts'
 
-/** Why a link is sent: to join, or to set a new password, created by the operator or requested by the person. */
+/** The reason of a link: to join, or to set a new password, which either the operator or the person has requested. */
 export type LinkPurpose = 'invitation' | 'operator' | 'forgotten'
 
 const whatFor: Record<LinkPurpose, (organization: string) => string> = {
@@ -23,7 +23,10 @@ const subjectOf: Record<LinkPurpose, string> = {
   forgotten: 'Reset your Earshot password',
 }
 
-/** Anyone who can invite chooses the address and words of an email in the operator's name. */
+/**
+ * The limit prevents abuse, because anyone who can invite chooses the address and words of an email in the operator's
+ * name.
+ */
 const mostInvitationsAnHour = 100
 
 const assertNotTooMany = async (trx: Db, org: OrgId, now: Date): Promise<void> => {
@@ -34,8 +37,8 @@ const assertNotTooMany = async (trx: Db, org: OrgId, now: Date): Promise<void> =
 }
 
 /**
- * Sends the link of an invitation by email. Without a mail server, nothing is written, and the person who created the
- * link passes it on.
+ * Sends the link of an invitation by email. Without a mail server, does nothing, because the person who created the
+ * link can pass it on.
  */
 export const mailInvitation = async (
   deps: Pick<Deps, 'jobs' | 'config' | 'clock' | 'secrets' | 'baseUrl'>,

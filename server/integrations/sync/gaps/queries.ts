@@ -65,7 +65,7 @@ export type Gap = {
   externalId: string
   state: GapState
   reason: string | null
-  /** Null keeps the known value. */
+  /** Null leaves the known value unchanged. */
   beganAt: Date | null
   triedAt: Date
   nextTryAt: Date
@@ -91,7 +91,10 @@ export const deleteGap = async (trx: Db, org: OrgId, integrationId: string, exte
     .execute()
 }
 
-/** A stored call is no longer a gap, from any source. The ID of a call must not outlast the call. */
+/**
+ * Selects gaps whose call was stored, from any source. They are deleted, because the ID of a call must not outlive the
+ * call.
+ */
 export const storedGaps = dueRows({
   table: 'integration_sync_gaps',
   isDue: (_now, org) => sql`EXISTS (
@@ -101,7 +104,7 @@ export const storedGaps = dueRows({
         SELECT FROM transcripts t WHERE t.organization_id = ${org} AND t.conversation_id = c.id))))`,
 })
 
-/** Deletes gaps of erased calls, in any integration. */
+/** Deletes gaps of erased calls in all integrations. */
 export const deleteGapsOfCalls = async (trx: Db, org: OrgId, externalIds: string[]): Promise<void> => {
   await trx
     .deleteFrom('integration_sync_gaps')

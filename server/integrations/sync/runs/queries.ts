@@ -20,7 +20,7 @@ const runColumns = [
   'ended_at as endedAt',
 ] as const
 
-/** The newest run of each integration, found by the last index entry. */
+/** Returns the newest run of each integration, which the last index entry finds. */
 export const listLastRuns = async (db: Db, org: OrgId, integrationIds: string[]) =>
   db
     .selectFrom('integration_sync_runs')
@@ -36,7 +36,7 @@ export const listLastRuns = async (db: Db, org: OrgId, integrationIds: string[])
     )
     .execute()
 
-/** For runs from an ID on. */
+/** Sums the counts of runs from an ID on. */
 export const sumRuns = (db: Db, org: OrgId, integrationId: string, sinceId: string) => {
   const sum = (name: Counter) => sql<number>`COALESCE(sum(${sql.ref(name)}), 0)`.as(name)
   return db
@@ -59,7 +59,7 @@ export const listRuns = (db: Db, org: OrgId, integrationId: string, page: Page) 
 
 type NewRun = { id: string; integrationId: string; until: Date; windowFrom: Date; windowUntil: Date; startedAt: Date }
 
-/** False if one already runs. */
+/** Inserts a run. Returns false if one is already in progress. */
 export const insertRun = async (trx: Db, org: OrgId, run: NewRun, pending: string[]): Promise<boolean> => {
   const { rows } = await sql`
     INSERT INTO integration_sync_runs (organization_id, id, integration_id, status, until, window_from, window_until,
@@ -97,10 +97,10 @@ const selectRunning = (db: Db, org: OrgId, id: string) =>
     .where('r.id', '=', id)
     .where('r.status', '=', 'running')
 
-/** A run with everything that its next step needs. */
+/** Returns a run with everything that its next step needs. */
 export const findRunningRun = (db: Db, org: OrgId, id: string) => selectRunning(db, org, id).executeTakeFirst()
 
-/** Locked until the transaction ends. */
+/** Locks a run until the transaction ends. */
 export const lockRunningRun = (trx: Db, org: OrgId, id: string) =>
   selectRunning(trx, org, id).forNoKeyUpdate('r').executeTakeFirst()
 
@@ -135,7 +135,9 @@ export const updateRun = async (trx: Db, org: OrgId, id: string, change: RunChan
     .execute()
 }
 
-/** Removes a call from those to fetch, and counts it. False if another process did, or the run is over. */
+/**
+ * Removes a call from those to fetch, and counts it. Returns false if another process has done this or the run is over.
+ */
 export const settlePending = async (trx: Db, org: OrgId, id: string, externalId: string, counter?: Counter) => {
   const count: RawBuilder<unknown> = counter ? sql`, ${sql.ref(counter)} = ${sql.ref(counter)} + 1` : sql``
   const { rows } = await sql`
@@ -147,7 +149,7 @@ export const settlePending = async (trx: Db, org: OrgId, id: string, externalId:
 
 type RunEnd = { status: Exclude<RunStatus, 'running'>; reason: string | null; endedAt: Date }
 
-/** False if it was over. */
+/** Ends a run. Returns false if it was already over. */
 export const endRun = async (trx: Db, org: OrgId, id: string, { status, reason, endedAt }: RunEnd) => {
   const { numUpdatedRows } = await trx
     .updateTable('integration_sync_runs')
