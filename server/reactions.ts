@@ -1,5 +1,6 @@
-// The table of events and their consequences. Resources only import lower floors. What an upper floor does when a lower
-// one stores, ends, or deletes something is listed here, as are the questions that a lower floor asks an upper one.
+// Lists events and their consequences. A resource only imports lower floors, so this table says what upper floors do
+// when a lower one stores, ends, or deletes something. It also lists the questions that a lower floor asks an upper
+// one.
 
 import { removeErasedConversations } from './alert-incidents/erase.ts'
 import { createDefaultRules } from './alert-rules/defaults.ts'
@@ -42,8 +43,8 @@ import {
 type Reaction<Event extends keyof Events> = (deps: Deps, trx: Db, org: OrgId, event: Events[Event]) => Promise<unknown>
 
 /**
- * Each event with its consequences, in the order in which they run and lock, in the transaction of the event. A
- * consequence that throws rejects the event.
+ * The consequences of each event. They run and lock in this order, in the transaction of the event. If one throws, the
+ * event is rejected.
  */
 const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
   conversationsStored: [
@@ -79,15 +80,15 @@ const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
   memberRemoved: [revokeKeysOfMember, clearOwnerWhoLeft, clearOwnerOfAlertRules, deleteNotificationsOfMember],
 }
 
-/** Implementations of the providers that lower floors declare. */
+/** Implements the providers that lower floors declare. */
 export const providers = {
-  /** An organization is created: who adds its owner? */
+  /** Adds the owner of a new organization. */
   admitOwner,
-  /** Conversations are evaluated: which monitor versions have experiments pinned for them? */
+  /** Finds the monitor versions that experiments have pinned for conversations. */
   findPinned,
-  /** Results of a conversation are read: can this person see them before submitting their own judgment? */
+  /** Throws if a person must submit their own judgment before they see results. */
   requireOwnAnswer,
-  /** An export of an experiment is generated: what does its file contain? */
+  /** Returns the contents of an experiment's export. */
   makeObservationOrder,
 }
 

@@ -2,5 +2,5 @@ import { conversationTasks } from './conversations/ingest/tasks.ts'
 import { integrationTasks } from './integrations/tasks.ts'
 import { serveTasks } from './platform/threads/serve-tasks.ts'
 
-/** The tasks that run in threads next to the event loop. */
+/** Registers the tasks that run in threads next to the event loop. */
 serveTasks([...conversationTasks, ...integrationTasks])

@@ -322,8 +322,8 @@ describe.each([
   })
 })
 
-// This excludes common words, which are counted by reading all texts, and a bucket with nearly all conversations, which
-// is counted by reading all entries. No index would avoid that.
+// This excludes common words, which are counted by reading all texts, and the largest bucket, which is counted by
+// reading all its entries. No index would avoid that.
 describe('a count in a window', () => {
   it.each([...ordered, ...sought].filter(([, { text, bucketId }]) => text !== 'hello' && bucketId !== bucket(0)))(
     '%s scans no whole table',

@@ -1,7 +1,7 @@
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 
-/** Notifies the followers of results of conversations with new ones, in the transaction that stores them. */
+/** Informs the resources that depend on results, in the transaction that stores the results. */
 export const announceResults = (
   { reactions }: Pick<Deps, 'reactions'>,
   trx: Db,

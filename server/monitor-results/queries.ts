@@ -15,12 +15,12 @@ export type ResultRow = {
   monitorId: string
   monitorVersion: number
   status: Status
-  /** Null unless it is scored. */
+  /** Null unless the status is scored. */
   result: Verdict | null
   score: number | null
   reasoning: string | null
   evidence: Evidence[]
-  /** Null means now, or the time when an equal result was stored. */
+  /** Null means now. If an equal result is already stored, it keeps its time. */
   evaluatedAt: Date | null
   evaluator: string
   tokens: { input: number; output: number } | null
@@ -35,7 +35,7 @@ const columnOf = (
   read: (row: ResultRow) => string | number | Date | null,
 ): RawBuilder<unknown> => sql`${rows.map(read)}::${sql.raw(type)}[]`
 
-/** The columns of a result except its time: an equal result is not written again. */
+/** The columns of a result except its time, because an equal result is not written again. */
 const found = [
   'status',
   'result',
@@ -49,7 +49,7 @@ const found = [
 ]
 const columnsOf = (table: string) => sql.join(found.map((name) => sql.ref(`${table}.${name}`)))
 
-/** The last result of each key, in one order, so that two batches never deadlock. */
+/** Returns the last result of each key, in one order so that two batches never deadlock. */
 const lastOfEach = (rows: ResultRow[]): ResultRow[] => {
   const last = new Map(rows.map((row) => [placeOf(row), row]))
   return [...last].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
@@ -59,9 +59,9 @@ const placeOf = ({ monitorId, conversationId, monitorVersion }: ResultRow) =>
   `${monitorId} ${conversationId} ${monitorVersion}`
 
 /**
- * Upserts one row for each conversation and monitor version, and returns the outcome of each given row; the last row of
- * a key wins. IDs are lower case. The conversations and monitors are locked against deletion until the transaction
- * ends; `absent` lists those that do not exist. A row equal to the stored one is not written.
+ * Inserts or updates one row for each conversation and monitor version, and returns the outcome of each given row. The
+ * last row of a key is stored. IDs are in lower case. The conversations and monitors are locked against deletion until
+ * the transaction ends. `absent` lists those that do not exist. A row equal to the stored one is not written.
  */
 export const upsertResults = async (trx: Db, org: OrgId, given: ResultRow[], now: Date): Promise<StoreOutcome[]> => {
   if (given.length === 0) return []
@@ -126,33 +126,38 @@ export const upsertResults = async (trx: Db, org: OrgId, given: ResultRow[], now
   return given.map((row) => outcomes.get(placeOf(row)) ?? 'absent')
 }
 
-/** The results of one evaluation, for many conversations or one. */
+/** The results of one evaluation, which can cover many conversations. */
 export type Evaluation = {
   evaluator: string
-  /** When the conversations were read. */
+  /** The time when the conversations were read. */
   evaluatedAt: Date
   /** One row for each conversation and monitor. All rows of a monitor have the same version. */
   rows: Omit<ResultRow, 'evaluator' | 'evaluatedAt'>[]
 }
 
-/** Values that few results have, combined, and null if a result has none. */
+/** Combines values that few results have. Returns null if a result has none of them. */
 const saidOf = ({ reasoning, evidence, tokens, cost }: Evaluation['rows'][number]): string | null =>
   reasoning === null && evidence.length === 0 && tokens === null && cost === null
     ? null
     : JSON.stringify({ reasoning, evidence, input: tokens?.input, output: tokens?.output, cost })
 
-/** Built as a string because there are many: numbers and IDs are inserted as they are, texts are quoted. */
+/**
+ * Builds the text of an array, because there are many. Numbers and IDs are inserted unchanged, and texts are quoted.
+ */
 const arrayOf = (values: (string | number | null)[]): string => `{${values.map((value) => value ?? 'NULL').join(',')}}`
 const quoted = (text: string | null): string | null => text && `"${text.replaceAll(/["\\]/g, '\\$&')}"`
 
-/** The later reading wins: an evaluation that was overtaken changes nothing. */
+/** The result that is based on the later reading wins, so an evaluation that was overtaken changes nothing. */
 const inPlaceOfEarlier = sql`
   ON CONFLICT ON CONSTRAINT monitor_results_pkey DO UPDATE SET
     (${sql.join([...found, 'evaluated_at'].map((name) => sql.ref(name)))}) =
     (${columnsOf('excluded')}, excluded.evaluated_at)
   WHERE r.evaluated_at <= excluded.evaluated_at`
 
-/** In primary key order, so that each index page is touched once. Omits what was deleted in the meantime. */
+/**
+ * Inserts results in the order of the primary key, so that each index page is touched once. Omits results whose
+ * conversation or monitor was deleted in the meantime.
+ */
 const insertEvaluation = (
   trx: Db,
   org: OrgId,
@@ -201,8 +206,8 @@ const insertEvaluation = (
 }
 
 /**
- * Stores the service's own results, thousands in one statement. Most conversations are evaluated once, and checking
- * each row for a conflict takes a quarter of the time, so the first attempt does not.
+ * Stores results of the service itself, thousands with one statement. Most conversations are evaluated once, and
+ * checking each row for a conflict takes a quarter of the time, so the first attempt does not check.
  */
 export const storeEvaluation = async (trx: Db, org: OrgId, evaluation: Evaluation): Promise<void> => {
   if (evaluation.rows.length === 0) return
@@ -243,8 +248,8 @@ export type ResultFilter = {
 }
 
 /**
- * Latest calls first. `after` is a position, `<callStartedAt> <conversationId> <version>`. An index-only scan finds the
- * rows of the page, and only those are read.
+ * Lists results, latest calls first. `after` is a position, `<callStartedAt> <conversationId> <version>`. An index-only
+ * scan finds the rows of the page, and only those are read.
  */
 export const listMonitorResults = (db: Db, org: OrgId, monitorId: string, filter: ResultFilter, page: Page) => {
   const { result, since, until, version } = filter
@@ -255,7 +260,7 @@ export const listMonitorResults = (db: Db, org: OrgId, monitorId: string, filter
     .select(['call_started_at', 'conversation_id', 'monitor_version'])
     .where('organization_id', '=', org)
     .where('monitor_id', '=', monitorId)
-    // A literal, like the condition of the index on affected results.
+    // The value must be a literal, as in the condition of the index on affected results.
     .$if(isScored, (query) => query.where('result', '=', sql.lit(results.indexOf(result as Verdict))))
     .$if(result !== undefined && !isScored, (query) =>
       query.where('status', '=', resultStatuses.indexOf(result as Status)),
@@ -301,8 +306,8 @@ export const getCallStart = async (db: Db, org: OrgId, conversationId: string): 
 type OfConversation = { id: string; startedAt: Date; history: boolean }
 
 /**
- * Returns the results of one conversation: by monitor, newest first, then by descending version; without history, the
- * newest version of each. Listing the monitors makes it a lookup of one row each.
+ * Lists the results of one conversation by monitor, newest version first. Without history, only the newest version of
+ * each monitor is listed. The statement names the monitors, so that each row is found by one lookup.
  */
 export const listConversationResults = (db: Db, org: OrgId, of: OfConversation, { limit, after }: Page) => {
   const { id, startedAt, history } = of
@@ -332,8 +337,8 @@ type ResultPosition = { callStartedAt: Date; conversationId: string; version: nu
 type Batch = { monitorId: string; limit: number; after: ResultPosition | undefined }
 
 /**
- * Deletes the next rows of a monitor and returns the position of the last. `after` skips rows that were just deleted,
- * because their index entries still exist.
+ * Deletes the next rows of a monitor and returns the position of the last one. `after` skips rows that were just
+ * deleted, because their index entries still exist.
  */
 export const deleteResultsOfMonitor = async (trx: Db, org: OrgId, { monitorId, limit, after }: Batch) => {
   const { rows } = await sql<ResultPosition>`
@@ -358,7 +363,7 @@ export const deleteResultsOfMonitor = async (trx: Db, org: OrgId, { monitorId, l
   return inOrder.at(-1)
 }
 
-/** Its versions are deleted by their foreign key. */
+/** Deletes a monitor. The foreign key also deletes its versions. */
 export const deleteMonitor = async (trx: Db, org: OrgId, id: string): Promise<void> => {
   await trx
     .deleteFrom('monitors')
@@ -371,8 +376,8 @@ export const deleteMonitor = async (trx: Db, org: OrgId, id: string): Promise<vo
 type ErasedCall = { id: string; startedAt: Date }
 
 /**
- * Results are found by monitor and start of the call, which is how their primary key starts, including those of deleted
- * monitors, which a job has not deleted yet.
+ * Deletes the results of erased calls. The primary key finds them by monitor and start of the call. This includes
+ * results of deleted monitors, which a job may not have deleted yet.
  */
 export const deleteResultsOf = async (trx: Db, org: OrgId, erased: ErasedCall[]): Promise<void> => {
   await sql`

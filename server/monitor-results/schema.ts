@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { Choice, Closed, Id, Nullable, PageQuery, Timestamp, TimestampInput } from '../platform/http/schemas.ts'
 
-/** In characters, as PostgreSQL counts them. */
+/** The length is in characters as PostgreSQL counts them. */
 export const longestReasoning = 65_536
 
 const Reasoning = Type.String({ maxLength: longestReasoning, examples: ['A refund was promised in the third turn.'] })
@@ -48,7 +48,7 @@ export const Result = Closed(
   { title: 'MonitorResult' },
 )
 
-/** One of the two properties identifies the conversation. */
+/** Exactly one of the two IDs identifies the conversation. */
 export const ResultItem = Closed({
   monitorId: Id,
   conversationId: Type.Optional(Id),

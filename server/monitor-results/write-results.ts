@@ -31,7 +31,7 @@ type ReportedDetails = Pick<ResultRow, 'reasoning' | 'evidence'>
 
 const toldOf = ({ reasoning = null, evidence = [] }: Item): ReportedDetails => ({ reasoning, evidence })
 
-/** The replacement of an address can be longer than the address. */
+/** Shortens texts after redaction, because the replacement of an address can be longer than the address. */
 const cut = ({ reasoning, evidence }: ReportedDetails): ReportedDetails => {
   const isLong = reasoning !== null && reasoning.length > longestReasoning
   return { reasoning: isLong ? [...reasoning].slice(0, longestReasoning).join('') : reasoning, evidence }
@@ -43,12 +43,12 @@ const redactAll = async (
   items: Item[],
 ): Promise<Map<Item, ReportedDetails>> => {
   const told = await redactValue(threads, org, items.map(toldOf))
-  return new Map(told.map((each, at) => [items[at] as Item, cut(each)])) // redaction keeps the length of an array
+  return new Map(told.map((each, at) => [items[at] as Item, cut(each)])) // Redaction keeps the length of an array
 }
 
 /**
- * Writes the valid items of a batch and returns the outcome of each. Of several for one monitor and conversation, the
- * last wins, and all of them return the outcome.
+ * Writes the valid items of a batch and returns the outcome of each. If several items have the same monitor and
+ * conversation, the last one is stored, and all of them return its outcome.
  */
 export const writeBatch = async (
   deps: Pick<Deps, 'clock' | 'threads' | 'reactions'>,
@@ -99,7 +99,7 @@ export const writeBatch = async (
   return rows.map((row, index): ResultOutcome => {
     if (row instanceof ApiError) return { index, status: 'rejected', error: row.body }
     const outcome = outcomes.get(row) ?? 'absent'
-    // Deleted since the evaluation.
+    // The monitor or the conversation was deleted after the evaluation.
     return outcome === 'absent' ? { index, status: 'rejected', error: notFound().body } : { index, status: outcome }
   })
 }

@@ -6,7 +6,7 @@ import { toIssues } from '../platform/http/validation.ts'
 import { strict } from '../platform/json-schema.ts'
 import { checkRule } from './rules/check.ts'
 
-/** The definition of each kind of monitor, as one closed schema each. */
+/** Defines the definition of each kind of monitor as closed schemas. */
 
 export const monitorKinds = ['rule', 'judge', 'external'] as const
 export type MonitorKind = (typeof monitorKinds)[number]
@@ -35,10 +35,10 @@ const ScoreOutput = Closed({
   affectedWhen: Closed({ op: Choice(['gte', 'gt', 'lte', 'lt']), value: Type.Number() }),
 })
 
-/** The schema depends on a property of the value. */
+/** Selects a schema depending on a property of the value. */
 const when = (name: string, value: string, schema: object) => ({
   if: { properties: { [name]: { const: value } }, required: [name] },
-  // biome-ignore lint/suspicious/noThenProperty: it is a word of JSON Schema.
+  // biome-ignore lint/suspicious/noThenProperty: it is a keyword of JSON Schema.
   then: schema,
 })
 
@@ -91,7 +91,7 @@ export const Scope = Closed(
   },
 )
 
-/** For body schemas with a kind: the definition must be of that kind. */
+/** Adds to the schema of a body that the definition must be of its kind. */
 export const definitionByKind = monitorKinds.map((kind) =>
   when('kind', kind, { properties: { definition: schemas[kind] } }),
 )
@@ -108,11 +108,11 @@ const outputIssues = (output: Output): Issue[] => {
   return isWithin ? [] : [{ path: 'definition.output.affectedWhen.value', message: 'must be between min and max' }]
 }
 
-/** Every fault of a definition: first those of its schema, then those of its content. */
+/** Returns everything that is wrong with a definition: first according to its schema, then according to its content. */
 export const checkDefinition = (kind: MonitorKind, definition: unknown): Issue[] => {
   const validate = validators[kind]
   if (validate && !validate({ definition })) return toIssues(validate.errors ?? [])
-  // The schema has just validated which of the three it is.
+  // The schema has just validated which of the three kinds it is.
   const { output, expression, score } = definition as Partial<
     Static<typeof JudgeDefinition> & Static<typeof RuleDefinition>
   >

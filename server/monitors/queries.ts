@@ -24,7 +24,7 @@ const columns = [
   'm.updated_at as updatedAt',
 ] as const
 
-/** Returns existing monitors, each with its current version. */
+/** Selects monitors that are not deleted, each with its current version. */
 const selectMonitors = (db: Db, org: OrgId) =>
   db
     .selectFrom('monitors as m')
@@ -53,7 +53,7 @@ export const getMonitor = (db: Db, org: OrgId, id: string) =>
 export const findMonitors = (db: Db, org: OrgId, ids: string[]) =>
   selectMonitors(db, org).where('m.id', '=', sql<string>`ANY(${ids}::uuid[])`).execute()
 
-/** Locks against changes and deletion until the transaction ends. */
+/** Locks monitors against changes and deletion until the transaction ends. */
 export const lockMonitorsShared = (trx: Db, org: OrgId, ids: string[]) =>
   trx
     .selectFrom('monitors')
@@ -64,7 +64,10 @@ export const lockMonitorsShared = (trx: Db, org: OrgId, ids: string[]) =>
     .forShare()
     .execute()
 
-/** Returns the monitors for completed conversations: none if the organization is suspended or lacks the entitlement. */
+/**
+ * Returns the monitors that evaluate completed conversations. There are none if the organization is suspended or lacks
+ * the entitlement.
+ */
 export const listActiveMonitors = (db: Db, org: OrgId) =>
   selectMonitors(db, org)
     .innerJoin('organizations as o', 'o.id', 'm.organization_id')
@@ -75,7 +78,7 @@ export const listActiveMonitors = (db: Db, org: OrgId) =>
     .orderBy('m.id')
     .execute()
 
-/** Whether a rule reads metrics, in any version: an experiment may have pinned one that is not current. */
+/** Whether a rule reads metrics in any version, because an experiment may have pinned an older one. */
 export const hasMetricRules = async (db: Db, org: OrgId): Promise<boolean> => {
   const { rows } = await sql`
     SELECT 1 FROM monitors m JOIN monitor_versions v ON v.organization_id = ${org} AND v.monitor_id = m.id
@@ -86,7 +89,10 @@ export const hasMetricRules = async (db: Db, org: OrgId): Promise<boolean> => {
 
 type Version = { id: string; number: number }
 
-/** Returns monitor versions, current or not, enabled or not, while their organization has the entitlement. */
+/**
+ * Returns these versions of monitors, even if they are not current or the monitor is disabled. Returns none if the
+ * organization lacks the entitlement.
+ */
 export const findMonitorsAtVersions = (db: Db, org: OrgId, versions: Version[]) =>
   db
     .selectFrom('monitors as m')
@@ -108,8 +114,8 @@ export const findMonitorsAtVersions = (db: Db, org: OrgId, versions: Version[]) 
 export type StoredMonitor = Awaited<ReturnType<typeof getMonitor>>
 
 /**
- * Locks the monitor, so that its versions are numbered one after the other. Results can still be written. It is read by
- * a separate statement: the one that waited for the lock still sees the former version.
+ * Locks a monitor, so that its versions are numbered one after the other. Results can still be written. A second
+ * statement reads the monitor, because the one that waited for the lock still sees the old version.
  */
 export const lockMonitor = async (db: Db, org: OrgId, id: string) => {
   await db
@@ -148,7 +154,7 @@ type NewMonitor = {
   samplePercent: number
 }
 
-/** The caller inserts its first version. */
+/** Inserts a monitor. The caller also inserts its first version. */
 export const insertMonitor = (db: Db, org: OrgId, monitor: NewMonitor) =>
   db
     .insertInto('monitors')
@@ -192,7 +198,10 @@ export const updateMonitor = (db: Db, org: OrgId, id: string, change: MonitorCha
     .execute()
     .catch(explain)
 
-/** This stronger lock waits for writers of its results and blocks new ones: after the commit, no result is added. */
+/**
+ * Marks a monitor as deleted. The strong lock waits for transactions that write its results and blocks new ones, so
+ * that no result is added after the commit.
+ */
 export const markMonitorDeleted = async (trx: Db, org: OrgId, id: string): Promise<void> => {
   await trx
     .selectFrom('monitors')
@@ -216,7 +225,7 @@ export const insertMonitorVersion = (db: Db, org: OrgId, monitorId: string, numb
     .values({ organization_id: org, monitor_id: monitorId, number, definition: JSON.stringify(definition) })
     .execute()
 
-/** Newest first, which is descending by number. */
+/** Lists the versions of a monitor, newest first. Numbers are assigned in order, so they sort by age. */
 export const listMonitorVersions = (db: Db, org: OrgId, monitorId: string, { limit, after }: Page) =>
   db
     .selectFrom('monitor_versions')

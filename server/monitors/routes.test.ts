@@ -154,7 +154,7 @@ describe('a definition', () => {
     const second = await patch(id, { definition: { expression: 'false', score: '1' } })
     expect(second.body.currentVersion).toMatchObject({ number: 2, definition: { expression: 'false', score: '1' } })
     expect((await patch(id, { definition: { score: '1', expression: 'false' } })).body.currentVersion.number).toBe(2)
-    // A former version that returns becomes a new version.
+    // Restoring an earlier definition creates a new version.
     expect((await patch(id, { definition: { expression: 'true' } })).body.currentVersion.number).toBe(3)
     const all = await versions(id)
     expect(all.map((version: { number: number }) => version.number)).toEqual([3, 2, 1])

@@ -21,7 +21,10 @@ import {
 import { Monitor, MonitorCreate, MonitorQuery, MonitorUpdate, MonitorVersion } from './schema.ts'
 import { nextVersion } from './versions.ts'
 
-/** Each conversation runs all of them. Concurrent requests can exceed the limit slightly. */
+/**
+ * The most monitors of an organization, because each can run on every conversation. Concurrent requests can exceed the
+ * limit slightly.
+ */
 const mostMonitors = 500
 
 const tags = ['Monitors']
@@ -29,7 +32,7 @@ const entitlement = 'monitors'
 
 const shown = ({ number, definition, versionCreatedAt, ...monitor }: Awaited<ReturnType<typeof getMonitor>>) => ({
   ...monitor,
-  // Stored definitions were validated for their kind.
+  // Definitions were validated for their kind when they were stored.
   currentVersion: { number, definition: definition as MonitorDefinition, createdAt: versionCreatedAt },
 })
 

@@ -3,13 +3,13 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import type { MonitorDefinition } from './definition.ts'
 import { insertMonitorVersion } from './queries.ts'
 
-/** As it is stored: JSON has a single zero. */
+/** Returns the definition as the database stores it, because JSON turns -0 into 0. */
 const stored = (definition: unknown): unknown => JSON.parse(JSON.stringify(definition))
 
 type Current = { id: string; number: number; definition: object }
 
 /**
- * Makes a definition current: inserts the next version, or none if the current one is equal. The caller has locked the
+ * Makes a definition current. Inserts the next version, unless the current one is equal. The caller has locked the
  * monitor.
  */
 export const nextVersion = async (trx: Db, org: OrgId, monitor: Current, definition: MonitorDefinition) => {

@@ -67,7 +67,7 @@ const pathOf = ({ subjectType, subjectId }: About, subject: Subject | undefined)
 
 export type Described = { title: string | null; text: string; path: string }
 
-/** Titles and names are read when a notification is shown, so that it shows nothing that was erased. */
+/** Describes notifications. Reads titles and names when they are shown, so that nothing appears that was erased. */
 export const describeNotifications = async <Each extends About>(
   db: Db,
   org: OrgId,

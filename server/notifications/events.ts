@@ -1,4 +1,4 @@
-// Notifies people about events. Each function handles one event, in its transaction.
+// Notifies people of events. Each function handles one event, in the event's transaction.
 
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
@@ -34,7 +34,7 @@ export const notifyAssignee = (
     event: 'assigned',
     subjectType: 'finding',
     subjectId: findingId,
-    // Someone can be assigned again later.
+    // The time is part of the key, because someone can be assigned again later.
     eventKey: `finding/${findingId}/assigned/${at.toISOString()}`,
     actorUserId: byUserId,
     userIds: [assigneeUserId],
@@ -51,15 +51,15 @@ export const notifyMentioned = (
     event: 'mentioned',
     subjectType: on.type,
     subjectId: on.id,
-    // Editing a comment only notifies the people who were added.
+    // Editing a comment only notifies the people who were mentioned for the first time.
     eventKey: `comment/${commentId}/mentioned`,
     actorUserId: byUserId,
     userIds,
   })
 
 /**
- * Notifies the person who created the export. Runs of a schedule only notify if they fail. Nobody is notified of an export
- * that they cancelled themselves.
+ * Notifies the person who created the export. Runs of a schedule only notify if they fail. Nobody is notified of an
+ * export that they cancelled themselves.
  */
 export const notifyOfExport = async (
   deps: Deps,

@@ -8,7 +8,7 @@ import { describeNotifications } from './describe.ts'
 import { type Channels, type NotificationKind, preferencesOf } from './preferences.ts'
 import { insertNotifications, listRecipients, type Recipient, type StoredNotification } from './queries.ts'
 
-/** Limits the immediate emails that others can cause. The console still shows everything. */
+/** The most immediate emails that others can cause for a person. The console still shows everything. */
 const mostEmailsAnHour = 60
 
 type Cause = {
@@ -16,11 +16,11 @@ type Cause = {
   event: StoredNotification['event']
   subjectType: StoredNotification['subjectType']
   subjectId: string
-  /** Identifies the event: each person is notified of it once. */
+  /** Identifies the event, so that each person is notified of it only once. */
   eventKey: string
   actorUserId: string | null
   userIds: string[]
-  /** Adds the people who want to know about every incident. */
+  /** Also notifies the people who want to know about every incident. */
   andWhoWantAllIncidents?: boolean
 }
 
@@ -38,8 +38,9 @@ const toldOf = (recipient: Recipient, kind: NotificationKind): Told | undefined 
 const digestOf = ({ email }: Channels) => (email === 'daily' || email === 'weekly' ? email : null)
 
 /**
- * Notifies people in the transaction of the event, as they prefer: in the console, by email, or in their next digest. The
- * person who caused it and people who are not members are left out. Nobody is notified of an event twice.
+ * Notifies people in the transaction of the event, in the way they prefer: in the console, by email, or in their next
+ * digest. Leaves out the person who caused the event and people who are not members. Nobody is notified of an event
+ * twice.
  */
 export const notify = async (deps: Deps, trx: Db, org: OrgId, cause: Cause): Promise<void> => {
   const { kind, event, subjectType, subjectId, eventKey, actorUserId, andWhoWantAllIncidents = false } = cause
@@ -71,7 +72,7 @@ export const notify = async (deps: Deps, trx: Db, org: OrgId, cause: Cause): Pro
   await deps.reactions.notificationsStored(trx, org, { notifications: inserted })
 }
 
-/** Recipients of one call. */
+/** The most recipients of one email. */
 const atOnce = 100
 
 type Email = {
@@ -89,7 +90,7 @@ ${deps.baseUrl()}${described.path}
 
 Choose what you are notified of: ${deps.baseUrl()}/settings/notifications
 `
-  // Without the period at the end.
+  // A subject does not end with a period.
   const subject = described.text.replace(/\.$/, '')
   for (let at = 0; at < to.length; at += atOnce) {
     await sendMail(deps, trx, org, { to: to.slice(at, at + atOnce), subject, text })

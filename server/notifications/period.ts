@@ -1,4 +1,4 @@
-// When digests are sent, and what they cover.
+// Calculates when digests are sent, and which period they cover.
 
 import type { Recurrence } from '../export-schedules/queries.ts'
 import { latestPlanned, plannedAfter } from '../export-schedules/recurrence.ts'
@@ -10,7 +10,7 @@ export type Period = { since: Date; nextAt: Date }
 const recurrenceOf = ({ digest }: Preferences, cadence: Cadence): Recurrence =>
   cadence === 'daily' ? { every: 'day', at: digest.time } : { every: 'week', weekday: digest.weekday, at: digest.time }
 
-/** Returns the period after the preferences changed, which starts where the current one does. */
+/** Returns the period after the preferences changed. It starts where the current one does. */
 export const periodOf = (
   preferences: Preferences,
   cadence: Cadence,

@@ -1,4 +1,4 @@
-// Each person's choice of notifications, and how they get them.
+// Defines which notifications each person receives, and how.
 
 import type { weekdays } from '../export-schedules/recurrence.ts'
 import type { StoredPreferences } from './queries.ts'
@@ -19,12 +19,12 @@ export type Channels = { console: boolean; email: EmailTime }
 
 export type Preferences = {
   kinds: Record<NotificationKind, Channels>
-  /** owned: incidents that the person owns. */
+  /** `owned` means incidents that the person owns. */
   incidents: (typeof incidentScopes)[number]
   digest: {
     /** When the summary of the organization is sent. */
     summary: (typeof summaryTimes)[number]
-    /** HH:MM in the time zone. */
+    /** The time as HH:MM in the time zone. */
     time: string
     /** The day of the weekly digest. */
     weekday: (typeof weekdays)[number]
@@ -35,7 +35,7 @@ export type Preferences = {
 const immediate: Channels = { console: true, email: 'immediate' }
 const consoleOnly: Channels = { console: true, email: 'off' }
 
-/** Immediate emails are for what waits for the person. Digests are opt-in. */
+/** Only what waits for the person causes an immediate email. Digests are opt-in. */
 const defaultPreferences: Preferences = {
   kinds: {
     incident: immediate,
@@ -49,17 +49,17 @@ const defaultPreferences: Preferences = {
   digest: { summary: 'off', time: '08:00', weekday: 'monday', timezone: 'UTC' },
 }
 
-/** Whether the person gets a digest of this kind, if there is anything to say. */
+/** Whether the person wants a digest of this kind. */
 export const wantsDigest = ({ kinds: chosen, digest }: Preferences, cadence: Cadence): boolean =>
   digest.summary === cadence || Object.values(chosen).some(({ email }) => email === cadence)
 
-/** Returns the preferences of a person, which are the default ones until they change them. */
+/** Returns the preferences of a person, or the defaults if they have not changed any. */
 export const preferencesOf = (stored: StoredPreferences | undefined): Preferences => {
   if (!stored?.kinds) return defaultPreferences
   const { kinds, incidents, summary, time, weekday, timezone } = stored
   const { digest } = defaultPreferences
   return {
-    // They were checked when they were stored. A kind that was added since has its default.
+    // The kinds were validated when they were stored. A kind that was added since then has its default.
     kinds: { ...defaultPreferences.kinds, ...(kinds as Preferences['kinds']) },
     incidents: incidents ?? defaultPreferences.incidents,
     digest: {

@@ -52,7 +52,7 @@ export const countUnread = async (db: Db, org: OrgId, userId: string): Promise<n
   return count
 }
 
-/** Marks notifications of the person as read. Without IDs, all of them. Returns whether one was unread. */
+/** Marks notifications of a person as read: all of them unless IDs are given. Returns whether any was unread. */
 export const markRead = async (trx: Db, org: OrgId, userId: string, ids: string[] | undefined, now: Date) => {
   const { numUpdatedRows } = await trx
     .updateTable('notifications')
@@ -81,7 +81,7 @@ type NewNotification = {
   now: Date
 }
 
-/** A statement has at most 65,535 parameters. */
+/** Keeps each statement below PostgreSQL's limit of 65,535 parameters. */
 const insertedAtOnce = 1_000
 
 const insertSome = (trx: Db, org: OrgId, notifications: NewNotification[]) =>
@@ -108,7 +108,7 @@ const insertSome = (trx: Db, org: OrgId, notifications: NewNotification[]) =>
     .returning(['id', 'user_id as userId'])
     .execute()
 
-/** Returns the people who had not been notified of the event. */
+/** Inserts a notification for each person who has not been notified of the event yet. Returns these people. */
 export const insertNotifications = async (
   trx: Db,
   org: OrgId,
@@ -169,19 +169,19 @@ const withPeriods = (stored: StoredPeriods) => {
 export const findPeriods = async (db: Db, org: OrgId, userId: string) =>
   withPeriods(await selectPeriods(db, org, userId).executeTakeFirst())
 
-/** The same, locked until the transaction ends. */
+/** Locks and returns the preferences with the periods of the digests. */
 export const lockPreferences = async (trx: Db, org: OrgId, userId: string) =>
   withPeriods(await selectPeriods(trx, org, userId).forUpdate().executeTakeFirst())
 
 type Wanted = {
   userIds: string[]
-  /** Adds the people who want to know about every incident. */
+  /** Also lists the people who want to know about every incident. */
   andWhoWantAllIncidents: boolean
-  /** Counts the emails since then. */
+  /** The time from which emails are counted. */
   emailedSince: Date
 }
 
-/** Lists those of the people who are members, with their preferences. Unset ones are null. */
+/** Lists the people who are members, with their preferences. Preferences that were never changed are null. */
 export const listRecipients = (db: Db, org: OrgId, { userIds, andWhoWantAllIncidents, emailedSince }: Wanted) =>
   db
     .selectFrom('members as m')
@@ -244,7 +244,7 @@ export const upsertPreferences = (trx: Db, org: OrgId, userId: string, given: Ne
     .execute()
 }
 
-/** Takes notifications of these kinds out of the digest they are waiting for. */
+/** Removes notifications of these kinds from the digest that they wait for. */
 export const clearDigest = (trx: Db, org: OrgId, userId: string, kinds: Kind[]) =>
   trx
     .updateTable('notifications')

@@ -49,7 +49,7 @@ const inbox = async ({ headers }: Pick<Person, 'headers'>, query = '') =>
     unreadCount: number
   }
 const textsOf = async (person: Person) => (await inbox(person)).data.map(({ text }) => text)
-/** Of the owner. */
+/** Returns the texts of the owner's notifications. */
 const ownTexts = async () =>
   ((await call('GET', '/v1/notifications?unread=true', { key })).body.data as Shown[]).map(({ text }) => text)
 

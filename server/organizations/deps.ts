@@ -12,5 +12,7 @@ type AdmitOwner = (
   owner: { email: string; name: string },
 ) => Promise<Admitted>
 
-/** Members and keys are above organizations, which call them to add an owner. */
+/**
+ * Creating an organization also adds its owner. Members and keys are on higher floors, so the function is passed in.
+ */
 export type OrganizationDeps = Deps & { admitOwner: AdmitOwner }

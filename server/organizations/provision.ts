@@ -6,8 +6,8 @@ import { insertOrganization, type Switches } from './queries.ts'
 type Provision = { name: string; slug: string; owner: { email: string; name: string } } & Switches
 
 /**
- * Creates an organization with its owner, the owner's first key, and an invitation link. Called by the operator, and
- * once on a first start.
+ * Creates an organization with its owner, the owner's first key, and an invitation link. Operators call this, and it
+ * also runs once on the first start.
  */
 export const provisionOrganization = async (
   deps: Pick<OrganizationDeps, 'admitOwner' | 'clock' | 'baseUrl' | 'reactions'>,

@@ -6,7 +6,7 @@ import { ApiError, notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
 import type { Entitlement, Feature } from '../platform/identity/actor.ts'
 
-// The functions are stable, not immutable, and Citus does not allow those in RETURNING, so the row is read again.
+// Some functions in these columns are stable, which Citus does not allow in RETURNING, so the row is read again.
 const columns = [
   'id',
   'name',
@@ -46,7 +46,7 @@ export type Switches = {
   features?: { [Name in Feature]?: boolean } | undefined
 }
 
-/** The columns of the given entitlements and features. */
+/** Returns the columns of these entitlements and features with their values. */
 const switchColumns = ({ entitlements = {}, features = {} }: Switches) => {
   const named = {
     monitors: entitlements.monitors,
@@ -118,7 +118,7 @@ export const updateOrganization = async (db: Db, org: OrgId, change: Organizatio
   return getOrganization(db, org)
 }
 
-/** Suspends an organization; repeating it keeps the first time. */
+/** Suspends an organization. If it is already suspended, the first time stays. */
 export const suspendOrganization = async (db: Db, org: OrgId) => {
   await db
     .updateTable('organizations')
@@ -144,7 +144,7 @@ export const isSuspended = async (db: Db, org: OrgId): Promise<boolean> => {
   return found === undefined || found.suspended_at !== null
 }
 
-/** Across all tenants, for an operator. */
+/** Counts everything in all organizations, for an operator. */
 export const countStoredAllOrgs = async (db: Db): Promise<{ organizations: number; conversations: number }> => {
   const { rows } = await sql<{ organizations: number; conversations: number }>`
     SELECT (SELECT count(*) FROM organizations) AS organizations,

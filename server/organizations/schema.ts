@@ -85,7 +85,7 @@ export const ProvisionedOrganization = Closed({
   }),
 })
 
-/** The operator's changes. */
+/** The changes that an operator can make. */
 export const OrganizationUpdate = Closed(
   {
     name: Type.Optional(OrganizationName),
@@ -96,7 +96,7 @@ export const OrganizationUpdate = Closed(
   { minProperties: 1 },
 )
 
-/** The changes of the organization's own admins. */
+/** The changes that the organization's own admins can make. */
 export const OwnOrganizationUpdate = Closed(
   {
     name: Type.Optional(OrganizationName),

@@ -23,7 +23,7 @@ const select = (db: Db, org: OrgId) =>
 export const listOwnershipRules = (db: Db, org: OrgId, page: Page) =>
   select(db, org).$call(oldestFirst('position', page)).execute()
 
-/** All of them, in their order. */
+/** Lists all rules in their order. */
 export const listRoutes = (db: Db, org: OrgId) => select(db, org).orderBy('position').execute()
 
 export const getOwnershipRule = (db: Db, org: OrgId, id: string) =>
@@ -31,7 +31,7 @@ export const getOwnershipRule = (db: Db, org: OrgId, id: string) =>
 
 export type StoredOwnershipRule = Awaited<ReturnType<typeof getOwnershipRule>>
 
-/** Counts the rules, and keeps others from changing their order until the transaction ends. */
+/** Counts the rules. Until the transaction ends, no other transaction can change their order. */
 export const lockOwnershipRules = async (trx: Db, org: OrgId): Promise<number> => {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended('ownership rules of ' || ${org}::text, 0))`.execute(trx)
   const { count } = await trx
@@ -42,7 +42,7 @@ export const lockOwnershipRules = async (trx: Db, org: OrgId): Promise<number> =
   return count
 }
 
-/** Moves the rules from one position on, up to another one, by one. The caller has locked the order. */
+/** Moves the rules between two positions by one. The caller has locked the order. */
 export const shiftPositions = (trx: Db, org: OrgId, { from, to, by }: { from: number; to: number; by: 1 | -1 }) =>
   trx
     .updateTable('ownership_rules')
@@ -96,7 +96,7 @@ export const updateOwnershipRule = (trx: Db, org: OrgId, id: string, fields: Own
 export const deleteOwnershipRule = (trx: Db, org: OrgId, id: string) =>
   trx.deleteFrom('ownership_rules').where('organization_id', '=', org).where('id', '=', id).execute()
 
-/** Removes a person who left as the owner of rules. */
+/** Removes a person who left from the rules that name them as owner. */
 export const clearOwner = (trx: Db, org: OrgId, userId: string) =>
   trx
     .updateTable('ownership_rules')
@@ -115,7 +115,7 @@ export const removeRoutedDestination = (trx: Db, org: OrgId, destinationId: stri
 
 type Involved = { agentIds: string[]; companyIds: string[] }
 
-/** The agents and companies with at least half of a finding's conversations. */
+/** Returns the agents and companies with at least half of a finding's conversations. */
 export const findInvolved = async (db: Db, org: OrgId, findingId: string): Promise<Involved> => {
   const { rows } = await sql<Involved>`
     WITH attached AS (

@@ -5,7 +5,7 @@ import { clearOwner, listRoutes, removeRoutedDestination, type StoredOwnershipRu
 /** What a finding or an incident is about. */
 export type OwnershipSubject = { agentIds: string[]; companyIds: string[]; tags: string[] }
 
-/** Whether everything that it is about is listed. An empty list allows anything. */
+/** Whether everything that the subject is about is listed. An empty list allows anything. */
 const coversAll = (listed: string[], about: string[]): boolean =>
   listed.length === 0 || (about.length > 0 && about.every((id) => listed.includes(id)))
 
@@ -17,7 +17,7 @@ const coversTag = (listed: string[], tags: string[]): boolean => {
 const isAbout = (rule: StoredOwnershipRule, { agentIds, companyIds, tags }: OwnershipSubject): boolean =>
   coversAll(rule.agentIds, agentIds) && coversAll(rule.companyIds, companyIds) && coversTag(rule.tags, tags)
 
-/** Returns the first rule that matches, and names an owner or a destination; with `needsOwner`, an owner. */
+/** Returns the first matching rule that names an owner or a destination. With `needsOwner`, it must name an owner. */
 export const findRoute = async (
   db: Db,
   org: OrgId,

@@ -141,14 +141,14 @@ it('a finding without an assignee gets the owner of the first rule that matches 
   const company = await makeCompany(server, key)
   const [leo, mia] = [await makeAgent(server, key), await makeAgent(server, key, { companyId: company.id })]
   const { id: destinationId } = await makeDestination(server, key)
-  // Names nobody, so the next one decides who is assigned.
+  // The first rule names no owner, so the next one decides who is assigned.
   await create({ name: 'Send', agentIds: [leo.id], destinationIds: [destinationId] })
   await create({ name: 'Leo', agentIds: [leo.id], ownerUserId: ada.userId })
   await create({ name: 'Company', companyIds: [company.id], ownerUserId: bob.userId })
   const [a, b, c] = [await converse(leo), await converse(leo), await converse(mia)]
   expect(await spike([a, b, c])).toBe(ada.userId)
   expect(await spike([c])).toBe(bob.userId)
-  // As many of each: a rule must list both.
+  // The finding has as many conversations of one agent as of the other, so a rule must list both.
   expect(await spike([a, c])).toBe(bob.userId)
   expect(await spike([])).toBe(undefined)
   const inbox = (await call('GET', '/v1/notifications', { headers: ada.headers })).body.data
@@ -196,7 +196,7 @@ it('an incident without an owner gets one, and is also sent to the destinations 
   expect((await incidentOf(everything.id)).ownerUserId).toBe(null)
   expect((await incidentOf(owned.id)).ownerUserId).toBe(bob.userId)
   expect([(await deliveriesOf(own.id)).length, (await deliveriesOf(routed.id)).length]).toEqual([2, 2])
-  // News about it go the same way, whatever the rules say by then.
+  // Later messages about the incident have the same destinations, even if the rules were deleted.
   for (const { id } of (await call('GET', path, { key })).body.data) await call('DELETE', `${path}/${id}`, { key })
   const { id } = await incidentOf(grouped.id)
   await call('POST', `/v1/alert-incidents/${id}/resolve`, { key })

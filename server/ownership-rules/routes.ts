@@ -22,7 +22,7 @@ const mostRules = 100
 
 const target = (id: string) => ({ type: 'ownershipRule', id })
 
-/** Makes room at the new position, and closes the gap at the former one. */
+/** Makes space at the new position, and closes the gap at the old one. */
 const movePosition = async (trx: Db, org: OrgId, from: number, to: number): Promise<void> => {
   if (to < from) await shiftPositions(trx, org, { from: to, to: from - 1, by: 1 })
   if (to > from) await shiftPositions(trx, org, { from: from + 1, to, by: -1 })

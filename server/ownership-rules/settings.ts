@@ -29,8 +29,8 @@ const missing = (path: string, ids: string[], known: string[], what: string): Is
   )
 
 /**
- * Throws if a rule routes to nobody, or if a given ID does not exist. Stored IDs may have been deleted since, which
- * must not prevent other changes.
+ * Throws if a rule names neither an owner nor a destination, or if a given ID does not exist. Stored IDs may have been
+ * deleted since, which must not prevent other changes.
  */
 export const checkOwnership = async (trx: Db, org: OrgId, fields: OwnershipFields, given: Given): Promise<void> => {
   const { agentIds, companyIds, ownerUserId, destinationIds } = fields

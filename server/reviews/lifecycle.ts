@@ -1,5 +1,5 @@
-// The lifecycle of a review: created or claimed, extended, released, completed, skipped, or lapsed. Changes lock the
-// bucket first, then the conversation.
+// Manages the lifecycle of a review: it is created or claimed, extended, released, completed, skipped, or expires.
+// Changes lock the bucket first and the conversation second.
 
 import type { Static } from 'typebox'
 import { lockBucketShared, type StoredBucket } from '../buckets/queries.ts'
@@ -34,7 +34,10 @@ import {
 } from './queries.ts'
 import type { ReviewUpdate } from './schema.ts'
 
-/** The allowed next states. An expired review in progress is pending: someone else may have its slot by now. */
+/**
+ * The states that can follow each state. If the lease of a review expires, it is pending again, because someone else
+ * may have its slot by now.
+ */
 const moves: Record<ReviewStatus, ReviewStatus[]> = {
   pending: ['in_progress', 'skipped'],
   in_progress: ['in_progress', 'pending', 'completed', 'skipped'],
@@ -48,7 +51,7 @@ export const canMove = (from: ReviewStatus, to: ReviewStatus): boolean => moves[
 
 export type LockedReview = { review: StoredReview; bucket: StoredBucket | undefined }
 
-/** Locks a review with its bucket against changes until the transaction ends. */
+/** Locks a review and its bucket against changes until the transaction ends. */
 export const lockReview = async (trx: Db, org: OrgId, id: string, now: Date): Promise<LockedReview> => {
   const { bucketId, conversationId } = await getReview(trx, org, id, now)
   const bucket = bucketId === null ? undefined : await lockBucketShared(trx, org, bucketId)
@@ -56,7 +59,7 @@ export const lockReview = async (trx: Db, org: OrgId, id: string, now: Date): Pr
   return { review: await getReview(trx, org, id, now), bucket }
 }
 
-/** The caller's own review. */
+/** Locks the caller's own review. */
 export const lockOwnReview = async (trx: Db, actor: Actor, id: string, now: Date): Promise<LockedReview> => {
   const held = await lockReview(trx, actor.org, id, now)
   if (held.review.reviewerUserId !== actor.userId)
@@ -68,7 +71,7 @@ const requireMove = ({ status }: StoredReview, to: ReviewStatus): void => {
   if (!canMove(status, to)) throw new ApiError('conflict', `The review is ${status} and cannot become ${to}.`)
 }
 
-/** Updates what depends on a review after it has moved. */
+/** Updates everything that depends on the status of a review. */
 const settle = async (trx: Db, org: OrgId, { bucketId, conversationId }: StoredReview, now: Date) => {
   if (bucketId !== null) await settleItem(trx, org, bucketId, conversationId, now)
   await settleConversations(trx, org, [conversationId], now)
@@ -140,7 +143,7 @@ const isOpenTo = async (trx: Db, org: OrgId, claim: Claim, conversationId: strin
   return own === undefined || own.status === 'pending' || isLapsed
 }
 
-/** The locked ID of the next conversation; or `overtaken` if another request was faster. */
+/** Locks the next conversation and returns its ID, or returns `overtaken` if another request was faster. */
 const lockNext = async (trx: Db, org: OrgId, claim: Claim, waits: boolean): Promise<string | undefined> => {
   const chosen = (await findOwnLapsed(trx, org, claim)) ?? (waits ? await findClaimable(trx, org, claim) : undefined)
   if (chosen === undefined) return waits ? undefined : lockClaimable(trx, org, claim)
@@ -162,9 +165,9 @@ const take = async (trx: Db, org: OrgId, claim: Claim, conversationId: string): 
 }
 
 /**
- * Gives the person the oldest conversation of a bucket with a free slot that they have not had; undefined if there is
- * none.
- * Skips those that others are claiming at first; if none is left, waits for them, because they may leave another slot.
+ * Returns a review of the oldest conversation in a bucket that has a free slot and that the person has not reviewed
+ * yet, or undefined if there is none. First skips conversations that others are claiming. If none is left, waits for
+ * those, because they may have another slot.
  */
 export const claimNext = async (
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
@@ -193,7 +196,7 @@ export const claimNext = async (
 
 type ChangeDeps = Pick<Deps, 'jobs' | 'clock'>
 
-/** Makes a review count, and notifies subscribers. */
+/** Completes a review, so that it counts, and sends the event to subscribers. */
 export const complete = async (deps: ChangeDeps, trx: Db, org: OrgId, id: string, now: Date): Promise<StoredReview> => {
   await updateReview(trx, org, id, { status: 'completed', leaseExpiresAt: null }, now)
   await supersedeJudgments(trx, org, id)
@@ -205,7 +208,7 @@ export const complete = async (deps: ChangeDeps, trx: Db, org: OrgId, id: string
 
 type Change = Static<typeof ReviewUpdate>
 
-/** Changes a locked review, and completes or skips it on request. */
+/** Changes a locked review. Completes or skips it if the request says so. */
 export const changeReview = async (deps: ChangeDeps, trx: Db, actor: Actor, held: LockedReview, change: Change) => {
   const { org } = actor
   const { review, bucket } = held
@@ -227,10 +230,10 @@ export const changeReview = async (deps: ChangeDeps, trx: Db, actor: Actor, held
   return complete(deps, trx, org, id, now)
 }
 
-/** The most reviews of one conversation, in and outside of buckets. */
+/** The most reviews of a conversation, in and outside of buckets. */
 const mostReviews = 200
 
-/** Creates a review outside of buckets, with its content. */
+/** Creates a review outside of buckets, including its judgments. */
 export const createReview = async (
   deps: ChangeDeps,
   trx: Db,
@@ -258,8 +261,8 @@ export const createReview = async (
 const batchSize = 500
 
 /**
- * Stores that leases have expired, so that the review status of conversations is current. Claims use the clock and do
- * not wait for it.
+ * Stores that leases have expired, so that the review status of conversations is current. Claims don't depend on this,
+ * because they compare leases with the clock.
  */
 export const lapseReviews = defineSweep({
   name: 'review.lapse',

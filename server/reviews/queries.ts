@@ -8,7 +8,7 @@ import type { Page } from '../platform/http/paging.ts'
 type Verdict = 'affected' | 'not_affected' | 'unsure'
 export type Judgment = { monitorId: string; monitorVersion: number; correctResult: Verdict; comment: string | null }
 
-/** As it is at that time: an expired lease is none. */
+/** Selects a review as it is at that time. An expired lease counts as none. */
 const columnsAt = (org: OrgId, now: Date) =>
   [
     'r.id',
@@ -37,7 +37,7 @@ export const getReview = (db: Db, org: OrgId, id: string, now: Date) =>
 
 export type StoredReview = Awaited<ReturnType<typeof getReview>>
 
-/** A started review of the person in a blind bucket that can still be completed. */
+/** Selects a review of the person that has started in a blind bucket and is not completed. */
 const blindReviewOf = (org: OrgId, userId: string, conversationId: RawBuilder<string>) => sql<boolean>`EXISTS (
   SELECT 1 FROM reviews own
   JOIN buckets b ON b.organization_id = ${org} AND b.id = own.bucket_id AND b.blind
@@ -46,14 +46,14 @@ const blindReviewOf = (org: OrgId, userId: string, conversationId: RawBuilder<st
   WHERE own.organization_id = ${org} AND own.conversation_id = ${conversationId}
     AND own.reviewer_user_id = ${userId}::uuid AND own.status IN ('pending', 'in_progress'))`
 
-/** Whether judgments and results of a conversation are hidden from the person, who has to submit first. */
+/** Whether judgments and results of a conversation are hidden from the person until they submit their own. */
 export const isBlind = async (db: Db, org: OrgId, userId: string, conversationId: string): Promise<boolean> => {
   const { rows } = await sql<{ blind: boolean }>`
     SELECT ${blindReviewOf(org, userId, sql`${conversationId}::uuid`)} AS blind`.execute(db)
   return rows[0]?.blind === true
 }
 
-/** The people from whom judgments and results of some conversation are hidden. */
+/** Lists the people from whom judgments and results of any conversation are hidden. */
 export const listBlindReviewers = async (db: Db, org: OrgId): Promise<string[]> => {
   const { rows } = await sql<{ userId: string }>`
     SELECT DISTINCT r.reviewer_user_id AS "userId" FROM reviews r
@@ -73,7 +73,7 @@ type ReviewFilter = {
 
 type View = { viewer: string; now: Date }
 
-/** Newest first, without those hidden from the viewer. */
+/** Lists reviews, newest first, without those that are hidden from the viewer. */
 export const listReviews = (db: Db, org: OrgId, filter: ReviewFilter, { viewer, now }: View, page: Page) =>
   selectReviews(db, org, now)
     .where(sql<boolean>`(r.reviewer_user_id = ${viewer}::uuid
@@ -131,7 +131,7 @@ export const insertReview = (trx: Db, org: OrgId, review: NewReview) =>
 
 type ReviewChange = {
   status?: ReviewStatus
-  /** For one in progress; null otherwise. */
+  /** Set for a review in progress, and null otherwise. */
   leaseExpiresAt?: Date | null
   rating?: number | null | undefined
   notes?: string | null | undefined
@@ -154,7 +154,7 @@ export const updateReview = (trx: Db, org: OrgId, id: string, change: ReviewChan
     .where('id', '=', id)
     .execute()
 
-/** Slots of reviews with an expired lease. */
+/** Selects reviews with an expired lease. */
 const selectLapsedAllOrgs = (db: Db, now: Date) => db.selectFrom('reviews').where('lease_expires_at', '<=', now)
 
 export const listOrganizationsWithLapsedAllOrgs = (db: Db, now: Date) =>

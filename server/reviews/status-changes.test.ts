@@ -11,7 +11,7 @@ const ann = await reviewing.makeReviewer()
 
 type Request = (id: string) => Promise<{ status: number; body: { status: string } }>
 
-/** Brings a review into this state. */
+/** The requests that bring a review into each state. */
 const requests: Record<ReviewStatus, Request[]> = {
   pending: [(id) => ann.post(id, 'release')],
   in_progress: [(id) => ann.post(id, 'heartbeat'), (id) => ann.patch(id, { rating: 3 })],
@@ -43,7 +43,7 @@ it.each(pairs)('a review $place that is $from is moved to $to, or rejected, as i
     const before = (await ann.as('GET', `/v1/reviews/${id}`)).body
     expect(before.status).toBe(from)
     const { status, body } = await request(id)
-    // Completing a released review claims it again.
+    // Completing a released review also claims it again.
     const isAllowed = canMove(from, to) || (from === 'pending' && to === 'completed')
     expect([status, body.status]).toEqual(isAllowed ? [200, to] : [409, undefined])
     if (!isAllowed) expect((await ann.as('GET', `/v1/reviews/${id}`)).body).toEqual(before)

@@ -1,5 +1,5 @@
-// Validates rich text: TipTap documents of descriptions and comments. Uses a loop with its own stack, so that no
-// document is too deep.
+// Validates rich text, which means TipTap documents of descriptions and comments. Uses a loop with its own stack, so
+// that a deep document does not overflow the call stack.
 
 import { type Issue, invalidAll } from '../platform/errors.ts'
 import { isObject } from '../platform/is-object.ts'
@@ -12,7 +12,7 @@ const deepest = 20
 const mostNodes = 10_000
 const mostMarks = 20
 const mostBytes = 256 * 1_024
-/** Reports at most this many faults. */
+/** The most errors to report. */
 const mostIssues = 20
 const deepestValue = 5
 
@@ -26,13 +26,13 @@ const checkNames = (part: RawNode, known: readonly string[], path: string, tell:
   }
 }
 
-/** The names of nodes, marks, and attributes of any extension. */
+/** Whether it can be the name of a node, mark, or attribute of any extension. */
 const isName = (name: unknown): name is string => typeof name === 'string' && /^[A-Za-z][\w-]{0,49}$/.test(name)
 
-/** Names that would run something if a page rendered them as markup. */
+/** Whether an attribute with this name would run code if a page rendered it as markup. */
 const isActive = (name: string): boolean => /^(?:on|style$|srcdoc$)/i.test(name)
 
-// Browsers drop invisible characters from URLs.
+// Browsers remove invisible characters from URLs.
 const unseen = /[\s\p{C}\p{Z}]/gu
 const runs = /^(?:javascript|vbscript|file|blob|data(?!:image\/(?:png|jpe?g|gif|webp)[;,])):/i
 
@@ -95,7 +95,7 @@ const checkText = (text: unknown, isText: boolean, path: string, tell: Tell): vo
 
 type NodePosition = { node: unknown; path: string; depth: number }
 
-/** Checks a node itself, and returns its content. */
+/** Checks a node without its children, which it returns. */
 const checkNode = ({ node, path, depth }: NodePosition, tell: Tell): NodePosition[] => {
   if (!isObject(node)) {
     tell(path, 'must be an object')
@@ -128,7 +128,7 @@ const checkNode = ({ node, path, depth }: NodePosition, tell: Tell): NodePositio
   return content.map((child, index) => ({ node: child, path: `${path}.content[${index}]`, depth: depth + 1 }))
 }
 
-/** Returns the document if it is valid; otherwise throws 400 with each fault and its path. */
+/** Returns the document if it is valid. Otherwise throws a 400 that lists each error with its path. */
 export const checkRichText = (value: unknown, path: string): RichText => {
   const issues: Issue[] = []
   const tell: Tell = (at, message) => {
@@ -146,6 +146,6 @@ export const checkRichText = (value: unknown, path: string): RichText => {
   if (Buffer.byteLength(JSON.stringify(value)) > mostBytes) {
     throw invalidAll([{ path, message: `must have at most ${mostBytes} bytes` }])
   }
-  // Every part of it was just checked.
+  // Every part of it was checked above.
   return value as RichText
 }

@@ -7,7 +7,7 @@ const example = {
 
 const about = { type: 'object', additionalProperties: true, examples: [example] }
 
-/** `checkRichText` validates its content. */
+/** `checkRichText` validates the content. */
 export const RichTextInput = Type.Unsafe<object>({
   ...about,
   description:

@@ -1,8 +1,9 @@
-// The attributes of the nodes and marks of TipTap's StarterKit. Those of other extensions are only checked for safety.
+// Defines the attributes of the nodes and marks of TipTap's StarterKit. Attributes of other extensions are only checked
+// for safety.
 
 import { linkFault } from './link.ts'
 
-/** Returns what is wrong with the value of an attribute. */
+/** Returns what is wrong with the value of an attribute, or undefined. */
 export type Attribute = (value: unknown) => string | undefined
 
 type Attributes = Record<string, Attribute>
@@ -23,10 +24,10 @@ const whole = (value: unknown, least: number, most: number): boolean =>
 
 const mostItems = 1_000_000_000
 
-/** Rules for attributes, and the required one. */
+/** The attributes of a kind, and the one that is required. */
 export type NodeKind = { attributes?: Attributes; required?: string }
 
-// Maps, because an object would find JavaScript's own names, such as `constructor`.
+// This is a Map, because an object would also have JavaScript's own names, such as `constructor`.
 export const nodeKinds = new Map<string, NodeKind>(
   Object.entries({
     heading: { attributes: { level: rule((level) => whole(level, 1, 6), 'must be a whole number from 1 to 6') } },

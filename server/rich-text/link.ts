@@ -1,7 +1,7 @@
-/** The allowed schemes of links, as they are written: other spellings that a browser would accept are rejected. */
+/** The allowed schemes of links. Other spellings are rejected, even if browsers accept them. */
 const start = /^(?:https?:\/\/[^/?#\\]|mailto:.)/i
 
-// Browsers drop tabs and line breaks from a URL, and people cannot see the rest.
+// Browsers remove tabs and line breaks from a URL, and people can't see the other characters.
 const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
 
 const longest = 2_048

@@ -8,7 +8,7 @@ type Node = { type: string; text?: string; attrs?: Record<string, unknown>; mark
 const options = { html: false, linkify: false }
 const [reader, readerWithoutTables] = [new MarkdownIt(options), new MarkdownIt(options).disable('table')]
 
-/** A row of one character is padded with cells to the width of its table. */
+/** The most cells of a document, because even a row of one character gets as many cells as its table is wide. */
 const mostCells = 5_000
 
 const readerFor = (markdown: string) => {
@@ -17,7 +17,7 @@ const readerFor = (markdown: string) => {
   return lines.length * widest <= mostCells ? reader : readerWithoutTables
 }
 
-/** Nodes with children, by the name of their tokens. */
+/** The nodes with children, by the name of their tokens. */
 const containers: Record<string, string> = {
   paragraph: 'paragraph',
   heading: 'heading',
@@ -58,14 +58,14 @@ const inlineNode = (token: Token, marks: Mark[]): Node[] => {
   if (token.type === 'hardbreak') return [{ type: 'hardBreak' }]
   if (token.type === 'softbreak') return textNode(' ', marks)
   if (token.type === 'code_inline') return textNode(token.content, [{ type: 'code' }])
-  // An image becomes a link to it: opening a finding must not load anything.
+  // An image becomes a link to it, because opening a finding must not load anything.
   const link = token.type === 'image' ? linkMark(token.attrGet('src')) : undefined
   return textNode(token.content, link ? [...marks, link] : marks)
 }
 
 const inlineNodes = (tokens: Token[]): Node[] => {
   const nodes: Node[] = []
-  // A link that is not allowed is open, too, until it is closed.
+  // Links that are not allowed are on this stack too, until they are closed.
   const open: (Mark | undefined)[] = []
   for (const token of tokens) {
     if (token.nesting === 1) open.push(markOf(token))
@@ -90,7 +90,7 @@ const leafOf = (token: Token): Node[] => {
   return [{ type: 'codeBlock', ...(language && { attrs: { language } }), ...(content.length > 0 && { content }) }]
 }
 
-/** Cells contain blocks, and items start with a paragraph. */
+/** Completes a node: cells contain blocks, and list items start with a paragraph. */
 const closed = (node: Node): Node => {
   const content = node.content ?? []
   if (node.type === 'tableCell' || node.type === 'tableHeader') return { ...node, content: [paragraphOf(content)] }

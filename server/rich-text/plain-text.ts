@@ -2,11 +2,11 @@ import type { RichNode, RichText } from './check.ts'
 
 const lineEnds = new Set(['paragraph', 'heading', 'codeBlock', 'hardBreak'])
 
-/** From an unknown extension, such as a cell with direct text. */
+/** Whether a node ends a line. A node of an unknown extension does if it contains text directly. */
 const isLine = ({ type, content = [] }: RichNode): boolean =>
   lineEnds.has(type) || content.some((inside) => inside.type === 'text')
 
-/** Returns the text of a document, a line per paragraph. */
+/** Returns the text of a document, with a line for each paragraph. */
 export const plainText = (document: RichText): string => {
   let text = ''
   const parts: (RichNode | '\n')[] = [...(document.content ?? [])].reverse()
@@ -22,7 +22,7 @@ export const plainText = (document: RichText): string => {
   return text.trim()
 }
 
-/** The text of a node without that of its child nodes. */
+/** Returns the text of a node itself, without that of its children. */
 const ownText = ({ type, text, attrs }: RichNode): string => {
   if (type === 'text') return text ?? ''
   const mention = type === 'mention' ? `@${attrs?.label ?? attrs?.id ?? ''}` : ''

@@ -23,7 +23,10 @@ const issuesOf = (value: unknown) => {
 }
 const pathsOf = (value: unknown) => issuesOf(value).map(({ path }) => path)
 
-/** As TipTap 3.34 writes it, `editor.getJSON()`, with StarterKit, TaskList, TaskItem (nested), and Mention. */
+/**
+ * These documents come from `editor.getJSON()` of TipTap 3.34 with StarterKit, TaskList, TaskItem (nested), and
+ * Mention.
+ */
 const attrs = { target: '_blank', rel: 'noopener noreferrer nofollow', class: null, title: null }
 const made: Record<string, { document: unknown; says: string }> = {
   'nothing yet': { document: doc({ type: 'paragraph' }), says: '' },
@@ -234,7 +237,7 @@ describe('limits', () => {
   }
 
   it('of depth apply to a document of any depth', () => {
-    // The document, seventeen quotes, a paragraph, and its text are twenty levels.
+    // The document, seventeen quotes, a paragraph, and its text make twenty levels.
     expect(issuesOf(nested(17))).toEqual([])
     expect(issuesOf(nested(18))).toEqual([
       { path: `body${'.content[0]'.repeat(19)}.content`, message: 'is nested too deeply: at most 20 levels' },

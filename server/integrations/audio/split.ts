@@ -28,7 +28,7 @@ const readName = (bytes: number[]): string | undefined => {
 
 /** Follows the structure of the text to find the value at the path. */
 const openPlace = () => {
-  /** Only the number of levels matters for objects and arrays that are deeper than the path. */
+  /** The levels along the path. `deeper` counts objects and arrays below it. */
   const levels: Level[] = []
   let deeper = 0
   let name: number[] = []

@@ -34,8 +34,8 @@ const object = (properties: Record<string, object>) => ({
 })
 
 /**
- * The output schema for the model, using only the JSON Schema that all endpoints know: lengths and ranges are in the
- * prompt and checked afterwards. The result comes last, so that it is written after its reasoning.
+ * Returns the schema of the model's answer. Only uses the parts of JSON Schema that all endpoints know. Lengths and
+ * ranges are in the prompt and checked afterwards. The result comes last, so that the model writes its reasoning first.
  */
 const answerSchema = (output: JudgeOutput) =>
   object({
@@ -60,7 +60,10 @@ const answerSchema = (output: JudgeOutput) =>
 /** The name of a monitor in a shared request. */
 export const nameInRequest = (at: number): string => `monitor_${at + 1}`
 
-/** A single monitor's answer is the whole response; several have one property each. */
+/**
+ * Returns the schema of the response. The answer of a single monitor is the whole response. Several monitors have one
+ * property each.
+ */
 export const requestSchema = (definitions: readonly JudgeDefinition[]): object => {
   const [first, ...others] = definitions.map(({ output }) => answerSchema(output))
   if (first && others.length === 0) return first
@@ -76,15 +79,15 @@ const isAnswer = compileStrict<JudgeAnswer>(
   }),
 )
 
-/** Some endpoints put JSON into a Markdown code block. */
+/** Removes the Markdown code block that some endpoints put around JSON. */
 const unfenced = (text: string): string => /^\s*```(?:json)?\s*\n(.*)\n\s*```\s*$/s.exec(text)?.[1] ?? text
 
-/** Returns the unchecked answer of each monitor; undefined if the text is not JSON. */
+/** Returns the unchecked answer of each monitor, or undefined if the text is not JSON. */
 const separate = (text: string, count: number): unknown[] | undefined => {
   try {
     const value: unknown = JSON.parse(unfenced(text))
     if (count === 1) return [value]
-    // Anything but an object has no answers.
+    // If the value is not an object, there are no answers.
     const named = Object(value) as Record<string, unknown>
     return Array.from({ length: count }, (_, at) => named[nameInRequest(at)])
   } catch {
@@ -98,7 +101,7 @@ const fault = (text: string): Reading => ({
   fault: `the model's response is invalid: ${storable(text, longestReason)}`,
 })
 
-/** The threshold of the score decides, not the model; and without evidence, nothing is affected. */
+/** Decides the result. The threshold of the score decides, not the model, and nothing is affected without evidence. */
 const judge = ({ output }: JudgeDefinition, answer: JudgeAnswer, turns: readonly Turn[]): Reading => {
   const reasoning = storable(answer.reasoning, longestReasoning)
   const evidence = validEvidence(answer.evidence, turns)
@@ -121,7 +124,7 @@ const judge = ({ output }: JudgeDefinition, answer: JudgeAnswer, turns: readonly
   }
 }
 
-/** Reads the model's response: for each monitor its result, or what is wrong with its answer. */
+/** Reads the model's response. Returns the result of each monitor, or what is wrong with its answer. */
 export const readAnswers = (
   text: string,
   definitions: readonly JudgeDefinition[],

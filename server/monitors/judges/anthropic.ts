@@ -13,7 +13,7 @@ const ends: Record<string, ModelReply['end']> = {
   refusal: 'refused',
 }
 
-/** Cached tokens were also input of the model. */
+/** Returns the input tokens, including those that came from the cache. */
 const inputTokens = (usage: Record<string, unknown>): unknown => {
   const { input_tokens, cache_creation_input_tokens, cache_read_input_tokens } = usage
   return Number(input_tokens) + Number(cache_creation_input_tokens ?? 0) + Number(cache_read_input_tokens ?? 0)
@@ -30,7 +30,7 @@ const read = (body: unknown): ModelReply | undefined => {
   return { text: text.join(''), end: ends[String(stop_reason)] ?? 'whole', tokens }
 }
 
-/** More than the answers of all monitors of a request need. */
+/** The answers of all monitors in a request need less than this. */
 const mostAnswerTokens = 16_000
 
 export const anthropic: Dialect = {

@@ -5,10 +5,10 @@ import type { Tokens } from './definition.ts'
 import { buildPrompt, type JudgePrompt, type TranscriptWindow } from './prompt.ts'
 import type { ModelReply } from './provider.ts'
 
-/** Undefined if the response is not from a model. */
+/** Returns undefined if the response is not from a model. */
 export type AskModel = (prompt: JudgePrompt) => Promise<ModelReply | undefined>
 
-/** An invalid answer is requested once more, then fails. */
+/** If an answer is invalid, the model is asked once more. After that, the judgment fails. */
 const mostRequests = 2
 
 /** Splits the tokens of a request among its monitors, so that their sum is what was paid. */
@@ -20,7 +20,10 @@ const addTokens = (judged: readonly JudgedDefinition[], { input, output }: Token
   }
 }
 
-/** Adds the result of each monitor for one window. Monitors with a valid answer are not requested again. */
+/**
+ * Adds the result of each monitor for one window. Monitors that already have a valid answer are not part of the second
+ * request.
+ */
 export const askAboutWindow = async (
   ask: AskModel,
   judged: readonly JudgedDefinition[],

@@ -2,14 +2,14 @@ import type { Clock } from '../../platform/clock.ts'
 import { EndpointError } from './endpoint-error.ts'
 import { openRest } from './rest.ts'
 
-/** Failures in a row that open the circuit breaker. */
+/** This many failures in a row open the circuit breaker. */
 const failuresToOpen = 5
 const firstRestMs = 30_000
 const longestRestMs = 300_000
 
 /**
- * Blocks requests to an endpoint that keeps failing. After a pause, one request is sent: if it succeeds, all are; if
- * not, the pause doubles.
+ * Blocks requests to an endpoint that keeps failing. After a pause, a single request is sent. If it succeeds, others
+ * follow. If not, the pause doubles.
  */
 export const openCircuit = (clock: Clock) => {
   let failures = 0
@@ -26,13 +26,13 @@ export const openCircuit = (clock: Clock) => {
 
   const noteFailure = () => {
     failures++
-    // A request that was in flight when it opened says nothing new.
+    // If the request was in flight when the circuit breaker opened, its failure is not news.
     if (isOpen() || failures < failuresToOpen) return
     restMs = Math.min(longestRestMs, restMs === 0 ? firstRestMs : restMs * 2)
     rest.extend(restMs)
   }
 
-  /** An endpoint that rejects requests or is busy is up. */
+  /** Counts failures of the endpoint. If it rejects a request or is busy, it works. */
   const noteFault = ({ kind }: EndpointError) => {
     if (kind === 'down' || kind === 'locked') noteFailure()
     else close()
@@ -53,7 +53,7 @@ export const openCircuit = (clock: Clock) => {
       close()
       return answer
     } catch (error) {
-      // Aborted requests say nothing about the endpoint.
+      // An aborted request says nothing about the endpoint.
       if (error instanceof EndpointError) noteFault(error)
       throw error
     } finally {

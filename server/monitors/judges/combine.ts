@@ -16,7 +16,7 @@ type Scored = Extract<JudgeVerdict, { status: 'scored' }>
 const isScored = (verdict: JudgeVerdict | Failed): verdict is Scored => verdict.status === 'scored'
 const isFailed = (verdict: JudgeVerdict | Failed): verdict is Failed => verdict.status === 'failed'
 
-/** No other window can change it, so they are not paid for. */
+/** Whether the result is final, so that no other window has to be paid for. */
 export const isSettled = ({ definition, verdicts }: JudgedDefinition): boolean =>
   verdicts.some(isFailed) || (definition.output.type === 'boolean' && isAnyAffected(verdicts))
 
@@ -33,14 +33,14 @@ const withoutScore = { result: null, score: null } as const
 const joinReasonings = (scored: Scored[]): string => {
   const [only, ...others] = scored
   if (only && others.length === 0) return only.reasoning
-  // Gives each window a share, so that the last one is included.
+  // Each window gets an equal share, so that the last one is included.
   const share = Math.floor(longestReasoning / scored.length) - 12
   return scored.map(({ reasoning }, at) => `Part ${at + 1}: ${storable(reasoning, share)}`).join('\n')
 }
 
 /**
- * One affected window is sufficient, and all are needed for not affected. Of several scores, the one closest to
- * affected counts.
+ * Combines the results of all windows. One affected window is sufficient for affected, but not affected requires all of
+ * them. If there are several scores, the one closest to affected counts.
  */
 export const combine = ({ definition: { output }, verdicts }: JudgedDefinition): CombinedVerdict => {
   const scored = verdicts.filter(isScored)
@@ -48,7 +48,7 @@ export const combine = ({ definition: { output }, verdicts }: JudgedDefinition):
   const extreme = output.type === 'score' && scores.length > 0 ? mostAffected(output.affectedWhen, scores) : null
   const affected = scored.find(({ result, score }) => result === 'affected' && score === extreme)
   const failed = verdicts.find(isFailed)
-  // The extreme score is only known when each window has one.
+  // The most extreme score is only known if every window has a score.
   if (affected && (output.type === 'boolean' || !failed)) return affected
   if (failed) return { ...failed, ...withoutScore, reasoning: null, evidence: [] }
   const unscored = verdicts.find((verdict) => verdict.status === 'unscored')

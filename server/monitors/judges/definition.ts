@@ -14,18 +14,18 @@ export type JudgeResult = {
   status: 'scored' | 'unscored' | 'failed'
   result: 'affected' | 'not_affected' | null
   score: number | null
-  /** In the words of the model. */
+  /** The model's explanation. */
   reasoning: string | null
   evidence: Evidence[]
-  /** Such as `anthropic:claude-sonnet-5`. */
+  /** The provider and model, such as `anthropic:claude-sonnet-5`. */
   evaluator: string
-  /** For all paid requests; null if the endpoint reports none. */
+  /** The tokens of all paid requests. Null if the endpoint reports none. */
   tokens: Tokens | null
-  /** In US dollars; null if the tokens or the price of the model are unknown. */
+  /** The cost in US dollars. Null if the tokens or the price of the model are unknown. */
   cost: number | null
-  /** In our words: why it is unscored or failed. */
+  /** The reason why it is unscored or failed. Earshot writes it, not the model. */
   reason?: string
-  /** Only for `failed`: a retry after this time may succeed. If unset, a retry won't help. */
+  /** Only set for `failed`. Retrying after this time may succeed. If it is not set, retrying won't help. */
   retryAfterSeconds?: number
 }
 

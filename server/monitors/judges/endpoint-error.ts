@@ -1,13 +1,16 @@
 /**
- * `busy`: it asks for fewer requests. `down`: it may respond in a moment. `locked`: it rejects everything until the
- * operator changes something. `refused`: it rejects this request, but not others. `resting`: no request was sent.
+ * `busy`: the endpoint asks for fewer requests. `down`: it may respond in a moment. `locked`: it rejects everything
+ * until the operator changes something. `refused`: it rejects this request, but not others. `resting`: no request was
+ * sent.
  */
 type Kind = 'busy' | 'down' | 'locked' | 'refused' | 'resting'
 
-/** Why an endpoint gave no response. The message is safe to show: it contains nothing of what was sent or received. */
+/**
+ * Why an endpoint gave no response. The message is safe to show, because it contains nothing that was sent or received.
+ */
 export class EndpointError extends Error {
   readonly kind: Kind
-  /** When to retry, if known. */
+  /** When to retry, or 0 if that is unknown. */
   readonly retryAfterMs: number
 
   constructor(kind: Kind, message: string, retryAfterMs = 0) {

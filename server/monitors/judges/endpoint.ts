@@ -1,4 +1,4 @@
-// One request to a model, with its response or the reason for none.
+// Sends one request to a model. Returns its response, or throws the reason why there is none.
 import type { Clock } from '../../platform/clock.ts'
 import { OutboundError } from '../../platform/outbound/errors.ts'
 import { openOperatorClient } from '../../platform/outbound/operator.ts'
@@ -20,10 +20,10 @@ const dialects: Record<EndpointOptions['provider'], Dialect> = { 'openai-compati
 
 const knownAddresses: Partial<Record<EndpointOptions['provider'], string>> = { anthropic: 'https://api.anthropic.com' }
 
-/** A response is a few kilobytes; longer ones are invalid. */
+/** A response usually has a few kilobytes, and a longer one than this is invalid. */
 const mostAnswerBytes = 4 * 1024 * 1024
 
-/** The maximum of timers on this platform. */
+/** Node's timers can't be longer. */
 const longestTimeoutMs = 2 ** 31 - 1
 
 const parse = (text: string): unknown => {
@@ -35,8 +35,8 @@ const parse = (text: string): unknown => {
 }
 
 /**
- * The endpoint's error code, such as `model_not_found`, if it is one word: messages quote what was sent, including
- * keys, so nothing else of a response is shown.
+ * Returns the endpoint's error code, such as `model_not_found`, if it is a single word. Nothing else of a response is
+ * shown, because error messages quote what was sent, including keys.
  */
 const faultWord = (body: unknown, apiKey: string | undefined): string => {
   const { code, type } = Object((body as { error?: unknown } | undefined)?.error) as { code?: unknown; type?: unknown }
@@ -68,7 +68,7 @@ export const openEndpoint = (
     }
   }
 
-  /** Undefined if the response is not from a model. */
+  /** Returns undefined if the response is not from a model. */
   const ask = async (model: string, prompt: JudgePrompt, signal: AbortSignal): Promise<ModelReply | undefined> => {
     if (baseUrl === undefined) throw new EndpointError('refused', 'no URL is configured')
     const { status, headers, body } = await post(baseUrl, dialect.body(model, prompt), signal)

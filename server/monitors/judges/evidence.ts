@@ -6,15 +6,15 @@ export type Evidence = { turn: number; quote: string }
 
 const mostQuotes = 10
 const longestQuote = 500
-/** A manipulated model can send thousands, and each is searched. */
+/** The most quotes to check, because a manipulated model can send thousands, and each has to be searched. */
 const mostLookedFor = 50
 
-/** Composed characters, and single spaces. */
+/** Normalizes a text to composed characters and single spaces. */
 const fold = (text: string): string => text.toWellFormed().normalize('NFC').replace(/\s+/gu, ' ').trim()
 
 /**
  * Normalizes what models change when they copy: typographic marks, dashes, and case. The length stays the same, so that
- * positions match the text (İ is the only character with a longer lower case).
+ * positions match the text. (İ is the only character whose lower case is longer.)
  */
 const plain = (folded: string): string =>
   folded
@@ -25,8 +25,8 @@ const plain = (folded: string): string =>
     .toLowerCase()
 
 /**
- * Returns the quotes that are in the turn they refer to, with the turn's own spelling. White space, case, and the form
- * of quotation marks and dashes are ignored.
+ * Returns the quotes that occur in the turn they refer to, in the turn's own spelling. Ignores white space, case, and
+ * the form of quotation marks and dashes.
  */
 export const validEvidence = (given: readonly Evidence[], turns: readonly Turn[]): Evidence[] => {
   const byIndex = new Map(turns.map((turn) => [turn.index, turn]))
@@ -42,7 +42,7 @@ export const validEvidence = (given: readonly Evidence[], turns: readonly Turn[]
   const valid = new Map<string, Evidence>()
   for (const { turn, quote } of given.slice(0, mostLookedFor)) {
     const wanted = plain(fold(quote))
-    // Only punctuation is in nearly every turn and shows nothing.
+    // A quote without letters or digits occurs in nearly every turn and shows nothing.
     if (!/[\p{L}\p{N}]/u.test(wanted)) continue
     const content = contentOfTurn(turn)
     const at = content?.plain.indexOf(wanted) ?? -1

@@ -130,7 +130,7 @@ it.each([
   isUp = true
   const [first, beside] = await Promise.all([judgeOne(polite, turns), judgeOne(polite, turns)])
   expect(first).toMatchObject({ status: 'scored' })
-  // Not for the whole hour if the first request has to test whether the endpoint is up.
+  // The other request must not wait for the whole hour while the first one tests whether the endpoint works.
   expect(beside.retryAfterSeconds ?? 0).toBeLessThanOrEqual(1)
   pass(3_600_000)
   expect(await judgeOne(polite, turns)).toMatchObject({ status: 'scored' })

@@ -1,4 +1,4 @@
-// The state that all requests to an endpoint share: concurrency, delays, and the circuit breaker.
+// Keeps the state that all requests to an endpoint share: concurrency, delays, and the circuit breaker.
 import type { Clock } from '../../platform/clock.ts'
 import { openTurns } from '../../platform/turns.ts'
 import { openCircuit } from './circuit.ts'
@@ -7,24 +7,24 @@ import { openRest } from './rest.ts'
 
 export type Timing = {
   clock: Clock
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   random: () => number
   wait: (ms: number, signal: AbortSignal) => Promise<unknown>
 }
 
 type GateOptions = Timing & {
   concurrency: number
-  /** Maximum attempts per request. */
+  /** The most attempts of a request. */
   attempts: number
 }
 
 export type RequestTerms = {
   signal: AbortSignal
-  /** In the clock's time; no wait beyond it is started. */
+  /** The end of the request by `clock`. No wait extends beyond it. */
   deadline: number
-  /** The owner of the request: owners take turns. */
+  /** The owner of the request. Owners take turns. */
   owner: string
-  /** Lets all others of its owner go first. */
+  /** Lets all other requests of the same owner go first. */
   background?: boolean
 }
 
@@ -44,13 +44,13 @@ export const openGate = ({ concurrency, attempts, clock, random, wait }: GateOpt
     await wait(ms, passage.signal)
   }
 
-  /** Sends once, when the endpoint is neither paused nor full. */
+  /** Sends a request once, as soon as the endpoint is neither paused nor full. */
   const pass = async <T>(send: (signal: AbortSignal) => Promise<T>, passage: RequestTerms): Promise<T> => {
     for (;;) {
       while (pause.leftMs() > 0) await sitOut(pause.leftMs(), passage)
       const leave = await turns.enter(passage.owner, passage)
       try {
-        // While this request waited, another one may have got a Retry-After.
+        // The endpoint may have asked another request for a pause while this one waited.
         if (pause.leftMs() > 0) continue
         return await circuit.guard(() => send(passage.signal))
       } finally {
@@ -62,14 +62,14 @@ export const openGate = ({ concurrency, attempts, clock, random, wait }: GateOpt
   const backoffMs = (attempt: number): number =>
     Math.min(longestBackoffMs, firstBackoffMs * 2 ** (attempt - 1)) * (0.5 + random() / 2)
 
-  /** Returns how long to wait before the next attempt; undefined if there is none. */
+  /** Returns how long to wait before the next attempt, or undefined if there is none. */
   const waitAfter = (
     { kind, retryAfterMs }: EndpointError,
     attempt: number,
     passage: RequestTerms,
   ): number | undefined => {
     if (kind !== 'busy' && kind !== 'down') return undefined
-    // Applies to all requests to this endpoint.
+    // The pause applies to all requests to this endpoint.
     pause.extend(retryAfterMs)
     const waitMs = Math.max(retryAfterMs, backoffMs(attempt))
     const mayHelp = !circuit.isOpen() && attempt < attempts && waitMs <= patienceMs(passage)

@@ -1,4 +1,4 @@
-// Judges one conversation with a language model, for one monitor or several that share a request.
+// Judges one conversation with a language model, for one monitor or for several that share a request.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config.ts'
@@ -17,18 +17,18 @@ import { estimateTokens } from './text.ts'
 import { smallestWindowTokens, windowsOf } from './transcript.ts'
 
 export type JudgeRequest = {
-  /** As grouped by `groups`: with the same model. */
+  /** The definitions of one group of `groups`, which all use the same model. */
   definitions: readonly JudgeDefinition[]
   turns: readonly Turn[]
-  /** The organization: organizations take turns at an endpoint. */
+  /** The organization. Organizations take turns at an endpoint. */
   owner?: string
-  /** Runs after everything else of the same organization. */
+  /** Lets everything else of the same organization go first. */
   background?: boolean
-  /** Someone waits for the result, so a failing endpoint is retried for a few seconds only. */
+  /** Someone waits for the result, so a failing endpoint is only retried for a few seconds. */
   isAwaited?: boolean
-  /** Aborts the judgment: it rejects with the reason, and there is no result. */
+  /** Aborts the judgment. It rejects with the signal's reason, and there is no result. */
   signal?: AbortSignal
-  /** Called before it rejects, with the cost of each definition so far. */
+  /** Receives the cost of each definition so far, before the judgment rejects. */
   onLost?: (paid: Paid[]) => void
 }
 
@@ -39,33 +39,36 @@ export type JudgeEstimate = { tokens: Tokens; cost: number | null }
 
 export type Judge = {
   /**
-   * Returns the monitors that share a request, so that each group can be one job. Without sharing, each is separate.
+   * Groups the monitors that share a request, so that each group can be one job. If requests are not shared, each
+   * monitor is its own group.
    */
   groups: <M extends { definition: JudgeDefinition }>(monitors: readonly M[]) => M[][]
-  /** Returns one result for each definition, in order. Whatever the endpoint does ends in a result. */
+  /** Returns one result for each definition, in order. Failures of the endpoint are results too. */
   evaluate: (request: JudgeRequest) => Promise<JudgeResult[]>
-  /** For a number of conversations with this many characters of transcript in total. */
+  /** Estimates the cost for a number of conversations with this many characters of transcript in total. */
   estimate: (definition: JudgeDefinition, of: { conversations: number; characters: number }) => JudgeEstimate
-  /** Aborts judgments in progress: they reject. */
+  /** Aborts judgments in progress, which reject. */
   close: () => Promise<void>
 }
 
-/** Space for the response, and for what an endpoint adds around the messages. */
+/** The tokens reserved for the response, and for what an endpoint adds around the messages. */
 const answerTokens = 4_000
 
-/** For an answer in an estimate: its reasoning and quotes are usually short. */
+/** The tokens of an answer in an estimate. Its reasoning and quotes are usually short. */
 const usualAnswerTokens = 200
 
-/** The part of the context for shared monitors; the rest is for the transcript. */
+/**
+ * The largest part of the context for the criteria of monitors that share a request. The rest is for the transcript.
+ */
 const largestShareOfCriteria = 0.25
 
-/** For the waits between requests of one judgment: after that, the job should be retried instead. */
+/** How long the requests of one judgment may wait in total. After that, retrying the job is better. */
 const patienceMs = 600_000
 
-/** The same while someone waits for the result. */
+/** How long requests may wait if someone waits for the result. */
 const awaitedPatienceMs = 3_000
 
-/** If a failed endpoint does not say for how long. */
+/** How long to wait if a failed endpoint does not say it. */
 const againAfterMs = 60_000
 
 type Options = Partial<Timing> & { clock?: Clock; requests?: Pick<RequestLog, 'note'> }
@@ -102,7 +105,7 @@ export const openJudge = (config: Config['judge'], timing: Options = {}): Judge 
     })
   }
 
-  /** The windows to judge, or why there are none. */
+  /** Returns the windows to judge, or the reason why there are none. */
   const prepare = (
     definitions: readonly JudgeDefinition[],
     turns: readonly Turn[],
@@ -125,7 +128,7 @@ export const openJudge = (config: Config['judge'], timing: Options = {}): Judge 
     return windows
   }
 
-  /** Sends one request, and counts what came of it. */
+  /** Sends one request, and counts its outcome. */
   const send = async (owner: string, model: string, prompt: JudgePrompt, signal: AbortSignal) => {
     const sentAt = performance.now()
     const note = (fault?: string) =>
@@ -194,7 +197,7 @@ export const openJudge = (config: Config['judge'], timing: Options = {}): Judge 
   return { groups, evaluate, estimate, close }
 }
 
-/** Asks about one window after the other, until nothing is open. Where the endpoint fails, so do the verdicts. */
+/** Asks about one window after the other, until every result is final. If the endpoint fails, so do the results. */
 const askAboutWindows = async (
   ask: AskModel,
   judged: JudgedDefinition[],
@@ -213,7 +216,7 @@ const askAboutWindows = async (
   }
 }
 
-/** Those without a result for this window fail with the endpoint. */
+/** Lets the monitors fail that have no result for this window, because the endpoint failed. */
 const failWindow = (open: JudgedDefinition[], at: number, { kind, message, retryAfterMs }: EndpointError): void => {
   const retryAfterSeconds = Math.ceil((retryAfterMs || againAfterMs) / 1_000)
   const failed = { status: 'failed', reason: message } as const
@@ -223,7 +226,7 @@ const failWindow = (open: JudgedDefinition[], at: number, { kind, message, retry
   }
 }
 
-/** Monitors outlive the configuration that they were created with. */
+/** Returns why a monitor can't be judged. The configuration may have changed since the monitor was created. */
 const whyNot = (config: Config['judge'], { model }: JudgeDefinition): string | undefined => {
   try {
     requireJudgeProvider(config, model)

@@ -18,7 +18,10 @@ const read = (body: unknown): ModelReply | undefined => {
   return { text: content, end: choice.finish_reason === 'length' ? 'cut' : 'whole', tokens }
 }
 
-/** Sends neither a temperature nor a token limit: newer models and many compatible endpoints reject them. */
+/**
+ * Requests contain neither a temperature nor a token limit, because newer models and many compatible endpoints reject
+ * them.
+ */
 export const openaiCompatible: Dialect = {
   url: (base) => below(base, '/chat/completions'),
   headers: (apiKey): Record<string, string> => (apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),

@@ -20,10 +20,10 @@ it('announces health when requests begin or cease to fail, and not in between', 
   await listener.query(`LISTEN ${changesChannel}`)
   const requests = openRequestLog(deps)
   let made = 0
-  /** Stores one more request, and returns how many announcements there were so far. */
+  /** Stores one more request, and returns how many changes were announced so far. */
   const request = async (fault: string | undefined): Promise<number> => {
     requests.note({ owner: id, model: 'small', durationMs: 100, fault })
-    // Another model that always responds changes nothing.
+    // The requests to another model always succeed, so they announce nothing.
     requests.note({ owner: id, model: 'large', durationMs: 100, fault: undefined })
     made += 2
     await vi.waitFor(
@@ -37,7 +37,7 @@ it('announces health when requests begin or cease to fail, and not in between', 
       },
       { timeout: 20_000 },
     )
-    // Notifications arrive in order, so everything before this one has arrived.
+    // Notifications arrive in order, so all earlier ones have arrived.
     await listener.query('SELECT 1')
     return announced
   }

@@ -6,7 +6,7 @@ import type { Log } from '../../platform/log.ts'
 import { addJudgeRequests, type JudgeRequests } from './queries.ts'
 
 const hourMs = 3_600_000
-/** Requests within this time are stored together. If the process dies, only their counts are lost. */
+/** How long requests are collected before they are stored together. If the process dies, only these counts are lost. */
 const storeAfterMs = 2_000
 
 type Request = { owner: string; model: string; durationMs: number; fault: string | undefined }
@@ -34,7 +34,7 @@ const add = (made: Made, { durationMs, fault }: Request, now: Date): void => {
   made.lastFailedAt = now
 }
 
-/** Counts what model endpoints answer to each organization, and how fast. */
+/** Counts the responses of model endpoints to each organization, and how fast they are. */
 export const openRequestLog = ({ db, clock, log }: { db: Db; clock: Clock; log: Log }): RequestLog => {
   let pending = new Map<string, Made>()
   /** The organizations and models whose last requests failed. */
@@ -49,7 +49,7 @@ export const openRequestLog = ({ db, clock, log }: { db: Db; clock: Clock; log: 
     for (const { owner, ...made } of stored) {
       const org = orgIdOf(owner)
       await addJudgeRequests(db, org, made)
-      // Readers also look each minute; they only need to know sooner when requests begin or cease to fail.
+      // The console reads the counts every minute. It only has to know earlier when requests start or stop failing.
       const name = `${org} ${made.model}`
       const isFailing = made.failed > 0
       if (isFailing !== failing.has(name)) await publishChanges(db, org, { resource: 'health', kind: 'updated' })
@@ -66,7 +66,7 @@ export const openRequestLog = ({ db, clock, log }: { db: Db; clock: Clock; log: 
 
   return {
     note: (request) => {
-      // Tests and benchmarks judge without an organization.
+      // Tests and benchmarks judge without an organization, so there is nothing to store.
       if (request.owner === '') return
       const now = clock.now()
       const hour = new Date(Math.floor(now.getTime() / hourMs) * hourMs)

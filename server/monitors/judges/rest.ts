@@ -1,19 +1,22 @@
 import type { Clock } from '../../platform/clock.ts'
 
-/** A period without requests to an endpoint. Each process has its own, by its own clock. */
+/** Manages a period without requests to an endpoint. Each process has its own, measured by its own clock. */
 export const openRest = (clock: Clock) => {
   let from = 0
   let until = 0
   const now = () => clock.now().getTime()
 
-  /** Ignores one that would start later: the clock was set back. */
+  /**
+   * Returns how long the period still lasts. If it starts in the future, the clock was set back, and the period is
+   * ignored.
+   */
   const leftMs = (): number => {
     const instant = now()
     if (instant < from) until = 0
     return Math.max(0, until - instant)
   }
 
-  /** From now, unless the current one is longer. */
+  /** Starts a period now, unless the current one lasts longer. */
   const extend = (ms: number) => {
     if (ms <= leftMs()) return
     from = now()

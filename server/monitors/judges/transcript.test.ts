@@ -78,7 +78,7 @@ describe('a transcript', () => {
 })
 
 describe('windows', () => {
-  /** All parts of a turn, aligned where they overlap. */
+  /** Joins all parts of a turn where they overlap. */
   const restore = (pieces: string[]): string =>
     pieces.reduce((whole, piece) => {
       for (let shared = Math.min(whole.length, piece.length); shared > 0; shared--) {

@@ -2,8 +2,8 @@ import type { Turn } from '../../transcripts/turn.ts'
 import { estimateTokens } from './text.ts'
 
 /**
- * Formats a transcript for the model: one JSON object per line. In JSON, text can close neither its line nor its
- * quotation marks, and with escaped angle brackets, it cannot close the transcript's tags either.
+ * Formats a transcript for the model, with one JSON object on each line. A text in JSON can't end its line or its
+ * quotation marks. Angle brackets are escaped, so it can't close the transcript's tags either.
  */
 
 const asText = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null'))
@@ -15,11 +15,11 @@ const toolText = ({ kind, tool }: Turn): string => {
   return `${name} ${tool.isError ? 'failed' : 'answered'}: ${asText(tool.result)}`
 }
 
-/** All text of a turn that can be quoted. */
+/** Returns all text of a turn that can be quoted. */
 export const contentOf = (turn: Turn): string =>
   [turn.text ?? '', toolText(turn)].filter((part) => part !== '').join('\n')
 
-/** Escapes what would look like a tag or a new line, and characters that are invisible to people but not to models. */
+/** Matches what would look like a tag or a new line, and characters that are invisible to people but not to models. */
 const deceptive = /[<>\u0085\u2028\u2029\u202a-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]/gu
 
 const escapeUnits = (character: string): string =>
@@ -41,7 +41,10 @@ const quoteLine = ({ index, role, kind, startMs, interrupted }: Turn, text: stri
     text,
   }).replace(deceptive, escapeUnits)
 
-/** Overlapping, so that text at a cut is complete in one of the parts. Cuts never split surrogate pairs. */
+/**
+ * Splits a text into overlapping parts, so that text at a boundary is complete in one of them. Does not split surrogate
+ * pairs.
+ */
 const cutIntoPieces = (text: string, length: number): string[] => {
   const overlap = Math.floor(length / 10)
   const pieces: string[] = []
@@ -61,23 +64,23 @@ type Line = { text: string; tokens: number }
 
 const lineOf = (text: string): Line => ({ text, tokens: estimateTokens(text) + 1 })
 
-/** A turn that would fill more than half of a window is split. */
+/** Returns the lines of a turn. A turn that would fill more than half of a window is split. */
 const linesOf = (turn: Turn, windowTokens: number): Line[] => {
   const content = contentOf(turn)
   if (content === '') return []
   const whole = lineOf(quoteLine(turn, content))
   if (whole.tokens <= windowTokens / 2) return [whole]
-  // At worst, each character is escaped to six bytes, which count as two tokens.
+  // In the worst case, each character is escaped to six bytes, which count as two tokens.
   const pieces = cutIntoPieces(content, Math.floor(windowTokens / 6))
   return pieces.map((piece, at) => lineOf(quoteLine(turn, piece, { number: at + 1, of: pieces.length })))
 }
 
-/** The smallest window for a part of a turn with its other properties. */
+/** The smallest window that has space for a part of a turn and its other properties. */
 export const smallestWindowTokens = 500
 
 /**
- * Splits the transcript into windows with a maximum number of tokens. Each starts with the last lines of the one
- * before, up to a tenth of a window, so that answers appear with their questions. No line is omitted.
+ * Splits the transcript into windows with a maximum number of tokens. Each window starts with the last lines of the
+ * previous one, up to a tenth of a window, so that answers appear with their questions. No line is omitted.
  */
 export const windowsOf = (turns: readonly Turn[], windowTokens: number): string[] => {
   const lines = turns.flatMap((turn) => linesOf(turn, windowTokens))

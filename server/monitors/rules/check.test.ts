@@ -8,7 +8,7 @@ const faultOf = (expression: string) => checkRule({ expression })[0]?.message
 
 describe('saving a rule', () => {
   it.each([
-    // Names.
+    // Names that don't exist
     ['signals.tolFailures > 0', 'line 1, column 9: signals has no field tolFailures; did you mean toolFailures?'],
     ['conversation.chanel == "call"', 'line 1, column 14: conversation has no field chanel; did you mean channel?'],
     [
@@ -24,7 +24,7 @@ describe('saving a rule', () => {
     ['[1].join() == ""', 'line 1, column 1: there is no function join'],
     ['b"{}".json() == {}', 'line 1, column 1: there is no function json'],
     ['true &&\n  signals.tolFailures > 0', 'line 2, column 11: signals has no field'],
-    // Types.
+    // Operators and functions with wrong types
     ['turns.size() > "x"', 'line 1, column 1: > cannot be used with int and string'],
     ['signals.toolFailures == "none"', 'line 1, column 1: == cannot be used with double and string'],
     ['signals.talkRatio && true', "line 1, column 1: logical operator requires bool operands, got 'double'"],
@@ -43,21 +43,21 @@ describe('saving a rule', () => {
     ],
     ['conversation.startedAt.__proto__ == conversation.startedAt.constructor', 'which has no fields'],
     ['duration("1s")["seconds"] == 1', 'is of type duration, which has no fields'],
-    // Words that never occur.
+    // Words that never occur
     ['turns.exists(t, t.role == "user")', 'line 1, column 27: "user" is not one of agent, customer, system'],
     ['"phone" != conversation.channel', 'line 1, column 1: "phone" is not one of call, chat, voicemail'],
     ['conversation.direction in ["inbound", "in"]', 'line 1, column 39: "in" is not one of inbound, outbound'],
     ['turns.by("user").size() > 0', 'line 1, column 10: "user" is not a speaker; use agent, customer'],
     ['conversation.startedAt.getHours("Berlin") < 8', 'line 1, column 33: this is not a time zone; use an IANA name'],
     ['conversation.startedAt.getHours("+02:00") < 8', 'line 1, column 33: this is not a time zone'],
-    // Patterns.
+    // Invalid patterns
     ['turns.mentions("(a")', 'line 1, column 16: the pattern is invalid: missing closing ): `(a`'],
     ['true ||\nturns.mentions(r"(?<=a)b")', 'line 2, column 16: the pattern is invalid'],
     ['turns[0].text.matches("a{1001}")', 'line 1, column 23: the pattern repeats more than 1000 times'],
     ['turns.mentions(metadata.words)', 'line 1, column 16: a pattern must be a string literal'],
     ['metadata.a.matches(metadata.b)', 'line 1, column 20: a pattern must be a string literal'],
     ['signals.mentions("a")', 'line 1, column 1: mentions is a function of turns, a turn, or a string, not of Signals'],
-    // Form.
+    // Invalid syntax
     ['1 +', 'line 1, column 4: unexpected end'],
     ['(true', 'line 1, column 6: expected ), got the end'],
     ['true true', 'line 1, column 6: unexpected true'],
@@ -72,7 +72,7 @@ describe('saving a rule', () => {
   it.each([
     ['nested calls', `${'size('.repeat(1_600)}turns${')'.repeat(1_600)} > 0`, 'is nested too deeply'],
     ['parentheses', `${'('.repeat(4_000)}true${')'.repeat(4_000)}`, 'is nested too deeply'],
-    // Which limit it reaches first depends on the remaining stack.
+    // The remaining stack decides which limit is reached first.
     ['negations', `${'!'.repeat(9_900)}true`, /is (nested too deeply|too long)$/],
     ['fields', `metadata${'.a'.repeat(4_900)}`, 'is nested too deeply'],
     ['a chain', `true${'||true'.repeat(1_600)}`, 'is too long'],

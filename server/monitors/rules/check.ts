@@ -1,10 +1,13 @@
 import { createRequire } from 'node:module'
 import type { Issue } from '../../platform/errors.ts'
 
-/** The language takes about 9 MB, which are loaded when the first rule is saved: evaluation happens in threads. */
+/**
+ * Loads the language when the first rule is saved. It takes about 9 MB, and this process does not need it otherwise,
+ * because threads evaluate rules.
+ */
 const load = (): typeof import('./language/compile.ts') => createRequire(import.meta.url)('./language/compile.ts')
 
-/** Returns every fault of a rule before it is saved, each with its position. */
+/** Returns everything that is wrong with a rule before it is saved, with positions. */
 export const checkRule = ({ expression, score }: { expression: string; score?: string | undefined }): Issue[] => {
   const { compile } = load()
   const issues: Issue[] = []

@@ -11,7 +11,7 @@ export type RuleAnswer = { result: number; score: number; note?: Note }
 
 export type CompiledRule = { isAffected: Compiled; score: Compiled | undefined } | { fault: string }
 
-/** Its approximate maximum memory. */
+/** Returns the approximate maximum memory of a rule. */
 export const bytesOf = (rule: CompiledRule): number =>
   'fault' in rule ? 1_000 : rule.isAffected.bytes + (rule.score?.bytes ?? 0)
 
@@ -24,14 +24,16 @@ export const compileRule = (expression: string, score: string | undefined): Comp
 
 const longestMessage = 200
 
-/** The database cannot store NUL, which names in rules can contain. */
+/**
+ * Returns a result without a value. Its reason can contain names from rules with NUL, which the database cannot store.
+ */
 const without = (result: number, reason: string): RuleAnswer => ({
   result,
   score: Number.NaN,
   note: { reason: reason.replaceAll('\0', '\ufffd') },
 })
 
-/** No value, NaN, and infinite numbers are no score. */
+/** Returns the score. A missing value, NaN, and infinite numbers are not scores. */
 const scoreOf = (score: Compiled, context: Context): number => {
   try {
     const value = score.evaluate(context)

@@ -2,11 +2,11 @@ import type { Evidence } from './outcome.ts'
 import type { Pattern } from './patterns/patterns.ts'
 import { isMentionedIn, type TurnList, type TurnValue } from './turns.ts'
 
-/** Collects the text matches of a rule while it is evaluated. One rule at a time. */
+/** Collects the text matches of a rule while it is evaluated. Only one rule is evaluated at a time. */
 
 const mostQuotes = 5
 const longestQuote = 200
-/** Limits the collected lists and patterns; there can be far more matches than are quoted. */
+/** The most matches to collect. There can be far more than are quoted. */
 const mostFound = 50
 
 let found: { turns: TurnList; pattern: Pattern }[] = []
@@ -15,7 +15,7 @@ export const forget = (): void => {
   found = []
 }
 
-/** Returns whether there was a match, and records it. */
+/** Records a match. Returns `isFound`. */
 export const remember = (isFound: boolean, turns: TurnList | TurnValue, pattern: Pattern): boolean => {
   if (isFound && found.length < mostFound) found.push({ turns: Array.isArray(turns) ? turns : [turns], pattern })
   return isFound
@@ -23,7 +23,7 @@ export const remember = (isFound: boolean, turns: TurnList | TurnValue, pattern:
 
 const cut = (text: string): string => {
   if (text.length <= longestQuote) return text
-  // Not within a character.
+  // The end must not split a character.
   const end = /[\ud800-\udbff]/.test(text.charAt(longestQuote - 1)) ? longestQuote - 1 : longestQuote
   return text.slice(0, end)
 }
@@ -35,7 +35,7 @@ const quoteOf = ({ given: { index, text }, folded }: TurnValue, pattern: Pattern
   return { turn: index, quote: cut(place.end > place.start ? text.slice(place.start, place.end) : text) }
 }
 
-/** In the order of the turns. */
+/** Returns the quotes in the order of their turns. */
 export const quotes = (): Evidence[] => {
   const quoted = new Map<string, Evidence>()
   for (const { turns, pattern } of found) {

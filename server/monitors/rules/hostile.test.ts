@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { answersOf, evaluateRule, subjectOf } from '../../../test/support/monitors/rule-subjects.ts'
 import { openRules, type RuleSubject } from './rules.ts'
 
-// Longer than anything but an endless rule takes, however busy the machine.
+// Only an endless rule takes longer than this, even on a busy machine.
 const rules = openRules({ threads: 1, deadlineMs: 10_000 })
 const hasty = openRules({ threads: 1, deadlineMs: 300 })
 afterAll(() => Promise.all([rules.close(), hasty.close()]))
@@ -44,7 +44,7 @@ describe('an endless rule', () => {
   })
 
   it('is not retried forever', async () => {
-    // More than one thread runs at once.
+    // The batch is large enough that several threads run at once.
     const subjects = [...Array(96).fill(small), ...Array(9).fill(largest), small]
     const expressions = [endless, 'turns.size() > 9']
     const asked = new Uint8Array(subjects.length * 2).fill(1)
@@ -60,7 +60,7 @@ describe('an endless rule', () => {
       'failed',
       'notAsked',
       ...Array(6).fill('failed'),
-      // It ran after the others had shown what to expect.
+      // This one was reached after the rule had failed on others too often.
       'failed',
     ])
     expect(answers.filter((_, at) => at % 2 === 1).map(({ is }) => is)).toEqual([
@@ -132,7 +132,7 @@ describe('searching a text', () => {
     turns: [`agent: ${'a'.repeat(100_000)}`],
   }
 
-  // It is one call of the engine, which nothing can stop.
+  // Each is a single call of the engine, which nothing can interrupt.
   it.each([
     'turns[0].text.contains(metadata.long)',
     'turns[0].text.indexOf(metadata.long) > 0',
@@ -225,7 +225,7 @@ describe('a batch', () => {
     for (let at = 0; at < 2; at++) {
       await expect.poll(() => workers.length).toBe(at + 1)
       const worker = workers[at]
-      // Long after it started.
+      // The thread is evaluating by then, because it has used much more CPU than its start needs.
       await expect.poll(() => used(worker)).toBeGreaterThan(3 * toBegin)
       worker?.emit('error', Object.assign(new Error('out of memory'), { code: 'ERR_WORKER_OUT_OF_MEMORY' }))
     }

@@ -1,4 +1,4 @@
-/** The result of one rule for one conversation. */
+/** The numbers for the results of a rule on a conversation. */
 
 export const outcomes = { notAsked: -1, notAffected: 0, affected: 1, unscored: 2, failed: 3 } as const
 

@@ -3,7 +3,7 @@ import { wordOf } from './language/faults.ts'
 import { type SyntaxNode, sourceOf } from './language/syntax.ts'
 import { Unknown } from './language/unknown.ts'
 
-/** Why an expression has no value in a conversation, in plain words. */
+/** Explains in plain words why an expression has no value in a conversation. */
 
 const longestReason = 300
 
@@ -32,10 +32,10 @@ const reasonFor = ({ code, summary }: EvaluationError, node: SyntaxNode | undefi
   }
 }
 
-/** Undefined if nothing is unknown. */
+/** Returns undefined if the error does not come from an unknown value. */
 export const reasonOf = (error: unknown): string | undefined => {
   if (error instanceof Unknown) return error.message.slice(0, longestReason)
   if (!(error instanceof EvaluationError)) return undefined
-  // The node is one of the library's, of which more is used than it declares.
+  // The library's type declares fewer properties of a node than are used here.
   return reasonFor(error, error.node as SyntaxNode | undefined).slice(0, longestReason)
 }

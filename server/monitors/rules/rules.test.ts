@@ -85,7 +85,7 @@ describe('an unknown value', () => {
     const told = { turns: ['agent: a'], unreadable: 'turns[0].role must be given' }
     for (const rule of ['true', 'turns.size() > 0'])
       expect(await ask(rule, told)).toMatchObject(unscored(told.unreadable))
-    // It was readable once, but changed.
+    // The transcript could be read once, but has changed.
     const { facts } = subjectOf({})
     const subject = { facts, transcript: { content: '{"a":1}', format: 'turns' }, unreadable: null }
     const answers = await rules.evaluate({
@@ -239,11 +239,11 @@ describe('evidence', () => {
     expect(evidence?.map(({ turn }) => turn)).toEqual([0, 1, 2, 3, 8])
     const long = await ask('turns.mentions("a.*b")', { turns: [`agent: ${'a'.repeat(199)}😀${'b'.repeat(99)}`] })
     expect(long).toMatchObject({ evidence: [{ turn: 0, quote: 'a'.repeat(199) }] })
-    // Matched without any character.
+    // The pattern matches without any character.
     expect(await ask('turns.mentions("z*")', { turns })).toMatchObject({
       evidence: [{ turn: 0, quote: 'Hello, Acme here' }, {}, {}, {}],
     })
-    // Letters that change their length in lower case do not shift quotes.
+    // Some letters change their length in lower case. They must not shift quotes.
     const shifted = await ask('turns.mentions("straße")', { turns: ['agent: İİİ STRAẞE 1'] })
     expect(shifted).toMatchObject({ evidence: [{ turn: 0, quote: 'STRAẞE' }] })
   })
@@ -300,7 +300,7 @@ describe('a batch', () => {
 })
 
 describe('several organizations', () => {
-  // Many milliseconds per conversation.
+  // The rule takes many milliseconds for each conversation.
   const heavy = {
     expression: 'turns.all(a, turns.all(b, turns.all(c, a.text + b.text + c.text != "x")))',
   }

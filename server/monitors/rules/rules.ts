@@ -5,40 +5,46 @@ import { type Ends, evaluatePart, partsOf } from './threads/work-parts.ts'
 
 /** Runs rules on many conversations at once, in separate threads. */
 
-/** As from the database: the evaluating thread parses the JSON. */
+/** A conversation as the database returns it. The evaluating thread parses the JSON. */
 export type RuleSubject = {
-  /** JSON text: {conversation: {...}, metadata, signals, metrics} */
+  /** JSON text: {conversation: {...}, metadata, signals, metrics}. */
   facts: string
   transcript: { content: string; format: string | null } | null
-  /** Why the transcript is unreadable; every rule is then unscored. */
+  /** Why the transcript is unreadable. Every rule is unscored then. */
   unreadable: string | null
 }
 
 export type RuleBatch = {
   rules: { expression: string; score?: string | undefined }[]
   subjects: RuleSubject[]
-  /** The organization: organizations take turns at the threads. */
+  /** The organization. Organizations take turns at the threads. */
   owner?: string
-  /** 1 if a rule runs on a subject, at [subject * rules.length + rule]; all of them if omitted. */
+  /**
+   * The value at `subject * rules.length + rule` is 1 if the rule runs on the subject. If omitted, all rules run on all
+   * subjects.
+   */
   asked?: Uint8Array
 }
 
 export type RuleAnswers = {
-  /** At [subject * rules.length + rule]: -1 skipped, 0 not affected, 1 affected, 2 unscored, 3 failed. */
+  /**
+   * The value at `subject * rules.length + rule` is -1 if it was skipped, 0 for not affected, 1 for affected, 2 for
+   * unscored, or 3 for failed.
+   */
   results: Int8Array
-  /** NaN if there is none. */
+  /** NaN if there is no score. */
   scores: Float64Array
-  /** Evidence of affected results, and reasons of unscored or failed ones. Sparse. */
+  /** The evidence of affected results, and the reasons of unscored or failed ones. Most results have no entry. */
   notes: Map<number, Note>
 }
 
 export type Rules = {
-  /** Rejects when the signal is aborted, or when it is closed in the meantime. */
+  /** Rejects if the signal is aborted or the rules are closed in the meantime. */
   evaluate: (batch: RuleBatch, signal?: AbortSignal) => Promise<RuleAnswers>
   close: () => Promise<void>
 }
 
-/** Never resolves; rejects when the signal is aborted. `stop` removes the listener. */
+/** Never resolves, but rejects when the signal is aborted. `stop` removes the listener. */
 const untilAborted = (signal: AbortSignal | undefined) => {
   const { promise, reject } = Promise.withResolvers<never>()
   const abort = () => reject(signal?.reason)

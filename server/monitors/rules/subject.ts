@@ -4,13 +4,13 @@ import { jsonOf, shapes } from './language/values.ts'
 import type { RuleSubject } from './rules.ts'
 import { type TurnList, turnValuesOf } from './turns.ts'
 
-/** A conversation in rules. Each part is created when the first rule reads it, once for all rules. */
+/** Presents a conversation to rules. Each part is created when the first rule reads it, and all rules share it. */
 
 const mostTurns = 10_000
-/** As JSON text. The parsed form takes up to about thirty times as many bytes. */
+/** The most characters of JSON text. Its parsed form can need about thirty times as many bytes. */
 const mostCharacters = 5_000_000
 
-/** As written in `facts`. */
+/** The parsed content of `facts`. */
 type Facts = {
   conversation: Record<string, unknown> & { startedAt?: string | null }
   signals: Record<string, unknown>
@@ -51,9 +51,12 @@ const readTurns = ({ transcript }: RuleSubject, startedAt: unknown): TurnList | 
   return turnValuesOf(reading.turns)
 }
 
-/** `reading` is called when reading the transcript starts and ends: it can take longer than a rule may. */
+/**
+ * Opens a subject. `reading` is called when reading the transcript starts and ends, because that can take longer than a
+ * rule may.
+ */
 export const openSubject = (subject: RuleSubject, reading: (isReading: boolean) => void): Context => {
-  // Created by the query that lists subjects.
+  // The query that lists subjects created this JSON.
   const facts = once(() => JSON.parse(subject.facts) as Facts)
   const conversation = once(() => new shapes.Conversation(facts().conversation))
   const signals = once(() => new shapes.Signals(facts().signals))

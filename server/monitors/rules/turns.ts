@@ -3,19 +3,19 @@ import { shapes, type Value } from './language/values.ts'
 import { fold } from './patterns/fold.ts'
 import type { Pattern } from './patterns/patterns.ts'
 
-/** Turns in rules, and the functions of lists of turns. */
+/** Presents turns to rules, with the functions of lists of turns. */
 
 export type TurnValue = Value<Turn & { text: string }> & { folded?: string }
 
-/** Some lists are searched repeatedly by many rules: their results are cached with them. */
+/** A list of turns. Lists that many rules search repeatedly cache the results. */
 export type TurnList = TurnValue[] & { memo?: Memo }
 type Memo = { folded?: string; byRole: Map<string, TurnList> }
 
-/** The text of a turn without speech is empty rather than unknown. */
+/** Returns turns as values. The text of a turn without speech is empty rather than unknown. */
 export const turnValuesOf = (turns: Turn[]): TurnList =>
   remembering(turns.map((turn) => new shapes.Turn(turn.text === null ? { ...turn, text: '' } : turn)))
 
-// They were created from turns.
+// The values were created from turns.
 const remembering = (turns: object[]): TurnList => Object.assign(turns as TurnValue[], { memo: { byRole: new Map() } })
 
 const foldedOf = (turn: TurnValue): string => {
@@ -23,7 +23,7 @@ const foldedOf = (turn: TurnValue): string => {
   return turn.folded
 }
 
-/** Returns what a role said. Tool calls also belong to the agent, but are not speech. */
+/** Returns the turns that a role spoke. Tool calls also belong to the agent, but are not speech. */
 export const by = (turns: TurnList, role: string): TurnList => {
   const known = turns.memo?.byRole.get(role)
   if (known) return known
@@ -37,7 +37,7 @@ export const by = (turns: TurnList, role: string): TurnList => {
 export const isMentionedIn = (turn: TurnValue, pattern: Pattern): boolean =>
   turn.given.text !== '' && pattern.occursIn(turn.given.text, foldedOf(turn))
 
-/** False for most lists after one check of all of their words. */
+/** Whether a pattern can match in any turn. One check of all words excludes most lists. */
 const mayMention = (turns: TurnList, pattern: Pattern): boolean => {
   const { memo } = turns
   if (!memo) return true
@@ -57,13 +57,13 @@ export const callsOf = (turns: TurnList, tool: string): TurnList =>
 const firstIndexOf = (turns: TurnList): number =>
   turns.reduce((least, { given }) => Math.min(least, given.index), Number.POSITIVE_INFINITY)
 
-/** Those after the first of others; none without others. */
+/** Returns the turns after the first of `others`, or none if there are no others. */
 export const after = (turns: TurnList, others: TurnList): TurnList => {
   const first = firstIndexOf(others)
   return turns.filter(({ given }) => given.index > first)
 }
 
-/** Those before the first of others; all without others. */
+/** Returns the turns before the first of `others`, or all if there are no others. */
 export const before = (turns: TurnList, others: TurnList): TurnList => {
   const first = firstIndexOf(others)
   return turns.filter(({ given }) => given.index < first)

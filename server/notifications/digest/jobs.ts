@@ -16,12 +16,12 @@ import { writeDigest } from './write.ts'
 
 const batch = 100
 
-/** The most that one digest lists. The others are in the inbox. */
+/** The most notifications that a digest lists. The others are in the inbox. */
 const mostNotifications = 30
 
 type Period = { since: Date; until: Date }
 
-/** Summaries of one organization. People with the same period share them. */
+/** The summaries of one organization. People with the same period share them. */
 type Summaries = Map<string, Promise<Section[]>>
 
 type Person = { id: string; summaries: Summaries }
@@ -52,7 +52,7 @@ const summaryOf = ({ replica, log }: Deps, org: OrgId, { since, until }: Period,
   return made
 }
 
-/** Returns the period of a digest that is due, with what the person wants in it. */
+/** Returns the period of a digest that is due, and what the person wants it to contain. */
 const readDue = (stored: Awaited<ReturnType<typeof lockPreferences>>, cadence: Cadence, now: Date) => {
   const period = stored?.[cadence]
   if (!stored || !period || period.nextAt > now) return undefined
@@ -71,8 +71,8 @@ const waitingSection = async (trx: Db, org: OrgId, userId: string, cadence: Cade
 }
 
 /**
- * Sends a digest and moves on to the next period in one transaction, so that there is one email for each period. If
- * there is nothing to report, none is sent.
+ * Sends a digest and moves on to the next period in one transaction, so that there is at most one email for each
+ * period. Sends none if there is nothing to report.
  */
 const sendDigest = async (
   deps: Deps,
@@ -94,7 +94,10 @@ const sendDigest = async (
   await sendMail(deps, trx, org, { to: [reader.email], ...mail })
 }
 
-/** Sends the digests that are due. With a wrong clock, what happens until then would be in none, so they wait. */
+/**
+ * Sends the digests that are due. They wait while the clock may be wrong, because a digest with a wrong period would
+ * miss events.
+ */
 export const sendDigests = defineSweep({
   name: 'notification.digest',
   schedule: '* * * * *',
@@ -103,7 +106,7 @@ export const sendDigests = defineSweep({
   listItems: ({ db }, { org, now, after }) => peopleOf(db, org, now, after),
   sweepItem: async (deps, { id: userId, summaries }, { org, now, attempt }) => {
     for (const cadence of cadences) {
-      // Summaries take longer than a row should be locked.
+      // Summarizing takes longer than a row should be locked, so this happens before.
       const due = readDue(await findPeriods(deps.db, org, userId), cadence, now)
       if (!due) continue
       const wantsSummary = due.preferences.digest.summary === cadence

@@ -57,7 +57,7 @@ export const updatePeriod = (
     .where('user_id', '=', userId)
     .execute()
 
-/** Takes the notifications that waited for the digest. Each is in one digest only. */
+/** Takes the notifications that waited for the digest. Each notification is only in one digest. */
 export const takeWaiting = (trx: Db, org: OrgId, userId: string, cadence: Cadence) =>
   trx
     .updateTable('notifications')
@@ -80,7 +80,7 @@ export const takeWaiting = (trx: Db, org: OrgId, userId: string, cadence: Cadenc
 
 type FindingLine = { id: string; title: string; priority: string; conversations: number; total: number }
 
-/** The most urgent of the findings that were created in the period. `total` counts all of them. */
+/** Lists the most urgent findings that were created in the period. `total` counts all of them. */
 export const listNewFindings = async (db: Db, org: OrgId, { since, until }: Period, most: number) => {
   const { rows } = await sql<FindingLine>`
     SELECT f.id, f.title, f.priority, count(*) OVER ()::int AS total, (
@@ -104,7 +104,7 @@ type IncidentLine = {
   total: number
 }
 
-/** The incidents that opened in the period, those that are still open first. */
+/** Lists the incidents that opened in the period. Those that are still open come first. */
 export const listNewIncidents = async (db: Db, org: OrgId, { since, until }: Period, most: number) => {
   const { rows } = await sql<IncidentLine>`
     SELECT id, rule_name || coalesce(': ' || group_label, '') AS name, reading ->> 'text' AS text,
@@ -118,7 +118,7 @@ export const listNewIncidents = async (db: Db, org: OrgId, { since, until }: Per
 
 type BucketLine = { id: string; name: string; completed: number; waiting: number }
 
-/** The buckets with reviews that were completed in the period. */
+/** Lists the buckets with reviews that were completed in the period. */
 export const listReviewedBuckets = async (db: Db, org: OrgId, { since, until }: Period, most: number) => {
   const { rows } = await sql<BucketLine>`
     SELECT b.id, b.name, r.completed, (
@@ -144,7 +144,7 @@ type ExperimentLine = {
   point: [number, number, number, number | null, number | null, number | null, number | null, number | null] | null
 }
 
-/** The experiments that ran in the period, with their primary outcomes. */
+/** Lists the experiments that ran in the period, with their primary outcomes. */
 export const listExperimentsIn = async (db: Db, org: OrgId, { since, until }: Period, most: number) => {
   const { rows } = await sql<ExperimentLine>`
     SELECT e.id, e.name, e.finished_at AS "finishedAt", o.monitor_name AS outcome, o.kind, o.timeline -> -1 AS point

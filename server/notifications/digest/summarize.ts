@@ -1,5 +1,5 @@
-// Summarizes what happened in an organization in a period. It names no conversations, so it tells blind reviewers nothing
-// about the ones they review.
+// Summarizes what happened in an organization in a period. It names no conversations, so it reveals nothing to people
+// who review them blind.
 
 import { getOrganization } from '../../organizations/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
@@ -9,16 +9,16 @@ import { listExperimentsIn, listNewFindings, listNewIncidents, listReviewedBucke
 
 type Period = { since: Date; until: Date }
 
-/** One line, and the page with more about it. */
+/** One line, and the path of the page with more about it. */
 export type Line = { text: string; path: string }
 export type Section = { title: string; lines: Line[] }
 
 /** The most lines in each section. */
 const mostLines = 5
 const mostMonitors = 200
-/** The newest experiments that are read. Only those with news are listed. */
+/** The most experiments to read, newest first. Only those with news are listed. */
 const mostExperiments = 200
-/** After an outage, a period can be longer than anyone wants to read about. */
+/** The longest period. After an outage, it would otherwise be longer than anyone wants to read about. */
 const longestMs = 31 * dayMs
 
 const percent = (share: number): string => `${(share * 100).toFixed(1)}%`
@@ -27,7 +27,7 @@ const decimal = (value: number): string => `${value > 0 ? '+' : ''}${Number(valu
 const count = (number: number, noun: string): string =>
   `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`
 
-/** Says how many there are beyond those that are listed. */
+/** Adds a line that says how many more there are. */
 const andMore = (lines: Line[], total: number, path: string): Line[] =>
   total > lines.length ? [...lines, { text: `${(total - lines.length).toLocaleString('en')} more`, path }] : lines
 
@@ -82,7 +82,7 @@ const reviewLines = async (db: Db, org: OrgId, period: Period): Promise<Line[]> 
 
 type Experiment = Awaited<ReturnType<typeof listExperimentsIn>>[number]
 
-/** The newest interim analysis of the primary outcome. */
+/** Describes the newest interim analysis of the primary outcome. */
 const resultOf = ({ outcome, kind, point }: Experiment): string => {
   const [, observedA, observedB, , , difference, low, high] = point ?? []
   if (typeof difference !== 'number' || typeof low !== 'number' || typeof high !== 'number') {
@@ -105,7 +105,7 @@ const experimentLines = async (db: Db, org: OrgId, period: Period): Promise<Line
   return andMore(lines.slice(0, mostLines), lines.length, '/experiments')
 }
 
-/** Returns the sections that aren't empty. */
+/** Returns the sections that are not empty. */
 export const summarize = async (db: Db, org: OrgId, period: Period): Promise<Section[]> => {
   const since = new Date(Math.max(period.since.getTime(), period.until.getTime() - longestMs))
   const within = { since, until: period.until }

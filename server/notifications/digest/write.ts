@@ -1,4 +1,4 @@
-// Writes a digest as an email, as plain text and formatted.
+// Writes a digest as an email, both as plain text and formatted.
 
 import { cut } from '../../destinations/message.ts'
 import { encodeHtml, htmlLink, htmlMail } from '../../platform/mail/html.ts'
@@ -17,7 +17,7 @@ type Digest = {
 
 const longestLine = 300
 
-/** Names and titles are people's words, which can contain anything. */
+/** Puts a text on one line and shortens it, because people can write anything into names and titles. */
 const tidy = (text: string, limit = longestLine): string => cut(text.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim(), limit)
 
 const titles: Record<Cadence, string> = { daily: 'Daily digest', weekly: 'Weekly digest' }

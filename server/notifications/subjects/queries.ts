@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 
-/** A subject as it is now. */
+/** What a notification is about, as it is now. */
 export type Subject = {
   id: string
   title: string
-  /** The experiment of an export, and the format and error of any export. */
+  /** The experiment of an export, or null for other subjects. All exports have a format and possibly an error. */
   experimentId: string | null
   format: string | null
   errorCode: string | null
@@ -33,7 +33,7 @@ export const listSubjects = async (db: Db, org: OrgId, ids: string[]): Promise<S
   return rows
 }
 
-/** The names of people who are members. */
+/** Returns the names of these users if they are members. */
 export const listNames = (db: Db, org: OrgId, userIds: string[]) =>
   db
     .selectFrom('members')

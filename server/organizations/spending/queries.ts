@@ -3,7 +3,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 
 export type Spent = { judgements: number; input: number; output: number; cost: number }
 
-/** In the transaction that stores the paid results; in none if they are lost. */
+/** Adds spending in the transaction that stores the paid results. If the results are lost, there is no transaction. */
 export const addSpending = async (trx: Db, org: OrgId, month: string, spent: Spent): Promise<void> => {
   if (spent.judgements === 0) return
   await sql`
@@ -25,7 +25,7 @@ export const getSpending = async (db: Db, org: OrgId, month: string) => {
       sql<number>`coalesce(s.input_tokens, 0)::float8`.as('inputTokens'),
       sql<number>`coalesce(s.output_tokens, 0)::float8`.as('outputTokens'),
       sql<number>`coalesce(s.cost, 0)`.as('cost'),
-      // greatest() would treat the null of no budget as 0.
+      // greatest() ignores null, so a missing budget would become 0.
       sql<number | null>`CASE WHEN o.monthly_judge_budget IS NOT NULL
         THEN greatest(o.monthly_judge_budget::float8 - coalesce(s.cost, 0), 0) END`.as('budgetLeft'),
     ])

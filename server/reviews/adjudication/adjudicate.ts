@@ -11,7 +11,10 @@ import { insertReview, type StoredReview, updateReview } from '../queries.ts'
 import type { Adjudication } from '../schema.ts'
 import { hasReviewed, isInAdjudication, listDisputed, markDecided } from './queries.ts'
 
-/** Adjudicates the reviews of a conversation in a bucket, including `id`, with a separate review. */
+/**
+ * Adjudicates all reviews of a conversation in a bucket, including the review `id`. The adjudication is a separate
+ * review.
+ */
 export const adjudicate = async (
   deps: Pick<Deps, 'jobs' | 'clock'>,
   trx: Db,

@@ -3,7 +3,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 
 type BucketConversationKey = { bucketId: string; conversationId: string }
 
-/** Whether people differ in the bucket and nobody has adjudicated yet. */
+/** Whether people in the bucket disagree and nobody has adjudicated yet. */
 export const isInAdjudication = async (
   db: Db,
   org: OrgId,
@@ -20,7 +20,7 @@ export const isInAdjudication = async (
   return item !== undefined
 }
 
-/** Returns the monitor versions that people judged differently, the newest of each first. */
+/** Lists the monitor versions that people judged differently, newest versions first. */
 export const listDisputed = async (db: Db, org: OrgId, { bucketId, conversationId }: BucketConversationKey) => {
   const { rows } = await sql<{ monitorId: string; monitorVersion: number }>`
     SELECT j.monitor_id AS "monitorId", j.monitor_version AS "monitorVersion"

@@ -3,7 +3,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 
 type Claim = { bucketId: string; userId: string; now: Date }
 
-/** The oldest with a free slot that the person has not had. */
+/** Selects the oldest conversation with a free slot that the person has not reviewed yet. */
 const claimable = ({ bucketId, userId, now }: Claim, org: OrgId) => sql`
   FROM bucket_conversations i
   JOIN conversations c ON c.organization_id = ${org} AND c.id = i.conversation_id
@@ -12,8 +12,8 @@ const claimable = ({ bucketId, userId, now }: Claim, org: OrgId) => sql`
   ORDER BY i.added_at, i.conversation_id LIMIT 1`
 
 /**
- * Locks one that nobody else has locked. First the conversation, which every change of its slots locks; and the slot,
- * because only a locked row is checked again after a concurrent change.
+ * Locks a conversation that nobody else has locked. Every change of its slots locks the conversation first. The entry
+ * in the bucket is locked too, because PostgreSQL only checks a locked row again after a concurrent change.
  */
 export const lockClaimable = async (trx: Db, org: OrgId, claim: Claim): Promise<string | undefined> => {
   const { rows } = await sql<{ id: string }>`
@@ -21,13 +21,13 @@ export const lockClaimable = async (trx: Db, org: OrgId, claim: Claim): Promise<
   return rows[0]?.id
 }
 
-/** The same without a lock. */
+/** Finds such a conversation without locking it. */
 export const findClaimable = async (db: Db, org: OrgId, claim: Claim): Promise<string | undefined> => {
   const { rows } = await sql<{ id: string }>`SELECT i.conversation_id AS id ${claimable(claim, org)}`.execute(db)
   return rows[0]?.id
 }
 
-/** The oldest lapsed review of the person with a free slot. */
+/** Finds the oldest expired review of the person whose slot is free. */
 export const findOwnLapsed = async (db: Db, org: OrgId, { bucketId, userId, now }: Claim) => {
   const { rows } = await sql<{ id: string }>`
     SELECT r.conversation_id AS id FROM reviews r
@@ -40,7 +40,7 @@ export const findOwnLapsed = async (db: Db, org: OrgId, { bucketId, userId, now 
   return rows[0]?.id
 }
 
-/** Returns a person's review of a conversation in a bucket, except adjudications. */
+/** Returns a person's review of a conversation in a bucket. Ignores adjudications. */
 export const findOwnReview = (db: Db, org: OrgId, { bucketId, userId }: Claim, conversationId: string) =>
   db
     .selectFrom('reviews')

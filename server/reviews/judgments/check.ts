@@ -11,8 +11,8 @@ const nameOf = ({ monitorId, monitorVersion }: Judgment): string => `${monitorId
 type Version = { monitorId: string; monitorVersion: number }
 
 /**
- * Resolves the version of each judgment: the newest with a result, unless it contains another one with a result. The
- * monitor of an existing judgment may be deleted since.
+ * Decides which monitor version each judgment refers to: the newest with a result, unless the judgment names another
+ * one with a result. The monitor of an existing judgment may have been deleted.
  */
 export const readJudgments = async (
   db: Db,
@@ -46,7 +46,10 @@ export const readJudgments = async (
 
 const isBlank = (text: string | null): boolean => text === null || text.trim() === ''
 
-/** The bucket's requirements for completing a review: a judgment of each monitor, and notes on differences. */
+/**
+ * Throws unless the review is complete: the bucket requires a judgment of each monitor, and may require notes on
+ * differences.
+ */
 export const requireWhole = async (db: Db, org: OrgId, bucket: StoredBucket, review: StoredReview): Promise<void> => {
   const { conversationId, judgments, notes } = review
   const monitorIds = [...new Set([...bucket.monitorIds, ...judgments.map(({ monitorId }) => monitorId)])]

@@ -4,7 +4,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 type Verdict = 'affected' | 'not_affected'
 type Judgment = { monitorId: string; monitorVersion: number; correctResult: Verdict | 'unsure'; comment: string | null }
 
-/** The monitors' results for a conversation, the newest version of each first. Deleted monitors have none. */
+/** Lists the monitors' results for a conversation, from the newest version of each. Deleted monitors have none. */
 export const listMonitorResults = async (db: Db, org: OrgId, conversationId: string, monitorIds: string[]) => {
   const { rows } = await sql<{ monitorId: string; version: number; result: Verdict | null }>`
     SELECT m.monitor_id AS "monitorId", m.monitor_version AS version,
@@ -19,7 +19,7 @@ export const listMonitorResults = async (db: Db, org: OrgId, conversationId: str
   return rows
 }
 
-/** Replaces its judgments. */
+/** Replaces the judgments of a review. */
 export const replaceJudgments = async (trx: Db, org: OrgId, reviewId: string, judgments: Judgment[]): Promise<void> => {
   await trx
     .deleteFrom('review_judgments')
@@ -43,8 +43,8 @@ export const replaceJudgments = async (trx: Db, org: OrgId, reviewId: string, ju
 }
 
 /**
- * Replaces, in statistics of monitors, earlier judgments of the same person, conversation, and version; an adjudication
- * also replaces those that it decides between.
+ * Excludes the person's earlier judgments of the same conversation and version from the statistics of monitors. An
+ * adjudication also excludes the judgments that it decides between.
  */
 export const supersedeJudgments = async (trx: Db, org: OrgId, reviewId: string): Promise<void> => {
   await sql`

@@ -1,17 +1,18 @@
 /**
- * Limits the memory of one evaluation by counting. A thread that runs out of memory can kill the whole process, so none
- * may come close; no limit of the engine is relied on.
+ * Limits the memory of one evaluation by counting what it creates. A thread that runs out of memory can end the whole
+ * process, so no limit of the engine is reliable enough.
  */
 
 /**
- * In list entries; a text counts as a quarter of its characters, and so do bytes. Each is at most about fifty bytes.
+ * The limit in list entries, which have at most about fifty bytes each. A text counts as a quarter of its characters,
+ * and bytes do too.
  */
 const mostMade = 3_000_000
 
 export class Overspent extends Error {}
 
 let left = mostMade
-/** Above 0 while all evaluated values are kept, as in `map`. */
+/** Above 0 while all evaluated values stay in memory, as in `map`. */
 let keeping = 0
 
 export const refill = (): void => {
@@ -25,8 +26,8 @@ export const spend = (amount: number): void => {
 }
 
 /**
- * A text can be compared at each position of another with nearly all of it. This is one call of the engine, which
- * nothing can stop: it takes about 0.3 s at most.
+ * The most comparisons of a search, which compares nearly all of a text at each position of another in the worst case.
+ * It is one call of the engine, which nothing can interrupt, and takes about 0.3 s at most.
  */
 const mostCompared = 1_000_000_000
 
@@ -34,7 +35,7 @@ export const checkSearch = (length: number, soughtLength: number): void => {
   if (length * soughtLength > mostCompared) throw new Overspent('this searches for too long a text in too long a text')
 }
 
-/** Temporary lists only cost time. */
+/** Counts a list if it stays in memory. Temporary lists only take time. */
 export const spendIfStored = <T>(list: T[]): T[] => {
   if (keeping > 0) spend(list.length)
   return list

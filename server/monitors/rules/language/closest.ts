@@ -1,4 +1,4 @@
-/** Finds the intended name for a misspelled one. */
+/** Finds the name that a misspelled one probably means. */
 
 /** Returns the edit distance, with a transposition as one edit. */
 const distance = (a: string, b: string): number => {
@@ -18,7 +18,7 @@ const distance = (a: string, b: string): number => {
   return row[b.length] ?? 0
 }
 
-/** `; did you mean …?`, or nothing without a similar name. */
+/** Returns `; did you mean …?`, or an empty text if no name is similar. */
 export const closest = (name: string, known: readonly string[]): string => {
   const [nearest] = known
     .map((one) => ({ one, far: distance(name.slice(0, 40).toLowerCase(), one.toLowerCase()) }))

@@ -7,13 +7,13 @@ import { syntaxOf } from './syntax.ts'
 /** Compiles an expression, or returns what is wrong with it. */
 
 export type Compiled = {
-  /** Throws for unknown values. */
+  /** Throws if a value is unknown. */
   evaluate: (context: object) => unknown
   /** Its approximate maximum memory. */
   bytes: number
 }
 
-/** For the compiled expression without its patterns. */
+/** The memory of the compiled expression, without its patterns. */
 const bytesPerCharacter = 100
 
 const kinds = {

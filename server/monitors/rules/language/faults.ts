@@ -2,9 +2,9 @@ import { closest } from './closest.ts'
 import { type CelType, type SyntaxNode, sourceOf } from './syntax.ts'
 import { type TypeName, types, variables } from './values.ts'
 
-/** Errors of an expression, in words and with their position. */
+/** Describes the errors of an expression in words and with their position. */
 
-/** An error from this folder, not from the library. */
+/** An error that this folder throws, as opposed to the library. */
 export class Fault extends Error {
   readonly node: SyntaxNode
   constructor(message: string, node: SyntaxNode) {
@@ -13,7 +13,7 @@ export class Fault extends Error {
   }
 }
 
-/** The properties of the library's errors that are used. */
+/** The properties of the library's errors that are read. */
 type Thrown = { code?: string; summary?: string; message: string; node?: SyntaxNode; range?: { start: number } }
 
 const placeOf = (expression: string, at: number): string => {
@@ -26,7 +26,7 @@ const typeWords: Record<string, string> = {
   'google.protobuf.Duration': 'duration',
 }
 
-/** Returns a type's name in the documentation. */
+/** Returns the name of a type in the documentation. */
 export const wordOf = (type: string): string =>
   type.replace(/dyn<([^<>]+)>/g, '$1').replace(/google\.protobuf\.\w+/g, (name) => typeWords[name] ?? name)
 
@@ -83,7 +83,7 @@ const limitWords: Record<string, string> = {
   maxCallArguments: 'the expression passes too many arguments to a function',
 }
 
-/** `rest` is the expression from the error on. */
+/** Returns the message of an error. `rest` is the expression from the error on. */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a list of error codes, each with its message
 const messageOf = ({ code, summary, message, node }: Thrown, rest: string): string => {
   const said = summary ?? message

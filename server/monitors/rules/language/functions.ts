@@ -18,16 +18,16 @@ import { type CelType, type Checker, type Evaluator, type Macro, type SyntaxNode
 import { Unknown } from './unknown.ts'
 import { choices, shapes } from './values.ts'
 
-/** The functions beyond those of CEL. Literals are checked when a rule is saved. */
+/** Adds functions that CEL does not have. Literal arguments are checked when a rule is saved. */
 
 const turnsType = 'list<Turn>'
 
-/** For all patterns of an expression together. Limits the time to save a rule. */
+/** The limit for all patterns of an expression together. It limits the time to save a rule. */
 const mostSteps = 5_000
 
 const patterns: Pattern[] = []
 
-/** Those of the last checked expression. */
+/** Returns the patterns of the last checked expression. */
 export const takePatterns = (): Pattern[] => patterns.splice(0)
 
 const fault = (checker: Checker, message: string, node: SyntaxNode) => checker.createError('rule', message, node)
@@ -53,8 +53,8 @@ const patternOf = (checker: Checker, node: SyntaxNode, ignoreCase: boolean): Pat
 type Call = { receiver: SyntaxNode; args: [SyntaxNode] }
 
 /**
- * A method with one argument that is checked when the rule is saved. It takes all calls with its name and number of
- * arguments, on any type, so it replaces one of the library.
+ * Registers a method whose only argument is checked when the rule is saved. It replaces the library's methods with the
+ * same name and number of arguments, for every type.
  */
 const method = (
   env: Environment,
@@ -85,7 +85,7 @@ const requireTurns = (checker: Checker, on: CelType, name: string, node: SyntaxN
   if (on.name !== turnsType) throw fault(checker, `${name} is a function of turns, not of ${on.name}`, node)
 }
 
-/** The text of a turn, if that is searched, so that it can be quoted. */
+/** Searches a text. If it is the text of a turn, remembers the turn, so that it can be quoted. */
 const searchText = (receiver: SyntaxNode, pattern: Pattern) => {
   const turn = receiver.op === '.' && receiver.args[1] === 'text' ? receiver.args[0] : undefined
   return (evaluator: Evaluator, scope: unknown): boolean => {
@@ -155,7 +155,7 @@ const registerTurns = (env: Environment): void => {
       evaluate: (evaluator, scope) => spendIfStored(by(evaluator.run(receiver, scope) as TurnList, role)),
     }
   })
-  // Also called with a list of entries with unknown type.
+  // The library also accepts a list of entries with unknown types.
   const requireTurnValues = (list: unknown) => {
     if (Array.isArray(list) && list.some((one) => !(one instanceof shapes.Turn)))
       throw new Unknown('these are not turns')
@@ -187,7 +187,10 @@ const registerTurns = (env: Environment): void => {
   list(`calls(string): ${turnsType}`, (turns, tool: string) => callsOf(turns, tool))
 }
 
-/** The library creates a calendar for each of these, which takes far longer than everything else in a rule. */
+/**
+ * Replaces the library's time functions, which create a calendar for each call. That takes far longer than everything
+ * else in a rule.
+ */
 const registerTimes = (env: Environment): void => {
   for (const part of Object.keys(timeParts) as TimePart[]) {
     method(env, part, ({ receiver, args: [node] }, checker, on) => {

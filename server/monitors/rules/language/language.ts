@@ -2,11 +2,11 @@ import { Environment } from '@marcbachmann/cel-js'
 import { registerFunctions } from './functions.ts'
 import { shapes, type TypeName, types, variables } from './values.ts'
 
-/** CEL for rules: declared variables, mixed numbers, and the functions of this folder. */
+/** Configures CEL for rules: declared variables, mixed numbers, and the functions of this folder. */
 
 const limits = { maxAstNodes: 3_000, maxDepth: 100, maxListElements: 1_000, maxMapEntries: 100, maxCallArguments: 10 }
 
-/** The allowed functions. Others of the library (bytes, JSON, joining) would only add risks. */
+/** The allowed functions of the library. All others (bytes, JSON, joining) would only add risks. */
 export const functions = {
   plain: ['has', 'size', 'int', 'double', 'string', 'bool', 'timestamp', 'duration'],
   macros: ['all', 'exists', 'exists_one', 'filter', 'map'],
@@ -53,8 +53,7 @@ const registerNumbers = (env: Environment): void => {
     env.registerOperator(`int ${sign} double: double`, (a, b) => compute(Number(a), b))
     env.registerOperator(`double ${sign} int: double`, (a, b) => compute(a, Number(b)))
   }
-  // `==` compares a bigint and a number by value.
-  // biome-ignore lint/suspicious/noDoubleEquals: as said above.
+  // biome-ignore lint/suspicious/noDoubleEquals: == compares a bigint and a number by value.
   env.registerOperator('double == int', (a, b) => a == b)
 }
 

@@ -2,10 +2,13 @@
 
 type LocalTime = (instant: Date) => Date
 
-/** By time zone: a calendar takes tens of kilobytes, and each rule can contain a zone hundreds of times. */
+/**
+ * The cached functions by time zone. A calendar takes tens of kilobytes, and each rule can contain a zone hundreds of
+ * times.
+ */
 const kept = new Map<string, LocalTime>()
 
-/** Undefined unless it is an IANA time zone. An offset such as +02:00 is not. */
+/** Returns undefined unless it is an IANA time zone. An offset such as +02:00 is not one. */
 export const localTime = (timeZone: string): LocalTime | undefined => {
   if (!/^[A-Za-z]/.test(timeZone)) return undefined
   let format: Intl.DateTimeFormat
@@ -23,7 +26,7 @@ export const localTime = (timeZone: string): LocalTime | undefined => {
   } catch {
     return undefined
   }
-  // There are some hundreds of them, each with many spellings.
+  // There are a few hundred time zones, each with many spellings.
   const { timeZone: name } = format.resolvedOptions()
   const known = kept.get(name)
   if (known) return known
@@ -37,7 +40,10 @@ export const localTime = (timeZone: string): LocalTime | undefined => {
   return read
 }
 
-/** Follows CEL's names and rules: months, days of the month, and weekdays (starting on Sunday) count from 0. */
+/**
+ * The functions have CEL's names and rules: months, days of the month, and weekdays, which start on Sunday, count from
+ * 0.
+ */
 export const timeParts = {
   getFullYear: (date: Date) => BigInt(date.getUTCFullYear()),
   getMonth: (date: Date) => BigInt(date.getUTCMonth()),

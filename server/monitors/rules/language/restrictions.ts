@@ -5,11 +5,11 @@ import { functions } from './language.ts'
 import { type CelType, childrenOf, type Evaluator, redefine, type SyntaxNode, sourceOf, surround } from './syntax.ts'
 import { choices, fieldOf, types } from './values.ts'
 
-/** Restrictions beyond the library's checks, and nodes with another meaning in rules. */
+/** Adds restrictions to the library's checks, and changes the meaning of some nodes. */
 
-/** Maximum depth of loops over lists: each level multiplies the time by the number of turns. */
+/** The deepest nesting of loops over lists. Each level multiplies the time by the number of turns. */
 const deepestLoop = 3
-/** Maximum depth of nodes. Limits the stack of evaluation. */
+/** The deepest nesting of nodes. It limits the stack of the evaluation. */
 const deepestNode = 500
 
 const isNull = (node: SyntaxNode) => node.op === 'value' && node.args === null
@@ -27,7 +27,10 @@ const peek = (evaluator: Evaluator, node: SyntaxNode, scope: unknown): unknown =
   return fieldOf(of, String(key))
 }
 
-/** `has(x.y)`, `x.y == null`, `x.y != null`: tests for missing values, which are errors everywhere else. */
+/**
+ * Redefines `has(x.y)`, `x.y == null`, and `x.y != null`. They test for missing values, which are errors everywhere
+ * else.
+ */
 const redefineAsQuestion = (node: SyntaxNode, access: SyntaxNode, isKnown: boolean): void =>
   redefine(node, {
     typeCheck: (checker, _macro, scope) => {
@@ -54,7 +57,7 @@ const redefineQuestions = (node: SyntaxNode): void => {
 
 const numbers = ['int', 'double']
 
-/** `in` compares numbers by value, whatever their type. */
+/** Redefines `in`, so that it compares numbers by value, whatever their type is. */
 const mixNumbers = (node: SyntaxNode): void => {
   if (node.op !== 'in') return
   const [left, right] = node.args
@@ -70,13 +73,13 @@ const mixNumbers = (node: SyntaxNode): void => {
     evaluate: (evaluator, _macro, scope) => {
       if (!areNumbers) return evaluate(evaluator, node, scope)
       const value = evaluator.run(left, scope)
-      // biome-ignore lint/suspicious/noDoubleEquals: of a bigint and a number it compares what they are worth.
+      // biome-ignore lint/suspicious/noDoubleEquals: == compares a bigint and a number by value.
       return (evaluator.run(right, scope) as unknown[]).some((among) => among == value)
     },
   })
 }
 
-/** These create texts and lists of any length. */
+/** The functions that create texts and lists of any length. */
 const makers = ['lowerAscii', 'upperAscii']
 
 const countMade = (node: SyntaxNode): void => {
@@ -90,7 +93,10 @@ const countMade = (node: SyntaxNode): void => {
 
 const sizeOf = (node: SyntaxNode): number => childrenOf(node).reduce((size, child) => size + sizeOf(child), 1)
 
-/** `filter` keeps an entry per iteration, `map` everything that its body creates. */
+/**
+ * Counts the values that loops keep: an entry for each iteration of `filter`, and everything that the body of `map`
+ * creates.
+ */
 const countKept = (node: SyntaxNode): void => {
   if (node.op !== 'rcall') return
   const [name, , [, ...bodies]] = node.args
@@ -105,7 +111,7 @@ const countKept = (node: SyntaxNode): void => {
 }
 
 const searches = ['contains', 'indexOf']
-/** A short literal needs no check: searching for it is fast in any text. */
+/** A literal of at most this length needs no check, because searching for it is fast in any text. */
 const shortText = 200
 
 const boundSearch = (node: SyntaxNode): void => {
@@ -113,7 +119,7 @@ const boundSearch = (node: SyntaxNode): void => {
   const [, text, [sought]] = node.args
   if (!sought) return
   if (sought.op === 'value' && typeof sought.args === 'string' && sought.args.length <= shortText) return
-  // Arguments are evaluated before the searched text.
+  // The argument is evaluated before the searched text.
   let length = 0
   surround(sought, (evaluate) => {
     const value = evaluate()
@@ -135,7 +141,7 @@ const checkName = (node: SyntaxNode): void => {
   throw new Fault(`there is no function ${name}${closest(name, known)}`, node)
 }
 
-/** Runs before the types are checked. The depth that it checks limits recursion. */
+/** Prepares a node before its types are checked. The limit of the depth also limits the recursion. */
 export const prepare = (node: SyntaxNode, depth = 0, loops = 0): void => {
   if (depth > deepestNode) throw new Fault('the expression is nested too deeply', node)
   checkName(node)
@@ -150,7 +156,7 @@ export const prepare = (node: SyntaxNode, depth = 0, loops = 0): void => {
     const isBody = isLoop && child !== node.args[1]
     prepare(child, depth + 1, isBody ? loops + 1 : loops)
   }
-  // Runs last, around the converted children.
+  // These come last, so that they wrap the prepared children.
   boundSearch(node)
   countKept(node)
 }
@@ -169,7 +175,7 @@ const checkChoice = (node: SyntaxNode, known: readonly string[]): void => {
   }
 }
 
-/** Runs after the types are checked: rejects what the library accepts, and what would never match. */
+/** Checks a node after its types: rejects what the library accepts but would never match. */
 export const checkTyped = (node: SyntaxNode): void => {
   if (node.op === '.' || node.op === '[]') {
     const [owner] = node.args

@@ -1,6 +1,6 @@
 /**
- * The parts of the library's nodes and passes in use, some beyond its declared types. Its version is pinned, and the
- * tests in this folder verify this.
+ * Declares the parts of the library's nodes and passes that are used, including some that its types don't declare. Its
+ * version is pinned, and the tests in this folder verify these declarations.
  */
 
 export type CelType = { kind: string; name: string; valueType?: CelType }
@@ -26,12 +26,12 @@ interface Of<Op extends string, Args> {
   start: number
   end: number
   input: string
-  /** Set once the node is checked. */
+  /** Set once the node has been checked. */
   checkedType?: CelType
   meta: {
     check: (checker: Checker, node: SyntaxNode, scope: unknown) => CelType
     evaluate: (evaluator: Evaluator, node: SyntaxNode, scope: unknown) => unknown
-    /** Set for a macro call: its replacement. */
+    /** The replacement of a macro call. */
     alternate?: SyntaxNode
     macro?: Macro
   }
@@ -53,7 +53,7 @@ export type SyntaxNode =
   | Of<'list', SyntaxNode[]>
   | Of<'map', [SyntaxNode, SyntaxNode][]>
 
-/** Returns the nodes of an expression, of which the library declares less. */
+/** Returns the nodes of an expression with their full type. */
 export const syntaxOf = ({ ast }: { ast: unknown }): SyntaxNode => ast as SyntaxNode
 
 export const childrenOf = (node: SyntaxNode): SyntaxNode[] => {
@@ -102,7 +102,7 @@ export const surround = (node: SyntaxNode, around: (evaluate: () => unknown) => 
 
 const longestSource = 100
 
-/** The source of a node, in one line. */
+/** Returns the source of a node on one line. */
 export const sourceOf = (node: SyntaxNode): string => {
   const source = node.input.slice(node.start, node.end).replace(/\s+/g, ' ')
   return source.length > longestSource ? `${source.slice(0, longestSource)}…` : source

@@ -1,11 +1,11 @@
 import type { Signals } from '../../../transcripts/signals/signals.ts'
 import type { Turn } from '../../../transcripts/turn.ts'
 
-/** The types of rules, and their values. Every field can be missing in a conversation. */
+/** Defines the types of rules and their values. A conversation can lack every field. */
 
 const timestamp = 'google.protobuf.Timestamp'
 
-/** Numbers are doubles, because most measurements are not whole; list indexes are ints. */
+/** Numbers are doubles, because most measurements are not whole. Only the indexes of lists are ints. */
 export const types = {
   Conversation: {
     id: 'string',
@@ -84,11 +84,11 @@ export const choices: Record<string, readonly string[]> = {
   'Turn.kind': ['message', 'tool_call', 'tool_result', 'event'] satisfies Turn['kind'][],
 }
 
-/** A value of one of the types. Its fields read the input; a null field has no value. */
+/** A value of one of the types. Its fields read the input, and a null field has no value. */
 export type Value<Given extends object = object> = { readonly given: Given }
 type Shape = new (given: object) => Value
 
-/** JSON in the language. Maps only have their own names; a null entry is missing. */
+/** Converts JSON to values of the language. Maps only have their own names, and a null entry is missing. */
 export const jsonOf = (given: unknown): unknown => {
   if (typeof given !== 'object' || given === null) return given
   if (Array.isArray(given)) return given.map(jsonOf)
@@ -100,7 +100,7 @@ export const jsonOf = (given: unknown): unknown => {
   return map
 }
 
-/** The input is parsed once: it can be large, and read in a loop. */
+/** Input that was already parsed. It can be large, and a loop can read it repeatedly. */
 const read = new WeakMap<object, unknown>()
 
 const jsonOnce = (given: unknown): unknown => {
@@ -121,7 +121,7 @@ const readers: Record<string, (given: unknown) => unknown> = {
   [timestamp]: (given) => new Date(given as string),
 }
 
-/** The library identifies the type of a value by its constructor. */
+/** Creates a class for a type, because the library identifies the type of a value by its constructor. */
 const shapeOf = (fields: Record<string, string>): Shape => {
   class Fields {
     readonly given: Record<string, unknown>
@@ -141,7 +141,7 @@ const shapeOf = (fields: Record<string, string>): Shape => {
   return Fields
 }
 
-/** Filled in below for each type. */
+/** The classes are added below. */
 export const shapes = {} as Record<TypeName, Shape>
 const fieldsByShape = new Map<unknown, Record<string, string>>()
 for (const name of Object.keys(types) as TypeName[]) {
@@ -151,7 +151,7 @@ for (const name of Object.keys(types) as TypeName[]) {
   readers[name] = (given) => new shape(given as object)
 }
 
-/** For a value of a type: its fields, and none of an object's other properties. */
+/** Returns a field of a value, but none of JavaScript's own properties. */
 export const fieldOf = (value: object, name: string): unknown =>
-  // The fields were defined with these names.
+  // The class defines its fields with these names.
   Object.hasOwn(fieldsByShape.get(value.constructor) ?? {}, name) ? (value as Record<string, unknown>)[name] : undefined

@@ -1,6 +1,6 @@
-/** Folds case, so that a plain search matches like a case-insensitive engine. */
+/** Folds case, so that a plain search finds what a case-insensitive engine matches. */
 
-/** Letters with more than two forms that lower case does not unify. */
+/** Letters with more than two forms, which lower case does not unify. */
 const rareForms: Record<string, string> = {
   ſ: 's',
   ẛ: 'ṡ',
@@ -31,9 +31,11 @@ const rareForms: Record<string, string> = {
 
 const rareForm = new RegExp(`[${Object.keys(rareForms).join('')}]`, 'g')
 
-/** Each letter becomes one that all its forms share. The length stays, so that positions match the text. */
+/**
+ * Replaces each letter by one that all its forms share. The length stays the same, so that positions match the text.
+ */
 export const fold = (text: string): string => {
-  // The only letter that would become two; it has no other form.
+  // This is the only letter that would become two. It has no other form.
   const small = text.includes('İ') ? text.split('İ').map(toSmall).join('İ') : text.toLowerCase()
   return small.replace(rareForm, (form) => rareForms[form] ?? form)
 }

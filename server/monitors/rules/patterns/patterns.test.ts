@@ -36,7 +36,7 @@ describe('folding', () => {
   })
 })
 
-// Built from valid patterns, so that nearly all are valid too.
+// The patterns are built from valid ones, so nearly all of them are valid too.
 const letter = fc.constantFrom('a', 'b', 'B', 'k', 'K', 's', 'ſ', 'S', 'é', 'É', 'σ', 'ς', 'İ', 'i', 'ß', 'ẞ', ' ', '1')
 const word = fc.string({ unit: letter, minLength: 1, maxLength: 3 })
 const atom = fc.oneof(
@@ -62,14 +62,14 @@ const { pattern } = fc.letrec<{ pattern: string; branch: string; piece: string }
   branch: fc.array(tie('piece'), { minLength: 1, maxLength: 3 }).map((pieces) => pieces.join('')),
   pattern: fc.array(tie('branch'), { minLength: 1, maxLength: 3 }).map((branches) => branches.join('|')),
 }))
-/** A name can only be used once. */
+/** Numbers the names of groups, because a name can only be used once. */
 const named = pattern.map((source) => {
   let names = 0
   return source.replace(/Name\d*/g, () => `Name${names++}`)
 })
 const said = fc.string({ unit: fc.oneof(letter, fc.constantFrom('A', 'c', '.', '\n', '😀')), maxLength: 12 })
 
-/** Of the valid ones, large ones are rejected. */
+/** Opens a pattern. Returns undefined if it is valid but too large. */
 const openUnlessLarge = (source: string) => {
   try {
     return openPattern(source, { ignoreCase: true })
@@ -113,7 +113,7 @@ describe('a pattern', () => {
       }),
       { numRuns: 1_500 },
     )
-    // The property says little unless nearly all are valid, and both results are frequent.
+    // The test only means something if nearly all patterns are valid and many of them match.
     expect(compiled / tried).toBeGreaterThan(0.95)
     expect(found).toBeGreaterThan(compiled * 0.4)
     expect(found).toBeLessThan(compiled * 3.6)
@@ -146,7 +146,7 @@ describe('a pattern', () => {
     ['a{999}'.repeat(100), 'repeats more than 1000 times'],
     ['a{500,}a{501,502}', 'repeats more than 1000 times'],
     ['(?:\\pL\\pN\\pZ\\pS){999}', 'is too large'],
-    // Each of them is a list of hundreds of letters.
+    // Each of these classes is a list of hundreds of letters.
     ['\\pL'.repeat(333), 'is too large'],
     ['a'.repeat(1_001), 'has more than 1000 characters'],
     ['(?=a)', 'is invalid: invalid'],
@@ -161,7 +161,7 @@ describe('a pattern', () => {
     '%s takes linear time',
     (source) => {
       const { occursIn } = openPattern(source, { ignoreCase: true })
-      // A backtracking engine would not return from the shortest of these.
+      // A backtracking engine would not return, even for the shortest of these.
       for (const length of [40, 400, 20_000]) expect(typeof occursIn(`${'a'.repeat(length)}!`)).toBe('boolean')
     },
   )

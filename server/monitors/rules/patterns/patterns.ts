@@ -2,39 +2,42 @@ import { RE2JS, RE2JSException } from 're2js'
 import { fold } from './fold.ts'
 import { instructionsOf } from './re2-internals.ts'
 
-/** Patterns in RE2 syntax, with time linear in the text. */
+/** Matches patterns in RE2 syntax. The time is linear in the length of the text. */
 
 export type Pattern = {
-  /** False if it cannot match: a fast check of a longer folded text before its parts are searched. */
+  /**
+   * Returns false if the pattern can't match. This is a quick check of a longer folded text before its parts are
+   * searched.
+   */
   mayOccurIn: (folded: string) => boolean
   occursIn: (text: string, folded?: string) => boolean
-  /** The first match. */
+  /** Finds the first match. */
   find: (text: string, folded?: string) => { start: number; end: number } | undefined
-  /** Its size, which determines the time to compile it, and per character of text. */
+  /** The size of the pattern, which determines the time to compile it and the time for each character of a text. */
   steps: number
   /** Its maximum memory. */
   bytes: number
 }
 
 const maxPatternLength = 1_000
-/** For all counts of a pattern together: each multiplies its length. */
+/** The limit for all counts of a pattern together, because each multiplies its length. */
 const maxCounted = 1_000
-/** For one pattern. */
+/** The most steps of one pattern. */
 const maxSteps = 3_000
-/** For the states of one pattern, beyond which they are computed again. */
+/** The memory for the states of one pattern. Beyond it, states are computed again. */
 const stateBytes = 100_000
-/** More than any step needs. */
+/** No step needs more than this. */
 const stepBytes = 200
 
 export class PatternFault extends Error {}
 
-/** The required words of a pattern in folded text. */
+/** Whether a folded text contains the words that a pattern requires. */
 type Needed = (folded: string) => boolean
 
-/** A part of the engine's own analysis, which its types do not describe. */
+/** A part of the engine's own analysis, which its types do not declare. */
 type Required = { type: 0 | 1 | 2 | 3; str: string; subs: Required[] }
 
-/** Undefined if nothing is required. A literal that folding would change cannot be searched in folded text. */
+/** Returns undefined if nothing is required. If folding would change a literal, it can't be found in folded text. */
 const neededOf = ({ type, str, subs }: Required): Needed | undefined => {
   if (type === 1) return fold(str) === str ? (folded) => folded.includes(str) : undefined
   const needed = subs.map(neededOf)
@@ -44,7 +47,9 @@ const neededOf = ({ type, str, subs }: Required): Needed | undefined => {
   return undefined
 }
 
-/** Letters that stand for themselves, and the unchanged rest: escapes, names, flags, classes. */
+/**
+ * Matches letters that stand for themselves, and everything that must not change: escapes, names, flags, and classes.
+ */
 const tokens =
   /\\[pP]\{[^}]*\}|\\[pP].|\\x\{[^}]*\}|\\x..|\\Q[\s\S]*?(?:\\E|$)|\\[\s\S]|\(\?[^:)]*[:)>]|\[:\^?\w+:\]|[^\\([]+|[\s\S]/g
 
@@ -59,19 +64,22 @@ const compile = (source: string, flags: number): RE2JS => {
   return engine
 }
 
-/** From the literals of the pattern without its case flag, which the engine finds itself if case matters. */
+/**
+ * Returns the required words. Analyzes the pattern without its case flag, because the engine only finds literals if
+ * case matters.
+ */
 const neededBy = (source: string): Needed | undefined => {
   try {
     const required: Required | null = RE2JS.compile(foldPattern(source)).re2().prefilter
     return required ? neededOf(required) : undefined
   } catch (error) {
-    // Folding can reverse a range, although the pattern itself is valid.
+    // Folding can reverse a range, which makes a valid pattern invalid.
     if (error instanceof RE2JSException) return undefined
     throw error
   }
 }
 
-/** A class of letters can have a thousand ranges; copies of it are shared. */
+/** A class of letters can have a thousand ranges, but its copies share them. */
 const rangesPerStep = 50
 
 const stepsOf = (engine: RE2JS): number => {
@@ -90,7 +98,7 @@ const checkSize = (source: string): void => {
 
 const onlyWords = /^[^\\^$.*+?()[\]{}|]+(?:\|[^\\^$.*+?()[\]{}|]+)*$/
 
-/** Alternatives of plain words need no engine. */
+/** Searches alternatives of plain words without the engine. */
 const searchWords = (source: string): Pattern => {
   const words = source.split('|').map(fold)
   const occurs: Needed = (folded) => words.some((word) => folded.includes(word))
@@ -121,7 +129,7 @@ const searchBy = (engine: RE2JS, needed: Needed | undefined): Pattern => ({
   bytes: stateBytes + stepsOf(engine) * stepBytes,
 })
 
-/** Throws a PatternFault with a message that completes a sentence. */
+/** Opens a pattern. Throws a PatternFault, whose message completes a sentence. */
 export const openPattern = (source: string, { ignoreCase }: { ignoreCase: boolean }): Pattern => {
   checkSize(source)
   try {

@@ -1,11 +1,11 @@
 import { bytesOf, type CompiledRule, compileRule } from '../evaluate.ts'
 
-/** Rules run repeatedly, so they are cached; the least recently used one is dropped. */
+/** Caches compiled rules, because they run repeatedly. Drops the rule that was not used for the longest time. */
 
 type Source = { expression: string; score?: string | undefined }
 export type KeyedRule = Source & { key: string }
 
-/** Created once for many uses of a rule, because the texts can be long. */
+/** Adds the key of a rule. It is created once for many uses, because the texts can be long. */
 export const keyed = ({ expression, score }: Source): KeyedRule => ({
   expression,
   score,

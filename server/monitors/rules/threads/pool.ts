@@ -1,14 +1,14 @@
 import { openTurns } from '../../../platform/turns.ts'
 import { type Limits, startThread, type Thread } from './start-thread.ts'
 
-/** As many threads as needed, up to a maximum; each ends when idle for a while. Owners take turns. */
+/** Starts as many threads as needed, up to a maximum. A thread that stays idle ends. Owners take turns. */
 
 export type Pool = {
-  /** Waits until it is the owner's turn. */
+  /** Returns a thread when it is the owner's turn. */
   take: (owner: string, signal?: AbortSignal) => Promise<Thread>
   /** Whether another owner waits for a turn. */
   isWanted: (owner: string) => boolean
-  /** A terminated thread does not return. */
+  /** Returns a thread to the pool, unless it was terminated. */
   giveBack: (thread: Thread, isSound: boolean) => Promise<void>
   close: () => Promise<void>
 }
@@ -19,7 +19,7 @@ export const openPool = ({ threads, idleMs, ...limits }: PoolOptions): Pool => {
   const turns = openTurns(threads)
   const open = new Set<Thread>()
   const idle = new Map<Thread, NodeJS.Timeout>()
-  /** Per running thread. */
+  /** Ends the turn of each running thread. */
   const leaves = new Map<Thread, () => void>()
   let isClosed = false
 

@@ -3,11 +3,11 @@
 export const cells = {
   /** Incremented with every step. */
   steps: 0,
-  /** The pair of conversation and rule in progress: subject * rules + rule. */
+  /** The conversation and rule in progress: `subject * rules + rule`. */
   pair: 1,
-  /** 1 while a transcript is read. */
+  /** 1 while a transcript is read, otherwise 0. */
   isReading: 2,
-  /** Set to 1 by the watcher if the thread should stop after the current pair. */
+  /** The watcher sets this to 1 if the thread should stop after the current rule. */
   isGivenUp: 3,
 } as const
 

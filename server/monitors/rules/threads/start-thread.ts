@@ -2,9 +2,9 @@ import { Worker } from 'node:worker_threads'
 import { cells, openPosition } from './position.ts'
 import type { RuleWork, WorkAnswers } from './thread.ts'
 
-/** Runs and watches threads that evaluate rules: a stuck thread is terminated. */
+/** Runs threads that evaluate rules, and watches them. A stuck thread is terminated. */
 
-/** How a thread ended with work in progress, and where. */
+/** Why a thread ended before its work was done, and where. */
 export type End = {
   why: 'deadline' | 'memory' | 'error'
   hasBegun: boolean
@@ -14,23 +14,29 @@ export type End = {
 }
 
 export type Thread = {
-  /** A terminated thread accepts no more work. */
+  /** Evaluates rules. A terminated thread accepts no more work. */
   run: (work: RuleWork) => Promise<WorkAnswers | End>
-  /** Returns partial results soon: others wait for the thread, or nobody for the results. */
+  /** Asks for partial results soon, because others wait for the thread, or nobody waits for the results. */
   giveUp: () => void
   close: () => Promise<void>
 }
 
 export type Limits = {
-  /** For one rule on one conversation. */
+  /** The time limit of one rule on one conversation. */
   deadlineMs: number
-  /** Per thread. Nothing should come close to it, because the engine may end the whole process there. */
+  /**
+   * The memory limit of each thread. Nothing should come close to it, because the engine may end the whole process
+   * there.
+   */
   memoryMb: number
 }
 
-/** Reading a long transcript takes longer than a rule may. */
+/** Reading a long transcript may take this many times as long as a rule. */
 const readingDeadlines = 10
-/** Per timeout. A busy machine misses beats too, so that it is not taken for an endless rule. */
+/**
+ * How often the watcher checks a thread within the time limit. On a busy machine, the watcher is delayed too, so that
+ * the machine is not mistaken for an endless rule.
+ */
 const beats = 4
 
 const isOutOfMemory = (error: unknown) =>
@@ -40,7 +46,7 @@ export const startThread = ({ deadlineMs, memoryMb }: Limits): Thread => {
   const position = openPosition()
   const worker = new Worker(new URL('./thread.ts', import.meta.url), {
     workerData: position,
-    // The process's arguments can be for its own start, not for the thread.
+    // The arguments of the process may only make sense for its own start, not for the thread.
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 24 },
   })
@@ -79,7 +85,7 @@ export const startThread = ({ deadlineMs, memoryMb }: Limits): Thread => {
   return {
     run: async (work) => {
       for (const cell of Object.values(cells)) Atomics.store(position, cell, 0)
-      // Pending results keep the process alive; an idle thread does not.
+      // Pending results keep the process alive, but an idle thread does not.
       worker.ref()
       const timer = watch()
       try {

@@ -6,25 +6,25 @@ import { type Context, openSubject } from '../subject.ts'
 import { compiledRule, type KeyedRule, keyed } from './compiled-rules.ts'
 import { cells, type SharedPosition } from './position.ts'
 
-/** The thread that evaluates rules. It can be terminated at any point. */
+/** The thread that evaluates rules. It can be terminated at any time. */
 
 export type RuleWork = {
   rules: { expression: string; score?: string | undefined }[]
   subjects: RuleSubject[]
-  /** At [subject * rules.length + rule]. */
+  /** Whether each rule runs on each subject, at `subject * rules.length + rule`. */
   asked: Uint8Array
 }
 
 export type WorkAnswers = {
   results: Int8Array<ArrayBuffer>
   scores: Float64Array<ArrayBuffer>
-  /** JSON of [at, note] pairs: faster than many small objects. */
+  /** JSON of `[at, note]` pairs, which is faster than many small objects. */
   notes: string
-  /** The first pair that was not evaluated, because the thread stopped early; the number of pairs if all were. */
+  /** The position from which on nothing was evaluated because the thread stopped early, or the number of positions. */
   next: number
 }
 
-// Errors are how the language reports unknown values; their stack traces are not needed.
+// The language reports unknown values as errors, whose stack traces are not needed.
 Error.stackTraceLimit = 0
 
 const position: SharedPosition = workerData
@@ -53,7 +53,7 @@ const evaluate = ({ rules, subjects, asked }: RuleWork): WorkAnswers => {
   const asking = rules.map(keyed)
   let next = asked.length
   let hasEvaluated = false
-  // Guarantees progress, even if every turn is stopped early.
+  // The first rule always runs. This guarantees progress, even if every turn is stopped early.
   const stops = (at: number) => {
     if (hasEvaluated && Atomics.load(position, cells.isGivenUp) === 1) next = at
     return next < asked.length

@@ -4,15 +4,21 @@ import type { Pool } from './pool.ts'
 import type { End } from './start-thread.ts'
 import type { RuleWork, WorkAnswers } from './thread.ts'
 
-/** Parts of a batch, each on one thread. If that is terminated, another continues without what caused it. */
+/**
+ * Evaluates the parts of a batch, each on one thread. If a thread is terminated, another one continues without the rule
+ * that caused it.
+ */
 
-/** A part is repeated when its thread is terminated, so it is kept small. */
+/** A part is small, because it is repeated if its thread is terminated. */
 const mostSubjects = 100
-/** A rule that terminated this many threads of a batch is skipped in the rest of it: each time costs a timeout. */
+/**
+ * A rule that has terminated this many threads of a batch is skipped in the rest of it, because each time costs a
+ * timeout.
+ */
 const mostEnds = 3
 
 export type WorkPart = RuleWork & {
-  /** The first of its subjects, in the batch. */
+  /** The position of its first subject in the batch. */
   from: number
 }
 
@@ -36,13 +42,13 @@ export const partsOf = ({ rules, subjects, asked }: RuleBatch, threads: number):
 const mentionsTurns = ({ expression, score = '' }: RuleWork['rules'][number]) =>
   /\bturns\b/.test(`${expression} ${score}`)
 
-/** Pairs to skip, and why. */
+/** The positions to skip, and why. */
 type Failures = Map<number, string>
 
-/** Others wait at most until the next check while a long turn continues. */
+/** How often a turn checks whether others wait. */
 const looksInTurn = 5
 
-/** How often each rule of a batch terminated a thread. */
+/** How often each rule of a batch has terminated a thread. */
 export type Ends = number[]
 
 export type PartOptions = {
@@ -57,7 +63,7 @@ export type PartOptions = {
 
 const elsewhere = 'this took too long or too much memory in other conversations'
 
-/** For a rule: everything after a pair. */
+/** Lets a rule fail on all subjects after a position. */
 const failAfter = (failures: Failures, { rules, subjects }: WorkPart, rule: number, pair: number): void => {
   subjects.forEach(({ unreadable }, row) => {
     const at = row * rules.length + rule
@@ -73,7 +79,7 @@ const reasonOf = ({ why, isReading }: End, deadlineMs: number): string => {
     : `this takes longer than ${deadlineMs / 1_000} seconds`
 }
 
-/** Removes from a part what terminated its thread. */
+/** Removes what terminated the thread from a part. */
 const learn = (part: WorkPart, end: End, failures: Failures, { deadlineMs, ends }: PartOptions): void => {
   const { pair, isReading } = end
   const reason = reasonOf(end, deadlineMs)
@@ -90,14 +96,14 @@ const learn = (part: WorkPart, end: End, failures: Failures, { deadlineMs, ends 
 
 type PartAnswers = Omit<WorkAnswers, 'notes' | 'next'> & { notes: [number, Note][] }
 
-/** Adds a thread's results for the pairs from `base` on. */
+/** Adds a thread's results, which start at the position `base`. */
 const add = (known: PartAnswers, { results, scores, notes }: WorkAnswers, base: number): void => {
   for (const [at, result] of results.entries()) {
     if (result === outcomes.notAsked) continue
     known.results[base + at] = result
     known.scores[base + at] = scores[at] ?? Number.NaN
   }
-  // The thread wrote it.
+  // The thread has written this JSON.
   for (const [at, note] of JSON.parse(notes) as PartAnswers['notes']) known.notes.push([base + at, note])
 }
 
@@ -110,19 +116,22 @@ const addFailures = (known: PartAnswers, failures: Failures, asked: Uint8Array):
   return known
 }
 
-/** The rest of a part, and its state. */
+/** What remains of a part, and what is known so far. */
 type Progress = {
-  /** The first pair that was not evaluated. */
+  /** The first position that was not evaluated. */
   from: number
-  /** Where a thread was terminated last. */
+  /** The position at which a thread was terminated last. */
   reached: number
   failures: Failures
-  /** The memory may have been filled by earlier pairs. Only in a new thread is it this pair. */
+  /**
+   * Positions that were tried again in a new thread. Only there is it certain that earlier ones have not filled the
+   * memory.
+   */
   triedAgain: Set<number>
   known: PartAnswers
 }
 
-/** Adds the results of a turn that started with the pair `base`. */
+/** Adds the results of a turn that started at the position `base`. */
 const advance = (
   part: WorkPart,
   progress: Progress,
@@ -142,7 +151,7 @@ const advance = (
   else learn(part, { ...ended, pair }, failures, options)
 }
 
-/** One turn at a thread. If others wait, it ends before everything is done. */
+/** Runs a part on a thread for one turn. If others wait, the turn ends before everything is done. */
 const takeTurn = async (part: WorkPart, progress: Progress, options: PartOptions): Promise<void> => {
   const { pool, owner, turnMs, ends, signal } = options
   const thread = await pool.take(owner, signal)
@@ -156,7 +165,7 @@ const takeTurn = async (part: WorkPart, progress: Progress, options: PartOptions
   try {
     signal?.throwIfAborted()
     const { from, reached, failures } = progress
-    // Other parts of the batch terminate threads too.
+    // Other parts of the batch can terminate threads too.
     ends.forEach((count, rule) => {
       if (count >= mostEnds) failAfter(failures, part, rule, reached)
     })
