@@ -7,7 +7,7 @@ export type AuditEventRow = {
   actor: { kind: 'key' | 'user' | 'service'; keyId: string | null; userId: string | null }
   targets: { type: string; id: string }[]
   requestId: string
-  /** As the caller sent it. */
+  /** The ID that the caller sent. */
   callerRequestId: string | null
 }
 

@@ -12,10 +12,10 @@ export type AuditTarget = { type: string; id: string }
 
 const creating = new Set(['create', 'launch', 'invite', 'evaluate'])
 const deleting = new Set(['delete', 'remove'])
-/** These change nothing that anyone shows. */
+/** Verbs that change nothing that anyone sees. */
 const harmless = new Set(['download', 'test', 'refused'])
 
-/** The changes that an audit event means. */
+/** Returns the changes that an audit event stands for. */
 const changesOf = (action: string, targets: AuditTarget[]): Change[] => {
   const verb = action.slice(action.lastIndexOf('.') + 1)
   if (harmless.has(verb)) return []
@@ -38,8 +38,8 @@ const record = async (
 }
 
 /**
- * Records who did what to which resources, in the transaction of the change. Never their content. Everyone who shows the
- * resources learns that they changed. `action` is the resource and the verb, such as `company.update`.
+ * Records who did what to which resources, in the transaction of the change. Never records their content. Everyone who
+ * shows the resources is informed that they changed. `action` is the resource and the verb, such as `company.update`.
  */
 export const recordAudit = (trx: Db, actor: AuditActor, action: string, ...targets: AuditTarget[]) =>
   record(trx, actor.org, {
@@ -50,7 +50,7 @@ export const recordAudit = (trx: Db, actor: AuditActor, action: string, ...targe
     callerRequestId: actor.callerRequestId ?? null,
   })
 
-/** The same for operations of the operator on an organization. */
+/** Records an operation of the operator on an organization. */
 export const recordServiceAudit = (
   trx: Db,
   org: OrgId,

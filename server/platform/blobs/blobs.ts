@@ -15,7 +15,7 @@ import {
   type LinkOptions,
 } from './store.ts'
 
-/** What `/files/{token}` serves. Without a content type, the stored one is used. */
+/** The payload of `/files/{token}`. Without a content type, the stored one is used. */
 export type FileLink = {
   key: BlobKey
   expiresAt: string | null
@@ -24,27 +24,27 @@ export type FileLink = {
   contentType?: string
   /** The digest of the file, in base64. */
   sha256?: string
-  /** It can be deleted permanently, so no cache may store a copy. */
+  /** The file can be deleted permanently, so no cache may store a copy. */
   erasable?: true
 }
 
 export type Blobs = BlobStore & {
   /** The location of the files, such as `s3://bucket/prefix` or the path of a folder. */
   address: string
-  /** A link that works for anyone until it expires. */
+  /** Returns a link that works for anyone until it expires. */
   signedUrl: (key: BlobKey, options: LinkOptions) => Promise<string>
-  /** A link on this service's own URL that never expires and shows the file inline. */
+  /** Returns a link to this service that never expires and shows the file inline. */
   permanentUrl: (key: BlobKey) => string
-  /** A link on this service's own URL that shows the file inline until it expires or the file is erased. */
+  /** Returns a link to this service that shows the file inline until it expires or the file is erased. */
   passingUrl: (key: BlobKey, expiresAt: Date) => string
   readLink: (token: string) => TokenReading<FileLink>
 }
 
 export type BlobOptions = {
   config: Pick<Config, 'storage' | 'dataDir' | 's3Endpoint'>
-  /** Called when a link is created, because the port may only be known then. */
+  /** Called whenever a link is created, because the port may only be known then. */
   baseUrl: () => string
-  /** Signs links with a key derived for this purpose only. */
+  /** The key that signs links. It is derived only for this purpose. */
   linkKey: Buffer
   clock?: Clock
   sweeps?: Sweeps
@@ -57,7 +57,7 @@ const addressOf = ({ storage, dataDir }: BlobOptions['config']): string =>
     ? resolve(folderOf(storage, dataDir))
     : `s3://${storage.bucket}${storage.prefix === '' ? '' : `/${storage.prefix}`}`
 
-/** Opens the storage without links. With `sweeps`, it also deletes partial files of killed processes. */
+/** Opens the storage without links. With `sweeps`, also deletes partial files of killed processes. */
 export const openStore = async (
   { storage, dataDir, s3Endpoint }: BlobOptions['config'],
   clock: Clock,

@@ -1,4 +1,4 @@
-/** Names the file for every client: the plain form for old ones, the encoded one (RFC 6266) for the rest. */
+/** Names the file for every client: in plain form for old ones, and encoded (RFC 6266) for all others. */
 export const contentDisposition = (disposition: 'attachment' | 'inline', fileName?: string): string => {
   if (!fileName) return disposition
   const name = fileName.toWellFormed()

@@ -1,5 +1,5 @@
-// Files in a folder. A file has the bytes and then a trailer of fixed length with the content type: both change with a
-// single rename, and a file without the trailer is incomplete.
+// Stores files in a folder. Each file ends with a trailer of fixed length that contains the content type. Both change
+// with a single rename, and a file without the trailer is incomplete.
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, opendir, realpath, rename, rm, stat, unlink } from 'node:fs/promises'
@@ -10,9 +10,12 @@ import type { Sweeps } from '../sweeps.ts'
 import { measure } from './measure.ts'
 import { type BlobStore, checkContentType, checkKey, checkPrefix, isKey, resolveRange } from './store.ts'
 
-/** In the same file system as the files, for the rename. Starts with a dot, unlike any key. */
+/**
+ * Incomplete files are in the same file system as the others, so that they can be renamed. The name starts with a dot,
+ * unlike any key.
+ */
 const incoming = '.incoming'
-/** A write touches its file repeatedly; one untouched for this long belongs to a dead process. */
+/** A write touches its file repeatedly. If a file was not touched for this long, its process is dead. */
 const abandonedAfterMs = 3_600_000
 
 const trailerBytes = 128
@@ -36,7 +39,7 @@ const readTrailer = async (file: FileHandle, size: number) => {
 const hasCode = (error: unknown, ...codes: string[]) =>
   error instanceof Error && 'code' in error && codes.includes(String(error.code))
 
-/** Missing, not a folder on the way, or an unexpected symbolic link. */
+/** Whether the file does not exist. A parent that is not a folder and an unexpected symbolic link count as well. */
 const isAbsence = (error: unknown) => hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')
 
 const storageFailure = (error: unknown) =>
@@ -68,7 +71,7 @@ export const openLocalStore = async (folder: string, sweeps?: Sweeps): Promise<B
   await mkdir(join(folder, incoming), { recursive: true })
   const root = await realpath(folder)
 
-  /** Returns the folder of a key, unless a symbolic link leads elsewhere. */
+  /** Returns the folder of a key. Throws if a symbolic link leads elsewhere. */
   const folderOf = async (organization: string, kind: string) => {
     const path = join(root, organization, kind)
     if ((await realpath(path)) !== path) throw new Error('A folder of the file storage is a symbolic link.')
@@ -112,7 +115,7 @@ export const openLocalStore = async (folder: string, sweeps?: Sweeps): Promise<B
       await mkdir(join(root, organization, kind), { recursive: true })
       const target = await folderOf(organization, kind)
       await rename(temporary, join(target, name))
-      // Also syncs the parent folders: another put may have created them without having synced them.
+      // The parent folders are synced too, because another put may have created them and not synced them yet.
       for (const path of [target, join(root, organization), root]) await syncFolder(path)
       return measured.result()
     } catch (error) {
@@ -131,7 +134,8 @@ export const openLocalStore = async (folder: string, sweeps?: Sweeps): Promise<B
     }
   }
   await sweep()
-  // Files that were too recent at the start. A failure shows in `check`, which uses the same folder.
+  // This deletes files that were too recent at the start. If it fails, `check` fails too, because it uses the same
+  // folder.
   const sweeping = setInterval(() => void sweep().catch(() => undefined), abandonedAfterMs).unref()
 
   const walk = async function* (path: string, prefix: string): AsyncGenerator<string> {
@@ -179,7 +183,7 @@ export const openLocalStore = async (folder: string, sweeps?: Sweeps): Promise<B
       try {
         const target = await folderOf(organization, kind)
         await unlink(join(target, name))
-        // Erased files must not return after a power failure.
+        // This ensures that erased files don't return after a power failure.
         await syncFolder(target)
       } catch (error) {
         if (!isAbsence(error)) throw storageFailure(error)

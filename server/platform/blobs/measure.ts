@@ -24,7 +24,7 @@ export const measure = (source: BlobSource, maxBytes = Number.POSITIVE_INFINITY)
 
   return {
     chunks,
-    /** The error of the source, not of the store. */
+    /** Returns the error of the source, as opposed to the store. */
     failure: () => failure,
     result: () => ({ bytes, sha256: hash.digest('base64') }),
   }

@@ -1,9 +1,9 @@
-// Which database a file store belongs to: files that it does not reference can be deleted, unless another database uses
-// them.
+// Records which database a file store belongs to. A database deletes files that it does not reference, which would be
+// wrong if another database used them.
 
 import type { BlobStore } from './store.ts'
 
-/** Under an organization that does not exist. */
+/** No organization has this ID. */
 const place = '00000000-0000-0000-0000-000000000000/owner/'
 
 const markOf = (instanceId: string) => place + instanceId
@@ -18,16 +18,17 @@ const listOwners = async (store: BlobStore): Promise<string[]> => {
 export const hasClaimed = async (store: BlobStore, instanceId: string): Promise<boolean> =>
   (await store.head(markOf(instanceId))) !== undefined
 
-/** The keys with which other databases have claimed the store. */
+/** Returns the keys with which other databases have claimed the store. */
 export const listOtherOwners = async (store: BlobStore, instanceId: string): Promise<string[]> =>
   (await listOwners(store)).filter((key) => key !== markOf(instanceId))
 
 /**
- * The same, but claims it for this database if there are none. Of two concurrent claims, at least one sees the other.
+ * Returns the keys with which other databases have claimed the store. If there are none, claims it for this database.
+ * Of two concurrent claims, at least one sees the other.
  */
 export const claimStore = async (store: BlobStore, instanceId: string): Promise<string[]> => {
   const owners = await listOwners(store)
-  // The credentials may only be able to read an existing claim.
+  // The credentials may allow reading an existing claim, but not writing one.
   if (owners.length > 0) return owners.filter((key) => key !== markOf(instanceId))
   await store.put(markOf(instanceId), [], { contentType: 'application/octet-stream' })
   return listOtherOwners(store, instanceId)

@@ -1,4 +1,4 @@
-// Files in a bucket on S3 or a compatible store.
+// Stores files in a bucket on S3 or a compatible store.
 import { Readable } from 'node:stream'
 import {
   AbortMultipartUploadCommand,
@@ -41,12 +41,12 @@ export type S3Options = {
   sweeps?: Sweeps | undefined
 }
 
-/** Two parts are in memory at a time; 10,000 parts are 80 GiB. */
+/** Two parts are in memory at a time. The most parts of an upload, 10,000, contain 80 GiB. */
 const partsAtOnce = 2
 const partBytes = mostBuffered / partsAtOnce
-/** S3's maximum for signed links. */
+/** The longest time that S3 allows for signed links. */
 const maxLinkSeconds = 7 * 86_400
-/** An upload that takes a day belongs to a dead process. */
+/** If an upload takes a day, its process is dead. */
 const abandonedAfterMs = 86_400_000
 const sweepEveryMs = 3_600_000
 const fallbackRegion = 'us-east-1'
@@ -55,7 +55,7 @@ const unknownType = 'application/octet-stream'
 const openClient = async (endpoint: string | undefined) => {
   const options: S3ClientConfig = {
     ...(endpoint && { endpoint, forcePathStyle: true }),
-    // Not all compatible stores support newer checksums, and the signature already covers the bytes.
+    // Some compatible stores don't support newer checksums, and the signature already covers the bytes.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
@@ -66,7 +66,7 @@ const openClient = async (endpoint: string | undefined) => {
     },
   }
   const client = new S3Client(options)
-  // The SDK finds region and credentials; only it knows AWS_REGION and the profiles.
+  // The SDK finds the region and credentials, because only it reads AWS_REGION and the profiles.
   const region = await client.config.region().catch(() => undefined)
   if (region) return client
   client.destroy()
@@ -84,9 +84,8 @@ const unavailable = (cause: unknown) =>
   })
 
 /**
- * Undefined for a missing file. Every other failure is the store's, not the caller's. (Without permission to list the
- * bucket,
- * S3 returns 403 instead of 404, so the credentials need it.)
+ * Returns undefined if the file is missing. The store is responsible for every other failure, not the caller. (Without
+ * permission to list the bucket, S3 returns 403 instead of 404, so the credentials need it.)
  */
 const ask = async <T>(sent: Promise<T>): Promise<T | undefined> => {
   try {
@@ -107,7 +106,8 @@ export const openS3Store = async ({ bucket, prefix, endpoint, clock, sweeps }: S
   const put: LinkingStore['put'] = async (key, source, { contentType, maxBytes }) => {
     const measured = measure(source, maxBytes)
     try {
-      // A single request if the file fits in one part, otherwise a multipart upload, which is aborted on failure.
+      // This sends a single request if the file fits in one part. Otherwise it is a multipart upload, which is aborted
+      // on failure.
       const upload = new Upload({
         client,
         params: {
@@ -137,7 +137,7 @@ export const openS3Store = async ({ bucket, prefix, endpoint, clock, sweeps }: S
     )
   }
 
-  /** Rejects a range with the size of the file, which the store does not return. */
+  /** Rejects a range with the size of the file, which the store's response lacks. */
   const refuseRange = async (key: string, range: BlobRange) => {
     const found = await head(key)
     if (!found) return undefined
@@ -177,7 +177,7 @@ export const openS3Store = async ({ bucket, prefix, endpoint, clock, sweeps }: S
   }
 
   const check = async () => {
-    // Checks writing once: repeated every few seconds, it would cost money and create many versions.
+    // Writing is only checked once. Doing it every few seconds would cost money and create many versions.
     try {
       if (writable) return void (await client.send(new HeadBucketCommand({ Bucket: bucket })))
       await client.send(new PutObjectCommand({ ...probe, Body: '', ContentLength: 0 }))
@@ -199,8 +199,8 @@ export const openS3Store = async ({ bucket, prefix, endpoint, clock, sweeps }: S
       await client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }))
     }
   }
-  // In the background, ignoring failures: some stores cannot list uploads, and a lifecycle rule of the bucket does the
-  // same.
+  // This runs in the background and ignores failures, because some stores can't list uploads, and a lifecycle rule of
+  // the bucket does the same.
   const sweepQuietly = () => void sweep().catch(() => undefined)
   sweepQuietly()
   const sweeping = setInterval(sweepQuietly, sweepEveryMs).unref()

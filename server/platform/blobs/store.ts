@@ -1,16 +1,19 @@
-// The interface of file stores, and the format of keys, ranges, and content types.
+// Declares the interface of file stores, and the format of keys, ranges, and content types.
 import type { Readable } from 'node:stream'
 import { ApiError } from '../errors.ts'
 
-/** Maximum part of a file in memory during a put. */
+/** How much of a file is in memory at most during a put. */
 export const mostBuffered = 16 * 1024 * 1024
 
-/** `organizationId/kind/name`: see `checkKey`. */
+/** `organizationId/kind/name`. `checkKey` describes the format. */
 export type BlobKey = string
 
 type BlobHead = { bytes: number; contentType: string; modifiedAt: Date }
 
-/** First and last byte, from 0 as in HTTP ranges; without `end`, or beyond the last byte, to the end. */
+/**
+ * The first and last byte, counted from 0 as in HTTP. Without `end`, or if `end` is beyond the last byte, the range
+ * extends to the end of the file.
+ */
 export type BlobRange = { start: number; end?: number }
 
 type BlobContent = {
@@ -33,12 +36,12 @@ export type BlobStore = {
     source: BlobSource,
     options: { contentType: string; maxBytes?: number },
   ) => Promise<{ bytes: number; sha256: string }>
-  /** The caller reads the stream to its end or destroys it. */
+  /** Opens a file. The caller reads the stream to its end or destroys it. */
   get: (key: BlobKey, range?: BlobRange) => Promise<BlobContent | undefined>
   head: (key: BlobKey) => Promise<BlobHead | undefined>
-  /** Deleting a missing file succeeds. */
+  /** Deletes a file. Succeeds if it does not exist. */
   delete: (key: BlobKey) => Promise<void>
-  /** In no particular order; concurrent changes may be included or not. */
+  /** Lists files in no particular order, with or without concurrent changes. */
   list: (prefix: string) => AsyncIterable<{ key: BlobKey; modifiedAt: Date }>
   /** Throws if nothing can be written. */
   check: () => Promise<void>
@@ -50,19 +53,20 @@ export type LinkOptions = {
   fileName: string
   contentType: string
   disposition: 'attachment' | 'inline'
-  /** The digest of the file, in base64, which this service sends with it. */
+  /** The file's digest in base64. This service sends it along. */
   sha256?: string
 }
 
-/** A store with its own download links, which bypass this service. */
+/** A store with its own download links, which don't lead through this service. */
 export type LinkingStore = BlobStore & { signedUrl: (key: BlobKey, options: LinkOptions) => Promise<string> }
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const segment = /^[a-z0-9](?:[a-z0-9._-]{0,199})$/
 
 /**
- * An organization's ID and two segments of lower-case letters, digits, and `._-` that start with a letter or digit: the
- * same file on every file system, no path out of the folder, and no name that stores use internally.
+ * Splits a key into an organization's ID and two segments. The segments consist of lowercase letters, digits, and
+ * `._-`, and start with a letter or digit. Such a key is the same file on every file system, never leads out of the
+ * folder, and never equals a name that stores use internally.
  */
 export const checkKey = (key: string): [organization: string, kind: string, name: string] => {
   const [organization, kind, name, ...more] = key.split('/')
@@ -89,7 +93,7 @@ export const checkPrefix = (prefix: string): string => {
   return prefix
 }
 
-/** Stored with the bytes and sent as a header. */
+/** Throws if a content type can't be stored or sent as a header. */
 export const checkContentType = (contentType: string): string => {
   if (contentType.length > 100) throw new TypeError('The content type of a blob can have at most 100 characters')
   if (!/^[\w.+-]+\/[\w.+-]+(?:; ?[\w.+-]+=(?:[\w.+-]+|"[\x20\x21\x23-\x5b\x5d-\x7e]*"))*$/.test(contentType)) {
@@ -101,7 +105,7 @@ export const checkContentType = (contentType: string): string => {
 export const isOrdered = ({ start, end = start }: BlobRange): boolean =>
   Number.isSafeInteger(start) && Number.isSafeInteger(end) && start >= 0 && end >= start
 
-/** The range of a file to send. */
+/** Returns the part of a file to send. */
 export const resolveRange = (range: BlobRange | undefined, totalBytes: number): { start: number; bytes: number } => {
   if (!range) return { start: 0, bytes: totalBytes }
   const end = Math.min(range.end ?? totalBytes - 1, totalBytes - 1)

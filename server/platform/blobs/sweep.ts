@@ -13,7 +13,10 @@ const batchSize = 500
 
 type Owned = { db: Db; blobs: Blobs; log: Log }
 
-/** Rejects a storage without the files of this database, such as the empty folder of a missing mount. */
+/**
+ * Throws if the storage lacks the files of this database, for example because a mount is missing and its folder is
+ * empty.
+ */
 export const checkOwnStore = async ({ db, blobs }: Pick<Owned, 'db' | 'blobs'>): Promise<void> => {
   if ((await readClaimedStorage(db)) !== blobs.address) return
   if (await hasClaimed(blobs, await readInstanceId(db))) return
@@ -23,7 +26,9 @@ export const checkOwnStore = async ({ db, blobs }: Pick<Owned, 'db' | 'blobs'>):
   )
 }
 
-/** False, with a log line, if the storage belongs to another database, which may use the files. */
+/**
+ * Claims the storage. Returns false and logs it if the storage belongs to another database, which may use the files.
+ */
 export const claimOwnStore = async ({ db, blobs, log }: Owned): Promise<boolean> => {
   await checkOwnStore({ db, blobs })
   const owners = await claimStore(blobs, await readInstanceId(db))
@@ -37,7 +42,7 @@ type SweptStore = SweepDeps & { blobs: Blobs }
 type FileSweep = {
   name: string
   schedule: string
-  /** The middle part of the keys to sweep. */
+  /** The kind of files to sweep, which is the middle part of their keys. */
   kind: string
   /** Returns which of these files of an organization are in use. */
   listNamed: (db: Db, org: OrgId, keys: string[]) => Promise<string[]>
@@ -50,7 +55,7 @@ const sweepFiles = async (
   { kind, listNamed }: FileSweep,
   { org, now, signal }: SweepScope,
 ): Promise<void> => {
-  // Newer files may be about to be referenced.
+  // Newer files may not be referenced yet.
   const before = now.getTime() - dayMs
   let deleted = 0
   let batch: string[] = []
@@ -73,7 +78,7 @@ const sweepFiles = async (
   if (deleted > 0) log.info({ organizationId: org, kind, deleted }, 'deleted unreferenced files')
 }
 
-/** A process that dies between storing a file and referencing it leaves one that nobody will ever find. */
+/** Deletes files that nothing references. They remain if a process dies between storing a file and referencing it. */
 export const defineFileSweep = (sweep: FileSweep): Job<SweptStore, SweepPayload> =>
   defineSweep<SweptStore, { id: string }>({
     name: sweep.name,

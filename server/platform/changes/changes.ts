@@ -1,5 +1,5 @@
-// Announces changes of resources to all processes: names and IDs, never content. The event streams of `server/stream`
-// follow them.
+// Announces changes of resources to all processes. Announcements contain names and IDs, but never content. The event
+// streams of `server/stream` follow them.
 
 import type { Db, OrgId } from '../db/database.ts'
 import { longestNotice, notify } from '../db/notify.ts'
@@ -12,9 +12,9 @@ export type ChangeKind = (typeof changeKinds)[number]
 export type Change = {
   resource: Resource
   kind: ChangeKind
-  /** The resources that changed; without them, any of this kind could have. */
+  /** The resources that changed. If it is not set, any resource of this kind may have changed. */
   ids?: string[]
-  /** The only people who may learn of it. */
+  /** The only people who may know of the change. */
   userIds?: string[]
 }
 
@@ -23,7 +23,7 @@ export type Notice = { org: string; id: string; changes: Change[] }
 
 export const changesChannel = 'earshot_changes'
 
-/** Above this number, the IDs are left out: nobody shows that many at once. */
+/** If there are more IDs than this, they are left out, because no page shows that many at once. */
 const mostIds = 20
 const idLength = 36
 
@@ -34,7 +34,7 @@ const compact = ({ resource, kind, ids = [], userIds }: Change): Compact => {
   return userIds ? [resource, kind, named, userIds] : [resource, kind, named]
 }
 
-/** The payloads of notifications: the organization, an ID, and JSON. Each is short enough. */
+/** Returns the payloads of notifications: the organization, an ID, and JSON. Each is short enough for PostgreSQL. */
 const payloadsOf = (org: OrgId, changes: Change[]): string[] => {
   const room = longestNotice - 2 * idLength - '[]'.length
   const groups: string[][] = []
@@ -56,7 +56,7 @@ const payloadsOf = (org: OrgId, changes: Change[]): string[] => {
 export const orgOfPayload = (payload: string): string => payload.slice(0, idLength)
 
 export const readPayload = (payload: string): Notice => {
-  // Only `payloadsOf` writes them.
+  // Only `payloadsOf` writes this JSON.
   const listed = JSON.parse(payload.slice(2 * idLength)) as Compact[]
   const changes = listed.map(
     ([resource, kind, ids, userIds]): Change => ({
@@ -69,7 +69,7 @@ export const readPayload = (payload: string): Notice => {
   return { org: orgOfPayload(payload), id: payload.slice(idLength, 2 * idLength), changes }
 }
 
-/** Announces changes in the transaction that makes them: nobody learns of them unless it commits. */
+/** Announces changes in the transaction that makes them, so that nothing is announced unless it commits. */
 export const publishChanges = async (trx: Db, org: OrgId, ...changes: Change[]): Promise<void> => {
   const some = changes.filter(({ ids }) => ids === undefined || ids.length > 0)
   for (const payload of payloadsOf(org, some)) await notify(trx, changesChannel, payload)

@@ -1,20 +1,20 @@
 import type { Entitlement, Feature, Role } from '../identity/actor.ts'
 
 type Rule = {
-  /** The role that can read the resource, and so follow its changes. */
+  /** The role that is needed to read the resource and to follow its changes. */
   role: Role
   entitlement?: Entitlement
   feature?: Feature
-  /** Hidden from people with an unfinished blind review. */
+  /** People with an unfinished blind review don't see these changes. */
   hiddenFromBlind?: true
-  /** The type of its targets in audit events: each such event is a change. */
+  /** The type of the resource in audit events. Each audit event of this type is a change. */
   audited?: string
 }
 
 /** The resources with announced changes, under the names of their paths. */
 const resources = {
   conversations: { role: 'viewer' },
-  /** Results of monitors. The ID is that of the conversation. */
+  /** The results of monitors. The ID is that of the conversation. */
   results: { role: 'viewer', entitlement: 'monitors', hiddenFromBlind: true },
   monitors: { role: 'viewer', entitlement: 'monitors', audited: 'monitor' },
   'evaluation-runs': { role: 'viewer', entitlement: 'monitors', audited: 'run' },
@@ -61,5 +61,5 @@ const byAuditedType = new Map<string, Resource>(
   }),
 )
 
-/** The resource of a target in the audit log, if its changes are announced. */
+/** Returns the resource that audit events of this type change, or undefined if its changes are not announced. */
 export const resourceOfTarget = (type: string): Resource | undefined => byAuditedType.get(type)

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from './database.ts'
 
-/** Stores the current size of the database for today, and forgets those of a year ago. */
+/** Stores the current size of the database for today, and deletes sizes that are a year old. */
 export const storeDatabaseSize = async (db: Db): Promise<void> => {
   await sql`
     INSERT INTO database_sizes (day, bytes) VALUES (current_date, pg_database_size(current_database()))
@@ -11,7 +11,7 @@ export const storeDatabaseSize = async (db: Db): Promise<void> => {
 
 export type DatabaseSize = { bytes: number; addedBytes: number | null; days: number | null }
 
-/** Returns the current size and how much it grew in the last week, or since it is recorded. */
+/** Returns the current size, and how much it grew in the last week, or since it is recorded if that is shorter. */
 export const readDatabaseSize = async (db: Db): Promise<DatabaseSize> => {
   const { rows } = await sql<DatabaseSize>`
     SELECT now.bytes, now.bytes - past.bytes AS "addedBytes", current_date - past.day AS days

@@ -1,14 +1,15 @@
-// Copies the files of the embedded database while it runs. PostgreSQL recovers from the copy: files can be
-// inconsistent, because the copy includes the write-ahead log from before the first byte to after the last.
+// Copies the files of the embedded database while it runs. Files in the copy can be inconsistent, but PostgreSQL
+// recovers from that, because the copy includes the write-ahead log from before the first byte until after the last
+// one.
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { errorCode } from './process-control.ts'
 
-/** Copies one file between the two folders. Fails with ENOENT if it is gone. */
+/** Copies one file between the two folders. Fails with ENOENT if it does not exist. */
 export type CopyFile = (path: string) => Promise<void>
 
-/** Their content belongs to the running server and is recreated by recovery. */
+/** The content of these folders belongs to the running server, and recovery creates it again. */
 const emptied = [
   'pg_dynshmem',
   'pg_notify',
@@ -21,11 +22,14 @@ const emptied = [
 ]
 const leftOut =
   /^(postmaster\.(pid|opts)|\.s\.PGSQL\..*|pgsql_tmp.*|pg_internal\.init.*|backup_label.*|tablespace_map.*)$/
-/** Read last, because it contains where recovery starts. */
+/** This file is read last, because it contains where recovery starts. */
 const controlFile = 'global/pg_control'
 const logSegment = /^[0-9A-F]{24}$/
 
-/** Files can be created and deleted while the database runs; the log has everything about them. */
+/**
+ * Copies a file unless it has disappeared. The database creates and deletes files while it runs, and its log has
+ * everything about them.
+ */
 const copyIfThere = async (copy: CopyFile, path: string): Promise<void> => {
   try {
     await copy(path)
@@ -46,7 +50,7 @@ const copyFolder = async (source: string, target: string, path: string, copy: Co
   }
 }
 
-/** `folder` is that of the connected cluster; `target` must not exist. */
+/** Copies a cluster. `folder` is that of the connected cluster. `target` must not exist. */
 export const copyCluster = async (
   connection: pg.PoolConfig,
   { folder, target, copy }: { folder: string; target: string; copy: CopyFile },
@@ -55,7 +59,7 @@ export const copyCluster = async (
   client.on('error', () => {})
   await client.connect()
   try {
-    // Keeps the log from being recycled during the backup; removed when this session ends.
+    // The slot prevents that the log is recycled during the backup. It disappears when this session ends.
     await client.query(`SELECT pg_create_physical_replication_slot('backup_${process.pid}', true, true)`)
     await client.query(`SELECT pg_backup_start('earshot backup', true)`)
     await copyFolder(folder, target, '', copy)

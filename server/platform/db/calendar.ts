@@ -1,4 +1,4 @@
-// Hours, days, and weeks in a time zone, with PostgreSQL's rules.
+// Calculates hours, days, and weeks in a time zone with PostgreSQL's rules.
 
 import { sql } from 'kysely'
 import { invalid } from '../errors.ts'
@@ -8,7 +8,7 @@ export type Calendar = { interval: 'hour' | 'day' | 'week'; timezone: string }
 
 export type CalendarWindow = { since: Date | undefined; until: Date }
 
-/** PostgreSQL has its own list of time zones. */
+/** Converts the error for an unknown time zone, because PostgreSQL has its own list of them. */
 const explainTimeZone = (error: unknown): never => {
   if ((error as { code?: unknown }).code === '22023')
     throw invalid('timezone', 'is not a time zone that the database knows')
@@ -16,8 +16,8 @@ const explainTimeZone = (error: unknown): never => {
 }
 
 /**
- * Returns the times at which the intervals of a period start, the first of them `since` itself, and finally `until`.
- * Without `since`, the period is thirty days.
+ * Returns the times at which the intervals of a period start, and finally `until`. The first time is `since` itself.
+ * Without `since`, the period has thirty days.
  */
 export const listPeriodBounds = async (
   db: Db,
@@ -30,8 +30,8 @@ export const listPeriodBounds = async (
     ? sql`${since}::timestamptz`
     : sql`date_trunc('day', date_subtract(${last}, interval '29 days', ${timezone}), ${timezone})`
   const step = sql`${`1 ${interval}`}::interval`
-  // Each is computed from the first and moved to its own start: if clocks change at midnight, a day starts at one
-  // o'clock, and the next one does not.
+  // Each bound is computed from the first one and then moved to the start of its interval. If clocks change at
+  // midnight, one day starts at one o'clock, but the next one does not.
   const { rows } = await sql<{ bound: Date }>`
     WITH window_start AS MATERIALIZED (SELECT ${start} AS start)
     SELECT start AS bound FROM window_start

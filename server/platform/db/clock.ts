@@ -3,9 +3,9 @@ import type { Clock } from '../clock.ts'
 import type { Db } from './database.ts'
 
 const refreshEveryMs = 10_000
-/** Below this, the round trip to the database explains the difference. */
+/** Smaller differences can result from the round trip to the database. */
 const toleranceMs = 100
-/** A slower response is too inexact. */
+/** A slower response would make the reading too inexact. */
 const longestAnswerMs = 1_000
 
 export const readDatabaseTime = async (db: Db): Promise<Date> => {
@@ -16,8 +16,8 @@ export const readDatabaseTime = async (db: Db): Promise<Date> => {
 }
 
 /**
- * Opens the clock that all processes of an installation share: the database's. Between two readings, it uses this
- * machine's monotonic timer, so that setting the machine's clock changes nothing.
+ * Opens the clock that all processes of an installation share, which is the database's. Between two readings, this
+ * machine's monotonic timer continues it, so setting the machine's clock has no effect.
  */
 export const openDatabaseClock = async (db: Db): Promise<Clock & { close: () => void }> => {
   let offsetMs: number | undefined

@@ -1,4 +1,4 @@
-// Chooses the database: the server in DATABASE_URL, or the embedded one of the data directory.
+// Chooses the database: the server in DATABASE_URL, or the embedded database of the data directory.
 
 import pg from 'pg'
 import type { Log } from '../log.ts'
@@ -11,7 +11,9 @@ export type ConnectOptions = {
   dataDir: string
   applicationName: string
   log: Log
-  /** `required` rejects a data directory that another process uses; commands can run next to it. */
+  /**
+   * `required` rejects a data directory that another process uses. `preferred` also works next to a running service.
+   */
   exclusive: 'required' | 'preferred'
   /** How long to wait for an external server that does not respond yet. */
   patienceMs?: number
@@ -20,7 +22,7 @@ export type ConnectOptions = {
 
 const defaultPatienceMs = 30_000
 
-/** Waits for a server that is starting; any other rejection is final. */
+/** Whether the server is starting, which is worth waiting for. */
 const isStarting = (error: unknown): boolean =>
   ['ECONNREFUSED', 'ENOENT', 'EAI_AGAIN', '57P03'].includes(String(errorCode(error)))
 
@@ -28,14 +30,14 @@ const sharedSessions = (setting: string) =>
   `The connection pooler of ${setting} shares sessions between connections. Set it to session mode ` +
   '(pool_mode = session in PgBouncer), or connect to the server itself.'
 
-/** How often two connections are compared: a busy pooler may separate them once. */
+/** How often two connections are compared, because a busy pooler may separate them once. */
 const rounds = 3
-/** A full pooler makes a connection wait, which proves nothing. */
+/** If the pooler is full, a connection waits, which proves nothing. */
 const answerTimeoutMs = 2_000
 
 /**
- * Returns whether two connections share server sessions, as behind a transaction pooler: one changes its session, or
- * both have the same. Otherwise, this would only show later, in lost notifications and locks.
+ * Whether two connections share server sessions, as behind a transaction pooler. If so, either the session of a
+ * connection changes, or both have the same one. Without this check, notifications and locks would be lost later.
  */
 const shareSessions = async (first: pg.Client, connectionString: string): Promise<boolean> => {
   const readSession = async (client: pg.Client): Promise<number | undefined> => {
@@ -43,7 +45,7 @@ const shareSessions = async (first: pg.Client, connectionString: string): Promis
     return (await client.query<{ pid: number }>(query)).rows[0]?.pid
   }
   const own = await readSession(first).catch(() => undefined)
-  // A pooler numbers its clients itself. Usually this is the server, and a second connection is not needed.
+  // A pooler numbers its clients itself. Usually there is none, and a second connection is not needed.
   if (own === undefined || own === processIdOf(first)) return false
   const second = new pg.Client({ connectionString, connectionTimeoutMillis: answerTimeoutMs })
   second.on('error', () => {})
@@ -62,8 +64,8 @@ const shareSessions = async (first: pg.Client, connectionString: string): Promis
 }
 
 /**
- * Rejects if connections to a read replica share sessions. An unreachable replica is not used, and does not prevent the
- * start.
+ * Rejects if connections to a read replica share sessions. Ignores a replica that can't be reached, because the service
+ * can start without it.
  */
 export const refuseSharedReplica = async (connectionString: string): Promise<void> => {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: answerTimeoutMs })
@@ -76,7 +78,7 @@ export const refuseSharedReplica = async (connectionString: string): Promise<voi
   if (isShared) throw new Error(sharedSessions('EARSHOT_READ_DATABASE_URL'))
 }
 
-/** Connects once, and returns whether connections share sessions. */
+/** Connects once. Returns whether connections share sessions. */
 const tryExternal = async (connectionString: string): Promise<{ isShared: boolean } | { error: unknown }> => {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 10_000 })
   client.on('error', () => {})

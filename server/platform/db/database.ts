@@ -6,31 +6,31 @@ import { recordQuery } from './query-spans.ts'
 import { planning, type SessionSettings, setSession } from './session.ts'
 import type { DB } from './tables.ts'
 
-/** A pool or an open transaction: queries accept either. */
+/** Runs queries on a pool or in an open transaction. */
 export type Db = Kysely<DB>
 
-/** The tenant. Branded, so that no query compiles without one. */
+/** The ID of an organization. It is a type of its own, so that no query compiles without one. */
 export type OrgId = string & { readonly brand: 'OrgId' }
 
 export type DatabaseOptions = {
-  /** As in pg: a connection string, or the folder of a Unix socket with user and database. */
+  /** The connection in pg's format: a URL, or the folder of a Unix socket with user and database. */
   connection: pg.PoolConfig
   applicationName: string
   poolSize?: number
   statementTimeoutMs?: number
-  /** Longer than any statement: a connection without a response until then is closed. */
+  /** A connection without a response after this time is closed. Must be longer than any statement takes. */
   answerTimeoutMs?: number
-  /** Called when a pooled connection is lost; pg would otherwise end the process. */
+  /** Called when a pooled connection is lost, because pg would otherwise end the process. */
   onConnectionLost?: (error: Error) => void
-  /** Another connection, for the lookups of a busy service. */
+  /** Opens an additional connection for the lookups of a busy service. */
   pipelined?: boolean
-  /** Further settings of its sessions. */
+  /** Additional settings of the sessions. */
   settings?: SessionSettings
   /** Traces statements as child spans of their callers. */
   traced?: boolean
-  /** Another kind of connection. */
+  /** The class of connections, unless it is NamingClient. */
   Client?: typeof NamingClient
-  /** Further steps with a new connection. If this rejects, it is closed. */
+  /** Prepares a new connection further. If this rejects, the connection is closed. */
   onConnect?: (client: pg.ClientBase) => Promise<void>
   /** Connections are replaced after this time. */
   lifetimeSeconds?: number
@@ -38,16 +38,16 @@ export type DatabaseOptions = {
 
 export type Database = {
   db: Db
-  /** Requests waiting for a connection. */
+  /** Returns how many requests wait for a connection. */
   waiting: () => number
   stats: () => { total: number; idle: number; waiting: number }
   connection: pg.PoolConfig
   close: () => Promise<void>
 }
 
-// We only store times with milliseconds (timestamptz(3)), so Date is exact.
-// 64-bit integers become JS numbers: counts and bytes, far below 2^53. So do amounts of money.
-// Our sessions use UTC, which Date parses several times faster than the general format.
+// Stored times only have milliseconds (timestamptz(3)), so a Date is exact. 64-bit integers are counts and bytes far
+// below 2^53, and become numbers. Amounts of money do too. Sessions use UTC, and this parser handles it several times
+// faster than the general one.
 const parseInstant = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ)
 pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) =>
   text.endsWith('+00') ? new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`) : parseInstant(text),
@@ -55,7 +55,7 @@ pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) =>
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number)
 
-/** The round trip to the server, which ends the statement itself. */
+/** The time for the round trip to a server that ends the statement itself. */
 const answerMarginMs = 5_000
 
 /** A connection, or a pool. */
@@ -66,10 +66,13 @@ export type Queryable = {
 type RunAlone = (text: string, values: unknown[]) => Promise<pg.QueryResult>
 const runners = new WeakMap<Db, RunAlone>()
 
-/** Runs one statement on any connection, the fastest way; undefined for a transaction, which has its own connection. */
+/**
+ * Returns a function that runs a single statement on any connection, the fastest way. Returns undefined for a
+ * transaction, which has its own connection.
+ */
 export const runnerOf = (db: Db): RunAlone | undefined => runners.get(db)
 
-/** Queries with the connections of a pool. `run` runs single statements. */
+/** Creates a Db that uses the connections of a pool. `run` runs single statements. */
 export const dbOver = (pool: PostgresPool, run: RunAlone, { traced }: Pick<DatabaseOptions, 'traced'>): Db => {
   const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }), ...(traced && { log: recordQuery }) })
   runners.set(db, run)
@@ -93,7 +96,7 @@ export const openConnections = (options: DatabaseOptions) => {
   const Client = options.Client ?? NamingClient
   const timed = {
     ...connection,
-    // A pool without a free connection within this time returns 503 instead of queueing forever.
+    // If no connection is free within this time, the request fails with 503 instead of waiting forever.
     connectionTimeoutMillis: 5_000,
     query_timeout: options.answerTimeoutMs ?? statementTimeoutMs + answerMarginMs,
   }
@@ -104,10 +107,11 @@ export const openConnections = (options: DatabaseOptions) => {
     maxLifetimeSeconds: options.lifetimeSeconds ?? 0,
     onConnect: prepare,
   })
-  // The pool reports its end before its last connections are closed, which the server may still interrupt.
+  // The pool reports its end before its last connections are closed. The server may still interrupt those.
   let closing = false
   pool.on('error', (error) => !closing && options.onConnectionLost?.(error))
-  // The pool only listens to idle connections: one lost between two statements of a transaction would end the process.
+  // The pool only listens to errors of idle connections. Without this listener, losing one between two statements of a
+  // transaction would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   const pipeline = options.pipelined ? openPipeline({ ...timed, Client }, prepare) : undefined
   return {

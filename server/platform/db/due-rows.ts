@@ -3,23 +3,23 @@ import { dayMs } from '../durations.ts'
 import { placement } from './citus/placement.ts'
 import type { Db, OrgId } from './database.ts'
 
-/** Deletes or changes rows of tenants' tables once they are due, organization by organization. */
+/** Deletes or changes rows once they are due, one organization at a time. */
 export type DueRows = {
-  /** Finds organizations with possibly due rows. */
+  /** Finds organizations that may have due rows. */
   listOrganizationsAllOrgs: (db: Db, now: Date) => Promise<{ id: OrgId }[]>
   /** Processes at most `limit` rows of one organization, and returns how many there were. */
   sweep: (db: Db, org: OrgId, place: { now: Date; limit: number }) => Promise<number>
 }
 
 type Definition = {
-  /** A table whose key is the organization and `id`. */
+  /** The primary key of the table must be the organization and `id`. */
   table: string
   /**
-   * An index starts with the organization and this condition. Other tables are compared with `org`: a cluster finds the
-   * node of one organization by its value.
+   * The condition of a due row. An index must start with the organization and this condition. Other tables are compared
+   * with `org`, because a cluster finds the node of an organization by its value.
    */
   isDue: (now: Date, org: RawBuilder<unknown>) => RawBuilder<unknown>
-  /** The changed columns; without it, rows are deleted. */
+  /** The columns to change. Without it, rows are deleted. */
   change?: RawBuilder<unknown>
 }
 
@@ -32,7 +32,7 @@ export const dueRows = ({ table, isDue, change }: Definition): DueRows => ({
     return rows
   },
   sweep: async (db, org, { now, limit }) => {
-    // Skips rows that another process is handling. A row with a copy on every node is never locked.
+    // This skips rows that another process is handling. Rows with a copy on every node are never locked.
     const lock = placement[table] === 'reference' ? sql`` : sql`FOR UPDATE SKIP LOCKED`
     const due = sql`
       SELECT id FROM ${sql.table(table)}

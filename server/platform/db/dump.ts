@@ -1,4 +1,4 @@
-// The schema as text: a reference for readers, and compared so that it never differs from migrations/.
+// Writes the schema as text, for readers and to compare it with the migrations.
 
 import pg from 'pg'
 
@@ -11,7 +11,7 @@ const tablesSql = `
   WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND c.relname <> 'migrations'
   ORDER BY c.relname`
 
-// Every database has PL/pgSQL.
+// PL/pgSQL is left out, because every database has it.
 const extensionsSql = `
   SELECT 'CREATE EXTENSION ' || quote_ident(extname) || ';' AS line FROM pg_extension
   WHERE extname <> 'plpgsql' ORDER BY extname`
@@ -31,7 +31,7 @@ const columnsSql = `
   WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped
   ORDER BY a.attnum`
 
-// NOT NULL is part of its column.
+// NOT NULL is left out, because it is part of the column.
 const constraintsSql = `
   SELECT 'CONSTRAINT ' || quote_ident(conname) || ' ' || pg_get_constraintdef(oid) AS line
   FROM pg_constraint WHERE conrelid = $1 AND contype <> 'n'
@@ -64,13 +64,16 @@ const dumpTable = async (client: pg.ClientBase, table: Table): Promise<string> =
   return `CREATE TABLE ${name} (\n${body.join(',\n')}\n)${partitioning}${options};\n${indexes}`
 }
 
-/** Dumps extensions and the tables of the public schema, by name. The same schema always has the same text. */
+/**
+ * Returns the extensions and the tables of the public schema, sorted by name. The same schema always results in the
+ * same text.
+ */
 export const dumpSchema = async (connection: pg.ClientConfig): Promise<string> => {
   const client = new pg.Client({ ...connection, application_name: 'earshot schema' })
   client.on('error', () => {})
   await client.connect()
   try {
-    // Names outside the search path include their schema, whatever the role's own path is.
+    // Names outside the search path include their schema, so the role's own path must not matter.
     await client.query('SET search_path = public')
     const { rows } = await client.query<Table>(tablesSql)
     const tables: string[] = []

@@ -1,4 +1,4 @@
-// The folder of PostgreSQL's data, and the folder of its socket.
+// Manages the folder of PostgreSQL's data, and the folder of its socket.
 
 import { createHash, randomBytes } from 'node:crypto'
 import {
@@ -29,11 +29,11 @@ const initTimeoutMs = 120_000
 /** The system's limit is 104 bytes on macOS and 108 on Linux, including the final NUL. */
 const maxSocketPathBytes = 100
 
-/** Resolved, so that a folder has one name for all spellings. */
+/** Creates the data directory, and returns its real path, so that it has only one name. */
 export const prepareDataDir = async (dataDir: string): Promise<string> => {
   if (!(await statOrUndefined(dataDir))) {
     await mkdir(dataDir, { recursive: true, mode: 0o700 })
-    // Root's database runs as another user, who must have access to the parent folders.
+    // PostgreSQL does not run as root, so another user must have access to the parent folders.
     if (isRoot()) await chmod(dataDir, 0o711)
   }
   await sweepPartials(dataDir)
@@ -42,7 +42,7 @@ export const prepareDataDir = async (dataDir: string): Promise<string> => {
 
 const folderOf = (dataDir: string): string => join(dataDir, 'postgres')
 
-/** Undefined if there is no cluster. */
+/** Returns undefined if there is no cluster. */
 const readVersion = async (folder: string): Promise<string | undefined> => {
   const text = await readFile(join(folder, 'PG_VERSION'), 'utf8').catch((error) => {
     if (errorCode(error) === 'ENOENT') return undefined
@@ -54,12 +54,12 @@ const readVersion = async (folder: string): Promise<string | undefined> => {
 export const hasCluster = async (dataDir: string): Promise<boolean> =>
   (await readVersion(folderOf(dataDir))) !== undefined
 
-/** For commands on an existing database, which must not create one. */
+/** Throws if there is no cluster. Commands on an existing database must not create one. */
 export const requireCluster = async (dataDir: string): Promise<void> => {
   if (!(await hasCluster(dataDir))) throw new Error(`There is no database in ${dataDir}.`)
 }
 
-/** Returns the folder of the cluster, and creates it if missing. */
+/** Returns the folder of the cluster, and creates it if it is missing. */
 export const prepareCluster = async (dataDir: string, launcher: Launcher, log: Log): Promise<string> => {
   const folder = folderOf(dataDir)
   const version = await readVersion(folder)
@@ -75,7 +75,7 @@ export const prepareCluster = async (dataDir: string, launcher: Launcher, log: L
   log.info({ dataDir }, 'creating the database')
   await makeFolder(folder, async (partial) => {
     await giveTree(partial, launcher.initializer)
-    // The builtin locale sorts equally on every system and never changes with a C library.
+    // The builtin locale sorts alike on every system, and never changes with a C library.
     const settings = ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--encoding=UTF8', '--auth=trust']
     const command = launcher.command('initdb', ['-D', partial, '-U', superuser, '--no-instructions', ...settings])
     const { ok, output } = await run(command, initTimeoutMs)
@@ -86,8 +86,9 @@ export const prepareCluster = async (dataDir: string, launcher: Launcher, log: L
 }
 
 /**
- * Writes the two files with which the server authenticates callers: they are next to the cluster, so that a restored or
- * older one is protected too. If it runs as the user that starts it, the closed folder of its socket protects it.
+ * Writes the two files that tell the server how to authenticate callers. They are next to the cluster, so that they
+ * also protect a cluster that was restored or is older. If the server runs as the user who starts it, the folder of its
+ * socket already protects it.
  */
 export const writeAccessFiles = async (clusterFolder: string, launcher: Launcher): Promise<Record<string, string>> => {
   if (!launcher.asksWhoCalls) return {}
@@ -105,7 +106,10 @@ const replaceFile = async (path: string, text: string): Promise<void> => {
   await rename(partial, path)
 }
 
-/** One name for all processes of a data directory. The folder is closed to others. */
+/**
+ * Creates the folder of the socket, which only its owner can access. All processes of a data directory get the same
+ * one.
+ */
 export const prepareSocketFolder = async (clusterFolder: string, launcher: Launcher): Promise<string> => {
   if (Buffer.byteLength(join(clusterFolder, '.s.PGSQL.5432')) <= maxSocketPathBytes) return clusterFolder
   const shared = await access('/tmp', constants.W_OK).then(
@@ -114,7 +118,7 @@ export const prepareSocketFolder = async (clusterFolder: string, launcher: Launc
   )
   const folder = join(shared, `earshot-${createHash('sha256').update(clusterFolder).digest('hex').slice(0, 16)}`)
   const { uid, gid } = launcher.owner
-  // Created by an earlier version; another program that runs as nobody may have written to it.
+  // The folder may come from an earlier version, and another program that runs as nobody may have written to it.
   const former = isRoot() && uid !== nobody.uid && (await lstat(folder).catch(() => undefined))
   if (former && former.uid === nobody.uid) await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { mode: 0o700 }).catch((error) => {

@@ -1,4 +1,5 @@
-// Folders that are complete or missing: filled with a temporary name, synced, then renamed.
+// Creates folders that are either complete or missing. They are filled under a temporary name, synced, and then
+// renamed.
 
 import { randomBytes } from 'node:crypto'
 import { chmod, chown, lchown, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
@@ -16,8 +17,8 @@ export const statOrUndefined = (path: string) =>
   })
 
 /**
- * Creates `target` by filling a sibling and renaming it. Of two concurrent processes, the slower one drops its work. A
- * kill leaves a sibling that `sweepPartials` removes at the next start.
+ * Creates `target` by filling a sibling and renaming it. If two processes do this, the slower one discards its work. If
+ * the process is killed, `sweepPartials` removes the sibling at the next start.
  */
 export const makeFolder = async (target: string, fill: (partial: string) => Promise<void>): Promise<void> => {
   const partial = `${target}.partial-${process.pid}-${randomBytes(4).toString('hex')}`
@@ -38,7 +39,7 @@ export const sweepPartials = async (folder: string): Promise<void> => {
   for (const name of await readdir(folder)) {
     const maker = /\.partial-(\d+)-[0-9a-f]{8}$/.exec(name)?.[1]
     if (!maker || (Number(maker) !== process.pid && (await isAlive(Number(maker))))) continue
-    // A child of the dead process may still be writing for a moment.
+    // A child of the dead process may continue writing for a moment.
     await rm(join(folder, name), { recursive: true, force: true, maxRetries: 5 })
   }
 }
@@ -52,7 +53,7 @@ export const syncFolder = async (folder: string): Promise<void> => {
   }
 }
 
-/** Makes a tree readable for everyone, whatever umask it was copied with, and syncs it. */
+/** Makes a folder with its content readable for everyone, regardless of the umask of its creation, and syncs it. */
 export const publishTree = async (folder: string): Promise<void> => {
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name)
@@ -70,7 +71,10 @@ export const publishTree = async (folder: string): Promise<void> => {
   await chmod(folder, 0o755)
 }
 
-/** Only root can change the owner. The top folder is last, so that its owner shows whether everything was changed. */
+/**
+ * Changes the owner of a folder with its content, which only root can do. The top folder is last, so that its owner
+ * shows whether everything was changed.
+ */
 export const giveTree = async (folder: string, { uid, gid }: Owner): Promise<void> => {
   if (!isRoot() || (await stat(folder)).uid === uid) return
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {

@@ -1,6 +1,6 @@
 // Finds PostgreSQL's programs and a way to run them. PostgreSQL refuses to run as root, so root has to drop its
-// privileges, and an unprivileged user has no access to a home directory with mode 0700. Each way is actually tried,
-// and the first that works is used.
+// privileges. But an unprivileged user has no access to a home directory with mode 0700. Each way is tried, and the
+// first one that works is used.
 
 import { spawn } from 'node:child_process'
 import { constants } from 'node:fs'
@@ -14,9 +14,9 @@ type Command = { file: string; args: string[]; identity: { uid?: number; gid?: n
 
 export type Launcher = {
   way: WayName
-  /** Who must own the data for PostgreSQL to accept it. */
+  /** The user who must own the data for PostgreSQL to accept it. */
   owner: Owner
-  /** Who creates the data before the owner is changed: initdb rejects a user without a name. */
+  /** The user who creates the data before its owner changes, because initdb rejects a user without a name. */
   initializer: Owner
   /** Whether the server identifies callers by their user, and only accepts the one who starts it. */
   asksWhoCalls: boolean
@@ -29,18 +29,21 @@ type Way = {
   name: WayName
   owner: Owner
   initializer?: Owner
-  /** Where the programs are copied to before they run, if not run in place. */
+  /** The folder to which the programs are copied before they run, if necessary. */
   copyTo?: string
   wrap: (file: string, args: string[], as: Owner) => Command
 }
 
 export const nobody: Owner = { uid: 65_534, gid: 65_534 }
-/** Only runs root's database. No system assigns it, and containers with 65,536 users have it. */
+/** The user that runs root's database. No system assigns this ID, and it exists in containers with 65,536 users. */
 const dedicated: Owner = { uid: 61_042, gid: 61_042 }
 const rootHome = '/var/lib/earshot'
 const probeTimeoutMs = 10_000
 
-/** The same environment whatever variables the user has set: English messages, UTC, no PG… defaults. */
+/**
+ * The environment of the programs. It is the same whatever variables the user has set: English messages, UTC, and no
+ * PG… defaults.
+ */
 export const programEnvironment = {
   LC_ALL: 'C',
   TZ: 'UTC',
@@ -48,7 +51,7 @@ export const programEnvironment = {
 }
 
 const probe = 'cd "$1" && exec "$2" --version'
-/** initdb needs the user's name, which a container's generated user lacks. */
+/** Also checks that the user has a name, which initdb needs and the generated user of a container lacks. */
 const namedProbe = 'cd "$1" && { [ -e postgres/PG_VERSION ] || id -un >/dev/null; }'
 
 const elsewhere = 'Set DATABASE_URL to a PostgreSQL 16 or newer instead.'
@@ -62,7 +65,9 @@ export const findBinaries = (): string => {
   }
 }
 
-/** npm packages contain no symbolic links; this creates those that the package lists. True if all exist. */
+/**
+ * Creates the symbolic links that the package lists, because npm packages can't contain any. Returns whether all exist.
+ */
 const hydrateLinks = async (native: string): Promise<boolean> => {
   const text = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
   const links: { source: string; target: string }[] = JSON.parse(text)
@@ -97,7 +102,7 @@ const copyBinaries = async (native: string, parent: string): Promise<string> => 
 
 const waysOf = async (dataDir: string): Promise<Way[]> => {
   const bare = (file: string, args: string[]): Command => ({ file, args, identity: {} })
-  // Looks like nobody to PostgreSQL, has the files of its real user, and no capabilities.
+  // The program believes that it runs as nobody. It has access to the files of its real user, but no capabilities.
   const asNobody = (file: string, args: string[]): Command =>
     bare('unshare', ['--user', `--map-user=${nobody.uid}`, `--map-group=${nobody.gid}`, file, ...args])
   if (!isRoot()) {
@@ -108,7 +113,8 @@ const waysOf = async (dataDir: string): Promise<Way[]> => {
       { name: 'plain, copied', owner, copyTo: dataDir, wrap: bare },
     ]
   }
-  // Data of a normal user stays that user's. Files of nobody are shared with all other programs of nobody.
+  // Existing data of a normal user keeps its owner. nobody can't be the owner, because all other programs that run as
+  // nobody would have access.
   const existing = await statOrUndefined(join(dataDir, 'postgres'))
   const isTaken = existing && existing.uid !== 0 && existing.uid !== nobody.uid
   const owner = isTaken ? { uid: existing.uid, gid: existing.gid } : dedicated
@@ -118,8 +124,8 @@ const waysOf = async (dataDir: string): Promise<Way[]> => {
     { name: 'user namespace', owner: { uid: 0, gid: 0 }, wrap: asNobody },
     { name: 'plain, copied', owner, initializer: nobody, copyTo: dataDir, wrap: dropped },
     {
-      // For containers, which forbid user namespaces: another user with access to closed folders. The programs find
-      // themselves with access(), which ignores capabilities, so they are in a folder that everyone can access.
+      // Containers forbid user namespaces, so the program runs as another user with access to closed folders. It finds
+      // itself with access(), which ignores capabilities, so it is in a folder that everyone can access.
       name: 'capability, copied',
       owner,
       initializer: nobody,
@@ -155,7 +161,7 @@ export const run = ({ file, args, identity }: Command, timeoutMs: number): Promi
     )
   })
 
-/** Uses the first way that can both access the data directory and run the programs. */
+/** Returns the first way that can both access the data directory and run the programs. */
 export const chooseLauncher = async (options: {
   native: string
   dataDir: string

@@ -1,5 +1,5 @@
-// Starts the server of a cluster: finds a running one, waits for one that is starting, recovering, or stopping, and
-// otherwise starts one. Safe to run in several processes at once.
+// Starts the server of a cluster. Uses a running one, waits for one that is starting, recovering, or stopping, and
+// otherwise starts one. Several processes can do this at once.
 
 import { spawn } from 'node:child_process'
 import { copyFile, open, readFile, realpath, truncate, writeFile } from 'node:fs/promises'
@@ -29,7 +29,7 @@ const unreachableTimeoutMs = 10_000
 const fastStopMs = 10_000
 const immediateStopMs = 10_000
 const maxLogBytes = 10 * 1024 * 1024
-/** Above every system's highest process ID, so it never refers to a running process. */
+/** No system has a process ID this high, so it never refers to a running process. */
 const deadPid = 99_999_999
 
 const serverSettings = (socketFolder: string): Record<string, string> => {
@@ -44,7 +44,7 @@ const serverSettings = (socketFolder: string): Record<string, string> => {
     max_wal_size: '4GB',
     random_page_cost: '1.1',
     jit: 'off',
-    // Statements and errors quote values, and people's words must not reach a log.
+    // Statements and errors contain values, and what people said must not be logged.
     log_min_messages: 'log',
     log_min_error_statement: 'panic',
     log_error_verbosity: 'terse',
@@ -74,7 +74,7 @@ const readPidFile = async (path: string) => {
 
 type ServerState = RunningPostmaster | 'busy' | 'silent'
 
-/** `busy` is a server that responds but is starting, recovering, or stopping. */
+/** Checks the state of the server. `busy` means that it responds but is starting, recovering, or stopping. */
 const ask = async ({ folder, socketFolder, applicationName }: Cluster): Promise<ServerState> => {
   const file = await readPidFile(pidFileOf(folder))
   if (!file || !(await isAlive(file.pid))) return 'silent'
@@ -85,7 +85,7 @@ const ask = async ({ folder, socketFolder, applicationName }: Cluster): Promise<
     connectionTimeoutMillis: 5_000,
   })
   client.on('error', () => {})
-  // Listens from the beginning: the end may come while the connection is still being set up.
+  // The listener is added first, because the connection can end while it is still being set up.
   const gone = new Promise<void>((resolve) => client.once('end', resolve))
   try {
     await client.connect()
@@ -109,7 +109,7 @@ type StartAttempt = { pid: number; ended: boolean; killed: boolean; report: () =
 
 const logFileOf = (folder: string): string => `${folder}.log`
 
-/** Keeps one earlier file. The server appends to the same one, so it can be truncated. */
+/** Rotates the log and keeps one earlier file. The server always appends to the same file, so it can be truncated. */
 export const rotateLog = async (folder: string, maxBytes = maxLogBytes): Promise<void> => {
   const path = logFileOf(folder)
   const found = await statOrUndefined(path)
@@ -130,7 +130,8 @@ const start = async ({ folder, socketFolder, launcher, settings }: Cluster): Pro
     const args = ['-D', folder, ...flags.flatMap(([name, value]) => ['-c', `${name}=${value}`])]
     const command = launcher.command('postgres', args)
     const options = { ...command.identity, cwd: '/', env: programEnvironment }
-    // Its own process group: Ctrl-C in a terminal must only reach this process, which then stops the server in order.
+    // The server has its own process group, so that Ctrl-C in a terminal only reaches this process, which then stops
+    // the server properly.
     const child = spawn(command.file, command.args, {
       ...options,
       detached: true,
@@ -143,7 +144,7 @@ const start = async ({ folder, socketFolder, launcher, settings }: Cluster): Pro
       killed: false,
       report: async () => {
         const written = (await readFile(path)).subarray(from).toString()
-        // Several processes may be trying, and they share the file.
+        // The file can contain messages of other processes that try to start the server at the same time.
         const others = new RegExp(`^\\S+ \\S+ \\S+ \\[(?!${child.pid}\\])\\d+\\] .*\\n?`, 'gm')
         return written.replace(others, '').trim().slice(-2_000)
       },
@@ -163,13 +164,14 @@ const start = async ({ folder, socketFolder, launcher, settings }: Cluster): Pro
 }
 
 /**
- * After a kill, a pid file can be empty or contain another process, and PostgreSQL would refuse to start forever. It
- * gets a dead pid rather than being removed, so that PostgreSQL's own check for backends that still use the data works.
+ * Repairs pid files. After a kill, a pid file can be empty or name another process, and PostgreSQL would never start
+ * again. The file gets the ID of a dead process instead of being removed, so that PostgreSQL still checks whether other
+ * processes use the data.
  */
 const disownPidFiles = async ({ folder, socketFolder }: Cluster): Promise<void> => {
   for (const path of [pidFileOf(folder), join(socketFolder, '.s.PGSQL.5432.lock')]) {
     const found = await statOrUndefined(path)
-    // A newer one may still be written by a server that is starting.
+    // A newer file may still be written by a server that is starting.
     if (!found || Date.now() - found.mtimeMs < 1_000) continue
     const file = await readPidFile(path)
     if (file && (await isPostmasterOf(file.pid, folder))) continue
@@ -189,7 +191,7 @@ export const bringUp = async (cluster: Cluster, stop: AbortSignal): Promise<Runn
   let silentSince = Date.now()
   let told = false
 
-  /** The process may have met a stopping server: another attempt may succeed. */
+  /** Handles a process that has ended. It may have met a stopping server, in which case another attempt may succeed. */
   const forgetEnded = async ({ report: readReport, killed }: StartAttempt): Promise<undefined> => {
     const report = await readReport()
     const passing = killed || isLockConflict(report)
@@ -200,7 +202,7 @@ export const bringUp = async (cluster: Cluster, stop: AbortSignal): Promise<Runn
     await pause(50)
   }
 
-  /** Starts a server unless one uses the folder already; stops that one if it stays unreachable. */
+  /** Starts a server unless one already uses the folder. Stops that one if it stays unreachable. */
   const startUnlessRunning = async (): Promise<StartAttempt | undefined> => {
     const holder = await readPidFile(pidFileOf(folder))
     if (!holder || !(await isPostmasterOf(holder.pid, folder))) return start(cluster)
@@ -231,7 +233,10 @@ export const bringUp = async (cluster: Cluster, stop: AbortSignal): Promise<Runn
   }
 }
 
-/** Fast: open transactions are rolled back, everything committed is on disk. Immediate if that hangs. */
+/**
+ * Stops the server. First rolls back open transactions, so that everything committed is on disk. If that hangs, stops
+ * it immediately.
+ */
 export const stopPostmaster = async (pid: number): Promise<void> => {
   signal(pid, 'SIGINT')
   if (await waitForEnd(pid, fastStopMs)) return

@@ -45,7 +45,7 @@ afterEach(async () => {
     child.kill('SIGKILL')
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
   }
-  // Processes that killed ones left running.
+  // Killed processes can leave a running server behind.
   const left = await postmasterPid().catch(() => 0)
   if (left && (await isAlive(left))) {
     signal(left, 'SIGQUIT')
@@ -71,7 +71,7 @@ const makeOnce = async () => {
   return folder
 }
 
-/** In a tenth of the time that Node needs. */
+/** Copies a folder in a tenth of the time that Node needs. */
 const copy = (from: string, to: string) => promisify(execFile)('cp', ['-a', `${from}/.`, to])
 
 /** Copies a database that was created once, for tests that are not about creating it. */
@@ -105,7 +105,9 @@ const eventually = async <T>(attempt: () => Promise<T>, timeoutMs = 10_000): Pro
 
 type Report = { exclusive: boolean; holder?: string; connection: pg.PoolConfig }
 
-/** Another process that opens the same data directory, reports the result, and closes on a line of input. */
+/**
+ * Starts another process that opens the same data directory, reports the result, and closes when it receives a line.
+ */
 const openElsewhere = (): { child: ChildProcess; report: Promise<Report> } => {
   const script = `
     import { once } from 'node:events'
@@ -148,7 +150,7 @@ describe('start and stop', () => {
     const pid = await postmasterPid()
     await first.close()
     expect(await isAlive(pid)).toBe(false)
-    // Partial folders of living processes stay.
+    // Partial folders of running processes stay.
     const access = (await stat(join(dataDir, 'postgres'))).uid === 61_042 ? ['postgres.hba', 'postgres.ident'] : []
     const left = ['postgres', ...access, 'postgres.log', `postgres.partial-${process.ppid}-0123abcd`]
     expect((await readdir(dataDir)).sort()).toEqual(left)
@@ -247,7 +249,7 @@ describe('recovery', () => {
     } finally {
       await pool.end()
     }
-    // It owns the directory again.
+    // This process owns the directory again.
     const other = openElsewhere()
     expect((await other.report).holder).toBe(`earshot test (pid ${process.pid})`)
   })
@@ -337,7 +339,7 @@ describe.runIf(asRoot)('as root, under folders of mode 0700', () => {
     }
   })
 
-  /** Contains the programs for all of these tests. */
+  /** The folder with the programs for all of these tests. */
   let parent: string
   let native: string
   beforeAll(async () => {

@@ -1,4 +1,5 @@
-// The embedded PostgreSQL of a data directory: started or adopted, owned by one process, restarted when it dies.
+// Runs the embedded PostgreSQL of a data directory: starts or takes over a server, lets one process own it, and
+// restarts it when it dies.
 
 import { rmdir, statfs } from 'node:fs/promises'
 import pg from 'pg'
@@ -20,40 +21,40 @@ export type EmbeddedState = 'lost' | 'restored' | 'failed'
 export type EmbeddedOptions = {
   dataDir: string
   log: Log
-  /** The owner of the data directory, as shown to other processes. */
+  /** The name of the owner that other processes see. */
   applicationName: string
-  /** `failed` is final: the database will not be restarted, and this process should end. */
+  /** Receives the state. `failed` is final: the database will not be restarted, and this process should end. */
   onState?: (state: EmbeddedState, error?: Error) => void
-  /** PostgreSQL settings over the built-in ones. */
+  /** PostgreSQL settings that override the built-in ones. */
   settings?: Record<string, string>
-  /** Folder of the programs, if not the installed package's. */
+  /** The folder of the programs, unless it is the installed package's. */
   native?: string
-  /** Limits how the programs can be run, instead of using the first way that works. */
+  /** Determines how the programs run, instead of using the first way that works. */
   way?: WayName
 }
 
 export type Embedded = {
   connection: pg.PoolConfig
-  /** Whether this process owns the data directory. One that does not can use it, but never stops it. */
+  /** Whether this process owns the data directory. Other processes can use it, but never stop it. */
   exclusive: boolean
-  /** Why it cannot be reached, if known. */
+  /** Returns why the database can't be reached, if that is known. */
   fault?: () => string | undefined
-  /** Otherwise its owner, such as `earshot serve (pid 4711)`. */
+  /** The owner if it is another process, such as `earshot serve (pid 4711)`. */
   holder?: string
   close: () => Promise<void>
 }
 
 const databaseName = 'earshot'
-/** The server drops a session's advisory locks as soon as its process is gone, so this lock is never stale. */
+/** The server releases a session's advisory locks as soon as its process ends, so this lock is never outdated. */
 const holdLock = '4702111234474983745'
 const orphanedLockTimeoutMs = 10_000
 const maxOpenTries = 20
-/** Pauses double, and it gives up after about 3 seconds. */
+/** The pauses double. After about three seconds, the process gives up. */
 const maxFailures = 5
 const minLifeMs = 500
 const rotateEveryMs = 5 * 60_000
 
-/** Less than PostgreSQL needs to start, which writes a 16 MiB segment of its log. */
+/** PostgreSQL needs more space than this to start, because it writes a 16 MiB segment of its log. */
 const leastFreeBytes = 32 * 1024 * 1024
 const fullPauseMs = 1_000
 
@@ -62,7 +63,7 @@ const isFull = async (folder: string): Promise<boolean> => {
   return bavail * bsize < leastFreeBytes
 }
 
-/** Undefined if the lock was acquired, otherwise the name of the process that has it. */
+/** Locks the data directory. Returns undefined on success, otherwise the name of the process that owns it. */
 const lockDataDirectory = async (client: pg.Client): Promise<string | undefined> => {
   const deadline = Date.now() + orphanedLockTimeoutMs
   for (;;) {
@@ -75,7 +76,7 @@ const lockDataDirectory = async (client: pg.Client): Promise<string | undefined>
     )
     const holder = holders.rows[0]?.name
     const pid = Number(/\(pid (\d+)\)$/.exec(holder ?? '')?.[1])
-    // The server may need a moment to notice that a killed process is gone.
+    // The server may need a moment to notice that a killed process has ended.
     if (holder && ((await isAlive(pid)) || Date.now() > deadline)) return holder
     await pause(50)
   }
@@ -115,7 +116,7 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Embedded> 
         return { running, holder }
       } catch (error) {
         await running.client.end().catch(() => {})
-        // The server may have been stopping for its former owner.
+        // The server may have been stopping because its former owner ended.
         const passing = !(error instanceof pg.DatabaseError) || /^(57P|08)/.test(error.code ?? '')
         if (!passing || tries >= maxOpenTries) throw error
         log.debug({ err: error }, 'the database stopped while connecting')
@@ -157,7 +158,7 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Embedded> 
   const recover = async (): Promise<void> => {
     log.error('lost the database; restarting it')
     options.onState?.('lost')
-    // A server that dies right after its start is not restarted in a tight loop.
+    // A server that dies right after its start is not restarted immediately.
     await pause(Math.max(0, restoredAt + minLifeMs - Date.now()))
     for (let failures = 0; !closing.signal.aborted; ) {
       const error = await tryRestore()
@@ -177,7 +178,7 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Embedded> 
     }
   }
 
-  /** Returns why it failed, if it did. */
+  /** Tries to restart the server. Returns why it failed, if it did. */
   const tryRestore = async (): Promise<Error | undefined> => {
     try {
       await restore()
@@ -212,7 +213,7 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Embedded> 
     await recovery
     if (held) await stopPostmaster(running.pid)
     await running.client.end().catch(() => {})
-    // Only a folder outside the data is empty now, and is removed.
+    // Only a socket folder outside the data is empty now and can be removed.
     if (held && socketFolder !== folder) await rmdir(socketFolder).catch(() => {})
   }
   let stopped: Promise<void> | undefined

@@ -13,7 +13,7 @@ const failureOf = async (config: pg.ClientConfig): Promise<unknown> => {
   )
 }
 
-/** An address without a server. */
+/** Returns a port on which no server listens. */
 const closedPort = async (): Promise<number> => {
   const server = createServer().listen(0)
   await once(server, 'listening')
@@ -39,7 +39,7 @@ it('other errors are not', () => {
   expect(isPassingDatabaseError(undefined)).toBe(false)
 })
 
-/** Messages of Citus 14. */
+/** Creates an error with a message of Citus 14. */
 const fromCitus = (code: string, message: string, routine = 'ReportResultError') =>
   Object.assign(new Error(message), { code, routine })
 

@@ -8,7 +8,7 @@ const passingCodes = new Set([
   'ENOENT',
   'EPIPE',
   'ETIMEDOUT',
-  // Its name, while it is recreated.
+  // The name of the server may not resolve while it is recreated.
   'EAI_AGAIN',
   'ENOTFOUND',
 ])
@@ -17,8 +17,9 @@ const passingMessages =
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error)/
 
 /**
- * How Citus reports, without a SQLSTATE of its own, that it lost a node, or a shard that was split in the meantime.
- * After the commit message, the transaction may have committed, as after a connection lost during COMMIT.
+ * Matches the messages with which Citus reports that it lost a node, or a shard that was split in the meantime. They
+ * have no SQLSTATE of their own. If the message is about the commit, the transaction may have committed, as after a
+ * connection lost during COMMIT.
  */
 const lostNode = new RegExp(
   `^(${[
@@ -50,7 +51,7 @@ const isConnectionFault = (error: Error): boolean => {
 /** Whether the same statement may succeed in a moment. */
 export const isPassingDatabaseError = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
-  // All addresses of a name were tried.
+  // All addresses of the name were tried.
   if (error instanceof AggregateError) return error.errors.every(isPassingDatabaseError)
   const code = codeOf(error)
   const fromNode = statesWithoutMeaning.has(code) && lostNode.test(error.message)
@@ -58,7 +59,7 @@ export const isPassingDatabaseError = (error: unknown): boolean => {
 }
 
 /**
- * SQLSTATE classes of a lost or rejected connection, and of a conflict with recovery, which has a message in the
+ * The SQLSTATE classes of a lost or rejected connection, and of a conflict with recovery, whose message is in the
  * server's language. Reads on a standby can't fail to serialize or deadlock for any other reason.
  */
 const standbyStates = /^(08|28|57P0[123]$|53300$|40001$|40P01$)/
@@ -68,8 +69,8 @@ const waitedForPool = 'timeout exceeded when trying to connect'
 export const isFullPool = (error: unknown): boolean => error instanceof Error && error.message === waitedForPool
 
 /**
- * Returns whether the primary should run a read that failed on a standby. A read that took too long, or waited too long
- * for a connection, would only add to the primary's load.
+ * Whether the primary should run a read that failed on a standby. A read that took too long, or waited too long for a
+ * connection, would only add to the primary's load.
  */
 export const isFaultOfStandby = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
@@ -83,12 +84,12 @@ export const isCancelled = (error: unknown): boolean => codeOf(error) === '57014
 /** Whether a statement failed because the server's disk is full. */
 export const isFullDisk = (error: unknown): boolean => codeOf(error) === '53100'
 
-/** Constraints have descriptive names. Citus appends the number of a shard. */
+/** Matches the name of a constraint. Citus appends the number of a shard. */
 const constraintName = /\b([a-z]\w*_(?:pkey|key|fkey|check))(?:_\d+)?\b/
 
 /**
- * Returns the named constraint that a statement violated. Citus only forwards the message of a node, and for rows that
- * it copies there (INSERT … SELECT) not even the SQLSTATE.
+ * Returns the name of the constraint that a statement violated. Citus only forwards the message of a node. For rows
+ * that it copies there (INSERT … SELECT), it does not even forward the SQLSTATE.
  */
 export const violatedConstraint = (error: unknown): string | undefined => {
   if (!(error instanceof Error)) return undefined

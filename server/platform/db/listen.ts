@@ -1,14 +1,14 @@
-// Notifications between processes, over one connection that reconnects. Notifications are lost while it is down, so
-// subscribers are called after each reconnection.
+// Receives notifications from other processes over one connection that reconnects. Notifications are lost while it is
+// down, so subscribers are called after each reconnection.
 
 import pg from 'pg'
 import type { Log } from '../log.ts'
 
 export type Listener = {
   /**
-   * Resolves once notifications reach the handler; while the connection is down, immediately, and they do once it is
-   * back.
-   * `onReconnect` is called after each loss, when notifications work again: drop what they keep fresh.
+   * Subscribes to a channel. Resolves once notifications reach the handler. While the connection is down, resolves
+   * immediately, and notifications arrive once it is back. `onReconnect` is called when notifications work again after
+   * a loss, so that the subscriber can drop outdated data.
    */
   on: (channel: string, handler: (payload: string) => void, onReconnect?: () => void) => Promise<void>
   isConnected: () => boolean
@@ -17,7 +17,7 @@ export type Listener = {
 
 type Subscriber = { channel: string; handler: (payload: string) => void; onReconnect: (() => void) | undefined }
 
-// A silently dead connection is detected after their sum.
+// The sum is how long it takes to detect a connection that died silently.
 const heartbeatEveryMs = 2_000
 const heartbeatTimeoutMs = 2_500
 const closeTimeoutMs = 1_000
@@ -34,7 +34,7 @@ const within = <T>(promise: Promise<T>, timeoutMs: number): Promise<T> => {
 
 const listen = (channel: string) => `LISTEN ${pg.escapeIdentifier(channel)}`
 
-/** Rejects if the first connection fails; every later loss is repaired. */
+/** Opens the connection. Rejects if it fails the first time. After that, reconnects whenever it is lost. */
 export const openListener = async (connection: pg.ClientConfig, log: Log): Promise<Listener> => {
   const subscribers: Subscriber[] = []
   let client: pg.Client | undefined
@@ -62,7 +62,7 @@ export const openListener = async (connection: pg.ClientConfig, log: Log): Promi
     try {
       await within(next.connect(), heartbeatTimeoutMs)
       const listened = new Set<string>()
-      // Someone may subscribe in the meantime, so the list is read until it contains nothing new.
+      // Someone may subscribe in the meantime, so this repeats until the list contains nothing new.
       for (const { channel } of subscribers) {
         if (listened.has(channel)) continue
         await within(next.query(listen(channel)), heartbeatTimeoutMs)
@@ -90,7 +90,9 @@ export const openListener = async (connection: pg.ClientConfig, log: Log): Promi
     }, heartbeatEveryMs)
   }
 
-  /** During a query, pg destroys the socket instead of waiting for a response that may never come. */
+  /**
+   * Ends a connection. During a query, pg destroys the socket instead of waiting for a response that may never come.
+   */
   const abandon = (dead: pg.Client): void => {
     dead.query('SELECT').catch(() => {})
     dead.end().catch(() => {})
@@ -128,7 +130,7 @@ export const openListener = async (connection: pg.ClientConfig, log: Log): Promi
   return {
     on: async (channel, handler, onReconnect) => {
       subscribers.push({ channel, handler, onReconnect })
-      // A failure means a lost connection, and the next one listens to all channels.
+      // If this fails, the connection is lost, and the next one listens to all channels.
       await client?.query(listen(channel)).catch(() => {})
     },
     isConnected: () => client !== undefined,

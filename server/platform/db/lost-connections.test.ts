@@ -41,7 +41,7 @@ it('a connection that the server ends is not used afterwards, and its reason is 
       await expect(ask()).rejects.toMatchObject({ code: '57P01' })
       await isUsable()
     }
-    // Nothing can be rolled back on it either, which is reported here.
+    // Rolling back fails on this connection too, and that error must be recognized.
     const transaction = db.transaction().execute((trx) => end.execute(trx))
     await expect(transaction).rejects.toSatisfy(isPassingDatabaseError)
     await isUsable()

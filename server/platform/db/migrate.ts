@@ -1,4 +1,4 @@
-// Migrates a database to the schema of this code: the files of migrations/, in order, each once.
+// Migrates a database to the schema of this code by running each file of migrations/ once, in order.
 
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
@@ -41,14 +41,14 @@ const readMigrations = async (folder: string): Promise<Migration[]> => {
   }
   return Promise.all(
     names.map(async (name) => {
-      // A checkout on another system may have other line ends.
+      // A checkout on another system may have other line endings.
       const text = (await readFile(join(folder, name), 'utf8')).replaceAll('\r\n', '\n')
       return { name, text, checksum: createHash('sha256').update(text).digest('hex') }
     }),
   )
 }
 
-/** Rejects what would create a schema that no version of the code has had. */
+/** Returns the migrations to apply. Throws if they would create a schema that no version of the code has had. */
 const findPending = (migrations: Migration[], applied: Applied[]): Migration[] => {
   const known = new Map(migrations.map((migration) => [migration.name, migration]))
   for (const { name, checksum } of applied) {
@@ -128,7 +128,7 @@ const withClient = async <T>(connection: pg.ClientConfig, use: (client: pg.Clien
     application_name: 'earshot migrations',
     connectionTimeoutMillis: 10_000,
   })
-  // A lost connection fails the current query; without a listener, it would also end the process.
+  // If the connection is lost, the current query fails. Without a listener, the error would also end the process.
   client.on('error', () => {})
   try {
     await client.connect()
@@ -136,12 +136,15 @@ const withClient = async <T>(connection: pg.ClientConfig, use: (client: pg.Clien
     await requireVersion(client)
     return await use(client)
   } finally {
-    // Also releases a lock.
+    // Closing the connection also releases a lock.
     await client.end().catch(() => {})
   }
 }
 
-/** Returns what was applied. Concurrent processes wait for each other, and each file is applied once. */
+/**
+ * Applies the pending migrations and returns their names. Concurrent processes wait for each other, so each file is
+ * applied once.
+ */
 export const migrate = async (connection: pg.ClientConfig, options: MigrateOptions): Promise<string[]> => {
   const { log, folder = ownFolder } = options
   const migrations = await readMigrations(folder)
@@ -152,7 +155,7 @@ export const migrate = async (connection: pg.ClientConfig, options: MigrateOptio
   })
 }
 
-/** Throws if `migrate` would have something to do, or would fail. Changes nothing. */
+/** Throws if `migrate` would do something or fail. Changes nothing. */
 export const requireMigrated = async (connection: pg.ClientConfig, folder = ownFolder): Promise<void> => {
   const migrations = await readMigrations(folder)
   await withClient(connection, async (client) => {

@@ -1,22 +1,24 @@
 import pg from 'pg'
 
-/** Statements beyond this many distinct texts stay unnamed, so that a server session's memory is bounded. */
+/** The most texts that get a name. Others stay unnamed, so that the memory of a server session is limited. */
 const maxNames = 1_000
 const maxTextLength = 10_000
 
 /**
- * Marks a statement whose plan depends on its values, or whose text depends on the caller: it stays unnamed, is planned
- * each time, and uses up no name.
+ * Marks a statement that stays unnamed and is planned each time, because its plan depends on its values or its text
+ * depends on the caller.
  */
 export const plannedEachTime = '/* planned each time */'
 
-/** pg's message for `query_timeout`, and the codes of PostgreSQL's final messages in any language. */
+/**
+ * pg's message for `query_timeout`, and the codes of PostgreSQL's final messages, which are the same in any language.
+ */
 const answerTimedOut = 'Query read timeout'
 const lastWords = /^(57P|25P0[34])/
 
 /**
- * After these, a connection cannot be used: the response to an abandoned statement may still arrive, or the server
- * closes it.
+ * Whether a connection can't be used after this error, because the response to an abandoned statement may still arrive,
+ * or the server closes it.
  */
 const endsConnection = (error: Error | null): error is Error =>
   error?.message === answerTimedOut ||
@@ -38,7 +40,7 @@ const sharedNameOf = (text: string): string | undefined => {
  * 1.5 times the throughput of unnamed lookups.
  */
 export class NamingClient extends pg.Client {
-  // biome-ignore lint/suspicious/noExplicitAny: pg declares query with ten overloads; this passes all through.
+  // biome-ignore lint/suspicious/noExplicitAny: pg declares ten overloads of query, and this passes all of them on.
   override query(config: any, values?: any, callback?: any): any {
     if (typeof config !== 'string' || !Array.isArray(values)) return super.query(config, values, callback)
     if (callback) return this.#run(config, values, callback)
@@ -47,16 +49,16 @@ export class NamingClient extends pg.Client {
     })
   }
 
-  /** Undefined for a statement that is planned each time. */
+  /** Returns undefined for a statement that is planned each time. */
   protected nameOf(text: string): string | undefined {
     return sharedNameOf(text)
   }
 
-  /** Creating a query from text and naming it afterwards avoids pg's copy of a configuration. */
+  /** Runs a query. Creating it from its text and naming it afterwards avoids that pg copies a configuration. */
   #run(text: string, values: unknown[], told: (error: Error | null, result: unknown) => void): void {
     const callback = (error: Error | null, result: unknown) => {
       if (!endsConnection(error)) return told(error, result)
-      // The pool drops a closed connection, and never returns it before that.
+      // The pool removes a closed connection, but never before this event.
       this.once('end', () => told(error, result))
       this.connection.stream.destroy(error)
     }

@@ -11,11 +11,11 @@ const slice =
       .orderBy(sql.ref(column), order)
       .limit(limit)
 
-/** A page from the highest to the lowest, with one more row if there is another page. For `$call` of a query. */
+/** Selects a page in descending order, with one more row if there is another page. For `$call` of a query. */
 export const newestFirst = (column: string, { limit, after }: Page) => slice(column, 'desc', limit + 1, after)
 
-/** A page from the lowest to the highest, with one more row if there is another page. For `$call` of a query. */
+/** Selects a page in ascending order, with one more row if there is another page. For `$call` of a query. */
 export const oldestFirst = (column: string, { limit, after }: Page) => slice(column, 'asc', limit + 1, after)
 
-/** The next rows of a walk through a table. For `$call` of a query. */
+/** Selects the next rows when reading a table in parts. For `$call` of a query. */
 export const nextRows = (column: string, { limit, after }: Page) => slice(column, 'asc', limit, after)

@@ -20,7 +20,7 @@ const sleep = prepared((on: Db, seconds: number) => on.selectNoFrom(sql`pg_sleep
 
 const lookUpMany = () => Promise.all(Array.from({ length: 40 }, (_, value) => lookUp(db, value)))
 
-/** Returns the session of the pipeline, once it is open: the only one that runs 40 statements at once. */
+/** Returns the session of the pipeline once it is open. No other session runs 40 statements at once. */
 const openedSession = () =>
   vi.waitFor(async () => {
     const sessions = new Set((await lookUpMany()).map(([row]) => row?.pid))
@@ -52,7 +52,7 @@ it('behind a slow statement, the pool is used', async () => {
   slept.then(() => {
     isAsleep = false
   })
-  // The first ones are sent before the pipeline counts as slow.
+  // The first statements are sent before the pipeline counts as slow.
   const early = lookUp(db, 0)
   await vi.waitFor(async () => {
     const found = await Promise.race([lookUp(db, 1), new Promise<[]>((resolve) => setTimeout(() => resolve([]), 20))])

@@ -1,37 +1,37 @@
 import type pg from 'pg'
 import type { NamingClient } from './naming-client.ts'
 
-/** Beyond these, statements take connections of the pool, which run them side by side. */
+/** Beyond these limits, statements use connections of the pool, which run them in parallel. */
 const maxWaiting = 64
 const maxPauseMs = 50
 /** How long to wait before retrying a refused connection. */
 const restMs = 1_000
 
 export type Pipeline = {
-  /** Undefined if the connection isn't open or is busy: then use the pool. */
+  /** Returns undefined if the connection is not open or is busy. The caller then uses the pool. */
   query: (text: string, values: unknown[], before?: BeforeStatement) => Promise<pg.QueryResult> | undefined
   close: () => Promise<void>
 }
 
-/** Called with the connection, right before the statement. */
+/** Receives the connection right before the statement. */
 type BeforeStatement = (client: NamingClient) => void
 
 type Config = pg.ClientConfig & { Client: typeof NamingClient }
 
 type Connection = {
   client: NamingClient
-  /** Statements without a response. */
+  /** The number of statements without a response. */
   waiting: number
-  /** When it last sent after a pause, or received a response. */
+  /** The time when it last sent after a pause, or received a response. */
   movedAt: number
-  /** Whether statements of this turn of the event loop are held back. */
+  /** Whether the statements of this turn of the event loop are held back. */
   holds: boolean
 }
 
 /**
- * One connection for any number of short statements at once. Those of one turn of the event loop are sent together, and
- * none waits for the response to another: a system call per statement costs more than everything else that the process
- * does for a lookup. It opens with the first statement, and reopens after it is lost.
+ * Opens one connection that runs any number of short statements at once. The statements of one turn of the event loop
+ * are sent together, and none waits for the response to another one. A system call for each statement would cost more
+ * than everything else that a lookup needs. The connection opens with the first statement, and again after it is lost.
  */
 export const openPipeline = (
   { Client, ...config }: Config,
@@ -55,13 +55,13 @@ export const openPipeline = (
       await prepare(client)
       connection = opened
     } catch {
-      // The pool reports it.
+      // The pool reports the same error.
       restsUntil = performance.now() + restMs
       await client.end().catch(() => {})
     }
   }
 
-  /** Sends everything that this turn adds at its end. */
+  /** Sends all statements of this turn together when it ends. */
   const hold = (held: Connection): void => {
     if (held.holds) return
     const { stream } = held.client.connection
@@ -102,7 +102,7 @@ export const openPipeline = (
         return undefined
       }
       if (connection.waiting === 0) connection.movedAt = now
-      // A slow statement holds up those behind it.
+      // A slow statement delays those after it.
       if (connection.waiting >= maxWaiting || now - connection.movedAt > maxPauseMs) return undefined
       return send(connection, text, values, before)
     },

@@ -3,9 +3,7 @@ import { endSpan } from '../telemetry/span.ts'
 import { type Db, runnerOf } from './database.ts'
 import { beginQuery } from './query-spans.ts'
 
-/**
- * A placeholder for an argument while a query is compiled; its position among the parameters is that of the argument.
- */
+/** A placeholder for an argument while a query is compiled. It remembers the position of the argument. */
 class Slot {
   readonly index: number
 
@@ -15,15 +13,15 @@ class Slot {
 }
 
 /**
- * A query that is built and compiled once and then only filled in, for the few that a busy service runs thousands of
- * times a second. Its shape must not depend on its arguments.
+ * Builds and compiles a query once, and then only fills in its arguments. Only the few queries that a busy service runs
+ * thousands of times a second need this. The form of the query must not depend on the arguments.
  */
 export const prepared = <Arguments extends unknown[], Row>(
   build: (db: Db, ...args: Arguments) => { compile: () => CompiledQuery<Row> },
 ): ((db: Db, ...args: Arguments) => Promise<Row[]>) => {
   let query: CompiledQuery<Row> | undefined
   return (db, ...args) => {
-    // The slots are passed as arguments: a query builder only passes them on as parameters.
+    // The placeholders stand for the arguments, because a query builder only passes those on as parameters.
     query ??= build(db, ...(args.map((_, index) => new Slot(index)) as unknown as Arguments)).compile()
     const parameters = query.parameters.map((value) => (value instanceof Slot ? args[value.index] : value))
     const run = runnerOf(db)

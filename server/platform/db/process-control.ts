@@ -1,4 +1,4 @@
-// Information about a process that may not be our child.
+// Returns information about a process that may not be a child of this one.
 
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
@@ -9,7 +9,7 @@ const isLinux = process.platform === 'linux'
 export const errorCode = (error: unknown): unknown =>
   error instanceof Error && 'code' in error ? error.code : undefined
 
-/** A zombie counts as dead: in a container, nobody may ever reap it. */
+/** Whether a process is running. A zombie counts as dead, because in a container nobody may ever reap it. */
 export const isAlive = async (pid: number): Promise<boolean> => {
   try {
     process.kill(pid, 0)
@@ -27,7 +27,7 @@ const commandLine = async (pid: number): Promise<string> => {
   return listed?.stdout ?? ''
 }
 
-/** Process IDs are reused, so a living one is not enough: the command line shows what it serves. */
+/** Whether a process is the server of a folder. Process IDs are reused, so the command line is compared too. */
 export const isPostmasterOf = async (pid: number, folder: string): Promise<boolean> =>
   (await isAlive(pid)) && (await commandLine(pid)).includes(`postgres -D ${folder} `)
 

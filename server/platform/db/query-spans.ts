@@ -2,10 +2,10 @@ import type { Span } from '@opentelemetry/api'
 import type { LogEvent } from 'kysely'
 import { beginChildSpan, endSpan } from '../telemetry/span.ts'
 
-/** Long enough to recognize a statement. */
+/** This is long enough to recognize a statement. */
 const maxTextLength = 2_000
 
-/** A statement's text has placeholders; their values are not traced. */
+/** Begins a span for a statement. Its text has placeholders, and the values are not traced. */
 export const beginQuery = (text: string, startTime = Date.now()): Span | undefined =>
   beginChildSpan(/^\W*(\w+)/.exec(text)?.[1]?.toUpperCase() ?? 'query', {
     kind: 'client',
@@ -13,7 +13,7 @@ export const beginQuery = (text: string, startTime = Date.now()): Span | undefin
     startTime,
   })
 
-/** For a statement that has ended. */
+/** Records a span for a statement that has ended. */
 export const recordQuery = ({ query, queryDurationMillis, ...event }: LogEvent): void => {
   const span = beginQuery(query.sql, Date.now() - queryDurationMillis)
   endSpan(span, event.level === 'error' ? event.error : undefined)

@@ -1,4 +1,4 @@
-// Reads that may be a few seconds old, on a read replica with a known lag.
+// Runs reads that may be a few seconds old on a read replica with a known lag.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
@@ -18,9 +18,9 @@ export type Replica = {
 }
 
 type Options = {
-  /** Undefined without a replica: then the primary is used. */
+  /** Undefined if there is no replica. The primary is used then. */
   url: string | undefined
-  /** Maximum age of a result; 0 for no replica. */
+  /** The maximum age of a result. 0 disables the replica. */
   maxLagMs: number
   primary: Database
   applicationName: string
@@ -29,11 +29,14 @@ type Options = {
 }
 
 const askEveryMs = 1_000
-/** A replica that does not respond within this time is skipped for a while, so that a dead one delays few requests. */
+/**
+ * If a replica does not respond within this time, it is skipped for a while, so that a dead one delays only a few
+ * requests.
+ */
 const askTimeoutMs = 1_000
 const pauseAfterFailureMs = 10_000
 
-/** Bytes of the log, far below 2^53. */
+/** Returns a position in the log in bytes, which is far below 2^53. */
 const readPosition = async (db: Db, position: 'pg_current_wal_lsn' | 'pg_last_wal_replay_lsn') => {
   const { rows } = await sql<{ position: number; isStandby: boolean }>`
     SELECT pg_wal_lsn_diff(${sql.raw(position)}(), '0/0')::bigint AS position, pg_is_in_recovery() AS "isStandby"`.execute(
@@ -56,13 +59,13 @@ const within = async <T>(promise: Promise<T>, timeoutMs: number): Promise<T> => 
 }
 
 /**
- * Returns when a replica last had everything that was committed on the primary, by the clock of this process: the
- * primary returns the length of its log, and everything in it was committed before a replica replayed it. The clocks of
- * two servers are not comparable, and neither is an idle primary's last transaction, which would look like a lag. A
- * primary that is too busy to respond says nothing about the replica: its earlier answer is still valid.
+ * Returns when a replica last had everything that was committed on the primary, measured by the clock of this process.
+ * The primary reports the length of its log, and once the replica has replayed that much, it has everything that was
+ * committed before. Comparing the clocks of two servers would be unreliable, and the last transaction of an idle
+ * primary would look like a lag. If the primary is too busy to respond, its earlier response is still valid.
  */
 const openProgress = (primary: Db, replica: Db, maxLagMs: number) => {
-  /** Everything committed before `at` is in the log before `position`. Oldest first. */
+  /** Everything committed before `at` is in the log before `position`. The oldest mark is first. */
   let marks: { position: number; at: number }[] = []
   return async (): Promise<number> => {
     const at = performance.now()
@@ -70,7 +73,7 @@ const openProgress = (primary: Db, replica: Db, maxLagMs: number) => {
       within(readPosition(primary, 'pg_current_wal_lsn'), askTimeoutMs).catch(() => undefined),
       within(readPosition(replica, 'pg_last_wal_replay_lsn'), askTimeoutMs),
     ])
-    // A server that recovered from a crash or was promoted also has a replay position.
+    // A server that has recovered from a crash or was promoted also has a replay position.
     if (!replayed?.isStandby) return Number.NEGATIVE_INFINITY
     marks = marks.filter((mark) => mark.at >= at - maxLagMs)
     if (written) marks.push({ position: written.position, at })
@@ -93,7 +96,7 @@ export const openReplica = async (options: Options): Promise<Replica> => {
     applicationName: `${applicationName} replica`.slice(0, 63),
     traced,
   })
-  // A separate connection, so that slow reads in all others do not look like a lost replica.
+  // The connection is separate, so that the replica does not seem lost if slow reads occupy all others.
   const watched = openDatabase({
     connection,
     applicationName: `${applicationName} replica lag`.slice(0, 63),

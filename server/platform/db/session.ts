@@ -1,14 +1,14 @@
-// Session settings are statements. PgBouncer rejects them in the startup packet.
+// Sets session settings with statements, because PgBouncer rejects them in the startup packet.
 
 import pg from 'pg'
 
-/** Names and values of settings that any role can change. */
+/** The names and values of settings that any role can change. */
 export type SessionSettings = Record<string, string | number>
 
-/** SET takes no time, so a server without a response for longer is gone. */
+/** SET is immediate, so if a server takes longer than this, the connection is lost. */
 const answerTimeoutMs = 5_000
 
-/** Timeouts for work that can take hours. A role or a database can have others. */
+/** The timeouts of work that can take hours. They override those of the role or the database. */
 export const unhurried: SessionSettings = {
   statement_timeout: 0,
   lock_timeout: 0,
@@ -16,17 +16,17 @@ export const unhurried: SessionSettings = {
 }
 
 /**
- * How statements are planned, as in the embedded database. PostgreSQL's defaults suit spinning disks and a few long
- * statements, and scan whole tables for some lists.
+ * The settings of the planner, which are the same as in the embedded database. PostgreSQL's defaults suit spinning
+ * disks and a few long statements, and would scan whole tables for some lists.
  */
 export const planning: SessionSettings = { random_page_cost: 1.1, jit: 'off' }
 
-/** Every session uses UTC, whatever the time zone of the server. */
+/** All sessions use UTC, whatever the time zone of the server is. */
 const timeZone: SessionSettings = { TimeZone: 'UTC' }
 
 /**
- * Sets these settings for every session of the database. On a cluster, Citus repeats this on each node: the sessions
- * that the coordinator opens there do not have its own settings.
+ * Sets these settings for all sessions of the database. On a cluster, Citus repeats this on each node, because the
+ * sessions that the coordinator opens there don't have its own settings.
  */
 export const setDatabase = async (client: pg.Client): Promise<void> => {
   for (const [name, value] of Object.entries({ ...timeZone, ...planning })) {
@@ -36,12 +36,12 @@ export const setDatabase = async (client: pg.Client): Promise<void> => {
   }
 }
 
-/** Sets up a new connection in one round trip. If this rejects, close the client. */
+/** Sets up a new connection in one round trip. If this rejects, the caller closes the client. */
 export const setSession = async (client: pg.ClientBase, settings: SessionSettings): Promise<void> => {
   const text = Object.entries({ ...timeZone, ...settings })
     .map(([name, value]) => `SET ${name} = ${pg.escapeLiteral(String(value))}`)
     .join('; ')
-  // pg supports the timeout per query, too; its types only have it for the client.
+  // pg supports this timeout for single queries too, but its types only have it for the client.
   const query: pg.QueryConfig & { query_timeout: number } = { text, query_timeout: answerTimeoutMs }
   await client.query(query)
 }

@@ -17,7 +17,7 @@ const open = async () => {
   return snapshot
 }
 
-/** The only field of each tuple, as text. */
+/** Collects the only field of each tuple as text. */
 const collect = () => {
   const texts: string[] = []
   const take = (view: DataView, at: number, end: number) => {
@@ -35,7 +35,7 @@ it('returns every tuple completely, however the bytes arrive', async () => {
     ["SELECT 'x' WHERE false", []],
     ["SELECT 'x'::text", ['x']],
     ['SELECT NULL::text', ['null']],
-    // Thousands of small ones, and some larger than what a socket returns at once.
+    // There are thousands of small tuples, and some that are larger than what a socket returns at once.
     ['SELECT n::text FROM generate_series(1, 50000) n', Array.from({ length: 50_000 }, (_, at) => String(at + 1))],
     [
       "SELECT repeat('ä', n * 40000) FROM generate_series(0, 9) n",

@@ -1,4 +1,4 @@
-// One connection in one transaction that reads one state of the database, for millions of rows.
+// Opens one connection that reads millions of rows in one transaction, and therefore one state of the database.
 
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,37 +8,37 @@ import { readerOf } from './pg-internals.ts'
 import { planning, type SessionSettings, setSession } from './session.ts'
 
 /**
- * Called with each tuple of a binary COPY, from its field count to its end. The view is of the socket's memory and only
- * valid during the call.
+ * Receives each tuple of a binary COPY, from its field count to its end. The view refers to the socket's memory and is
+ * only valid during the call.
  */
 export type TakeTuple = (view: DataView, at: number, end: number) => void
 
 export type Snapshot = {
   query: <Row extends pg.QueryResultRow>(text: string, values?: unknown[]) => Promise<Row[]>
-  /** COPY has no parameters: the author of the query has to validate each literal in it. */
+  /** COPY takes no parameters, so the caller must validate each literal in the query. */
   copy: (query: string, take: TakeTuple) => Promise<void>
   close: () => Promise<void>
 }
 
 const [copyOut, copyData, copyDone, errorResponse] = [0x48, 0x64, 0x63, 0x45]
-/** Before the first tuple: a signature, flags, and the length of a nonexistent extension. */
+/** The bytes before the first tuple: a signature, flags, and the length of an extension that does not exist. */
 const headerBytes = 19
-/** The size of a socket read; larger tuples make it grow. */
+/** The size of a socket read. If a tuple is larger, the buffer grows. */
 const firstBufferBytes = 128 * 1024
-/** A message's type and length. */
+/** The type and length of a message. */
 const frameBytes = 5
 
 /**
- * Returns each tuple in place, as the bytes arrive from the socket: pg and pg-copy-streams create an object for each
+ * Passes each tuple on in place as its bytes arrive from the socket. pg and pg-copy-streams create an object for each
  * row, which takes longer for two million rows than everything else in an export.
  */
 const readMessages = (take: TakeTuple, toPg: (bytes: Buffer) => void, onEnd: () => void) => {
-  // Arriving data is appended to incomplete tuples, in reused memory.
+  // New data is appended to incomplete tuples in memory that is reused.
   let bytes = Buffer.allocUnsafeSlow(firstBufferBytes)
   let view = new DataView(bytes.buffer)
   let length = 0
   let isFirst = true
-  // pg keeps the buffers that it gets.
+  // pg keeps the buffers that it receives, so it gets a copy.
   const hand = (from: number, to: number) => toPg(Buffer.from(bytes.subarray(from, to)))
 
   const append = (chunk: Uint8Array) => {
@@ -55,7 +55,7 @@ const readMessages = (take: TakeTuple, toPg: (bytes: Buffer) => void, onEnd: () 
   const takeData = (at: number, end: number) => {
     const start = at + frameBytes + (isFirst ? headerBytes : 0)
     isFirst = false
-    // The last tuple has -1 instead of a count.
+    // The end is marked by -1 instead of a field count.
     if (view.getInt16(start) >= 0) take(view, start, end)
   }
 
@@ -85,8 +85,9 @@ const readMessages = (take: TakeTuple, toPg: (bytes: Buffer) => void, onEnd: () 
 type Read = (chunk: Uint8Array) => void
 
 /**
- * A socket that reuses its memory, instead of Node's buffer for each read: an export has tens of thousands. `divert`
- * reads arriving data in place; everything else goes to pg. (With TLS, pg wraps this socket in its own stream.)
+ * Opens a socket that reuses its memory, because Node would otherwise allocate a buffer for each of the tens of
+ * thousands of reads of an export. `divert` reads arriving data in place, and everything else goes to pg. (With TLS, pg
+ * wraps this socket in its own stream.)
  */
 const openSocket = () => {
   let diverted: Read | undefined
@@ -96,7 +97,7 @@ const openSocket = () => {
       callback: (length, memory) => {
         const bytes = memory.subarray(0, length)
         if (diverted) diverted(bytes)
-        // pg keeps the buffers that it gets.
+        // pg keeps the buffers that it receives, so it gets a copy.
         else socket.emit('data', Buffer.from(bytes))
         return true
       },
@@ -121,7 +122,7 @@ const copy = (client: pg.Client, divert: (read: Read | undefined) => void, query
         failure = { error }
       }
     }
-    // pg's interface for a query that owns the connection until PostgreSQL is ready for the next one.
+    // This is pg's interface for a query that owns the connection until PostgreSQL is ready for the next one.
     const submittable = {
       submit: (connection: pg.Connection) => {
         const { stream } = connection
@@ -159,7 +160,7 @@ const holds = async (client: pg.Client, { position, timeoutMs }: Wait): Promise<
 
 type SnapshotOptions = { applicationName: string; settings?: SessionSettings; wait?: Wait }
 
-/** Undefined if the server did not get there in time. */
+/** Opens a snapshot. Returns undefined if the server did not reach the position in time. */
 export const openSnapshot = async (
   connection: pg.ClientConfig,
   { applicationName, settings, wait }: SnapshotOptions,
@@ -171,7 +172,8 @@ export const openSnapshot = async (
     application_name: applicationName,
     connectionTimeoutMillis: 10_000,
   })
-  // A connection lost between two statements would end the process; the next statement reports it.
+  // If the connection is lost between two statements, the next one fails. Without a listener, the error would end the
+  // process.
   client.on('error', () => {})
   try {
     await client.connect()
@@ -188,12 +190,12 @@ export const openSnapshot = async (
   return {
     query: async (text, values = []) => (await client.query(text, values)).rows,
     copy: (query, take) => copy(client, divert, query, take),
-    // The transaction ends with it.
+    // Closing the connection also ends the transaction.
     close: () => client.end(),
   }
 }
 
-/** The position of a primary's log. */
+/** Returns the position of a primary's log. */
 export const logPosition = async (connection: pg.ClientConfig, applicationName: string): Promise<string> => {
   const client = new pg.Client({ ...connection, application_name: applicationName, connectionTimeoutMillis: 10_000 })
   client.on('error', () => {})

@@ -9,19 +9,19 @@ import { isRightKind, listPlaced, listReferences, tenantColumn } from './tables.
 
 export type NodeState = { node: string; shardGroups: number; bytes: number; isReachable: boolean }
 
-/** The shards of all tables with the same organizations, which are colocated and move together. */
+/** The shards of all tables with the same organizations. They are on the same node and move together. */
 export type ShardGroup = { node: string; bytes: number; organizations: { slug: string; id: string }[] }
 
 export type PlacementCheck = {
-  /** Tables with another placement than they should have, with both. */
+  /** Tables with another placement than they should have. Both placements are listed. */
   misplaced: { table: string; is: string; shouldBe: string }[]
   /** The statements that `db distribute` would run, for example for the tables of a new release. */
   left: Statement[]
   counts: { distributed: number; reference: number; local: number }
   nodes: NodeState[]
-  /** Largest first. */
+  /** The largest groups first. */
   largest: ShardGroup[]
-  /** The fullest node relative to the average: 1 if balanced. */
+  /** The size of the fullest node relative to the average. A balanced cluster has 1. */
   skew: number
 }
 

@@ -1,5 +1,5 @@
-// Connections of a cluster. Citus 14 leaks the plan of a named statement on each use, about 40 kB, if the connected node
-// has the rows and the organization is a parameter, or if it is an INSERT.
+// Connections to a cluster. Citus 14 leaks the plan of a named statement on each use, about 40 kB, if the connected
+// node has the rows and the organization is a parameter, or if the statement is an INSERT.
 
 import type pg from 'pg'
 import type { OrgId } from '../database.ts'
@@ -9,14 +9,14 @@ import { tablesOfKind } from './tables.ts'
 
 const insertsOnCoordinator = new RegExp(`^\\s*insert into "?(${tablesOfKind('coordinator').join('|')})"? `, 'i')
 
-/** A connection to the coordinator, which only has the rows of a few tables. */
+/** A connection to the coordinator. It only has the rows of a few tables. */
 export class CoordinatorClient extends NamingClient {
   protected override nameOf(text: string): string | undefined {
     return insertsOnCoordinator.test(text) ? undefined : super.nameOf(text)
   }
 }
 
-/** A statement's text, divided where the organization is a parameter, and which of its other parameters remain. */
+/** The text of a statement, split where the organization is a parameter, and the other parameters that remain. */
 type Shape = { parts: string[]; places: number[]; others: number[] }
 
 const maxShapes = 1_000
@@ -50,7 +50,7 @@ const findShape = (text: string, values: unknown[], org: OrgId): Shape | undefin
   return shape
 }
 
-/** Plans of a connection, about 50 kB each. */
+/** The most plans that a connection keeps. A plan needs about 50 kB. */
 const maxPlans = 300
 
 export type Notice = [channel: string, payload: string]
@@ -59,9 +59,9 @@ type NodeOptions = pg.ClientConfig & { onCommitted?: (notices: Notice[]) => void
 
 /**
  * A connection to a node, used for one organization at a time. Statements contain the organization's ID instead of a
- * parameter: then Citus plans them for the shard, and PostgreSQL keeps the plan.
+ * parameter, so that Citus plans them for the shard and PostgreSQL keeps the plan.
  *
- * Processes listen on the coordinator, so notifications are sent there after the transaction committed.
+ * Processes listen on the coordinator, so notifications are sent there after the transaction has committed.
  */
 export class NodeClient extends NamingClient {
   organization: OrgId | undefined
@@ -101,7 +101,7 @@ export class NodeClient extends NamingClient {
   #queryShard(text: string, values: unknown[]) {
     const org = this.organization
     const shape = org && findShape(text, values, org)
-    // Another call of the statement can have other values in the same places.
+    // Another call of the same statement can have the organization in other places.
     if (!shape?.places.every((place) => values[place] === org)) return super.query(text, values)
     return super.query(
       shape.parts.join(`'${org}'`),

@@ -1,10 +1,10 @@
-// Shared by all commands about a Citus cluster.
+// Opens connections for all commands that manage a Citus cluster.
 
 import pg from 'pg'
 import type { Queryable } from '../database.ts'
 import { setSession, unhurried } from '../session.ts'
 
-/** Shown to the operator as it is. */
+/** The message is shown to the operator unchanged. */
 export class ClusterError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -13,8 +13,9 @@ export class ClusterError extends Error {
 }
 
 /**
- * With the first setting on, Citus manages every table that refers to a reference table, and then cannot distribute any
- * of them. The second keeps statements about both kinds of tables on one connection per node.
+ * If the first setting were on, Citus would manage every table that refers to a reference table, and could then not
+ * distribute any of them. The second setting keeps statements about both kinds of tables on one connection to each
+ * node.
  */
 export const placingSettings = [
   'SET citus.enable_local_reference_table_foreign_keys = off',
@@ -31,15 +32,15 @@ export const withClient = async <T>(
     application_name: applicationName,
     connectionTimeoutMillis: 10_000,
   })
-  // A lost connection fails the current query; without a listener, it would also end the process.
+  // If the connection is lost, the current query fails. Without a listener, the error would also end the process.
   client.on('error', () => {})
   try {
     await client.connect()
-    // The schemas of the migrations, and of some Citus views.
+    // The migrations and some Citus views need these schemas.
     await setSession(client, { ...unhurried, search_path: 'public' })
     return await use(client)
   } finally {
-    // Also releases a lock.
+    // Closing the connection also releases a lock.
     await client.end().catch(() => {})
   }
 }
@@ -55,7 +56,7 @@ export const requireCitus = async (client: pg.ClientBase): Promise<void> => {
   )
 }
 
-/** One command at a time changes where tables and shards are: the next one waits, and sees the result. */
+/** Waits until no other command changes where tables and shards are. The next command sees the result. */
 export const lockPlacement = async (client: pg.ClientBase): Promise<void> => {
   await client.query("SELECT pg_advisory_lock(hashtextextended('earshot.db.distribute', 0))")
 }

@@ -1,10 +1,13 @@
-// A fingerprint of a table's rows in two numbers, wherever the rows are.
+// Calculates a fingerprint of a table's rows in two numbers, regardless of where the rows are.
 
 import type pg from 'pg'
 
 export type Digest = { rows: string; sum: string }
 
-/** Types of this schema have different OIDs on each node, and their binary format contains the OID. */
+/**
+ * Selects the columns as values that are equal on all nodes. The types of this schema have different OIDs on each node,
+ * and their binary format contains the OID.
+ */
 const columnsSql = `
   SELECT quote_ident(a.attname) ||
          CASE WHEN coalesce(e.typnamespace, t.typnamespace) = 'public'::regnamespace THEN '::text' ELSE '' END AS text
@@ -15,7 +18,7 @@ const columnsSql = `
 export const readDigest = async (client: pg.ClientBase, table: string): Promise<Digest> => {
   const columns = await client.query<{ text: string }>(columnsSql, [`public.${table}`])
   const row = columns.rows.map(({ text }) => text).join(', ')
-  // The sum of 60 bits of each row's digest: the order of rows does not matter.
+  // The sum of 60 bits of each row's digest does not depend on the order of rows.
   const { rows } = await client.query<Digest>(
     `SELECT count(*)::text AS rows,
             coalesce(sum(('x' || left(md5(record_send(ROW(${row}))), 15))::bit(60)::bigint), 0)::text AS sum

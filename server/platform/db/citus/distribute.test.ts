@@ -6,9 +6,9 @@ import { migrate } from '../migrate.ts'
 import { distribute, type Statement } from './distribute.ts'
 import { placement } from './placement.ts'
 
-// Tests on a cluster are in test/cluster.
+// The tests on a cluster are in test/cluster.
 
-// Migrated here, because on a cluster the template is already distributed.
+// The database is migrated here, because the template is already distributed on a cluster.
 const { connection, drop } = await testDatabase({ empty: true })
 beforeAll(() => migrate(connection, { log: openLog({ write: () => {} }) }))
 afterAll(drop)

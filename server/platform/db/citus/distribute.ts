@@ -1,6 +1,6 @@
-// Distributes the tables over the nodes of a Citus cluster, as in placement.ts. Safe to run again: tables that are
-// placed correctly stay, and after a failure the rest follow. A table is placed completely, with its rows verified, or
-// not at all.
+// Distributes the tables over the nodes of a Citus cluster, according to placement.ts. Running it again is safe: tables
+// that are placed correctly stay, and after a failure it continues with the others. A table is either placed
+// completely, with its rows verified, or not at all.
 
 import type pg from 'pg'
 import { setDatabase } from '../session.ts'
@@ -21,22 +21,22 @@ import {
 
 export type Statement = { table: string; text: string }
 
-/** The progress, in bytes of the tables to place. */
+/** The progress in bytes of the tables that have to be placed. */
 export type DistributionProgress = { table: string; doneBytes: number; totalBytes: number }
 
 type Options = {
-  /** Only returns the statements; Citus is not required. */
+  /** Only returns the statements. Citus is not required for this. */
   dryRun: boolean
-  /** Nodes to add first, unless they are part of the cluster. */
+  /** The nodes to add first, unless they already belong to the cluster. */
   nodes?: ClusterNode[]
-  /** The number of shards per table. Citus's default is 32 unless its settings differ. */
+  /** The number of shards of each table. Unless its settings differ, Citus creates 32. */
   shards?: number | undefined
   /** Called with each statement before it runs. */
   onStatement: (statement: Statement) => void
   onProgress?: (progress: DistributionProgress) => void
 }
 
-/** Each after those that it refers to, otherwise by name. */
+/** Sorts tables by name, but each after those that it refers to. */
 const inOrder = (tables: string[], references: Reference[]): string[] => {
   const ordered: string[] = []
   const visit = (table: string, path: string[]): void => {
@@ -51,7 +51,7 @@ const inOrder = (tables: string[], references: Reference[]): string[] => {
   return ordered
 }
 
-/** Rejects tables that someone has placed differently, because only they know why. */
+/** Throws if a table was placed differently, because only the person who did it knows why. */
 const requireFit = (placed: Placed[]): void => {
   for (const table of placed) {
     const { name, kind, column } = table
@@ -73,8 +73,8 @@ const requireFit = (placed: Placed[]): void => {
 }
 
 /**
- * Tables that Citus manages automatically, which it would not distribute as they are. All that refer to them are
- * included.
+ * Returns statements that release tables which Citus manages automatically, because it can't distribute them otherwise.
+ * Includes all tables that refer to them.
  */
 const releasing = (placed: Placed[]): Statement[] => {
   const taken = placed.find((table) => table.kind === 'coordinator' && table.name in placement && !isRightKind(table))
@@ -87,7 +87,9 @@ const releasing = (placed: Placed[]): Statement[] => {
   ]
 }
 
-/** The remaining steps: reference tables first, then the colocated distributed ones, then those of the coordinator. */
+/**
+ * Returns the remaining steps: first the reference tables, then the distributed tables, then those of the coordinator.
+ */
 export const planPlacing = (placed: Placed[], references: Reference[], shards?: number): Statement[] => {
   const done = new Set(placed.map(({ name }) => name))
   const distributed = inOrder(tablesOfKind('distributed'), references)
@@ -99,7 +101,7 @@ export const planPlacing = (placed: Placed[], references: Reference[], shards?: 
   })
 }
 
-/** A running service would wait for each table, and its statements for other nodes. */
+/** Throws if a service is running. It would wait for each table, and its statements would wait for other nodes. */
 const requireNobody = async (client: pg.ClientBase): Promise<void> => {
   const { rows } = await client.query<{ name: string; count: string }>(
     `SELECT application_name AS name, count(*) AS count FROM pg_stat_activity
@@ -123,7 +125,7 @@ const sizesOf = async (client: pg.ClientBase, tables: string[]): Promise<Map<str
 
 const askEveryMs = 1_000
 
-/** Reports how many bytes have been copied to the nodes, while a statement on another connection moves a table. */
+/** Reports how many bytes have been copied to the nodes while a statement on another connection moves a table. */
 const watchCopying = (watcher: pg.ClientBase, tell: (bytes: number) => void) => {
   let asking: Promise<void> | undefined
   const ask = async () => {
@@ -135,7 +137,7 @@ const watchCopying = (watcher: pg.ClientBase, tell: (bytes: number) => void) => 
     tell(Number(rows[0]?.bytes ?? 0))
   }
   const timer = setInterval(() => {
-    // A table is placed even if its progress cannot be shown.
+    // The table is placed even if the progress is unknown.
     asking ??= ask()
       .catch(() => {})
       .finally(() => {
@@ -148,7 +150,7 @@ const watchCopying = (watcher: pg.ClientBase, tell: (bytes: number) => void) => 
   }
 }
 
-/** In one transaction, so that the table stays unchanged unless every row is copied. */
+/** Places a table in one transaction, so that it does not change unless every row is copied. */
 const placeTable = async (client: pg.ClientBase, { table, text }: Statement): Promise<void> => {
   await client.query('BEGIN')
   try {
@@ -200,7 +202,7 @@ const placeAll = async (
   }
 }
 
-/** Citus leaves the copied rows on the coordinator, hidden behind the placed table. */
+/** Removes the rows that Citus has copied but left on the coordinator, where the placed table hides them. */
 const clearCopied = async (client: pg.ClientBase): Promise<void> => {
   const { rows } = await client.query<{ name: string }>(
     `SELECT c.relname AS name FROM pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid
@@ -223,13 +225,13 @@ const dryRunOf = async (client: pg.Client, { shards, onStatement }: Options): Pr
   return statements.length
 }
 
-/** Returns how many statements were run, or would be. */
+/** Distributes the tables. Returns how many statements ran, or would run. */
 export const distribute = (connection: pg.ClientConfig, options: Options): Promise<number> =>
   withClient(connection, 'earshot db distribute', async (client) => {
     const { dryRun, nodes = [], shards, onStatement } = options
     if (dryRun) return dryRunOf(client, options)
     await lockPlacement(client)
-    // Adding a node creates the extension.
+    // Adding a node also creates the extension.
     if (nodes.length === 0) await requireCitus(client)
     await requireNobody(client)
     await addNodes(client, nodes)

@@ -13,9 +13,9 @@ import {
 import { listPlaced } from './tables.ts'
 
 type Options = Transfer & {
-  /** Its slug or ID. */
+  /** The slug or ID of the organization. */
   organization: string
-  /** The target node; by default the emptiest one. */
+  /** The node that receives the organization. By default, this is the emptiest one. */
   node?: ClusterNode | undefined
   onStep: (step: string) => void
 }
@@ -34,7 +34,7 @@ const findOrganization = async (client: pg.ClientBase, named: string): Promise<{
 
 type Home = ClusterNode & { shardid: string; isAlone: boolean }
 
-/** A shard with a single hash value only contains one organization, now and later. */
+/** Finds the shard of an organization. A shard with a single hash value never contains another organization. */
 const findHome = async (client: pg.ClientBase, anchor: string, id: string): Promise<Home> => {
   const { rows } = await client.query<Home>(
     `SELECT shardid, nodename AS host, nodeport AS port, shardminvalue = shardmaxvalue AS "isAlone"
@@ -84,7 +84,7 @@ export const isolate = (connection: pg.ClientConfig, options: Options): Promise<
       ])
     }
     const home = await findHome(client, anchor, id)
-    // Repeating it keeps the node.
+    // If the organization is already isolated, it stays on its node unless another one is given.
     const target = wanted ?? (before.isAlone ? home : await emptiestNode(client))
     const wasThere = nodeName(target) === nodeName(home)
     if (!wasThere) {

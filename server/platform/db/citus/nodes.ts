@@ -1,4 +1,4 @@
-// The nodes of a cluster.
+// Adds the nodes of a cluster and checks their settings.
 
 import pg from 'pg'
 import { ClusterError, withClient } from './connection.ts'
@@ -16,7 +16,7 @@ export const nodeName = ({ host, port }: ClusterNode): string => `${host}:${port
 
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
 
-/** Before the first node is added: how the others reach the coordinator. */
+/** Tells Citus how the other nodes reach the coordinator. This must happen before the first node is added. */
 const nameCoordinator = async (client: pg.Client, nodes: ClusterNode[]): Promise<void> => {
   const { rowCount } = await client.query('SELECT FROM pg_dist_node WHERE groupid = 0')
   if (rowCount !== 0) return
@@ -63,7 +63,7 @@ export const addNodes = async (client: pg.Client, nodes: ClusterNode[]): Promise
   return added
 }
 
-/** Returns the nodes with an unexpected answer to a statement. */
+/** Returns the nodes whose response to a statement is unexpected. */
 const listNodesWhere = async (
   client: pg.ClientBase,
   statement: string,
@@ -79,7 +79,7 @@ const listNodesWhere = async (
   return rows.filter(({ result }) => isWrong(result)).map(({ node }) => node)
 }
 
-/** Moving shards without blocking writes needs logical decoding on the nodes. */
+/** Throws if a node lacks logical decoding, which is needed to move shards without blocking writes. */
 export const requireLogicalWal = async (client: pg.ClientBase): Promise<void> => {
   const without = await listNodesWhere(client, 'SHOW wal_level', (level) => level !== 'logical')
   if (without.length === 0) return
@@ -90,7 +90,7 @@ export const requireLogicalWal = async (client: pg.ClientBase): Promise<void> =>
   )
 }
 
-/** Splitting shards without blocking writes reads the log, which newer PostgreSQL has to allow. */
+/** Throws if a node does not allow reading its log, which is needed to split shards without blocking writes. */
 export const requireOutputPlugin = async (client: pg.ClientBase): Promise<void> => {
   const without = await listNodesWhere(
     client,

@@ -54,7 +54,8 @@ it('has a tenant in each distributed table, never null and of one type, so that 
   )
   const sound = columns.flatMap(({ table, type, required }) => (type === 'uuid' && required ? [table] : []))
   expect(distributed.filter((table) => !sound.includes(table))).toEqual([])
-  // Copied to every node, and so written on every node: few, and found without a tenant.
+  // Reference tables are written on every node, so only few tables are reference tables: those that are read before the
+  // organization is known.
   const copied = Object.keys(placement).filter((table) => placement[table] === 'reference')
   expect(copied.filter((table) => sound.includes(table)).sort()).toEqual(['api_keys', 'integrations'])
   expect(copied.length).toBeLessThan(12)
@@ -88,7 +89,7 @@ it('refers from a distributed table only to distributed and reference tables', a
   for (const { table, target, onDelete } of references) {
     const allowed = placement[table] === 'distributed' ? ['distributed', 'reference'] : [placement[table]]
     expect(allowed, `${table} refers to ${target}`).toContain(placement[target])
-    // Neither "set null" nor "set default" works on a key with the tenant.
+    // Neither "set null" nor "set default" works on a key that contains the organization.
     expect(['a', 'r', 'c'], `on delete of ${table} to ${target}`).toContain(onDelete)
   }
 })
@@ -112,7 +113,7 @@ it('has no trigger and no unnamed constraint', async () => {
 })
 
 it('recognizes a constraint by its name, whichever shard reports it', async () => {
-  // As in shard 102060.
+  // The constraint has the name that it would have in shard 102060.
   await client.query('CREATE TEMP TABLE shard (name text CONSTRAINT shard_name_key_102060 UNIQUE)')
   await client.query(`INSERT INTO shard VALUES ('a')`)
   const error = await client.query(`INSERT INTO shard VALUES ('a')`).catch((thrown: unknown) => thrown)

@@ -2,12 +2,12 @@
  * Where each table is when the database is distributed over nodes by `organization_id`. A test compares it with the
  * migrations, and `bin/earshot db distribute` places the tables.
  *
- * - `distributed`: with its organization.
- * - `reference`: a copy on every node, because it is read before the organization is known.
- * - `coordinator`: on the coordinator, managed by Citus. A transaction that also writes on a node commits in two phases,
- *   on both or on neither.
- * - `local`: on the coordinator, unknown to Citus. If the coordinator dies while a transaction that also writes on one
- *   node commits, only the node may have its part.
+ * - `distributed`: Each row is on the node of its organization.
+ * - `reference`: Every node has a copy, because the table is read before the organization is known.
+ * - `coordinator`: The table is on the coordinator, and Citus manages it. A transaction that also writes on a node commits
+ *   in two phases, on both or on neither.
+ * - `local`: The table is on the coordinator, and Citus does not know it. If the coordinator dies while a transaction that
+ *   also writes on one node commits, only the node may have its part.
  */
 export type Placement = 'distributed' | 'reference' | 'coordinator' | 'local'
 
@@ -85,7 +85,7 @@ export const placement: Record<string, Placement> = {
   mails: 'distributed',
   instance: 'local',
   database_sizes: 'local',
-  // A conversation and its jobs are stored together or not at all.
+  // A conversation and its jobs must be stored together or not at all.
   jobs: 'coordinator',
   job_schedules: 'coordinator',
   migrations: 'local',

@@ -9,7 +9,7 @@ import { addNodes, type ClusterNode, requireLogicalWal, type Transfer, transferM
 export type Moves = { done: number; total: number }
 
 type Options = Transfer & {
-  /** Nodes to add first, unless they are part of the cluster. */
+  /** The nodes to add first, unless they already belong to the cluster. */
   nodes: ClusterNode[]
   onProgress: (moves: Moves) => void
 }
@@ -27,7 +27,7 @@ const readJob = async (client: pg.ClientBase, id: string): Promise<Job | undefin
   return rows[0]
 }
 
-/** For a rebalance that an earlier call started. */
+/** Finds a rebalance that was started earlier and is still running. */
 const findRunning = async (client: pg.ClientBase): Promise<string | undefined> => {
   const { rows } = await client.query<{ id: string }>(
     `SELECT job_id AS id FROM citus_rebalance_status(raw => true)
@@ -67,7 +67,8 @@ const endedError = ({ state, details }: Job): ClusterError => {
 }
 
 /**
- * Returns the number of moves. The cluster continues when this process ends; repeating it shows the current progress.
+ * Starts a rebalance and waits for it. Returns the number of moves. The cluster continues when this process ends, and
+ * running this again shows the current progress.
  */
 export const rebalance = (connection: pg.ClientConfig, options: Options): Promise<number> =>
   withClient(connection, 'earshot db rebalance', async (client) => {

@@ -1,5 +1,5 @@
-// Connects to the node of a cluster that has an organization's rows. Through the coordinator, each statement would be
-// planned there and take another step.
+// Connects to the node of a cluster that has an organization's rows. Otherwise, the coordinator would plan each
+// statement and forward it.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
@@ -23,9 +23,9 @@ import { isDistributed } from './tables.ts'
 
 export type RoutedDatabase = Database & {
   /**
-   * Returns the database of one organization's statements: on a cluster, connected to the node that has its rows, or to
-   * the coordinator while that node is unknown or unreachable. Its transactions must not use advisory locks or the tables
-   * that only the coordinator has. On plain PostgreSQL, it is the same database.
+   * Returns the database for statements of one organization. On a cluster, this is the node with its rows, or the
+   * coordinator while that node is unknown or unreachable. Transactions must not use advisory locks or tables that only
+   * the coordinator has. On plain PostgreSQL, it is the same database.
    */
   dbOf: (org: OrgId) => Db
 }
@@ -33,19 +33,22 @@ export type RoutedDatabase = Database & {
 type Options = DatabaseOptions & { log: Log }
 
 const pauseAfterFailureMs = 5_000
-/** Connections of a process to each node. Each can open another one from there to the coordinator. */
+/** The most connections of a process to each node. Each of them can open another one from there to the coordinator. */
 const poolSize = 5
-/** Other organizations may be busy by then, and each connection only keeps some plans. */
+/** How long a connection is used. Later, other organizations may be active, and a connection only keeps some plans. */
 const lifetimeSeconds = 300
-/** Rows get the time of their node, and are compared with times of the coordinator. */
+/**
+ * The largest allowed difference between clocks. Rows get the time of their node and are compared with times of the
+ * coordinator.
+ */
 const maxClockDifferenceMs = 1_000
 
-/** Under load, workers then take several jobs at once. */
+/** How long notifications are collected. Under load, workers then take several jobs at once. */
 const noticePauseMs = 50
 
 /**
- * Sends notifications of committed transactions. A lost one only delays work that other processes look for every
- * second.
+ * Sends notifications of committed transactions. If one is lost, work is only delayed, because other processes look for
+ * it every second.
  */
 const openNotifier = (coordinator: Queryable, log: Log) => {
   const waiting = new Map<string, Notice>()
@@ -61,7 +64,7 @@ const openNotifier = (coordinator: Queryable, log: Log) => {
     sending = undefined
   }
   return {
-    /** One that still waits also covers what was committed since. */
+    /** Sends notifications. One that is still waiting also covers what was committed since. */
     notify: (notices: Notice[]) => {
       for (const notice of notices) waiting.set(notice.join(' '), notice)
       sending ??= send()
@@ -72,7 +75,7 @@ const openNotifier = (coordinator: Queryable, log: Log) => {
   }
 }
 
-/** Rejects another cluster's server at the same address, such as one with the same name in another network. */
+/** Throws if the server belongs to another cluster. A server in another network can have the same name. */
 const checkNode = async (client: pg.ClientBase, coordinatorStart: string | undefined): Promise<void> => {
   const { rows } = await client.query<{ coordinator: string; ms: number }>(
     `SELECT result::json->>'start' AS coordinator,
@@ -90,12 +93,15 @@ const serve = (client: NodeClient, org: OrgId): void => {
   client.organization = org
 }
 
-/** The pool's kind of connection. */
+/** A connection of this pool. */
 type PooledNodeClient = pg.PoolClient & NodeClient
 
 type NodeOptions = { options: Options; map: ShardMap; onCommitted: (notices: Notice[]) => void }
 
-/** Connections to one node. It is only used after a first one succeeded, so that no request waits for a dead node. */
+/**
+ * Opens connections to one node. The node is only used after the first connection has succeeded, so that no request
+ * waits for a dead node.
+ */
 const openNode = (node: ClusterNode, { options, map, onCommitted }: NodeOptions) => {
   const { log } = options
   const { user, password, database, ssl } = new pg.Client(options.connection)
@@ -148,12 +154,13 @@ const openNode = (node: ClusterNode, { options, map, onCommitted }: NodeOptions)
 
   return {
     pool,
-    /** Undefined if it takes a connection of its own. */
+    /** Returns undefined if the statement needs a connection of its own. */
     query: (org: OrgId, text: string, values: unknown[]) => {
       if (!isReady()) return undefined
-      return pipeline?.query(text, values, (client) => serve(client as NodeClient, org)) // of openConnections
+      // `openConnections` has created a client of this class.
+      return pipeline?.query(text, values, (client) => serve(client as NodeClient, org))
     },
-    /** Undefined if the node cannot be reached. Rejects if all its connections are busy for too long. */
+    /** Returns undefined if the node can't be reached. Rejects if all its connections are busy for too long. */
     connect: async (): Promise<PooledNodeClient | undefined> => {
       if (!isReady()) return undefined
       try {
@@ -246,7 +253,7 @@ const routeStatements = (options: Options): RoutedDatabase => {
   }
 }
 
-/** Opens the database of the service. Whether it is distributed only changes while no process is connected. */
+/** Opens the database of the service. Only changes between plain and distributed while no process is connected. */
 export const openRoutedDatabase = async (options: Options): Promise<RoutedDatabase> => {
   const connections = openConnections(options)
   try {

@@ -1,18 +1,21 @@
-// Which node has an organization's rows, as of a few seconds ago. Moved shards only make statements slower: the node
-// that had them forwards the statements.
+// Knows which node has an organization's rows, as of a few seconds ago. If a shard has moved since, statements only
+// become slower, because its old node forwards them.
 
 import type { Log } from '../../log.ts'
 import type { OrgId, Queryable } from '../database.ts'
 import { type ClusterNode, nodeName } from './nodes.ts'
 
 const readEveryMs = 5_000
-/** A node that left the cluster does not learn of later moves, so it must not be used for long. */
+/**
+ * How long the map is valid. A node that has left the cluster is not informed of later moves, so it must not be used
+ * for long.
+ */
 const trustMs = 10_000
 const maxHashes = 50_000
 
 type Shards = {
   readAt: number
-  /** The coordinator's start, which no other server shares. */
+  /** The time when the coordinator started, which identifies the cluster. */
   coordinatorStart: string
   ranges: { first: number; last: number; node: ClusterNode }[]
 }
@@ -38,7 +41,7 @@ const readShards = async (coordinator: Queryable): Promise<Shards> => {
 }
 
 export type ShardMap = {
-  /** Undefined while it is unknown, and for shards on the coordinator. */
+  /** Returns undefined while the node is unknown, and for shards on the coordinator. */
   nodeOf: (org: OrgId) => ClusterNode | undefined
   coordinatorStart: () => string | undefined
   close: () => Promise<void>

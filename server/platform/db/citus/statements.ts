@@ -1,4 +1,4 @@
-// Splits a migration: on a cluster, a table is created, placed, and only then refers to others.
+// Splits a migration, because a table on a cluster is first created, then placed, and only then refers to other tables.
 
 import type pg from 'pg'
 import { placingSettings } from './connection.ts'
@@ -6,13 +6,13 @@ import { placement } from './placement.ts'
 import { listPlaced, placingStatement } from './tables.ts'
 
 /**
- * What to skip: quotes and comments, which can contain any character, and whole words, so that a word's last letter
- * isn't read as the E of E'…'.
+ * Matches what must be skipped: quotes and comments, which can contain any character, and whole words, so that the last
+ * letter of a word is not read as the E of E'…'.
  */
 const skipped =
   /--[^\n]*|\/\*[\s\S]*?\*\/|[eE]'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|(\$(?:[A-Za-z_]\w*)?\$)[\s\S]*?\1|\w+/y
 
-/** Splits at separators outside of quotes, comments, and parentheses. */
+/** Splits a text at separators outside of quotes, comments, and parentheses. */
 const splitAt = (text: string, separator: ';' | ','): string[] => {
   const parts: string[] = []
   let from = 0
@@ -33,7 +33,7 @@ const splitAt = (text: string, separator: ';' | ','): string[] => {
 
 const leadingComments = /^(?:\s+|--[^\n]*\n|\/\*[\s\S]*?\*\/)+/
 
-/** Without the comments before each. */
+/** Splits a migration into statements without the comments before them. */
 export const splitStatements = (text: string): string[] =>
   splitAt(text, ';').flatMap((part) => {
     const statement = `${part}\n`.replace(leadingComments, '').trim()
@@ -42,7 +42,7 @@ export const splitStatements = (text: string): string[] =>
 
 export type NewTable = { table: string; create: string; foreignKeys: string[] }
 
-/** For a statement that creates a table which does not stay on the coordinator. */
+/** Splits a statement that creates a table. Returns undefined if the table stays on the coordinator. */
 export const readNewTable = (statement: string): NewTable | undefined => {
   const [head, table] = /^CREATE TABLE (?:IF NOT EXISTS )?(?:public\.)?(\w+)\s*\(/i.exec(statement) ?? []
   if (head === undefined || table === undefined || (placement[table] ?? 'local') === 'local') return undefined
@@ -56,14 +56,14 @@ export const readNewTable = (statement: string): NewTable | undefined => {
   }
 }
 
-/** Citus only adds a constraint in a statement of its own. */
+/** Splits the changes of an ALTER TABLE, because Citus requires a statement of its own for each constraint. */
 export const splitChanges = (statement: string): string[] => {
   const [head] = /^ALTER TABLE (?:ONLY )?[\w.]+\s/i.exec(statement) ?? []
   if (head === undefined) return [statement]
   return splitAt(statement.slice(head.length), ',').map((change) => `${head}${change.replace(leadingComments, '')}`)
 }
 
-/** In the caller's transaction, on a database with placed tables. */
+/** Runs a migration in the caller's transaction, on a database with placed tables. */
 export const runOnCluster = async (client: pg.ClientBase, text: string): Promise<void> => {
   for (const setting of placingSettings) await client.query(setting)
   const anchor = (await listPlaced(client)).find(({ kind }) => kind === 'distributed')?.name

@@ -14,7 +14,10 @@ export type Placed = {
   group: number
 }
 
-/** Citus manages a table on the coordinator by itself if a foreign key needs that; this does no harm. */
+/**
+ * Whether a table is placed correctly. If a foreign key requires it, Citus itself manages a local table, which does no
+ * harm.
+ */
 export const isRightKind = ({ name, kind }: Placed): boolean =>
   kind === placement[name] || (kind === 'coordinator' && placement[name] === 'local')
 
@@ -24,7 +27,7 @@ export type Reference = { table: string; target: string }
 export const tablesOfKind = (kind: Exclude<Placement, 'local'>): string[] =>
   Object.keys(placement).filter((table) => placement[table] === kind)
 
-/** Those that Citus manages. Asks no other node. */
+/** Lists the tables that Citus manages. Does not contact other nodes. */
 export const listPlaced = async (client: Queryable): Promise<Placed[]> => {
   const { rows } = await client.query<Placed>(
     `SELECT c.relname AS name, p.colocationid AS "group",
@@ -47,7 +50,10 @@ export const listReferences = async (client: pg.ClientBase): Promise<Reference[]
   return rows
 }
 
-/** Places it next to `anchor`, or as the first distributed table. Undefined for a local table. */
+/**
+ * Returns the statement that places a table next to `anchor`, or as the first distributed table. Returns undefined for
+ * a local table.
+ */
 export const placingStatement = (table: string, anchor?: string, shards?: number): string | undefined => {
   const kind = placement[table]
   if (kind === 'reference') return `SELECT create_reference_table('public.${table}')`
