@@ -1,4 +1,4 @@
-/** The time, as a dependency: tests advance it instead of waiting. */
+/** Returns the time. It is a dependency, so that tests can advance it instead of waiting. */
 export type Clock = { now: () => Date }
 
 export const systemClock: Clock = { now: () => new Date() }

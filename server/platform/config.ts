@@ -2,7 +2,7 @@ import { roles, type Switch, switches } from './switches.ts'
 
 type Values = { [Name in keyof typeof switches]: (typeof switches)[Name]['fallback'] }
 
-/** An issuer needs all of them, or none. */
+/** A configuration with OpenID Connect must have all of these. */
 const requiredOfOidc = ['EARSHOT_OIDC_ISSUER', 'EARSHOT_OIDC_CLIENT_ID', 'EARSHOT_OIDC_CLIENT_SECRET']
 
 const oidcOf = ({
@@ -15,9 +15,7 @@ const oidcOf = ({
 export type Oidc = NonNullable<ReturnType<typeof oidcOf>>
 
 const toConfig = (values: Values, env: NodeJS.ProcessEnv) => ({
-  /**
-   * Processes that only run jobs open none by default, so that they can start next to a process that serves requests.
-   */
+  /** A process that only runs jobs opens no port by default, so that it can start next to one that serves requests. */
   port: values.EARSHOT_ROLES.includes('http') || env.PORT ? values.PORT : undefined,
   host: values.HOST,
   baseUrl: values.EARSHOT_BASE_URL,
@@ -56,17 +54,20 @@ const toConfig = (values: Values, env: NodeJS.ProcessEnv) => ({
 
 export type Config = ReturnType<typeof toConfig>
 
-/** The port in links. The port of a process that only runs jobs only has its health, so it uses the default. */
+/**
+ * Returns the port in links. A process that only runs jobs serves nothing but its health checks, so its links have the
+ * default port.
+ */
 export const requestPortOf = ({ roles, port }: Pick<Config, 'roles' | 'port'>): number =>
   roles.includes('http') && port !== undefined ? port : switches.PORT.fallback
 
-/** A browser cannot open the address for all interfaces. */
+/** Returns the host in links. A browser can't open the address that stands for all interfaces. */
 const hostOfLinks = (host: string): string => {
   if (host === '0.0.0.0' || host === '::') return 'localhost'
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** Returns the public URL: the configured one, or the one of the port that this process listens on. */
+/** Returns the public URL: the configured one, or one with the port that this process listens on. */
 export const baseUrlOf = ({ baseUrl, host }: Pick<Config, 'baseUrl' | 'host'>, port: number): string =>
   baseUrl ?? `http://${hostOfLinks(host)}:${port}`
 
@@ -95,7 +96,7 @@ const faultsOfNames = (env: NodeJS.ProcessEnv): string[] =>
     .filter((name) => name.startsWith('EARSHOT_') && !Object.hasOwn(switches, name))
     .map((name) => `${name}: unknown variable; docs/configuration.md lists them`)
 
-/** Variables that others require. */
+/** Returns an error for each variable that another one requires but that is not set. */
 const faultsOfUnset = (env: NodeJS.ProcessEnv): string[] => {
   const faults: string[] = []
   if (env.DATABASE_URL && !env.EARSHOT_SECRET_KEY) {

@@ -17,7 +17,7 @@ import type { Sweeps } from './sweeps.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 import type { Threads } from './threads/threads.ts'
 
-/** Everything with a lifetime that handlers and jobs of all resources can use. `server/deps.ts` opens it. */
+/** Everything with a lifetime that the handlers and jobs of all resources can use. `server/deps.ts` opens it. */
 export type Deps = {
   config: Config
   clock: Clock
@@ -36,13 +36,14 @@ export type Deps = {
   threads: Threads
   metrics: Metrics
   telemetry: Telemetry
-  /** The consequences of stored, ended, and deleted data. */
+  /** Runs the consequences of stored, ended, and deleted data. */
   reactions: Reactions
   /**
-   * The address of the server, known once it listens if the system chooses the port. And whether it is about to stop.
+   * The port of the server, which is only known once it listens if the system chooses it, and whether the server is
+   * about to stop.
    */
   listening: { port: number; draining: boolean }
   databaseFault: () => string | undefined
-  /** The base URL of links. */
+  /** Returns the base URL of links. */
   baseUrl: () => string
 }

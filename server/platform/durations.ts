@@ -1,4 +1,4 @@
-// In milliseconds.
+// All durations are in milliseconds.
 
 export const minuteMs = 60_000
 export const hourMs = 60 * minuteMs

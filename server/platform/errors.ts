@@ -1,4 +1,4 @@
-/** The error kinds of endpoints, jobs, and commands. The list is closed. */
+/** The kinds of errors of endpoints, jobs, and commands. No others exist. */
 const kinds = {
   invalid: { status: 400, error: 'validation failed' },
   unauthorized: { status: 401, error: 'unauthorized' },
@@ -19,7 +19,7 @@ const kinds = {
 
 export type ErrorKind = keyof typeof kinds
 
-/** One fault of a request. `path` is its path, such as `config.monitors[0].id`. */
+/** One error in a request. `path` says where it is, such as `config.monitors[0].id`. */
 export type Issue = { path: string; message: string }
 
 export type ErrorDetails = { issues?: Issue[]; retryAfterSeconds?: number; [key: string]: unknown }
@@ -39,28 +39,31 @@ export class ApiError extends Error {
     return kinds[this.kind].status
   }
 
-  /** The published Error body. */
+  /** The error in the format of the API. */
   get body(): { error: string; message: string; details?: ErrorDetails } {
     const body = { error: kinds[this.kind].error, message: this.message }
     return this.details ? { ...body, details: this.details } : body
   }
 }
 
-/** Missing resources and another tenant's have the same response, so the text never contains the resource. */
+/**
+ * Returns the error for a missing resource. The text does not name the resource, because a resource of another
+ * organization must lead to the same response.
+ */
 export const notFound = () =>
   new ApiError('notFound', 'Nothing with this ID exists in your organization. Check the ID.')
 
-/** The same for references in a body: returns the path of each. */
+/** Returns the error for missing resources that a body refers to, with the path of each. */
 export const notFoundAt = (paths: string[]) => {
   const issues = paths.map((path) => ({ path, message: 'does not exist in your organization' }))
   return new ApiError('notFound', invalidAll(issues).message, { issues })
 }
 
-/** A fault that only the handler can detect, in the format of all validation faults. */
+/** Returns an error that only the handler can detect, in the format of all validation errors. */
 export const invalid = (path: string, message: string) =>
   new ApiError('invalid', `${path} ${message}`, { issues: [{ path, message }] })
 
-/** Several such faults, the first of them in the message. */
+/** Returns one error for several issues. The message describes the first one. */
 export const invalidAll = (issues: Issue[]) => {
   const [first] = issues
   const others = issues.length > 1 ? `, and ${issues.length - 1} more` : ''

@@ -9,8 +9,8 @@ let counter = 0
 const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 /**
- * UUIDv7: 48 bits of milliseconds, a counter in the next 12 that makes IDs of one process strictly ascending, 62 random
- * bits.
+ * Returns a UUIDv7: 48 bits of milliseconds, a counter in the next 12 bits so that IDs of one process strictly ascend,
+ * and 62 random bits.
  */
 export const newId = (): string => {
   const nowMs = Date.now()
@@ -18,7 +18,7 @@ export const newId = (): string => {
     lastMs = nowMs
     counter = 0
   } else if (++counter > 0xfff) {
-    // 4,096 IDs in one millisecond: uses the next one rather than repeating or going back.
+    // There were 4,096 IDs in one millisecond, so this uses the next one rather than repeating an ID or going back.
     lastMs++
     counter = 0
   }
@@ -35,7 +35,7 @@ export const newId = (): string => {
   return id
 }
 
-/** No ID created at or after this time is lower: a bound for data in ID order. */
+/** Returns a bound for data in the order of IDs. No ID that is created at or after this time is lower. */
 export const lowestIdAt = (instant: Date): string => {
   const time = instant.getTime().toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
@@ -43,7 +43,10 @@ export const lowestIdAt = (instant: Date): string => {
 
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** Returns an ID that is known to be an organization's, such as that of a path or a stored key, as its type. */
+/**
+ * Returns an ID as the type of an organization's ID. The caller knows that it is one, for example because it comes from
+ * a stored key.
+ */
 export const orgIdOf = (id: string): OrgId => {
   if (!uuidForm.test(id)) throw new TypeError('An organization has no such ID.')
   return id as OrgId

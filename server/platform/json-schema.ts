@@ -3,15 +3,15 @@ import type { DataValidationCxt } from 'ajv/dist/types/index.js'
 import addFormats from 'ajv-formats'
 import { hourMs, minuteMs } from './durations.ts'
 
-/** The product's validator, for requests and everything else with a schema. */
+/** The validator of the whole service, for requests and everything else with a schema. */
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const instant =
   /^(\d{4})-(\d\d)-(\d\d)[Tt](?:([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(\.\d{1,9})?)?|24:00(?::00(?:\.0{1,9})?)?)(?:[Zz]|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)$/
 
 /**
- * Reads RFC 3339 and further ISO 8601: no seconds, `+0530`, `+05`, and 24:00. The day has to exist, and the year has to
- * be one that PostgreSQL and JavaScript agree on.
+ * Parses RFC 3339 and some other formats of ISO 8601: without seconds, `+0530`, `+05`, and 24:00. The day must exist,
+ * and PostgreSQL and JavaScript must agree on the year.
  */
 const readInstant = (text: string): Date | undefined => {
   const [, year, month, day, hour = '24', minute = '0', second = '0', fraction = '', sign, hours = '0', minutes = '0'] =
@@ -24,14 +24,14 @@ const readInstant = (text: string): Date | undefined => {
   const timeMs = Number(hour) * hourMs + Number(minute) * minuteMs + Number(second) * 1_000
   const offsetMs = (Number(hours) * hourMs + Number(minutes) * minuteMs) * (sign === '-' ? -1 : 1)
   const read = new Date(dayMs + timeMs + Math.floor(Number(`0${fraction}`) * 1_000) - offsetMs)
-  // An offset can move the time into the year before or after.
+  // The offset can move the time into another year.
   return Number(year) >= 1 && read.getUTCFullYear() >= 1 && read.getUTCFullYear() <= 9_999 ? read : undefined
 }
 
-/** The format that `Date` parses everywhere. */
+/** The format that `Date` parses in every engine. */
 const plainInstant = /^\d{4}-\d\d-\d\d[Tt](?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
 
-/** Marks a time in a request: unusual formats are converted to the usual one. */
+/** Marks a time in a request. Unusual formats are converted to the usual one. */
 export const instantKeyword = 'x-instant'
 
 const build = (coerceTypes: boolean, allErrors = true): Ajv => {
@@ -61,14 +61,14 @@ const build = (coerceTypes: boolean, allErrors = true): Ajv => {
   return ajv
 }
 
-// Bodies have types; a query string only has text, so its numbers and booleans are parsed.
+// JSON bodies have types. A query string only contains text, so its numbers and booleans are parsed.
 export const strict = build(false)
 export const coercing = build(true)
 const untilFirst = build(false, false)
 
 /**
- * With more parts than this, only the first fault is reported. A body with millions could have as many, each an object
- * in memory.
+ * If a value has more parts than this, only the first error is reported. A body with millions of parts could have as
+ * many errors, and each is an object in memory.
  */
 const mostParts = 10_000
 
@@ -86,10 +86,13 @@ const isLarge = (value: unknown): boolean => {
   return left <= 0
 }
 
-/** Fastify calls this library's validators in its own way, and recognizes them by this property. */
+/** Fastify calls this library's validators in a special way, and recognizes them by this property. */
 const knownByFastify = { schemaEnv: {} }
 
-/** A validator that is compiled on first use: most of a service's schemas are unused for long, many forever. */
+/**
+ * Returns a validator that is compiled when it is first used, because a service rarely or never uses most of its
+ * schemas.
+ */
 export const compileLater = <T = unknown>(compile: () => ValidateFunction<T>): ValidateFunction<T> => {
   let validate: ValidateFunction<T> | undefined
   const check = (value: unknown, context?: Parameters<ValidateFunction<T>>[1]): value is T => {
@@ -102,7 +105,7 @@ export const compileLater = <T = unknown>(compile: () => ValidateFunction<T>): V
   return Object.assign(check, knownByFastify) as unknown as ValidateFunction<T>
 }
 
-/** Finds all faults, or only the first one in a very large value. */
+/** Returns a validator that finds all errors, or only the first one in a very large value. */
 export const compileStrict = <T = unknown>(schema: Schema): ValidateFunction<T> => {
   const findFirst = compileLater(() => untilFirst.compile<T>(schema))
   const findAll = compileLater(() => strict.compile<T>(schema))

@@ -5,7 +5,7 @@ export type Log = Logger
 let stampedAt = 0
 let stamp = ''
 
-/** Many lines have the same millisecond; its text is created once. */
+/** Returns the time. Many lines have the same millisecond, so its text is only created once. */
 const timestamp = (): string => {
   const now = Date.now()
   if (now !== stampedAt) {
@@ -15,7 +15,7 @@ const timestamp = (): string => {
   return stamp
 }
 
-/** Lines that a full disk or a closed pipe rejects wait up to this size, and are dropped beyond it. */
+/** If a full disk or a closed pipe rejects lines, this many bytes of them wait. Further lines are dropped. */
 const maxWaitingBytes = 4 * 1024 * 1024
 
 const openStandardError = (): DestinationStream => {
@@ -26,14 +26,15 @@ const openStandardError = (): DestinationStream => {
     periodicFlush: 250,
     maxLength: maxWaitingBytes,
   })
-  // A failing log must not end the service.
+  // A log that fails must not end the service.
   destination.on('error', () => {})
   return destination
 }
 
 /**
- * Writes one JSON object per line to standard error, which keeps standard output for command results. Bodies, headers,
- * and query strings are never logged, so only the error of a library could contain something to redact.
+ * Writes one JSON object on each line of standard error, because standard output is for the results of commands.
+ * Bodies, headers, and query strings are never logged, so only the error of a library could contain something
+ * confidential.
  */
 export const openLog = (destination?: DestinationStream): Log =>
   pino(

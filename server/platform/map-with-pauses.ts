@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** How long a turn of the event loop can take without being noticed. */
+/** Nobody notices if a turn of the event loop takes this long. */
 const turnMs = 25
 
-/** Like `items.map(change)`, for megabytes of data: yields to other requests in between. */
+/** Does the same as `items.map(change)` for megabytes of data, but yields to other requests in between. */
 export const mapWithPauses = async <T, R>(items: readonly T[], change: (item: T) => R): Promise<R[]> => {
   const changed: R[] = []
   let since = performance.now()

@@ -3,30 +3,32 @@ import type { Db, OrgId } from './db/database.ts'
 type ErasedConversation = { id: string; externalId: string | null; startedAt: Date; agentId: string }
 
 /**
- * The events of stored data that other resources follow. The resource that stores it calls `deps.reactions` in the same
- * transaction, and does not know its followers: `server/reactions.ts` lists them.
+ * The events of stored data that other resources follow. The resource that stores the data calls `deps.reactions` in
+ * the same transaction, and does not know its followers. `server/reactions.ts` lists them.
  */
 export type Events = {
   conversationsStored: {
-    /** Those that are new or changed. */
+    /** Conversations that are new or changed. */
     conversationIds: string[]
-    /** Those that are new. */
+    /** Conversations that are new. */
     createdIds: string[]
-    /** Those that completed, or with a changed transcript. */
+    /** Conversations that completed, or whose transcript changed. */
     toEvaluate: string[]
-    /** Those with changed metrics, unless they are evaluated anyway. */
+    /** Conversations whose metrics changed, unless they are evaluated anyway. */
     measured: string[]
-    /** Completed ones with other changes. */
+    /** Completed conversations with other changes. */
     changedOtherwise: string[]
   }
-  /** Just before they are deleted, while everything about them can still be read. The caller has locked them. */
+  /**
+   * The conversations are about to be deleted, and everything about them can still be read. The caller has locked them.
+   */
   conversationsErasing: { conversationIds: string[]; conversations: ErasedConversation[] }
-  /** They are deleted, and their external IDs are recorded as erased. */
+  /** The conversations are deleted, and their external IDs are recorded as erased. */
   conversationsErased: { externalIds: string[] }
-  /** Metrics of stored conversations changed. */
+  /** The metrics of stored conversations have changed. */
   metricsStored: { measured: string[] }
   resultsStored: { conversationIds: string[] }
-  /** The monitor is marked as deleted and returns 404 from now on; its results still exist. */
+  /** The monitor is marked as deleted. It returns 404 from now on, but its results still exist. */
   monitorDeleted: { monitorId: string }
   exportEnded: {
     id: string
@@ -37,12 +39,12 @@ export type Events = {
     experimentId: string | null
     createdByUserId: string
   }
-  /** An incident was announced, or its end. */
+  /** The start or end of an incident was announced. */
   incidentAnnounced: {
     incidentId: string
     kind: 'opened' | 'resolved'
     ownerUserId: string | null
-    /** Null if Earshot did it. */
+    /** Null if Earshot itself did it. */
     byUserId: string | null
   }
   /** The finding has a new assignee. */
@@ -54,18 +56,18 @@ export type Events = {
     userIds: string[]
     byUserId: string
   }
-  /** People were added to the reviewers of a bucket. */
+  /** People were added as reviewers of a bucket. */
   reviewersAdded: { bucketId: string; userIds: string[]; byUserId: string; at: Date }
   /** The invited person has joined. */
   memberJoined: { memberId: string; userId: string; invitedByUserId: string | null }
-  /** At least one, each for another person. */
+  /** Notifications were stored: at least one, and at most one for each person. */
   notificationsStored: { notifications: { id: string; userId: string }[] }
   notificationsRead: { userId: string }
-  /** In the transaction that creates it, after its owner. */
+  /** The organization and its owner were created in the same transaction. */
   organizationCreated: object
-  /** Just before it is deleted. */
+  /** The destination is about to be deleted. */
   destinationDeleted: { destinationId: string }
-  /** Just before the member's row is deleted. */
+  /** The member's row is about to be deleted. */
   memberRemoved: { userId: string }
 }
 

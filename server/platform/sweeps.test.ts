@@ -11,7 +11,7 @@ const server = await testServer()
 const { db, log, jobs } = server.deps
 const fortyDays = 40 * dayMs
 
-/** Changes the time of the last reading instead of the clock. */
+/** Changes the time of the last reading, which has the same effect as changing the clock. */
 const seenAgo = (interval: string) =>
   sql`UPDATE instance SET seen_at = clock_timestamp() - ${interval}::interval, trusted_from = '2020-01-01'`.execute(db)
 

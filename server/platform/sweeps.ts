@@ -3,10 +3,10 @@ import type { Db } from './db/database.ts'
 import { noteDatabaseTime } from './db/instance.ts'
 import type { Log } from './log.ts'
 
-/** Two machines with synchronized clocks differ by far less. */
+/** Two machines with synchronized clocks differ by far less than this. */
 const maxDriftMs = 60_000
 
-/** The time for deletion by age; without one, nothing is deleted. */
+/** The time for deleting data because of its age. Without a trusted time, nothing is deleted. */
 export type Sweeps = {
   /** Returns the database's time, or undefined while the clocks are in doubt. */
   time: () => Promise<Date | undefined>
@@ -14,13 +14,13 @@ export type Sweeps = {
   warning: () => string | undefined
 }
 
-/** Sweeps with a trusted clock. */
+/** Returns sweeps that trust a clock. */
 export const trust = (clock: Clock): Sweeps => ({ time: async () => clock.now(), warning: () => undefined })
 
 type Options = {
   db: Db
   log: Log
-  /** The clock of this process's machine. */
+  /** Returns the time of this machine. */
   machineTime?: () => number
 }
 

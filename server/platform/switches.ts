@@ -2,15 +2,15 @@ import { isAbsolute, resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { readSmtpUrl, type Smtp, smtpUrlForm } from './mail/smtp-url.ts'
 
-/** A variable: its parser, default, and documentation. */
+/** A variable with its parser, default, and documentation. */
 export type Switch<T> = {
   about: string
-  /** Completes "expected …" in an error and in the documentation. */
+  /** Completes "expected …" in errors and in the documentation. */
   expects: string
-  /** Undefined for an invalid text. */
+  /** Returns undefined for an invalid text. */
   read: (text: string) => T | undefined
   fallback: T
-  /** The default in words, if the value is unclear. */
+  /** The default in words, for cases where the value is unclear. */
   fallbackText?: string
   secret?: true
 }
@@ -68,7 +68,7 @@ const defaultLimits = {
 }
 type Limits = typeof defaultLimits
 
-/** A variable for several numbers, each with its default. */
+/** Defines a variable with several numbers, each of which has its own default. */
 const numbers = <T extends Record<string, number>>(defaults: T) => ({
   expects: `name=number pairs separated by commas; the names are ${Object.keys(defaults).join(', ')}`,
   read: (text: string): T | undefined => {
@@ -79,7 +79,7 @@ const numbers = <T extends Record<string, number>>(defaults: T) => ({
         return undefined
       chosen[name] = Number(value)
     }
-    // The same names as the defaults have.
+    // The chosen values have the same names as the defaults.
     return chosen as T
   },
   fallback: defaults,
@@ -97,7 +97,7 @@ const defaultJudgeLimits = {
   timeoutMs: 120_000,
 }
 
-/** In US dollars per million tokens. */
+/** The prices are in US dollars for a million tokens. */
 type Price = { input: number; output: number }
 
 const readPrices = (text: string): Map<string, Price> | undefined => {
@@ -110,7 +110,7 @@ const readPrices = (text: string): Map<string, Price> | undefined => {
   return prices
 }
 
-/** The list of all variables: they are read, checked, and documented from here. */
+/** All variables. They are read, validated, and documented with this list. */
 export const switches = {
   PORT: define({
     about:

@@ -1,5 +1,5 @@
-// Zones and links of the IANA time zone database, release 2025b (public domain), by area. The runtime's own list also
-// contains abbreviations that the database lacks, such as PST and IST.
+// The zones and links of the IANA time zone database, release 2025b (public domain), by area. The runtime's own list
+// also contains abbreviations that the database lacks, such as PST and IST.
 const areas: Record<string, string> = {
   Africa: `
     Abidjan Accra Addis_Ababa Algiers Asmara Asmera Bamako Bangui Banjul Bissau Blantyre Brazzaville Bujumbura
@@ -67,7 +67,7 @@ const areas: Record<string, string> = {
   US: 'Alaska Aleutian Arizona Central East-Indiana Eastern Hawaii Indiana-Starke Michigan Mountain Pacific Samoa',
 }
 
-/** Every name, by its lower-case spelling. */
+/** Every name by its lowercase spelling. */
 export const timeZoneNames: ReadonlyMap<string, string> = new Map(
   Object.entries(areas).flatMap(([area, places]) =>
     places

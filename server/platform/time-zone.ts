@@ -4,7 +4,7 @@ import { timeZoneNames } from './time-zone-names.ts'
 
 const canonicalOf = (timeZone: string): string => new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone
 
-/** Returns a zone or link of the IANA database in its own spelling, whatever case it was written in. */
+/** Returns a zone or link of the IANA database in its official spelling. Ignores case. */
 export const findTimeZone = (written: string): string | undefined => {
   const name = timeZoneNames.get(written.toLowerCase())
   if (name === undefined) return undefined
@@ -12,12 +12,12 @@ export const findTimeZone = (written: string): string | undefined => {
     canonicalOf(name)
     return name
   } catch {
-    // The database is newer than the runtime.
+    // The list can be newer than the runtime.
     return undefined
   }
 }
 
-/** Like `findTimeZone`, but rejects an unknown one with its path in the request. */
+/** Returns a zone like `findTimeZone`. Throws if it is unknown, and names its path in the request. */
 export const readTimeZone = (written: string, path: string): string => {
   const name = findTimeZone(written)
   if (name === undefined) throw invalid(path, timeZoneFault)
@@ -26,17 +26,17 @@ export const readTimeZone = (written: string, path: string): string => {
 
 export const timeZoneFault = 'must be an IANA name such as Europe/Berlin'
 
-/** Whether two names are the same zone, such as UTC and Etc/UTC. */
+/** Whether two names mean the same zone, such as UTC and Etc/UTC. */
 export const isSameTimeZone = (a: string, b: string): boolean => a === b || canonicalOf(a) === canonicalOf(b)
 
-/** A local time as if it were UTC: its UTC fields are the local ones. */
+/** A local time as if it were UTC. Its UTC fields are the local ones. */
 export type WallTime = Date
 
 export type Zone = {
   wallTime: (instant: Date) => WallTime
   /**
-   * Returns the UTC time of a local time: of a repeated local time, the first; a skipped one moves by the length of the
-   * gap (02:30 becomes 03:30).
+   * Returns the UTC time of a local time. If a local time occurs twice, returns the first one. If a local time is
+   * skipped, adds the length of the gap (02:30 becomes 03:30).
    */
   instantAt: (wall: WallTime) => Date
 }
@@ -75,5 +75,5 @@ export const openZone = (timeZone: string): Zone => {
 export const daysBefore = (instant: Date, days: number, { wallTime, instantAt }: Zone): Date =>
   instantAt(new Date(wallTime(instant).getTime() - days * dayMs))
 
-/** The next whole minute. */
+/** Returns the next whole minute. */
 export const minuteAfter = (instant: Date): Date => new Date((Math.floor(instant.getTime() / minuteMs) + 1) * minuteMs)

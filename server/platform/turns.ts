@@ -1,19 +1,19 @@
-// A number of slots that owners get in turns.
+// Shares a number of slots between owners, which take turns.
 import { ApiError } from './errors.ts'
 
 export type Wish = {
-  /** Leaves the queue: `enter` rejects with its reason. */
+  /** When it aborts, the request leaves the queue, and `enter` rejects with its reason. */
   signal?: AbortSignal | undefined
-  /** After everything else of the same owner. */
+  /** Lets everything else of the same owner go first. */
   background?: boolean | undefined
 }
 
 export type TurnsOptions = {
-  /** How many slots one owner can have; all of them by default. */
+  /** How many slots one owner can have. By default, it can have all of them. */
   perOwner?: number
   /**
-   * Maximum queue length, for all owners. An owner only gets another position while more are free than it has: a single
-   * owner fills half of the queue, and the next one can still enter.
+   * The most waiting requests, for all owners together. An owner only gets another place in the queue while more are
+   * free than it has, so a single owner fills half of the queue, and another one can still enter.
    */
   line?: number
 }
@@ -21,9 +21,9 @@ export type TurnsOptions = {
 export type Turns = {
   /** Resolves with a function that returns the slot. Rejects if the queue is full. */
   enter: (owner: string, wish?: Wish) => Promise<() => void>
-  /** Whether another owner with fewer slots waits. */
+  /** Whether another owner with fewer slots is waiting. */
   isWanted: (owner: string) => boolean
-  /** Rejects everyone in the queue with this. */
+  /** Rejects everyone in the queue with this error. */
   close: (reason: Error) => void
 }
 
@@ -42,14 +42,17 @@ const firstOf = ({ first, last }: WaitingLine): Waiting | undefined => {
 
 const countWaiting = (line: WaitingLine | undefined): number => (line ? line.first.size + line.last.size : 0)
 
-/** The next slot is for the owner with the fewest, and among equals for the one that waited longest. */
+/**
+ * Opens the slots. The next slot is for the owner with the fewest, and if several have equally few, for the one that
+ * has waited longest.
+ */
 export const openTurns = (
   places: number,
   { perOwner = places, line: lineLength = Number.POSITIVE_INFINITY }: TurnsOptions = {},
 ): Turns => {
   let free = places
   const held = new Map<string, number>()
-  /** In the order of turns: a served owner moves to the end. */
+  /** The owners in the order of turns. One that got a slot moves to the end. */
   const lines = new Map<string, WaitingLine>()
   const heldBy = (owner: string) => held.get(owner) ?? 0
 
@@ -68,7 +71,7 @@ export const openTurns = (
     if (countWaiting(line) === 0) lines.delete(owner)
   }
 
-  /** The first with the fewest slots among those that wait and can have another. */
+  /** Returns the first owner with the fewest slots among those that wait and can have another one. */
   const nextOwner = (): string | undefined => {
     let next: string | undefined
     let fewest = perOwner

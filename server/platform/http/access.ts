@@ -6,39 +6,39 @@ import type { BodyKind } from './body.ts'
 import type { JsonSchema } from './examples.ts'
 
 /**
- * Who can call a route, and what the organization needs for it. Every route declares one of these; the service does not
- * start otherwise.
+ * Who can call a route, and what the organization needs for it. Every route declares one of these, otherwise the
+ * service does not start.
  */
 export type Access =
-  /** Anyone: health, documents, signed links. */
+  /** Anyone can call the route, for example a health check, a document, or a signed link. */
   | 'public'
-  /** Only the service key. */
+  /** Only the service key can call the route. */
   | 'service'
-  /** A key or session of an organization with at least this role. */
+  /** The route requires a key or session of an organization with at least this role. */
   | { role: Role; entitlement?: Entitlement; feature?: Feature }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access
-    /** The kind of body; JSON by default. */
+    /** The kind of body. JSON is the default. */
     takes?: BodyKind
-    /** The property of a JSON body with a long list, which is read item by item. */
+    /** The property of a JSON body with a long list, whose items are read one by one. */
     list?: string
-    /** The property of a JSON body, or of each item, that is passed on as text if it is long. */
+    /** The property of a JSON body, or of each item, that the handler receives as text if it is long. */
     apart?: string
-    /** A header other than `Authorization` that can contain the key: that of a client for another service. */
+    /** An additional header that can contain the key, because clients of another service send it there. */
     keyHeader?: string
-    /** A route for foreign senders, who add properties at will, so its body is not strict. */
+    /** Senders of other services add properties at will, so the body of this route is not strict. */
     foreign?: true
-    /** A writing request without an audit event, with the reason. */
+    /** The reason why a writing route records no audit event. */
     unaudited?: string
-    /** A reading request with an audit event. */
+    /** Set for a reading route that records an audit event. */
     audited?: true
   }
   interface FastifyRequest {
-    /** The caller of a route with a role. */
+    /** The caller of a route that requires a role. */
     actor: Actor
-    /** The caller of a route for the service key. */
+    /** The caller of a route that requires the service key. */
     service: ServiceActor
   }
 }
@@ -49,10 +49,13 @@ const entitlementOff: Record<Entitlement, string> = {
   metrics: 'Your organization needs the Metrics entitlement.',
 }
 
-/** Without entitlements, a request is forbidden; without the others, it is unavailable. */
+/** If these features are disabled, a request is forbidden. Without the others, it is unavailable. */
 const forbidding: ReadonlySet<Feature> = new Set(['experimentsV2'])
 
-/** The checks between 401 and reading the body: 403, then 503. */
+/**
+ * Throws if the caller may not use the route: 403 first, then 503. These checks come after the key is verified and
+ * before the body is read.
+ */
 export const checkAccess = (actor: Actor, access: Exclude<Access, string>): void => {
   if (actor.suspended) throw new ApiError('forbidden', 'The organization is suspended.')
   if (!hasRole(actor.role, access.role)) {
@@ -67,7 +70,7 @@ export const checkAccess = (actor: Actor, access: Exclude<Access, string>): void
   }
 }
 
-/** Returns where a schema implicitly allows unlisted properties. */
+/** Returns the path at which a schema implicitly allows unlisted properties. */
 const openObject = (schema: JsonSchema | undefined, path: string): string | undefined => {
   if (schema === undefined) return undefined
   const { properties = {}, additionalProperties, items, anyOf = [] } = schema
@@ -84,8 +87,8 @@ const openObject = (schema: JsonSchema | undefined, path: string): string | unde
   return undefined
 }
 
-/** Checks what every route must declare. Throws at start, before the first request. */
-// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a list of checks, one after the other
+/** Checks the declarations of a route. Throws at the start, before the first request. */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: this is a list of checks
 export const assertDeclared = (route: RouteOptions): void => {
   const methods = [route.method].flat()
   const name = `${methods.join(',')} ${route.url}`
@@ -98,7 +101,7 @@ export const assertDeclared = (route: RouteOptions): void => {
     if (!schema[part]) throw fault(`declares no ${part}`)
   }
   if (!(schema.response as Record<string, unknown>).default) throw fault('declares no default error response')
-  // Two colons escape one that starts no parameter.
+  // A doubled colon does not start a parameter.
   if (route.url.replaceAll('::', '').includes(':') && !schema.params)
     throw fault('declares no schema for its path parameters')
   if (!schema.querystring) throw fault('declares no schema for its query string')

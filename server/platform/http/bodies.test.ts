@@ -32,7 +32,7 @@ const headOf = (length: number, address: string, path = '/v1/companies') =>
 
 const open = () => openConnection(server.deps.listening.port)
 
-/** Resolves once the service has read as much as it will of the sent data. */
+/** Resolves once the service has read as much of the sent data as it will. */
 const settled = async () => {
   await server.call('GET', '/healthz')
   await server.call('GET', '/healthz')
@@ -115,7 +115,7 @@ it('counts a body until its handler has ended, even if its sender disconnected',
   ending.resolve()
   await ended.promise
   expect(await send()).toBe(200)
-  // Bodies that never reach a handler are not counted forever.
+  // Bodies that never reach a handler must not count forever.
   for (let attempt = 0; attempt < 3; attempt++) {
     const [refused] = await openConnection(port).exchange(head('/') + body.replace('{', ' '))
     expect(refused?.status).toBe(400)
@@ -146,7 +146,7 @@ it.each([
   ['identity', Buffer.from('{"name":"Plain"}'), 201],
   ['gzip', Buffer.from('{"name":"Not packed"}'), 400],
   ['gzip', gzipSync('{"name":"Cut"}').subarray(0, 20), 400],
-  // A thousand times as long as what is sent.
+  // The inflated body is a thousand times as long as what is sent.
   ['gzip', gzipSync(Buffer.alloc(50_000_000, ' ')), 413],
   ['br', Buffer.from('{}'), 415],
 ])('inflates a body with Content-Encoding %s within its limit (%#)', async (encoding, raw, status) => {

@@ -2,24 +2,24 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import { ApiError } from '../errors.ts'
 import { neighbourhood } from './rate-limit.ts'
 
-/** The bodies that are arriving or in memory: their size, and whether they arrive fast enough. */
+/** Tracks the bodies that are arriving or in memory: their size, and whether they arrive fast enough. */
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The body of this request, if it has one. */
+    /** The body of this request, or undefined if it has none. */
     arriving: Arriving | undefined
   }
 }
 
 type Limits = { heldBytes: number; bodiesPerAddress: number }
 
-/** A sender has this long whatever it sends, and longer for what has arrived. */
+/** Every sender has the grace period. What has arrived extends it. */
 const patience = { graceMs: 30_000, leastBytesPerSecond: 16 * 1024, tickMs: 1_000 }
 
 export type Arriving = {
   /** Counts bytes that stay in memory until the response is sent and the handler has ended. */
   hold: (bytes: number) => void
-  /** Called instead of responding if the body arrives too slowly. */
+  /** Called if the body arrives too slowly, instead of responding. */
   onTooSlow: ((error: ApiError) => void) | undefined
   onAnswer: () => void
   onHandlerStart: () => void
@@ -34,11 +34,13 @@ type Entry = Arriving & {
   startedAt: number
   readBefore: number
   isClosed: boolean
-  /** Undefined before the handler starts. A request that is rejected before is done when the response is sent. */
+  /**
+   * Undefined before the handler starts. A request that is rejected before that is complete when the response is sent.
+   */
   handler: 'running' | 'ended' | undefined
 }
 
-/** A handler continues after its sender disconnected, and has the body until its end. */
+/** Notes when the handler ends. It keeps the body until then, even if the sender has disconnected. */
 const followHandler = (route: RouteOptions): void => {
   const { handler } = route
   route.handler = function follow(request, reply) {
@@ -82,7 +84,7 @@ export const watchBodies = (
   const hold = (entry: Entry, bytes: number): void => {
     held += bytes
     entry.heldBytes += bytes
-    // One sender leaves capacity for others.
+    // A single sender can only use half of the capacity, so others are not blocked.
     if (add(heldOf, entry.address, bytes) <= heldBytes / 2 && held <= heldBytes) return
     throw new ApiError(
       'unavailable',
@@ -93,7 +95,7 @@ export const watchBodies = (
     )
   }
 
-  /** The sender is not responsible for the service's own delays. */
+  /** Whether the service itself delays reading, for which the sender is not responsible. */
   const isHeldUp = ({ request: { raw } }: Entry): boolean => raw.readableLength >= raw.readableHighWaterMark
 
   const check = (entry: Entry, now: number): void => {
@@ -111,7 +113,10 @@ export const watchBodies = (
     if (arriving.delete(entry)) add(unfinishedOf, entry.address, -1)
   }
 
-  /** Does nothing until the response is closed and the handler has ended: only then is the body out of memory. */
+  /**
+   * Stops counting a body once the response is closed and the handler has ended, because the body stays in memory until
+   * then.
+   */
   const release = (entry: Entry): void => {
     if (!entry.isClosed || entry.handler !== 'ended') return
     held -= entry.heldBytes

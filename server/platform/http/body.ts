@@ -7,21 +7,21 @@ import { readJson, readJsonList, unsoundParts } from './json/read.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** For this request's body, if its route's limit is higher. */
+    /** The limit of this request's body, if its route has a higher one. */
     maxBodyBytes: number
-    /** Set before the body is read, if the handler streams and limits it. */
+    /** Set before the body is read, if the handler reads it as a stream and limits its size. */
     streamsBody: boolean
   }
 }
 
 const refused = (message: string) => new ApiError('invalid', message, { issues: [{ path: '', message }] })
 
-/** `stream`: passed to the handler as it arrives, and only the handler limits its size. */
+/** A `stream` is passed to the handler as it arrives. Only the handler limits its size. */
 const mediaTypes = {
   json: { form: /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i, name: 'application/json', as: 'json' },
   image: { form: /^image\/[\w.+-]+\s*$/i, name: 'image/*', as: 'bytes' },
   audio: { form: /^audio\/[\w.+-]+\s*(?:;.*)?$/i, name: 'audio/*', as: 'stream' },
-  /** Any body, regardless of the content type that a sender claims. */
+  /** The route accepts any content type, because the signature covers the raw bytes. */
   bytes: { form: /^/, name: '*/*', as: 'bytes' },
   ndjson: {
     form: /^application\/x-ndjson\s*(?:;\s*charset="?utf-8"?\s*)?$/i,
@@ -32,7 +32,7 @@ const mediaTypes = {
 
 type MediaType = keyof typeof mediaTypes
 
-/** `batch`: a JSON body with many items, or one line of JSON per item. */
+/** A `batch` is a JSON body with many items, or one line of JSON for each item. */
 export type BodyKind = Exclude<MediaType, 'ndjson'> | 'batch'
 
 const mediaTypesOf = (kind: BodyKind): MediaType[] => (kind === 'batch' ? ['json', 'ndjson'] : [kind])
@@ -46,7 +46,7 @@ const mediaTypeOf = (request: FastifyRequest): MediaType | undefined => {
 
 const bodyless = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'])
 
-/** Rejects a body that the route does not accept, before it is read. */
+/** Throws before the body is read if the route does not accept its content type. */
 export const checkMediaType = (request: FastifyRequest): void => {
   const { headers, method } = request
   const length = headers['content-length']
@@ -66,40 +66,42 @@ export const checkMediaType = (request: FastifyRequest): void => {
 const encodingOf = ({ headers }: FastifyRequest): string =>
   headers['content-encoding']?.trim().toLowerCase() || 'identity'
 
-/** Signatures of foreign senders cover the raw bytes. */
+/** Whether a signature covers the raw bytes, as for webhooks of other services. */
 const signsBytes = ({ routeOptions: { config } }: FastifyRequest): boolean =>
   config.takes === 'bytes' && config.access === 'public'
 
-/** Images and recordings are already compressed. */
+/** Whether the body may be compressed. Images and recordings already are. */
 const mayBePacked = (request: FastifyRequest): boolean => {
   const { takes = 'json' } = request.routeOptions.config
   return takes !== 'image' && takes !== 'audio' && !signsBytes(request)
 }
 
-/** Inflated data counts against the limits of the body, chunk by chunk. */
+/** Decompresses a body. The result counts against the limits of the body, chunk by chunk. */
 const inflate = (payload: Readable): Readable => {
   const inflated = createGunzip()
-  // A rejected body has no reader to handle an interruption, which must not end the process.
+  // Nobody reads a rejected body, so nobody handles its errors, which must not end the process.
   inflated.on('error', () => {})
   payload.once('error', (error) => inflated.destroy(error))
   return payload.pipe(inflated)
 }
 
-/** Path and query can only contain such text percent-encoded. */
+/** Throws if path or query contain text that can't be stored. Such text is always percent-encoded. */
 export const checkUrlText = (request: FastifyRequest): void => {
   if (!request.url.includes('%')) return
   const issues = [...unsoundParts(request.params), ...unsoundParts(request.query)]
   if (issues.length > 0) throw new ApiError('invalid', 'The URL contains text that cannot be stored.', { issues })
 }
 
-/** Anyone can call these, with an email address, a password, or a token. */
+/**
+ * The limit is low because anyone can call these routes. Their bodies contain an email address, a password, or a token.
+ */
 const signInBytes = 8 * 1024
 
 export const limitSignIn = (route: RouteOptions): void => {
   if (route.url.startsWith('/auth/')) route.bodyLimit = signInBytes
 }
 
-/** The unread rest of a rejected body is read and dropped, so that the connection can be used again. */
+/** Reads and discards the rest of a rejected body, so that the connection can be used again. */
 const drop = (request: FastifyRequest, stream: Readable): void => {
   if (stream !== request.raw) stream.destroy()
   request.raw.resume()
@@ -122,7 +124,7 @@ const readBytes = (request: FastifyRequest, stream: Readable): Promise<Buffer> =
       try {
         arriving?.hold(piece.length)
       } catch (error) {
-        refuse(error as ApiError) // nothing else is thrown there
+        refuse(error as ApiError) // Nothing else is thrown here
       }
     }
     if (Number(request.headers['content-length']) > limit) return refuse(tooLarge())
@@ -146,7 +148,7 @@ const readDocument = (
     : readJson(bytes, reading)
 }
 
-/** Accepted by the JSON form of every batch. */
+/** The most items in the JSON form of a batch. */
 const mostListItems = 1_000
 
 export const addBodyParser = (app: FastifyInstance, { documentBytes }: { documentBytes: number }): void => {
@@ -163,7 +165,7 @@ export const addBodyParser = (app: FastifyInstance, { documentBytes }: { documen
     if (mediaTypes[mediaTypeOf(request) ?? 'json'].as === 'bytes') return bytes
     if (bytes.length === 0) return undefined
     const value = await readDocument(request, bytes, documentBytes)
-    // Fastify would treat these as a missing body.
+    // Fastify would treat null as a missing body.
     if (value === null) throw refused('The body must be a JSON object.')
     return value
   })

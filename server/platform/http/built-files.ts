@@ -1,4 +1,4 @@
-// Built files, in memory: only sent again if they changed, and compressed if the client accepts that.
+// Serves built files from memory. They are only sent again if they changed, and compressed if the client accepts that.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
@@ -24,7 +24,7 @@ export type BuiltFile = {
 
 const etagOf = (content: Buffer) => createHash('sha256').update(content).digest('base64url')
 
-/** A file that is created here and compressed once for all requests. */
+/** Returns a file that was created here. It is compressed once for all requests. */
 export const packFile = async (type: string, text: string): Promise<BuiltFile> => {
   const [br, gzip] = await Promise.all([pack('br', text, 9), pack('gzip', text)])
   const content = Buffer.from(text)
@@ -56,14 +56,14 @@ export const sendBuiltFile = (request: FastifyRequest, reply: FastifyReply, file
   return reply.type(file.type).send(encoding ? file.packed[encoding] : file.content)
 }
 
-/** The built files by name; none without a build. */
+/** Returns the built files by their names, or none if nothing was built. */
 export const readBuiltFiles = (folder: string): Map<string, BuiltFile> => {
   if (!existsSync(folder)) return new Map()
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => extname(name) in types)
   return new Map(names.map((name) => [name.replaceAll('\\', '/'), readBuiltFile(join(folder, name))]))
 }
 
-/** A page for anyone, without a key. */
+/** Adds a page that anyone can open without a key. */
 export const addPage = (
   app: App,
   url: string,

@@ -1,9 +1,9 @@
-/** How many chunks are kept separately. */
+/** If there are more chunks than this, they are joined. */
 const mostPieces = 1_024
 
 /**
- * Collects bytes in chunks. A sender can split a body into single bytes, and as many Buffers would take hundreds of
- * times its size, so they are merged before there are many.
+ * Collects bytes in chunks. A sender can split a body into single bytes, and so many Buffers would take hundreds of
+ * times its size, so they are joined from time to time.
  */
 export const openGather = () => {
   let joined: Buffer[] = []
@@ -11,7 +11,7 @@ export const openGather = () => {
   let bytes = 0
 
   return {
-    /** Returns the current number of bytes. */
+    /** Adds a chunk, and returns the number of bytes so far. */
     add: (piece: Buffer): number => {
       bytes += piece.length
       if (pieces.push(piece) === mostPieces) {
@@ -20,7 +20,7 @@ export const openGather = () => {
       }
       return bytes
     },
-    /** Returns all bytes and starts again. */
+    /** Returns all bytes and starts from the beginning. */
     take: (): Buffer => {
       const whole = Buffer.concat([...joined, ...pieces], bytes)
       joined = []

@@ -8,7 +8,7 @@ const server = await testServer()
 const { key } = await makeOrganization(server)
 for (let made = 0; made < 10; made++) await makeCompany(server, key, `Company ${made}`)
 
-/** As bytes, because client libraries decompress automatically. */
+/** Returns the response as bytes, because client libraries decompress automatically. */
 const get = async (path: string, headers: Record<string, string> = {}): Promise<RawAnswer> => {
   const connection = openConnection(server.deps.listening.port)
   try {

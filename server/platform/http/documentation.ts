@@ -4,7 +4,7 @@ import type { App } from './http.ts'
 
 const built = join(import.meta.dirname, '../../../dist')
 
-/** Only loads scripts from here. */
+/** Returns a policy that only allows scripts of this service. */
 const policyOf = (styles: string) =>
   [
     "default-src 'none'",
@@ -20,7 +20,7 @@ const policyOf = (styles: string) =>
 
 const guidePolicy = policyOf("'self'")
 
-/** The reference's renderer adds style elements. */
+/** The policy allows inline styles, because the renderer of the reference adds style elements. */
 const referencePolicy = policyOf("'self' 'unsafe-inline'")
 
 const addGuide = (app: App): void => {
@@ -38,7 +38,7 @@ const addGuide = (app: App): void => {
 }
 
 const addReference = (app: App): void => {
-  // Several megabytes, which a process only keeps in memory after someone has opened the reference.
+  // The files have several megabytes, so a process only keeps them in memory after someone has opened the reference.
   let files: Map<string, BuiltFile> | undefined
   const addFile = (url: string, name: string) =>
     addPage(app, url, (request, reply) => {
@@ -53,7 +53,7 @@ const addReference = (app: App): void => {
   }
 }
 
-/** The guide and the API reference, which `npm run build` creates from `docs/` and `openapi.json`. */
+/** Serves the guide and the API reference, which `npm run build` creates from `docs/` and `openapi.json`. */
 export const addDocumentation = (app: App): void => {
   addGuide(app)
   addReference(app)

@@ -37,12 +37,13 @@ describe('/openapi.json', () => {
     const config = await createConfig({
       extends: ['recommended'],
       rules: {
-        // Cekura’s clients send this path, and the published paths of experiments share a prefix.
+        // Cekura’s clients send this path, and the paths of experiments share a prefix.
         'no-path-trailing-slash': 'off',
         'no-ambiguous-paths': 'off',
-        // Callers cannot cause errors of these reads; `default` covers the rest.
+        // Callers can't cause errors of these reads. `default` covers all other errors.
         'operation-4xx-response': 'off',
-        // It reports properties next to if and then as unknown; test/contract.test.ts checks every example.
+        // The rule reports properties next to `if` and `then` as unknown. test/contract.test.ts checks every example
+        // instead.
         'no-invalid-media-type-examples': 'off',
       },
     })

@@ -23,7 +23,7 @@ export type JsonSchema = {
   minProperties?: number
 }
 
-/** Returns an example of a schema, from the examples, defaults, and choices of its parts. */
+/** Returns an example of a schema, which consists of the examples, defaults, and choices of its parts. */
 export const exampleOf = (schema: JsonSchema): unknown => {
   if (schema.examples?.length) return schema.examples[0]
   if (schema.default !== undefined) return schema.default

@@ -12,7 +12,7 @@ import { validationError } from './validation.ts'
 
 const unknownAddress = 'No endpoint has this path. See /docs for the API reference.'
 
-/** Fastify's own errors, by status. */
+/** The kind of error for each status that Fastify itself throws. */
 const foreign: Record<number, [ErrorKind, string]> = {
   404: ['notFound', unknownAddress],
   413: ['tooLarge', 'The body exceeds the size limit of this operation.'],
@@ -31,7 +31,7 @@ const toApiError = (error: FastifyError | ApiError, request: FastifyRequest): Ap
       retryAfterSeconds: 2,
     })
   }
-  // The body of a stream is inflated while it is handled.
+  // A stream is decompressed while it is handled, so these errors occur in the handler.
   if (error.code?.startsWith('Z_')) return new ApiError('invalid', 'The body is not valid gzip, or it is incomplete.')
   const status = error.statusCode ?? 500
   if (status >= 500) {
@@ -54,7 +54,7 @@ const send = (error: FastifyError | ApiError, request: FastifyRequest, reply: Fa
   return reply.code(failure.status).type('application/json; charset=utf-8').send(failure.body)
 }
 
-/** The one place that converts everything thrown into the published Error body. */
+/** Converts everything that is thrown to an error in the format of the API. Nothing else does that. */
 export const addFailures = (app: FastifyInstance, methods: Methods): void => {
   app.setErrorHandler<FastifyError>(send)
   const pathOf = ({ url }: FastifyRequest) => url.replace(/[?#].*$/s, '')
@@ -72,16 +72,16 @@ export const addFailures = (app: FastifyInstance, methods: Methods): void => {
     if (isEmpty || (byParameter && methods.isMistaken(request.method, pathOf(request)))) answerNoRoute(request, reply)
     else done()
   })
-  // Node would answer an unknown expectation with a bare 417; HTTP allows ignoring it.
+  // Node would respond to an unknown expectation with a bare 417. HTTP allows servers to ignore it.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
-  // No other protocol is supported. Node sometimes loses what follows a request with a body that asks for one, so the
-  // connection is closed.
+  // The service supports no other protocol. If a request with a body asks for one, Node sometimes loses what follows
+  // it, so the connection is closed.
   app.server.prependListener('request', (request, response) => {
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
   })
 }
 
-/** A malformed path has no route and runs no hooks; Fastify expects the whole response here. */
+/** Responds to a malformed path. It has no route and runs no hooks, so Fastify expects the complete response here. */
 export const answerMalformedUrl = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
   reply.headers({ ...securityHeaders, 'x-request-id': request.id })
   const message =
@@ -91,7 +91,7 @@ export const answerMalformedUrl = (error: FastifyError, request: FastifyRequest,
   return send(new ApiError('invalid', message), request, reply)
 }
 
-/** How long the rest of a broken request is read and dropped, so that its sender can read the response. */
+/** How long the rest of a broken request is read and discarded, so that its sender can read the response. */
 const lingerMs = 2_000
 
 const brokenSockets = new WeakSet<Socket>()
@@ -117,16 +117,19 @@ const writeAnswer = (failure: ApiError): string => {
   return `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}\r\n${lines.join('')}\r\n${body}`
 }
 
-/** Input that Node's HTTP parser rejects never becomes a request, so the response is written to the socket. */
+/**
+ * Responds to input that Node's HTTP parser rejects. It never becomes a request, so the response is written to the
+ * socket.
+ */
 export const answerBrokenRequest = (error: NodeJS.ErrnoException, socket: Socket): void => {
-  // The parser reports each further chunk. Closing the connection would reset it and lose the response.
+  // The parser reports every further chunk. Closing the connection would reset it, and the response would be lost.
   if (brokenSockets.has(socket)) return
   brokenSockets.add(socket)
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
-  // One to an earlier request is not confused with this one.
+  // A response to an earlier request may still be in progress, and must not be mixed with this one.
   const underway = responseUnderway(socket)
   const end = (answer = '') => {
     socket.end(answer)

@@ -11,12 +11,15 @@ import { orgIdOf } from '../ids.ts'
 import type { App } from './http.ts'
 import { answers, Closed, NoQuery, withHeaders } from './schemas.ts'
 
-/** Types that a browser plays or shows without running anything; all others are downloaded. */
+/** The types that a browser plays or shows without running anything. All others are downloaded. */
 const shownInPlace = /^(audio\/[\w.+-]+|image\/(png|jpeg|gif|webp))$/
 
 type Span = { start: number; end: number }
 
-/** One range of the file; for several, the whole file is returned, as HTTP allows. */
+/**
+ * Returns the requested range of the file. If there are several ranges, returns undefined, so that the whole file is
+ * sent, as HTTP allows.
+ */
 const readSpan = (header: string | undefined, totalBytes: number): Span | 'unsatisfiable' | undefined => {
   if (header === undefined) return undefined
   const ranges = parseRange(totalBytes, header)
@@ -24,10 +27,13 @@ const readSpan = (header: string | undefined, totalBytes: number): Span | 'unsat
   return ranges !== -2 && ranges.type === 'bytes' && ranges.length === 1 ? ranges[0] : undefined
 }
 
-/** Stored files never change under their key, so the key is the ETag. Hashed, because it contains the organization. */
+/**
+ * Returns the ETag of a file. Its content never changes under its key, so the key identifies it. The key is hashed,
+ * because it contains the organization.
+ */
 const tagOf = (key: string): string => `"${createHash('sha256').update(key).digest('base64url').slice(0, 22)}"`
 
-/** A range only applies to this version of the file. */
+/** Returns the Range header if it applies to this version of the file. */
 const rangeOf = (headers: IncomingHttpHeaders, tag: string): string | undefined => {
   const ifRange = headers['if-range']
   return ifRange === undefined || ifRange === tag ? headers.range : undefined
@@ -57,14 +63,14 @@ const headersOf = ({ contentType, disposition, fileName }: LinkPayload, storedTy
 
 type FileOptions = {
   blobs: Blobs
-  /** Whether the organization's files can be read now. */
+  /** Whether the organization's files may be read at this time. */
   isOpen: (org: OrgId) => Promise<boolean>
 }
 
-/** Serves stored files with sealed links. The link is the credential: no key is read or logged here. */
+/** Serves stored files with sealed links. The link is the credential, and no key is read or logged. */
 export const addFiles = (app: App, { blobs, isOpen }: FileOptions): void => {
   const requireOpen = async (key: string): Promise<void> => {
-    // A key starts with the organization that owns the file.
+    // The key starts with the organization that owns the file.
     const isReadable = await isOpen(orgIdOf(key.slice(0, key.indexOf('/'))))
     if (!isReadable) throw new ApiError('forbidden', 'The organization is suspended.')
   }

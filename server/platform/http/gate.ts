@@ -12,7 +12,7 @@ import { requestIdsOf } from './request-id.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Identifies the caller of a long request again, and throws as for a new one if access has ended. */
+    /** Identifies the caller of a long request again. Throws if access has ended, like for a new request. */
     identifyAgain: (request: FastifyRequest) => Promise<{ actor: Actor; expiresAt: Date | null }>
   }
 }
@@ -24,10 +24,10 @@ type Options = OwnAddress & {
   sessionCookie: SessionCookie
 }
 
-/** Monitoring needs to know most of all when the process is overloaded. */
+/** Overload must not affect these, because that is when monitoring needs them most. */
 const alwaysAnswered = new Set(['/healthz', '/readyz', '/metrics'])
 
-/** The sender of a request, once authenticated. */
+/** The sender of a request that is authenticated. */
 type Caller = Exclude<KnownKey | KnownSession, { kind: 'unknown' }>
 
 const unauthorized = () =>
@@ -36,11 +36,11 @@ const unauthorized = () =>
     'Send a valid API key as `Authorization: Bearer <API_KEY>`, or sign in. Create keys under Settings.',
   )
 
-/** Returns the key of a request, with the grammar of the Authorization header. */
+/** Returns the key of a request. Follows the grammar of the Authorization header. */
 const bearerToken = (header: string | undefined): string | undefined =>
   /^Bearer +([\x21-\x7e]{1,256})$/i.exec(header ?? '')?.[1]
 
-/** Returns the key in the header that the route's own clients use. */
+/** Returns the key in the header that the clients of the route use. */
 const ownHeader = ({ routeOptions, headers }: FastifyRequest) => {
   const { keyHeader } = routeOptions.config
   return keyHeader === undefined ? undefined : headers[keyHeader]
@@ -49,7 +49,10 @@ const ownHeader = ({ routeOptions, headers }: FastifyRequest) => {
 const plainToken = (header: string | string[] | undefined): string | undefined =>
   typeof header === 'string' && /^[\x21-\x7e]{1,256}$/.test(header) ? header : undefined
 
-/** Node returns the first of two, but a proxy may have used the other. Names and values alternate. */
+/**
+ * Counts Host headers. Node returns the first of two, but a proxy may have used the other. Names and values alternate
+ * in the list.
+ */
 const countHosts = (rawHeaders: string[]): number => {
   let hosts = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -60,8 +63,8 @@ const countHosts = (rawHeaders: string[]): number => {
 }
 
 /**
- * The checks between socket and handler: overload, then in the order of the contract 401, 403, 503, the rate limit, and
- * the form of the request. Nothing of the body is read before.
+ * Adds the checks before the handler: overload first, and then 401, 403, 503, the rate limit, and the format of the
+ * request. The body is only read after them.
  */
 export const addGate = (app: FastifyInstance, options: Options): void => {
   const { identity, rateLimits, overload, sessionCookie } = options
@@ -73,7 +76,10 @@ export const addGate = (app: FastifyInstance, options: Options): void => {
     throw unauthorized()
   }
 
-  /** A browser adds the cookie to requests of other sites, so a session only writes with this origin. */
+  /**
+   * Identifies the session. A browser also adds the cookie to requests of other sites, so a session can only write from
+   * this origin.
+   */
   const identifySession = async (request: FastifyRequest) => {
     const token = sessionCookie.read(request.headers.cookie)
     if (token === undefined) throw unauthorized()
@@ -83,11 +89,11 @@ export const addGate = (app: FastifyInstance, options: Options): void => {
     return known
   }
 
-  /** Known callers need no promise: most requests come from a recently used key. */
+  /** Identifies the caller. Most requests come from a recently used key, so those need no promise. */
   const identify = (request: FastifyRequest): Caller | Promise<Caller> => {
     const { authorization } = request.headers
     const own = ownHeader(request)
-    // A header always has priority: a session never replaces an invalid key.
+    // The header takes precedence, so that a session never replaces an invalid key.
     if (authorization === undefined && own === undefined) return identifySession(request)
     const token = authorization === undefined ? plainToken(own) : bearerToken(authorization)
     if (token === undefined) throw unauthorized()
@@ -121,7 +127,7 @@ export const addGate = (app: FastifyInstance, options: Options): void => {
 
   const enter = (request: FastifyRequest, reply: FastifyReply): undefined | Promise<void> => {
     const access = request.routeOptions.config.access
-    // An unknown path has no route and no access; its handler returns 404.
+    // An unknown path has no route and no access. Its handler returns 404.
     if (access === undefined) return undefined
     if (!alwaysAnswered.has(request.routeOptions.url ?? '')) overload.check()
     if (access === 'public') return undefined

@@ -68,7 +68,7 @@ describe('/metrics', () => {
   })
 })
 
-/** The service with a database that can be cut off. */
+/** Starts a service whose database can be disconnected. */
 const openBehindDoor = async () => {
   const { connection: direct, drop } = await testDatabase()
   const { passage, connection } = await behindPassage(direct)
@@ -111,7 +111,7 @@ it('a stopping process is healthy and responds, but is not ready', async () => {
   onTestFinished(() => {
     listening.draining = false
   })
-  // Immediately, although a response is otherwise cached for a second.
+  // The response is immediate, although it is otherwise cached for a second.
   expect(await plain.call('GET', '/readyz')).toMatchObject({
     status: 503,
     body: { message: 'Not ready: the process is shutting down.' },
@@ -125,9 +125,9 @@ describe('without its database', () => {
     expect(await ask('/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } })
     expect((await ask('/v1/organizations')).status).toBe(200)
     shut()
-    // Connections are accepted without a response, so the pool gives up after its five seconds.
+    // Connections are accepted but get no response, so the pool gives up after five seconds.
     const [healthy, request] = await Promise.all([ask('/healthz'), ask('/v1/organizations')])
-    // An earlier response is cached for a second.
+    // The previous response is cached for a second.
     await expect.poll(async () => (await ask('/readyz')).status, { timeout: 15_000 }).toBe(503)
     expect(await ask('/readyz')).toMatchObject({
       status: 503,
@@ -149,7 +149,7 @@ describe('without its database', () => {
     const answer = plain.call('GET', '/v1/organizations', { key: serviceKey })
     const waiting = "FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
     const countWaiting = async () => {
-      // Otherwise the transaction keeps its first snapshot of activity.
+      // Without this, the transaction would keep its first snapshot of activity.
       await lock.query('SELECT pg_stat_clear_snapshot()')
       return (await lock.query(`SELECT ${waiting}`)).rowCount
     }
@@ -191,7 +191,7 @@ describe('overload', () => {
       await nextTurn()
     }
     await turnSlowly()
-    // One long pause is no overload; a loop that takes 1.6 seconds each time is.
+    // A single long pause is not an overload, but turns of 1.6 seconds each are.
     expect(refuses()).toBe(false)
     for (let turn = 0; turn < 3 && !refuses(); turn++) await turnSlowly()
     expect(refuses()).toBe(true)

@@ -9,7 +9,7 @@ import type { App } from './http.ts'
 import type { Metrics } from './metrics.ts'
 import { answers, Closed, NoQuery } from './schemas.ts'
 
-/** The checks that must pass before this process gets traffic. A failed one throws. */
+/** The checks that must pass before this process receives traffic. A check that fails throws. */
 export type ReadinessChecks = Record<'database' | 'migrations' | 'storage', () => Promise<void>> & {
   jobs?: () => Promise<void>
 }
@@ -26,17 +26,17 @@ const tags = ['Operations']
 
 const loopback = /^(::1|127\.\d+\.\d+\.\d+|::ffff:127\.\d+\.\d+\.\d+)$/
 
-/** A page with a host name that was pointed here sends that name. */
+/** If someone points another host name here, requests of its pages contain that name instead. */
 const loopbackHost = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/i
 
 const relayHeaders = ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip']
 
-/** A check that takes longer has failed: a frozen database does not respond. */
+/** A check that takes longer has failed. A frozen database, for example, does not respond. */
 const checkTimeoutMs = 4_000
 
 /**
- * Wraps a check so that it fails after a deadline. A hanging one is awaited again rather than repeated, because each
- * would occupy a connection.
+ * Lets a check fail after a deadline. A check that hangs is awaited again rather than repeated, because each would
+ * occupy a connection.
  */
 const withDeadline = (check: () => Promise<void>) => {
   let running: Promise<void> | undefined
@@ -57,11 +57,11 @@ const withDeadline = (check: () => Promise<void>) => {
   }
 }
 
-/** Anyone can request readiness and it costs a write to storage, so one result is used for a second. */
+/** How long a result is reused. Anyone can request it, and each check writes to the storage. */
 const answerMs = 1_000
 
 export const addHealth = (app: App, { config, metrics, checks, sweeps, listening }: Options): void => {
-  // Compares hashes, so that timing reveals nothing about the token.
+  // Hashes are compared, so that the timing reveals nothing about the token.
   const metricsHash = config.metricsToken && hashKey(`Bearer ${config.metricsToken}`)
   const bounded = Object.entries(checks).map(([name, check]) => ({ name, check: withDeadline(check) }))
   let asked: { failed: Promise<string[]>; until: number } | undefined
@@ -127,7 +127,7 @@ export const addHealth = (app: App, { config, metrics, checks, sweeps, listening
   )
 
   app.get('/metrics', { config: { access: 'public' }, schema: { hide: true } }, async (request, reply) => {
-    // A proxy on this machine also comes from loopback, but identifies itself.
+    // Requests through a proxy on this machine also come from loopback, but have its headers.
     const relayed = config.trustProxy === 0 && relayHeaders.some((name) => request.headers[name] !== undefined)
     const near = loopback.test(request.ip) && loopbackHost.test(request.headers.host ?? '') && !relayed
     const known = metricsHash !== undefined && hashKey(request.headers.authorization ?? '') === metricsHash

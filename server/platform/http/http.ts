@@ -36,7 +36,7 @@ export type App = FastifyInstance<
 declare module 'fastify' {
   interface FastifyInstance {
     paging: Paging
-    /** Why the database cannot be reached, if known. */
+    /** Returns why the database can't be reached, if that is known. */
     databaseFault: () => string | undefined
   }
 }
@@ -48,35 +48,36 @@ export type HttpOptions = {
   identity: Identity
   secrets: Secrets
   metrics: Metrics
-  /** The tags of operations in the API documents; without them there are no documents. */
+  /** The tags of operations in the API documents. Without them, there are no documents. */
   areas?: [name: string, description: string][]
   sessionCookie: SessionCookie
   baseUrl: () => string
   databaseFault: () => string | undefined
-  /** Replaces measuring this process. */
+  /** Replaces the measurement of this process. */
   overload?: Overload
 }
 
-/** The server: everything that all routes share, then the routes. */
+/** Opens the server with everything that all routes share, and then adds the routes. */
 export const openHttp = async (options: HttpOptions, addRoutes: (app: App) => void): Promise<App> => {
   const { config, log, database, identity, secrets, metrics } = options
   const { limits } = config
   const app = fastify({
     loggerInstance: log as FastifyBaseLogger,
-    // The metrics hook writes one line per request, with the route instead of the URL.
+    // The metrics hook writes one line for each request, with the route instead of the URL.
     logController: new LogController({ disableRequestLogging: true }),
-    // Creating a logger per request costs more than its line, so log calls include the request ID.
+    // Creating a logger for each request would cost more than its line, so log calls include the request ID.
     childLoggerFactory: (logger) => logger,
     genReqId: () => newId(),
-    // The nearest proxies; anything before them could claim anything.
+    // Only the nearest proxies are trusted, because anything before them could claim any address.
     trustProxy: (_address, hop) => hop < config.trustProxy,
     bodyLimit: limits.bodyBytes,
-    // While closing, requests on open connections still get a response that closes the connection.
+    // While the service is closing, requests on open connections still get a response, which closes the connection.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 4_096 },
-    // Longer than a large upload over a slow connection; without a limit, a slow body would occupy its socket forever.
+    // This is longer than a large upload over a slow connection takes. Without a limit, a slow body could occupy its
+    // socket forever.
     requestTimeout: 600_000,
-    // A request without Host is answered below, with the Error body.
+    // A request without Host gets an error in the format of the API below.
     http: { requireHostHeader: false },
     frameworkErrors: answerMalformedUrl,
     clientErrorHandler: answerBrokenRequest,

@@ -6,7 +6,7 @@ import { toIssues } from './validation.ts'
 
 /** Reads the items of a batch one by one, so that an invalid one does not affect the others. */
 export const itemReader = <S extends TSchema>(schema: S): ((item: unknown) => Static<S> | ApiError) => {
-  // Our schemas are JSON schemas.
+  // The schemas of this service are plain JSON schemas.
   const validate = compileStrict<Static<S>>(schema as JsonSchema)
   return (item) => {
     if (validate(item)) return item

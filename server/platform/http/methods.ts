@@ -1,9 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 
 export type Methods = {
-  /** Returns the methods of a path; undefined for an unknown path. */
+  /** Returns the methods of a path, or undefined if the path is unknown. */
   of: (path: string) => string[] | undefined
-  /** The router matches `/calls/search` with `/calls/:id` if only the latter has the method; this detects it. */
+  /**
+   * Whether the router has confused two paths: if only `/calls/:id` has the method, it also matches `/calls/search`.
+   */
   isMistaken: (method: string, path: string) => boolean
 }
 
@@ -18,7 +20,7 @@ export const watchMethods = (app: FastifyInstance): Methods => {
   let addresses: { form: RegExp; methods: string[] }[] | undefined
   return {
     of: (path) => {
-      // Fixed paths first, like the router.
+      // Fixed paths come first, as in the router.
       addresses ??= [...methodsOf]
         .sort(([a], [b]) => a.split(':').length - b.split(':').length)
         .map(([url, methods]) => ({

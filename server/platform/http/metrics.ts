@@ -6,7 +6,7 @@ import { traceIdOf } from './tracing.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The response lasts as long as the client stays, so its duration says nothing. */
+    /** The response lasts as long as the client stays connected, so its duration has no meaning. */
     lasting?: true
   }
 }
@@ -18,15 +18,15 @@ export type Metrics = {
 
 type Sources = {
   database: Database
-  /** Jobs by name and state, queried when metrics are read. */
+  /** Counts jobs by name and state. Called when metrics are read. */
   countJobs?: () => Promise<{ name: string; state: string; count: number }[]>
 }
 
 export const openMetrics = ({ database, countJobs }: Sources): Metrics => {
   const registry = new Registry()
-  // Event loop delay, garbage collection, memory and CPU of the process.
+  // These are the delay of the event loop, garbage collection, memory, and CPU time of the process.
   collectDefaultMetrics({ register: registry })
-  // Gauges with the name of a counter, which Prometheus' own check rejects; each also exists by type.
+  // These gauges have the name of a counter, which Prometheus' own check rejects. Each of them also exists by type.
   for (const kind of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${kind}_total`)
   new Gauge({
     name: 'earshot_database_connections',
@@ -69,7 +69,7 @@ export const openMetrics = ({ database, countJobs }: Sources): Metrics => {
   }
 }
 
-/** Requests by route, never by URL, so that the number of series is bounded. */
+/** Counts requests by route instead of URL, so that the number of series is limited. */
 export const addRequestMetrics = (app: FastifyInstance, { registry }: Metrics): void => {
   const requests = new Histogram({
     name: 'earshot_http_request_duration_seconds',
@@ -94,7 +94,7 @@ export const addRequestMetrics = (app: FastifyInstance, { registry }: Metrics): 
     const { statusCode: status, elapsedTime } = reply
     if (!config.lasting) findSeries(config, method, route, status).observe(elapsedTime / 1_000)
     const ms = Math.round(elapsedTime * 10) / 10
-    // Omitted from the line if undefined.
+    // The log omits properties that are undefined.
     const ids = { ...requestIdsOf(request), traceId: traceIdOf(request) }
     request.log.info({ ...ids, method, route, status, ms }, 'request')
     done()

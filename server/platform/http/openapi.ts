@@ -75,7 +75,7 @@ export const addOpenApi = async (app: FastifyInstance, areas: [name: string, des
     },
   })
 
-  // Created on demand, because the document needs all routes.
+  // The document is created on demand, because it needs all routes.
   let json: Promise<BuiltFile> | undefined
   app.get('/openapi.json', { config: { access: 'public' }, schema: { hide: true } }, async (request, reply) => {
     json ??= packFile('application/json; charset=utf-8', JSON.stringify(openApiDocument(app)))
@@ -83,7 +83,7 @@ export const addOpenApi = async (app: FastifyInstance, areas: [name: string, des
   })
 }
 
-/** Properties with a default are optional. */
+/** Makes properties with a default optional. */
 const withoutDefaults = (schema: JsonSchema): void => {
   const required = schema.required?.filter((name) => schema.properties?.[name]?.default === undefined)
   if (required?.length) schema.required = required
@@ -92,7 +92,7 @@ const withoutDefaults = (schema: JsonSchema): void => {
   if (schema.items) withoutDefaults(schema.items)
 }
 
-/** Validation reads a missing body as null, which nobody can send. */
+/** Makes a body optional. Validation reads a missing body as null, which is not part of the API. */
 const allowNoBody = (body: Required<Operation>['requestBody']): void => {
   const { schema } = body.content['application/json'] ?? {}
   if (!Array.isArray(schema?.type) || !schema.type.includes('null')) return
@@ -116,9 +116,9 @@ const addExamples = ({ requestBody, responses }: Operation): void => {
   }
 }
 
-/** The generated document, with titled schemas as components, and examples everywhere. */
+/** Returns the generated document. Schemas with a title are components, and everything has an example. */
 export const openApiDocument = (app: FastifyInstance): OpenApiDocument => {
-  // The plugin's type covers any version of OpenAPI; the options above select this one.
+  // The plugin's type covers all versions of OpenAPI. The options above select this one.
   const document = structuredClone(app.swagger()) as unknown as OpenApiDocument
   const schemas: Record<string, JsonSchema> = {}
 

@@ -4,7 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { makeOrganization, makePerson } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
 
-/** Sends a write by session like a page of `origin`, which the browser opened with the name `host`. */
+/**
+ * Returns a function that writes with a session, like a page of `origin` that the browser opened under the name `host`.
+ */
 const writer = async (env: Record<string, string>, ownOrigin?: string) => {
   const server = await testServer({ EARSHOT_TRUST_PROXY: '1', ...env })
   const { key } = await makeOrganization(server)

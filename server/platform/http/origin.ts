@@ -5,15 +5,15 @@ import { ApiError } from '../errors.ts'
 /** The URL of this service, and whether it is configured. */
 export type OwnAddress = { config: Pick<Config, 'baseUrl'>; baseUrl: () => string }
 
-/** Safe requests, which other sites can send: they cannot read the response. */
+/** Whether a request is safe. Other sites can send such requests, but can't read the response. */
 export const isReading = ({ method }: FastifyRequest): boolean =>
   method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
 
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 
 /**
- * Whether this machine served a page under the name of the request: `localhost` and `127.0.0.1` are then equal. Only
- * for loopback names, because anyone could point another name here.
+ * Whether this machine served the page under the request's host name. `localhost` and `127.0.0.1` are equal in that
+ * case. Only accepts names of loopback addresses, because anyone could point another name here.
  */
 const isFromThisMachine = (origin: string, host: string | undefined): boolean =>
   host !== undefined &&
@@ -21,7 +21,7 @@ const isFromThisMachine = (origin: string, host: string | undefined): boolean =>
   URL.canParse(origin) &&
   loopback.test(new URL(origin).hostname)
 
-/** Rejects a request from a page of another origin, or without an origin. */
+/** Throws if the request comes from a page of another origin, or has no origin. */
 export const checkOrigin = ({ headers }: FastifyRequest, { config, baseUrl }: OwnAddress): void => {
   const { origin, host } = headers
   if (origin === new URL(baseUrl()).origin) return

@@ -1,18 +1,18 @@
 import type { Database } from '../db/database.ts'
 import { ApiError } from '../errors.ts'
 
-/** Requests that wait for a database connection; more would only time out in the queue. */
+/** The most requests that can wait for a database connection. More would only time out while they wait. */
 const maxWaiting = 1_000
-/** A turn of the event loop that repeatedly takes longer than this: new work makes everything slower. */
+/** If the event loop repeatedly takes longer than this, new work makes everything slower. */
 const maxTurnMs = 1_500
 const lookEveryMs = 250
 
 export type Overload = { check: () => void; close: () => void }
 
-/** Rejects new work quickly with 503 while the process cannot keep up with accepted work. */
+/** Rejects new work immediately with 503 while the process can't keep up with what it has accepted. */
 export const watchOverload = (database: Pick<Database, 'waiting'>): Overload => {
   let lookedAt = performance.now()
-  // A single long pause is over when it is detected, so two are required.
+  // A single long pause is over when it is detected, so it takes two.
   let slowTurns = 0
   const timer = setInterval(() => {
     const now = performance.now()

@@ -7,14 +7,13 @@ import type { App } from './http.ts'
 
 type Storage = Pick<Config, 'storage' | 's3Endpoint'>
 
-/** Recordings with signed links come from the bucket itself, whose host AWS chooses. */
+/** Recordings with signed links come from the bucket itself, and AWS chooses its host. */
 const mediaSources = ({ storage, s3Endpoint }: Storage) =>
   storage.kind === 's3' ? ` https:${s3Endpoint?.startsWith('http:') ? ` ${new URL(s3Endpoint).origin}` : ''}` : ''
 
 /**
- * Everything comes from this origin, and nothing is inline: no script, style, or image. Only logos come from their
- * companies'
- * URLs, and recordings from the operator's storage.
+ * Everything must come from this origin, and scripts, styles, and images must not be inline. The only exceptions are
+ * logos, which come from their companies' URLs, and recordings, which come from the operator's storage.
  */
 const policyOf = (storage: Storage) =>
   [
@@ -31,7 +30,7 @@ const policyOf = (storage: Storage) =>
     "base-uri 'none'",
   ].join('; ')
 
-/** Pages that need no session. */
+/** The pages that need no session. */
 const publicSections = ['confirm-address', 'invitations', 'outside', 'sign-in', 'welcome']
 
 /** The first path segment of each page. The browser reads the rest. */
@@ -56,7 +55,7 @@ const pages = ['/', ...sections.flatMap((section) => [`/${section}`, `/${section
 
 const isPublic = (url: string): boolean => publicSections.includes(url.split('/')[1] ?? '')
 
-/** The route of a built document: `pages/monitors/$id.html` is that of each monitor. */
+/** Returns the route of a built document. `pages/monitors/$id.html` serves every monitor. */
 const addressOf = (name: string): string =>
   `/${name.slice('pages/'.length, -'.html'.length)}`.replace(/^\/index$/, '/').replaceAll('/$', '/:')
 
@@ -65,9 +64,9 @@ const folder = join(import.meta.dirname, '../../../dist/console')
 type PagesDeps = { config: Storage; log: Log; sessionCookie: Pick<SessionCookie, 'read'> }
 
 /**
- * The console, as built by `npm run build`. Browsers check each time whether the page has changed, so a new version
- * shows immediately; files of the page have hashes in their names and are cached. Without a session, browsers go to the
- * sign-in page, so they get its document instead of the page's frame.
+ * Serves the console that `npm run build` creates. Browsers check each time whether a page has changed, so a new
+ * version appears immediately. Other files have hashes in their names and are cached. Without a session, browsers end
+ * up on the sign-in page, so they get its document instead of the page's frame.
  */
 export const addPages = (app: App, { config, log, sessionCookie }: PagesDeps): void => {
   const files = readBuiltFiles(folder)

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { invalid } from '../errors.ts'
 
-/** The position of a page: after the last item of the one before, in the list's order. */
+/** The position of a page. It starts after the last item of the previous page, in the order of the list. */
 export type Page = { limit: number; after: string | undefined }
 
 type PageRequest = { limit: number; cursor?: string | undefined }
@@ -9,8 +9,8 @@ type PageRequest = { limit: number; cursor?: string | undefined }
 const macBytes = 12
 
 /**
- * Cursors are opaque and signed: one from another service, list, organization, or filter is rejected. `scope` is what a
- * cursor is bound to.
+ * Creates and reads cursors. They are opaque and signed, and `scope` binds them to a list, an organization, and a
+ * filter. A cursor from another scope or service is rejected.
  */
 export const openPaging = (key: Buffer) => {
   const mac = (scope: unknown, position: string): Buffer =>

@@ -78,7 +78,7 @@ describe('unknown keys', async () => {
     const { key } = await makeOrganization(server)
     const guess = (address: string) =>
       call('GET', '/v1/me', { headers: { ...from(address), authorization: `Bearer ${generateKey()}` } })
-    /** Over time, further guesses are allowed, twenty a second: on a slow machine, one may pass in between. */
+    /** Twenty more guesses are allowed each second, so one may be allowed in between on a slow machine. */
     const isLimitedWithin = async (guesses: number, address: string) => {
       const statuses = new Set<number>()
       for (let i = 0; i < guesses && !statuses.has(429); i++) statuses.add((await guess(address)).status)
@@ -87,7 +87,7 @@ describe('unknown keys', async () => {
     expect(await isLimitedWithin(150, '203.0.113.9')).toBe(false)
     expect(await isLimitedWithin(2_000, '203.0.113.9')).toBe(true)
     expect((await guess('203.0.113.10')).status).toBe(401)
-    // Only the nearest proxy is trusted: the caller's own claim is ignored.
+    // Only the nearest proxy is trusted, so the caller's own claim has no effect.
     expect(await isLimitedWithin(100, '198.51.100.7, 203.0.113.9')).toBe(true)
     expect((await call('GET', '/v1/me', { key, headers: from('203.0.113.9') })).status).toBe(200)
     expect((await call('GET', '/v1/organizations', { key: serviceKey, headers: from('203.0.113.9') })).status).toBe(200)

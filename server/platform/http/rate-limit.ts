@@ -5,10 +5,13 @@ import { ApiError } from '../errors.ts'
 type Rate = { perSecond: number; burst: number }
 type TokenBucket = { tokens: number; filledAt: number }
 
-/** Above this number of callers, full buckets are dropped without loss: an unknown one is full. */
+/**
+ * If there are more callers than this, full buckets are dropped. Nothing is lost, because the bucket of an unknown
+ * caller is full.
+ */
 const maxBuckets = 10_000
 
-/** Token buckets by caller, in this process. `now` is in milliseconds and never decreases. */
+/** Limits callers with token buckets in this process. `now` is in milliseconds and never decreases. */
 export const tokenBuckets = ({ perSecond, burst }: Rate, now: () => number = () => performance.now()) => {
   const buckets = new Map<string, TokenBucket>()
 
@@ -22,12 +25,12 @@ export const tokenBuckets = ({ perSecond, burst }: Rate, now: () => number = () 
       refill(bucket, time)
       if (bucket.tokens >= burst) buckets.delete(caller)
     }
-    // All are in use at once: starts over rather than growing.
+    // All buckets are in use, so this starts over rather than growing.
     if (buckets.size >= maxBuckets) buckets.clear()
   }
 
   return {
-    /** Takes a token; `remaining` below zero means that there was none. */
+    /** Takes a token. `remaining` is below zero if there was none. */
     take: (caller: string): number => {
       const time = now()
       let bucket = buckets.get(caller)
@@ -46,14 +49,14 @@ export const tokenBuckets = ({ perSecond, burst }: Rate, now: () => number = () 
 
 const tooMany = (message: string, retryAfterSeconds = 1) => new ApiError('rateLimited', message, { retryAfterSeconds })
 
-/** An IPv6 network belongs to one customer, so it counts as one address. */
+/** Returns what an address is counted as. An IPv6 network belongs to one customer, so it counts as one address. */
 export const neighbourhood = (address: string): string => {
   if (!ipaddr.IPv6.isValid(address)) return address
   const parsed = ipaddr.IPv6.parse(address)
   return parsed.isIPv4MappedAddress() ? parsed.toIPv4Address().toString() : parsed.parts.slice(0, 4).join(':')
 }
 
-/** Counts attempts at guessing, by IP address. */
+/** Limits attempts at guessing by IP address. */
 export const limitByAddress = (rate: Rate, message: string): ((address: string) => void) => {
   const buckets = tokenBuckets(rate)
   return (address) => {
@@ -62,7 +65,7 @@ export const limitByAddress = (rate: Rate, message: string): ((address: string) 
 }
 
 export type RateLimits = {
-  /** Counts a request of a key or person, and returns how much is left. */
+  /** Counts a request of a key or person, and returns how many are left. */
   spend: (caller: string, reply: FastifyReply) => void
   /** Counts an attempt with an unknown key, by its IP address. */
   countUnknownKey: (address: string) => void

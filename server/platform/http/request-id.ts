@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The caller's own request ID: returned, and never used as ours. */
+    /** The request ID that the caller sent. It is returned, but never used as the service's own ID. */
     callerRequestId: string | undefined
   }
 }
@@ -18,8 +18,8 @@ export const addRequestIds = (app: FastifyInstance): void => {
   })
 }
 
-/** The request ID in logs and the audit log. */
+/** Returns the request ID for logs and the audit log. */
 export const requestIdsOf = ({ id, callerRequestId }: FastifyRequest) => ({ requestId: id, callerRequestId })
 
-/** The request ID in the response. */
+/** Returns the request ID for the response. */
 export const shownRequestId = ({ id, callerRequestId }: FastifyRequest): string => callerRequestId ?? id

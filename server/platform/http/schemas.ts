@@ -1,13 +1,19 @@
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
 import { instantKeyword } from '../json-schema.ts'
 
-/** Shared parts of all resources' schemas. */
+/** Parts that the schemas of all resources share. */
 
-/** An object that rejects unlisted properties. With a title, it becomes a component of the OpenAPI document. */
+/**
+ * Returns the schema of an object that rejects unlisted properties. With a title, it becomes a component of the OpenAPI
+ * document.
+ */
 export const Closed = <P extends TProperties>(properties: P, options: Record<string, unknown> = {}): TObject<P> =>
   Type.Object(properties, { additionalProperties: false, ...options })
 
-/** Null or the schema, as one type list: simpler to validate, serialize, and read than a union. */
+/**
+ * Returns a schema that also allows null. It uses a list of types, which is simpler to validate, serialize, and read
+ * than a union.
+ */
 export const Nullable = <T extends TSchema>(schema: T) => {
   const { type } = schema as { type?: unknown }
   if (typeof type !== 'string') throw new Error('Nullable takes a schema of a single type')
@@ -24,14 +30,14 @@ export const Choice = <const V extends string>(values: readonly V[], options: Re
 
 export const Id = Type.String({ format: 'uuid', examples: ['0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f'] })
 
-/** A time in a response: a Date in code, ISO 8601 in UTC with milliseconds in JSON. */
+/** A time in a response. It is a Date in code, and ISO 8601 in UTC with milliseconds in JSON. */
 export const Timestamp = Type.Unsafe<Date>({
   type: 'string',
   format: 'date-time',
   examples: ['2026-11-21T09:30:00.000Z'],
 })
 
-/** A time in a request, with any offset. */
+/** A time in a request, which can have any offset. */
 export const TimestampInput = Type.String({
   format: 'date-time',
   [instantKeyword]: true,
@@ -43,22 +49,22 @@ export const Name = Type.String({ minLength: 1, maxLength: 255, pattern: '\\S' }
 
 export const Email = Type.String({ format: 'email', maxLength: 254, examples: ['ada@example.com'] })
 
-/** An optional empty body: missing, which validation reads as null, or `{}`. */
+/** An optional empty body: either `{}` or no body, which validation reads as null. */
 export const NoBody = Type.Unsafe<unknown>({
   type: ['object', 'null'],
   properties: {},
   additionalProperties: false,
 })
 
-/** A body without a JSON schema: raw bytes, or with any properties of a foreign sender. */
+/** A body without a JSON schema: raw bytes, or JSON of another service with any properties. */
 export const RawBody = Type.Unsafe<Buffer>({})
 
-/** No content. With 204, send undefined: null would be sent as the text `null`. */
+/** A response without content. Handlers send undefined with 204, because null would be sent as the text `null`. */
 export const Empty = Type.Unsafe<null | undefined>({ type: 'null' })
 
 export const NoQuery = Closed({})
 
-/** For foreign senders, who add query parameters at will. */
+/** A query with any parameters, because senders of other services add some at will. */
 export const AnyQuery = Type.Object({}, { additionalProperties: true })
 
 export const IdParams = Closed({ id: Id })
@@ -94,7 +100,7 @@ const ErrorBody = Closed(
   { title: 'Error' },
 )
 
-/** The response headers with a meaning beyond HTTP. */
+/** The response headers whose meaning goes beyond HTTP. */
 const headers = {
   Location: 'The address of the resource, or the redirect’s target.',
   'Retry-After': 'How many seconds to wait before retrying.',
@@ -108,7 +114,7 @@ type HeaderName = keyof typeof headers
 const headersOf = (names: HeaderName[]) =>
   Object.fromEntries(names.map((name) => [name, { type: 'string', description: headers[name] }]))
 
-/** The response with headers in the document, replacing those of every response with its status. */
+/** Adds headers to a response in the document. They replace those of all responses with the same status. */
 export const withHeaders = <T extends TSchema>(schema: T, ...names: HeaderName[]): T => ({
   ...schema,
   headers: headersOf(names),
@@ -133,7 +139,7 @@ const successDescriptions = {
   302: 'A redirect to the address in `Location`, without content.',
 } as const
 
-/** For every response with this status. */
+/** The headers of all responses with a status. */
 const headersOfStatus: Partial<Record<string, HeaderName[]>> = {
   201: ['Location'],
   302: ['Location'],
@@ -151,7 +157,7 @@ type Success = keyof typeof successDescriptions
 
 type Answers<S, E extends number> = S & { [Status in E | 'default']: typeof ErrorBody }
 
-/** The responses of an operation: success, its own errors by number, and the default for common ones. */
+/** Returns the responses of an operation: success, its own errors by status, and the default for common errors. */
 export const answers = <S extends { [Status in Success]?: TSchema }, E extends keyof typeof errorDescriptions>(
   successes: S,
   ...errors: E[]
@@ -176,5 +182,5 @@ export const answers = <S extends { [Status in Success]?: TSchema }, E extends k
         'Errors of any operation: malformed request, 403 (suspended, role, or kind of key), 405, 413, 415, ' +
         '416, 429, 431, 500, 503.',
     },
-    // The keys are exactly the given ones; TypeScript cannot follow fromEntries.
+    // The keys are exactly the given ones, but TypeScript can't infer that from fromEntries.
   }) as unknown as Answers<S, E>

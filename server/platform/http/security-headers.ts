@@ -3,8 +3,8 @@ import type { Config } from '../config.ts'
 import { shownRequestId } from './request-id.ts'
 
 /**
- * Headers of every response. The API serves data, not pages: nothing may run, frame, or cache it. Documents from here
- * replace the policy. There are no CORS headers: scripts of other origins have no access.
+ * The headers of every response. The API serves data rather than pages, so nothing may run, frame, or cache it.
+ * Documents of this service replace the policy. There are no CORS headers, so scripts of other origins have no access.
  */
 export const securityHeaders = {
   'x-content-type-options': 'nosniff',

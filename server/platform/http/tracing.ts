@@ -6,10 +6,10 @@ const spans = new WeakMap<FastifyRequest, Span>()
 
 export const traceIdOf = (request: FastifyRequest): string | undefined => spans.get(request)?.spanContext().traceId
 
-/** Machines request these every few seconds, and nobody needs their traces. */
+/** Machines request these every few seconds, and nobody needs the traces. */
 const untraced = ['/healthz', '/readyz', '/metrics']
 
-/** A span for each request, with the name of its route: a URL may contain what a caller would not show. */
+/** Creates a span for each request with the name of its route, because a URL may contain confidential data. */
 export const addTracing = (app: FastifyInstance): void => {
   app.addHook('onRequest', (request, _reply, done) => {
     const { method, routeOptions, headers } = request

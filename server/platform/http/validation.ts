@@ -5,7 +5,7 @@ import { ApiError, type Issue } from '../errors.ts'
 import { coercing, compileLater, compileStrict } from '../json-schema.ts'
 import type { JsonSchema } from './examples.ts'
 
-/** Limits the response: nobody reads more faults than this. */
+/** The most issues in a response, because nobody reads more. */
 export const maxIssues = 100
 
 /** Turns the pointer `/config/monitors/0/id` into `config.monitors[0].id`. */
@@ -39,7 +39,7 @@ const characters = (limit: number) => count(limit, 'character', 'characters')
 const items = (limit: number) => count(limit, 'item', 'items')
 const properties = (limit: number) => count(limit, 'property', 'properties')
 
-/** The messages by JSON Schema keyword, so that none of the validator's own wording reaches a caller. */
+/** The messages by JSON Schema keyword. They replace the validator's own texts. */
 const messages: Record<string, (params: ErrorObject['params']) => string> = {
   required: () => 'is required',
   additionalProperties: () => 'is not a known property',
@@ -50,7 +50,7 @@ const messages: Record<string, (params: ErrorObject['params']) => string> = {
       .flat()
       .map((name) => types[name])
       .join(' or ')}`,
-  // Never shows a regular expression: the API reference describes the format in words.
+  // The message never contains a regular expression, because the API reference describes the format in words.
   pattern: ({ pattern }) =>
     pattern === '\\S' ? 'must not be blank' : 'must have the format that the API reference describes',
   format: ({ format }) => `must be ${formats[format] ?? `a valid ${format}`}`,
@@ -88,7 +88,9 @@ export const toIssues = (errors: ErrorObject[]): Issue[] => {
   return issues
 }
 
-/** Numbers in a query string are decimal. Other forms that JavaScript accepts (`0x10`, ` 1`) are rejected. */
+/**
+ * The format of numbers in a query string. Other forms that JavaScript accepts, such as `0x10` or ` 1`, are rejected.
+ */
 const decimal = /^-?\d+(?:\.\d+)?$/
 
 const compileQuery = (schema: JsonSchema): ValidateFunction => {
@@ -100,7 +102,7 @@ const compileQuery = (schema: JsonSchema): ValidateFunction => {
   const check = (query: Record<string, unknown>, context?: Parameters<ValidateFunction>[1]) => {
     for (const name of numbers) {
       const text = query[name]
-      // An array is not coerced to a number, so this reports the wrong type.
+      // An array can't become a number, so the validator reports the wrong type.
       if (typeof text === 'string' && !decimal.test(text)) query[name] = [text]
     }
     const fits = validate(query, context)
@@ -129,7 +131,7 @@ export const addValidation = (app: FastifyInstance): void => {
 
 const parts = { params: 'params', body: 'body', querystring: 'query' } as const
 
-/** Returns the faults of all parts of a request: Fastify stops at the first invalid part. */
+/** Returns the issues in all parts of a request, because Fastify stops at the first invalid part. */
 export const validationError = (request: FastifyRequest, error: FastifyError): ApiError => {
   const errors = (error.validation ?? []) as ErrorObject[]
   const order = Object.keys(parts) as (keyof typeof parts)[]

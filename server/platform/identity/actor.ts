@@ -1,6 +1,6 @@
 import type { OrgId } from '../db/database.ts'
 
-/** Ascending: each can do everything that the ones before it can. */
+/** The roles in ascending order. Each includes the permissions of those before it. */
 export const roles = ['viewer', 'member', 'admin', 'owner'] as const
 export type Role = (typeof roles)[number]
 
@@ -25,16 +25,16 @@ export type Actor = {
   entitlements: Record<Entitlement, boolean>
   features: Record<Feature, boolean>
   requestId: string
-  /** The caller's own request ID, if any. */
+  /** The request ID that the caller sent, if any. */
   callerRequestId?: string | undefined
 }
 
-/** The operator's key, which provisions organizations and has no access to their data. */
+/** The caller with the operator's key, which manages organizations but has no access to their data. */
 export type ServiceActor = {
   kind: 'service'
-  /** Null for the configured key. */
+  /** Null for the key in the configuration. */
   keyId: string | null
   requestId: string
-  /** The caller's own request ID, if any. */
+  /** The request ID that the caller sent, if any. */
   callerRequestId?: string | undefined
 }

@@ -1,19 +1,19 @@
-/** How long a caller's permissions are cached, in case a change notification is lost. */
+/** How long permissions are cached, in case the notification of a change is lost. */
 const trustMs = 5_000
-/** Unknown callers are cached too, so they determine the number of entries: bounded. */
+/** The most entries. Unknown callers are cached too, so without a limit, their number would grow. */
 const maxEntries = 20_000
 
 type Options<T> = {
   load: (hash: string) => Promise<T>
-  /** The organization whose changes affect it; undefined if any could. */
+  /** Returns the organization whose changes affect the entry, or undefined if any could. */
   orgOf: (known: T) => string | undefined
 }
 
-/** Caches what secrets identify, by their hashes. */
+/** Caches what keys and sessions identify by the hashes of their secrets. */
 export const openCache = <T>({ load, orgOf }: Options<T>) => {
   const entries = new Map<string, { known: T; loadedAt: number }>()
   const loading = new Map<string, Promise<T>>()
-  // Increases with every removal, so that a lookup that started before is not cached.
+  // It increases with every removal, so that a lookup that started before is not cached.
   let generation = 0
 
   const peek = (hash: string): T | undefined => {
@@ -28,7 +28,7 @@ export const openCache = <T>({ load, orgOf }: Options<T>) => {
     const loadedAt = performance.now()
     const promise = load(hash).then((known) => {
       if (generation === seen) {
-        // The oldest is removed first: frequent callers are looked up again and move to the end.
+        // The oldest entry is removed first. Frequent callers are loaded again and move to the end.
         entries.delete(hash)
         for (const oldest of entries.keys()) {
           if (entries.size < maxEntries) break
@@ -47,10 +47,10 @@ export const openCache = <T>({ load, orgOf }: Options<T>) => {
   }
 
   return {
-    /** Returns cached values without the database. */
+    /** Returns a cached value without using the database. */
     peek,
     find: (hash: string): T | Promise<T> => peek(hash) ?? loadOnce(hash),
-    /** Removes what concerns an organization; everything for the empty one. */
+    /** Removes everything that belongs to an organization, or everything if `org` is empty. */
     forget: (org: string): void => {
       generation++
       loading.clear()

@@ -8,7 +8,10 @@ import { openDeps, type ServiceDeps } from '../../deps.ts'
 import { orgIdOf } from '../ids.ts'
 import { openIdentity } from './identity.ts'
 
-/** Changes in one process apply in another: here a second set of everything, on the same database. */
+/**
+ * Changes in one process must take effect in another one. Here, a second set of dependencies on the same database acts
+ * as the other process.
+ */
 
 const server = await testServer()
 const { call, deps } = server
@@ -24,7 +27,7 @@ beforeEach(async () => {
   org = await makeOrganization(server)
 })
 
-/** The other process's response to a key, in short. */
+/** Returns how the other process identifies a key. */
 const seenBy = async ({ identity }: Pick<ServiceDeps, 'identity'>, key: string) => {
   const known = await identity.resolve(key)
   if (known.kind !== 'key') return known.kind
@@ -32,7 +35,7 @@ const seenBy = async ({ identity }: Pick<ServiceDeps, 'identity'>, key: string) 
   return { role, suspended, monitors: entitlements.monitors, phiMode: features.phiMode }
 }
 const asOwner = { role: 'owner', suspended: false, monitors: true, phiMode: false }
-// By notification. Without it, it would take the five seconds after which everything is read again.
+// A notification tells other processes. They would otherwise take five seconds to read everything again.
 const within = { timeout: 4_000, interval: 10 }
 
 describe('in another process, within a second', () => {
@@ -101,7 +104,7 @@ it('a lookup is not cached if the key was revoked in the meantime', async () => 
     noticed = true
   })
   const slow = await deps.db.startTransaction().execute()
-  // The key itself is found; its person is only read without this lock.
+  // The key can be read despite this lock, but not the person.
   await sql`LOCK TABLE members IN ACCESS EXCLUSIVE MODE`.execute(slow)
   const before = seenBy(second, key)
   await expect.poll(() => countWaiting(deps.db, 'select "members"')).toBe(1)

@@ -17,14 +17,14 @@ import {
 } from './queries.ts'
 
 const lastUseIntervalMs = 60_000
-/** A revoked key that a forgotten program continues to send is recorded this often. */
+/** How often the use of a revoked key is recorded, because a forgotten program may continue to send it. */
 const refusalIntervalMs = 60_000
 const maxNoted = 1_000
 const maxUsesKnown = 10_000
 const channel = 'earshot_identity'
 
 type KnownActor = Omit<Actor, 'requestId'>
-/** A former key, and its person. */
+/** A revoked key and its person. */
 type Refused = { org: OrgId; keyId: string; userId: string }
 type Unknown = { kind: 'unknown'; refused?: Refused }
 export type KnownKey =
@@ -41,13 +41,13 @@ export type Identity = {
   /** Returns the identity of a session's token: a member of the session's current organization. */
   resolveSession: (token: string) => Promise<KnownSession>
   /**
-   * A transaction that changes permissions in an organization: every process drops its cache, this one before the
-   * promise resolves.
+   * Runs a transaction that changes permissions in an organization. Every process then drops its cache. This process
+   * does so before the promise resolves.
    */
   change: <T>(org: OrgId | '', fn: (trx: Db) => Promise<T>) => Promise<T>
-  /** Calls back when permissions in an organization may have changed; in any, for the empty one. */
+  /** Calls back when permissions in an organization may have changed. An empty `org` means any organization. */
   onChange: (handler: (org: string) => void) => void
-  /** Handles writes that a request does not wait for. */
+  /** Tracks a write that a request does not wait for. */
   beside: (write: Promise<unknown>, failure: string) => void
   close: () => Promise<void>
 }
@@ -96,7 +96,7 @@ export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Opt
     const { userId, expiresAt } = session
     const org = orgIdOf(session.org)
     const member = await findMembership(db, org, userId)
-    // Invited people have keys created for them, but only sign in after joining.
+    // Keys can be created for invited people, but they can only sign in after joining.
     if (!member?.joinedAt) return { kind: 'unknown' }
     const { role } = member
     return {
@@ -129,7 +129,7 @@ export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Opt
 
   const noteUse = ({ org, keyId }: Refused, now: Date): void => {
     if (now.getTime() - (usedAt.get(keyId) ?? Number.NEGATIVE_INFINITY) < lastUseIntervalMs) return
-    // Forgetting one only costs another write, which changes nothing.
+    // Dropping an entry only costs another write, which changes nothing.
     if (usedAt.size >= maxUsesKnown) usedAt.clear()
     usedAt.set(keyId, now.getTime())
     beside(upsertKeyUse(db, org, keyId, now), 'storing the last use of a key failed')
@@ -137,7 +137,7 @@ export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Opt
 
   const notedAt = new Map<string, number>()
 
-  /** Notable use: someone still has a revoked key. */
+  /** Records that someone still uses a revoked key. */
   const noteRefusal = (refused: Refused, requestId: string): void => {
     const { org, keyId, userId } = refused
     const now = performance.now()
@@ -163,7 +163,7 @@ export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Opt
       return present?.kind === 'unknown' ? undefined : present
     },
     resolve: async (token, requestId = newId()) => {
-      // Keys are compared by their hashes, so that timing reveals nothing about a key.
+      // Hashes of keys are compared, so that the timing reveals nothing about a key.
       const hash = hashKey(token)
       if (hash === serviceHash) return { kind: 'service', keyId: null }
       if (!isKeyShaped(token)) return { kind: 'unknown' }

@@ -2,8 +2,8 @@ import { hash, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 /**
- * The format of a key: `ear_`, 32 random base62 characters (190 bits), and a checksum of 6, so that secret scanners
- * recognize it and a mistyped one is rejected without a lookup.
+ * A key consists of `ear_`, 32 random base62 characters (190 bits), and a checksum of 6 characters. Secret scanners
+ * recognize it, and a mistyped key is rejected without a lookup.
  */
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const form = /^ear_[0-9A-Za-z]{38}$/
@@ -28,7 +28,7 @@ export const generateKey = (): string => {
 export const isKeyShaped = (text: string): boolean =>
   form.test(text) && text.slice(bodyLength) === checksum(text.slice(0, bodyLength))
 
-/** The stored form of a key, in base64. A random key of 190 bits needs no slow hash. */
+/** Returns the stored form of a key in base64. A random key of 190 bits needs no slow hash. */
 export const hashKey = (key: string): string => hash('sha256', key, 'base64')
 
 /** Returns the part of a key that is shown later. */

@@ -3,7 +3,7 @@ import type { Db, OrgId } from '../db/database.ts'
 import { notify } from '../db/notify.ts'
 import { hashKey, keyPrefix } from './keys.ts'
 
-/** Finds the tenant of a key, so this is the one lookup without a tenant. */
+/** Finds a key and its organization. The organization is unknown before, so this lookup has none. */
 export const findKeyAllOrgs = (db: Db, hash: string) =>
   db
     .selectFrom('api_keys')
@@ -27,7 +27,7 @@ export const insertServiceKey = (db: Db, { id, key, name }: { id: string; key: s
     .values({ id, hash: hashKey(key), prefix: keyPrefix(key), name })
     .execute()
 
-/** Returns whether there was such a key, revoked or not. */
+/** Revokes a service key. Returns whether it exists, even if it was already revoked. */
 export const revokeServiceKey = async (db: Db, id: string, revokedAt: Date): Promise<boolean> => {
   const { numUpdatedRows } = await db
     .updateTable('service_keys')
@@ -66,7 +66,7 @@ export const findMembership = (db: Db, org: OrgId, userId: string) =>
     .where('members.user_id', '=', userId)
     .executeTakeFirst()
 
-/** At most one write per minute and key, however many processes see it used. */
+/** Stores when a key was used. Writes at most once a minute, however many processes see the key. */
 export const upsertKeyUse = (db: Db, org: OrgId, keyId: string, usedAt: Date) =>
   db
     .insertInto('api_key_uses')
@@ -79,5 +79,5 @@ export const upsertKeyUse = (db: Db, org: OrgId, keyId: string, usedAt: Date) =>
     )
     .execute()
 
-/** Makes every process drop its cache of the organization's keys, when the transaction commits. */
+/** Lets every process drop its cache of the organization's keys when the transaction commits. */
 export const notifyIdentityChanged = (db: Db, channel: string, org: OrgId | '') => notify(db, channel, org)

@@ -31,7 +31,7 @@ beforeEach(async () => {
 })
 afterAll(() => queue.close())
 
-/** Runs one job over an unreliable network; the test's own connections are reliable. */
+/** Runs one job over an unreliable network. The connections of the test itself are reliable. */
 const overPassage = async () => {
   const { passage, connection } = await behindPassage(queue.connection)
   const database = openDatabase({ connection, applicationName: 'jobs test' })
@@ -92,7 +92,7 @@ describe.each(['transaction', 'finish'] as const)('completed work is not repeate
 })
 
 describe('a commit without a response', () => {
-  /** Cuts all connections while the commit waits for a lock, and then releases it. */
+  /** Closes all connections while the commit waits for a lock, and then releases the lock. */
   const cutAtCommit = async (kind: 'transaction' | 'finish') => {
     const { passage, drain } = await overPassage()
     let tries = 0

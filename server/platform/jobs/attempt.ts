@@ -1,4 +1,4 @@
-// One attempt from start to end: run, complete, retry later, or bury.
+// Runs one attempt from start to end. It completes, is retried later, or is the last one of a dead job.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { publishChanges } from '../changes/changes.ts'
@@ -18,11 +18,14 @@ import {
 
 export type TakenJob = Claim & { number: number; payload: unknown }
 
-/** `returned`: the worker is stopping. `stale`: another worker took over the job, and nothing was changed. */
+/**
+ * `returned` means that the worker is stopping. `stale` means that another worker took over the job, and nothing was
+ * changed.
+ */
 export type JobResult = 'completed' | 'retried' | 'dead' | 'returned' | 'stale'
 export type AttemptOutcome = { name: string; jobId: string; number: number; result: JobResult; error?: unknown }
 
-/** Thrown by a transaction of an attempt that no longer owns its job. */
+/** The attempt no longer owns its job, so its transaction is rolled back. */
 export class StaleAttempt extends Error {
   constructor() {
     super('Another worker took over this job')
@@ -30,7 +33,7 @@ export class StaleAttempt extends Error {
   }
 }
 
-/** Why a worker ends a running attempt; the reason of its signal. */
+/** Why a worker ends a running attempt. This is the reason of the attempt's signal. */
 export class AttemptEnded extends Error {
   readonly because: 'taken over' | 'stopping' | 'timed out'
 
@@ -41,22 +44,25 @@ export class AttemptEnded extends Error {
   }
 }
 
-/** A rejection would repeat; unavailable things may work later. */
+/** Whether retrying is pointless. A rejection would repeat, but something that is unavailable may work later. */
 const isFinal = (error: unknown): boolean => error instanceof ApiError && error.kind !== 'unavailable'
 
 const longestDelaySeconds = 3600
 
-/** For the final writes of a stopping job; afterwards, the database may be closed. */
+/** How long the final writes of a stopping job may take. The database may be closed afterwards. */
 const lastWordsMs = 1_000
 
-const reasonOf = ({ signal }: AbortController) => signal.reason as AttemptEnded // the only reason ever given
+const reasonOf = ({ signal }: AbortController) => signal.reason as AttemptEnded // No other reason is ever given
 
 const retryDelay = (job: Job, number: number): number => {
   const full = Math.min(longestDelaySeconds, job.retryDelaySeconds * 2 ** Math.min(number - 1, 20))
   return full * (0.5 + Math.random() / 2)
 }
 
-/** A short loss of the database must not repeat completed work. */
+/**
+ * Stores the end of an attempt. Retries if the database is lost for a moment, because completed work must not be
+ * repeated.
+ */
 const persist = async <T>(
   end: () => Promise<T>,
   { mayHelp = () => true, signal }: { mayHelp?: (error: unknown) => boolean; signal?: AbortSignal } = {},
@@ -91,7 +97,7 @@ export const runAttempt = async <D>(
     })
 
   const transaction: Attempt['transaction'] = (effect) => {
-    // The response to COMMIT may be lost. Nothing would tell the second attempt that the first one counts.
+    // The response to COMMIT may be lost. In that case, nothing tells a second attempt that the first one succeeded.
     let mayBeCommitted = false
     const run = () =>
       tryOnce(async (trx) => {
@@ -114,7 +120,7 @@ export const runAttempt = async <D>(
           return value
         })
       } catch (error) {
-        // If the COMMIT of an earlier attempt got no response, the completed job shows that it counts.
+        // If there was no response to the COMMIT of an earlier attempt, the completed job shows that it succeeded.
         if (committing && error instanceof StaleAttempt && (await isCompleted(db, taken))) return committing.value
         throw error
       }
@@ -184,7 +190,9 @@ export const runAttempt = async <D>(
   }
 }
 
-/** Runs the job; rejects on timeout or if its worker ends it. A stopping one has a moment left. */
+/**
+ * Runs the job. Rejects on timeout, or if its worker ends it. If the worker is stopping, the job gets a moment to end.
+ */
 const runUntilEnded = async (run: () => Promise<unknown>, end: AbortController, timeoutMs: number): Promise<void> => {
   const timer = setTimeout(() => end.abort(new AttemptEnded('timed out')), timeoutMs)
   const ended = Promise.withResolvers<never>()

@@ -2,19 +2,22 @@ import type { DueRows } from '../db/due-rows.ts'
 import type { Job } from './define-job.ts'
 import { defineSweep, type SweepDeps, type SweepPayload, trustedTime } from './define-sweep.ts'
 
-/** In one statement. */
+/** The number of rows in one statement. */
 const batch = 500
 
 type Cleanup = {
   name: string
   schedule: string
-  /** By their name in the log. */
+  /** The kinds of rows, by the name that the log shows. */
   rows: Record<string, DueRows>
 }
 
 type Batch = { id: string; rows: DueRows; count: number }
 
-/** Batches of each kind, until one is not full. Swept rows are no longer due, so the start does not matter. */
+/**
+ * Yields batches of each kind, until one is not full. Processed rows are no longer due, so the next batch needs no
+ * start.
+ */
 async function* batchesOf(rows: Cleanup['rows']): AsyncGenerator<Batch> {
   for (const [id, each] of Object.entries(rows)) {
     const next: Batch = { id, rows: each, count: 0 }
@@ -25,7 +28,7 @@ async function* batchesOf(rows: Cleanup['rows']): AsyncGenerator<Batch> {
   }
 }
 
-/** Defines a sweep of rows that are due by age. */
+/** Defines a sweep of rows that are due because of their age. */
 export const defineCleanup = ({ name, schedule, rows }: Cleanup): Job<SweepDeps, SweepPayload> =>
   defineSweep<SweepDeps, Batch>({
     name,

@@ -2,30 +2,30 @@ import Type, { type Static, type TSchema } from 'typebox'
 import type { Db, OrgId } from '../db/database.ts'
 import { strict } from '../json-schema.ts'
 
-/** The organization in a payload. The code that enqueues the job has its ID. */
+/** The organization in a payload. The code that enqueues the job has obtained the ID from the service. */
 export const OrganizationId = Type.Unsafe<OrgId>({ type: 'string' })
 
 /**
- * One run of a job. A job is safe to run again: it reads state first, and writes effects that must happen once with its
- * attempt.
+ * One run of a job. Running a job again must be safe, so it reads the state first, and writes what must only happen
+ * once in a transaction of its attempt.
  */
 export type Attempt = {
   jobId: string
-  /** 1 for the first run. A run that was returned because its worker stopped does not count. */
+  /** The number of the run, starting with 1. A run that was returned because its worker stopped does not count. */
   number: number
-  /** Aborted on timeout, when the worker stops, and when another worker has taken over the job. */
+  /** Aborts on timeout, when the worker stops, and when another worker has taken over the job. */
   signal: AbortSignal
   /**
-   * Opens a transaction that only commits while this attempt still owns the job. An attempt that lost its job gets
+   * Opens a transaction that only commits while this attempt owns the job. An attempt that has lost its job gets
    * StaleAttempt and changes nothing. After a temporary database error, which rolled back the first attempt, the effect
-   * runs again: it must only change what its transaction does.
+   * runs again, so it must only change what its transaction does.
    */
   transaction: <T>(effect: (trx: Db) => Promise<T>) => Promise<T>
-  /** The last transaction of the job: commits its effect together with the job's completion. Can also be retried. */
+  /** Runs the last transaction of the job, which also completes the job. It can run again like `transaction`. */
   finish: <T>(effect: (trx: Db) => Promise<T>) => Promise<T>
 }
 
-/** Methods, not function properties, so that jobs with different payloads fit into one list. */
+/** The functions are methods rather than properties, so that jobs with different payloads fit into one list. */
 export type Job<D = unknown, P = unknown> = {
   readonly name: string
   readonly payload: TSchema
@@ -40,30 +40,36 @@ export type Job<D = unknown, P = unknown> = {
 }
 
 export type JobDefinition<D, P extends TSchema> = {
-  /** Such as `company.delete-logo`. Stored with each job, so it never changes. */
+  /** The name, such as `company.delete-logo`. It is stored with each job, so it never changes. */
   name: string
-  /** Only IDs: a payload outlives the code and rows that it was written for, and is validated when taken. */
+  /**
+   * The payload, which should only contain IDs. It outlives the code and rows that it was written for, and is validated
+   * when the job is taken.
+   */
   payload: P
-  /** How many runs after the first may fail before the job is dead. */
+  /** How many runs after the first one may fail before the job is dead. */
   retryLimit?: number
-  /** Delay before the first retry. It doubles with each further one, up to an hour, with jitter. */
+  /** The delay before the first retry. It doubles with each further retry, up to an hour, and has jitter. */
   retryDelaySeconds?: number
-  /** Timeout of one attempt. */
+  /** The time limit of one attempt. */
   timeoutSeconds?: number
   /**
-   * Concurrent runs in one process, at most half of them for one organization: an organization only gets a slot if more
-   * are free than it uses.
+   * How many jobs run concurrently in one process. One organization uses at most half of the slots, because it only
+   * gets another one if more are free than it uses.
    */
   concurrency?: number
-  /** Higher is taken first, among an organization's jobs with this name. */
+  /** Jobs with a higher priority are taken first. This only applies to an organization's jobs with this name. */
   priority?: number
-  /** Cron, in UTC. One run makes up for those missed while no worker was running. The payload must allow `{}`. */
+  /**
+   * A cron expression in UTC. One run replaces all that were missed while no worker was running. The payload must allow
+   * `{}`.
+   */
   schedule?: string
-  /** An ApiError is final unless it is `unavailable`; anything else thrown is retried. */
+  /** Runs the job. An ApiError is final unless it is `unavailable`. Any other error is retried. */
   run: (deps: D, payload: Static<P>, attempt: Attempt) => Promise<void>
   /**
-   * Called when the job is dead, in the transaction that buries it, however its last attempt ended: thrown, timed out,
-   * or killed with its worker. If this throws, the burial is retried later.
+   * Called when the job is dead, in the transaction that stores that, whether its last attempt threw, timed out, or was
+   * killed with its worker. If this throws, it is called again later.
    */
   onFailed?: (deps: D, payload: Static<P>, trx: Db, error: unknown) => Promise<void>
 }

@@ -17,7 +17,7 @@ type TestDeps = ReturnType<typeof makeDeps>
 
 let queue: Awaited<ReturnType<typeof openTestQueue>>
 let begun: string[] = []
-/** Of each organization. */
+/** What is due in each organization. */
 let due: Map<OrgId, string[]>
 
 const makeDeps = (effect: (item: string) => Promise<void> | void = () => {}) => ({

@@ -19,27 +19,27 @@ export type SweepPayload = { organizationId?: string; after?: string }
 export type SweepDefinition<D, Item extends { id: string }> = {
   name: string
   schedule: string
-  /** The time that decides what is due; undefined if nothing may be swept now. */
+  /** Returns the time that decides what is due, or undefined if nothing may be swept at the moment. */
   time: (deps: D) => Date | Promise<Date | undefined>
-  /** Finds organizations with possibly due work. */
+  /** Finds organizations that may have due work. */
   listOrganizations: (deps: D, now: Date) => Promise<{ id: OrgId }[]>
-  /** The due work in one organization, in ID order, after `after`. */
+  /** Yields the due work of one organization in the order of IDs, after `after`. */
   listItems: (deps: D, due: { org: OrgId; now: Date; after: string | undefined }) => AsyncIterable<Item>
   sweepItem: (deps: D, item: Item, place: { org: OrgId; now: Date; attempt: Attempt }) => Promise<void>
-  /** After this time, an organization's sweep yields to others and is queued again. */
+  /** After this time, the sweep of an organization yields to others and is queued again. */
   sliceMs?: number
   concurrency?: number
   timeoutSeconds?: number
 }
 
-/** Deletion and decisions by age require a trusted time. */
+/** Returns a time that is trusted for deleting data and deciding by age. */
 export const trustedTime = ({ sweeps }: Pick<SweepDeps, 'sweeps'>): Promise<Date | undefined> => sweeps.time()
 export const currentTime = ({ clock }: Pick<SweepDeps, 'clock'>): Date => clock.now()
 
 /**
- * Defines recurring work in every organization. Each run enqueues a job for each organization with possibly due work,
- * so that organizations take turns as with all jobs; a long job is queued again. A failure, in one organization or one
- * item, blocks nothing else.
+ * Defines recurring work in every organization. Each run enqueues a job for each organization that may have due work,
+ * so that organizations take turns as with all jobs. A job that takes long is queued again. A failure of one
+ * organization or one item blocks nothing else.
  */
 export const defineSweep = <D extends SweepDeps, Item extends { id: string }>({
   name,
@@ -52,7 +52,10 @@ export const defineSweep = <D extends SweepDeps, Item extends { id: string }>({
   concurrency = 4,
   timeoutSeconds = 300,
 }: SweepDefinition<D, Item>): Job<D, SweepPayload> => {
-  /** If a database node is unavailable, one query over all organizations fails where those of most would not. */
+  /**
+   * Lists the organizations with due work. If a database node is unavailable, a single query over all organizations
+   * fails, so this lists all of them instead.
+   */
   const listAny = async (deps: D, now: Date) => {
     try {
       return await listOrganizations(deps, now)
@@ -89,7 +92,7 @@ export const defineSweep = <D extends SweepDeps, Item extends { id: string }>({
     try {
       await attemptEach(attempt, slice(), (item) => sweepItem(deps, item, { org, now, attempt }))
     } catch (error) {
-      // Otherwise it is retried with the next run: the rest does not wait for it.
+      // A failed item is retried with the next run, so the others don't have to wait for it.
       if (attempt.signal.aborted || error instanceof StaleAttempt || next === undefined) throw error
       deps.log.error({ job: name, organizationId: org, err: error }, 'part of a sweep failed')
     }

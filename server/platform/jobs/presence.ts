@@ -1,6 +1,6 @@
-// A worker's presence in the database: one connection with a session advisory lock (free as soon as the process dies),
-// which listens for new jobs, renews the leases of running ones, and checks every second for due jobs and jobs of lost
-// workers.
+// Represents a worker in the database. One connection has a session advisory lock, which is free as soon as the process
+// dies. It also listens for new jobs, renews the leases of running ones, and checks every second for due jobs and jobs
+// of lost workers.
 import { randomInt } from 'node:crypto'
 import pg from 'pg'
 import { planning, setSession } from '../db/session.ts'
@@ -10,16 +10,20 @@ import { type Claim, leaseSeconds, noticeChannel } from './queries.ts'
 const lockClass = 0x4541_5253
 const lookEveryMs = 1_000
 const reconnectAfterMs = 200
-/** A check that takes longer means a dead connection: the server has little to do. */
+/** If a check takes longer, the connection is dead, because the server has little to do. */
 const queryTimeoutMs = 5_000
 
 const lockSql = `SELECT pg_try_advisory_lock(${lockClass}, $1) AS held`
 
-/** Well before they expire, and not at each check: most jobs finish before the first renewal. */
+/**
+ * Leases are renewed well before they expire, but not with each check, because most jobs finish before the first
+ * renewal.
+ */
 const renewBelowSeconds = leaseSeconds - 3
 
-// A row locked by its own attempt's last transaction is owned, and not waited for. Arrays by position instead of
-// unnest, whose rows Citus 14 stores in one format and reads in another.
+// If the last transaction of an attempt has locked its row, the attempt owns the job, so this does not wait for it.
+// Elements are accessed by position instead of unnest, because Citus 14 stores the rows of unnest in one format and
+// reads them in another.
 const renewSql = `
   WITH free AS (
     SELECT organization_id, id FROM jobs
@@ -35,7 +39,7 @@ const renewSql = `
   SELECT id, attempt FROM jobs
   WHERE organization_id = ANY($1::uuid[]) AND id = ANY($2::uuid[]) AND state = 'active'`
 
-// Those locked by an enqueuing transaction can wait anyway.
+// Rows that an enqueuing transaction has locked can wait.
 const releaseSql = `
   WITH due AS (
     SELECT organization_id, id FROM jobs WHERE state = 'delayed' AND due_at <= now()
@@ -57,7 +61,7 @@ const lookSql = `
           AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))
     ) AS silent`
 
-// An attempt in its own transaction is skipped: it may still commit, and is checked again.
+// A job is skipped if its attempt is in a transaction, which may still commit. It is checked again later.
 const takeOverSql = `
   WITH lost AS (
     SELECT organization_id, id FROM jobs
@@ -72,10 +76,10 @@ export type PresenceOptions = {
   applicationName: string
   log: Log
   names: string[]
-  /** Jobs with this name wait. */
+  /** Called if jobs with this name wait. */
   onWaiting: (name: string) => void
   running: () => Claim[]
-  /** This worker no longer owns the attempt. */
+  /** Called if this worker no longer owns the attempt. */
   onLost: (claim: Claim) => void
 }
 
@@ -114,7 +118,7 @@ export const openPresence = async (options: PresenceOptions): Promise<Presence> 
       connectionTimeoutMillis: queryTimeoutMs,
       query_timeout: queryTimeoutMs,
     })
-    // Without a listener, a lost connection would end the process.
+    // Without a listener, losing the connection would end the process.
     next.on('error', (error) => {
       if (client === next) noteLoss(error)
       drop(next)
@@ -145,7 +149,7 @@ export const openPresence = async (options: PresenceOptions): Promise<Presence> 
       running.map((claim) => claim.id),
       running.map((claim) => claim.attempt),
     ])
-    // By attempt too: this worker may have taken over its own.
+    // The attempt is compared too, because this worker may have taken over its own job.
     const owned = new Set(rows.map(({ id, attempt }) => `${id} ${attempt}`))
     for (const claim of running) if (!owned.has(`${claim.id} ${claim.attempt}`)) options.onLost(claim)
   }
@@ -153,7 +157,8 @@ export const openPresence = async (options: PresenceOptions): Promise<Presence> 
   const attach = async (): Promise<pg.Client> => {
     const current = client ?? (await connect())
     if (!holdsLock) {
-      // Not locked immediately while the server has not noticed the loss of an earlier connection of ours.
+      // The lock may not be available immediately if the server has not noticed the loss of an earlier connection of
+      // this worker.
       const { rows } = await current.query<{ held: boolean }>(lockSql, [workerKey])
       holdsLock = rows[0]?.held === true
     }
@@ -166,7 +171,7 @@ export const openPresence = async (options: PresenceOptions): Promise<Presence> 
     await current.query(releaseSql)
     const { rows } = await current.query<{ waiting: string[]; silent: number[] }>(lookSql, [options.names, workerKey])
     const { waiting = [], silent = [] } = rows[0] ?? {}
-    // Silent in two checks, so that a worker with a broken connection has time to reconnect.
+    // A worker only counts as dead if it was silent in two checks, so that one with a broken connection can reconnect.
     const dead = silent.filter((key) => silentBefore.includes(key))
     silentBefore = silent
     for (const name of waiting) options.onWaiting(name)

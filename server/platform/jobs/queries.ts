@@ -1,19 +1,19 @@
-// All statements on the queue's tables. An attempt is (organization, id, attempt): `attempt` increases each time a job
-// is taken. A statement that ends an attempt locks the row FOR UPDATE first, and a transaction of the attempt locks it
-// FOR KEY SHARE: so an attempt cannot be taken away during its own transaction, and renewing a lease is compatible with
-// both.
+// All statements on the queue's tables. An attempt is (organization, id, attempt), and `attempt` increases each time a
+// job is taken. A statement that ends an attempt first locks the row FOR UPDATE, and a transaction of the attempt locks
+// it FOR KEY SHARE. So nobody can take over an attempt during its own transaction. Renewing a lease is compatible with
+// both locks.
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, OrgId } from '../db/database.ts'
 import { notify } from '../db/notify.ts'
 import { orgIdOf } from '../ids.ts'
 
-/** Owner of jobs without an organization: the highest UUID, which no organization has. */
+/** The owner of jobs without an organization. This is the highest UUID, which no organization has. */
 export const systemOrganization = orgIdOf('ffffffff-ffff-ffff-ffff-ffffffffffff')
 
-/** A notification with the name of a job as payload means that some wait. */
+/** Notifications on this channel have the name of a job as payload, and mean that such jobs wait. */
 export const noticeChannel = 'earshot_jobs'
 
-/** A worker without a renewal for this long has lost its jobs. */
+/** A worker that has not renewed its leases for this long loses its jobs. */
 export const leaseSeconds = 10
 
 const retention = { completed: '15 minutes', dead: '90 days' }
@@ -34,7 +34,7 @@ const unlessWaiting = sql`
   ON CONFLICT (organization_id, name, singleton_key) WHERE attempt = 0 AND singleton_key IS NOT NULL DO NOTHING
   RETURNING id`
 
-/** Undefined if a job with the same singleton key already waits. */
+/** Inserts a job. Returns undefined if a job with the same singleton key already waits. */
 export const insertJob = async (
   trx: Db,
   { org, id, payload }: NewJob,
@@ -50,7 +50,10 @@ export const insertJob = async (
   return rows[0]?.id
 }
 
-/** Returns the IDs of new ones: with a singleton key, one that already waits stays unchanged. */
+/**
+ * Inserts jobs and returns the IDs of those that are new. If a job with the same singleton key already waits, that one
+ * does not change.
+ */
 export const insertJobs = async (trx: Db, jobs: NewJob[], enqueuing: Enqueuing): Promise<string[]> => {
   const [first, ...others] = jobs
   if (first && others.length === 0) {
@@ -74,8 +77,8 @@ export const insertJobs = async (trx: Db, jobs: NewJob[], enqueuing: Enqueuing):
 }
 
 /**
- * Locks a job that waits for its first attempt until the transaction ends: workers skip it, so it will see the
- * transaction's writes. Undefined if it was taken in the meantime.
+ * Locks a job that waits for its first attempt until the transaction ends. Workers skip it until then, so it will see
+ * what the transaction writes. Returns undefined if the job was taken in the meantime.
  */
 export const lockWaitingShared = async (
   trx: Db,
@@ -90,18 +93,18 @@ export const lockWaitingShared = async (
   return rows[0]?.id
 }
 
-/** For work without a list of due organizations. */
+/** Lists all organizations, for work without a list of due ones. */
 export const listOrganizationsAllOrgs = (db: Db) =>
   db.selectFrom('organizations').select(sql<OrgId>`id`.as('id')).execute()
 
-/** The waiting jobs of one kind. `waiting` is counted up to a limit. */
+/** The waiting jobs of one kind. `waiting` is only counted up to a limit. */
 export type Backlog = { org: OrgId; waiting: number }
 
 type OrganizationTurn = { after: string; organizations: number; jobsEach: number }
 
 /**
- * Returns organizations with waiting jobs of that name, after `after`: reads a limited number of them, and of jobs
- * each, however many wait.
+ * Returns organizations with waiting jobs of that name, after `after`. However many jobs wait, this only reads a
+ * limited number of organizations, and of jobs for each.
  */
 export const listBacklogs = async (
   db: Db,
@@ -131,7 +134,7 @@ export const listBacklogs = async (
 
 export type TakenRow = Claim & { payload: unknown; uncounted: number; priority: number; dueAt: Date }
 
-/** Takes a number of jobs of each organization, highest priority first, then the oldest. */
+/** Takes a number of jobs of each organization, those with the highest priority first, then the oldest. */
 export const takeJobs = async (
   db: Db,
   name: string,
@@ -153,7 +156,7 @@ export const takeJobs = async (
     FROM chosen WHERE jobs.organization_id = chosen.organization_id AND jobs.id = chosen.id
     RETURNING jobs.organization_id AS org, name, jobs.id, attempt, payload, uncounted, priority, due_at AS "dueAt"
   `.execute(db)
-  // In any order, and the statement used another.
+  // UPDATE returns rows in any order, so they are sorted again.
   return rows.sort(
     (a, b) => b.priority - a.priority || Number(a.dueAt) - Number(b.dueAt) || (a.id < b.id ? -1 : Number(a.id > b.id)),
   )
@@ -162,13 +165,13 @@ export const takeJobs = async (
 const isOwned = ({ org, id, attempt }: Claim) =>
   sql`organization_id = ${org} AND id = ${id} AND state = 'active' AND attempt = ${attempt}`
 
-/** Whether the attempt still owns its job; locked until the transaction ends. */
+/** Whether the attempt still owns its job. Locks the job until the transaction ends. */
 export const lockAttempt = async (trx: Db, claim: Claim): Promise<boolean> => {
   const { rows } = await sql`SELECT 1 FROM jobs WHERE ${isOwned(claim)} FOR KEY SHARE`.execute(trx)
   return rows.length === 1
 }
 
-/** Ends an attempt; false if it had lost its job. */
+/** Ends an attempt. Returns false if it has lost its job. */
 const endAttempt = async (db: Db, claim: Claim, change: RawBuilder<unknown>): Promise<boolean> => {
   const { rows } = await sql`
     WITH owned AS (SELECT organization_id, id FROM jobs WHERE ${isOwned(claim)} FOR UPDATE)
@@ -181,7 +184,7 @@ const endAttempt = async (db: Db, claim: Claim, change: RawBuilder<unknown>): Pr
 export const completeAttempt = (db: Db, claim: Claim) =>
   endAttempt(db, claim, sql`state = 'completed', ended_at = now(), error = NULL`)
 
-/** Whether this attempt completed the job: each later one would have another number. */
+/** Whether this attempt completed the job. A later attempt would have another number. */
 export const isCompleted = async (db: Db, { org, id, attempt }: Claim): Promise<boolean> => {
   const { rows } = await sql`
     SELECT 1 FROM jobs
@@ -196,14 +199,17 @@ export const retryAttempt = (db: Db, claim: Claim, delaySeconds: number, message
     sql`state = 'delayed', error = ${message}, due_at = now() + ${delaySeconds}::float8 * interval '1 second'`,
   )
 
-/** It waits again, and the run does not count. */
+/** Lets the job wait again. The run does not count. */
 export const returnAttempt = (db: Db, claim: Claim) =>
   endAttempt(db, claim, sql`state = 'waiting', due_at = now(), uncounted = uncounted + 1`)
 
 export const buryAttempt = (trx: Db, claim: Claim, message: string) =>
   endAttempt(trx, claim, sql`state = 'dead', ended_at = now(), error = ${message}`)
 
-/** For a process that is the only worker: active jobs were left behind. */
+/**
+ * Returns all active jobs to the queue. Only for a process that is the only worker, because a dead process must have
+ * left them behind.
+ */
 export const returnAllActive = async (db: Db): Promise<number> => {
   const { rows } = await sql`
     UPDATE jobs SET state = 'waiting', due_at = now(), worker_key = NULL, lease_until = NULL, error = 'its worker died'
@@ -212,7 +218,7 @@ export const returnAllActive = async (db: Db): Promise<number> => {
   return rows.length
 }
 
-/** Releases jobs that were delayed until now; or all delayed ones with these names. */
+/** Makes delayed jobs due if their time has come. With `all`, makes all delayed jobs with these names due. */
 export const releaseDelayed = async (db: Db, all?: string[]): Promise<void> => {
   await sql`
     UPDATE jobs SET state = 'waiting'
@@ -226,7 +232,7 @@ export const listWaitingNames = async (db: Db): Promise<Set<string>> => {
 
 export type DeadJob = { id: string; name: string; payload: unknown; attempts: number; error: string; diedAt: Date }
 
-/** Newest first. A cursor is the position of the last row. */
+/** Lists dead jobs, newest first. A cursor is the position of the last row. */
 export const listDead = async (
   db: Db,
   limit: number,
@@ -241,7 +247,7 @@ export const listDead = async (
   return rows
 }
 
-/** Gives dead jobs all their attempts again. */
+/** Restarts dead jobs with all their attempts. */
 export const retryDead = async (db: Db, ids: string[] | undefined): Promise<string[]> => {
   const { rows } = await sql<{ id: string }>`
     UPDATE jobs SET state = 'waiting', ended_at = NULL, due_at = now(), uncounted = attempt
@@ -251,7 +257,7 @@ export const retryDead = async (db: Db, ids: string[] | undefined): Promise<stri
   return rows.map((row) => row.id)
 }
 
-/** Deletes old ended jobs, up to a number per state. */
+/** Deletes old jobs that have ended, up to a number for each state. */
 export const deleteEnded = async (db: Db, limit: number): Promise<number> => {
   let deleted = 0
   for (const [state, kept] of Object.entries(retention)) {

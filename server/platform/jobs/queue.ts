@@ -24,35 +24,37 @@ import { openTaker } from './take-jobs.ts'
 import { logOutcome, openWork, type SettledAttempt } from './work.ts'
 
 /**
- * The owner of the job: workers take turns between organizations. By default, the payload's `organizationId`; without
- * one, the job belongs to the service.
+ * The owner of the job. Workers take turns between organizations. The default is the `organizationId` of the payload.
+ * If there is none, the job belongs to the service.
  */
 type Owner = { org?: OrgId }
 
 export type EnqueueOptions = Owner & {
   /** While a job with this key waits for its first run, its organization gets no second one. */
   singletonKey?: string
-  /** By the clock of the database, which decides what is due. */
+  /** The delay, measured by the database's clock, which decides what is due. */
   afterSeconds?: number
   priority?: number
 }
 
 export type WorkerOptions = {
   workerId: string
-  /** No other process uses this database: active jobs were left by a dead one, and are returned immediately. */
+  /** No other process uses this database. A dead process has left all active jobs, so they are returned immediately. */
   assumeSoleWorker?: boolean
   onSettled?: (settled: SettledAttempt) => void
 }
 
 export type DrainOptions = {
-  /** Also runs delayed jobs: retries, and jobs for tomorrow. */
+  /** Also runs delayed jobs, such as retries and jobs for the next day. */
   delayed?: boolean
-  /** Otherwise, drain throws if an attempt does not complete. */
+  /** Without this, `drain` throws if an attempt does not complete. */
   allowFailures?: boolean
 }
 
 export type Jobs = {
-  /** The job's ID. With a singleton key, that of the job which already waits, if any. */
+  /**
+   * Enqueues a job and returns its ID. If a job with the same singleton key already waits, returns the ID of that one.
+   */
   enqueue: <P extends object>(
     trx: Db,
     job: Job<never, P>,
@@ -66,11 +68,11 @@ export type Jobs = {
     options?: Owner & Pick<EnqueueOptions, 'singletonKey'>,
   ) => Promise<string[]>
   start: <D>(jobs: Job<D>[], deps: D, options: WorkerOptions) => Promise<void>
-  /** Waits for running jobs, then returns the rest to the queue. */
+  /** Waits for running jobs, and then returns the others to the queue. */
   stop: (options: { timeoutMs: number }) => Promise<void>
-  /** Whether this process has started to work, and has its connection for taking jobs. */
+  /** Whether this process works and has its connection for taking jobs. */
   isWorking: () => boolean
-  /** Runs what is due, in this process and one after the other, until nothing is left. For tests and commands. */
+  /** Runs the due jobs in this process, one after the other, until none is left. For tests and commands. */
   drain: <D>(jobs: Job<D>[], deps: D, options?: DrainOptions) => Promise<AttemptOutcome[]>
   listDead: (options: { limit: number; after?: { diedAt: Date; id: string } }) => Promise<DeadJob[]>
   retryDead: (ids: string[] | 'all') => Promise<string[]>

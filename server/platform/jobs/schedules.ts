@@ -1,5 +1,5 @@
-// The queue's own recurring work: scheduled jobs, and deleting old ones. Every worker process does it; each run is
-// enqueued once.
+// Does the recurring work of the queue: enqueues scheduled jobs, and deletes old ones. Every worker process does this,
+// but each run is enqueued once.
 import { Cron } from 'croner'
 import { sql } from 'kysely'
 import type { Db } from '../db/database.ts'
@@ -20,7 +20,7 @@ const listSchedules = async (db: Db, names: string[]): Promise<Schedule[]> => {
   return rows
 }
 
-/** False if another process was faster. */
+/** Stores the next time of a schedule. Returns false if another process has done this first. */
 const moveSchedule = async (trx: Db, { name, nextAt }: Schedule, next: Date): Promise<boolean> => {
   const { rows } = await (nextAt === null
     ? sql`INSERT INTO job_schedules (name, next_at) VALUES (${name}, ${next}) ON CONFLICT DO NOTHING RETURNING 1`
@@ -37,8 +37,8 @@ export type SchedulesOptions<D> = {
 }
 
 /**
- * Enqueues scheduled jobs that are due by the clock of the database, and stores their next time. One run makes up for
- * those missed while no process was running. Throws if a schedule is invalid.
+ * Enqueues scheduled jobs that are due according to the database's clock, and stores their next time. One run replaces
+ * all that were missed while no process was running. Throws if a schedule is invalid.
  */
 export const openSchedules = <D>({ db, log, jobs, enqueue }: SchedulesOptions<D>) => {
   const scheduled = new Map(
@@ -58,7 +58,7 @@ export const openSchedules = <D>({ db, log, jobs, enqueue }: SchedulesOptions<D>
       if (!job || !next) continue
       const { nextAt, now } = schedule
       const isDue = nextAt !== null && nextAt <= now
-      // Later than the next run by the clock: it was set back, or the schedule was changed.
+      // If the stored time is later than the calculated one, the clock was set back or the schedule was changed.
       if (nextAt !== null && !isDue && nextAt <= next) continue
       await db.transaction().execute(async (trx) => {
         if ((await moveSchedule(trx, schedule, next)) && isDue) await enqueue(trx, job)

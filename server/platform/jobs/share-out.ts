@@ -2,9 +2,9 @@ import type { OrgId } from '../db/database.ts'
 import type { Backlog } from './queries.ts'
 
 /**
- * Returns how many jobs each organization may take now. Those with the fewest running come first, in the given order,
- * one job at a time; an organization only gets a slot if more are free than it uses. So a single organization fills
- * half of the slots, two fill two thirds, and the next one finds a free one, however long jobs run.
+ * Returns how many jobs each organization may take. Those with the fewest running jobs come first, in the given order,
+ * one job at a time. An organization only gets a slot if more are free than it uses. So a single organization fills
+ * half of the slots, two fill two thirds, and another one always finds a free slot, however long jobs run.
  */
 export const shareOut = (
   backlogs: readonly Backlog[],

@@ -1,4 +1,4 @@
-// Takes jobs, in turns between organizations.
+// Takes jobs so that organizations take turns.
 import { type Database, type OrgId, openDatabase } from '../db/database.ts'
 import type { SessionSettings } from '../db/session.ts'
 import type { TakenJob } from './attempt.ts'
@@ -8,13 +8,13 @@ import { shareOut } from './share-out.ts'
 const beforeAll = '00000000-0000-0000-0000-000000000000'
 
 export type Room = {
-  /** The maximum number to take. */
+  /** The most jobs to take. */
   free: number
-  /** Running attempts in this process. */
+  /** The number of running attempts in this process, by organization. */
   running: ReadonlyMap<OrgId, number>
 }
 
-/** `areAll`: no other job of this name waited, so that checking again would find none. */
+/** `areAll` means that no other job of this name waited, so checking again would find none. */
 export type TakenJobs = { jobs: TakenJob[]; areAll: boolean }
 
 export type Taker = {
@@ -23,8 +23,8 @@ export type Taker = {
 }
 
 /**
- * Jobs are taken on separate connections, which keep their plans. The number of jobs changes within seconds, so
- * statistics are never accurate: a plan must read few rows through an index, whatever they say.
+ * The settings of the connections that take jobs. These keep their plans. The number of jobs changes within seconds, so
+ * statistics are never accurate, and a plan must always read few rows through an index.
  */
 export const sessionSettings: SessionSettings = {
   enable_seqscan: 'off',
@@ -40,12 +40,14 @@ export const openTaker = ({ connection }: Pick<Database, 'connection'>): Taker =
     poolSize: 2,
     settings: sessionSettings,
   })
-  /** The last turn of each kind of job. */
+  /** The organization whose turn was last, for each kind of job. */
   const lastTurns = new Map<string, string>()
-  /** Kinds with many waiting organizations, so that a list from the start is not complete. */
+  /** The kinds of jobs for which so many organizations wait that a list from the start is incomplete. */
   const crowded = new Set<string>()
 
-  /** Enough organizations that those with their full share cannot hide others; the next in turn first. */
+  /**
+   * Lists so many organizations that those with their full share can't hide others. The next one in turn comes first.
+   */
   const listInTurn = async (name: string, { free, running }: Room): Promise<Backlog[]> => {
     const places = free + [...running.values()].reduce((sum, count) => sum + count, 0)
     const last = lastTurns.get(name) ?? beforeAll
@@ -82,7 +84,7 @@ export const openTaker = ({ connection }: Pick<Database, 'connection'>): Taker =
       payload,
       number: attempt - uncounted,
     }))
-    // For an organization, at most as many as there were slots are counted.
+    // For each organization, at most as many jobs are counted as slots were free.
     const isWhole = !crowded.has(name) && backlogs.every(({ waiting }) => waiting < room.free)
     const waiting = backlogs.reduce((sum, backlog) => sum + backlog.waiting, 0)
     return { jobs, areAll: isWhole && jobs.length === waiting }

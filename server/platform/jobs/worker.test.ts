@@ -65,7 +65,7 @@ test('workers are notified by the commit, and share the work so that each job ru
     await queue.jobs.enqueue(queue.db, quickJob, { text: `hello ${run}` })
     await eventually('a run', async () => (await notes(queue.db)).length === run)
   }
-  // Workers that only check every second would need one for each.
+  // If workers only checked every second, this would take one second for each job.
   expect(Date.now() - startedAt).toBeLessThan(15_000)
 
   await queue.jobs.enqueueMany(
@@ -102,7 +102,7 @@ test('stop waits for running jobs, and returns those that do not end in time, wi
   expect(b.settled.map(({ result }) => result)).toEqual(['returned'])
   await startWorker('c', [heedlessJob])
   await noted('y finished by c')
-  // The old attempt in b continues late and changes nothing.
+  // The old attempt continues in b, but changes nothing.
   never.resolve()
   await queue.jobs.enqueue(queue.db, heedlessJob, { text: 'z' })
   await noted('z finished by c')
@@ -123,7 +123,7 @@ test.each([
   const a = await startWorker('a', [heedlessJob], { gate: gate.promise, onRun: running.resolve })
   const jobId = await queue.jobs.enqueue(queue.db, heedlessJob, { text: 'x' })
   await running.promise
-  // As if its worker had died: nobody has the lock of this key.
+  // This makes the job look as if its worker had died, because nobody has the lock of this key.
   await sql`UPDATE jobs SET worker_key = 7 WHERE id = ${jobId}`.execute(queue.db)
   for (const other of others) await startWorker(other, [heedlessJob])
   await eventually('a lost it', async () => a.settled.some(({ result }) => result === 'stale'))
@@ -151,7 +151,7 @@ test('the jobs of a killed worker are taken over immediately', async () => {
   child.kill('SIGKILL')
   const killedAt = Date.now()
   await noted('x finished by b')
-  // With only its lease, it would be ten seconds.
+  // If only the lease counted, it would take ten seconds.
   expect(Date.now() - killedAt).toBeLessThan(9_000)
   expect(await notes(queue.db)).toEqual([
     'x begun by child as 1',
@@ -165,7 +165,7 @@ test('a sole worker returns active jobs before it starts', async () => {
   const child = await startChild('worker.heedless')
   await queue.jobs.enqueue(queue.db, heedlessJob, { text: 'x' })
   await noted('x begun by child as 1')
-  // Its lock stays, so that it does not count as dead before its lease of ten seconds expires.
+  // The stopped worker keeps its lock, so it does not count as dead before its lease of ten seconds expires.
   child.kill('SIGSTOP')
   await startWorker('b', [heedlessJob], { assumeSoleWorker: true })
   await noted('x finished by b', 7_000)
@@ -195,7 +195,7 @@ test('a frozen worker with its lock loses its jobs when its lease expires; when 
   child.kill('SIGCONT')
   child.send('go on')
   await queue.jobs.enqueueMany(queue.db, heedlessJob, [{ text: 'y' }, { text: 'z' }])
-  // Both workers run again, so either may take them.
+  // Both workers run again, so either of them may take the jobs.
   for (const text of ['y', 'z']) {
     await eventually(`${text} finished`, async () =>
       (await notes(queue.db)).some((line) => line.startsWith(`${text} finished`)),

@@ -1,15 +1,15 @@
-// Formatted emails. Mail programs ignore style sheets, so styles are inline.
+// Writes formatted emails. Mail programs ignore style sheets, so styles are inline.
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
 export const encodeHtml = (text: string): string =>
   text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')
 
-/** The label is plain text. */
+/** Returns a link. The label is plain text. */
 export const htmlLink = (url: string, label: string): string =>
   `<a href="${encodeHtml(url)}" style="color:#0b6f6a">${encodeHtml(label)}</a>`
 
-/** The heading is plain text; the parts below it are HTML. */
+/** Returns an email. The heading is plain text, and the parts below it are HTML. */
 export const htmlMail = (heading: string, parts: string[]): string => `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>${encodeHtml(heading)}</title></head>

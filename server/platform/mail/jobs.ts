@@ -19,10 +19,10 @@ type DeliveryDeps = {
   baseUrl: () => string
 }
 
-/** The context of a sealed text. */
+/** Returns the context in which a text is sealed. */
 export const mailContext = (org: OrgId, mailId: string): string => `${org}/mail/${mailId}`
 
-/** At the host of the service; an IP address has no mailbox. */
+/** Returns a sender at the host of the service. An IP address has no mailbox, so it uses another name. */
 const defaultSender = (baseUrl: string): Sender => {
   const { hostname } = new URL(baseUrl)
   const host = hostname.startsWith('[') || isIP(hostname) ? 'localhost' : hostname
@@ -30,14 +30,13 @@ const defaultSender = (baseUrl: string): Sender => {
 }
 
 /**
- * Sends one email. If a process dies after the server accepted it and before that is stored, it is sent again with the
- * same
- * Message-ID. An operator can retry the dead job of a failed email.
+ * Sends one email. If a process dies after the server accepted the email and before that is stored, it is sent again
+ * with the same Message-ID. An operator can retry the dead job of a failed email.
  */
 export const deliverMail = defineJob({
   name: 'mail.deliver',
   payload: Type.Object({ organizationId: OrganizationId, mailId: Type.String() }),
-  // From half a minute to an hour apart: a day in all.
+  // The pauses grow from half a minute to an hour, which is a day in total.
   retryLimit: 38,
   retryDelaySeconds: 30,
   timeoutSeconds: 120,

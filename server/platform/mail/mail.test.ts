@@ -18,7 +18,7 @@ beforeEach(async () => {
   org = orgIdOf((await makeOrganization(server)).id)
 })
 
-/** The service with this mail server. */
+/** Returns a service with this mail server. */
 const withSmtp = (url: string | undefined): ServiceDeps => {
   const { smtp } = loadConfig(url === undefined ? {} : { EARSHOT_SMTP_URL: url })
   return { ...server.deps, config: { ...server.deps.config, smtp } }
@@ -28,7 +28,7 @@ const mail: Mail = { to: ['ada@example.com'], subject: 'A notice', text: 'Someth
 const write = (deps: ServiceDeps, change: Partial<Mail> = {}, options = {}) =>
   deps.db.transaction().execute((trx) => sendMail(deps, trx, org, { ...mail, ...change }, options))
 
-/** Runs what is due, and with `delayed` also delayed jobs, until nothing is left. */
+/** Runs the due jobs until none is left. With `delayed`, also runs delayed jobs. */
 const drain = (deps: ServiceDeps, delayed = false) =>
   deps.jobs.drain([deliverMail], deps, { delayed, allowFailures: true })
 
@@ -258,7 +258,7 @@ describe('a connection', () => {
 
   it('to a server with another name is not used', async () => {
     const { port, received } = await openMailServer()
-    // The certificate is only for 127.0.0.1.
+    // The certificate is only valid for 127.0.0.1.
     const deps = withSmtp(`smtp://${credentials}@localhost:${port}?tls=required`)
     await write(deps)
     expect(await drain(deps)).toMatchObject([{ result: 'retried' }])

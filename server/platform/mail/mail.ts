@@ -12,13 +12,16 @@ import { isAddress } from './smtp-url.ts'
 type MailDeps = { jobs: Pick<Jobs, 'enqueueMany'>; config: Pick<Config, 'smtp'>; clock: Clock }
 
 /**
- * Bare addresses, each of which gets a separate email. The text is plain; its lines can have any length. `html` is the
- * formatted version of the same text.
+ * `to` contains plain addresses, each of which gets a separate email. `text` is plain text whose lines can have any
+ * length. `html` is the formatted version of the same text.
  */
 export type Mail = { to: string[]; subject: string; text: string; html?: string }
 
 type MailOptions = {
-  /** Encrypts the text while it is stored: for a text that grants access to its reader, such as an invitation link. */
+  /**
+   * Encrypts the text while it is stored. This is for a text that grants access to its reader, such as an invitation
+   * link.
+   */
   sealWith?: Secrets
 }
 
@@ -38,8 +41,8 @@ const check = ({ to, subject, text, html = '' }: Mail): void => {
 }
 
 /**
- * Writes the email in the caller's transaction, for a job to send; neither exists without the other. A repeated address
- * gets one. Without a mail server, it is stored and never sent.
+ * Stores an email in the caller's transaction, and a job sends it. A repeated address gets one email. Without a mail
+ * server, emails are stored but never sent.
  */
 export const sendMail = async (
   { jobs, config, clock }: MailDeps,
@@ -52,7 +55,7 @@ export const sendMail = async (
   if (sealWith && mail.html !== undefined) throw new Error('A formatted email cannot be sealed.')
   const recipients = new Map(mail.to.map((address) => [address.toLowerCase(), address]))
   if (recipients.size === 0) return
-  // A bare CR would be a line end to some mail servers and not to others.
+  // Only some mail servers treat a single CR as the end of a line.
   const text = mail.text.replace(/\r\n?/g, '\n')
   const status = config.smtp ? 'queued' : 'kept'
   const mails = [...recipients.values()].map((recipient) => {

@@ -21,7 +21,7 @@ export const insertMails = (trx: Db, org: OrgId, mails: NewMail[]) =>
     .values(mails.map(({ createdAt, ...mail }) => ({ organization_id: org, ...mail, created_at: createdAt })))
     .execute()
 
-/** Counts until the transaction ends: another transaction with the same count waits. */
+/** Counts emails. Until the transaction ends, another transaction that counts them waits. */
 export const countMailsSince = async (trx: Db, org: OrgId, subject: string, since: Date): Promise<number> => {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended('mails of ' || ${org}::text, 0))`.execute(trx)
   const { count } = await trx
@@ -45,7 +45,7 @@ export const findMail = (db: Db, org: OrgId, id: string) =>
 
 type MailOutcome = { status: Status; error: string | null; sentAt?: Date }
 
-/** The result of an attempt. */
+/** Stores the result of an attempt. */
 export const updateMail = (trx: Db, org: OrgId, id: string, { status, error, sentAt }: MailOutcome) =>
   trx
     .updateTable('mails')
@@ -54,7 +54,7 @@ export const updateMail = (trx: Db, org: OrgId, id: string, { status, error, sen
     .where('id', '=', id)
     .execute()
 
-/** An email that is no longer attempted, or never was. The error of its last attempt stays. */
+/** Ends an email that is not sent again, or never was. The error of its last attempt stays. */
 export const endMail = (trx: Db, org: OrgId, id: string, status: 'failed' | 'kept') =>
   trx
     .updateTable('mails')

@@ -1,4 +1,4 @@
-// The parsed EARSHOT_SMTP_URL.
+// Parses EARSHOT_SMTP_URL.
 import { isIP } from 'node:net'
 
 export type Sender = { name: string; address: string }
@@ -6,20 +6,26 @@ export type Sender = { name: string; address: string }
 export type Smtp = {
   host: string
   port: number
-  /** `implicit`: from the first byte; `starttls`: required before anything else is sent; `off`: never. */
+  /**
+   * `implicit` encrypts from the first byte. `starttls` requires encryption before anything else is sent. `off` never
+   * encrypts.
+   */
   tls: 'implicit' | 'starttls' | 'off'
   auth: { user: string; pass: string } | undefined
-  /** Undefined: derived from the host of the service. */
+  /** If it is undefined, the sender is derived from the host of the service. */
   from: Sender | undefined
 }
 
-/** No spaces, control characters, or characters with a meaning in headers, so that one address is never two. */
+/**
+ * Matches an address without spaces, control characters, and characters with a meaning in headers, so that one address
+ * is never two.
+ */
 const address = /^[^\s\p{Cc}@<>()[\]\\,;:"]{1,64}@[^\s\p{Cc}@<>()[\]\\,;:"]{1,253}$/u
 export const isAddress = (text: string): boolean => text.length <= 254 && address.test(text)
 
 const readSender = (text: string): Sender | undefined => {
   const [, name = '', given = text] = /^([^<>\p{Cc}]{0,100})<([^<>]+)>$/u.exec(text) ?? []
-  // Message-IDs use its domain, which is written in ASCII.
+  // Message-IDs contain the domain, which must be ASCII.
   const usable = isAddress(given) && /^[\x21-\x7e]+$/.test(given)
   return usable ? { name: name.trim().replace(/^"(.*)"$/, '$1'), address: given } : undefined
 }
@@ -40,8 +46,8 @@ export const smtpUrlForm =
   'optionally followed by `?from=Name <address>` and, for `smtp:`, `tls=required` or `tls=off`; special characters are ' +
   'percent-encoded'
 
-/** Undefined if the text is invalid. */
-// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a list of checks, one after the other
+/** Returns undefined if the text is invalid. */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: this is a list of checks
 export const readSmtpUrl = (text: string): Smtp | undefined => {
   const url = URL.parse(text)
   const isImplicit = url?.protocol === 'smtps:'

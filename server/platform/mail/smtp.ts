@@ -1,9 +1,9 @@
-// Sends one email to the operator's mail server. The first email loads the library, so nothing imports this at the
-// start.
+// Sends one email to the operator's mail server. This file loads the mail library, so it is only imported when the
+// first email is sent.
 import { createTransport, type NodemailerError } from 'nodemailer'
 import type { Sender, Smtp } from './smtp-url.ts'
 
-/** Timeouts of each step, of which there are few; the job's timeout limits them all. */
+/** The time limit of each step. There are only a few, and the job's own time limit covers all of them. */
 const stepMs = 15_000
 const longestFault = 500
 
@@ -28,9 +28,9 @@ export type MailMessage = {
   recipient: string
   subject: string
   text: string
-  /** The formatted version of the text, if there is one. */
+  /** The formatted version of the text, or null. */
   html: string | null
-  /** Unique; the same for every attempt. */
+  /** A unique ID, which is the same for every attempt. */
   id: string
   date: Date
   signal: AbortSignal
@@ -45,9 +45,9 @@ export const send = async (smtp: Smtp, message: MailMessage): Promise<void> => {
     envelope: { from: from.address, to: [recipient] },
     subject,
     text,
-    // Images in it become attachments: most mail programs don't show any other ones.
+    // Images become attachments, because most mail programs don't show any others.
     ...(html !== null && { html, attachDataUrls: true }),
-    // Keeps links intact through all servers, with short lines.
+    // This encoding has short lines, so that links stay intact through all servers.
     textEncoding: 'quoted-printable',
     messageId: `<${id}@${from.address.split('@')[1]}>`,
     date,
@@ -56,18 +56,19 @@ export const send = async (smtp: Smtp, message: MailMessage): Promise<void> => {
   })
 }
 
-/** Whether the server can be reached and accepts the credentials. */
+/** Throws unless the server can be reached and accepts the credentials. */
 export const check = async (smtp: Smtp): Promise<void> => {
   await openTransport(smtp).verify()
 }
 
 export type MailFault = { text: string; isFinal: boolean }
 
-/** Describes an error of `send`: the step, the response, and whether the server would repeat it. */
+/** Describes an error of `send`: the step, the response, and whether a retry would lead to the same error. */
 export const readFault = (error: unknown): MailFault => {
   const { message, permanent = false, code, responseCode = 0 } = error as NodemailerError
   const text = message.replace(/\p{Cc}+/gu, ' ').slice(0, longestFault)
-  // For the email or its recipient. Authentication errors (53x) are about the configuration, which can be fixed.
+  // The error is about the email or its recipient. Authentication errors (53x) are about the configuration, which can
+  // be fixed.
   const isOfMail = (code === 'EENVELOPE' || code === 'EMESSAGE') && Math.trunc(responseCode / 10) !== 53
   return { text, isFinal: permanent && isOfMail }
 }

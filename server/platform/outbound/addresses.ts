@@ -1,12 +1,12 @@
-// The addresses that tenants' URLs can reach.
+// Decides which addresses tenants' URLs can reach.
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 type Network = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
 /**
- * All of IPv4 is public except these: the registry of special-purpose addresses (RFC 6890 and its updates), and one
- * more.
+ * The registry of special-purpose addresses (RFC 6890 and its updates), and one more. All other IPv4 addresses are
+ * public.
  */
 const specialIPv4 = parseNetworks([
   '0.0.0.0/8', // this network
@@ -31,8 +31,8 @@ const specialIPv4 = parseNetworks([
 ])
 
 /**
- * Of IPv6, only global unicast is public. That excludes loopback, unique local (with the metadata service of AWS),
- * link-local, multicast, IPv4-compatible, local NAT64, and everything unassigned.
+ * Only global unicast is public in IPv6. This excludes loopback, unique local addresses (with the metadata service of
+ * AWS), link-local addresses, multicast, IPv4-compatible addresses, local NAT64, and everything unassigned.
  */
 const globalIPv6 = parseNetworks(['2000::/3'])
 const specialIPv6 = parseNetworks([
@@ -43,7 +43,7 @@ const specialIPv6 = parseNetworks([
   '3fff::/20', // documentation
 ])
 
-/** Formats of an IPv4 address in the last four bytes, which then count: mapped, and NAT64. */
+/** Addresses with an IPv4 address in the last four bytes, which decides: mapped addresses and NAT64. */
 const carriersOfIPv4 = parseNetworks(['::ffff:0:0/96', '64:ff9b::/96'])
 
 export function parseNetworks(networks: string[]): Network[] {
@@ -53,19 +53,22 @@ export function parseNetworks(networks: string[]): Network[] {
 const within = (address: ipaddr.IPv4 | ipaddr.IPv6, networks: Network[]) =>
   networks.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits))
 
-/** ipaddr.js treats ::8.8.8.8 as a mapped address, which it is not; the URL parser reads all formats correctly. */
+/**
+ * Normalizes an IPv6 address that contains dots. ipaddr.js treats ::8.8.8.8 as a mapped address, which it is not, but
+ * the URL parser reads all formats correctly.
+ */
 const withoutDots = (text: string) => new URL(`http://[${text}]/`).hostname.slice(1, -1)
 
-/** `text` is an address from a resolver or a socket; undefined if it is anything else. */
+/** Parses an address from a resolver or a socket. Returns undefined for anything else. */
 const readAddress = (text: string) => {
-  // A zone (fe80::1%eth0) is an interface of this machine.
+  // A zone (fe80::1%eth0) names an interface of this machine.
   if (isIP(text) === 0 || text.includes('%')) return undefined
   const written = ipaddr.parse(isIP(text) === 6 ? withoutDots(text) : text)
   const address = within(written, carriersOfIPv4) ? new ipaddr.IPv4(written.toByteArray().slice(-4)) : written
   return { written, address }
 }
 
-/** Whether an address is in one of these networks, however it is written. */
+/** Whether an address is in one of these networks, in whatever format it is written. */
 export const isWithin = (text: string, networks: Network[]): boolean => {
   const read = readAddress(text)
   return read !== undefined && (within(read.address, networks) || within(read.written, networks))

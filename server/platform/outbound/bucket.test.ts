@@ -19,7 +19,7 @@ const options = { bucket: 'acme-exports', accessKeyId: 'AKIATEST', secretAccessK
 type Answer = { status: number; headers?: Record<string, string>; body?: string }
 const stored: Answer = { status: 200, headers: { etag: '"1"' } }
 
-/** A bucket that records and answers requests, by default with success. */
+/** Opens a bucket that records requests and responds to them, by default with success. */
 const open = async (
   region: string,
   endpoint: string | null = null,
@@ -129,7 +129,7 @@ test.each<[string, string, Answer, { isFinal: boolean; message: string }]>([
   ['PUT partNumber', 'was too slow', coded(400, 'RequestTimeout'), { isFinal: false, message: 'RequestTimeout' }],
   ['PUT partNumber', 'sends a bomb', { status: 403, body: bomb }, { isFinal: true, message: 'status 403 (Error)' }],
   ['PUT partNumber', 'sends odd names', coded(403, 'constructor'), { isFinal: true, message: '403 (constructor)' }],
-  // Its first response was lost: the upload is complete.
+  // The response to the first request was lost, and the upload is already complete.
   ['POST uploadId', 'was done before', coded(404, 'NoSuchUpload'), { isFinal: false, message: 'NoSuchUpload' }],
   ['POST uploadId', 'is busy', coded(409, 'OperationAborted'), { isFinal: false, message: 'OperationAborted' }],
   ['POST uploadId', 'fails late', coded(200, 'InternalError'), { isFinal: false, message: 'InternalError' }],

@@ -1,4 +1,4 @@
-// A tenant's own S3-compatible bucket: the rules for tenants' URLs apply, and it is only written to.
+// Writes to a tenant's own S3-compatible bucket. The rules for tenants' URLs apply.
 import { createHash, type Hash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { S3Client as Client } from '@aws-sdk/client-s3'
@@ -9,19 +9,19 @@ import type { OutboundRequest } from './request.ts'
 export type BucketOptions = {
   bucket: string
   region: string
-  /** Null for AWS's own in the region. */
+  /** Null for AWS's own endpoint in the region. */
   endpoint: string | null
   accessKeyId: string
   secretAccessKey: string
   encryption: 'AES256' | 'aws:kms' | null
-  /** Someone is waiting: a single, short attempt. */
+  /** Someone is waiting, so there is only a single, short attempt. */
   quick?: true
 }
 
 export type BucketFile = {
   stream: AsyncIterable<Uint8Array>
   contentType: string
-  /** In base64. A source with different content leaves no object. */
+  /** The digest in base64. If the source has different content, no object is stored. */
   sha256: string
 }
 
@@ -32,9 +32,9 @@ export type TenantBucket = {
   close: () => void
 }
 
-/** An error that the tenant sees. It contains no text from the server, which can be anything. */
+/** An error that the tenant sees. It contains no text from the server, because that can be anything. */
 export class BucketError extends Error {
-  /** Whether it would repeat until someone changes something. */
+  /** Whether the error repeats until someone changes something. */
   readonly isFinal: boolean
 
   constructor(message: string, isFinal: boolean) {
@@ -44,17 +44,17 @@ export class BucketError extends Error {
   }
 }
 
-/** Two are in memory at a time; 10,000 parts are 80 GiB. */
+/** Two parts are in memory at a time. The most parts of an upload, 10,000, contain 80 GiB. */
 const partBytes = 8 * 1024 * 1024
 const requestMs = 120_000
-/** A bucket that hangs or trickles only occupies a slot of its organization for a limited time. */
+/** A bucket that hangs or is very slow only occupies a slot of its organization for a limited time. */
 const minimumRate = { bytesPerSecond: 64 * 1024, longestWaitMs: 30_000 }
-/** Stores assemble the parts before they respond, some of them sending a space from time to time. */
+/** Stores assemble the parts before they respond. Some of them send a space from time to time meanwhile. */
 const assemblyRate = { bytesPerSecond: 1, longestWaitMs: 60_000 }
 const quickRequestMs = 10_000
 const maxAnswerBytes = 1024 * 1024
 
-/** The SDK's interface for sending requests; all its bodies here are complete. */
+/** The SDK's interface for sending requests. All bodies are complete here. */
 type SdkRequest = {
   protocol: string
   hostname: string
@@ -67,7 +67,7 @@ type SdkRequest = {
 }
 
 const queryOf = (query: SdkRequest['query'] = {}): string => {
-  // As in the signature, which escapes more characters than URLs.
+  // The signature escapes more characters than URLs require, so the URL must escape them too.
   const escaped = (text: string) =>
     encodeURIComponent(text).replace(/[!'()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`)
   const pairs = Object.entries(query).flatMap(([name, value]) =>
@@ -82,7 +82,7 @@ const bodyOf = (body: unknown): Buffer | string | undefined => {
   throw new TypeError('Bodies sent to buckets must be complete')
 }
 
-/** Connects the SDK with our client for tenants' URLs, which checks each connection. */
+/** Connects the SDK with the client for tenants' URLs, which checks each connection. */
 const handlerOver = ({ request }: Pick<Outbound, 'request'>, timeoutMs: number) => ({
   metadata: { handlerProtocol: 'http/1.1' },
   httpHandlerConfigs: () => ({}),
@@ -92,7 +92,7 @@ const handlerOver = ({ request }: Pick<Outbound, 'request'>, timeoutMs: number) 
     const url = `${protocol}//${hostname}${port ? `:${port}` : ''}${path}${queryOf(query)}`
     const sent = bodyOf(body)
     const answer = await request(url, {
-      // The methods of the few commands below.
+      // Only the methods of the few commands below occur here.
       method: method as OutboundRequest['method'],
       headers,
       ...(sent !== undefined && { body: sent }),
@@ -125,14 +125,14 @@ const reasons: Record<string, string> = {
   InvalidDigest: 'The uploaded data does not match what was sent.',
 }
 
-/** Errors that a retry may not meet, including those of a completed upload with a lost response. */
+/** Errors that may not occur again. They include those of an upload that is complete although its response was lost. */
 const passing = new Set(['BadDigest', 'RequestTimeout', 'OperationAborted', 'TemporaryRedirect', 'NoSuchUpload'])
 
 const toBucketError = (error: unknown): BucketError => {
   if (error instanceof BucketError) return error
   if (error instanceof OutboundError) return new BucketError(error.message, error.reason === 'forbidden_address')
   if (!(error instanceof Error) || !('$metadata' in error)) throw error
-  // The SDK's metadata of each error.
+  // The SDK adds metadata to each error.
   const { httpStatusCode: status } = error.$metadata as { httpStatusCode?: number }
   if (status === undefined) throw error
   const name = /^[A-Za-z0-9]{1,60}$/.test(error.name) ? error.name : 'Error'
@@ -142,7 +142,7 @@ const toBucketError = (error: unknown): BucketError => {
   return new BucketError(text, !passes)
 }
 
-/** The bytes in parts of one size, the last one smaller; at least one. */
+/** Splits the bytes into parts of equal size. The last part can be smaller, and there is at least one. */
 async function* partsOf(
   source: AsyncIterable<Uint8Array>,
   hash: Hash,
@@ -166,27 +166,27 @@ async function* partsOf(
   yield { body: Buffer.concat(waiting), isLast: true }
 }
 
-/** Returns the ETag of the stored object. A response without one means that nothing was stored. */
+/** Returns the ETag of the stored object. If the response has none, nothing was stored. */
 const etagOf = ({ ETag }: { ETag?: string | undefined }): string => {
   if (!ETag) throw new BucketError('The endpoint is not an S3-compatible storage.', true)
   return ETag
 }
 
-/** The store compares it with the received data, and rejects differences. */
+/** Returns the MD5 digest, which the store compares with the received data. */
 const digestOf = (body: Buffer) => createHash('md5').update(body).digest('base64')
 
 export const openBucket = async (outbound: Outbound, options: BucketOptions): Promise<TenantBucket> => {
   const { bucket, region, endpoint, accessKeyId, secretAccessKey, encryption, quick } = options
-  // The SDK is large, so it is only loaded if needed.
+  // The SDK is large, so it is only loaded when it is needed.
   const s3 = await import('@aws-sdk/client-s3')
   const client: Client = new s3.S3Client({
     region,
     credentials: { accessKeyId, secretAccessKey },
     ...(endpoint !== null && { endpoint, forcePathStyle: true }),
-    // Not all compatible stores support newer checksums; all compare Content-MD5.
+    // Some compatible stores don't support newer checksums, but all compare Content-MD5.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // The operator's own storage endpoint, which the environment may contain, must not apply to a tenant's bucket.
+    // The environment may contain the operator's own storage endpoint, which must not apply to a tenant's bucket.
     ignoreConfiguredEndpointUrls: true,
     useDualstackEndpoint: false,
     useFipsEndpoint: false,
@@ -217,7 +217,7 @@ export const openBucket = async (outbound: Outbound, options: BucketOptions): Pr
     let uploadId: string | undefined
     try {
       for await (const { body, isLast } of partsOf(stream, hash)) {
-        // The SDK expects a handler to check the signal; ours has its own timeout.
+        // The SDK expects that a handler checks the signal, but this one has its own timeout.
         abortSignal.throwIfAborted()
         if (isLast && uploadId === undefined) {
           checkSource()

@@ -1,4 +1,5 @@
-// The client for addresses that the operator configures: any address, but no redirects, with limits of time and size.
+// The client for addresses that the operator configures. It allows any address, but no redirects, and limits time and
+// size.
 import { Agent, request as send } from 'undici'
 import { inRequestSpan } from '../telemetry/span.ts'
 import { OutboundError, toOutboundError } from './errors.ts'
@@ -8,7 +9,7 @@ type OperatorRequest = {
   method: 'GET' | 'POST'
   headers: Record<string, string>
   body?: string
-  /** From waiting for a connection to the last byte of the response. */
+  /** The time from waiting for a connection to the last byte of the response. */
   timeoutMs: number
   signal: AbortSignal
 }
@@ -16,15 +17,17 @@ type OperatorRequest = {
 type OperatorResponse = { status: number; headers: OutboundHeaders; body: string }
 
 export type OperatorClient = {
-  /** Fails with an OutboundError, or with the reason of an aborted signal. */
+  /** Sends a request. Fails with an OutboundError, or with the reason of an aborted signal. */
   request: (url: URL, options: OperatorRequest) => Promise<OperatorResponse>
-  /** Aborts pending requests: they fail. */
+  /** Aborts pending requests, which fail. */
   close: () => Promise<void>
 }
 
-/** Connections stay open for the next request, because all go to the same few addresses. */
+/**
+ * Opens the client. Its connections stay open for the next request, because all requests go to the same few addresses.
+ */
 export const openOperatorClient = ({ maxBytes }: { maxBytes: number }): OperatorClient => {
-  // The timeout of each request covers headers and body.
+  // The timeout of each request covers its headers and body.
   const agent = new Agent({ maxResponseSize: maxBytes, headersTimeout: 0, bodyTimeout: 0 })
 
   const request: OperatorClient['request'] = async (url, { timeoutMs, signal, ...asked }) => {

@@ -293,11 +293,11 @@ describe('time', () => {
     const elapsedMs = () => performance.now() - startedAt
     let received = 0
     const server = await serve(async (request, response) => {
-      // Unread data stays with its sender, who has to give up.
+      // Unread data stays with the sender, which has to give up.
       if (request.url === '/stuck') return
       for await (const chunk of request as AsyncIterable<Buffer>) {
         received += chunk.length
-        // Not to the end: sent but unread data does not count.
+        // After a while, it stops reading. Data that is sent but not read does not count.
         if (elapsedMs() < 2 * minimumRate.longestWaitMs) await new Promise((resolve) => setTimeout(resolve, 6))
       }
       response.end('done')

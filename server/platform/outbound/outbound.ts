@@ -1,4 +1,4 @@
-// The only client for tenants' URLs: public addresses only, with limits of time and size.
+// The only client for tenants' URLs. It only connects to public addresses, and limits time and size.
 import type { LookupAddress } from 'node:dns'
 import { lookup as lookupName } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
@@ -10,9 +10,9 @@ import { OutboundError, toOutboundError } from './errors.ts'
 import { firstHop, hopAfter, type OutboundHeaders, type OutboundRequest, type PlainHttp } from './request.ts'
 
 export type OutboundOptions = {
-  /** Networks in CIDR form that are reachable although they are not public. */
+  /** Networks in CIDR form that can be reached although they are not public. */
   allowedPrivateAddresses: string[]
-  /** All addresses of a name. */
+  /** Returns all addresses of a name. */
   resolve?: (hostname: string) => Promise<LookupAddress[]>
 }
 
@@ -24,9 +24,11 @@ type HopResponse = Awaited<ReturnType<Client['request']>>
 
 export type Outbound = {
   request: (url: string | URL, options: OutboundRequest) => Promise<OutboundResponse>
-  /** The caller reads the stream to its end or destroys it. Its errors are OutboundErrors too. */
+  /**
+   * Sends a request. The caller reads the stream to its end or destroys it. The stream's errors are OutboundErrors too.
+   */
   stream: (url: string | URL, options: OutboundRequest) => Promise<OutboundStream>
-  /** Aborts pending requests: they fail. */
+  /** Aborts pending requests, which fail. */
   close: () => Promise<void>
 }
 
@@ -43,10 +45,10 @@ const forbidden = (hostname: string, allowedOnly: boolean) =>
       : `${hostname} does not have a public address.`,
   )
 
-/** With `allowedOnly`, public addresses are not reachable either. */
+/** With `allowedOnly`, public addresses can't be reached either. */
 type Connect = (signal: AbortSignal, allowedOnly: boolean) => buildConnector.connector
 
-/** Only connects to permitted addresses: the socket gets the checked address, so DNS cannot change it. */
+/** Only connects to permitted addresses. The socket gets the address that was checked, so DNS can't change it. */
 const openConnector = (options: OutboundOptions): Connect => {
   const allowed = parseNetworks(options.allowedPrivateAddresses)
   const resolve = options.resolve ?? ((hostname) => lookupName(hostname, { all: true }))
@@ -69,16 +71,16 @@ const openConnector = (options: OutboundOptions): Connect => {
       maxCachedSessions: 0,
       lookup,
       signal,
-      // undici passes unknown options to the socket, but its types then require host and port too.
+      // undici passes unknown options on to the socket, but its types then also require host and port.
     } as buildConnector.BuildOptions)
     return (target, callback) => {
-      // A literal address needs no lookup.
+      // A literal address is not looked up, so it is checked here.
       if (isIP(target.hostname) && !isAllowed(target.hostname)) {
         return callback(forbidden(target.hostname, allowedOnly), null)
       }
       connect(target, (...[error, socket]) => {
         if (error) return callback(error, null)
-        // Checks the actual address again, in case a later Node or undici connects differently.
+        // The actual address is checked again, in case a later version of Node or undici connects differently.
         const { remoteAddress } = socket
         if (remoteAddress && isAllowed(remoteAddress)) return callback(null, socket)
         socket.destroy()
@@ -89,8 +91,8 @@ const openConnector = (options: OutboundOptions): Connect => {
 }
 
 /**
- * A connection for one hop. Each is resolved and checked separately, nothing is shared between tenants, and no outgoing
- * connection stays open.
+ * Opens a connection for one hop. Each hop is resolved and checked separately, tenants share nothing, and no connection
+ * stays open.
  */
 const openClient = (url: URL, plainHttp: PlainHttp, connect: Connect, signal: AbortSignal) => {
   signal.throwIfAborted()
@@ -187,13 +189,16 @@ export const openOutbound = (options: OutboundOptions): Outbound => {
   return { request, stream, close }
 }
 
-/** Only waits as long as the transferred bytes have earned. The reader can take its time. */
+/**
+ * Limits how long the client waits for the server. Transferred bytes extend the time. The time that the reader takes
+ * does not count.
+ */
 const openPatience = (
   { bytesPerSecond, longestWaitMs }: NonNullable<OutboundRequest['minimumRate']>,
   giveUp: () => void,
 ) => {
   let leftMs = longestWaitMs
-  /** While waiting for something. */
+  /** Set while waiting. */
   let waiting: { since: number; timer: NodeJS.Timeout } | undefined
   const begin = () => {
     waiting = { since: performance.now(), timer: setTimeout(giveUp, leftMs) }
@@ -236,7 +241,10 @@ const openPatience = (
 
 const sentAtOnce = 64 * 1024
 
-/** With a minimum rate, a body is sent in chunks, each once the connection has taken the previous one. */
+/**
+ * Returns the body. With a minimum rate, it is sent in chunks, each as soon as the connection has accepted the previous
+ * one.
+ */
 const sendingOf = (
   { headers, body }: ReturnType<typeof firstHop>,
   patience: ReturnType<typeof openPatience> | undefined,
@@ -256,7 +264,7 @@ const sendingOf = (
   }
 }
 
-/** The bytes as they arrive: nothing is decompressed, so nothing can expand beyond the limit. */
+/** Passes on the bytes as they arrive. Nothing is decompressed, so nothing can become larger than the limit. */
 const cap = (
   source: AsyncIterable<Buffer>,
   maxBytes: number,
@@ -282,6 +290,6 @@ const cap = (
     signal.removeEventListener('abort', abort)
     void finish()
   })
-  // As above; the reader still gets the error.
+  // The reader still gets the error. Before anyone reads, it must not end the process.
   return body.on('error', () => {})
 }

@@ -1,22 +1,25 @@
-// The request, and its hops through redirects.
+// Describes a request, and its hops through redirects.
 import { OutboundError } from './errors.ts'
 
 export type OutboundRequest = {
   method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   headers?: Record<string, string>
   body?: Buffer | string
-  /** The largest response body. */
+  /** The largest allowed response body. */
   maxBytes: number
-  /** From resolving the name to the last byte of the body, including redirects. */
+  /** The time from resolving the name to the last byte of the body, including redirects. */
   timeoutMs: number
   /**
-   * The minimum rate, in both directions, while waiting for the server. Each byte earns time, up to the longest wait;
-   * anything slower fails, so that neither silence nor a trickle occupies a slot for long.
+   * The minimum rate in both directions while waiting for the server. Each byte adds time, up to the longest wait.
+   * Anything slower fails, so that neither silence nor a trickle occupies a slot for long.
    */
   minimumRate?: { bytesPerSecond: number; longestWaitMs: number }
-  /** 0 (the default) returns a redirect as it is; a higher number follows that many, and one more is an error. */
+  /** How many redirects are followed. One more is an error. With 0, the default, a redirect is returned unchanged. */
   maxRedirects?: number
-  /** Where http without TLS is allowed: anywhere by default, only in networks that the operator allows, or nowhere. */
+  /**
+   * Where http without TLS is allowed. By default it is allowed anywhere, but it can be limited to networks that the
+   * operator allows, or forbidden.
+   */
   plainHttp?: PlainHttp
 }
 
@@ -33,10 +36,12 @@ type Hop = {
 
 const redirects = [301, 302, 303, 307, 308]
 
-/** Set by the client itself, from the URL and the body. */
+/** The client itself sets these headers from the URL and the body. */
 const ownHeaders = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'expect', 'upgrade'])
 
-/** The headers that another origin may get. An allowlist, because credentials can be in headers with any name. */
+/**
+ * The headers that another origin may receive. This is an allowlist, because credentials can be in any other header.
+ */
 const harmlessHeaders = new Set(['accept', 'accept-encoding', 'accept-language', 'content-type', 'range', 'user-agent'])
 
 const keepHeaders = (headers: Record<string, string>, keep: (name: string) => boolean) =>
@@ -66,7 +71,7 @@ export const firstHop = (url: string | URL, request: OutboundRequest): Hop => {
   }
 }
 
-/** Undefined unless the response is a redirect. Method and body change as in browsers. */
+/** Returns the next hop, or undefined unless the response is a redirect. Method and body change as in browsers. */
 export const hopAfter = (
   hop: Hop,
   response: { statusCode: number; headers: OutboundHeaders },

@@ -1,6 +1,9 @@
 const longestMs = 3_600_000
 
-/** A number of seconds, or a date; at most an hour. Anything else is ignored. */
+/**
+ * Returns the requested pause. The header is a number of seconds or a date, and the pause is at most an hour. Anything
+ * else is ignored.
+ */
 export const readRetryAfter = (header: string | string[] | undefined, now: Date): number => {
   const text = [header].flat()[0]?.trim() ?? ''
   const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now.getTime()

@@ -1,4 +1,4 @@
-// A text that was sealed at the first start shows whether the secret key is still the same.
+// Checks whether the secret key is still the same, with a text that was encrypted at the first start.
 import type { Db } from '../db/database.ts'
 import { keepKeyCheck, readKeyCheck, replaceKeyCheck } from '../db/instance.ts'
 import type { Secrets } from './secrets.ts'
@@ -26,13 +26,13 @@ const refuse = (): never => {
 type Keyed = { db: Db; secrets: Secrets }
 
 type Parts = Keyed & {
-  /** The newest texts that were sealed for other purposes. */
+  /** Lists the newest texts that were encrypted for other purposes. */
   listStored: (db: Db) => Promise<SealedText[]>
 }
 
 /**
- * Rejects a key that does not decrypt what was sealed at the first start. An older database without that text is judged
- * by its stored secrets: decrypting one is enough, because others may remain from a lost key.
+ * Throws if the key does not decrypt the text from the first start. An older database has no such text, so its stored
+ * secrets are used instead. Decrypting one of them is enough, because others may remain from a lost key.
  */
 export const checkSecretKey = async ({ db, secrets, listStored }: Parts): Promise<void> => {
   const sealed = await readKeyCheck(db)
@@ -40,14 +40,14 @@ export const checkSecretKey = async ({ db, secrets, listStored }: Parts): Promis
   if (known.length > 0 && !known.some((each) => opens(secrets, each))) refuse()
 }
 
-/** Checks the key, and stores the first one for later checks. */
+/** Checks the key. If it is the first one, stores a text for later checks. */
 export const claimSecretKey = async (parts: Parts): Promise<void> => {
   await checkSecretKey(parts)
   const { db, secrets } = parts
-  // Another process may have been faster, with another key.
+  // Another process may have been faster and may have another key.
   if (!opens(secrets, { sealed: await keepKeyCheck(db, secrets.seal(text, context)), context })) refuse()
 }
 
-/** Accepts the current key from now on. Secrets sealed with another stay unreadable. */
+/** Accepts the current key from now on. Secrets that were encrypted with another key stay unreadable. */
 export const acceptSecretKey = ({ db, secrets }: Keyed): Promise<void> =>
   replaceKeyCheck(db, secrets.seal(text, context))

@@ -3,12 +3,12 @@ import type { Db, OrgId } from '../db/database.ts'
 
 type Column = {
   table: string
-  /** The context of the secret, within its organization. */
+  /** The SQL for the context of the secret within its organization. */
   id: string
   column: string
-  /** Orders the secrets by their age. */
+  /** The column that orders the secrets by their age. */
   since: string
-  /** The boolean column that separates sealed texts from others, if there are others. */
+  /** The boolean column that distinguishes encrypted texts, if the column also contains others. */
   flag?: string
 }
 

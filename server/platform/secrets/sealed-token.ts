@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto'
 
-/** The expiry (ISO 8601) in every token, or null. */
+/** The expiry (ISO 8601) that every token contains, or null. */
 export type Expiring = { expiresAt: string | null }
 
 export type TokenReading<T> = { state: 'valid'; payload: T } | { state: 'expired' } | { state: 'invalid' }
@@ -12,8 +12,8 @@ const tagBytes = 16
 const hmac = (key: Buffer, text: string | Buffer) => createHmac('sha256', key).update(text).digest()
 
 /**
- * Seals a payload into a text that is safe in a URL and reveals nothing. The nonce is derived from the payload, so one
- * payload has one token, and no nonce is used twice.
+ * Encrypts a payload into a text that is safe in a URL and reveals nothing. The nonce is derived from the payload, so a
+ * payload always has the same token, and no nonce is used twice.
  */
 export const sealToken = <T extends Expiring>(key: Buffer, payload: T): string => {
   const plain = Buffer.from(JSON.stringify(payload))
@@ -24,7 +24,7 @@ export const sealToken = <T extends Expiring>(key: Buffer, payload: T): string =
 
 const openToken = (key: Buffer, token: string): string | undefined => {
   const bytes = Buffer.from(token, 'base64url')
-  // Decoding accepts foreign characters and unused last bits, but one token has one text.
+  // Decoding ignores foreign characters and unused last bits, but a token must only have one valid text.
   if (bytes.length <= nonceBytes + tagBytes || bytes.toString('base64url') !== token) return undefined
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes })
   decipher.setAuthTag(bytes.subarray(-tagBytes))
@@ -36,7 +36,10 @@ const openToken = (key: Buffer, token: string): string | undefined => {
   }
 }
 
-/** Earlier versions signed tokens, `payload.signature`. Stored URLs of logos contain them. */
+/**
+ * Reads a signed token, `payload.signature`. Earlier versions created such tokens, and stored URLs of logos contain
+ * them.
+ */
 const openSignedToken = (key: Buffer, token: string): string | undefined => {
   const dot = token.indexOf('.')
   if (dot < 1) return undefined
@@ -46,11 +49,11 @@ const openSignedToken = (key: Buffer, token: string): string | undefined => {
   return Buffer.from(token.slice(0, dot), 'base64url').toString('utf8')
 }
 
-/** Each kind of token has its own key (`Secrets.derive`), so that none can be used as another. */
+/** Reads a token. Each kind of token has its own key (`Secrets.derive`), so that none can be used as another kind. */
 export const readToken = <T extends Expiring>(key: Buffer, token: string, now: Date): TokenReading<T> => {
   const text = token.includes('.') ? openSignedToken(key, token) : openToken(key, token)
   if (text === undefined) return invalid
-  // Only the key's owner can have written it, with a payload of the key's kind.
+  // Only this service has the key, so it has written a payload of this kind.
   const payload = JSON.parse(text) as T
   const expired = payload.expiresAt !== null && !(Date.parse(payload.expiresAt) > now.getTime())
   return expired ? { state: 'expired' } : { state: 'valid', payload }

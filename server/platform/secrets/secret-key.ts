@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const fileName = 'secret.key'
 const unfinished = /^secret\.key\.[0-9a-f]{16}\.tmp$/
-/** Far longer than creating a key takes, so older files belong to a dead process. */
+/** Creating a key takes far less time than this, so older files belong to a dead process. */
 const unfinishedMaxAgeMs = 60_000
 
 const readKey = async (path: string): Promise<string | undefined> => {
@@ -33,7 +33,10 @@ const removeUnfinished = async (dataDir: string) => {
   }
 }
 
-/** The file appears complete and once: of concurrent processes, one creates the key and all read it. */
+/**
+ * Creates the key. The file appears at once with its full content. If several processes do this, one creates the key
+ * and all read it.
+ */
 const makeKey = async (dataDir: string, path: string) => {
   const temporary = join(dataDir, `${fileName}.${randomBytes(8).toString('hex')}.tmp`)
   try {
@@ -54,7 +57,7 @@ const makeKey = async (dataDir: string, path: string) => {
 
 type Keeping = { secretKey: string | undefined; dataDir: string }
 
-/** For an existing database: a new key could not decrypt its secrets. */
+/** Throws if there is no key. An existing database needs its key, because a new one could not decrypt its secrets. */
 export const requireSecretKey = async ({ secretKey, dataDir }: Keeping): Promise<void> => {
   const path = join(dataDir, fileName)
   if (secretKey || (await readKey(path)) !== undefined) return
@@ -72,7 +75,8 @@ export const loadSecretKey = async (config: Keeping): Promise<string> => {
   await removeUnfinished(config.dataDir)
   const key = await readKey(path)
   if (key === undefined) throw new Error(`${path} was removed while it was created.`)
-  // Even if another process created it: nothing may be sealed with a key that a power failure could lose.
+  // This is necessary even if another process created the key, because nothing may be encrypted with a key that a power
+  // failure could lose.
   await syncFolder(config.dataDir)
   return key
 }

@@ -1,10 +1,13 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 
 export type Secrets = {
-  /** `context` identifies the secret, such as `organizationId/webhook/id`: a copy elsewhere cannot be decrypted. */
+  /**
+   * Encrypts a text. `context` identifies the secret, such as `organizationId/webhook/id`, and a copy in another
+   * context can't be decrypted.
+   */
   seal: (plain: string, context: string) => string
   open: (sealed: string, context: string) => string
-  /** A key of 32 bytes for one purpose; keys of different purposes are independent. */
+  /** Returns a key of 32 bytes for one purpose. The keys of different purposes are independent. */
   derive: (purpose: string) => Buffer
 }
 
@@ -29,7 +32,7 @@ export const openSecrets = (secretKey: string): Secrets => {
   const open = (sealed: string, context: string) => {
     const text = sealed.startsWith(`${version}.`) ? sealed.slice(version.length + 1) : ''
     const bytes = Buffer.from(text, 'base64url')
-    // Decoding accepts foreign characters and unused last bits, but one secret has one text.
+    // Decoding ignores foreign characters and unused last bits, but a secret must only have one valid text.
     if (bytes.length < nonceBytes + tagBytes || bytes.toString('base64url') !== text) throw unreadable()
     const decipher = createDecipheriv('aes-256-gcm', sealingKey, bytes.subarray(0, nonceBytes), {
       authTagLength: tagBytes,

@@ -23,14 +23,14 @@ import type { Telemetry } from './telemetry.ts'
 type Options = { config: Config; registry: Registry; log: Log }
 
 /**
- * An unavailable collector does not delay closing anything else. The process ends with the last request of the
+ * If the collector is unavailable, this limits how long closing takes. The process ends with the last request of the
  * exporters, which have their own timeout (OTEL_EXPORTER_OTLP_TIMEOUT).
  */
 const closeTimeoutMs = 5_000
 
 const quiet = () => {}
 
-/** The SDK reports an error as JSON with its stack, which does not help an operator. */
+/** Returns the message of an SDK error, which is JSON with a stack that does not help operators. */
 const messageIn = (told: string): string => {
   try {
     return String(JSON.parse(told).message ?? told)
@@ -57,7 +57,7 @@ export const startExport = ({ config, registry, log }: Options, endpoint: string
   const sampler = new TraceIdRatioBasedSampler(share)
   const spans = new TracerProvider({
     resource,
-    // A caller can set its trace ID, but not decide whether it is recorded.
+    // A caller can set its trace ID, but can't decide whether the trace is recorded.
     sampler: new ParentBasedSampler({ root: sampler, remoteParentSampled: sampler, remoteParentNotSampled: sampler }),
     spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: `${endpoint}/v1/traces` }) })],
   })

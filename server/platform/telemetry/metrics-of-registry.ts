@@ -1,4 +1,4 @@
-// Converts the metrics of `/metrics` to OpenTelemetry: each is defined once, and available in both.
+// Converts the metrics of `/metrics` to OpenTelemetry, so that each metric is only defined once.
 import { type Attributes, type HrTime, ValueType } from '@opentelemetry/api'
 import { emptyResource, type Resource } from '@opentelemetry/resources'
 import {
@@ -12,14 +12,14 @@ import {
 import type { MetricObjectWithValues, MetricValue, Registry } from 'prom-client'
 
 type Metric = MetricObjectWithValues<MetricValue<string>>
-/** In histograms, the library labels each value: sum, count, or a bucket. */
+/** In histograms, the library labels each value as a sum, a count, or a bucket. */
 type Value = MetricValue<string> & { metricName?: string }
 
 const toHrTime = (ms: number): HrTime => [Math.floor(ms / 1_000), Math.round((ms % 1_000) * 1e6)]
 
 const startTime = toHrTime(performance.timeOrigin)
 
-/** The library's buckets are cumulative; those of OpenTelemetry are not. */
+/** Converts the buckets of a histogram, which are cumulative in the library but not in OpenTelemetry. */
 const histogramPoints = (values: Value[], endTime: HrTime): DataPoint<Histogram>[] => {
   type Series = { attributes: Attributes; bounds: number[]; upTo: number[]; sum: number; count: number }
   const series = new Map<string, Series>()
@@ -55,7 +55,7 @@ const toMetric = ({ name, help, type, values }: Metric, endTime: HrTime): Metric
     descriptor: { name, description: help, unit: name.includes('_seconds') ? 's' : '', valueType: ValueType.DOUBLE },
     aggregationTemporality: AggregationTemporality.CUMULATIVE,
   }
-  // An enum in the library's interface, but text at run time.
+  // The library's interface declares an enum, but it is text at run time.
   switch (type as unknown as string) {
     case 'counter':
       return {

@@ -3,13 +3,13 @@ import type { Config } from '../config.ts'
 import type { Log } from '../log.ts'
 
 export type Telemetry = {
-  /** Sends the rest, for some seconds at most. */
+  /** Sends what is left, for some seconds at most. */
   close: () => Promise<void>
 }
 
 type Options = { config: Config; registry: Registry; log: Log }
 
-/** Sends traces and metrics of this process to the operator's collector; the SDK is only loaded for that. */
+/** Sends traces and metrics of this process to the operator's collector. The SDK is only loaded for that. */
 export const openTelemetry = async (options: Options): Promise<Telemetry> => {
   if (!options.config.telemetry.endpoint) return { close: async () => {} }
   const { startExport } = await import('./export.ts')

@@ -2,13 +2,13 @@ import { parentPort } from 'node:worker_threads'
 import { ApiError, type ErrorDetails, type ErrorKind } from '../errors.ts'
 import type { AnyTask } from './define-task.ts'
 
-/** The messages to and from a thread. */
+/** The messages between a thread and the event loop. */
 export type TaskOrder = { name: string; input: unknown }
 export type TaskReply =
   | { output: unknown }
   | { refused: { kind: ErrorKind; message: string; details?: ErrorDetails | undefined } }
 
-/** Runs tasks by name, in a thread. */
+/** Runs tasks by their names in a thread. */
 export const serveTasks = (tasks: AnyTask[]): void => {
   const byName = new Map(tasks.map((task) => [task.name, task]))
   const run = ({ name, input }: TaskOrder): TaskReply => {

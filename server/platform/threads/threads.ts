@@ -5,24 +5,30 @@ import { openTurns } from '../turns.ts'
 import type { ThreadTask } from './define-task.ts'
 import type { TaskOrder, TaskReply } from './serve-tasks.ts'
 
-/** Threads that run tasks one after the other. They start on demand and end when idle. Owners of tasks take turns. */
+/**
+ * Runs tasks in threads, one after the other. Threads start on demand and end when they are idle. Owners of tasks take
+ * turns.
+ */
 
 export type Threads = {
-  /** Rejects with 503 if too many tasks already wait. */
+  /** Runs a task. Rejects with 503 if too many tasks already wait. */
   run: <Input, Output>(owner: string, task: ThreadTask<Input, Output>, input: Input) => Promise<Output>
   close: () => Promise<void>
 }
 
 type Options = {
   threads?: number
-  /** Tasks that can wait, for all owners. Each has its input in memory. */
+  /** How many tasks can wait, for all owners together. Each has its input in memory. */
   line?: number
 }
 
 const idleMs = 30_000
-/** For one task. Tasks within the limits of requests never come close. */
+/** The time limit of one task. Tasks within the limits of requests never come close to it. */
 const deadlineMs = 60_000
-/** Per thread. The limits of requests keep tasks well below it, because the engine may end the process there. */
+/**
+ * The memory limit of each thread. The limits of requests keep tasks well below it, because the engine may end the
+ * process there.
+ */
 const memoryMb = 1_024
 
 const tooMuch = () => new ApiError('tooLarge', 'Reading this takes too much time or memory. Send less at once.')
@@ -32,14 +38,14 @@ export const openThreads = (
   file: URL,
   { threads = Math.max(1, Math.min(4, availableParallelism() - 1)), line = 500 }: Options = {},
 ): Threads => {
-  // However long the tasks of one owner take, another one finds a thread, if there is more than one.
+  // If there is more than one thread, an owner can't use all of them, so that others don't have to wait for its tasks.
   const turns = openTurns(threads, { perOwner: Math.max(1, threads - 1), line })
   const idle = new Map<Worker, NodeJS.Timeout>()
   const open = new Set<Worker>()
   let isClosed = false
 
   const start = (): Worker => {
-    // The process's options can be for its own start, not for a thread.
+    // The options of the process may only make sense for its own start, not for a thread.
     const worker = new Worker(file, {
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 32 },
@@ -56,7 +62,7 @@ export const openThreads = (
     idle.delete(worker)
   }
 
-  /** No longer used from now on, although it takes a moment to end. */
+  /** Ends a thread. It is not used from now on, although it takes a moment to end. */
   const end = (worker: Worker): void => {
     forget(worker)
     void worker.terminate()
@@ -85,7 +91,7 @@ export const openThreads = (
       }
       const fail = (error: unknown): void => {
         settle()
-        // It is ending, so that the next task gets another one.
+        // The thread is ending, so the next task must get another one.
         end(worker)
         reject(error)
       }

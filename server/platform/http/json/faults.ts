@@ -1,6 +1,6 @@
 import type { Issue } from '../../errors.ts'
 
-/** Returns where valid JSON repeats a name or has an integer that cannot be represented. */
+/** Finds names that valid JSON repeats, and integers that can't be represented. */
 
 type Level = { names: Set<string> | undefined; name: string; index: number }
 
@@ -21,11 +21,11 @@ const isInexact = (text: string): boolean => {
 
 type Options = {
   most: number
-  /** Whether an integer at this path has to keep its digits. */
+  /** Returns whether an integer at this path has to keep its digits. */
   keepsIntegers: (path: string) => boolean
 }
 
-// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a list of kinds of tokens, each with what it changes
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: this is a list of tokens and what each changes
 export const findFaults = (text: string, { most, keepsIntegers }: Options): Issue[] => {
   const issues: Issue[] = []
   const levels: Level[] = []

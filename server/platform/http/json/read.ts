@@ -7,23 +7,25 @@ import { type JsonCounts, openScan, type ScanOptions, type ScanResult } from './
 
 export type { JsonCounts }
 
-/** No published body is nested deeper than a rich-text document; beyond this, serializers and PostgreSQL recurse. */
+/**
+ * The deepest nesting of a body, which a rich-text document needs. Serializers and PostgreSQL recurse into deeper ones.
+ */
 const maxDepth = 64
-/** Maximum number of names and values: reading more would block others. */
+/** The most names and values in a body, because reading more would block others. */
 const maxParts = 100_000
-/** For a value that is read separately, and for all items of a list together. */
+/** The limit of a value that is read separately, and of all items of a list together. */
 const maxPartsTogether = 1_000_000
-/** A shorter value is not worth reading separately. */
+/** Reading a shorter value separately is not worthwhile. */
 const apartBytes = 16 * 1024
-/** The work per turn of the event loop. */
+/** How much work one turn of the event loop does. */
 const turnBytes = 128 * 1024
 const turnMs = 25
 
-/** A long value that is still text: it is parsed outside of the event loop. */
+/** A long value that is still text, because a thread parses it. */
 export class JsonText {
-  // Private, so that the bytes are not iterated like properties.
+  // The field is private, so that the bytes are not enumerated like properties.
   readonly #bytes: Uint8Array<ArrayBuffer>
-  /** Unset if the text was not scanned closely. */
+  /** Not set if the text was not scanned in detail. */
   readonly #counts: JsonCounts | undefined
   constructor(bytes: Uint8Array<ArrayBuffer>, counts?: JsonCounts) {
     this.#bytes = bytes
@@ -42,8 +44,8 @@ const refused = (message: string) => new ApiError('invalid', message, { issues: 
 const isSound = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 
 /**
- * Finds strings and property names that PostgreSQL cannot store, with NUL or a lone surrogate, and numbers out of
- * range.
+ * Finds strings and property names that PostgreSQL can't store because of NUL or a lone surrogate, and numbers that are
+ * out of range.
  */
 export const unsoundParts = (value: unknown, path = ''): Issue[] => {
   const issues: Issue[] = []
@@ -98,11 +100,11 @@ const parse = (text: string): unknown => {
 
 type Reading = {
   apart?: string | undefined
-  /** Whether integers with too many digits are accepted, as others send them. */
+  /** Whether integers with too many digits are accepted, because other services send them. */
   isForeign?: boolean | undefined
 }
 
-/** Parses a text of known size, and rejects what cannot be stored unchanged. */
+/** Parses a text whose size is known. Throws if something can't be stored unchanged. */
 export const parseCounted = (text: string, counts: JsonCounts, { apart, isForeign = false }: Reading = {}): unknown => {
   const value = parse(text)
   if (counts.isSuspicious) {
@@ -112,7 +114,7 @@ export const parseCounted = (text: string, counts: JsonCounts, { apart, isForeig
   }
   const isRepetitive = countNames(value) !== counts.names
   if (!isRepetitive && (isForeign || !counts.hasLongInteger)) return value
-  // Transcripts from others are not rejected for this.
+  // Transcripts of other services are not rejected for this.
   const inApart = new RegExp(`^(?:\\w+\\[\\d+\\]\\.)?${apart}(?:$|[.[])`)
   const keepsIntegers = (path: string) => !isForeign && (apart === undefined || !inApart.test(path))
   const [first, ...others] = findFaults(text, { most: maxIssues, keepsIntegers })
@@ -128,7 +130,7 @@ const tooMany = (most: number) =>
 
 const scan = async (bytes: Buffer, wanted: ScanOptions): Promise<ScanResult> => {
   const isLong = bytes.length > turnBytes
-  // Joining all chunks took its part of this turn.
+  // Joining the chunks has already used a part of this turn.
   if (isLong) await setImmediate()
   if (!isUtf8(bytes)) throw refused('The body is not valid UTF-8.')
   if (isLong) await setImmediate()
@@ -143,7 +145,7 @@ const scan = async (bytes: Buffer, wanted: ScanOptions): Promise<ScanResult> => 
   return found
 }
 
-/** Reads a JSON document without blocking others, and rejects what cannot be stored or would take too long. */
+/** Reads a JSON document without blocking others. Throws if something can't be stored or would take too long. */
 export const readJson = async (bytes: Buffer, reading: Reading = {}): Promise<unknown> => {
   const found = await scan(bytes, { apart: reading.apart })
   const { apart } = found
@@ -156,7 +158,7 @@ export const readJson = async (bytes: Buffer, reading: Reading = {}): Promise<un
     hasLongInteger: found.hasLongInteger,
   }
   if (counts.parts > maxParts) throw tooMany(maxParts)
-  // Parsing has its own turn, and so does processing the value.
+  // Parsing gets a turn of its own, and so does processing the value.
   const isLong = bytes.length > turnBytes
   if (isLong) await setImmediate()
   if (!isApart) {
@@ -167,7 +169,8 @@ export const readJson = async (bytes: Buffer, reading: Reading = {}): Promise<un
   if (apart.parts > maxPartsTogether) throw tooMany(maxPartsTogether)
   const { start, end, parts, names, isSuspicious, hasLongInteger } = apart
   const text = `${bytes.toString('utf8', 0, start)}null${bytes.toString('utf8', end)}`
-  const value = parseCounted(text, counts, reading) as Record<string, unknown> // the scan found a property in it
+  // The scan has found a property, so this is an object.
+  const value = parseCounted(text, counts, reading) as Record<string, unknown>
   const copied = new Uint8Array(end - start)
   copied.set(bytes.subarray(start, end))
   value[reading.apart ?? ''] = new JsonText(copied, { parts, names, isSuspicious, hasLongInteger })
@@ -183,13 +186,13 @@ const within = (error: unknown, at: string): unknown => {
   return new ApiError('invalid', `${at}: ${error.message}`, { issues })
 }
 
-/** Reads a document with a possibly long list, item by item. */
+/** Reads a document with a list that can be long, one item at a time. */
 export const readJsonList = async (
   bytes: Buffer,
   { list, mostItems, itemBytes, ...reading }: Reading & { list: string; mostItems: number; itemBytes: number },
 ): Promise<unknown> => {
   if (bytes.length <= apartBytes) return readJson(bytes, reading)
-  // One more than the limit is enough for the error.
+  // One item more than the limit is enough to detect the error.
   const found = await scan(bytes, { list, mostItems: mostItems + 1 })
   const restBytes = bytes.length - (found.list ? found.list.end - found.list.start : 0)
   if (restBytes > itemBytes)
@@ -198,7 +201,8 @@ export const readJsonList = async (
   if (found.parts > maxPartsTogether) throw tooMany(maxPartsTogether)
   const { start, end, items } = found.list
   const rest = Buffer.concat([bytes.subarray(0, start), bytes.subarray(end)])
-  const value = (await readJson(rest, { isForeign: reading.isForeign })) as Record<string, unknown> // the scan found a property in it
+  // The scan has found a property, so this is an object.
+  const value = (await readJson(rest, { isForeign: reading.isForeign })) as Record<string, unknown>
   const read: unknown[] = []
   let since = performance.now()
   for (const [index, item] of items.entries()) {

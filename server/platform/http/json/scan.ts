@@ -1,7 +1,7 @@
 /**
- * Scans the bytes of JSON before parsing: how much it contains, how deep it is nested, and where the separately read
- * parts are.
- * It does not check syntax; results for malformed text are never used, because the parser rejects it.
+ * Scans the bytes of JSON before they are parsed: how much they contain, how deep the nesting is, and where the parts
+ * are that are read separately. Does not check the syntax, because the parser rejects malformed text and the result is
+ * not used.
  */
 
 const codes = {
@@ -29,11 +29,11 @@ const codes = {
 type Span = { start: number; end: number }
 
 export type JsonCounts = {
-  /** Names and values. */
+  /** The number of names and values. */
   parts: number
-  /** Names, as many as the properties of all objects unless one is repeated. */
+  /** The number of names. It equals the number of properties unless a name is repeated. */
   names: number
-  /** Whether an escape may be NUL or a lone surrogate, or a number may be out of range. */
+  /** Whether an escape may stand for NUL or a lone surrogate, or a number may be out of range. */
   isSuspicious: boolean
   /** Whether an integer has so many digits that it may exceed 2^53. */
   hasLongInteger: boolean
@@ -45,18 +45,18 @@ export type Apart = Span & JsonCounts
 export type ScanResult = JsonCounts & {
   deepest: number
   apart: Apart | undefined
-  /** The list that is read item by item, without its brackets. */
+  /** The list whose items are read one by one, without its brackets. */
   list: (Span & { items: Span[] }) | undefined
-  /** A separately read property is repeated. */
+  /** Whether a property that is read separately occurs twice. */
   isRepeated: boolean
 }
 
 export type ScanOptions = {
-  /** A top-level property with a value that is read separately. */
+  /** The top-level property with a value that is read separately. */
   apart?: string | undefined
-  /** A top-level property with a list that is read item by item. */
+  /** The top-level property with a list whose items are read one by one. */
   list?: string | undefined
-  /** The number of list items with known positions. */
+  /** The most list items whose positions are returned. */
   mostItems?: number | undefined
 }
 
@@ -66,16 +66,16 @@ const isHighHex = (code: number | undefined): boolean =>
   code !== undefined &&
   (code === 0x38 || code === 0x39 || (code >= 0x41 && code <= 0x46) || (code >= 0x61 && code <= 0x66))
 
-/** Whether `\u` at this position is NUL or a lone surrogate. */
+/** Whether the escape `\u` at this position stands for NUL or a lone surrogate. */
 const isSuspiciousEscape = (bytes: Buffer, at: number): boolean => {
   const first = bytes[at + 2]
   if (first === 0x64 || first === 0x44) return isHighHex(bytes[at + 3])
   return first === codes.zero && bytes.readUInt16BE(at + 3) === 0x3030 && bytes[at + 5] === codes.zero
 }
 
-/** Fewer digits are always in range. */
+/** A number with at most this many digits is always in range. */
 const mostDigits = 308
-/** Fewer digits are always below 2^53. */
+/** A number with at most this many digits is always below 2^53. */
 const safeDigits = 15
 
 export const openScan = (bytes: Buffer, { apart, list, mostItems = 0 }: ScanOptions = {}) => {
@@ -97,7 +97,7 @@ export const openScan = (bytes: Buffer, { apart, list, mostItems = 0 }: ScanOpti
 
   let stringStart = -1
 
-  /** Reads to the end of a string, or as far as this turn goes. */
+  /** Reads a string up to its end, or as far as this turn goes. */
   const readString = (until: number): void => {
     for (let code = bytes[at]; at < until && code !== codes.quote; code = bytes[++at]) {
       if (code !== codes.backslash) continue
@@ -110,8 +110,8 @@ export const openScan = (bytes: Buffer, { apart, list, mostItems = 0 }: ScanOpti
     at++
   }
 
-  /** Writes zero without a minus from now on, because -0 would look like a change when it is sent again. */
-  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the cases of one character, in a loop over every byte
+  /** Replaces -0 by 0 from here on, because -0 would look like a change when it is sent again. */
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a loop over every byte needs many cases
   const readNumber = (): void => {
     const start = at
     let digits = 0
@@ -135,7 +135,7 @@ export const openScan = (bytes: Buffer, { apart, list, mostItems = 0 }: ScanOpti
   }
 
   const begin = (): void => {
-    // Compares lengths first: the same long name may be checked before each of many colons.
+    // Lengths are compared first, because the same long name may be checked before many colons.
     const isNamed = (wanted: string | undefined): boolean =>
       wanted?.length === name.end - name.start && bytes.toString('latin1', name.start, name.end) === wanted
     if (isNamed(apart)) {
@@ -187,8 +187,8 @@ export const openScan = (bytes: Buffer, { apart, list, mostItems = 0 }: ScanOpti
     depth--
   }
 
-  /** Scans a number of bytes, or to the end of the text. Returns whether that was all. */
-  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the kinds of bytes; calls cost a fifth of the speed
+  /** Scans a number of bytes, or up to the end of the text. Returns whether the end was reached. */
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: function calls would cost a fifth of the speed
   const run = (length: number): boolean => {
     const until = Math.min(end, at + length)
     while (at < until) {
