@@ -35,7 +35,7 @@ import { sweepSessions } from './sign-in/jobs.ts'
 import { detectSpikes } from './spikes/jobs.ts'
 import { deliver, sweepWebhooks } from './webhooks/deliveries/jobs.ts'
 
-/** All jobs of the product. Processes that only serve requests know them too, because they enqueue them. */
+/** All jobs of the product. Processes that only serve requests use the list too, because they enqueue jobs. */
 export const jobList: Job<ServiceDeps>[] = [
   deleteLogo,
   sweepLogos,
@@ -86,7 +86,7 @@ export const jobList: Job<ServiceDeps>[] = [
 ]
 
 type WorkerOptions = {
-  /** No other process can be using this database. */
+  /** Whether no other process can be using this database. */
   alone: boolean
 }
 
@@ -100,7 +100,8 @@ export const startWorker = async (deps: ServiceDeps, { alone }: WorkerOptions): 
     onSettled: ({ name, result, durationSeconds }) => deps.metrics.countJob(name, result, durationSeconds),
   })
   const counting = startCounting(deps)
-  // Claims the storage early, so that a copy can detect the claim. If that fails now, a sweep claims it later.
+  // This claims the storage early, so that a copy of the database detects the claim. If it fails, a sweep claims the
+  // storage later.
   void claimOwnStore(deps).catch((err: unknown) => deps.log.warn({ err }, 'claiming the storage failed, retrying'))
   return {
     stop: async (options) => {

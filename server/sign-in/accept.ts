@@ -43,7 +43,8 @@ export const getInvitation = async ({ db, clock }: SignInDeps, token: string) =>
 type Invited = Awaited<ReturnType<typeof getInvitation>>
 
 /**
- * The same response for a known address and a new one, because the inviter has the link and must not learn which it is.
+ * Returns the error for a weak password. It is the same for a known address and a new one, because the inviter has the
+ * link and must not learn which it is.
  */
 const weak = () =>
   invalid(
@@ -59,18 +60,21 @@ const wrongPassword = () =>
       'sign in that way and accept the invitation there.',
   )
 
-/** An account that only uses single sign-on must not be taken over by the first admin who invites its address. */
+/**
+ * Whether the account only uses single sign-on. The first admin who invites its address must not be able to take it
+ * over.
+ */
 const isOfIssuer = async (db: Db, userId: string): Promise<boolean> =>
   (await findPasswordHash(db, userId)) === undefined && (await hasIdentity(db, userId))
 
-/** A hash that matches no password; comparing with it takes as long as with another. */
+/** A hash that matches no password. Comparing with it takes as long as with any other hash. */
 const nobodysHash = `${'0'.repeat(32)}:${'0'.repeat(128)}`
 
 type Body = Pick<InvitationAcceptance, 'password' | 'name'>
 
 /**
- * Returns what to store for the given password: nothing if it is that of the account. Hashing is slow on purpose, so it
- * happens before the transaction.
+ * Returns the hash to store for the given password, or nothing if it is the account's current password. Runs before the
+ * transaction, because hashing is slow on purpose.
  */
 const checkPassword = async (deps: SignInDeps, library: Library, invited: Invited, { password, name }: Body) => {
   const { userId, email, byOperator, organizationName } = invited
@@ -91,29 +95,29 @@ const checkPassword = async (deps: SignInDeps, library: Library, invited: Invite
   return library.hashPassword(password)
 }
 
-/** Stores a chosen password and returns whether it replaced one. Only a new account gets a name here. */
+/** Stores a chosen password. Returns whether it replaced one. Only a new account gets a name here. */
 const setPassword = async (trx: Db, { userId, byOperator }: Invited, hash: string, name: string): Promise<boolean> => {
-  // The issuer may have verified their address since the password was requested.
+  // The issuer may have verified the person's address since the password was requested.
   if (!byOperator && (await isOfIssuer(trx, userId))) throw wrongPassword()
   if (await insertPassword(trx, newId(), userId, hash)) {
     await updateUserName(trx, userId, name)
     return false
   }
-  // Another organization's invitation may have been accepted in the meantime, with another password.
+  // Another invitation may have been accepted in the meantime, with another password.
   if (!byOperator) throw wrongPassword()
   await replacePassword(trx, userId, hash)
   await deleteSessionsOfUser(trx, userId)
   return true
 }
 
-/** The address that the first person of an instance chooses instead of the initial one. */
+/** Returns the address that the first person of an instance chooses in place of the initial one. */
 const chosenEmail = ({ email: present }: Invited, { email }: InvitationAcceptance): string | undefined => {
   if (email === undefined) return undefined
   if (!isPlaceholder(present)) throw invalid('email', 'is already set; change it in your profile after joining')
   return email.toLowerCase()
 }
 
-/** Makes the invited person a member, once, and returns where and with which address to sign in. */
+/** Makes the invited person a member. Works once, and returns where and with which address to sign in. */
 export const accept = async (
   deps: SignInDeps,
   library: Library,
@@ -129,10 +133,10 @@ export const accept = async (
     attempt?.fail(request.id)
     throw error
   })
-  // A person with a replaced password may have sessions in several organizations, so all caches are dropped.
+  // If the password was replaced, the person may have sessions in several organizations, so all caches are dropped.
   await deps.identity.change(byOperator ? '' : org, async (trx) => {
     const now = deps.clock.now()
-    // The member before the invitation, in the order in which a new link locks them.
+    // The member is locked before the invitation, in the same order as when a new link is created.
     await updateJoined(trx, org, memberId, name, now)
     if (!(await acceptInvitation(trx, org, id, now))) throw usedUp()
     const actor = { kind: 'user', org, keyId: null, userId, requestId: request.id } as const

@@ -1,5 +1,5 @@
 import type { Deps } from '../platform/deps.ts'
 import type { Attempts } from './attempts/attempts.ts'
 
-/** Recent attempts limit signing in. */
+/** The dependencies of signing in, which recent attempts limit. */
 export type SignInDeps = Deps & { attempts: Attempts }

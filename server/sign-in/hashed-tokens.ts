@@ -3,7 +3,7 @@ import { hashKey } from '../platform/identity/keys.ts'
 
 type Adapter = Omit<DBAdapter, 'transaction'>
 
-/** The conditions with the hash instead of the token, and the requested token. */
+/** Returns the conditions with the hash instead of the token, and the token itself. */
 const hashed = (model: string, where: Where[] = []) => {
   let token: string | undefined
   const conditions = where.map((condition) => {
@@ -23,7 +23,7 @@ const hashTokens = <A extends Adapter>(adapter: A): A => ({
     const { token } = call.data as { token?: unknown }
     if (call.model !== 'session' || typeof token !== 'string') return adapter.create(call)
     const created = await adapter.create({ ...call, data: { ...call.data, token: hashKey(token) } })
-    // The library sets the cookie from the returned row.
+    // The library sets the cookie to the token in the returned row.
     return { ...created, token }
   },
   findOne: async <T>(call: Parameters<A['findOne']>[0]) => {
@@ -40,8 +40,8 @@ const hashTokens = <A extends Adapter>(adapter: A): A => ({
 })
 
 /**
- * The library stores session tokens in plain text and has no option to change that. This sits between it and its
- * tables, so that only hashes are stored and a copy of the database grants no access.
+ * Replaces session tokens by their hashes between the library and its tables. The library stores them in plain text and
+ * has no option to change that, but a copy of the database must not grant access.
  */
 export const withHashedTokens = (adapter: DBAdapter): DBAdapter => ({
   ...hashTokens(adapter),

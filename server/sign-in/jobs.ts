@@ -7,7 +7,10 @@ import { deleteExpiredSessionsAllOrgs } from './queries.ts'
 
 const batch = 1_000
 
-/** Expired sessions are invalid and old attempts no longer count; this only keeps the tables small. */
+/**
+ * Deletes expired sessions, which are invalid, and old attempts, which no longer count. This only keeps the tables
+ * small.
+ */
 export const sweepSessions = defineJob({
   name: 'session.sweep',
   payload: Type.Object({}),

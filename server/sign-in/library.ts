@@ -1,4 +1,5 @@
-// The sign-in library. Loading it takes tens of megabytes and a moment, so nothing imports this file at the start.
+// Configures the sign-in library. Loading it takes tens of megabytes and a moment, so nothing imports this file at the
+// start.
 
 import { kyselyAdapter } from '@better-auth/kysely-adapter'
 import type { BetterAuthOptions } from 'better-auth'
@@ -17,7 +18,7 @@ const configure = ({ db, log, baseUrl, sessionCookie }: LibraryDeps) =>
     baseURL: baseUrl(),
     basePath: '/auth',
     secret: sessionCookie.secret,
-    // Set explicitly, because the library would otherwise read its own environment variable.
+    // This is set explicitly, because the library would otherwise read its own environment variable.
     secrets: [{ version: 1, value: sessionCookie.secret }],
     database: (options: BetterAuthOptions) =>
       withHashedTokens(kyselyAdapter(db, { type: 'postgres', transaction: true })(options)),
@@ -27,18 +28,18 @@ const configure = ({ db, log, baseUrl, sessionCookie }: LibraryDeps) =>
     emailAndPassword: {
       enabled: true,
       disableSignUp: true,
-      // In UTF-16 units here; the routes count characters.
+      // The limits are in UTF-16 units. The routes count characters.
       minPasswordLength: 12,
       maxPasswordLength: 512,
     },
-    // The library's log lines about failed attempts help nobody; its errors are logged.
+    // Errors of the library are logged, but not its lines about failed attempts, because they don't help anyone.
     logger: {
       level: 'error',
       log: (_level, message) => log.error({ library: 'better-auth' }, message),
     },
     advanced: {
       cookiePrefix: sessionCookie.prefix,
-      // The library would put `__Secure-` before the prefix.
+      // Otherwise, the library would put `__Secure-` before the prefix.
       useSecureCookies: false,
       defaultCookieAttributes: { secure: sessionCookie.secure },
       database: { generateId: newId, validateSchema: false },
@@ -85,14 +86,14 @@ const configure = ({ db, log, baseUrl, sessionCookie }: LibraryDeps) =>
 export type Credentials = { email: string; password: string }
 type Sender = { address: string; userAgent: string | undefined }
 
-/** The functions of the library that are used. None of its own endpoints is served. */
+/** Opens the library. Only some of its functions are used, and none of its endpoints are served. */
 export const openLibrary = async (deps: LibraryDeps) => {
   const auth = configure(deps)
   const { password } = await auth.$context
   return {
     hashPassword: password.hash,
     verifyPassword: (given: string, hash: string) => password.verify({ hash, password: given }),
-    /** Opens a session. Undefined if address and password do not match. */
+    /** Opens a session. Returns undefined if address and password don't match. */
     signIn: async ({ email, password }: Credentials, { address, userAgent }: Sender) => {
       const headers = { 'x-forwarded-for': address, ...(userAgent && { 'user-agent': userAgent }) }
       try {
@@ -103,12 +104,12 @@ export const openLibrary = async (deps: LibraryDeps) => {
         throw error
       }
     },
-    /** Ends the session of a cookie and returns the replacement cookies. */
+    /** Ends the session of a cookie. Returns the cookies that replace it. */
     signOut: async (cookie: string) => {
       const { headers } = await auth.api.signOut({ headers: { cookie }, returnHeaders: true })
       return headers.getSetCookie()
     },
-    /** Every path that the library would serve. */
+    /** All paths that the library would serve. */
     paths: Object.values(auth.api).map(({ path }) => path),
   }
 }

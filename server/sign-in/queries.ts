@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../platform/db/database.ts'
 
-/** The sign-in library's name for passwords. */
+/** The name that the sign-in library uses for passwords. */
 const byPassword = 'credential'
 
-/** An invitation with its person and organization. */
+/** Returns an invitation with its person and organization. */
 export const findInvitation = (db: Db, org: OrgId, tokenHash: string) =>
   db
     .selectFrom('invitations')
@@ -33,7 +33,7 @@ export const findInvitation = (db: Db, org: OrgId, tokenHash: string) =>
     .where('invitations.token_hash', '=', tokenHash)
     .executeTakeFirst()
 
-/** Returns whether it was open until now: of two concurrent requests, one accepts it. */
+/** Accepts an invitation. Returns whether it was still open, so that only one of two concurrent requests succeeds. */
 export const acceptInvitation = async (db: Db, org: OrgId, id: string, now: Date): Promise<boolean> => {
   const { numUpdatedRows } = await db
     .updateTable('invitations')
@@ -46,7 +46,7 @@ export const acceptInvitation = async (db: Db, org: OrgId, id: string, now: Date
   return numUpdatedRows > 0n
 }
 
-/** Keeps the time of people who already joined. */
+/** Stores when a member joined. If they have already joined, the time stays. */
 export const updateJoined = (db: Db, org: OrgId, memberId: string, name: string, now: Date) =>
   db
     .updateTable('members')
@@ -65,7 +65,7 @@ export const findPasswordHash = async (db: Db, userId: string): Promise<string |
   return account?.password ?? undefined
 }
 
-/** Returns whether the person had no password until now. */
+/** Stores the first password of a person. Returns false if they already have one. */
 export const insertPassword = async (db: Db, id: string, userId: string, hash: string): Promise<boolean> => {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('accounts')
@@ -75,7 +75,7 @@ export const insertPassword = async (db: Db, id: string, userId: string, hash: s
   return (numInsertedOrUpdatedRows ?? 0n) > 0n
 }
 
-/** Replaces the password without checking the old one. */
+/** Replaces the password without checking the current one. */
 export const replacePassword = (db: Db, userId: string, hash: string) =>
   db
     .updateTable('accounts')
@@ -84,7 +84,7 @@ export const replacePassword = (db: Db, userId: string, hash: string) =>
     .where('provider_id', '=', byPassword)
     .execute()
 
-/** Returns whether the former password was still the one that was checked. */
+/** Replaces the password. Returns whether the current password is still the one that was checked. */
 export const updatePassword = async (db: Db, userId: string, former: string, hash: string): Promise<boolean> => {
   const { numUpdatedRows } = await db
     .updateTable('accounts')
@@ -99,7 +99,7 @@ export const updatePassword = async (db: Db, userId: string, former: string, has
 export const updateUserName = (db: Db, userId: string, name: string) =>
   db.updateTable('users').set({ name, updated_at: new Date() }).where('id', '=', userId).execute()
 
-/** The person of a live session. */
+/** Returns the person of a session that has not expired. */
 export const findSessionUser = (db: Db, tokenHash: string, now: Date) =>
   db
     .selectFrom('sessions')
@@ -123,13 +123,16 @@ export const updateSessionOrganization = (db: Db, id: string, org: OrgId) =>
     .where('id', '=', id)
     .executeTakeFirst()
 
-/** Ends all sessions, and a pending change of address: its link needs no session. */
+/** Ends all sessions. Also cancels a pending change of address, because its link needs no session. */
 export const deleteSessionsOfUser = async (db: Db, userId: string): Promise<void> => {
   await db.deleteFrom('address_changes').where('user_id', '=', userId).execute()
   await db.deleteFrom('sessions').where('user_id', '=', userId).execute()
 }
 
-/** In batches, so that no sweep locks many rows at once. Returns how many were deleted. */
+/**
+ * Deletes expired sessions. Works in batches, so that it does not lock many rows at once. Returns how many were
+ * deleted.
+ */
 export const deleteExpiredSessionsAllOrgs = async (db: Db, now: Date, limit: number): Promise<number> => {
   const { numDeletedRows } = await db
     .deleteFrom('sessions')
@@ -140,7 +143,7 @@ export const deleteExpiredSessionsAllOrgs = async (db: Db, now: Date, limit: num
   return Number(numDeletedRows)
 }
 
-/** The organizations that a person has joined, active ones first, then in the order of joining. */
+/** Lists the organizations that a person has joined, active ones first, then in the order of joining. */
 export const listJoinedAllOrgs = (db: Db, userId: string) =>
   db
     .selectFrom('members')
@@ -163,7 +166,7 @@ export const listJoinedAllOrgs = (db: Db, userId: string) =>
 export const deletePassword = (db: Db, userId: string) =>
   db.deleteFrom('accounts').where('user_id', '=', userId).where('provider_id', '=', byPassword).execute()
 
-/** The person's membership in an active organization. */
+/** Finds the person's membership in an active organization. */
 export const findJoinedByEmailAllOrgs = (db: Db, email: string) =>
   db
     .selectFrom('users')
@@ -179,7 +182,7 @@ export const findJoinedByEmailAllOrgs = (db: Db, email: string) =>
     .$narrowType<{ org: OrgId }>()
     .executeTakeFirst()
 
-/** When an unused password link was last created for a member. */
+/** Returns when an unused password link was last created for a member. */
 export const findLinkMadeAt = async (db: Db, org: OrgId, memberId: string): Promise<Date | undefined> => {
   const link = await db
     .selectFrom('invitations')

@@ -35,7 +35,7 @@ const wrongPassword = () => new ApiError('unauthorized', 'The email address or t
 
 export const signIn = (app: App, deps: SignInDeps): void => {
   const { db, identity, attempts } = deps
-  // Enough for an office behind one IP address, too little for guessing.
+  // The limit is sufficient for an office behind one IP address, and too low for guessing.
   const countAttempt = limitByAddress(
     { perSecond: 0.2, burst: 20 },
     'Too many sign-in attempts from this IP address. Wait a moment.',
@@ -47,11 +47,11 @@ export const signIn = (app: App, deps: SignInDeps): void => {
   const asSession = async (request: FastifyRequest) => {
     request.session = await requireSession(deps, request)
   }
-  /** Another site must not sign its visitors in here as someone else. */
+  /** Rejects requests of other sites, which could otherwise sign their visitors in as someone else. */
   const asVisitor = async (request: FastifyRequest) => {
     if (request.headers.origin !== undefined) checkOrigin(request, deps)
   }
-  /** Before the body is read: a guess costs the service almost nothing. */
+  /** Counts an attempt before the body is read, so that a guess costs the service almost nothing. */
   const asAttempt = async (request: FastifyRequest) => countAttempt(request.ip)
 
   const sendSession = (reply: FastifyReply, opened: Awaited<ReturnType<typeof openSession>>, device: string) => {
@@ -100,7 +100,7 @@ export const signIn = (app: App, deps: SignInDeps): void => {
     },
     async ({ session, headers }, reply) => {
       const cookies = await (await library()).signOut(headers.cookie ?? '')
-      // The session is deleted from the database; now every process drops it from its cache.
+      // The session is deleted from the database. This makes every process drop it from its cache.
       await identity.change(session.org ?? '', async () => {})
       return reply.code(204).header('set-cookie', cookies).send(null)
     },
@@ -123,7 +123,7 @@ export const signIn = (app: App, deps: SignInDeps): void => {
     },
     async ({ session, headers, id }, reply) => {
       const cookies = await (await library()).signOut(headers.cookie ?? '')
-      // The person's sessions may have several current organizations, so all caches are dropped.
+      // The person's sessions may be in several organizations, so all caches are dropped.
       await identity.change('', async (trx) => {
         await deleteSessionsOfUser(trx, session.userId)
         if (!session.org) return
@@ -162,13 +162,13 @@ export const signIn = (app: App, deps: SignInDeps): void => {
       const device = await attempt.succeed()
       await requireStrong('newPassword', body.newPassword, [session.email, session.name])
       const hash = await hashPassword(body.newPassword)
-      // The person's sessions may have several current organizations, so all caches are dropped.
+      // The person's sessions may be in several organizations, so all caches are dropped.
       const org = await identity.change('', async (trx) => {
         if (!(await updatePassword(trx, session.userId, present, hash))) {
           throw new ApiError('conflict', 'The password was just changed. Sign in again.')
         }
         await deleteSessionsOfUser(trx, session.userId)
-        // The person may have left the session's current organization.
+        // The person may have left the organization of the session.
         const joined = await listJoinedAllOrgs(trx, session.userId)
         const { id: org } = joined.find(({ id }) => id === session.org) ?? joined[0] ?? {}
         if (!org) return undefined

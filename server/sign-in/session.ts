@@ -12,12 +12,14 @@ export type SessionUser = NonNullable<Awaited<ReturnType<typeof findSessionUser>
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The sender of a request to a route that requires a session. */
+    /** The person who sent a request to a route that requires a session. */
     session: SessionUser
   }
 }
 
-/** Returns the live session of a request, which must come from a page of this origin if it writes. */
+/**
+ * Returns the session of a request. Rejects expired sessions, and writes that don't come from a page of this origin.
+ */
 export const requireSession = async (deps: Deps, request: FastifyRequest): Promise<SessionUser> => {
   const token = deps.sessionCookie.read(request.headers.cookie)
   const session = token && (await findSessionUser(deps.db, hashKey(token), deps.clock.now()))
@@ -34,15 +36,15 @@ export const shownSession = ({ userId, email, name, org }: SessionUser) => ({
 })
 
 type Opening = {
-  /** The session's first organization; by default the first that the person has joined. */
+  /** The organization in which the session starts. By default, this is the first one that the person has joined. */
   org?: OrgId
-  /** Its name in the audit log; nothing if something else is recorded for the same request. */
+  /** The name of the sign-in in the audit log. Not set if the request records something else. */
   action?: string
 }
 
 type Opened = { token: string; cookies: string[] }
 
-/** Sets the current organization of a new session, and records the sign-in. */
+/** Sets the organization of a new session, and records the sign-in. */
 const enter = ({ db, clock }: Deps, request: FastifyRequest, { token, cookies }: Opened, opening: Opening) =>
   db.transaction().execute(async (trx) => {
     const session = await findSessionUser(trx, hashKey(token), clock.now())
@@ -57,7 +59,7 @@ const enter = ({ db, clock }: Deps, request: FastifyRequest, { token, cookies }:
     return { session: { ...session, org }, cookies }
   })
 
-/** Signs a person in. Undefined if address and password do not match. */
+/** Signs a person in. Returns undefined if address and password don't match. */
 export const openSession = async (
   deps: Deps,
   library: Library,

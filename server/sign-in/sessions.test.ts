@@ -70,7 +70,7 @@ describe('signing in', () => {
     const invitation = await makeMember(server, org.key, 'member')
     const body = acceptance(invitation.invitationUrl)
     const headers = elsewhere()
-    // All at once: one more attempt is allowed every 5 seconds.
+    // All guesses are sent at once, because one more attempt is allowed every five seconds.
     const guesses = Array.from({ length: 20 }, (_, i) => signIn(`${i}@example.com`, 'x', headers))
     const limited = [signIn(person.email, password, headers), call('POST', '/auth/invitation', { headers, body })]
     expect(new Set((await Promise.all(guesses)).map(({ status }) => status))).toEqual(new Set([401]))
@@ -272,7 +272,7 @@ describe('a session', () => {
     }
     clock.advance(13 * dayMs)
     expect(await statusOfMe(person.headers)).toBe(200)
-    // The library uses the system clock, which has advanced by the seconds of this test.
+    // The library uses the system clock, which has advanced while this test ran.
     clock.advance(dayMs + 60_000)
     expect(await statusOfMe(person.headers)).toBe(401)
     expect((await call('GET', '/auth/organizations', { headers: person.headers })).status).toBe(401)

@@ -1,4 +1,4 @@
-/** The text of a finding about a spike, which contains no words of a conversation. */
+/** Writes the text of a finding about a spike. It contains no words of a conversation. */
 
 export type Rise = {
   monitor: string
@@ -6,7 +6,7 @@ export type Rise = {
   since: Date
   calls: number
   affected: number
-  /** The former rate. */
+  /** The rate before the spike. */
   baseline: number
 }
 

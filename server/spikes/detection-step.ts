@@ -17,13 +17,13 @@ import {
   saveState,
 } from './queries.ts'
 
-/** How long late results count after the end of their hour. */
+/** How long after the end of an hour its late results count. */
 const closingHours = 2
-/** Older results are not history. */
+/** Older results do not belong to the history. */
 const historyHours = 56 * 24
-/** How much one transaction reads. */
+/** The most hours that one transaction reads. */
 const hoursOfStep = 7 * 24
-/** A spike that ended before this is no news. */
+/** If a spike ended earlier than this, it is not reported. */
 const newsHours = 7 * 24
 const attachedAtOnce = 100
 
@@ -31,7 +31,7 @@ const startOf = (hour: number): Date => new Date(hour * hourMs)
 const hourOf = (instant: Date): number => Math.floor(instant.getTime() / hourMs)
 const nextHourOf = (instant: Date): number => Math.ceil(instant.getTime() / hourMs)
 
-/** The relevant calls: up to the last closed hour. */
+/** Returns the range of calls that count, which ends with the last closed hour. */
 export const rangeAt = (now: Date): HourRange => {
   const until = hourOf(now) - closingHours
   return { since: startOf(until - historyHours), until: startOf(until) }
@@ -48,17 +48,17 @@ const newState = (version: number, nextHour: Date): State => ({
 
 const latest = (...instants: Date[]): Date => new Date(Math.max(...instants.map(Number)))
 
-/** Returns the stored state if it is still valid. */
+/** Returns the stored state if it is still valid, otherwise a new one. */
 const readState = (stored: SpikeState, version: number, { since }: HourRange): State => {
-  // Only the detector's own format says what the rest is.
+  // The detector's `form` shows whether the rest has the current format.
   const detector = stored.detector as Detector
   const holds = stored.version === version && detector.form === newDetector.form && stored.nextHour >= since
   return holds ? { ...stored, detector } : newState(version, since)
 }
 
 /**
- * When people close the finding of a spike, it has ended. After a resolved one, the test starts over; after an ignored
- * one, the rate is the new baseline. A merged one counts as the finding it was merged into.
+ * Ends a spike whose finding people have closed. After they resolved it, the test starts over. After they ignored it,
+ * the rate becomes the new baseline. A merged finding counts as the one that it was merged into.
  */
 const heedClosing = async (trx: Db, org: OrgId, state: State, { since }: HourRange): Promise<State> => {
   if (state.findingId === null) return state
@@ -97,7 +97,7 @@ type Step = { now: Date; jobId: string }
 
 type StepDeps = Pick<Deps, 'jobs' | 'clock' | 'reactions'>
 
-/** The finding of the spike, if there is one. */
+/** Returns the finding of the spike, if there is one. */
 const report = async (
   deps: StepDeps,
   trx: Db,
@@ -113,7 +113,7 @@ const report = async (
     since: startOf(raised.since),
     until: startOf(raised.until),
   }
-  // A detached conversation stays detached.
+  // A conversation that was detached stays detached.
   const since = state.findingId === null ? span.since : latest(span.since, state.nextHour)
   const filed = await fileSpike(deps, trx, org, {
     monitorId: monitor.id,
@@ -139,8 +139,8 @@ const report = async (
 }
 
 /**
- * Counts the next closed hours of a monitor, each once, and files what they show, in one transaction. Returns whether
- * there are more.
+ * Counts the next closed hours of a monitor and reports what they show, in one transaction. Each hour is counted once.
+ * Returns whether there are more.
  */
 export const detectInMonitor = async (
   deps: StepDeps,

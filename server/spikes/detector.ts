@@ -1,5 +1,5 @@
-// Detects hour by hour whether the rate of a monitor has risen, and since when. Pure; docs/decisions/0012-spikes.md
-// explains the method and what was measured.
+// Detects hour by hour whether the rate of a monitor has risen, and since when. All functions are pure.
+// docs/decisions/0012-spikes.md explains the method and what was measured.
 
 import { share } from '../statistics/agreement.ts'
 import {
@@ -14,61 +14,64 @@ import {
   scaleSpread,
 } from './spread.ts'
 
-/** Scored results of calls that started in one hour, counted from 1970 in UTC. At least one. */
+/** The scored results of calls that started in one hour. There is at least one. Hours are counted from 1970 in UTC. */
 export type Hour = SpikeCounts & { hour: number }
 
-/** The baseline of ordinary hours. */
+/** The counts of ordinary hours, which form the baseline. */
 type Tally = SpikeCounts & {
-  /** The effective number of calls, given how much days differ. */
+  /** The effective number of calls, which is lower if days differ. */
   independentCalls: number
   hours: Spread
   thirds: Spread
   days: Spread
 }
 
-/** Evidence for one increase of the rate; there is one for each factor. */
+/** The evidence for one increase of the rate. Each factor has its own. */
 type Suspicion = {
-  /** The logarithm of an e-value, for the days before the current one. */
+  /** The logarithm of an e-value for the days before the current one. */
   evidence: number
-  /** For the current day. */
+  /** The counts of the current day. */
   today: SpikeCounts
-  /** The hour in which it started; null if there is none. */
+  /** The hour in which the increase started, or null if there is none. */
   since: number | null
 }
 
 export type Detector = {
-  /** Stored states with another format are not used. */
+  /** The version of the format. States with another format are not used. */
   form: number
   firstHour: number | null
   lastHour: number | null
   baseline: Tally
-  /** Suspected hours, which join the baseline if the suspicion ends. */
+  /** Suspicious hours. They join the baseline if the suspicion ends. */
   pending: Tally
-  /** The current third of a day and the current day so far. */
+  /** The counts of the current third of a day and of the current day so far. */
   third: Group
   day: Group
-  /** In the order of `rises`. */
+  /** One suspicion for each factor in `rises`, in the same order. */
   suspicions: Suspicion[]
-  /** While the rate is raised. */
+  /** Set while the rate is raised. */
   spike: { since: number } | null
 }
 
-/** The increases to test for, as factors of the odds. */
+/** The increases to detect, as factors of the odds. */
 const rises = [1.5, 2, 4, 8]
 
-/** The alarm threshold: an unchanged rate reaches it at most once in twenty years, counted in hours. */
+/**
+ * The alarm threshold. If the rate does not change, the evidence reaches it at most once in twenty years, counted in
+ * hours.
+ */
 const alarm = Math.log(20 * 365 * 24)
-/** No longer raised. */
+/** Below this threshold, the rate is no longer raised. */
 const calm = alarm / 2
 
 const learningHours = 7 * 24
 const learningCalls = 100
 
-/** The baseline has this half-life, in days with calls, but keeps at least this many calls of the rarer kind. */
+/** The half-life of the baseline, in days with calls. It keeps at least `leastKept` calls of the rarer kind. */
 const halfLifeDays = 28
 const leastKept = 200
 
-/** No two hours or days are equal: the minimum standard deviation of their log odds. */
+/** The lowest standard deviation of log odds, because no two hours or days are equal. */
 const leastSpread = 0.05
 
 const emptyTally: Tally = {
@@ -129,20 +132,20 @@ const worth = ({ affected, calls }: SpikeCounts, correlated: number): SpikeCount
   return { affected: affected * factor, calls: calls * factor }
 }
 
-/** The expectation from the baseline. */
+/** Returns what the baseline leads us to expect. */
 const modelOf = ({ affected, calls, independentCalls, hours, thirds, days }: Tally) => {
   const rate = (affected + 0.5) / (calls + 1)
   const least = leastSpread ** 2 * rate * (1 - rate)
   const known = Math.max(1, independentCalls)
-  // An uncertain baseline counts with its upper limit.
+  // If the baseline is uncertain, its upper limit counts.
   const expected = share(rate * known, known)?.high ?? rate
   return {
     hourly: Math.max(least, correlation(hours, rate)),
-    // A daily pattern is a spread of the thirds of a day.
+    // A daily pattern also shows as a spread of the thirds of a day.
     daily: Math.max(least, correlation(days, rate), correlation(thirds, rate)),
-    /** The log evidence for each increase that a call adds. */
+    /** The log evidence that a call adds for each increase. */
     rises: rises.map((times) => {
-      // Avoids dividing by 1 - expected, which can be 0.
+      // This form avoids dividing by 1 - expected, which can be 0.
       const notAffected = -Math.log1p(expected * (times - 1))
       return { affected: Math.log(times) + notAffected, notAffected }
     }),
@@ -158,13 +161,13 @@ const evidenceOf = ({ evidence, today }: Suspicion, rise: number, { rises, daily
   return evidence + affected * said.affected + (calls - affected) * said.notAffected
 }
 
-/** The mean of e-values is an e-value too. */
+/** Returns the logarithm of the mean. The mean of e-values is an e-value too. */
 const logMean = (logs: number[]): number => {
   const most = Math.max(...logs)
   return most + Math.log(logs.reduce((sum, log) => sum + Math.exp(log - most), 0) / logs.length)
 }
 
-/** Completes the third of the day and the day that end before the hour. */
+/** Completes the third of the day and the day if they end before this hour. */
 const turnTo = (detector: Detector, hour: number): Detector => {
   const { lastHour } = detector
   if (lastHour === null) return { ...detector, firstHour: hour, lastHour: hour }
@@ -193,7 +196,7 @@ const turnTo = (detector: Detector, hour: number): Detector => {
 const isReady = ({ firstHour, baseline }: Detector, hour: number): boolean =>
   firstHour !== null && hour - firstHour >= learningHours && baseline.calls >= learningCalls
 
-/** As after the end of a spike: its hours are in no baseline. */
+/** Returns the detector as after the end of a spike, whose hours are in no baseline. */
 export const withoutSpike = (detector: Detector): Detector => ({
   ...detector,
   pending: emptyTally,
@@ -203,14 +206,14 @@ export const withoutSpike = (detector: Detector): Detector => ({
   spike: null,
 })
 
-/** Checks the suspicions after an hour that is counted in them. */
+/** Checks the suspicions after an hour was counted in them. */
 const judge = (detector: Detector, model: Model): Detector => {
   const evidence = detector.suspicions.map((suspicion, rise) => evidenceOf(suspicion, rise, model))
   const total = logMean(evidence)
   if (detector.spike && total < calm) return withoutSpike(detector)
   if (total >= alarm) {
     const strongest = detector.suspicions[evidence.indexOf(Math.max(...evidence))]
-    // Evidence is capped, so that the end is detected as soon as the start was.
+    // The evidence is capped, so that the end of a spike is detected as quickly as its start.
     const beyond = total - alarm
     const suspicions = detector.suspicions.map((one) => ({ ...one, evidence: one.evidence - beyond }))
     const spike = detector.spike ?? { since: strongest?.since ?? detector.lastHour ?? 0 }
@@ -221,7 +224,7 @@ const judge = (detector: Detector, model: Model): Detector => {
   return { ...detector, suspicions }
 }
 
-/** Counts the next hour with calls. Hours are counted in order, each once. */
+/** Counts the next hour with calls. Hours must be counted in order, each once. */
 export const observe = (before: Detector, { hour, ...counts }: Hour): Detector => {
   const turned = turnTo(before, hour)
   const model = modelOf(turned.baseline)

@@ -62,7 +62,7 @@ describe('a doubling rate', () => {
       { actor: { kind: 'service' }, targets: [{ type: 'finding', id }] },
     ])
 
-    // A detached conversation stays detached.
+    // A conversation that was detached stays detached.
     const idOf = async (name: string) =>
       (await call('GET', `/v1/conversations?externalId=${name}`, { key })).body.data[0].id
     await db
@@ -80,7 +80,7 @@ describe('a doubling rate', () => {
     expect(erased.status).toBe(204)
     expect(await line.attachedTo(id)).toEqual(expected.filter((name) => name !== `${rise}-1`))
 
-    // After its end, no more are attached.
+    // Nothing is attached after the end of the spike.
     for (let hours = 0; (await line.stateOf(monitorId))?.findingId && hours < 30; hours++) await line.live(1, 2)
     const gathered = (await line.attachedTo(id)).length
     await line.live(3, 2)
@@ -135,7 +135,7 @@ describe('a doubling rate', () => {
     expect(await line.run({ allowFailures: true })).toContain('retried')
     expect((await line.findings()).map((finding) => finding.source_id)).toEqual([sound])
 
-    // Without a state, it reads its history again.
+    // Without its state, the detector reads the history again.
     await db
       .deleteFrom('monitor_spike_states')
       .where('organization_id', '=', line.org)
@@ -249,7 +249,7 @@ describe('a finding that is', () => {
   it('resolved stays resolved if the rate is back', async () => {
     const id = await fileOne()
     await triage(id, 'resolved')
-    // The last hours before its resolution are counted after it.
+    // The last hours before the resolution are counted after it.
     await line.live(3, 4)
     await line.pass(24, 2)
     expect(await line.findings()).toHaveLength(1)

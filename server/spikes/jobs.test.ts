@@ -68,7 +68,7 @@ it('hours are closed some time after their end; later results are not counted, a
   await line.run()
   const counted = async () => (await line.stateOf(monitorId))?.detector
   expect(await counted()).toMatchObject({ lastHour: next - 1, baseline: { affected: days(3) * 2, calls: days(3) * 6 } })
-  // Only the run that lists organizations with new results.
+  // The only run is the one that lists organizations with new results.
   expect(await line.run()).toEqual(['completed'])
   clock.advance(hourMs)
   expect(await line.run()).toEqual(['completed', 'completed'])

@@ -3,12 +3,12 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import { codes } from '../platform/db/result-codes.ts'
 import type { Page } from '../platform/http/paging.ts'
 
-/** From the earliest relevant call to the end of the last closed hour. */
+/** The time from the earliest call that counts to the end of the last closed hour. */
 export type HourRange = { since: Date; until: Date }
 
 /**
- * Whether monitor `m` of that organization, with its state `s`, has uncounted results. A new version waits for its
- * backfill, which becomes its history. One index lookup per monitor.
+ * Whether monitor `m` of that organization, with its state `s`, has results that were not counted. A new version waits
+ * for its backfill, which becomes its history. Needs one index lookup for each monitor.
  */
 const isDue = (org: OrgId | RawBuilder<OrgId>, { since, until }: HourRange): RawBuilder<boolean> => sql`
   m.enabled AND m.deleted_at IS NULL
@@ -46,11 +46,11 @@ export const listDueMonitors = async (db: Db, org: OrgId, range: HourRange, { li
 
 export type SpikeState = {
   version: number
-  /** Calls that started before are counted. */
+  /** All calls that started before this time are counted. */
   nextHour: Date
-  /** As JSON. */
+  /** The detector as JSON. */
   detector: object
-  /** The finding of the current spike. */
+  /** The finding of the current spike, or null. */
   findingId: string | null
 }
 
@@ -61,7 +61,7 @@ const columnsOf = ({ version, nextHour, detector, findingId }: SpikeState) => ({
   finding_id: findingId,
 })
 
-/** Locks the state of a monitor for this transaction; inserts the given one if there is none. */
+/** Locks the state of a monitor for this transaction. Inserts the given state if there is none. */
 export const lockState = async (trx: Db, org: OrgId, monitorId: string, first: SpikeState): Promise<SpikeState> => {
   await trx
     .insertInto('monitor_spike_states')
@@ -90,7 +90,10 @@ export const saveState = (trx: Db, org: OrgId, monitorId: string, state: SpikeSt
     .where('monitor_id', '=', monitorId)
     .execute()
 
-/** Scored results of one monitor version, by the start of the calls. An index-only scan of the primary key. */
+/**
+ * Selects scored results of one monitor version by the start of their calls. Uses an index-only scan of the primary
+ * key.
+ */
 type Span = { monitorId: string; version: number; since: Date; until: Date }
 
 const scored = (db: Db, org: OrgId, { monitorId, version, since, until }: Span) =>
@@ -103,7 +106,7 @@ const scored = (db: Db, org: OrgId, { monitorId, version, since, until }: Span) 
     .where('monitor_version', '=', version)
     .where('status', '=', 0)
 
-/** For each hour with calls, in order. */
+/** Lists the counts of each hour with calls, in order. */
 export const listHours = (db: Db, org: OrgId, span: Span) =>
   scored(db, org, span)
     .select([
@@ -120,11 +123,11 @@ export const countScored = (db: Db, org: OrgId, span: Span) =>
     .select([({ fn }) => fn.countAll<number>().as('calls'), sql<number>`coalesce(sum(result), 0)`.as('affected')])
     .executeTakeFirstOrThrow()
 
-/** The newest first. */
+/** Lists the affected conversations, newest first. */
 export const listAffected = async (db: Db, org: OrgId, span: Span, limit: number): Promise<string[]> => {
   const rows = await scored(db, org, span)
     .select('conversation_id as id')
-    // A literal, like the condition of the index.
+    // The value must be a literal, as in the condition of the index.
     .where('result', '=', codes.affected)
     .orderBy('call_started_at', 'desc')
     .orderBy('conversation_id', 'desc')

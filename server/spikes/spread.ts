@@ -1,17 +1,17 @@
-// How much the rates of groups of calls, such as hours or days, differ beyond chance.
+// Measures how much the rates of groups of calls, such as hours or days, differ beyond chance.
 
-/** Counts that can be parts of a whole: similar calls count as fewer. */
+/** Counts of affected and all calls. They can be fractions, because similar calls count as fewer. */
 export type SpikeCounts = { affected: number; calls: number }
 
-/** For one group: its counts, and the sum of the squared calls of each part. */
+/** The counts of one group, and the sum of the squared calls of each part. */
 export type Group = SpikeCounts & { squares: number }
 
-/** Sums over groups, from which the spread around any rate can be computed. */
+/** Sums over groups from which the spread around any rate can be computed. */
 export type Spread = SpikeCounts & {
   groups: number
-  /** The squared affected calls, divided by the calls. */
+  /** The squares of affected calls, divided by the calls. */
   affectedSquares: number
-  /** For each call, the number of others in its group but not in its part. */
+  /** The sum over all calls of how many others are in the same group but not in the same part. */
   others: number
 }
 
@@ -42,9 +42,8 @@ export const scaleSpread = (spread: Spread, factor: number): Spread => ({
 })
 
 /**
- * The correlation of calls of one group, 0 to 1: Pearson's chi-squared, of which chance explains one per group (D. A.
- * Williams,
- * Applied Statistics 31, 1982).
+ * Returns the correlation of calls of one group, from 0 to 1. It is based on Pearson's chi-squared, of which chance
+ * explains one for each group (D. A. Williams, Applied Statistics 31, 1982).
  */
 export const correlation = ({ affected, calls, groups, affectedSquares, others }: Spread, rate: number): number => {
   if (others <= 0) return 0
@@ -52,6 +51,6 @@ export const correlation = ({ affected, calls, groups, affectedSquares, others }
   return Math.min(1, Math.max(0, (chiSquared - groups) / others))
 }
 
-/** The number of independent calls with the same information. */
+/** Returns the number of independent calls that contain the same information. */
 export const independent = (calls: number, correlated: number): number =>
   calls / (1 + Math.max(0, calls - 1) * correlated)

@@ -9,7 +9,8 @@ const matrix = (...[truePositives, falsePositives, falseNegatives, trueNegatives
 })
 
 describe('a share', () => {
-  // R. G. Newcombe, Two-sided confidence intervals for the single proportion, Statistics in Medicine 17 (1998), table I.
+  // The intervals are from R. G. Newcombe, Two-sided confidence intervals for the single proportion, Statistics in
+  // Medicine 17 (1998), table I.
   it.each([
     [81, 263, 0.2553, 0.3662],
     [15, 148, 0.0624, 0.1605],
@@ -35,22 +36,22 @@ describe('a share', () => {
 
 describe('kappa', () => {
   it('is as published', () => {
-    // The documentation of ci.kappa in the R package statpsych.
+    // The example is from the documentation of ci.kappa in the R package statpsych.
     const published = cohensKappa([
       [58, 4],
       [12, 31],
     ])
     expect(published?.value).toBeCloseTo(0.6756757, 7)
     expect(published?.standardError).toBeCloseTo(0.07344761, 7)
-    // J. Cohen, A coefficient of agreement for nominal scales, Educational and Psychological Measurement 20 (1960): two
-    // psychiatrists and 200 patients.
+    // J. Cohen, A coefficient of agreement for nominal scales, Educational and Psychological Measurement 20 (1960),
+    // describes two psychiatrists and 200 patients.
     const psychiatrists = [
       [88, 14, 18],
       [10, 40, 10],
       [2, 6, 12],
     ]
     expect(cohensKappa(psychiatrists)?.value).toBeCloseTo(0.492, 3)
-    // The first example of the article on Cohen's kappa in Wikipedia.
+    // This is the first example of the article on Cohen's kappa in Wikipedia.
     expect(kappa(matrix(20, 5, 10, 15))?.value).toBeCloseTo(0.4, 12)
   })
 
@@ -71,7 +72,7 @@ describe('kappa', () => {
     return known
   }
 
-  /** All tables of four cells with this many pairs. */
+  /** Yields all tables of four cells with this many pairs. */
   function* tablesOf(pairs: number): Generator<[number, number, number, number]> {
     for (let a = 0; a <= pairs; a++) {
       for (let b = 0; a + b <= pairs; b++) {
@@ -81,7 +82,8 @@ describe('kappa', () => {
   }
 
   /**
-   * How often the interval contains the true kappa: the sum of the probabilities of all tables with this many pairs.
+   * Returns how often the interval contains the true kappa, as the sum of the probabilities of all tables with this
+   * many pairs.
    */
   const coverage = (pairs: number, chances: [number, number, number, number]): number => {
     const truth = kappa(matrix(...chances))?.value ?? Number.NaN

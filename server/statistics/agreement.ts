@@ -1,4 +1,4 @@
-// Shares and agreement with 95% intervals: numbers in, numbers out.
+// Calculates shares and agreement with 95% intervals.
 
 import { wilsonOf } from './rate-intervals.ts'
 
@@ -7,18 +7,18 @@ export type Estimate = { value: number; low: number; high: number }
 /** The 0.975 quantile of the normal distribution. */
 const z = 1.959963984540054
 
-/** A share with Wilson's interval. Counts can be fractional. Unknown if there are none. */
+/** Returns a share with Wilson's interval, or null if there is nothing to count. Counts can be fractions. */
 export const share = (some: number, all: number): Estimate | null =>
   all <= 0 ? null : { value: some / all, ...wilsonOf({ affected: some, all }, z) }
 
-/** The counts of two raters' answers, affected or not. */
+/** How often two raters gave each combination of answers, which are affected or not affected. */
 export type Matrix = { truePositives: number; falsePositives: number; falseNegatives: number; trueNegatives: number }
 
 const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0)
 
 /**
- * Cohen's kappa with its large-sample standard error (Fleiss, Cohen and Everitt 1969), from a square table: one rater
- * in rows, the other in columns.
+ * Returns Cohen's kappa with its large-sample standard error (Fleiss, Cohen and Everitt 1969). The rows of the square
+ * table are one rater's answers, and the columns the other's.
  */
 export const cohensKappa = (table: number[][]): { value: number; standardError: number } | null => {
   const all = sum(table.flat())
@@ -29,7 +29,7 @@ export const cohensKappa = (table: number[][]): { value: number; standardError: 
   const of = (shared: number[], at: number) => shared[at] ?? 0
   const observed = sum(shares.map((row, at) => of(row, at)))
   const byChance = sum(first.map((part, at) => part * of(second, at)))
-  // Both always give the same answer, so their agreement has no meaning.
+  // Both raters always give the same answer, so their agreement has no meaning.
   if (byChance === 1) return null
   const value = (observed - byChance) / (1 - byChance)
   const left = 1 - value
@@ -47,8 +47,9 @@ const tableOf = ({ truePositives, falsePositives, falseNegatives, trueNegatives 
 ]
 
 /**
- * Kappa with its interval. The usual one, value ± z standard errors, only works for large samples: with 20 pairs that
- * all agree, it is a single point. Half a pair more per cell corrects that; the interval is then extended to the value.
+ * Returns kappa with its interval. The usual interval, value ± z standard errors, only works for large samples. With 20
+ * pairs that all agree, it is a single point. Adding half a pair to each cell corrects that, and then the interval is
+ * extended to the value.
  */
 export const kappa = (matrix: Matrix): Estimate | null => {
   const plain = cohensKappa(tableOf(matrix))

@@ -1,5 +1,5 @@
-// The always-valid difference b − a: however often it is checked, the false alarm rate is at most alpha. The headline
-// number.
+// Calculates the always-valid difference b − a, which is the headline number. However often it is checked, the false
+// alarm rate is at most alpha.
 
 import { type ArmEstimates, degreesOfFreedom, mendedVariance } from './arm.ts'
 import { type Design, differenceBoundsOf, tShare } from './design.ts'
@@ -12,9 +12,9 @@ import { eValueOf, informationRate, pValueOf, tLogE, tMultiplier } from './mixtu
 export type Precision = {
   variance: number
   degrees: number
-  /** Conversations, less their repetition. */
+  /** The number of conversations, reduced by how similar they are. */
   effectiveConversations: number
-  /** Information, as the mixtures use it. */
+  /** The information in the form that the mixtures use. */
   x: number
 }
 
@@ -22,22 +22,23 @@ export type SequentialEvidence = { logE: number; eValue: number; p: number }
 
 export type AnytimeDifference = Omit<SequentialEvidence, 'logE'> & {
   interval: Interval | null
-  /** Why there is no interval. */
+  /** The reason why there is no interval. */
   reason: NoInterval | null
   standardError: number | null
   degrees: number | null
   effectiveConversations: number | null
-  /** Standard errors on each side of the estimate, for the t part; null if infinite. */
+  /** The number of standard errors on each side of the estimate, for the t part. Null if infinite. */
   multiplier: number | null
 }
 
 const noEvidence: SequentialEvidence = { logE: 0, eValue: 1, p: 1 }
 
-/** Null while an arm has fewer than two units. */
+/** Returns the precision, or null while an arm has fewer than two units. */
 export const precisionOf = ({ a, b, covariance }: ArmEstimates, design: Design): Precision | null => {
   if (a.units < 2 || b.units < 2) return null
   const observed = a.observed + b.observed
-  // The variance is at least that of equal arms: this keeps uneven splits and arms without variation correct.
+  // The variance is at least that of equal arms. This keeps the result valid for uneven splits and arms without
+  // variation.
   const pooled = pooledOf(a, b, design)
   const ifAlike = pooled.worth * (a.designEffect / a.observed + b.designEffect / b.observed)
   const ifAlikeAndIndependent = pooled.independent * (1 / a.observed + 1 / b.observed)
@@ -53,7 +54,10 @@ export const precisionOf = ({ a, b, covariance }: ArmEstimates, design: Design):
   }
 }
 
-/** The variance of one observation if both arms are equal: with independent observations, and with effective ones. */
+/**
+ * Returns the variance of one observation if both arms are equal, once for independent observations and once for
+ * effective ones.
+ */
 const pooledOf = (
   a: ArmEstimates['a'],
   b: ArmEstimates['a'],
@@ -70,7 +74,7 @@ const pooledOf = (
   return { independent, worth: Math.max(independent, worth) }
 }
 
-/** Fast enough to compute after every conversation. */
+/** Returns the evidence. This is fast enough to run after every conversation. */
 export const anytimeEvidence = (
   arms: ArmEstimates,
   design: Design,
@@ -89,7 +93,7 @@ const hybridLogE = (byT: number, arms: ArmEstimates): number => {
 
 const shareOf = ({ sum, observed }: ArmEstimates['a']) => ({ affected: sum, all: observed })
 
-/** The level of the t part. */
+/** Returns the alpha of the t part. */
 export const tLevel = ({ kind }: Design, alpha: number): number => (kind === 'boolean' ? tShare * alpha : alpha)
 
 export const anytimeDifference = (arms: ArmEstimates, design: Design, alpha = design.alpha): AnytimeDifference => {
@@ -133,7 +137,7 @@ const anytimeInterval = (
   if (half === Number.POSITIVE_INFINITY && !bounds) return null
   const byT = bounds ? clampInterval(around(difference, half), bounds) : around(difference, half)
   if (design.kind === 'numeric' || !arms.single) return byT
-  // Neither part covers values outside both, so only their intersection remains.
+  // A value that either part excludes is excluded, so the interval is their intersection.
   const exact = exactInterval(shareOf(arms.a), shareOf(arms.b), (1 - tShare) * alpha)
   return { low: Math.max(byT.low, exact.low), high: Math.min(byT.high, exact.high) }
 }

@@ -1,4 +1,4 @@
-// One arm of one outcome: its mean and precision.
+// Calculates the mean of an outcome in one arm, and its precision.
 
 import { boundsOf, type Design } from './design.ts'
 import { tQuantile } from './distributions.ts'
@@ -11,30 +11,32 @@ export type ArmEstimate = {
   units: number
   observed: number
   sum: number
-  /** For a boolean outcome, the rate. */
+  /** The rate if the outcome is boolean. */
   mean: number | null
-  /** Squared deviations from the mean, summed. */
+  /** The sum of squared deviations from the mean. */
   deviations: number
-  /** The variance of the mean, from the differences between units, with the delta method. Requires two units. */
+  /**
+   * The variance of the mean, calculated from the differences between units with the delta method. Requires two units.
+   */
   unitVariance: number | null
-  /** The ratio to the variance of independent observations, at least 1. */
+  /** The ratio of this variance to that of independent observations. It is at least 1. */
   designEffect: number
-  /** The variance of the mean if observations are independent. For booleans it is adjusted, so never 0. */
+  /** The variance of the mean for independent observations. For booleans, it is adjusted so that it is never 0. */
   independentVariance: number
   /** The variance of the mean that always-valid results use. */
   variance: number
-  /** Each observation is its own unit. */
+  /** Whether each observation is a unit of its own. */
   single: boolean
 }
 
 export type ArmEstimates = {
   a: ArmEstimate
   b: ArmEstimate
-  /** Between the two means, from units in both arms. */
+  /** The covariance of the two means, which results from units in both arms. */
   covariance: number
   /** b − a. */
   difference: number | null
-  /** Every unit has one observation. */
+  /** Whether every unit has one observation. */
   single: boolean
 }
 
@@ -54,9 +56,9 @@ export const estimateArms = (sums: Sums, kind: Design['kind']): ArmEstimates => 
 
 type Measured = Pick<ArmEstimate, 'units' | 'observed' | 'sum' | 'mean' | 'deviations' | 'unitVariance' | 'single'> & {
   shiftedMean: number
-  /** The ratio of the units' variance to that of independent observations; null without variation. */
+  /** The ratio of the units' variance to that of independent observations. Null without variation. */
   effect: number | null
-  /** The same if all observations of a unit were equal. */
+  /** The ratio if all observations of a unit were equal. */
   largestEffect: number
 }
 
@@ -84,20 +86,20 @@ const measure = (sums: ArmSums): Measured => {
   }
 }
 
-/** Almost 0 is rounding, with sums as large as `of`. */
+/** Replaces a value by 0 if it is only the rounding error of sums as large as `of`. */
 const withoutRounding = (value: number, of: number) => (value <= of * 1e-14 ? 0 : value)
 
 /**
- * Without variation, the similarity within units is unknown: it is taken from the other arm, and if that does not show
- * it either, a unit counts as one observation.
+ * Returns the design effect. If the arm has no variation, the similarity within units is unknown and is taken from the
+ * other arm. If that has none either, a unit counts as one observation.
  */
 const designEffectOf = (arm: Measured, other: Measured): number => {
   const effect = arm.effect ?? 1 + (arm.largestEffect - 1) * (likenessOf(other) ?? 1)
-  // Barely above 1 is 1, except for rounding.
+  // A value slightly above 1 is the result of rounding.
   return effect > 1 + 1e-9 ? effect : 1
 }
 
-/** From 0, observations of a unit are independent, to 1, all equal. */
+/** Returns how similar observations of a unit are, from 0 for independent ones to 1 for equal ones. */
 const likenessOf = ({ effect, largestEffect }: Measured): number | null =>
   effect === null || largestEffect <= 1 ? null : clamp((effect - 1) / (largestEffect - 1), 0, 1)
 
@@ -107,7 +109,10 @@ const estimate = (measured: Measured, designEffect: number, kind: Design['kind']
   return { ...counted, ...variancesOf(counted, kind) }
 }
 
-/** Returns a share's variance with one more of each kind: not 0 even if all are equal (Agresti and Caffo). */
+/**
+ * Returns the variance of a share after adding one observation of each kind. It is never 0, even if all observations
+ * are equal (Agresti and Caffo).
+ */
 export const mendedVariance = (sum: number, count: number): number => {
   const mended = (sum + 1) / (count + 2)
   return mended * (1 - mended)
@@ -123,7 +128,7 @@ export const variancesOf = (
     return { independentVariance, variance: designEffect * independentVariance }
   }
   const independentVariance = mendedVariance(sum, observed) / (observed + 2)
-  // Adjusted at the effective number of observations: for rare outcomes, that is more.
+  // The adjustment uses the effective number of observations, which makes it larger for rare outcomes.
   const [worthSum, worth] = [sum / designEffect, observed / designEffect]
   const variance = Math.max(designEffect * independentVariance, mendedVariance(worthSum, worth) / (worth + 2))
   return { independentVariance, variance }
@@ -135,18 +140,21 @@ const covarianceOf = ({ shared }: Sums, a: ArmEstimate, b: ArmEstimate, meanA: n
     shared.sumSum - meanB * shared.sumCount - meanA * shared.countSum + meanA * meanB * shared.countCount
   const correction = Math.sqrt((a.units / (a.units - 1)) * (b.units / (b.units - 1)))
   const covariance = (correction * residuals) / (a.observed * b.observed)
-  // A covariance of 0 except for rounding must not choose the method.
+  // A covariance that is only a rounding error must not decide which method is used.
   return Math.abs(covariance) < 1e-12 * Math.sqrt(a.unitVariance * b.unitVariance) ? 0 : covariance
 }
 
-/** Degrees of freedom of a sum of two variances (Welch and Satterthwaite). Zero variances do not count. */
+/**
+ * Returns the degrees of freedom of a sum of two variances (Welch and Satterthwaite). A variance of zero does not
+ * count.
+ */
 export const degreesOfFreedom = (varianceA: number, unitsA: number, varianceB: number, unitsB: number): number => {
-  // As shares, because small variances squared are 0.
+  // This calculates with shares, because the squares of small variances would be 0.
   const share = varianceA / (varianceA + varianceB)
   return 1 / (share ** 2 / (unitsA - 1) + (1 - share) ** 2 / (unitsB - 1))
 }
 
-/** Only valid for a single look. */
+/** Returns an interval that is only valid for a single look. */
 export const fixedArmInterval = (arm: ArmEstimate, design: Design, alpha = design.alpha): Interval | null => {
   const { mean, unitVariance, units, observed, sum, designEffect } = arm
   if (mean === null || unitVariance === null) return null
@@ -154,7 +162,7 @@ export const fixedArmInterval = (arm: ArmEstimate, design: Design, alpha = desig
   return within(around(mean, tQuantile(1 - alpha / 2, units - 1) * Math.sqrt(unitVariance)), design)
 }
 
-/** Always valid. */
+/** Returns an interval that is valid at any time. */
 export const anytimeArmInterval = (arm: ArmEstimate, design: Design, alpha = design.alpha): Interval | null => {
   const { mean, unitVariance, units, observed, sum, designEffect, variance } = arm
   if (mean === null || unitVariance === null) return null

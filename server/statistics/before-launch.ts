@@ -1,10 +1,13 @@
-// The difference adjusted by values from before the launch (CUPED; Deng, Xu, Kohavi and Walker 2013).
+// Adjusts the difference by values from before the launch (CUPED; Deng, Xu, Kohavi and Walker 2013).
 
 import { degreesOfFreedom } from './arm.ts'
 import { tQuantile, tTwoSided } from './distributions.ts'
 import { around, type Interval } from './interval.ts'
 
-/** Over the units with both: sums of the values after and before the launch, of squares, and of products. */
+/**
+ * Sums of the values before and after the launch, of their squares, and of their products. Includes the units with
+ * both.
+ */
 export type BeforeAndAfter = {
   units: number
   after: number
@@ -31,10 +34,10 @@ const spreadOf = (arm: BeforeAndAfter) => ({
   both: covarianceOf(arm.units, arm.after, arm.before, arm.products),
 })
 
-/** Null with fewer than two units in an arm, or without variation. */
+/** Returns the adjusted difference. Returns null if an arm has fewer than two units or there is no variation. */
 export const adjustForBefore = (a: BeforeAndAfter, b: BeforeAndAfter, alpha: number): AdjustedDifference | null => {
   if (a.units < 2 || b.units < 2) return null
-  // All units are one sample here, because the arms did not differ before the launch.
+  // All units form one sample here, because the arms did not differ before the launch.
   const together = spreadOf({
     units: a.units + b.units,
     after: a.after + b.after,

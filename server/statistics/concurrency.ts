@@ -1,17 +1,17 @@
-// Whether both arms ran at the same time. If not, other changes look like a difference.
+// Checks whether both arms ran at the same time. If not, other changes can look like a difference.
 
 import { chiSquareTail } from './distributions.ts'
 import type { Split } from './sample-ratio.ts'
 
 const leastExpected = 5
 const leastOverlap = 0.9
-/** Small, because it is tested repeatedly. */
+/** The significance level is low because the test is repeated often. */
 const differsBelow = 0.0001
 
 const totalOf = (days: readonly Split[]): Split =>
   days.reduce((sum, day) => ({ a: sum.a + day.a, b: sum.b + day.b }), { a: 0, b: 0 })
 
-/** Days are merged until five units of each arm are expected per bucket. */
+/** Merges days until each bucket is expected to have at least five units of each arm. */
 const bucketsOf = (days: readonly Split[]): Split[] => {
   const total = totalOf(days)
   const least = Math.min(total.a, total.b) / (total.a + total.b)
@@ -27,7 +27,7 @@ const bucketsOf = (days: readonly Split[]): Split[] => {
   return last ? [...buckets, { a: last.a + open.a, b: last.b + open.b }] : []
 }
 
-/** Whether the split is equal in all buckets. */
+/** Tests whether the split is the same in all buckets. */
 export const sameSplit = (buckets: readonly Split[]): { chiSquare: number; degrees: number; p: number } => {
   const total = totalOf(buckets)
   const all = total.a + total.b
@@ -48,7 +48,7 @@ export type Concurrency = {
   p: number
 }
 
-/** Units by the day of their first conversation, in order. */
+/** Tests the units by the day of their first conversation. The days are in order. */
 export const concurrency = (days: readonly Split[]): Concurrency => {
   const buckets = bucketsOf(days)
   if (buckets.length < 2) return { status: 'cannot_tell', overlapShare: null, p: 1 }

@@ -5,13 +5,13 @@ export type Design = {
   kind: 'boolean' | 'numeric'
   /** The maximum false alarm rate. */
   alpha: number
-  /** The number of conversations at which always-valid intervals are narrowest. */
+  /** The number of conversations for which always-valid intervals are narrowest. */
   tuningConversations: number
   /** The range of a numeric outcome's scores, if it has one. */
   range: Interval | null
 }
 
-/** The share of alpha for the t part of always-valid boolean intervals; the exact part gets the rest. */
+/** The share of alpha for the t part of always-valid boolean intervals. The exact part gets the rest. */
 export const tShare = 0.9
 
 export const standardDesign = { alpha: 0.05, tuningConversations: 1000, power: 0.8 }

@@ -1,21 +1,24 @@
-// Tails and quantiles. Tails are never computed as 1 minus the rest, so that small ones keep their digits.
+// Calculates tails and quantiles. A tail is never computed as 1 minus the rest, so that small ones keep their digits.
 
 import { incompleteBeta, logBeta, upperGamma } from './special-functions.ts'
 
 const mostSteps = 100
-/** Newton's steps double the digits: after one this small, the next is rounding. */
+/**
+ * Newton's method doubles the digits with each step, so after a step this small, the next one would only change
+ * rounding errors.
+ */
 const enough = 1e-10
 
-/** P(χ² > x) with these degrees of freedom. */
+/** Returns P(χ² > x) for these degrees of freedom. */
 export const chiSquareTail = (x: number, degrees: number): number => upperGamma(degrees / 2, x / 2)
 
-/** P(Z > z). */
+/** Returns P(Z > z). */
 export const normalTail = (z: number): number => (z < 0 ? 1 - normalTail(-z) : 0.5 * upperGamma(0.5, (z * z) / 2))
 
-/** P(|Z| > |z|). */
+/** Returns P(|Z| > |z|). */
 export const normalTwoSided = (z: number): number => upperGamma(0.5, (z * z) / 2)
 
-/** P(|T| > |t|). */
+/** Returns P(|T| > |t|). */
 export const tTwoSided = (t: number, degrees: number): number => {
   if (degrees === Number.POSITIVE_INFINITY) return normalTwoSided(t)
   const square = t * t
@@ -23,16 +26,17 @@ export const tTwoSided = (t: number, degrees: number): number => {
   return incompleteBeta(degrees / 2, 0.5, degrees / (degrees + square), square / (degrees + square))
 }
 
-/** The z below which a share p of the normal distribution is. */
+/** Returns the z below which a share p of the normal distribution lies. */
 export const normalQuantile = (p: number): number => {
   if (p < 0.5) return -upperNormalQuantile(p)
   return upperNormalQuantile(1 - p)
 }
 
-/** The z with P(Z > z) = tail, for a tail up to 1/2. */
+/** Returns the z with P(Z > z) = tail, for a tail up to 1/2. */
 const upperNormalQuantile = (tail: number): number => {
   if (tail <= 0) return Number.POSITIVE_INFINITY
-  // From above: P(Z > z) ≤ exp(−z²/2) / 2. The logarithm of the tail is concave, so Newton's steps stay above.
+  // The start is above the result: P(Z > z) ≤ exp(−z²/2) / 2. The logarithm of the tail is concave, so Newton's method
+  // stays above it.
   let z = Math.sqrt(Math.max(0, -2 * Math.log(2 * tail)))
   for (let step = 0; step < mostSteps; step++) {
     const above = normalTail(z)
@@ -44,12 +48,12 @@ const upperNormalQuantile = (tail: number): number => {
   return z
 }
 
-/** The t below which a share p of Student's distribution is, for p of at least 1/2. */
+/** Returns the t below which a share p of Student's distribution lies. p must be at least 1/2. */
 export const tQuantile = (p: number, degrees: number): number => {
   const tail = 1 - p
   const normal = upperNormalQuantile(tail)
   if (degrees === Number.POSITIVE_INFINITY || normal === 0) return normal
-  // In ln t, the logarithm of the tail is concave too, and the normal quantile is below.
+  // The logarithm of the tail is also concave in ln t, and the normal quantile is below the result.
   const logScale = -0.5 * Math.log(degrees) - logBeta(degrees / 2, 0.5)
   let t = normal
   for (let step = 0; step < mostSteps; step++) {

@@ -10,7 +10,7 @@ import { isValue, type OutcomeValue, outcomeSumsOf } from './outcome-sums.ts'
 import { fisher } from './rate-intervals.ts'
 import { sumsOf } from './sums.ts'
 
-/** Cases computed with other software when the statistics were designed. */
+/** Compares with results that other software computed when the statistics were designed. */
 
 const resultsOf = (counts: readonly [number, number, number, number]) => {
   const arms = estimateArms(tableSums(...counts), 'boolean')
@@ -75,7 +75,7 @@ describe('two rates', () => {
     const [a, b] = effects([...never, ...callers('b', [0, 0]), ...callers('b', [1, 1])])
     expect(a).toBe(2)
     expect(b).toBeCloseTo(2, 1)
-    // It is unknown: each caller counts once.
+    // The similarity is unknown here, so each caller counts once.
     expect(effects([...never, ...callers('b', [1, 1, 1])])).toEqual([2, 3])
   })
 
@@ -229,7 +229,8 @@ describe('units in both arms', () => {
   })
 
   it('without correlation count as separate, whatever rounding leaves', () => {
-    // One in three has a 1 in arm a, and one in fifteen in arm b: first the same number of those, then only those.
+    // In arm a, one in three units has a 1. In arm b, it is one in fifteen: first among others as well, then only among
+    // those units.
     const unitsWith = (b: (at: number) => boolean) =>
       Array.from({ length: 45 }, (_, at) => ({ a: [at % 3 === 0 ? 1 : 0], b: [b(at) ? 1 : 0] }))
     const armsWith = (b: (at: number) => boolean) => estimateArms(sumsOf(unitsWith(b), 'boolean'), 'boolean')
@@ -274,7 +275,7 @@ describe('missing outcomes', () => {
     expect(rounded(worst?.difference ?? null)).toEqual([0.050277, 0.121152])
     expect(worst?.signSurvives).toBe(true)
     expect(missingness.flags).toEqual([])
-    // With the uncertainty of 425 conversations, it does not exclude 0.
+    // With the uncertainty of 425 conversations, the interval contains 0.
     expect(worst?.differenceAtAnyLook?.low).toBeLessThan(0)
     expect(worst?.differenceAtAnyLook?.high).toBeGreaterThan(0.24)
   })

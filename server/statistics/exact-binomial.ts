@@ -1,10 +1,11 @@
-// Evidence on two rates that is exact for any number of independent observations and any split (universal inference).
+// Calculates evidence about two rates that is exact for any number of independent observations and any split (universal
+// inference).
 
 import { edge } from './interval.ts'
 import { likeliestRates, type Share } from './rate-intervals.ts'
 import { logBeta } from './special-functions.ts'
 
-/** The likelihood of learning both rates from the data: a mixture with Jeffreys' priors. */
+/** Returns the log likelihood of learning both rates from the data, as a mixture with Jeffreys' priors. */
 const logLearnt = ({ affected, all }: Share): number =>
   logBeta(affected + 0.5, all - affected + 0.5) - logBeta(0.5, 0.5)
 
@@ -13,13 +14,13 @@ const timesLog = (times: number, of: number) => (times === 0 ? 0 : times * Math.
 const logLikelihood = ({ affected, all }: Share, rate: number): number =>
   timesLog(affected, rate) + timesLog(all - affected, 1 - rate)
 
-/** Against rates with exactly this difference. */
+/** Returns the evidence against rates with exactly this difference. */
 export const exactLogE = (a: Share, b: Share, difference: number): number => {
   const { rateA, rateB } = likeliestRates(a, b, difference)
   return logLearnt(a) + logLearnt(b) - logLikelihood(a, rateA) - logLikelihood(b, rateB)
 }
 
-/** All differences that are not excluded. */
+/** Returns the differences that are not excluded. */
 export const exactInterval = (a: Share, b: Share, alpha: number) => {
   const estimate = b.affected / b.all - a.affected / a.all
   const learnt = logLearnt(a) + logLearnt(b)

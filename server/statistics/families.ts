@@ -1,7 +1,7 @@
-// Several outcomes at once: what each shows when chance had several tries. Null where there is nothing to correct; it
+// Corrects the results of several outcomes, because chance had several tries. A null result needs no correction and
 // does not count.
 
-/** Each known value corrected with its rank, 1 being the smallest. */
+/** Corrects each known value according to its rank. The smallest value has rank 1. */
 const byRank = (ps: readonly (number | null)[], correct: (sorted: number[]) => number[]): (number | null)[] => {
   const order = ps.flatMap((p, at) => (p === null ? [] : [{ p, at }])).sort((one, other) => one.p - other.p)
   const corrected = correct(order.map(({ p }) => p))
@@ -12,7 +12,10 @@ const byRank = (ps: readonly (number | null)[], correct: (sorted: number[]) => n
   return result
 }
 
-/** Holm: the probability of any false claim at alpha is at most alpha, whatever the dependence of outcomes. */
+/**
+ * Corrects p-values by Holm's method. The probability of any false claim at level alpha is at most alpha, whether or
+ * not outcomes are dependent.
+ */
 export const holm = (ps: readonly (number | null)[]): (number | null)[] =>
   byRank(ps, (sorted) => {
     let largest = 0
@@ -22,7 +25,10 @@ export const holm = (ps: readonly (number | null)[]): (number | null)[] =>
     })
   })
 
-/** Benjamini and Hochberg: at most a share alpha of the claims at alpha is false, for positively dependent outcomes. */
+/**
+ * Corrects p-values by the method of Benjamini and Hochberg. For positively dependent outcomes, at most a share alpha
+ * of the claims at level alpha is false.
+ */
 export const benjaminiHochberg = (ps: readonly (number | null)[]): (number | null)[] =>
   byRank(ps, (sorted) => {
     let smallest = 1
@@ -38,18 +44,21 @@ export const benjaminiHochberg = (ps: readonly (number | null)[]): (number | nul
 
 const pOfE = (eValue: number | null) => (eValue === null ? null : eValue <= 1 ? 1 : 1 / eValue)
 
-/** The same from e-values: always valid, whatever the dependence (Wang and Ramdas 2022). */
+/**
+ * Does the same with e-values. The result is always valid, whether or not outcomes are dependent (Wang and Ramdas
+ * 2022).
+ */
 export const eBenjaminiHochberg = (eValues: readonly (number | null)[]): (number | null)[] =>
   benjaminiHochberg(eValues.map(pOfE))
 
 export const holmOfE = (eValues: readonly (number | null)[]): (number | null)[] => holm(eValues.map(pOfE))
 
-/** The uncorrected result of one of several outcomes; null without one. */
+/** The uncorrected result of one of several outcomes. Null if there is none. */
 export type Alone = { eValue: number | null; p: number | null; fixedP: number | null }
 
 export type Corrected = { p: number | null; q: number | null; fixedP: number | null; fixedQ: number | null }
 
-/** All outcomes except the primary, which is never corrected for them. */
+/** Corrects all outcomes except the primary one, which is never corrected for the others. */
 export const correctSecondaries = (outcomes: readonly Alone[]): { size: number; corrected: Corrected[] } => {
   const ps = holm(outcomes.map(({ p }) => p))
   const qs = eBenjaminiHochberg(outcomes.map(({ eValue }) => eValue))

@@ -1,4 +1,4 @@
-// The fixed difference b − a. It errs more often when it is checked repeatedly.
+// Calculates the fixed difference b − a, which has more false alarms if it is checked repeatedly.
 
 import { type ArmEstimates, degreesOfFreedom } from './arm.ts'
 import { type Design, differenceBoundsOf } from './design.ts'
@@ -10,15 +10,15 @@ export type NoInterval = 'too_few_units' | 'too_few_observations' | 'zero_varian
 
 export type FixedDifference = {
   interval: Interval | null
-  /** Why there is no interval. */
+  /** The reason why there is no interval. */
   reason: NoInterval | null
   p: number
   method: 'welch' | 'score' | 'score_and_fisher'
   standardError: number | null
   degrees: number | null
-  /** Standard errors on each side of the estimate; for scores, the normal quantile. */
+  /** The number of standard errors on each side of the estimate. For scores, this is the normal quantile. */
   multiplier: number | null
-  /** A cross-check of the score interval. */
+  /** Newcombe's interval, to compare with the score interval. */
   newcombe: Interval | null
 }
 
@@ -38,7 +38,7 @@ const usesScores = ({ covariance }: ArmEstimates, { kind }: Design) => kind === 
 export const fixedDifference = (arms: ArmEstimates, design: Design, alpha = design.alpha): FixedDifference =>
   usesScores(arms, design) ? byScore(arms, alpha) : byWelch(arms, design, alpha)
 
-/** Fast enough to compute after every conversation. */
+/** Returns the p-value. This is fast enough to run after every conversation. */
 export const fixedP = (arms: ArmEstimates, design: Design): number => {
   if (usesScores(arms, design)) return scoreP(arms)?.p ?? 1
   const test = welch(arms)
@@ -48,7 +48,7 @@ export const fixedP = (arms: ArmEstimates, design: Design): number => {
 const welch = ({ a, b, covariance, difference }: ArmEstimates) => {
   if (difference === null || a.unitVariance === null || b.unitVariance === null) return 'too_few_units'
   const variance = a.unitVariance + b.unitVariance - 2 * covariance
-  // Rounding errors of a larger sum count as 0.
+  // The rounding error of a larger sum counts as 0.
   if (variance <= 1e-14 * (a.unitVariance + b.unitVariance)) return 'zero_variance'
   const standardError = Math.sqrt(variance)
   const degrees = degreesOfFreedom(a.unitVariance, a.units, b.unitVariance, b.units)
@@ -74,7 +74,7 @@ const byWelch = (arms: ArmEstimates, design: Design, alpha: number): FixedDiffer
   }
 }
 
-/** Similar observations count as fewer (Rao and Scott 1992). */
+/** Returns the share with fewer observations if they are similar (Rao and Scott 1992). */
 const effectiveShare = ({ sum, observed, designEffect }: ArmEstimates['a']): Share => ({
   affected: sum / designEffect,
   all: observed / designEffect,

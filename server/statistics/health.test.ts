@@ -69,7 +69,7 @@ describe('concurrency of the arms', () => {
 
   it('is equal in a steady experiment', () => {
     expect(concurrency(days(30, { a: 12, b: 11 }))).toEqual({ status: 'concurrent', overlapShare: 1, p: 1 })
-    // One or two units per day: days are merged.
+    // There are only one or two units a day, so days are merged.
     const few = Array.from({ length: 60 }, (_, day) => ({ a: day % 2, b: 1 - (day % 2) }))
     expect(concurrency(few)).toMatchObject({ status: 'concurrent', overlapShare: 1 })
   })
@@ -103,7 +103,7 @@ describe('routing', () => {
   const found = (inBothArms: number) => routing(sizes, { inBothArms, shareOfA: 0.5, alpha: 0.05 })
 
   it('is compared with chance', () => {
-    // By chance, half of those with two and three quarters of those with three conversations are in both arms.
+    // By chance, half of the units with two conversations and three quarters of those with three are in both arms.
     expect(found(55)).toMatchObject({ status: 'routed_per_conversation', instability: 1, returning: 100, units: 1000 })
     expect(found(0)).toMatchObject({ status: 'stable', instability: 0 })
     expect(found(12)).toMatchObject({ status: 'unstable_routing' })

@@ -1,4 +1,4 @@
-/** Values that are not excluded. */
+/** The range of values that are not excluded. */
 export type Interval = { low: number; high: number }
 
 export const clamp = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value))
@@ -10,7 +10,7 @@ export const clampInterval = ({ low, high }: Interval, bounds: Interval): Interv
 
 export const around = (centre: number, half: number): Interval => ({ low: centre - half, high: centre + half })
 
-/** Returns where `inside` ends between a point inside and one that may be outside. */
+/** Returns where `inside` ends, between a point inside and one that may be outside. */
 export const edge = (inside: (at: number) => boolean, from: number, to: number): number => {
   if (inside(to)) return to
   let near = from

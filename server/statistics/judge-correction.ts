@@ -1,6 +1,5 @@
-// Corrects a judge's errors with human reviews of a fair sample of the same conversations (prediction-powered
-// inference;
-// Angelopoulos, Duchi and Zrnic 2023).
+// Corrects a judge's errors with people's reviews of a fair sample of the same conversations (prediction-powered
+// inference; Angelopoulos, Duchi and Zrnic 2023).
 
 import { mendedVariance } from './arm.ts'
 import type { Design } from './design.ts'
@@ -9,10 +8,13 @@ import { around, clamp, type Interval } from './interval.ts'
 import { informationRate, tMultiplier } from './mixtures.ts'
 import type { ArmSums } from './sums.ts'
 
-/** In each arm, before anything is shown. */
+/** Each arm needs this many reviews before a correction is shown. */
 const leastReviewed = 30
 
-/** A unit with a reviewed conversation. Its sums; `judge…` of reviewed ones, `unreviewed…` of its others. */
+/**
+ * The sums of a unit with a reviewed conversation. `judge…` is about reviewed conversations, and `unreviewed…` about
+ * the unit's others.
+ */
 export type ReviewedUnit = {
   reviewed: number
   human: number
@@ -24,7 +26,9 @@ export type ReviewedUnit = {
   unreviewedJudgeSquares: number
 }
 
-/** Units without a reviewed conversation: sums of the judge's results, whose shift is 0. */
+/**
+ * `others` are the units without a reviewed conversation. They have the sums of the judge's results, whose shift is 0.
+ */
 export type ReviewedArm = { units: readonly ReviewedUnit[]; others: ArmSums }
 
 export type CorrectedArm = {
@@ -36,7 +40,7 @@ export type CorrectedArm = {
   units: number
 }
 
-/** Null below the minimum number of reviews. */
+/** Returns the corrected arm, or null if there are too few reviews. */
 export const correctArm = ({ units, others }: ReviewedArm): CorrectedArm | null => {
   const total = (of: (unit: ReviewedUnit) => number) => units.reduce((sum, unit) => sum + of(unit), 0)
   const reviewed = total((unit) => unit.reviewed)
@@ -49,7 +53,7 @@ export const correctArm = ({ units, others }: ReviewedArm): CorrectedArm | null 
   const judgeSquares = total((unit) => unit.judgeSquares + unit.unreviewedJudgeSquares) + others.squares
   const judgeVariance = (judgeSquares - (judge + unreviewedJudge) ** 2 / judged) / (judged - 1)
   const covariance = (total((unit) => unit.products) - (human * judge) / reviewed) / (reviewed - 1)
-  // The weight of the judge: 0 only uses the human sample.
+  // The weight of the judge's results. With 0, only the reviews count.
   const weight =
     judgeVariance > 1e-12 && unreviewed > 0
       ? clamp(covariance / ((1 + reviewed / unreviewed) * judgeVariance), 0, 1)
@@ -57,7 +61,7 @@ export const correctArm = ({ units, others }: ReviewedArm): CorrectedArm | null 
   const reviewedMean = (human - weight * judge) / reviewed
   const unreviewedMean = unreviewed > 0 ? unreviewedJudge / unreviewed : 0
   const allUnits = units.length + others.units
-  // Each unit's contribution to the error of both means.
+  // How much each unit contributes to the error of both means.
   const ofReviewed = total((unit) => {
     const first = (unit.human - weight * unit.judge - reviewedMean * unit.reviewed) / reviewed
     if (unreviewed === 0) return first ** 2
@@ -75,14 +79,14 @@ export const correctArm = ({ units, others }: ReviewedArm): CorrectedArm | null 
   return { reviewed, human, mean: reviewedMean + weight * unreviewedMean, variance, weight, units: allUnits }
 }
 
-/** Returns the variance to add for a share of few affected judgments, as in the arms themselves. */
+/** Returns the variance to add if only few judgments are affected, in the same way as for the arms themselves. */
 export const fewPeople = ({ human, reviewed }: Pick<CorrectedArm, 'human' | 'reviewed'>): number => {
   const share = human / reviewed
   return Math.max(0, mendedVariance(human, reviewed) / (reviewed + 2) - (share * (1 - share)) / reviewed)
 }
 
 export type CorrectedDifference = {
-  /** "Corrected with N human reviews." */
+  /** The number of reviews in the text "Corrected with N human reviews." */
   reviewedA: number
   reviewedB: number
   meanA: number
@@ -93,7 +97,7 @@ export type CorrectedDifference = {
   anytime: Interval | null
 }
 
-/** Next to the judge's own figure, never instead of it. */
+/** Returns the corrected difference. It is shown next to the judge's own, and never replaces it. */
 export const correctedDifference = (a: ReviewedArm, b: ReviewedArm, design: Design): CorrectedDifference | null => {
   const [armA, armB] = [correctArm(a), correctArm(b)]
   if (!armA || !armB) return null
@@ -101,7 +105,7 @@ export const correctedDifference = (a: ReviewedArm, b: ReviewedArm, design: Desi
   const mended = design.kind === 'boolean' ? fewPeople(armA) + fewPeople(armB) : 0
   const variance = armA.variance + armB.variance + mended
   const standardError = Math.sqrt(variance)
-  // The reviewed units limit the precision.
+  // The number of reviewed units limits the precision.
   const degrees = Math.min(a.units.length, b.units.length) - 1
   const multiplier = tMultiplier(degrees, (armA.reviewed + armB.reviewed) * informationRate(design), design.alpha)
   return {

@@ -1,5 +1,5 @@
-// The difference relative to arm a. Fieller's interval with the multiplier of the absolute one, so that both agree on
-// whether there is a difference.
+// Calculates the difference relative to arm a. Uses Fieller's interval with the multiplier of the absolute difference,
+// so that both agree on whether there is a difference.
 
 import type { AnytimeDifference } from './anytime.ts'
 import type { ArmEstimates } from './arm.ts'
@@ -11,11 +11,11 @@ export type Lift = {
   estimate: number | null
   fixed: Interval | null
   anytime: Interval | null
-  /** Why an interval is missing. */
+  /** The reason why an interval is missing. */
   reason: 'baseline_is_zero' | 'baseline_not_distinguishable_from_zero' | 'difference_unknown' | null
 }
 
-/** Null for a baseline of 0 or almost 0. */
+/** Returns null if the baseline is 0 or almost 0. */
 export const relativeLift = (meanA: number, meanB: number): number | null => {
   const lift = (meanB - meanA) / Math.abs(meanA)
   return Number.isFinite(lift) ? lift : null
@@ -29,7 +29,7 @@ export type Ratio = {
   covariance: number
 }
 
-/** Returns the interval of a ratio, or null if the denominator can be 0. */
+/** Returns the interval of a ratio, or null if the denominator could be 0. */
 export const fieller = (ratio: Ratio, multiplier: number): Interval | null => {
   const { numerator, denominator, numeratorVariance, denominatorVariance, covariance } = ratio
   const square = multiplier ** 2
@@ -69,8 +69,9 @@ const noLift = (reason: Lift['reason']): Lift => ({ estimate: null, fixed: null,
 const excludesZero = ({ low, high }: Interval) => low > 0 || high < 0
 
 /**
- * A score interval has no standard error. If counts are so small that Fieller's would disagree on whether there is a
- * difference, the error is that of the interval on the side of 0.
+ * Returns an interval that agrees with the absolute one. A score interval has no standard error. If counts are so small
+ * that Fieller's interval would disagree on whether there is a difference, the standard error is derived from the side
+ * of the score interval that is closer to 0.
  */
 const agreeing = (arms: ArmEstimates, design: Design, fixed: FixedDifference): Interval | null => {
   const { interval, multiplier } = fixed
@@ -85,7 +86,7 @@ const liftInterval = ({ a, b, covariance }: ArmEstimates, design: Design, known:
   const { standardError, multiplier } = known
   const variance = a.variance + b.variance - 2 * covariance
   if (a.mean === null || b.mean === null || !standardError || multiplier === null || variance <= 0) return null
-  // The variances of the arms, scaled so that together they equal that of the difference.
+  // The variances of the arms are scaled so that together they equal the variance of the difference.
   const scale = standardError ** 2 / variance
   const ratio = fieller(
     {

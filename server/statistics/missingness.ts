@@ -1,4 +1,4 @@
-// Missing outcomes: whether one arm has more of them, and what they could hide.
+// Compares missing outcomes: whether one arm has more of them, and what they could hide.
 
 import { type AnytimeDifference, anytimeDifference, precisionOf, tLevel } from './anytime.ts'
 import { type ArmEstimate, type ArmEstimates, estimateArms, variancesOf } from './arm.ts'
@@ -8,28 +8,28 @@ import { clamp, clampInterval, type Interval } from './interval.ts'
 import { tMultiplier } from './mixtures.ts'
 import type { OutcomeSums } from './outcome-sums.ts'
 
-/** Above this share of an arm, the observed values may not represent the rest. */
+/** If a larger share of an arm is missing, the observed values may not represent the others. */
 const highShare = 0.1
 
 export type Missingness = {
-  /** The share of all settled conversations. */
+  /** The share of missing outcomes among all settled conversations. */
   shareA: number | null
   shareB: number | null
   fixed: FixedDifference
   anytime: AnytimeDifference
   flags: ('differential_missingness' | 'high_missingness')[]
-  /** Null if scores have no range, or an arm has nothing settled. */
+  /** Null if scores have no range, or nothing is settled in an arm. */
   worstCase: WorstCase | null
 }
 
-/** The bounds of the arms' means and their difference, whatever the missing values are (Manski). */
+/** The bounds of the arms' means and of their difference, whatever the missing values are (Manski). */
 export type WorstCase = {
   a: Interval
   b: Interval
   difference: Interval
-  /** It does not contain 0. */
+  /** Whether the difference excludes 0. */
   signSurvives: boolean
-  /** The same with sampling uncertainty; null while that is unknown. */
+  /** The bounds of the difference including sampling uncertainty. Null while that is unknown. */
   differenceAtAnyLook: Interval | null
 }
 
@@ -78,7 +78,7 @@ const widened = (
   const completed: ArmEstimates = {
     a: completedArm(arms.a, settled.a, design, bounds),
     b: completedArm(arms.b, settled.b, design, bounds),
-    // A variance that would narrow the interval is not used.
+    // A covariance that would narrow the interval is ignored.
     covariance: Math.min(0, arms.covariance),
     difference: null,
     single: false,
@@ -91,7 +91,7 @@ const widened = (
   return clampInterval(wider, differenceBoundsOf(design) ?? wider)
 }
 
-/** The arm with maximum uncertainty, with everything settled observed. */
+/** Returns the arm as if everything settled were observed, with the greatest uncertainty. */
 const completedArm = (
   observed: ArmEstimate,
   settled: ArmEstimate,

@@ -1,27 +1,32 @@
-// Always-valid evidence: mixtures over possible differences. E-values are stored as logarithms.
+// Calculates always-valid evidence with mixtures over possible differences. E-values are stored as logarithms.
 
 import type { Design } from './design.ts'
 import { edge, type Interval } from './interval.ts'
 import type { Share } from './rate-intervals.ts'
 import { logBeta } from './special-functions.ts'
 
-/** Larger than any double. */
+/** A logarithm up to this number still has a finite exponential. */
 const largestLog = 700
 
 export const eValueOf = (logE: number): number => Math.exp(Math.min(largestLog, logE))
 
 export const pValueOf = (logE: number): number => Math.exp(Math.max(-largestLog, Math.min(0, -logE)))
 
-/** The tuning number is divided by this: the variance of the mixture that is narrowest there. */
+/** Returns the x at which intervals are narrowest, which corresponds to the tuning number of conversations. */
 const tuned = (alpha: number): number => -2 * Math.log(alpha) + Math.log(1 - 2 * Math.log(alpha))
 
-/** How much a conversation adds to x in the functions below: information, in units of the mixture's own. */
+/**
+ * Returns how much a conversation adds to the x of the functions below. x is the information in units of the mixture.
+ */
 export const informationRate = ({ alpha, tuningConversations }: Pick<Design, 'alpha' | 'tuningConversations'>) =>
   tuned(alpha) / tuningConversations
 
-/** From a t value squared, with a mixture of alternatives (the anytime-valid t test; degrees can be infinite). */
+/**
+ * Returns the evidence of a squared t value against a mixture of alternatives (the anytime-valid t test). Degrees can
+ * be infinite.
+ */
 export const tLogE = (tSquare: number, degrees: number, x: number): number => {
-  // An infinite one, from a variance near 0, is no more evidence than the largest.
+  // A variance near 0 can lead to an infinite value, which is no more evidence than the largest number.
   const square = Math.min(tSquare, Number.MAX_VALUE)
   const logR = -Math.log1p(x)
   const r = 1 / (1 + x)
@@ -29,7 +34,7 @@ export const tLogE = (tSquare: number, degrees: number, x: number): number => {
   return 0.5 * logR + 0.5 * (degrees + 1) * (Math.log1p(square / degrees) - Math.log1p((r * square) / degrees))
 }
 
-/** Standard errors required for evidence of 1/alpha; infinite while nothing is sufficient. */
+/** Returns how many standard errors are evidence of 1/alpha. This is infinite while nothing is sufficient. */
 export const tMultiplier = (degrees: number, x: number, alpha: number): number => {
   if (degrees === Number.POSITIVE_INFINITY) return normalMultiplier(x, alpha)
   const r = 1 / (1 + x)
@@ -38,15 +43,18 @@ export const tMultiplier = (degrees: number, x: number, alpha: number): number =
   return q > r ? Math.sqrt((degrees * -Math.expm1(exponent)) / (q - r)) : Number.POSITIVE_INFINITY
 }
 
-/** The same with infinite degrees of freedom. */
+/** Returns the multiplier for infinite degrees of freedom. */
 export const normalMultiplier = (x: number, alpha: number): number =>
   x <= 0 ? Number.POSITIVE_INFINITY : Math.sqrt(((1 + x) / x) * (Math.log1p(x) - 2 * Math.log(alpha)))
 
-/** Against a rate, with a beta mixture around it that is worth this many observations. */
+/**
+ * Returns the evidence against a rate. The mixture is a beta distribution around the rate that is worth `concentration`
+ * observations.
+ */
 export const rateLogE = ({ affected, all }: Share, rate: number, concentration: number): number => {
   const [before, beforeNot] = [concentration * rate, concentration * (1 - rate)]
   const notAffected = all - affected
-  // A single observation excludes impossible rates.
+  // A single observation excludes a rate of 0 or 1.
   if (rate <= 0) return affected > 0 ? Number.POSITIVE_INFINITY : 0
   if (rate >= 1) return notAffected > 0 ? Number.POSITIVE_INFINITY : 0
   return (
@@ -57,7 +65,10 @@ export const rateLogE = ({ affected, all }: Share, rate: number, concentration: 
   )
 }
 
-/** All rates that are not excluded, for independent observations; narrowest at this many. */
+/**
+ * Returns the rates that are not excluded, for independent observations. The interval is narrowest at the tuning
+ * number.
+ */
 export const anytimeRateInterval = (
   share: Share,
   { alpha, alphaTuned, tunedFor }: { alpha: number; alphaTuned: number; tunedFor: number },

@@ -1,4 +1,4 @@
-// The sums of one outcome over all units: each observation is counted once.
+// Keeps the sums of one outcome over all units. Each observation is counted once.
 
 import type { Design } from './design.ts'
 import {
@@ -13,26 +13,29 @@ import {
   type ValueSums,
 } from './sums.ts'
 
-/** Pending: an evaluation is queued or running. Missing: never produced. Failed: tried, or out of range. */
+/**
+ * `pending`: an evaluation is queued or running. `missing`: there was no evaluation. `failed`: the evaluation failed,
+ * or its value is out of range.
+ */
 export type ValueStatus = 'observed' | 'pending' | 'missing' | 'failed'
 
 export type StatusCounts = Record<ValueStatus, number>
 
-/** The values of a unit in one arm, less the arm's shift, and the number of conversations without one. */
+/** The values of a unit in one arm minus the arm's shift, and the number of conversations without a value. */
 export type OutcomeTotals = { observed: ValueSums; pending: number; missing: number; failed: number }
 
 export type OutcomeUnit = {
   a: OutcomeTotals
   b: OutcomeTotals
-  /** It has conversations in both arms, whether or not this outcome applies to them. */
+  /** Whether the unit has conversations in both arms, even if this outcome does not apply to them. */
   inBothArms: boolean
 }
 
 export type OutcomeSums = {
   observed: Sums
-  /** The same without units in both arms. */
+  /** The sums without units in both arms. */
   inOneArm: Sums
-  /** For all settled, so not pending: 1 is not observed, 0 is observed. */
+  /** Sums over everything that is not pending. The value is 1 if it was not observed, and 0 if it was. */
   unobserved: Sums
   counts: Record<Arm, StatusCounts>
 }
@@ -74,21 +77,21 @@ const change = (sums: OutcomeSums, { a, b, inBothArms }: OutcomeUnit, sign: 1 | 
 
 export const addOutcomeUnit = (sums: OutcomeSums, unit: OutcomeUnit): OutcomeSums => change(sums, unit, 1)
 
-/** To change a unit, subtract its former values and add its current ones. */
+/** Subtracts a unit. To change a unit, subtract its old values and add its new ones. */
 export const subtractOutcomeUnit = (sums: OutcomeSums, unit: OutcomeUnit): OutcomeSums => change(sums, unit, -1)
 
-/** Products of sums of larger scores would overflow. */
+/** The products of sums of larger scores would overflow. */
 const largestScore = 1e75
 
-/** Values that can be averaged. Anything else counts as failed. */
+/** Whether a value can be part of a mean. Any other value counts as failed. */
 export const isValue = (value: unknown, design: Pick<Design, 'kind' | 'range'>): value is number => {
-  // NaN is not below anything.
+  // The condition is written so that it is also false for NaN.
   if (typeof value !== 'number' || !(Math.abs(value) <= largestScore)) return false
   if (design.kind === 'boolean') return value === 0 || value === 1
   return design.range === null || (value >= design.range.low && value <= design.range.high)
 }
 
-/** For one conversation. */
+/** The outcome of one conversation. */
 export type OutcomeValue = { status: 'observed'; value: number } | { status: Exclude<ValueStatus, 'observed'> }
 
 export type UnitAnswers = { a: readonly OutcomeValue[]; b: readonly OutcomeValue[]; inBothArms: boolean }
@@ -99,14 +102,17 @@ const valuesOf = (answers: readonly OutcomeValue[], design: Design): number[] =>
 const holdAnswers = (answers: readonly OutcomeValue[], shift: number, design: Design): OutcomeTotals => {
   const observed = holdAll(valuesOf(answers, design), shift)
   const count = (status: ValueStatus) => answers.filter((answer) => answer.status === status).length
-  // An observation without a valid value has failed.
+  // An observation without a valid value counts as failed.
   const failed = count('failed') + count('observed') - observed.count
   return { observed, pending: count('pending'), missing: count('missing'), failed }
 }
 
-/** Computes everything from the rows in two passes: the mean of each arm comes first and is the shift. */
+/**
+ * Computes all sums from the rows in two passes. The first one calculates the mean of each arm, which becomes its
+ * shift.
+ */
 export const outcomeSumsOf = (units: readonly UnitAnswers[], design: Design): OutcomeSums => {
-  // Booleans are whole numbers and stay exact.
+  // Booleans are whole numbers, so their sums are exact without a shift.
   const shiftOf = (arm: Arm) =>
     design.kind === 'boolean' ? 0 : meanOf(units.flatMap((unit) => valuesOf(unit[arm], design)))
   let sums = noOutcomeSums(shiftOf('a'), shiftOf('b'))

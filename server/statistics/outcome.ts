@@ -1,4 +1,4 @@
-// The results of one outcome, from its sums.
+// Calculates the results of one outcome from its sums.
 
 import { type AnytimeDifference, anytimeDifference } from './anytime.ts'
 import { type ArmEstimate, type ArmEstimates, anytimeArmInterval, estimateArms, fixedArmInterval } from './arm.ts'
@@ -15,7 +15,7 @@ export type ArmResult = StatusCounts & {
   units: number
   sum: number
   mean: number | null
-  /** Only for scores. */
+  /** Null unless the outcome is a score. */
   standardDeviation: number | null
   designEffect: number
   fixed: Interval | null
@@ -27,7 +27,7 @@ export type Difference = { estimate: number | null; fixed: FixedDifference; anyt
 export type OutcomeResult = {
   arms: { a: ArmResult; b: ArmResult }
   difference: Difference & {
-    /** How much depends on units in both arms. */
+    /** The difference without units in both arms, which shows how much depends on them. */
     withoutUnitsInBothArms: Difference
   }
   lift: Lift
@@ -36,9 +36,9 @@ export type OutcomeResult = {
 }
 
 export type Wishes = {
-  /** The difference to detect reliably; null for the usual one. */
+  /** The difference to detect reliably. Null selects the default. */
   target: number | null
-  /** Over the last seven days. */
+  /** The average of the last seven days. */
   conversationsPerDay: number | null
 }
 
@@ -60,7 +60,10 @@ export const outcomeResult = (sums: OutcomeSums, design: Design, wishes: Wishes)
   }
 }
 
-/** At alpha divided by the number of secondary outcomes, intervals are simultaneously valid. */
+/**
+ * Returns the difference. If alpha is divided by the number of secondary outcomes, their intervals are simultaneously
+ * valid.
+ */
 export const differenceOf = (arms: ArmEstimates, design: Design, alpha = design.alpha): Difference => ({
   estimate: arms.difference,
   fixed: fixedDifference(arms, design, alpha),

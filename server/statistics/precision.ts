@@ -1,5 +1,5 @@
-// The smallest detectable difference, and the conversations required for a given one. Never the power at the observed
-// difference, which says nothing that p does not.
+// Calculates the smallest difference that can be detected, and how many conversations a given one requires. Never
+// calculates the power for the observed difference, which would say nothing that p does not.
 
 import { type AnytimeDifference, tLevel } from './anytime.ts'
 import type { ArmEstimates } from './arm.ts'
@@ -12,14 +12,14 @@ import { twoSidedZ } from './rate-intervals.ts'
 
 export type AnalysisPoint = {
   variance: number
-  /** Effective conversations; irrelevant for a fixed look. */
+  /** The number of effective conversations. A fixed look does not use it. */
   conversations: number
   mode: 'fixed' | 'anytime'
   alpha: number
   informationRate: number
 }
 
-/** The power after this many times more conversations (0: now). */
+/** Returns the power after this many times more conversations. 0 means now. */
 export const powerAt = (difference: number, look: AnalysisPoint, more: number): number => {
   const { variance, conversations, mode, alpha } = look
   const z = difference / Math.sqrt(variance / (1 + more))
@@ -30,7 +30,10 @@ export const powerAt = (difference: number, look: AnalysisPoint, more: number): 
 
 const mostTimes = 2 ** 27
 
-/** How many times more conversations reliable detection takes; null beyond reason. */
+/**
+ * Returns how many times more conversations are needed for reliable detection, or null if there would have to be
+ * unrealistically many.
+ */
 export const timesMore = (difference: number, look: AnalysisPoint, power: number): number | null => {
   const tooFew = (more: number) => powerAt(difference, look, more) < power
   if (!tooFew(0)) return 0
@@ -39,16 +42,19 @@ export const timesMore = (difference: number, look: AnalysisPoint, power: number
 }
 
 export type ExpectedPrecision = {
-  /** The smallest differences that are reliably detectable now. */
+  /** The smallest difference that can be detected reliably at the moment. */
   fixedDifference: number | null
   anytimeDifference: number | null
-  /** To detect this difference reliably. */
+  /** The difference to detect reliably, and how many more conversations that takes. */
   target: number | null
   moreConversations: number | null
   moreDays: number | null
 }
 
-/** A difference that most people want to detect: a fifth of arm a's rate, or of a standard deviation of its scores. */
+/**
+ * Returns a difference that most people want to detect: a fifth of arm a's rate, or of the standard deviation of its
+ * scores.
+ */
 export const defaultTarget = ({ a }: ArmEstimates, { kind }: Design): number | null => {
   if (a.mean === null || a.observed < 2) return null
   const target = 0.2 * (kind === 'boolean' ? a.mean : Math.sqrt(a.deviations / (a.observed - 1)))

@@ -1,21 +1,21 @@
-// For one share, and for two: counts can be effective ones, which are fractional.
+// Calculates intervals and tests for one share and for two. Counts can be effective ones, which are fractions.
 
 import { normalQuantile, normalTwoSided } from './distributions.ts'
 import { clamp, edge, type Interval } from './interval.ts'
 import { logGamma } from './special-functions.ts'
 
-/** The number of affected and all. */
+/** The number of affected observations, and of all. */
 export type Share = { affected: number; all: number }
 
 const rateOf = ({ affected, all }: Share) => affected / all
 
 export const twoSidedZ = (alpha: number): number => -normalQuantile(alpha / 2)
 
-/** Wilson's score interval with this many standard errors on each side. */
+/** Returns Wilson's score interval with this many standard errors on each side. */
 export const wilsonOf = ({ affected, all }: Share, z: number): Interval => {
   const centre = (2 * affected + z * z) / (2 * (all + z * z))
   const half = (z * Math.sqrt(z * z + 4 * affected * (1 - affected / all))) / (2 * (all + z * z))
-  // At the ends, rounding would exclude the share.
+  // At 0 and 1, rounding could otherwise exclude the share itself.
   return {
     low: affected <= 0 ? 0 : Math.max(0, centre - half),
     high: affected >= all ? 1 : Math.min(1, centre + half),
@@ -24,7 +24,7 @@ export const wilsonOf = ({ affected, all }: Share, z: number): Interval => {
 
 export const wilson = (share: Share, alpha: number): Interval => wilsonOf(share, twoSidedZ(alpha))
 
-/** Newcombe's interval for b − a (his method 10), from two of Wilson's. */
+/** Returns Newcombe's interval for b − a (his method 10), which combines two of Wilson's. */
 export const newcombe = (a: Share, b: Share, alpha: number): Interval => {
   const [rateA, rateB] = [rateOf(a), rateOf(b)]
   const [ofA, ofB] = [wilson(a, alpha), wilson(b, alpha)]
@@ -35,11 +35,11 @@ export const newcombe = (a: Share, b: Share, alpha: number): Interval => {
   }
 }
 
-/** The most likely rates with this difference (Miettinen and Nurminen 1985). */
+/** Returns the most likely rates with this difference (Miettinen and Nurminen 1985). */
 export const likeliestRates = (a: Share, b: Share, difference: number): { rateA: number; rateB: number } => {
   const all = a.all + b.all
   const affected = a.affected + b.affected
-  // A cubic in the rate of a.
+  // The rate of a is the root of a cubic polynomial.
   const c3 = all
   const c2 = (b.all + 2 * a.all) * difference - all - affected
   const c1 = (a.all * difference - all - 2 * a.affected) * difference + affected
@@ -52,7 +52,7 @@ export const likeliestRates = (a: Share, b: Share, difference: number): { rateA:
   return { rateA, rateB: clamp(rateA + difference, 0, 1) }
 }
 
-/** How many standard errors b − a is above this difference. */
+/** Returns how many standard errors b − a is above this difference. */
 const scoreZ = (a: Share, b: Share, difference: number): number => {
   const above = rateOf(b) - rateOf(a) - difference
   const { rateA, rateB } = likeliestRates(a, b, difference)
@@ -62,7 +62,7 @@ const scoreZ = (a: Share, b: Share, difference: number): number => {
   return above / Math.sqrt(Math.max(0, variance))
 }
 
-/** Miettinen and Nurminen's score interval for b − a. */
+/** Returns Miettinen and Nurminen's score interval for b − a. */
 export const scoreInterval = (a: Share, b: Share, alpha: number): Interval => {
   const z = twoSidedZ(alpha)
   const difference = rateOf(b) - rateOf(a)
@@ -72,7 +72,7 @@ export const scoreInterval = (a: Share, b: Share, alpha: number): Interval => {
   }
 }
 
-/** Tests whether two shares are equal, with the same score. */
+/** Tests whether two shares are equal, using the same score. */
 export const scoreTest = (a: Share, b: Share): { z: number; p: number } => {
   const all = a.all + b.all
   const rate = (a.affected + b.affected) / all
@@ -83,14 +83,17 @@ export const scoreTest = (a: Share, b: Share): { z: number; p: number } => {
   return { z, p: normalTwoSided(z) }
 }
 
-/** The smallest expected count of a cell of the two by two table. */
+/** Returns the smallest expected count of a cell of the two by two table. */
 export const leastExpected = (a: Share, b: Share): number => {
   const affected = a.affected + b.affected
   const all = a.all + b.all
   return (Math.min(affected, all - affected) * Math.min(a.all, b.all)) / all
 }
 
-/** Fisher's exact test, two-sided: all tables at most as likely as this one. Counts are whole. Conservative. */
+/**
+ * Returns the two-sided p of Fisher's exact test, which adds all tables that are at most as likely as this one. Counts
+ * must be whole. The test is conservative.
+ */
 export const fisher = (a: Share, b: Share): number => {
   const affected = a.affected + b.affected
   const all = a.all + b.all

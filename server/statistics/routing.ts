@@ -1,4 +1,4 @@
-// Whether units keep their arm, as confirmed at launch.
+// Checks whether units keep their arm, as the launch confirmed.
 
 import type { Interval } from './interval.ts'
 import { wilson } from './rate-intervals.ts'
@@ -6,13 +6,16 @@ import { wilson } from './rate-intervals.ts'
 export type Routing = {
   status: 'cannot_tell' | 'stable' | 'unstable_routing' | 'routed_per_conversation'
   units: number
-  /** Units with two or more conversations. */
+  /** The number of units with two or more conversations. */
   returning: number
-  /** Units with conversations in both arms. */
+  /** The number of units with conversations in both arms. */
   inBothArms: number
-  /** The share of returning units. */
+  /** The share of these among returning units. */
   shareInBothArms: { value: number; interval: Interval } | null
-  /** Units in both arms, divided by the number expected from random routing of conversations: 0 is stable, 1 random. */
+  /**
+   * The number of units in both arms, divided by the number that random routing of conversations would lead to. 0 is
+   * stable, and 1 is random.
+   */
   instability: number | null
 }
 
@@ -21,8 +24,8 @@ const leastShare = 0.01
 const byChance = 0.5
 
 /**
- * `unitsBySize` has the number of units by their conversations; `shareOfA` is the expected share of arm a, or the
- * observed one if none is expected.
+ * Checks the routing. `unitsBySize` is the number of units for each number of conversations. `shareOfA` is the expected
+ * share of arm a, or the observed one if no share is expected.
  */
 export const routing = (
   unitsBySize: ReadonlyMap<number, number>,

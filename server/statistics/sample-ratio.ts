@@ -1,17 +1,17 @@
-// Whether the arms get their share of units. Counts units, not conversations: returning callers would look like a
-// mismatch.
+// Checks whether the arms receive their share of units. Counts units instead of conversations, because returning
+// callers would look like a mismatch.
 
 import { chiSquareTail } from './distributions.ts'
 import { edge, type Interval } from './interval.ts'
 import { eValueOf, pValueOf, rateLogE } from './mixtures.ts'
 import { logBeta } from './special-functions.ts'
 
-/** Units by the arm of their first conversation. */
+/** The number of units by the arm of their first conversation. */
 export type Split = { a: number; b: number }
 
 /**
- * The concentrations of the mixtures around the expected share: a few hundred units show a large mismatch, thousands a
- * small one.
+ * The concentrations of the mixtures around the expected share. With them, a few hundred units show a large mismatch,
+ * and thousands a small one.
  */
 const concentrations = [100, 1000, 10_000]
 
@@ -20,7 +20,10 @@ const leastExpectedUnits = 5
 const watchBelow = 0.05
 const mismatchBelow = 0.01
 
-/** An ordinary test, which errs when it is read repeatedly: shown, never acted on. */
+/**
+ * Returns an ordinary test, which has more false alarms if it is read repeatedly. It is shown, but nothing depends on
+ * it.
+ */
 export const splitChiSquare = ({ a, b }: Split, expectedA: number): { chiSquare: number; p: number } => {
   const all = a + b
   if (all === 0) return { chiSquare: 0, p: 1 }
@@ -28,7 +31,7 @@ export const splitChiSquare = ({ a, b }: Split, expectedA: number): { chiSquare:
   return { chiSquare, p: chiSquareTail(chiSquare, 1) }
 }
 
-/** Always-valid evidence against the expected shares: the mean of the mixtures. */
+/** Returns always-valid evidence against the expected shares, as the mean of the mixtures. */
 export const splitLogE = ({ a, b }: Split, expectedA: number): number => {
   const logs = concentrations.map((each) => rateLogE({ affected: a, all: a + b }, expectedA, each))
   const largest = Math.max(...logs)
@@ -36,13 +39,13 @@ export const splitLogE = ({ a, b }: Split, expectedA: number): number => {
   return largest + Math.log(logs.reduce((sum, each) => sum + Math.exp(each - largest), 0) / logs.length)
 }
 
-/** The same for any number of arms and any prior; for two arms, `rateLogE`. */
+/** Returns the evidence for any number of arms and any prior. For two arms, it equals `rateLogE`. */
 export const dirichletLogE = (
   counts: readonly number[],
   expected: readonly number[],
   prior: readonly number[],
 ): number => {
-  // The multivariate beta function, adding one arm after another.
+  // This is the multivariate beta function, calculated by adding one arm after the other.
   const logMultiBeta = (values: readonly number[]) => {
     let [sum = 0, ...others] = values
     let log = 0
@@ -56,7 +59,7 @@ export const dirichletLogE = (
   return logMultiBeta(prior.map((each, at) => each + (counts[at] ?? 0))) - logMultiBeta(prior) - explained
 }
 
-/** The shares of arm a that the split does not exclude. */
+/** Returns the shares of arm a that the split does not exclude. */
 const splitInterval = (split: Split, alpha: number): Interval | null => {
   const all = split.a + split.b
   if (all === 0) return null
@@ -70,7 +73,7 @@ export type SampleRatio = {
   expectedA: number | null
   chiSquareP: number | null
   eValue: number
-  /** The minimum so far: it never rises. */
+  /** The lowest p so far, so it never rises. */
   p: number
   shareOfA: Interval | null
 }

@@ -1,13 +1,14 @@
-// The functions behind all distributions. Written here because npm libraries are either inexact where it matters (far
-// tails, many degrees of freedom) or add hundreds of modules: docs/decisions/0015-statistics.md.
+// The functions on which all distributions are based. They are implemented here because npm libraries are either
+// inexact where it matters (far tails, many degrees of freedom) or add hundreds of modules. See
+// docs/decisions/0015-statistics.md.
 
 const logSqrtTwoPi = 0.9189385332046728
 const stirlingFrom = 15
-/** Slightly more than the rounding error of a relative change. */
+/** This is slightly more than the rounding error of a relative change. */
 const enough = 5e-16
 const mostSteps = 100_000
 
-/** The remainder of Stirling's formula; from here on, the next term is below 1e-17. */
+/** Returns the remainder of Stirling's formula. From `stirlingFrom` on, the next term is below 1e-17. */
 const stirlingRest = (x: number): number => {
   const square = x * x
   return (
@@ -17,7 +18,7 @@ const stirlingRest = (x: number): number => {
   )
 }
 
-/** The logarithm of the gamma function, x > 0. */
+/** Returns the logarithm of the gamma function for x > 0. */
 export const logGamma = (x: number): number => {
   let product = 1
   let at = x
@@ -28,7 +29,10 @@ export const logGamma = (x: number): number => {
   return (at - 0.5) * Math.log(at) - at + logSqrtTwoPi + stirlingRest(at) - Math.log(product)
 }
 
-/** The logarithm of the beta function, a and b > 0. If both are large, their gammas would cancel. */
+/**
+ * Returns the logarithm of the beta function for a and b > 0. If both are large, the digits of their gammas would
+ * cancel.
+ */
 export const logBeta = (a: number, b: number): number => {
   const [small, large] = a < b ? [a, b] : [b, a]
   if (small < stirlingFrom) return logGamma(small) + logGammaRatio(large, small)
@@ -37,14 +41,16 @@ export const logBeta = (a: number, b: number): number => {
   return -0.5 * Math.log(large) + logSqrtTwoPi + rest + (small - 0.5) * Math.log(share) + large * Math.log1p(-share)
 }
 
-/** ln Γ(x) − ln Γ(x + more). */
+/** Returns ln Γ(x) − ln Γ(x + more). */
 const logGammaRatio = (x: number, more: number): number => {
   if (x < stirlingFrom) return logGamma(x) - logGamma(x + more)
   const rest = stirlingRest(x) - stirlingRest(x + more)
   return rest + (x - 0.5) * -Math.log1p(more / x) + more * (1 - Math.log(x + more))
 }
 
-/** A continued fraction with the modified Lentz method: `term(i)` returns the i-th numerator and denominator. */
+/**
+ * Evaluates a continued fraction with the modified Lentz method. `term(i)` returns the i-th numerator and denominator.
+ */
 const continuedFraction = (first: number, term: (index: number) => [number, number]): number => {
   const tiny = 1e-300
   const apart = (value: number) => (Math.abs(value) < tiny ? tiny : value)
@@ -62,7 +68,7 @@ const continuedFraction = (first: number, term: (index: number) => [number, numb
   return value
 }
 
-/** The regularised upper incomplete gamma function Q(a, x): small tails keep their digits. */
+/** Returns the regularised upper incomplete gamma function Q(a, x). Small tails keep their digits. */
 export const upperGamma = (a: number, x: number): number => {
   if (x <= 0) return 1
   if (x === Number.POSITIVE_INFINITY) return 0
@@ -79,11 +85,14 @@ export const upperGamma = (a: number, x: number): number => {
   return 1 - front * sum
 }
 
-/** The regularised incomplete beta function I_x(a, b); `rest` is 1 − x, a parameter because x can be almost 1. */
+/**
+ * Returns the regularised incomplete beta function I_x(a, b). `rest` is 1 − x. It is a parameter because x can be
+ * almost 1.
+ */
 export const incompleteBeta = (a: number, b: number, x: number, rest: number): number => {
   if (x <= 0) return 0
   if (rest <= 0) return 1
-  // Here the fraction converges fast; on the other side, the mirrored one does.
+  // The fraction converges quickly on one side, and the mirrored fraction on the other.
   if (x > (a + 1) / (a + b + 2)) return 1 - incompleteBeta(b, a, rest, x)
   const logX = x > 0.5 ? Math.log1p(-rest) : Math.log(x)
   const logRest = rest > 0.5 ? Math.log1p(-x) : Math.log(rest)

@@ -14,7 +14,7 @@ import {
 } from './outcome-sums.ts'
 import { addValue, sumsOf, type UnitValues } from './sums.ts'
 
-/** Sums updated one observation at a time equal those of all rows. */
+/** Checks that sums which are updated one observation at a time equal those of all rows. */
 
 const near = (found: unknown, expected: unknown, path = 'result'): void => {
   if (typeof expected === 'number') {
@@ -43,7 +43,7 @@ describe('sums', () => {
       b: b.map((value) => Math.round(value) / 10),
     })
     const cases = unitsOf(design.kind).chain((any) => {
-      // Scores with one decimal. If nearly all of a large value cancels, no sums in doubles have 9 digits left.
+      // The scores have one decimal. If nearly all of a large value cancels, no sums in doubles have nine digits left.
       const units = design.kind === 'boolean' ? any : any.map(tenths)
       const observations = observationsOf(units)
       return fc.tuple(fc.constant(units), fc.shuffledSubarray(observations, { minLength: observations.length }))
@@ -71,7 +71,7 @@ describe('sums', () => {
     for (const observation of observationsOf(units)) observe(replay, observation)
     const atOnce = differenceOf(estimateArms(sumsOf(units, 'numeric'), 'numeric'), numeric)
     near(differenceOf(armsSoFar(replay), numeric), atOnce)
-    // The offset is a power of two and so are the values' fractions: removing it is exact.
+    // The offset is a power of two, and so are the denominators of the values, so removing it is exact.
     const small = differenceOf(estimateArms(sumsOf(shifted(units, -(2 ** 30)), 'numeric'), 'numeric'), numeric)
     expect(atOnce.fixed.standardError).toBeCloseTo(small.fixed.standardError ?? Number.NaN, 9)
   })

@@ -1,30 +1,31 @@
-// The sums behind an outcome's results, over units, updated one unit at a time. A unit is a caller who may return, or a
-// single conversation; its observations are similar.
+// Keeps the sums over units from which the results of an outcome are calculated, and updates them one unit at a time. A
+// unit is a caller who may return, or a single conversation. The observations of a unit are similar.
 
 export type Arm = 'a' | 'b'
 
 /**
- * The values of a unit in one arm: the number of observations, their sum and sum of squares, each less the arm's shift.
+ * The number of observations of a unit in one arm, their sum, and the sum of their squares. The arm's shift is
+ * subtracted from each observation.
  */
 export type ValueSums = { count: number; sum: number; squares: number }
 
 export type UnitSums = { a: ValueSums; b: ValueSums }
 
 export type ArmSums = {
-  /** Subtracted from each value first, so that large values lose no digits. 0 for booleans. */
+  /** This number is subtracted from each value, so that large values lose no digits. It is 0 for booleans. */
   shift: number
-  /** Units with an observation. */
+  /** The number of units with an observation. */
   units: number
   count: number
   sum: number
   squares: number
-  /** Over units: of squared sums, of sum times count, of squared counts. */
+  /** Sums over units: of squared sums, of sum times count, and of squared counts. */
   sumSum: number
   sumCount: number
   countCount: number
 }
 
-/** For units with observations in both arms; the first word is for arm a. */
+/** Sums over the units with observations in both arms. The first word of each name is for arm a. */
 export type SharedSums = { units: number; sumSum: number; sumCount: number; countSum: number; countCount: number }
 
 export type Sums = { a: ArmSums; b: ArmSums; shared: SharedSums }
@@ -44,14 +45,14 @@ const noArmSums = (shift: number): ArmSums => ({
   countCount: 0,
 })
 
-/** The best shift of a numeric outcome is the first value of each arm. */
+/** Returns empty sums. For a numeric outcome, the best shift is the first value of each arm. */
 export const noSums = (shiftA = 0, shiftB = 0): Sums => ({
   a: noArmSums(shiftA),
   b: noArmSums(shiftB),
   shared: { units: 0, sumSum: 0, sumCount: 0, countSum: 0, countCount: 0 },
 })
 
-/** Returns the sums with one more value, which has the shift subtracted. */
+/** Returns the sums with one more value, from which the shift has been subtracted. */
 export const addValue = ({ count, sum, squares }: ValueSums, shifted: number): ValueSums => ({
   count: count + 1,
   sum: sum + shifted,
@@ -97,7 +98,7 @@ export const subtractUnit = (sums: Sums, unit: UnitSums): Sums => changeUnit(sum
 /** The values of one unit in each arm. */
 export type UnitValues = Record<Arm, readonly number[]>
 
-/** In small steps, so that large values lose no digits. */
+/** Returns the mean. Calculates it in small steps, so that large values lose no digits. */
 export const meanOf = (values: Iterable<number>): number => {
   let count = 0
   let mean = 0
@@ -114,7 +115,10 @@ export const holdAll = (values: readonly number[], shift: number): ValueSums => 
   return held
 }
 
-/** In two passes: the mean of each arm comes first and is the shift. Booleans are whole numbers and need none. */
+/**
+ * Computes the sums in two passes. The first one calculates the mean of each arm, which becomes its shift. Booleans are
+ * whole numbers and need none.
+ */
 export const sumsOf = (units: readonly UnitValues[], kind: 'boolean' | 'numeric'): Sums => {
   const meanIn = (arm: Arm) => meanOf(units.flatMap((unit) => unit[arm]))
   let sums = kind === 'boolean' ? noSums() : noSums(meanIn('a'), meanIn('b'))
@@ -125,6 +129,6 @@ export const sumsOf = (units: readonly UnitValues[], kind: 'boolean' | 'numeric'
   return sums
 }
 
-/** Every unit has a single observation, so that observations are independent. */
+/** Whether every unit has a single observation, so that observations are independent. */
 export const singleObservations = ({ a, b, shared }: Sums): boolean =>
   shared.units === 0 && a.count === a.units && b.count === b.units

@@ -29,7 +29,7 @@ import { addUnit, noSums, noUnit, sumsOf, type ValueSums } from './sums.ts'
 type Vector = { name: string; fn: string; input: never; expected: unknown; tolerance: number | string; source: string }
 
 const file = process.env.STATS_VECTORS ?? join(import.meta.dirname, 'vectors.json')
-// The structure is checked by running: anything unsuitable fails.
+// The structure is not validated, because anything unsuitable fails the test.
 const vectors = JSON.parse(readFileSync(file, 'utf8')) as Vector[]
 
 const ci = ({ low, high }: Interval) => [low, high]
@@ -38,7 +38,7 @@ const numeric = { kind: 'numeric', alpha: 0.05, tuningConversations: 1000, range
 
 type Moments = { n: number; sum: number; sumSquares: number }
 
-/** An arm with only known sums: its mean is subtracted as the shift. */
+/** Returns an arm for which only the sums are known. Its mean is subtracted as the shift. */
 const armOf = ({ n, sum, sumSquares }: Moments): ArmEstimate => {
   const deviations = sumSquares - sum ** 2 / n
   const variance = deviations / (n - 1) / n
@@ -100,7 +100,7 @@ const lookOf = ({ se2, n, alpha, tuningN = 1000, mode }: Power & { mode: 'fixed'
   informationRate: informationRate({ alpha, tuningConversations: tuningN }),
 })
 
-/** The sums up to each block. */
+/** Returns the sums up to each block. */
 const running = (blocks: readonly number[][]) => {
   let sums: number[] = []
   return blocks.map((block) => {
@@ -111,7 +111,7 @@ const running = (blocks: readonly number[][]) => {
 
 const runningMin = (ps: number[]) => ps.map((_, at) => Math.min(...ps.slice(0, at + 1)))
 
-/** By their name in the vectors. */
+/** The functions by their names in the vectors. */
 const functions: Record<string, (input: never) => unknown> = {
   welch: ({ a, b, alpha }: { a: Moments; b: Moments; alpha: number }) => fixedOf(armsOf(a, b), alpha),
   welchRaw: ({ a, b, alpha }: { a: number[]; b: number[]; alpha: number }) => {
@@ -168,7 +168,7 @@ const functions: Record<string, (input: never) => unknown> = {
   mnScoreTest: (input: Pair) => scoreTest(...sharesOf(input)),
   newcombe: (input: Pair) => ({ ci: ci(newcombe(...sharesOf(input), input.alpha)) }),
   agrestiCaffo: (input: Pair) => {
-    // Only the width is ours; theirs is around the adjusted difference.
+    // Only the width is compared, because the published interval is around the adjusted difference.
     const { xA, nA, xB, nB, alpha } = input
     let sums = noSums()
     for (let at = 0; at < nA; at++) sums = addUnit(sums, { ...noUnit, a: held([at < xA ? 1 : 0, 1]) })
@@ -270,7 +270,7 @@ const beforeAndAfter = ({ n, postSum, postSumSq, preSum, preSumSq, cross }: PreA
   products: cross,
 })
 
-/** Checks that every expected number is there, within the tolerance; other results do not matter. */
+/** Checks that the result contains every expected number within the tolerance. It can contain others. */
 const expectClose = (found: unknown, expected: unknown, tolerance: number | string, path: string): void => {
   if (typeof expected === 'number') {
     const relative = typeof tolerance === 'string'

@@ -1,4 +1,4 @@
-// The result of an outcome in words. It never recommends what to do.
+// Describes the result of an outcome in words. Never recommends what to do.
 
 import type { AnytimeDifference } from './anytime.ts'
 import type { ArmEstimates } from './arm.ts'
@@ -23,7 +23,7 @@ const reasons: Record<Concern, string> = {
   routed_per_conversation: 'returning callers get a random variant each time',
 }
 
-/** What makes all outcomes of an experiment untrustworthy. */
+/** Returns what makes all outcomes of an experiment untrustworthy. */
 export const concernsOf = (health: {
   sampleRatio: Pick<SampleRatio, 'status'>
   concurrency: Pick<Concurrency, 'status'>
@@ -41,7 +41,7 @@ export type Shown = {
   anytime: Pick<AnytimeDifference, 'interval' | 'reason'>
   worstCase: Pick<WorstCase, 'signSurvives'> | null
   concerns: readonly Concern[]
-  /** The direction that the monitor declares to be better. */
+  /** The direction that the monitor declares as better. */
   better: 'higher' | 'lower' | null
   finished: boolean
 }
@@ -101,5 +101,5 @@ const decimals = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3, u
 
 const decimal = (value: number) => decimals.format(value)
 
-/** Rates as percentages, so that their differences are points. */
+/** Shows rates as percentages, so that their differences are percentage points. */
 const inPoints = (value: number, { kind }: Design) => decimal(kind === 'boolean' ? 100 * value : value)

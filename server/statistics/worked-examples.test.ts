@@ -9,7 +9,7 @@ import { type OutcomeValue, outcomeSumsOf, type UnitAnswers } from './outcome-su
 import type { Arm } from './sums.ts'
 import { verdictOf } from './verdict.ts'
 
-/** The examples in the guide have the computed numbers, and no others. */
+/** Checks that the examples in the guide show the computed numbers, and no others. */
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/experiments.md'), 'utf8')
 
@@ -19,7 +19,7 @@ const sectionOf = (number: number): string => {
   return section.replace(/\n> |\n/g, ' ')
 }
 
-/** Example numbers and dates are not results. */
+/** Returns the numbers in a section. The numbers of examples and dates are not results. */
 const numbersIn = (section: string): string[] =>
   section
     .replace(/[Ee]xample \d/g, '')
@@ -49,7 +49,7 @@ const known = (interval: Interval | null | undefined): Interval => {
   return interval
 }
 
-/** As in the guide: rates and their differences as points. */
+/** Formats rates and their differences as percentage points, like the guide. */
 const points = (value = Number.NaN, decimals = 1) => Math.abs(100 * value).toFixed(decimals)
 const both = (interval: Interval, decimals = 1) => [points(interval.low, decimals), points(interval.high, decimals)]
 const width = ({ low, high }: Interval) => high - low
@@ -90,7 +90,7 @@ describe('the worked examples', () => {
     const lifts = [points(lift.estimate ?? Number.NaN, 0), ...both(relative, 0)]
     const given = ['120', '600', '170', '590', '1.14', '16.5', '2', '15', difference.anytime.p.toFixed(3)]
     expect(new Set(numbersIn(section))).toEqual(new Set([...given, ...rates, ...both(fixed), ...lifts]))
-    // A possible value, as an example.
+    // The guide mentions one of the possible values as an example.
     const anytime = known(difference.anytime.interval)
     expect(anytime.low).toBeLessThan(0.02)
     expect(anytime.high).toBeGreaterThan(0.15)

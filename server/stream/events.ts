@@ -1,12 +1,12 @@
 import type { Change, ChangeKind, Notice } from '../platform/changes/changes.ts'
 import type { Resource } from '../platform/changes/resources.ts'
 
-/** More IDs than this become one event without an ID. */
+/** If there are more IDs than this, a single event without an ID is sent. */
 const mostEvents = 5
 
 type Merged = { change: Change; ids: Set<string> | undefined }
 
-/** Merges the changes of several transactions, so that many of a kind become one. */
+/** Merges the changes of several transactions, so that many changes of a kind become one. */
 export const mergeChanges = (notices: Notice[]): Change[] => {
   const merged = new Map<string, Merged>()
   for (const change of notices.flatMap(({ changes }) => changes)) {
@@ -27,18 +27,21 @@ export const mergeChanges = (notices: Notice[]): Change[] => {
 
 export type StreamEvent = { kind: ChangeKind | 'resync'; id?: string; resource: Resource | 'all' }
 
-/** Some changes could not be sent, so clients have to request everything they show again. */
+/** Tells clients that some changes could not be sent, so they have to request everything they show again. */
 export const resync: StreamEvent = { kind: 'resync', resource: 'all' }
 
 export const eventsOf = ({ resource, kind, ids }: Change): StreamEvent[] =>
   ids ? ids.map((id) => ({ kind, id, resource })) : [{ kind, resource }]
 
-/** The last event has the position of the stream, so a client that reconnects in between gets all of them again. */
+/**
+ * Encodes events. Only the last one contains the position of the stream, so that a client that reconnects in between
+ * receives all of them again.
+ */
 export const encodeEvents = (events: StreamEvent[], position: string): Buffer => {
   const last = events.length - 1
   const lines = events.map((event, at) => `${at === last ? `id: ${position}\n` : ''}data: ${JSON.stringify(event)}\n\n`)
   return Buffer.from(lines.join(''))
 }
 
-/** Keeps the connection open, and moves the position past changes that the reader may not learn of. */
+/** Keeps the connection open. Also moves the position past changes that the reader may not know of. */
 export const heartbeat = (position: string): Buffer => Buffer.from(`: heartbeat\nid: ${position}\n\n`)

@@ -23,7 +23,7 @@ const actor: Actor = {
   requestId: 'request',
 }
 
-/** Streams whose lookups the test answers when it wants to. */
+/** Opens streams whose lookups the test answers when it wants to. */
 const open = async () => {
   const asked: PromiseWithResolvers<string[]>[] = []
   let notify: (payload: string) => void = () => {}

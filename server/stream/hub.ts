@@ -1,5 +1,6 @@
-// The event streams of this process. One connection to the database brings the changes of all organizations; those with
-// open streams are kept for a moment, merged, and written to each stream whose reader may learn of them.
+// Manages the event streams of this process. One connection to the database receives the changes of all organizations.
+// For organizations with open streams, changes are collected for a moment, merged, and written to each stream whose
+// reader may know of them.
 
 import type { ServerResponse } from 'node:http'
 import { Counter, Gauge } from 'prom-client'
@@ -19,32 +20,37 @@ import { type Audience, classOf, mayLearn } from './audience.ts'
 import { encodeEvents, eventsOf, heartbeat, mergeChanges, resync, type StreamEvent } from './events.ts'
 import { openRing, type Ring } from './ring.ts'
 
-/** Changes within this time become one write to each stream. The first one is sent immediately. */
+/** How long changes are collected, so that each stream gets one write. The first change is sent immediately. */
 const mergeMs = 500
 const heartbeatSeconds = 20
 const healthSeconds = 60
-/** In bytes. A reader with more unread events is disconnected, and catches up when it reconnects. */
+/**
+ * The most bytes that a reader can leave unread. A reader with more is disconnected, and catches up when it reconnects.
+ */
 const mostUnread = 64 * 1024
-/** Notifications of an organization that wait to be written. */
+/** The most notifications of an organization that can wait to be written. */
 const mostPending = 1_000
 /** How long an organization without streams is remembered for readers who reconnect. */
 const keptMs = 2 * 60_000
-/** Readers whose access is checked again at the same time. */
+/** How many readers' access is checked at the same time. */
 const checksAtOnce = 8
 
 export type Reader = {
   actor: Actor
   response: ServerResponse
-  /** Send the events after this position. */
+  /** The position after which events are sent. */
   lastEventId: string | undefined
   /** Identifies the reader again. Throws if access has ended. */
   identifyAgain: () => Promise<{ actor: Actor; expiresAt: Date | null }>
 }
 
 export type Streams = {
-  /** Rejects if a limit is reached. Resolves once the stream is open; `begin` writes the head of the response. */
+  /**
+   * Opens a stream. Rejects if a limit is reached. Resolves once the stream is open, and calls `begin` to write the
+   * head of the response.
+   */
   open: (reader: Reader, begin: () => void) => Promise<void>
-  /** Ends all streams and accepts no more, so that clients reconnect to another process. */
+  /** Ends all streams and accepts no others, so that clients reconnect to another process. */
   drain: () => void
   close: () => void
 }
@@ -55,18 +61,18 @@ type Topic = {
   org: OrgId
   streams: Set<Stream>
   ring: Ring
-  /** Until they are written. */
+  /** The notifications that are not written yet. */
   pending: Notice[]
-  /** The position of the last ones that were written. */
+  /** The position of the last notifications that were written. */
   written: string
   writtenAt: number
   timer: NodeJS.Timeout | undefined
   isWriting: boolean
-  /** People with an unfinished blind review; undefined if that may have changed. */
+  /** The people with an unfinished blind review. Undefined if that may have changed. */
   blind: Set<string> | undefined
-  /** How often it may have changed. */
+  /** How often `blind` may have changed. */
   doubts: number
-  /** Some changes were dropped before they were written. */
+  /** Whether changes were dropped before they were written. */
   hasLost: boolean
   leftAt: number
 }
@@ -78,7 +84,7 @@ type Options = {
   clock: Clock
   metrics: Pick<Metrics, 'registry'>
   log: Log
-  /** The people with an unfinished blind review. */
+  /** Lists the people with an unfinished blind review. */
   listBlindReviewers: (org: OrgId) => Promise<string[]>
 }
 
@@ -90,12 +96,15 @@ const full = (message: string) => new ApiError('unavailable', message, { retryAf
 const isAboutBlindness = ({ changes }: Notice): boolean =>
   changes.some(({ resource }) => resource === 'reviews' || resource === 'buckets')
 
-/** The changes that are hidden from blind reviewers. They may be outdated once the reviews are submitted. */
+/**
+ * Tells people that these resources may be outdated after they submitted a blind review, because changes were hidden
+ * from them.
+ */
 const unhidden: StreamEvent[] = (['results', 'reviews'] as const)
   .filter((resource) => ruleOf(resource).hiddenFromBlind)
   .map((resource) => ({ kind: 'updated', resource }))
 
-/** The most events in one write. A client that has to request more than this may as well request everything. */
+/** The most events in one write. If a client has to request more than this, it can as well request everything. */
 const mostEvents = 500
 
 const eventsFor = (audience: Audience, changes: Change[]): StreamEvent[] => {
@@ -122,7 +131,7 @@ export const openStreams = async (options: Options): Promise<Streams> => {
   const { limits } = config
   const topics = new Map<string, Topic>()
   const slots = Array.from({ length: heartbeatSeconds }, () => new Set<Stream>())
-  /** Open streams and those about to open, by person. */
+  /** The number of streams of each person, including those that are about to open. */
   const byPerson = new Map<string, number>()
   const byOrg = new Map<string, number>()
   let count = 0
@@ -222,7 +231,7 @@ export const openStreams = async (options: Options): Promise<Streams> => {
     stream.className = classOf(stream.audience)
   }
 
-  /** Finds out who has an unfinished blind review. Nothing is written before that. */
+  /** Finds out who has an unfinished blind review. Nothing is written until this is known. */
   const learnBlindness = async (topic: Topic): Promise<void> => {
     while (topic.blind === undefined) {
       const { doubts } = topic
@@ -266,7 +275,7 @@ export const openStreams = async (options: Options): Promise<Streams> => {
     if (topic.isWriting) return
     topic.isWriting = true
     try {
-      // What arrives meanwhile is written as well, so access that ends meanwhile counts, too.
+      // Changes that arrive during the check are written too, so the access must be current for them.
       do {
         await checking
         if (topic.streams.size > 0) await learnBlindness(topic)
@@ -310,7 +319,7 @@ export const openStreams = async (options: Options): Promise<Streams> => {
     schedule(topic)
   }
 
-  /** Notifications were lost. */
+  /** Handles a loss of notifications. */
   const onReconnect = (): void => {
     for (const topic of topics.values()) {
       const position = newId()
@@ -324,7 +333,7 @@ export const openStreams = async (options: Options): Promise<Streams> => {
   // Access
 
   const toCheck = new Map<Stream, Topic>()
-  /** Resolves when the access of all readers in doubt is known. Nothing is written before that. */
+  /** Resolves when the access of all uncertain readers is known. Nothing is written until then. */
   let checking: Promise<unknown> | undefined
 
   const check = async (topic: Topic, stream: Stream): Promise<void> => {
@@ -336,7 +345,7 @@ export const openStreams = async (options: Options): Promise<Streams> => {
       stream.expiresAt = expiresAt
       setAudience(topic, stream)
     } catch {
-      // Reconnecting tells the client why.
+      // When the client reconnects, it learns the reason.
       end(topic, stream)
     }
   }
@@ -376,7 +385,7 @@ export const openStreams = async (options: Options): Promise<Streams> => {
     }
   }
 
-  /** Announced regularly, because some health checks only depend on time, such as silence. */
+  /** Announces changes of health regularly, because some checks only depend on time, such as silence. */
   const announceHealth = (): void => {
     const changes: Change[] = [{ resource: 'health', kind: 'updated' }]
     for (const topic of topics.values()) {
@@ -413,7 +422,7 @@ export const openStreams = async (options: Options): Promise<Streams> => {
   }
 
   const open: Streams['open'] = async (reader, begin) => {
-    // Someone who left before they were identified never closes again, so they would be counted forever.
+    // If the reader left before they were identified, the stream will not close again, and would be counted forever.
     if (reader.response.destroyed) return
     const release = reserve(reader.actor)
     reader.response.once('close', release)

@@ -3,18 +3,21 @@ import { answers, NoQuery } from '../platform/http/schemas.ts'
 import type { StreamDeps } from './deps.ts'
 import { EventStream } from './schema.ts'
 
-/** Clients of a process that stopped don't all reconnect in the same second. */
+/**
+ * Returns when to reconnect. The time is random, so that the clients of a process that stopped don't all reconnect in
+ * the same second.
+ */
 const retryMs = () => 1_000 + Math.floor(Math.random() * 4_000)
 
 const headers = {
   'content-type': 'text/event-stream; charset=utf-8',
-  // Keeps proxies from changing, compressing, or buffering it.
+  // These headers keep proxies from changing, compressing, or buffering the stream.
   'cache-control': 'no-store, no-transform',
   'x-accel-buffering': 'no',
 }
 
 export const stream = (app: App, { streams }: StreamDeps): void => {
-  // Fastify waits for open requests, and streams never end on their own.
+  // Fastify waits for open requests, and streams don't end by themselves.
   app.addHook('preClose', async () => streams.drain())
 
   app.get(

@@ -7,5 +7,5 @@ const text = Type.String({
   ],
 })
 
-/** Fastify accepts the content of a response by media type in place of a schema, which its types lack. */
+/** In place of a schema, Fastify accepts the content of a response by media type, but its types don't allow that. */
 export const EventStream = { content: { 'text/event-stream': { schema: text } } } as unknown as TSchema

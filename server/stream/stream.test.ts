@@ -43,7 +43,7 @@ const open = async (headers: Record<string, string>) => {
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
-/** A change that everyone may learn of, so whatever came before has arrived. */
+/** Publishes a change that everyone may know of. When it arrives, everything before it has arrived too. */
 const marker = () => publishChanges(deps.db, org, { resource: 'companies', kind: 'updated' })
 const arrived = { resource: 'companies', kind: 'updated' }
 
@@ -341,7 +341,7 @@ describe('limits', () => {
       (await deps.metrics.registry.getSingleMetric('earshot_streams_cut_total')?.get())?.values[0]?.value ?? 0
     const before = await cuts()
     const ids = ['long'.repeat(1_500)]
-    // The kernel takes some megabytes before anything has to wait.
+    // The kernel buffers some megabytes before anything has to wait.
     await expect
       .poll(
         async () => {

@@ -14,7 +14,7 @@ const textOfPart = (part: unknown): string | null => {
   )
 }
 
-/** The text of a message: a string, or parts, of which images, audio, and reasoning have none. */
+/** Returns the text of a message, which is a string or a list of parts. Images, audio, and reasoning have no text. */
 export const textOfContent = (content: unknown): string | null => {
   if (content === null || content === undefined) return null
   if (typeof content === 'string') return textOf(content)

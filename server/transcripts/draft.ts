@@ -1,11 +1,11 @@
 import type { Turn, TurnRole } from './turn.ts'
 
-/** One entry as read from a format. Omitted values are unset in the turn. */
+/** One entry as a format's reader returns it. Omitted values are not set in the turn. */
 export type TurnDraft = {
   role: TurnRole
   kind: Turn['kind']
   text?: string | null
-  /** From the start of the conversation; the caller rounds and validates it. */
+  /** The time from the start of the conversation. The caller rounds and validates it. */
   startMs?: number | null
   endMs?: number | null
   interrupted?: boolean
@@ -28,8 +28,8 @@ export type Hints = {
   startedAt?: Date
 }
 
-/** Reads one format; undefined if the content has another structure. */
+/** Reads one format. Returns undefined if the content has another structure. */
 export type Reader = (content: unknown, hints: Hints) => Iterable<TurnDraft> | undefined
 
-/** The content has the structure of a format, but something in it is invalid. */
+/** The content has the structure of a format, but a part of it is invalid. */
 export class Unreadable extends Error {}

@@ -1,7 +1,7 @@
 import { isObject } from '../platform/is-object.ts'
 import { Unreadable } from './draft.ts'
 
-/** Reads JSON from others: everything can be missing, and anything can be anywhere. */
+/** Reads JSON of other senders. Everything can be missing, and anything can be anywhere. */
 
 export type JsonObject = Record<string, unknown>
 
@@ -15,7 +15,7 @@ export const at = (value: unknown, ...path: string[]): unknown => {
   return found
 }
 
-/** The list itself, or the first list found along one of the paths (`call.transcript_object`). */
+/** Returns the list itself, or the first list at one of the paths (`call.transcript_object`). */
 export const listAt = (content: unknown, ...paths: string[]): unknown[] | undefined => {
   if (Array.isArray(content)) return content
   return paths.map((path) => at(content, ...path.split('.'))).find(Array.isArray)
@@ -23,13 +23,13 @@ export const listAt = (content: unknown, ...paths: string[]): unknown[] | undefi
 
 export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {})
 
-/** A non-blank string, or null. */
+/** Returns a string that is not empty, or null. */
 export const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 
-/** An ID, which some senders write as a number. */
+/** Returns an ID, which some senders write as a number. */
 export const idOf = (value: unknown): string | null => (Number.isSafeInteger(value) ? String(value) : textOf(value))
 
-/** A finite number, also from a numeric string. */
+/** Returns a finite number. Also accepts a string that contains one. */
 export const numberOf = (value: unknown): number | null => {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null
   return typeof value === 'string' && /^-?\d{1,15}(\.\d{1,15})?$/.test(value) ? Number(value) : null
@@ -43,15 +43,15 @@ export const secondsToMs = (value: unknown): number | null => {
   return seconds === null ? null : seconds * 1_000
 }
 
-/** No data is older than the year 2000: an earlier number has another unit, or is not a time. */
+/** No data is older than the year 2000. An earlier number has another unit or is not a time. */
 const earliestInstant = Date.UTC(2_000, 0)
 const latestInstant = Date.UTC(9_999, 11, 31)
 
-/** A time from milliseconds since 1970. */
+/** Returns a time in milliseconds since 1970 as a Date. */
 export const instantOfMs = (value: number | null): Date | null =>
   value !== null && value >= earliestInstant && value < latestInstant ? new Date(Math.round(value)) : null
 
-/** A time from ISO 8601 with an offset; without one, the time is ambiguous. */
+/** Returns a time in ISO 8601 as a Date. Returns null if it has no offset, because it would be ambiguous. */
 export const instantOf = (value: unknown): Date | null => {
   if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\dT[\d:.]{5,20}(Z|[+-]\d\d:?\d\d)$/i.test(value)) return null
   return instantOfMs(Date.parse(value))
@@ -60,7 +60,7 @@ export const instantOf = (value: unknown): Date | null => {
 export const msSince = (start: Date | null | undefined, instant: Date | null): number | null =>
   start && instant ? instant.getTime() - start.getTime() : null
 
-/** Without recursion, because it measures the depth of the value. */
+/** Whether a value is nested more deeply than the limit. Does not recurse, because the depth is unknown. */
 export const isDeeperThan = (value: unknown, limit: number): boolean => {
   let level: object[] = isNested(value) ? [value] : []
   for (let depth = 0; level.length > 0; depth += 1) {
@@ -81,10 +81,10 @@ const nestedIn = (level: object[]): object[] => {
 const isNested = (value: unknown): value is object => typeof value === 'object' && value !== null
 
 const nestingLimit = 64
-// Characters that an escape can contain although the text around it was checked: NUL, or a lone surrogate.
+// An escape can contain characters that the check of the text around it has not found: NUL, or a lone surrogate.
 const unstorable = /\\u(0000|d[89a-f])/i
 
-/** The object or array in a JSON string; undefined if it contains none, or one that cannot be stored. */
+/** Returns the object or array in a JSON string. Returns undefined if there is none, or if it can't be stored. */
 export const nestedJson = (text: string): JsonObject | unknown[] | undefined => {
   if (!/^\s{0,100}[[{]/.test(text)) return undefined
   let value: unknown
@@ -94,12 +94,12 @@ export const nestedJson = (text: string): JsonObject | unknown[] | undefined => 
     return undefined
   }
   if (typeof value !== 'object' || value === null || isDeeperThan(value, nestingLimit)) return undefined
-  // JSON.stringify writes a surrogate pair as it is, and only what cannot be stored as an escape.
+  // JSON.stringify writes a surrogate pair unchanged. Only what can't be stored becomes an escape.
   if (unstorable.test(text) && unstorable.test(JSON.stringify(value))) return undefined
   return value as JsonObject | unknown[]
 }
 
-/** Each entry of a list as an object. */
+/** Yields each entry of a list as an object. */
 export function* entriesOf(list: unknown[], what = 'entry'): Generator<JsonObject> {
   for (const [index, entry] of list.entries()) {
     if (!isObject(entry)) throw new Unreadable(`${what} ${index} is not an object`)
@@ -107,6 +107,6 @@ export function* entriesOf(list: unknown[], what = 'entry'): Generator<JsonObjec
   }
 }
 
-/** Whether an entry of the list is an object with that property; the rest can be anything. */
+/** Whether an entry of the list is an object for which `has` is true. The other entries can be anything. */
 export const someEntry = (list: unknown[], has: (entry: JsonObject) => boolean): boolean =>
   list.some((entry) => isObject(entry) && has(entry))

@@ -2,14 +2,14 @@ import { type TurnDraft, Unreadable } from './draft.ts'
 import { nestedJson } from './json.ts'
 import type { Turn } from './turn.ts'
 
-/** Creates turns from a reader's drafts: fills in what is unset, and rejects what exceeds the limits. */
+/** Creates turns from a reader's drafts. Adds the values that are not set, and rejects what exceeds the limits. */
 
 const maxTurns = 100_000
 const maxWords = 1_000_000
 const maxCharacters = 20_000_000
-/** Thirty days. A later time is not a time from the start of a conversation. */
+/** Thirty days. A later time can't be a time from the start of a conversation. */
 const latestMs = 30 * 24 * 60 * 60 * 1_000
-/** Clocks of two machines differ: something this shortly before the start counts as at the start. */
+/** The clocks of two machines differ, so something this shortly before the start counts as the start. */
 const clockSkewMs = 1_000
 
 const wholeMs = (value: number | null | undefined): number | null => {
@@ -17,7 +17,7 @@ const wholeMs = (value: number | null | undefined): number | null => {
   return Math.max(0, Math.round(value))
 }
 
-/** An end before its start is unknown; the start is what sources measure first. */
+/** Returns start and end. If the end is before the start, it is unknown, because sources measure the start first. */
 const span = ({ startMs, endMs }: { startMs?: number | null; endMs?: number | null }) => {
   const [start, end] = [wholeMs(startMs), wholeMs(endMs)]
   return { startMs: start, endMs: start !== null && end !== null && end < start ? null : end }
@@ -37,7 +37,7 @@ const latencyOf = (figures: TurnDraft['latency']): Turn['latency'] => {
 
 const jsonOf = (value: unknown): unknown => (typeof value === 'string' ? (nestedJson(value) ?? value) : (value ?? null))
 
-/** A result often only has the ID of its call. */
+/** Returns a function that adds the names of tools to results, which often only have the ID of their call. */
 const toolReader = () => {
   const names = new Map<string, string>()
   return (tool: TurnDraft['tool']): Turn['tool'] => {

@@ -15,7 +15,7 @@ import { isDeeperThan, nestedJson } from './json.ts'
 import { gatherTurns } from './normalize-turns.ts'
 import type { Turn } from './turn.ts'
 
-/** In this order: unique formats come before common ones. */
+/** The readers in the order in which they are tried. Distinctive formats come before common ones. */
 const readers: Record<string, Reader> = {
   twilio: readTwilio,
   otel: readOtel,
@@ -44,7 +44,10 @@ const readerFor = (content: unknown, hints: Hints): { format: string; drafts: It
   return undefined
 }
 
-/** Reads a transcript in any supported format into turns: all of it, or none with the reason. */
+/**
+ * Reads a transcript in any supported format into turns. Returns either all of them, or the reason why it can't be
+ * read.
+ */
 export const readTranscript = (given: unknown, hints: Hints = {}): TranscriptReading => {
   const content = (typeof given === 'string' && nestedJson(given)) || given
   if (isDeeperThan(content, deepest)) return { unreadable: `the transcript is nested more than ${deepest} levels deep` }

@@ -1,21 +1,21 @@
-// Finds phone, card, and social security numbers in text. Every step reads a bounded part of the text, so time is
-// linear, and every decision ignores what a marker could replace, so redacted text stays unchanged.
+// Finds phone, card, and social security numbers in text. Every step reads a limited part of the text, so the time is
+// linear. No decision depends on what a marker could replace, so text that is already redacted does not change.
 
 const digit = '[0-9\\u0660-\\u0669\\u06f0-\\u06f9\\uff10-\\uff19]'
 const dash = '\\-\\u2010-\\u2015'
 const space = ' \\t\\u00a0\\u2009\\u202f'
 
-/** Consecutive digits, and the separator before them, if it can belong to one number. */
+/** Consecutive digits, and the separator before them if they can continue a number. */
 type Group = { start: number; end: number; gap: string; digits: string; afterId: boolean }
 
-/** Letters that are separated from numbers by a space: other scripts may write both without one. */
+/** Matches letters that a space separates from numbers. Other scripts may write both without a space. */
 const letter = '[\\p{sc=Latin}\\p{sc=Greek}\\p{sc=Cyrillic}_]'
 const endsInLetter = new RegExp(`${letter}$`, 'u')
 const startsWithLetter = new RegExp(`^${letter}`, 'u')
 const extension = new RegExp(`^(?:x|ext)\\.? ?${digit}`, 'i')
 const endsAsId = new RegExp(`${letter}[-_]$`, 'u')
 
-/** Separators between the groups of one number: `-`, `.`, `/`, a space or two, brackets. */
+/** Matches separators between the groups of one number: `-`, `.`, `/`, one or two spaces, brackets. */
 const gapForm = new RegExp(`^(?:\\.|\\)?[${space}]{0,2}\\(?|\\)?[${space}]?[${dash}/][${space}]?\\(?)$`)
 const longestGap = 4
 const cardGap = new RegExp(`^(?:[${dash}]|[${space}]{1,2})$`)
@@ -25,7 +25,7 @@ const octet = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
 const year = '(?:19|20)\\d\\d'
 const hex = (length: number) => `[\\da-f]{${length}}`
 
-/** Grouped digits that are not personal: IDs, IP addresses, dates, amounts, decimals. */
+/** Matches groups of digits that are not personal: IDs, IP addresses, dates, amounts, and decimals. */
 const harmless = new RegExp(
   [
     `(?<![\\da-z-])${hex(8)}-${hex(4)}-${hex(4)}-${hex(4)}-${hex(12)}(?![\\da-z-])`,
@@ -35,7 +35,7 @@ const harmless = new RegExp(
     `(?<!\\+|\\d ?)(?:0?[1-9]|[12]\\d|3[01]) (?:0?[1-9]|1[0-2]) ${year}(?! ?\\d)`,
     `(?<!\\d[-/]?)${year} ?[-–/] ?${year}(?![-/]?\\d)`,
     `(?<![\\d.,+(] ?)[1-9]\\d?([ .’'\\u00a0\\u202f])\\d{3}\\3\\d{3}(?!\\3?\\d)`,
-    // A decimal; not the end of a phone number such as (555) 010.0199.
+    // This is a decimal, but not the end of a phone number such as (555) 010.0199.
     `(?<![\\d.+])(?!(?<=\\d{3} |\\) ?)\\d{3}\\.\\d{4}(?!\\d))(?:0|[1-9]\\d{0,11})\\.\\d+(?!\\.?\\d)`,
   ].join('|'),
   'gi',
@@ -44,7 +44,9 @@ const harmless = new RegExp(
 const groupForm = new RegExp(`${digit}+`, 'g')
 const numeral = (char: string) => char.charCodeAt(0) & 0xf
 
-/** Returns whether groups overlap something harmless, in text order. */
+/**
+ * Returns a function that checks whether groups overlap something harmless. It must be called in the order of the text.
+ */
 const openHarmless = (text: string) => {
   const spans = [...text.matchAll(harmless)].map(({ index, 0: { length } }) => ({ start: index, end: index + length }))
   let next = 0
@@ -54,7 +56,7 @@ const openHarmless = (text: string) => {
   }
 }
 
-/** Separators between two groups that may belong to one number. */
+/** Returns the separator between two groups that may belong to one number. */
 const gapOf = (text: string, from: number, to: number): string => (to - from <= longestGap ? text.slice(from, to) : '')
 
 const touchesLetter = (text: string, start: number, end: number): boolean => {
@@ -63,7 +65,7 @@ const touchesLetter = (text: string, start: number, end: number): boolean => {
   return endsAfterLetter || endsInLetter.test(text.slice(Math.max(0, start - 1), start))
 }
 
-/** Groups that may belong together. Groups next to a letter, or in harmless text, are excluded. */
+/** Finds groups that may belong together. Excludes groups next to a letter or in harmless text. */
 const findRuns = (text: string): Group[][] => {
   const isHarmless = openHarmless(text)
   const runs: Group[][] = []
@@ -77,7 +79,7 @@ const findRuns = (text: string): Group[][] => {
       previous = { end, kept: isSafe, run: [] }
       continue
     }
-    // IDs continue after a letter and a dash: ORD-2024-0012345, 7f3-4512-8891.
+    // An ID continues after a letter and a dash: ORD-2024-0012345, 7f3-4512-8891.
     const afterAttached = previous?.kept === false && gap === '-'
     const afterId = afterAttached || endsAsId.test(text.slice(Math.max(0, start - 2), start))
     const group = { start, end, gap, digits: found, afterId }
@@ -99,13 +101,16 @@ const passesLuhn = (digits: string): boolean => {
   return sum % 10 === 0
 }
 
-/** Times since 1970 in ms, µs, or ns until 2033. A tenth of them would look like cards, and no card starts with 1. */
+/**
+ * Whether the digits are a time since 1970 in ms, µs, or ns, up to 2033. A tenth of such times would look like cards,
+ * but no card starts with 1.
+ */
 const isInstant = (digits: string): boolean => numeral(digits) === 1 && [13, 16, 19].includes(digits.length)
 
 export const isCard = (digits: string): boolean =>
   digits.length >= 13 && digits.length <= 19 && numeral(digits) !== 0 && !isInstant(digits) && passesLuhn(digits)
 
-/** Decides whether groups are one number of a kind. */
+/** A kind of number. `fits` decides whether groups form one. */
 type Kind = { marker: string; maxDigits: number; fits: (groups: Group[], digits: string, before: string) => boolean }
 
 const gapsOf = (groups: Group[]) => groups.slice(1).map(({ gap }) => gap)
@@ -127,7 +132,7 @@ const ssn: Kind = {
   },
 }
 
-/** An international number is recognized by its plus, any other by its grouping. Only digits are an ID. */
+/** Recognizes an international number by its plus, and any other by its grouping. Digits without either are an ID. */
 const phone: Kind = {
   marker: '[phone]',
   maxDigits: 15,
@@ -146,7 +151,7 @@ const phone: Kind = {
 
 type NumberMatch = { start: number; end: number; marker: string }
 
-/** Takes the longest number of the kind at the first possible position, and continues after it. */
+/** Finds the longest number of a kind at the first possible position, and continues after it. */
 const findKind = (text: string, run: Group[], kind: Kind, found: NumberMatch[]): Group[][] => {
   const left: Group[][] = [[]]
   for (let at = 0; at < run.length; ) {
@@ -189,7 +194,7 @@ export const redactNumbers = (text: string): string => {
   const parts: string[] = []
   let done = 0
   for (const { start, end, marker } of found) {
-    // The bracket before a number may be the end of the one before it, as in "555 0100(555) 0101".
+    // The bracket before a number may also be the end of the previous number, as in "555 0100(555) 0101".
     parts.push(text.slice(done, Math.max(start, done)), marker)
     done = end
   }

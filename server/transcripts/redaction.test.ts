@@ -275,7 +275,7 @@ describe('redaction', () => {
     ]
     for (const part of [...hostile, 'a1', '0', '.', ' ', '12 345 ', '+', '1) (', '19', '1/1/']) {
       const text = long(part)
-      // Quadratic time would take a minute for each.
+      // If the time were quadratic, each would take a minute.
       expect(typeof redact(text), part).toBe('string')
     }
     redact(`${long('a.')}@${long('a.')}`)

@@ -1,11 +1,12 @@
-// Redacts transcripts and metadata in PHI mode before they are stored. It knows how people and software write addresses
-// and numbers. Words ("ada at example dot com") and numbers across several turns stay.
+// Redacts transcripts and metadata in PHI mode before they are stored. Recognizes how people and software write
+// addresses and numbers. Does not redact addresses in words ("ada at example dot com") or numbers that span several
+// turns.
 
 import { isObject } from '../platform/is-object.ts'
 import { type JsonObject, nestedJson } from './json.ts'
 import { isCard, redactNumbers } from './redaction-numbers.ts'
 
-// Other scripts may not separate an address with a space, so only Latin letters continue Latin ones.
+// Other scripts may not put a space next to an address, so only Latin letters continue Latin ones.
 const latin = '\\p{sc=Latin}\\p{N}'
 const any = '\\p{L}\\p{N}'
 const inLocal = { latin: new RegExp(`[${latin}.!#$%&'*+/=?^_\`{|}~-]`, 'u'), any: new RegExp(`[${any}._%+-]`, 'u') }
@@ -13,7 +14,7 @@ const inDomain = { latin: new RegExp(`[${latin}.-]*`, 'uy'), any: new RegExp(`[$
 const asLatin = /[\p{sc=Latin}\p{N}.!#$%&'*+/=?^_`{|}~-]/u
 const wholeDomain = /^[^.-].*\.(?:xn--[a-z0-9-]+|\p{L}{2,})/isu
 
-/** From each @ to both sides, so that every character is checked twice at most. */
+/** Redacts email addresses. Searches from each @ to both sides, so that every character is checked at most twice. */
 const redactAddresses = (text: string): string => {
   const parts: string[] = []
   let done = 0
@@ -31,7 +32,9 @@ const redactAddresses = (text: string): string => {
   return parts.length === 0 ? text : parts.join('') + text.slice(done)
 }
 
-/** Strings with JSON, such as arguments of tools, are redacted as JSON, so that they stay valid. */
+/**
+ * Redacts a string. If it contains JSON, such as the arguments of a tool, redacts it as JSON, so that it stays valid.
+ */
 const redactText = (text: string): string => {
   const nested = nestedJson(text)
   if (nested) {
@@ -42,8 +45,8 @@ const redactText = (text: string): string => {
 }
 
 /**
- * Above 2^53, the last digits of a number are lost, so the checksum of a card does not work, but most of it is still
- * there.
+ * Whether a number is a card number. Above 2^53, its last digits are lost, so the checksum does not work, but most of
+ * the number is still there.
  */
 const isCardNumber = (value: number): boolean => {
   if (!Number.isInteger(value) || value < 1e12 || value >= 1e19) return false
@@ -70,8 +73,9 @@ const maskWord = (word: unknown): unknown => {
 }
 
 /**
- * The words of a turn contain parts of a number ("555", "0100"). If their joined text, or the text next to them,
- * contains a number, all words with digits are redacted, because it is unknown which of them belong to it.
+ * Redacts the words of a turn, which can contain parts of a number ("555", "0100"). If their joined text, or the text
+ * next to them, contains a number, all words with digits are redacted, because it is unknown which of them belong to
+ * it.
  */
 const redactWords = (words: unknown[], besideRedacted: boolean): unknown[] => {
   const redacted = mapList(words, redact)
@@ -79,7 +83,7 @@ const redactWords = (words: unknown[], besideRedacted: boolean): unknown[] => {
   return besideRedacted || redactText(spoken) !== spoken ? mapList(redacted, maskWord) : redacted
 }
 
-/** The same list if nothing changed. */
+/** Returns the same list if nothing changed. */
 const mapList = (list: unknown[], change: (value: unknown) => unknown): unknown[] => {
   const changed = list.map((value) => change(value))
   return changed.some((value, index) => value !== list[index]) ? changed : list
@@ -105,9 +109,9 @@ const redactObject = (object: JsonObject): JsonObject => {
 }
 
 /**
- * Replaces every email address, phone, card, and social security number in the strings of a JSON value with its kind,
- * such as `[phone]`, and cards among its numbers too; property names stay. Returns the same value if there is nothing
- * to redact, also for redacted values. Recursion is as deep as the value, so the caller limits the depth.
+ * Replaces every email address, phone number, card number, and social security number in the strings of a JSON value by
+ * its kind, such as `[phone]`. Also replaces numbers that are card numbers, but no property names. Returns the same
+ * value if there is nothing to redact. Recurses as deep as the value, so the caller limits the depth.
  */
 export const redact = (value: unknown): unknown => {
   if (typeof value === 'string') return redactText(value)

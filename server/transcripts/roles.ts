@@ -15,7 +15,7 @@ const roles = new Map(
   Object.entries(spellings).flatMap(([role, names]) => names.map((name) => [name, role as TurnRole] as const)),
 )
 
-/** Returns the role for a source's name of a speaker; undefined for unknown ones. */
+/** Returns the role for a source's name of a speaker, or undefined if the name is unknown. */
 export const knownRole = (name: string): TurnRole | undefined =>
   name.length > 40
     ? undefined
@@ -30,7 +30,7 @@ export const roleOf = (name: string): TurnRole => knownRole(name) ?? 'other'
 
 export type SpokenEntry = { entry: JsonObject; name: string; role: TurnRole }
 
-/** Each entry of a list in which every one has a role. */
+/** Yields each entry of a list. Every entry must have a role. */
 export function* spokenEntries(list: unknown[]): Generator<SpokenEntry> {
   let index = 0
   for (const entry of entriesOf(list)) {

@@ -6,7 +6,7 @@ import { correctedRate } from './corrected.ts'
 const seed = 20_261_121
 const calls = 2_000
 
-/** Calls with results of a monitor with this sensitivity and error rate. */
+/** Creates calls with results of a monitor with this sensitivity and error rate. */
 const simulate = (
   random: ReturnType<typeof seededRandom>,
   truth: number,
@@ -45,7 +45,7 @@ describe('a corrected rate', () => {
         const asJudged = share(counted.affected, calls) ?? { low: 1, high: 0 }
         if (asJudged.low <= truth && truth <= asJudged.high) heldAsJudged++
       }
-      // 95%, less two standard errors of so few runs.
+      // The bound is 95% minus two standard errors of so few runs.
       expect(held / runs, `seed ${seed}`).toBeGreaterThan(0.928)
       expect(heldAsJudged / runs, `seed ${seed}`).toBeLessThan(truth === 0.5 ? 0.9 : 0.1)
     },

@@ -1,4 +1,4 @@
-// The affected rate of a period, corrected with people's reviews of a fair sample.
+// Corrects the affected rate of a period with people's reviews of a fair sample.
 
 import { mendedVariance } from '../statistics/arm.ts'
 import { tQuantile } from '../statistics/distributions.ts'
@@ -12,8 +12,8 @@ type Counted = { affected: number; notAffected: number }
 type Reviewed = { judge: number; human: number }
 
 /**
- * Each call is its own unit. Null while too few are reviewed. The interval is Wilson's, for the number of reviews
- * without a monitor that would be as precise.
+ * Returns the corrected rate, or null while there are too few reviews. Each call is its own unit. The interval is
+ * Wilson's for the number of reviews that would be as precise without a monitor.
  */
 export const correctedRate = ({ affected, notAffected }: Counted, reviews: Reviewed[]) => {
   const units = reviews.map(({ judge, human }): ReviewedUnit => {
@@ -35,7 +35,7 @@ export const correctedRate = ({ affected, notAffected }: Counted, reviews: Revie
   const corrected = correctArm({ units, others: { ...noSums().a, ...sums } })
   if (!corrected) return null
   const { reviewed, mean, variance } = corrected
-  // With few affected judgments, or few differences, the spread says too little.
+  // With few affected judgments or few differences, the spread is not reliable.
   const differing = reviews.reduce((sum, { judge, human }) => sum + Math.abs(human - judge), 0)
   const mended = variance + Math.max(fewPeople(corrected), fewPeople({ human: differing, reviewed }))
   const rate = Math.min(1, Math.max(0, mean))

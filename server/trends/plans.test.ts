@@ -13,7 +13,7 @@ import { countByTime } from './queries.ts'
 
 const { it } = onPlainPostgres('reads plans of one node')
 
-/** Counts over long periods only read the index of results. */
+/** Checks that counts over long periods only read the index of results. */
 
 const { pool, db, explain } = await openPlans()
 
@@ -23,7 +23,7 @@ const busy = monitor(1)
 const since = new Date('2026-01-01T00:00:00Z')
 const until = new Date('2026-03-01T00:00:00Z')
 
-// A call per minute for 83 days, with three monitors, and realistic texts.
+// There is a call every minute for 83 days, with results of three monitors and realistic texts.
 beforeAll(async () => {
   await pool.query(`
     INSERT INTO organizations (id, name, slug, monitors, observability, metrics, monitor_exports, export_webhooks,

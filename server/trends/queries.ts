@@ -15,12 +15,12 @@ type Counts = {
 
 const nothing: Counts = { affected: 0, notAffected: 0, unscored: 0, failed: 0, meanScore: null, cost: null }
 
-/** Costs are not in the primary key: only judges have them, and only theirs are read from rows. */
+/** `withCost` also reads costs from the rows. They are not in the primary key, and only judges have them. */
 type TrendQuery = Calendar & CalendarWindow & { version: number | undefined; mostBuckets: number; withCost: boolean }
 
 /**
- * The results of a monitor by the start of the calls, oldest first, including empty intervals. An index-only scan;
- * backward, it has the newest version of each conversation first.
+ * Counts the results of a monitor by the start of the calls, oldest first, including empty intervals. Uses a backward
+ * index-only scan, which returns the newest version of each conversation first.
  */
 export const countByTime = async (db: Db, org: OrgId, monitorId: string, wanted: TrendQuery) => {
   const { version, mostBuckets, withCost, ...asked } = wanted
@@ -57,9 +57,8 @@ export const countByTime = async (db: Db, org: OrgId, monitorId: string, wanted:
 type Judged = { judge: number; human: number }
 
 /**
- * Reviewed calls of a fair sample: the monitor's result, 1 for affected, and the share of people who agree, in a bucket
- * or outside.
- * Counted like `countByTime`.
+ * Lists reviewed calls of a fair sample with the monitor's result, which is 1 for affected, and the share of people who
+ * judged the call affected, in a bucket or outside of one. Selects the same results as `countByTime`.
  */
 export const listReviewedResults = async (db: Db, org: OrgId, monitorId: string, { since, until, version }: Within) => {
   const counts =

@@ -22,7 +22,7 @@ beforeEach(async () => {
 
 type ResultWord = 'affected' | 'not_affected' | 'unscored' | 'failed'
 
-/** A call with a result of a monitor version. */
+/** Creates a call with a result of a monitor version. */
 const give = async (
   startedAt: string,
   found: ResultWord,
@@ -72,7 +72,7 @@ describe('the trend of a monitor', () => {
       affectedRate: 1 / 3,
       meanScore: 2.5,
     })
-    // Wilson's interval for 1 of 3.
+    // These are the bounds of Wilson's interval for 1 of 3.
     expect(first.low).toBeCloseTo(0.0615, 4)
     expect(first.high).toBeCloseTo(0.7923, 4)
     expect(counts(first)).toEqual([1, 2, 1, 0])
@@ -114,7 +114,7 @@ describe('the trend of a monitor', () => {
   })
 
   it('follows the days and weeks of a time zone across clock changes', async () => {
-    // Summer time begins in Berlin on the 29th: that day has 23 hours.
+    // Summer time begins in Berlin on the 29th, so that day has 23 hours.
     await give('2026-03-28T23:30:00Z', 'affected')
     await give('2026-03-29T21:59:00Z', 'affected')
     await give('2026-03-29T22:00:00Z', 'not_affected')
@@ -142,7 +142,7 @@ describe('the trend of a monitor', () => {
   it('starts each day at its own midnight, even if clocks change at midnight', async () => {
     const startsIn = async (timezone: string, window: string) =>
       (await trend(`${window}&timezone=${timezone}`)).data.map(({ start }: { start: string }) => start.slice(0, 16))
-    // The 24th starts at one o'clock in Cairo, the days after it at midnight.
+    // In Cairo, the 24th starts at one o'clock, and the following days at midnight.
     const cairo = 'until=2026-04-26T21:30:00Z&since='
     expect(await startsIn('Africa/Cairo', `${cairo}2026-04-22T22:00:00Z`)).toEqual([
       '2026-04-22T22:00',
@@ -157,8 +157,8 @@ describe('the trend of a monitor', () => {
       '2026-04-25T21:00',
       '2026-04-26T21:00',
     ])
-    // In 2025, the 2nd has two midnights in Havana, and in 2026 no day has. A period that starts between them loses
-    // nothing.
+    // In Havana, 2 November 2025 has two midnights, which no day of 2026 has. A period that starts between them must
+    // not lose anything.
     await give('2025-11-02T04:45:00Z', 'affected')
     const havana = 'since=2025-11-02T04:30:00Z&until=2025-11-04T05:00:00Z'
     expect(await startsIn('America/Havana', havana)).toEqual([
@@ -168,7 +168,7 @@ describe('the trend of a monitor', () => {
     ])
     const { data } = await trend(`${havana}&timezone=America/Havana`)
     expect(data.map(counts)[0]).toEqual([1, 0, 0, 0])
-    // On Lord Howe Island, clocks move by half an hour at two; Kathmandu is a quarter off.
+    // On Lord Howe Island, clocks move by half an hour at two o'clock. Kathmandu's offset ends in a quarter of an hour.
     expect(
       await startsIn('Australia/Lord_Howe', 'interval=hour&since=2026-10-03T14:30:00Z&until=2026-10-03T18:00:00Z'),
     ).toEqual(['2026-10-03T14:30', '2026-10-03T15:00', '2026-10-03T16:00', '2026-10-03T17:00'])

@@ -34,7 +34,7 @@ export const monitorTrend = (app: App, { db, replica, clock }: Deps): void => {
       if (since && until <= since) throw invalid(window.until ? 'until' : 'since', 'must be later than since')
       const timezone = readTimeZone(window.timezone, 'timezone')
       const { id, number, kind } = await getMonitor(db, actor.org, params.id)
-      // For a monitor with one version, it is the newest for each call, which needs no lookup.
+      // If a monitor has one version, every result is the newest of its call, so it does not have to be looked up.
       const asked = {
         interval,
         timezone,

@@ -1,11 +1,11 @@
 import type { Feature } from '../platform/identity/actor.ts'
 
 type Kind = {
-  /** Required for sending it. */
+  /** The feature without which the event is not sent. */
   feature?: Feature
 }
 
-/** All kinds of events that an endpoint can subscribe to. Add a line for another kind. */
+/** All kinds of events that an endpoint can subscribe to. Add a line for a new kind. */
 const subscribable = {
   'monitor_export.completed': { feature: 'exportWebhooks' },
   'monitor_export.failed': { feature: 'exportWebhooks' },
@@ -21,10 +21,10 @@ const subscribable = {
 
 export type SubscribableEvent = keyof typeof subscribable
 
-/** `webhook.test` goes to an endpoint on request, whatever its subscriptions. */
+/** `webhook.test` is sent to an endpoint on request, whatever its subscriptions are. */
 export type EventType = SubscribableEvent | 'webhook.test'
 
-// Object.keys forgets the literal types.
+// Object.keys loses the literal types.
 export const subscribableEvents = Object.keys(subscribable) as SubscribableEvent[]
 export const eventTypes: readonly EventType[] = [...subscribableEvents, 'webhook.test']
 

@@ -34,7 +34,7 @@ export const listEndpoints = (db: Db, org: OrgId, page: Page) =>
     .$call(newestFirst('id', page))
     .execute()
 
-/** Only active endpoints can be chosen for notifications. */
+/** Finds an endpoint that can be chosen for notifications, which has to be active. */
 export const findEndpoint = (db: Db, org: OrgId, id: string) =>
   db
     .selectFrom('webhook_endpoints')
@@ -49,7 +49,7 @@ export const getEndpoint = async (db: Db, org: OrgId, id: string) => {
   return endpoint
 }
 
-/** Includes the sealed secrets, which never leave the service. */
+/** Returns an endpoint with its encrypted secrets, which never leave the service. */
 export const findSealedEndpoint = (db: Db, org: OrgId, id: string) =>
   db
     .selectFrom('webhook_endpoints')
@@ -67,7 +67,7 @@ export const lockEndpoint = (trx: Db, org: OrgId, id: string) =>
     .forUpdate()
     .executeTakeFirstOrThrow(notFound)
 
-/** Counts, and blocks other additions in the organization until the transaction ends. */
+/** Counts the endpoints. Until the transaction ends, no other transaction of the organization can add one. */
 export const lockEndpointCount = async (trx: Db, org: OrgId): Promise<number> => {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended('webhook endpoints of ' || ${org}::text, 0))`.execute(trx)
   const { count } = await trx
@@ -83,7 +83,7 @@ type NewEndpoint = {
   name: string
   url: string
   events: string[]
-  /** Sealed. */
+  /** Encrypted. */
   secret: string
   createdByUserId: string
   now: Date
@@ -163,7 +163,7 @@ export const listSubscribedEndpoints = async (trx: Db, org: OrgId, eventType: st
   return rows.map(({ id }) => id)
 }
 
-/** For the URL of the request: the endpoint may have another one by now. */
+/** An endpoint with the URL that a request was sent to. The endpoint may have another URL by now. */
 type EndpointAddress = { id: string; url: string }
 
 export const updateHealth = (trx: Db, org: OrgId, { id, url }: EndpointAddress, accepted: boolean, now: Date) =>
@@ -173,18 +173,18 @@ export const updateHealth = (trx: Db, org: OrgId, { id, url }: EndpointAddress, 
     .where('organization_id', '=', org)
     .where('id', '=', id)
     .where('url', '=', url)
-    // Most attempts change nothing here, and write nothing.
+    // Most attempts change nothing here, so they write nothing.
     .where('failing_since', accepted ? 'is not' : 'is', null)
     .execute()
 
 type Disabling = {
   reason: DisabledReason
   now: Date
-  /** Only one that has been failing at least since then. */
+  /** The endpoint is only disabled if it has been failing since this time or longer. */
   failingSince?: Date
 }
 
-/** Whether it was active until now. */
+/** Disables an endpoint. Returns whether it was still active. */
 export const disableEndpoint = async (trx: Db, org: OrgId, { id, url }: EndpointAddress, disabling: Disabling) => {
   const { reason, now, failingSince } = disabling
   const disabled = await trx
@@ -200,7 +200,7 @@ export const disableEndpoint = async (trx: Db, org: OrgId, { id, url }: Endpoint
   return disabled !== undefined
 }
 
-/** Deletes expired secrets. */
+/** Selects expired secrets, which are deleted. */
 export const replacedSecrets = dueRows({
   table: 'webhook_endpoints',
   isDue: (now) => sql`previous_secret_until <= ${now}`,

@@ -108,7 +108,7 @@ it.each([
   { url: 'http://hooks.example.com/' },
   { url: 'https://user:password@hooks.example.com/' },
   { url: 'https://hooks.example.com/a b' },
-  // They look like another URL.
+  // These look like another URL.
   { url: 'https://hooks.example.org\\@hooks.example.com/' },
   { url: 'https://h\u043e\u043eks.example.com/' },
   { url: 'https://hooks.example.org/\u202emoc.elpmaxe.skooh' },

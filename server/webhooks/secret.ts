@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import type { Secrets } from '../platform/secrets/secrets.ts'
 
-/** As in Standard Webhooks. */
+/** Returns a new secret in the format of Standard Webhooks. */
 export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 
-/** The context of a sealed secret: it cannot be decrypted elsewhere, but keeps its context as the previous one. */
+/**
+ * Returns the context of a sealed secret, which can't be decrypted in another one. The secret keeps its context when it
+ * becomes the previous one.
+ */
 export const secretContext = (org: string, id: string) => `${org}/webhook-endpoint/${id}/secret`
 
 export const sealSecret = (secrets: Secrets, org: string, id: string, secret: string): string =>
@@ -12,7 +15,7 @@ export const sealSecret = (secrets: Secrets, org: string, id: string, secret: st
 
 type Sealed = { id: string; secret: string; previousSecret: string | null; previousSecretUntil: Date | null }
 
-/** All signing secrets: the current one, and during a rotation the previous one. */
+/** Returns all secrets that sign: the current one, and during a rotation also the previous one. */
 export const openSigningSecrets = (secrets: Secrets, org: string, sealed: Sealed, now: Date): string[] => {
   const { id, secret, previousSecret, previousSecretUntil } = sealed
   const isRotating = previousSecret !== null && previousSecretUntil !== null && previousSecretUntil > now

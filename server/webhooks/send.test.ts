@@ -134,7 +134,7 @@ it('a delivery that the service cannot attempt ends with a reason, and can be re
   const reason = 'The delivery failed. Ask the operator of the service.'
   expect((await call('GET', path, { key })).body).toMatchObject({ status: 'failed', reason, attemptCount: 0 })
   expect((await call('POST', `${path}/redeliver`, { key })).status).toBe(202)
-  // The operator can also retry the dead job.
+  // Operators can also retry the dead job.
   expect(await deps.jobs.retryDead('all')).toHaveLength(1)
   await deps.jobs.drain([deliver], deps, { delayed: true })
   expect((await call('GET', path, { key })).body).toMatchObject({ status: 'succeeded', reason: null, attemptCount: 1 })

@@ -6,19 +6,19 @@ import { insertDelivery } from './deliveries/queries.ts'
 import type { EventType } from './events.ts'
 import { listSubscribedEndpoints } from './queries.ts'
 
-/** `data` is the resource as in GET. */
+/** `data` is the resource as GET returns it. */
 export type WebhookEvent = { type: EventType; data: object }
 
 type SendDeps = Pick<Deps, 'jobs' | 'clock'>
 
 type SendOptions = {
-  /** The user who must be a member for sending; checked again before each attempt. */
+  /** The user who must be a member for the event to be sent. Each attempt checks this again. */
   onlyWhileMember?: string
 }
 
 /**
- * Queues a delivery to that endpoint, in the caller's transaction: neither exists without the other. Returns the
- * delivery's ID, or undefined if the endpoint does not exist. A delivery to an inactive one fails with the reason.
+ * Queues a delivery to an endpoint, as part of the caller's transaction. Returns the delivery's ID, or undefined if the
+ * endpoint does not exist. A delivery to an inactive endpoint fails with the reason.
  */
 export const sendEvent = async (
   { jobs, clock }: SendDeps,
@@ -37,7 +37,10 @@ export const sendEvent = async (
   return id
 }
 
-/** Sends to every active endpoint that subscribes to the kind, except those that get it from `sendEvent`. */
+/**
+ * Sends an event to every active endpoint that subscribes to its kind, except those that receive it through
+ * `sendEvent`.
+ */
 export const publishEvent = async (
   deps: SendDeps,
   trx: Db,

@@ -6,7 +6,7 @@ import { replaceAddressChange } from './queries.ts'
 
 type Change = { userId: string; email: string; lifetimeMs: number }
 
-/** Creates the link that gives the account this address when opened. It replaces a former link of the person. */
+/** Creates a link that gives the account this address when it is opened. It replaces an earlier link of the person. */
 export const makeAddressLink = async (
   { clock, baseUrl }: Pick<Deps, 'clock' | 'baseUrl'>,
   trx: Db,

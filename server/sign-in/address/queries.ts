@@ -2,7 +2,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { violatedConstraint } from '../../platform/db/errors.ts'
 import { ApiError } from '../../platform/errors.ts'
 
-/** No issuer has verified the new address yet. */
+/** Changes the address of an account. No issuer has verified the new address yet. */
 export const updateUserEmail = async (trx: Db, userId: string, email: string): Promise<void> => {
   await trx
     .updateTable('users')
@@ -17,7 +17,7 @@ export const updateUserEmail = async (trx: Db, userId: string, email: string): P
 
 type AddressChange = { userId: string; email: string; tokenHash: string; expiresAt: Date; createdAt: Date }
 
-/** Replaces the person's former link. */
+/** Stores a change of address in place of the person's earlier one. */
 export const replaceAddressChange = (trx: Db, { userId, email, tokenHash, expiresAt, createdAt }: AddressChange) => {
   const change = { email, token_hash: tokenHash, expires_at: expiresAt, created_at: createdAt }
   return trx
@@ -27,7 +27,7 @@ export const replaceAddressChange = (trx: Db, { userId, email, tokenHash, expire
     .execute()
 }
 
-/** Takes the change that a link confirms, so that it works once. */
+/** Deletes and returns the change that a link confirms, so that the link works once. */
 export const takeAddressChange = (trx: Db, tokenHash: string, now: Date) =>
   trx
     .deleteFrom('address_changes')
@@ -39,7 +39,7 @@ export const takeAddressChange = (trx: Db, tokenHash: string, now: Date) =>
 export const getUserEmail = async (db: Db, userId: string): Promise<string> =>
   (await db.selectFrom('users').select('email').where('id', '=', userId).executeTakeFirstOrThrow()).email
 
-/** Password links that were sent to a person's former address. */
+/** Deletes the password links that were sent to a person's earlier address. */
 export const deleteOpenLinksAllOrgs = (trx: Db, userId: string) =>
   trx
     .deleteFrom('invitations')

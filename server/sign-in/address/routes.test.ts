@@ -53,7 +53,7 @@ it('without email, gives nobody an unconfirmed address, and reveals nothing abou
   expect(free).toMatchObject({ status: 409, body: { message: expect.stringContaining('--new-email') } })
   expect(taken.body).toEqual(free.body)
   expect([await signIn(person.email), await signIn(email)]).toEqual([200, 401])
-  // A person invited with the address is someone else.
+  // Someone else is invited with this address.
   const body = { email, name: 'Ada', role: 'owner' }
   const { status, body: invited } = await call('POST', '/v1/members', { key: org.key, body })
   expect(status).toBe(201)
@@ -112,7 +112,7 @@ it('with email, does not reveal whether another account has an address, and neve
   await server.drain()
   const before = received.length
   expect((await change(taken.email)).body).toEqual({ email: person.email, confirmationSent: true })
-  // Someone else may take it before the link is opened.
+  // Another person may take the address before the link is opened.
   await change(email)
   await server.drain()
   expect(received.slice(before).map(({ recipients }) => recipients)).toEqual([[email]])

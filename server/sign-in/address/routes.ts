@@ -22,7 +22,10 @@ import { isPlaceholder } from './placeholder.ts'
 import { deleteOpenLinksAllOrgs, getUserEmail, takeAddressChange, updateUserEmail } from './queries.ts'
 
 const tags = ['Sign-in']
-/** Longer than enqueuing an email takes, so that timing reveals nothing. */
+/**
+ * The response takes at least this long, which exceeds the time to enqueue an email, so that its timing reveals
+ * nothing.
+ */
 const leastMs = 250
 
 const AddressChange = Closed({
@@ -53,14 +56,17 @@ const noticeText = (email: string) => `The email address of your Earshot account
 If this wasn't you, contact an admin of your organization or the operator of Earshot immediately.
 `
 
-/** An unconfirmed address may belong to someone else, whose invitations would then open this account. */
+/**
+ * Returns the error for an address that can't be confirmed. It may belong to someone else, whose invitations would then
+ * open this account.
+ */
 const cannotConfirm = () =>
   new ApiError(
     'conflict',
     'Earshot cannot send email to confirm a new address. Ask the operator for a link: bin/earshot link SLUG --email CURRENT --new-email NEW',
   )
 
-/** Changing a person's sign-in address. */
+/** Lets people change the address with which they sign in. */
 export const changeAddress = (app: App, deps: SignInDeps): void => {
   const { db, clock, config, identity, attempts, secrets } = deps
   const countAttempt = limitByAddress(
@@ -68,7 +74,7 @@ export const changeAddress = (app: App, deps: SignInDeps): void => {
     'Too many attempts from this IP address. Wait a moment.',
   )
 
-  /** Changes the address, and notifies the former one and every organization of the person. */
+  /** Changes the address. Notifies the old address and every organization of the person. */
   const change = async (trx: Db, userId: string, email: string, requestId: string): Promise<void> => {
     const former = await getUserEmail(trx, userId)
     await updateUserEmail(trx, userId, email)
@@ -85,8 +91,8 @@ export const changeAddress = (app: App, deps: SignInDeps): void => {
   }
 
   /**
-   * Emails a link to the new address, unless another account has it. The person cannot tell: either way, the former
-   * link ends and the response takes as long.
+   * Emails a link to the new address, unless another account has it. The person can't tell which, because the earlier
+   * link ends in both cases, and the response takes as long.
    */
   const askToConfirm = async (org: OrgId, userId: string, email: string): Promise<void> => {
     await db.transaction().execute(async (trx) => {
@@ -139,7 +145,7 @@ export const changeAddress = (app: App, deps: SignInDeps): void => {
       const email = body.email.toLowerCase()
       if (email === session.email) throw invalid('email', 'is already your address')
       const org = session.org ?? (await listJoinedAllOrgs(db, userId))[0]?.id
-      // The same for every address, so that it reveals nothing about other accounts.
+      // The error is the same for every address, so it reveals nothing about other accounts.
       if (!config.smtp || !org) throw cannotConfirm()
       await Promise.all([askToConfirm(org, userId, email), sleep(leastMs)])
       return { email: session.email, confirmationSent: true }

@@ -25,13 +25,16 @@ const signIn = (email: string, given: string, cookie?: string) =>
     body: { email, password: given },
   })
 
-/** Sixty guesses at once, each from another IP address. */
+/** Makes sixty guesses at once, each from another IP address. */
 const guess = async (email: string) => {
   const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => signIn(email, `${wrong} ${i}`)))
   return answers.map(({ status }) => status)
 }
 
-/** The first ten are free. The pauses after them are short, so that a few more may pass on a slow machine. */
+/**
+ * Expects that only a few attempts were checked. The first ten are free, and the pauses after them are short, so a few
+ * more may be allowed on a slow machine.
+ */
 const expectFewOf = (statuses: number[], refused = 401) => {
   const tried = statuses.filter((status) => status === refused).length
   expect(tried).toBeGreaterThanOrEqual(10)
@@ -39,11 +42,11 @@ const expectFewOf = (statuses: number[], refused = 401) => {
   expect(statuses.filter((status) => status === 429)).toHaveLength(statuses.length - tried)
 }
 
-/** Makes the pauses so long that they do not end during a test. */
+/** Makes the pauses so long that they don't end during the test. */
 const prolong = () =>
   sql`UPDATE sign_in_attempts SET blocked_until = now() + interval '1 hour' WHERE attempts >= 10`.execute(deps.db)
 
-/** The longest pause after anyone's last attempt, in seconds. */
+/** Returns the longest pause after an attempt, in seconds. */
 const longestPause = async () => {
   const { rows } = await sql<{ seconds: number }>`
     SELECT max(extract(epoch FROM blocked_until - last_at))::float AS seconds FROM sign_in_attempts`.execute(deps.db)

@@ -1,4 +1,4 @@
-// Limits password attempts, whatever IP addresses they come from.
+// Limits password attempts, regardless of the IP addresses that they come from.
 
 import { createHmac, randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
@@ -10,11 +10,11 @@ import { listJoinedAllOrgs } from '../queries.ts'
 import { findUserIdByEmail, forgetAttempts, takeAttempt } from './queries.ts'
 
 const cookieName = 'device'
-/** Since its last sign-in. After that, a lost or sold device is unknown. */
+/** How long after its last sign-in a device is known. A lost or sold device is unknown after that. */
 const deviceSeconds = 90 * 24 * 60 * 60
 
 export type SignInAttempt = {
-  /** Records that the password was wrong, or the address unknown. */
+  /** Records that the password was wrong or the address unknown. */
   fail: (requestId: string) => void
   /** Resets failures. Returns the cookie that identifies this device from now on. */
   succeed: () => Promise<string>
@@ -24,11 +24,11 @@ type Request = Pick<FastifyRequest, 'headers'>
 
 export type Attempts = {
   /**
-   * Counts an attempt for an address, and rejects it if there were too many. A device that has signed in to the account
-   * before has its own count: strangers cannot lock its person out.
+   * Counts an attempt for an address. Rejects if there were too many. A device that has signed in to the account before
+   * has its own count, so that strangers can't lock its person out.
    */
   begin: (request: Request, email: string) => Promise<SignInAttempt>
-  /** A person who signed in without a password: through the issuer or a password link. */
+  /** Resets failures of a person who signed in without a password, through the issuer or a password link. */
   succeed: (request: Request, email: string) => Promise<string>
 }
 
@@ -44,7 +44,7 @@ export const openAttempts = ({ db, clock, secrets, sessionCookie, identity, metr
     registers: [metrics.registry],
   })
 
-  /** The device in a cookie, if it has signed in to this account in the last 90 days. */
+  /** Returns the device that a cookie names, if it has signed in to this account in the last 90 days. */
   const readDevice = (header: string | undefined, account: string): string | undefined => {
     const sealed = sessionCookie.readOther(header, cookieName)
     if (!sealed) return undefined
@@ -73,7 +73,8 @@ export const openAttempts = ({ db, clock, secrets, sessionCookie, identity, metr
   }
 
   /**
-   * Records a failed attempt in the audit logs of the person's organizations. Only counts it for an unknown address.
+   * Records a failed attempt in the audit logs of the person's organizations. If the address is unknown, only counts
+   * it.
    */
   const recordFailure = async (email: string, requestId: string): Promise<void> => {
     const userId = await findUserIdByEmail(db, email)
@@ -92,7 +93,7 @@ export const openAttempts = ({ db, clock, secrets, sessionCookie, identity, metr
       const counted = known === undefined ? account : hash('device', known)
       await take(counted)
       return {
-        // The response does not wait, so that it takes as long for an unknown address.
+        // The response does not wait for this, so that it takes as long for an unknown address.
         fail: (requestId) => identity.beside(recordFailure(email, requestId), 'recording a failed sign-in failed'),
         succeed: async () => {
           await forgetAttempts(db, [counted])

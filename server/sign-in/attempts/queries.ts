@@ -1,16 +1,16 @@
 import { sql } from 'kysely'
 import type { Db } from '../../platform/db/database.ts'
 
-/** Free attempts. Each one after them doubles the pause before the next, from one second. */
+/** The number of free attempts. Each further one doubles the pause before the next, starting with one second. */
 const freeAttempts = 10
-/** Nobody is locked out for longer than this by others. */
+/** Nobody can lock another person out for longer than this. */
 const longestPauseSeconds = 60
 /** After this time without an attempt, the count is reset. */
 const memory = sql`interval '1 day'`
 
 /**
- * Counts an attempt before its password is checked, so that concurrent ones are counted, too. Returns the seconds to
- * wait if there were too many, which are not counted. Time is the database's.
+ * Counts an attempt before its password is checked, so that concurrent ones count too. If there were too many, does not
+ * count it, and returns the seconds to wait. Uses the database's clock.
  */
 export const takeAttempt = async (db: Db, keyHash: string): Promise<number> => {
   await sql`
@@ -36,7 +36,9 @@ export const takeAttempt = async (db: Db, keyHash: string): Promise<number> => {
 export const forgetAttempts = (db: Db, keyHashes: string[]) =>
   db.deleteFrom('sign_in_attempts').where('key_hash', 'in', keyHashes).execute()
 
-/** In batches, so that no sweep locks many rows at once. Returns how many were deleted. */
+/**
+ * Deletes old attempts. Works in batches, so that it does not lock many rows at once. Returns how many were deleted.
+ */
 export const deleteOldAttempts = async (db: Db, limit: number): Promise<number> => {
   const { numDeletedRows } = await db
     .deleteFrom('sign_in_attempts')

@@ -12,12 +12,12 @@ import { limitByAddress } from '../../platform/http/rate-limit.ts'
 import { answers, Closed, Email, Empty, NoQuery } from '../../platform/http/schemas.ts'
 import { findJoinedByEmailAllOrgs, findLinkMadeAt } from '../queries.ts'
 
-/** Nobody can flood a mailbox by knowing its address. */
+/** The pause between two emails, so that nobody can flood a mailbox by knowing its address. */
 const pauseMs = 5 * 60_000
-/** It takes as long for an unknown address. */
+/** The response takes at least this long, so that its timing does not reveal whether the address is known. */
 const leastMs = 250
 
-/** A new password for the owner of an account's mailbox. */
+/** Emails a link for a new password to the address of an account. */
 export const forgottenPassword = (app: App, deps: Deps): void => {
   const { db, clock, config } = deps
   const countAttempt = limitByAddress(
@@ -45,7 +45,7 @@ export const forgottenPassword = (app: App, deps: Deps): void => {
     {
       onRequest: async (request) => {
         if (request.headers.origin !== undefined) checkOrigin(request, deps)
-        // Before the body is read: an attempt costs the service almost nothing.
+        // This runs before the body is read, so that an attempt costs the service almost nothing.
         countAttempt(request.ip)
       },
       config: { access: 'public', unaudited: 'It is audited if the address belongs to a member.' },

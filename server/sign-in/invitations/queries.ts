@@ -1,8 +1,8 @@
 import type { Db, OrgId } from '../../platform/db/database.ts'
 
 /**
- * Where a person is invited and has not joined. Only a verified address makes an invitation theirs without its link, so
- * there are none for others.
+ * Lists where a person is invited and has not joined. Without the link, only a verified address proves that an
+ * invitation belongs to the person, so there are none for an address that is not verified.
  */
 export const listInvitedAllOrgs = (db: Db, userId: string) =>
   db

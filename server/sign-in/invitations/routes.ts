@@ -13,7 +13,7 @@ import { listInvitedAllOrgs } from './queries.ts'
 
 const tags = ['Sign-in']
 
-/** The invitations of a person with a verified address: they need no link, and the person joins by accepting. */
+/** Lets people with a verified address accept their invitations without a link. */
 export const ownInvitations = (app: App, deps: Deps): void => {
   const { db, identity, clock, reactions } = deps
   const asSession = async (request: FastifyRequest) => {
@@ -25,7 +25,7 @@ export const ownInvitations = (app: App, deps: Deps): void => {
     const found = invited.find(({ id }) => id === organizationId.toLowerCase())
     if (!found) throw notFound()
     const member = await lockMember(trx, found.id, found.memberId)
-    // It may have been accepted since.
+    // The invitation may have been accepted in the meantime.
     if (member.joinedAt) throw notFound()
     return { ...found, isOnlyOwner: member.role === 'owner' && member.owners <= 1 }
   }

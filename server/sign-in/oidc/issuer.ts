@@ -1,11 +1,14 @@
-// The OpenID Connect flow with openid-client. It does not use the database.
+// Implements the OpenID Connect flow with openid-client. Does not use the database.
 
 import type { Configuration, ServerMetadata } from 'openid-client'
 import type { Oidc } from '../../platform/config.ts'
 
-/** The issuer's timeout per response. */
+/** The time limit of each response of the issuer. */
 const timeoutSeconds = 5
-/** Endpoints of an issuer change rarely; its keys are fetched again when a token has an unknown one. */
+/**
+ * How long the endpoints of an issuer are cached, because they rarely change. Its keys are fetched again when a token
+ * has an unknown one.
+ */
 const discoveryLifetimeMs = 60 * 60_000
 
 /** Why a person was rejected. The sign-in page has a text for each. */
@@ -22,10 +25,10 @@ export type Refusal =
   | 'verification_malformed'
   | 'verification_missing'
 
-/** Stored by the browser while the person signs in at the issuer. */
+/** What the browser stores while the person signs in at the issuer. */
 export type Visit = { state: string; nonce: string; verifier: string; to: string }
 
-/** A person from the issuer. `email` is a verified address, or the reason for having none. */
+/** A person as the issuer describes them. `email` is a verified address, or the reason why there is none. */
 export type OidcIdentity = {
   issuer: string
   subject: string
@@ -51,13 +54,13 @@ const discover = async ({ issuer, clientId, clientSecret }: Oidc): Promise<Confi
     (server, client, body, headers) => (onlyBasic(server) ? basic : post)(server, client, body, headers),
     {
       timeout: timeoutSeconds,
-      // Signatures of ID tokens are verified although TLS would be sufficient.
+      // The signatures of ID tokens are verified, although TLS would be sufficient.
       execute: [enableNonRepudiationChecks, ...(url.protocol === 'http:' ? [allowInsecureRequests] : [])],
     },
   )
 }
 
-/** Returns an error's own code, or that of its cause. */
+/** Returns the code of an error, or that of its cause. */
 const codeOf = (error: unknown): string => {
   const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown }
   return typeof code === 'string' ? code : cause === undefined ? '' : codeOf(cause)
@@ -68,12 +71,15 @@ const refusalOf = (error: unknown): Refusal => {
   const { error: said } = error as { error?: unknown }
   if (said === 'access_denied') return 'declined'
   if (code === 'OAUTH_TIMEOUT' || (error instanceof TypeError && error.message === 'fetch failed')) return 'unreachable'
-  // For plain JSON, only the subject is compared once the issuer is discovered.
+  // Once the issuer is discovered, the subject is the only attribute of plain JSON that is compared.
   if (code === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED') return 'subject_mismatch'
   return /^OAUTH_(JWT|KEY_SELECTION|INVALID_RESPONSE)/.test(code) ? 'token_rejected' : 'failed'
 }
 
-/** Returns the verified address of a source. Only `true` counts: an issuer that sends "false" has denied it. */
+/**
+ * Returns the verified address in a set of claims. Only `true` counts, because an issuer that sends "false" has denied
+ * it.
+ */
 const vouchedFor = ({ email, email_verified: verified }: Claims, trustEmail: boolean): OidcIdentity['email'] => {
   if (typeof email !== 'string' || email === '') return { refused: 'no_email' }
   if (verified === true || (verified === undefined && trustEmail)) return { address: email }
@@ -103,7 +109,7 @@ export const openIssuer = (oidc: Oidc, onError: (error: unknown, message: string
 
   const findConfiguration = async (): Promise<Configuration> => {
     if (!known) return discoverOnce()
-    // The cached endpoints stay in use while they are refreshed, and if that fails.
+    // The cached endpoints stay in use while they are refreshed, and also if that fails.
     if (performance.now() - known.at > discoveryLifetimeMs) {
       discoverOnce().catch((error: unknown) => onError(error, 'repeating the OpenID Connect discovery failed'))
     }
@@ -111,8 +117,8 @@ export const openIssuer = (oidc: Oidc, onError: (error: unknown, message: string
   }
 
   /**
-   * Returns the claims about a person, from the user info endpoint if the ID token lacks some and the subject is the
-   * same.
+   * Returns the claims about a person. If the ID token lacks some, reads them from the user info endpoint, provided
+   * that the subject is the same.
    */
   const readClaims = async (configuration: Configuration, accessToken: string, claims: Claims): Promise<Claims> => {
     if (isComplete(claims) || configuration.serverMetadata().userinfo_endpoint === undefined) return claims
@@ -135,7 +141,7 @@ export const openIssuer = (oidc: Oidc, onError: (error: unknown, message: string
     return { issuer: token.iss, subject: token.sub, email: vouchedFor(claims, oidc.trustEmail) }
   }
 
-  /** Undefined while the issuer does not respond. */
+  /** Returns undefined while the issuer does not respond. */
   const reach = (): Promise<Configuration | undefined> =>
     findConfiguration().catch((error: unknown) => {
       onError(error, 'the OpenID Connect discovery failed')
@@ -143,7 +149,7 @@ export const openIssuer = (oidc: Oidc, onError: (error: unknown, message: string
     })
 
   return {
-    /** Returns the URL for a person, and what their browser stores until they return. */
+    /** Returns the URL at which the person signs in, and what their browser stores until they return. */
     begin: async (redirectUri: string, to: string): Promise<{ url: string; visit: Visit } | { refused: Refusal }> => {
       const configuration = await reach()
       if (!configuration) return { refused: 'unreachable' }
@@ -161,9 +167,9 @@ export const openIssuer = (oidc: Oidc, onError: (error: unknown, message: string
       return { url: url.href, visit }
     },
 
-    /** Returns who came back to `url`. */
+    /** Returns the person who came back to `url`. */
     end: async (url: URL, visit: Visit): Promise<OidcIdentity | { refused: Refusal }> => {
-      // Another tab or site has started a new sign-in since.
+      // Another tab or site has started a new sign-in in the meantime.
       if (url.searchParams.get('state') !== visit.state) return { refused: 'expired' }
       const configuration = await reach()
       if (!configuration) return { refused: 'unreachable' }

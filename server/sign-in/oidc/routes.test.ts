@@ -34,7 +34,7 @@ const cookiesOf = (headers: Headers) =>
     .map((cookie) => cookie.split(';', 1)[0])
     .join('; ')
 
-/** From our page to the issuer and back, like a browser. */
+/** Goes from a page of the service to the issuer and back, like a browser. */
 const goThrough = async ({ to, cookie }: { to?: string; cookie?: string } = {}) => {
   const from = elsewhere()
   const begun = await call('GET', `/auth/oidc${to === undefined ? '' : `?to=${encodeURIComponent(to)}`}`, {
@@ -68,10 +68,10 @@ it('signs in a verified person, and returns to the requested page', async () => 
   })
   const { data } = (await call('GET', '/v1/audit-events', { key: org.key })).body
   expect(data[0]).toMatchObject({ action: 'session.create', actor: { kind: 'user', userId: person.userId } })
-  // The callback works once.
+  // The callback only works once.
   const again = await call('GET', path, { headers })
   expect(again.headers.get('location')).toMatch(/^\/sign-in\?refused=/)
-  // From now on, the subject identifies the person, whatever address it has then.
+  // From now on, the subject identifies the person, even if their address changes.
   state.person = { ...state.person, email: `${randomUUID()}@example.com` }
   expect((await me((await goThrough()).answer.headers)).body.member.id).toBe(person.id)
 })
@@ -79,7 +79,7 @@ it('signs in a verified person, and returns to the requested page', async () => 
 const invitationsOf = async (headers: Record<string, string>) =>
   (await call('GET', '/auth/invitations', { headers })).body.data
 
-/** The headers of one of our pages, with the session that a response opened. */
+/** Returns the headers of one of the service's pages, with the session that a response opened. */
 const inSession = ({ headers }: { headers: Headers }) => ({ origin: server.origin, cookie: cookiesOf(headers) })
 
 it('asks invited people before they join, and opens the chosen organization', async () => {
@@ -109,7 +109,7 @@ it('asks invited people before they join, and opens the chosen organization', as
   const { data } = (await call('GET', '/v1/audit-events', { key: other.key })).body
   expect(data[0]).toMatchObject({ action: 'member.join' })
 
-  // A person with other invitations is asked again, but is signed in where they have joined.
+  // The service asks a person with other invitations again, but signs them in where they have joined.
   const again = await goThrough()
   expect(again.answer.headers.get('location')).toBe('/invitations?to=%2F')
   expect((await me(again.answer.headers)).body.organization.id).toBe(other.id)
@@ -139,7 +139,7 @@ it('removes what existed before the address was verified, which anyone may have 
   expect((await call('GET', '/v1/me', { headers: person.headers })).status).toBe(401)
   const body = { email: person.email, password }
   expect((await call('POST', '/auth/sign-in/email', { headers: elsewhere(), body })).status).toBe(401)
-  // A session through the issuer does not end another one through the issuer.
+  // Signing in through the issuer does not end another session through the issuer.
   const second = await goThrough()
   expect([(await me(answer.headers)).status, (await me(second.answer.headers)).status]).toEqual([200, 200])
 })
@@ -160,7 +160,7 @@ it('protects an account without a password from another organization’s admin w
   expect((await call('POST', '/auth/invitation', { headers, body: { token, ...chosen } })).status).toBe(401)
   expect((await call('POST', '/auth/sign-in/email', { headers, body: { email, password } })).status).toBe(401)
 
-  // They join through the issuer.
+  // This person joins through the issuer.
   const asked = inSession((await goThrough()).answer)
   await call('POST', '/auth/invitations/accept', { headers: asked, body: { organizationId: other.id } })
   const joined = await call('GET', '/auth/organizations', { headers: asked })
@@ -222,7 +222,7 @@ it('stores no token of the issuer', async () => {
   await goThrough()
   const stored = (await storedOf(person.userId)).join('\n')
   expect(stored).toContain(state.person.sub)
-  // Every JSON Web Token starts like this.
+  // Every JSON Web Token starts with this.
   expect(stored).not.toContain('eyJ')
 })
 
@@ -265,7 +265,7 @@ it('links one person to one identity for two concurrent callbacks', async () => 
   expect((await storedOf(person.userId)).filter((text) => text.includes(state.person?.sub ?? ''))).toHaveLength(1)
 })
 
-/** The same service with another issuer, or another registration at the same one. */
+/** Returns the same service with another issuer, or with another registration at the same issuer. */
 const withOidc = async (change: Partial<Oidc>) => {
   const { deps } = server
   const config = { ...deps.config, oidc: { ...(deps.config.oidc as Oidc), ...change } }
@@ -305,7 +305,7 @@ it('treats the same subject of another issuer as someone else', async () => {
   expect((await me(await enter())).body.member.id).toBe(stranger.id)
   second.state.person = { ...state.person, email: `${randomUUID()}@example.com` }
   expect((await me(await enter())).body.member.id).toBe(stranger.id)
-  // The first issuer's people use the second one.
+  // The people of the first issuer now use the second one.
   second.state.person = claimsOf(person.email)
   expect((await me(await enter())).body.member.id).toBe(person.id)
 })
@@ -358,7 +358,7 @@ it('allows sign-in by password while the issuer does not respond, and reports th
   expect((await other.call('GET', '/auth/ways')).body.oidc).toBe(true)
   expect((await waiting).headers.get('location')).toBe('/sign-in?refused=unreachable')
   expect(performance.now() - begun).toBeLessThan(15_000)
-  // The next person requests it again.
+  // The next person triggers another request to the issuer.
   silent.state.silent = false
   expect((await other.call('GET', '/auth/oidc')).headers.get('location')).toContain(silent.issuer)
 }, 30_000)

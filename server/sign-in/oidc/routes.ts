@@ -15,12 +15,15 @@ const Ways = Closed({
   forgottenPassword: Type.Boolean({ description: 'Whether password reset links can be sent by mail.' }),
 })
 
-/** Only a page of this origin. Browsers drop tabs and line ends from a URL, and treat a backslash as a slash. */
+/**
+ * The path must lead to a page of this origin. Browsers remove tabs and line breaks from a URL, and treat a backslash
+ * as a slash.
+ */
 const BeginQuery = Closed({
   to: Type.Optional(Type.String({ maxLength: 2_000, pattern: '^/(?!/)[^\\x00-\\x20\\\\\\x7f]*$' })),
 })
 
-/** An issuer may add parameters to its response. */
+/** Issuers may add parameters to their response. */
 const EndQuery = Type.Record(Type.String(), Type.String({ maxLength: 4_000 }))
 
 const cookieName = 'oidc'
@@ -28,7 +31,7 @@ const visitSeconds = 10 * 60
 
 const refusalPage = (refused: Refusal): string => `/sign-in?refused=${refused}`
 
-/** Single sign-on with OpenID Connect, for people with an account. */
+/** Lets people with an account sign in with OpenID Connect. */
 export const signInByOidc = (app: App, deps: SignInDeps): void => {
   const { config, sessionCookie, secrets, clock, log, baseUrl } = deps
   const countAttempt = limitByAddress(

@@ -25,8 +25,8 @@ const actorIn = (org: OrgId, userId: string, requestId: string) =>
 
 /**
  * Links an identity to the person with its address. If no issuer has verified that address before, all other ways to
- * sign in end: any admin who once invited the address may have chosen the password, and anyone may have changed their
- * address to it.
+ * sign in are removed: an admin who once invited the address may have chosen the password, and anyone may have changed
+ * their address to it.
  */
 const link = async (trx: Db, identity: OidcIdentity, user: User, requestId: string): Promise<boolean> => {
   if (!user.emailVerified) {
@@ -42,7 +42,7 @@ const link = async (trx: Db, identity: OidcIdentity, user: User, requestId: stri
   return true
 }
 
-/** Opens a session, in the first organization that the person has joined. */
+/** Opens a session in the first organization that the person has joined. */
 const open = async (
   deps: SignInDeps,
   trx: Db,
@@ -70,7 +70,7 @@ type Opened = Awaited<ReturnType<typeof open>>
 
 export type Entered = { cookies: string[]; isInvited: boolean } | { refused: Refusal }
 
-/** Either everything is stored, with the session, or nothing. */
+/** Signs a person in. Stores either everything, including the session, or nothing. */
 const enter = async (
   deps: SignInDeps,
   request: FastifyRequest,
@@ -87,12 +87,12 @@ const enter = async (
     })
   }
   if ('refused' in email) return email
-  // Ended sessions may be in any organization.
+  // The sessions that end can be in any organization.
   return callers.change('', async (trx) => {
     const user = await lockUserByEmail(trx, email.address)
     if (!user) return { refused: 'unknown' as const }
     if (!(await link(trx, identity, user, request.id))) {
-      // The same person returned twice at once.
+      // The same person has returned twice at the same time.
       const other = await findUserOfIdentity(trx, identity)
       if (other?.id !== user.id) throw new Error('the identity was just linked to another person')
     }
@@ -100,7 +100,7 @@ const enter = async (
   })
 }
 
-/** Signs in the person that the issuer identifies. */
+/** Signs in the person whom the issuer identifies. */
 export const enterByOidc = async (
   deps: SignInDeps,
   request: FastifyRequest,

@@ -8,13 +8,13 @@ import * as english from '@zxcvbn-ts/language-en'
 export type PasswordQuestion = { id: number; password: string; known: string[] }
 export type StrengthScore = { id: number; score: number }
 
-// Wikipedia's words need most of the memory, and few of them are used in passwords.
+// Wikipedia's words need most of the memory, but few passwords contain them.
 const { 'wikipedia-en': _words, ...dictionaries } = english.dictionary
 
 const zxcvbn = new ZxcvbnFactory({
   dictionary: { ...common.dictionary, ...dictionaries },
   graphs: common.adjacencyGraphs,
-  // A password with strong first characters is strong. The time grows steeply with length.
+  // A password whose first characters are strong is strong. The time grows steeply with the length.
   maxLength: 32,
   l33tMaxSubstitutions: 8,
 })

@@ -4,7 +4,10 @@ import type { Reader, TurnDraft } from '../draft.ts'
 import { booleanOf, entriesOf, idOf, type JsonObject, listAt, objectOf, someEntry, textOf } from '../json.ts'
 import { type SpokenEntry, spokenEntries } from '../roles.ts'
 
-/** OpenAI chat messages, the format of most text agents, also with tools in the parts of a message. No times. */
+/**
+ * Reads OpenAI chat messages, the format of most text agents. Also supports tools in the parts of a message. The format
+ * has no times.
+ */
 
 const toolCall = (callId: string | null, called: unknown): TurnDraft => {
   const { name, arguments: given, input } = objectOf(called)
@@ -20,7 +23,7 @@ function* toolParts(content: unknown): Generator<TurnDraft> {
   }
 }
 
-/** The content of one message: text first, then tool calls. */
+/** Yields the content of one message: text first, then tool calls. */
 export function* draftsOfMessage({ entry, role }: SpokenEntry): Generator<TurnDraft> {
   if (role === 'tool') {
     const tool = { callId: idOf(entry.tool_call_id), name: textOf(entry.name), result: textOfContent(entry.content) }

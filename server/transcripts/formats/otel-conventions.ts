@@ -2,14 +2,15 @@ import { isObject } from '../../platform/is-object.ts'
 import { idOf, type JsonObject, nestedJson, objectOf, textOf } from '../json.ts'
 
 /**
- * Converts spans of OpenInference and the AI SDK to the GenAI conventions. Attributes of the GenAI conventions stay.
+ * Converts spans of OpenInference and the AI SDK to the GenAI conventions. Attributes that already follow those do not
+ * change.
  */
 
 type Attributes = JsonObject
 
 const messagePath = /^llm\.(input|output)_messages\.(\d{1,6})\.message\.(.+)$/
 
-/** `a.0.b` as `{a: {0: {b}}}`, without a prototype, because the sender chooses the names. */
+/** Turns `a.0.b` into `{a: {0: {b}}}`. The objects have no prototype, because the sender chooses the names. */
 const nest = (into: JsonObject, path: string[], value: unknown): void => {
   const [name = '', ...rest] = path
   if (rest.length === 0) {
@@ -21,7 +22,7 @@ const nest = (into: JsonObject, path: string[], value: unknown): void => {
   nest(inner, rest, value)
 }
 
-/** The entries of an object with numeric names, in order. */
+/** Returns the entries of an object whose names are numbers, in order. */
 const numbered = (value: unknown): JsonObject[] =>
   Object.entries(objectOf(value))
     .filter(([name, entry]) => /^\d{1,6}$/.test(name) && isObject(entry))
@@ -51,7 +52,7 @@ const openInferenceMessage = (message: JsonObject): JsonObject => {
   return { role: 'tool', parts: [{ type: 'tool_call_response', id: message.tool_call_id, response }] }
 }
 
-/** Null if the span has none of its attributes. */
+/** Returns null if the span has no attributes of OpenInference. */
 const ofOpenInference = (attributes: Attributes): Attributes | null => {
   if (attributes['openinference.span.kind'] === 'TOOL') {
     return {
@@ -84,7 +85,7 @@ const sdkCall = ({ toolCallId, toolName, input, args }: JsonObject): JsonObject 
   return { type: 'tool_call', id: toolCallId, name: toolName, arguments: input ?? args }
 }
 
-/** Version 5 wraps results as `{type: 'json', value}`. */
+/** Returns a tool's result. Version 5 of the SDK wraps it as `{type: 'json', value}`. */
 const sdkResult = (output: unknown): unknown =>
   isObject(output) && typeof output.type === 'string' && 'value' in output ? output.value : output
 
@@ -107,7 +108,7 @@ const sdkAnswer = (attributes: Attributes): JsonObject[] => {
   return parts.length > 0 ? [{ role: 'assistant', parts }] : []
 }
 
-/** Null if the span has none of its attributes, or if spans inside it have the same in more detail. */
+/** Returns null if the span has no attributes of the AI SDK, or if spans inside it contain the same in more detail. */
 const ofAiSdk = (attributes: Attributes, isDetailed: boolean): Attributes | null => {
   if (textOf(attributes['ai.toolCall.name']) !== null) {
     return {
@@ -140,7 +141,7 @@ const holdsGenAi = (attributes: Attributes): boolean =>
 
 type ReportedSpan = { id: string; parentId: string | null; startMs: number; endMs: number; attributes: Attributes }
 
-/** The tool calls that a model requested in this span. */
+/** Returns the tool calls that a model requested in this span. */
 const toolCallsOf = ({ endMs, attributes }: ReportedSpan) =>
   listOf(attributes['gen_ai.output.messages'])
     .flatMap(({ parts }) => listOf(parts))
@@ -149,7 +150,10 @@ const toolCallsOf = ({ endMs, attributes }: ReportedSpan) =>
       return type === 'tool_call' && callId !== null && tool !== null ? { id: callId, tool, endMs } : []
     })
 
-/** OpenInference tools run without the ID of their call: each takes the first call with its name that is still open. */
+/**
+ * Adds the IDs of tool calls. OpenInference runs tools without them, so each run gets the first call with its name that
+ * is still open.
+ */
 const giveCallIds = (spans: ReportedSpan[]): void => {
   const inOrder = spans.toSorted((a, b) => a.startMs - b.startMs)
   const calls = Map.groupBy(inOrder.flatMap(toolCallsOf), ({ tool }) => tool)
@@ -165,7 +169,7 @@ const giveCallIds = (spans: ReportedSpan[]): void => {
   }
 }
 
-/** The same spans with the names of the GenAI conventions. */
+/** Returns the spans with the attribute names of the GenAI conventions. */
 export const asGenAi = <S extends ReportedSpan>(spans: S[]): S[] => {
   const detailed = new Set(
     spans.filter(({ attributes }) => 'ai.prompt.messages' in attributes).map(({ parentId }) => parentId),

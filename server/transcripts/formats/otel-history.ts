@@ -2,9 +2,8 @@ import type { TurnDraft } from '../draft.ts'
 import { nestedJson } from '../json.ts'
 
 /**
- * Each model call repeats the history, completely or from some point on: only its additions are new. Tool calls are
- * identified by
- * ID wherever they are, because parallel ones end in any order.
+ * Finds what is new in each model call, because each repeats the history, either completely or from some point on. Tool
+ * calls are identified by their ID wherever they are, because parallel ones end in any order.
  */
 
 const plain = (value: unknown) => (typeof value === 'string' ? (nestedJson(value) ?? value) : value)
@@ -12,7 +11,10 @@ const plain = (value: unknown) => (typeof value === 'string' ? (nestedJson(value
 const keyOf = ({ role, kind, text, tool }: TurnDraft): string =>
   JSON.stringify([role, kind, text, tool?.name, plain(tool?.arguments), plain(tool?.result)])
 
-/** The length of the longest end of `known` that is a beginning of `keys` (Knuth, Morris and Pratt: linear). */
+/**
+ * Returns how many of the last entries of `known` are repeated at the start of `keys`. Uses the linear algorithm of
+ * Knuth, Morris and Pratt.
+ */
 const overlap = (known: string[], keys: string[]): number => {
   const failure = [0]
   const advance = (matched: number, key: string | undefined): number => {
@@ -43,7 +45,7 @@ export const conversation = () => {
   const isNewTool = (draft: TurnDraft): boolean => {
     const id = `${draft.kind} ${draft.tool?.callId}`
     const before = tools.get(id)
-    // The model requests a tool before it runs, and only the run has its time.
+    // The model requests a tool before it runs, but only the run has its time.
     if (before) before.startMs ??= draft.startMs ?? null
     else tools.set(id, draft)
     return !before

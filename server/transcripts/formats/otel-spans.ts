@@ -1,24 +1,24 @@
 import { isObject } from '../../platform/is-object.ts'
 import { entriesOf, idOf, type JsonObject, numberOf, objectOf, textOf } from '../json.ts'
 
-/** Spans of OTLP JSON, with their attributes as plain values. */
+/** A span of OTLP JSON, with its attributes as plain values. */
 
 export type OtelSpan = {
   id: string
   parentId: string | null
-  /** Milliseconds since 1970; Infinity if the span has none. */
+  /** The time in milliseconds since 1970, or Infinity if the span has none. */
   startMs: number
   endMs: number
   /** Null if the span does not say how it ended. */
   failed: boolean | null
-  /** For a spoken conversation. */
+  /** Whether the conversation was spoken. */
   isVoice: boolean
   attributes: JsonObject
 }
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
-/** `{stringValue: …}` and similar. The depth of the transcript limits recursion. */
+/** Converts `{stringValue: …}` and similar objects. The depth of the transcript limits the recursion. */
 const plainValue = (value: unknown): unknown => {
   if (!isObject(value)) return value
   const { stringValue, boolValue, intValue, doubleValue, bytesValue, arrayValue, kvlistValue } = value
@@ -32,7 +32,7 @@ const plainAttributes = (pairs: unknown[]): JsonObject =>
     [...entriesOf(pairs, 'attribute')].map(({ key, value }) => [typeof key === 'string' ? key : '', plainValue(value)]),
   )
 
-/** Attributes are a list of pairs, or already one object. */
+/** Returns the attributes, which are a list of pairs or already an object. */
 export const attributesOf = (attributes: unknown): JsonObject =>
   Array.isArray(attributes) ? plainAttributes(attributes) : objectOf(attributes)
 

@@ -272,7 +272,7 @@ describe('spans of other conventions', () => {
         { 'ai.prompt.messages': JSON.stringify(history), 'ai.response.text': 'It is free.' },
         inner,
       ),
-      // Without its inner span, the outer one counts.
+      // The outer span counts if the inner one is missing.
       span(
         ...(['e', 9_000, 9_500] as const),
         {

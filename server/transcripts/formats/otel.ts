@@ -7,9 +7,9 @@ import { draftsOfMessages, instructionsOf } from './otel-messages.ts'
 import { type OtelSpan, spansOf } from './otel-spans.ts'
 
 /**
- * OpenTelemetry GenAI: a list of messages, the attributes of one operation, or the traces of a whole conversation.
- * Spans show when a model or a tool was working. In a chat, that is when a message was sent; in a call, it is not when
- * anyone spoke, so that only tools get times there.
+ * Reads OpenTelemetry GenAI: a list of messages, the attributes of one operation, or the traces of a whole
+ * conversation. Spans show when a model or a tool was working. In a chat, that is when a message was sent. In a call,
+ * it is not when anyone spoke, so only tools have times there.
  */
 
 type Since = (time: number) => number | null
@@ -31,7 +31,7 @@ const outputOf = (span: OtelSpan, turn: OtelSpan | undefined, since: Since): Tur
   }))
 }
 
-/** When a span adds to the conversation: its input when it starts, its output when it ends. */
+/** When a span adds to the conversation: its input when it starts, and its output when it ends. */
 type Moment = { time: number; rank: number; drafts: () => TurnDraft[] }
 
 const toolMoments = (span: OtelSpan, since: Since): Moment[] => {
@@ -57,7 +57,9 @@ const toolMoments = (span: OtelSpan, since: Since): Moment[] => {
   ]
 }
 
-/** Only what follows the last response is sent when the span starts; the rest is history. */
+/**
+ * Returns the input that is new. Only what follows the last response is sent when the span starts. The rest is history.
+ */
 const inputOf = (span: OtelSpan, since: Since): TurnDraft[] => {
   const drafts = draftsOfMessages(span.attributes['gen_ai.input.messages'])
   const answered = drafts.findLastIndex(({ role }) => role !== 'customer')
@@ -70,7 +72,7 @@ const messageMoments = (span: OtelSpan, turn: OtelSpan | undefined, since: Since
     rank: 1,
     drafts: () => [...instructionsOf(span.attributes['gen_ai.system_instructions']), ...inputOf(span, since)],
   },
-  // An end at a time comes before a start, unless they belong to the same span.
+  // If a span ends when another one starts, the end comes first, unless both belong to the same span.
   { time: span.endMs, rank: span.endMs > span.startMs ? 0 : 2, drafts: () => outputOf(span, turn, since) },
 ]
 
@@ -97,7 +99,7 @@ const sinceStart = (spans: OtelSpan[], hints: Hints): Since => {
   return (time) => (Number.isFinite(time) ? time - start : null)
 }
 
-/** Operations without spans: the list is in order, and nothing has a time. */
+/** Reads operations without spans. The list is in order, and nothing has a time. */
 const readOperations = (operations: unknown[]): TurnDraft[] => {
   const spans = operations.map((operation, index): OtelSpan => {
     if (!isObject(operation)) throw new Unreadable(`operation ${index} is not an object`)

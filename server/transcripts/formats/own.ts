@@ -4,12 +4,15 @@ import { entriesOf, type JsonObject, listAt, someEntry } from '../json.ts'
 import { knownRole } from '../roles.ts'
 import { type Turn, turnKinds, turnRoles } from '../turn.ts'
 
-/** Our own format: role and text are enough, and faults are reported, because its authors can fix them. */
+/**
+ * Reads Earshot's own format. A role and a text are sufficient. Errors are reported, because authors of this format can
+ * fix them.
+ */
 
 const fault = (index: number, property: string, must: string) =>
   new Unreadable(`turns[${index}].${property} must be ${must}`)
 
-/** An optional property, or its requirement. */
+/** Returns an optional property. Throws if it does not satisfy its requirement. */
 const optional = <T>(value: unknown, is: (value: unknown) => value is T, refuse: () => Error): T | null => {
   if (value === undefined || value === null) return null
   if (!is(value)) throw refuse()

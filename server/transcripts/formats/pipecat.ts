@@ -15,8 +15,8 @@ import {
 import { type SpokenEntry, spokenEntries } from '../roles.ts'
 
 /**
- * Pipecat: the messages of its turn events, each with the start time of its turn, and the usual lists with tool calls,
- * with or without `start_time` and `end_time` in seconds.
+ * Reads Pipecat's messages of turn events, each of which has the start time of its turn, and the usual lists with tool
+ * calls, with or without `start_time` and `end_time` in seconds.
  */
 
 const draftOf = ({ entry, name, role }: SpokenEntry, start: Date | null | undefined): TurnDraft => {
@@ -32,7 +32,7 @@ const draftOf = ({ entry, name, role }: SpokenEntry, start: Date | null | undefi
   if (name === 'tool_call_result') {
     return { role: 'tool', kind: 'tool_result', ...times, tool: { ...called, result: data.result } }
   }
-  // In speech-to-speech mode, the customer's text is unknown: null, but the turn exists.
+  // The customer's text is unknown in speech-to-speech mode. It is null, but the turn exists.
   return {
     role,
     kind: 'message',

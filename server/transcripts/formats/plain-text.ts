@@ -3,8 +3,8 @@ import { knownRole } from '../roles.ts'
 import type { TurnRole } from '../turn.ts'
 
 /**
- * Plain text with speakers' names at the start of lines: `Agent: …`, `**Customer:** …`, `[00:12] Bot: …`, `AI
- * (1:02:03): …`. A line without one continues the turn before it. Only common names of roles count: `Note: …` is
+ * Reads plain text with speakers' names at the start of lines: `Agent: …`, `**Customer:** …`, `[00:12] Bot: …`, `AI
+ * (1:02:03): …`. A line without a name continues the previous turn. Only common names of roles count, so `Note: …` is
  * speech. A text without such lines is one turn without a speaker.
  */
 
@@ -15,7 +15,10 @@ const line = new RegExp(
   'su',
 )
 
-/** A later first timestamp is a time of day, or the text is an excerpt: it is no time from the start. */
+/**
+ * If the first timestamp is later, it is a time of day, or the text is an excerpt. It is then not a time from the
+ * start.
+ */
 const latestFirstMs = 5 * 60_000
 
 const clockMs = (text: string): number => {

@@ -15,8 +15,8 @@ import {
 import { type SpokenEntry, spokenEntries } from '../roles.ts'
 
 /**
- * Retell: `transcript_with_tool_calls` of a call, `message_with_tool_calls` of a chat. Words have times; tool calls and
- * node transitions of a call have none and keep their position.
+ * Reads `transcript_with_tool_calls` of Retell's calls, and `message_with_tool_calls` of its chats. Words have times.
+ * Tool calls and node transitions of a call have none, so they keep their position.
  */
 
 const wordsOf = (entry: JsonObject) =>

@@ -2,7 +2,7 @@ import type { Reader, TurnDraft } from '../draft.ts'
 import { at, entriesOf, type JsonObject, listAt, numberOf, someEntry, textOf } from '../json.ts'
 import { spokenEntries } from '../roles.ts'
 
-/** Roark: messages and separate tools, all with offsets in milliseconds. */
+/** Reads Roark's messages and separate tools, all of which have offsets in milliseconds. */
 
 const spoken = (entries: unknown[]): TurnDraft[] =>
   [...spokenEntries(entries)].map(({ entry, role }) => ({
@@ -27,7 +27,7 @@ const invoked = (invocation: JsonObject): TurnDraft[] => {
   return [call, { role: 'tool', kind: 'tool_result', startMs: endMs, tool: { name, result: invocation.result } }]
 }
 
-/** Places each tool turn before the first message that starts after it; one without a time goes to the end. */
+/** Places each tool turn before the first message that starts after it. A tool turn without a time goes to the end. */
 function* merge(messages: TurnDraft[], tools: TurnDraft[]): Generator<TurnDraft> {
   const waiting = tools.toSorted((a, b) => (a.startMs ?? Infinity) - (b.startMs ?? Infinity) || 0)
   let next = 0

@@ -1,7 +1,7 @@
 import { isObject } from '../../platform/is-object.ts'
 import { booleanOf, isDeeperThan, type JsonObject, numberOf, textOf } from '../json.ts'
 
-/** A provider's finished conversation, in our format. Unknown values are null. */
+/** A finished conversation of a provider in Earshot's format. Null means unknown. */
 
 export type Metric = { key: string; value: number | boolean | string; comment?: string }
 
@@ -20,18 +20,18 @@ export type ProviderCall = {
   endReason: string | null
   customerId: string | null
   metadata: JsonObject
-  /** The part of the payload to store as the transcript; null if there is none (yet). */
+  /** The part of the payload to store as the transcript. Null if there is none, or none yet. */
   transcript: unknown
   recordingUrl: string | null
   metrics: Metric[]
 }
 
-/** `ignored`: valid, but nothing of it is a finished conversation. */
+/** `ignored` means that the payload is valid, but does not contain a finished conversation. */
 export type CallReading = ProviderCall | { ignored: string } | { unreadable: string }
 
 const deepest = 200
 
-/** Every payload has a maximum depth, so that all of it can be traversed and written again. */
+/** Limits the depth of payloads, so that everything in them can be traversed and written again. */
 export const bounded =
   (read: (payload: JsonObject) => CallReading) =>
   (payload: unknown): CallReading => {
@@ -45,11 +45,11 @@ export const isCall = (reading: CallReading): reading is ProviderCall => 'extern
 export const directionOf = (value: unknown): ProviderCall['direction'] =>
   value === 'inbound' || value === 'outbound' ? value : null
 
-/** A whole number of seconds. */
+/** Returns a whole number of seconds. */
 export const durationOf = (seconds: number | null): number | null =>
   seconds !== null && seconds >= 0 && seconds < 1e9 ? Math.round(seconds) : null
 
-/** Only URLs that can be downloaded, not a path on the provider's disk. */
+/** Returns a URL that can be downloaded, as opposed to a path on the provider's disk. */
 const addressOf = (value: unknown): string | null => {
   const text = textOf(value)
   return text !== null && /^https?:\/\//i.test(text) ? text : null
@@ -58,16 +58,16 @@ const addressOf = (value: unknown): string | null => {
 export const firstAddress = (...values: unknown[]): string | null =>
   values.map(addressOf).find((address) => address !== null) ?? null
 
-/** A non-empty list or text. */
+/** Returns the first list or text that is not empty. */
 export const transcriptOf = (...values: unknown[]): unknown =>
   values.find((value) => (Array.isArray(value) ? value.length > 0 : textOf(value) !== null)) ?? null
 
-/** The maximum length of a metric's key; the cut can be within a character. */
+/** The maximum length of a metric's key. A longer key may be cut within a character. */
 const longestKey = 120
 
 /**
- * Collects the provider's measurements: numbers, booleans, and strings as they are, the rest as JSON. The last of a key
- * wins.
+ * Collects the provider's measurements. Numbers, booleans, and strings stay unchanged, and everything else becomes
+ * JSON. If a key occurs twice, its last value counts.
  */
 export const metricsOf = (provider: string) => {
   const metrics = new Map<string, Metric>()

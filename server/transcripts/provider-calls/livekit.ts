@@ -3,7 +3,7 @@ import { at, idOf, instantOf, instantOfMs, type JsonObject, listAt, objectOf, se
 import { bounded, type CallReading, firstAddress } from './call.ts'
 
 /**
- * LiveKit: the session report that the agent's worker posts, separately or in an envelope
+ * Reads the session report that the worker of a LiveKit agent posts. It is either the whole payload or in an envelope
  * `{external_agent_id, payload: {call_id, livekit_capture}, metadata, customer_metadata}`.
  */
 
@@ -31,7 +31,7 @@ const read = (posted: JsonObject): CallReading => {
   if (typeof posted.event === 'string') return { ignored: `${posted.event} does not report a finished session` }
   const { report, envelope, outer } = unwrap(posted)
   if (!isObject(report) || !isObject(report.chat_history)) return { unreadable: 'chat_history is missing' }
-  // A room's name can be reused; its ID and the job's ID cannot.
+  // The name of a room can be reused, but the IDs of the room and the job can't.
   const externalId = idOf(envelope.call_id) ?? idOf(report.room_id) ?? idOf(report.job_id)
   if (externalId === null) return { unreadable: 'room_id and job_id are missing' }
   const startedAt = instantIn(report.started_at) ?? instantIn(envelope.start_timestamp)

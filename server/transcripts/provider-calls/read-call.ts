@@ -5,7 +5,7 @@ import { readRetellCall } from './retell.ts'
 import { readTwilioCall } from './twilio.ts'
 import { readVapiCall } from './vapi.ts'
 
-/** The providers with webhooks. Each name is also that of a transcript format. */
+/** The providers with webhooks. Each of them also has a transcript format with its name. */
 const readers = {
   vapi: readVapiCall,
   retell: readRetellCall,
@@ -19,7 +19,7 @@ export type Provider = keyof typeof readers
 export const providers = Object.keys(readers) as Provider[]
 
 /**
- * Reads a finished conversation from a provider's payload, or returns why there is none. Pure, and never throws on
- * JSON.
+ * Reads a finished conversation from a provider's payload, or returns why there is none. Pure, and does not throw on
+ * any JSON.
  */
 export const readCall = (provider: Provider, payload: unknown): CallReading => readers[provider](payload)

@@ -5,15 +5,18 @@ import type { Metric } from './call.ts'
 import { bounded, type CallReading, durationOf, firstAddress, metricsOf } from './call.ts'
 
 /**
- * Twilio Conversational Intelligence: the bundle of a transcript with its sentences, operator results, and media,
- * fetched after the webhook announced the transcript.
+ * Reads a Twilio Conversational Intelligence transcript with its sentences, operator results, and media. It is fetched
+ * after a webhook announced it.
  */
 
-/** The announced transcript to fetch; undefined if the payload is no announcement. */
+/** Returns the ID of the announced transcript, or undefined if the payload is not an announcement. */
 export const announcedTranscript = (payload: unknown): string | undefined =>
   at(payload, 'transcript') === undefined ? (textOf(at(payload, 'transcript_sid')) ?? undefined) : undefined
 
-/** The recording of a status callback; undefined if it is incomplete, or the payload is no such callback. */
+/**
+ * Returns the recording that a status callback announces. Returns undefined if the callback is incomplete, or the
+ * payload is not a callback.
+ */
 export const announcedRecording = (payload: unknown): { callSid: string; url: string } | undefined => {
   const [callSid, url] = [textOf(at(payload, 'CallSid')), firstAddress(at(payload, 'RecordingUrl'))]
   const isCompleted = at(payload, 'RecordingStatus') === 'completed' && textOf(at(payload, 'RecordingSid')) !== null
@@ -22,7 +25,7 @@ export const announcedRecording = (payload: unknown): { callSid: string; url: st
 
 const unfinished = new Set(['new', 'queued', 'in-progress'])
 
-/** Whether the transcript isn't finished, and should be requested again later. */
+/** Whether the transcript is not finished and has to be requested again later. */
 export const isUnfinished = ({ status }: JsonObject): boolean => typeof status === 'string' && unfinished.has(status)
 
 const participantsOf = (transcript: JsonObject): JsonObject[] =>
@@ -67,7 +70,7 @@ const read = (payload: JsonObject): CallReading => {
   const status = textOf(transcript.status) ?? 'completed'
   if (unfinished.has(status)) return { ignored: `a transcript that is ${status} is not finished` }
   if (status !== 'completed') return { ignored: `the transcription ended as ${status}` }
-  // If the start of the recording is unknown, the creation of the transcript is the closest time.
+  // If the start of the recording is unknown, the time when the transcript was created is the closest.
   const startedAt = instantOf(transcript.media_start_time) ?? instantOf(transcript.date_created)
   if (startedAt === null) return { unreadable: 'transcript.media_start_time is missing' }
   const durationSeconds = durationOf(numberOf(transcript.duration))
@@ -87,7 +90,7 @@ const read = (payload: JsonObject): CallReading => {
     endReason: null,
     customerId: idOf(customer.user_id) ?? idOf(customer.media_participant_id),
     metadata: metadataOf(transcript),
-    // The sentences only have channels; the transcript has their participants.
+    // The sentences only name channels. The transcript names the participants of each channel.
     transcript: Array.isArray(sentences) && sentences.length > 0 ? { transcript, sentences } : null,
     recordingUrl: firstAddress(objectOf(media).media_url, at(transcript, 'channel', 'media_properties', 'media_url')),
     metrics: metricsIn(operator_results),

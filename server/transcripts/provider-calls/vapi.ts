@@ -3,9 +3,9 @@ import { at, idOf, instantOf, instantOfMs, type JsonObject, numberOf, objectOf, 
 import type { Metric, ProviderCall } from './call.ts'
 import { bounded, type CallReading, durationOf, firstAddress, metricsOf, transcriptOf } from './call.ts'
 
-/** Vapi: the end-of-call report. All its other messages are about a call in progress. */
+/** Reads Vapi's end-of-call report. All other messages of Vapi are about a call in progress. */
 
-/** Matches those of about 250 end reasons that mean no conversation, or an interrupted one. */
+/** Matches the end reasons, out of about 250, that mean no conversation or an interrupted one. */
 const failure =
   /error|failed|rejected|busy|did-not-(answer|give)|not-(found|valid|provided)|never-connected|join-timed-out|closed-websocket|worker-shutdown/
 

@@ -83,20 +83,20 @@ describe('calculated manually', () => {
     expect(signals).toEqual({
       turns: { agent: 3, customer: 3 },
       words: { agent: 6, customer: 6 },
-      // Agent 4 + (6 to 10) = 8 s, customer 1.5 + 3 + 0.5 = 5 s: 8 / 13.
+      // The agent speaks 4 + (6 to 10) = 8 s, and the customer 1.5 + 3 + 0.5 = 5 s: 8 / 13.
       talkRatio: 0.6154,
       // 6 words / 8 s and 6 words / 5 s.
       wordsPerMinute: { agent: 45, customer: 72 },
-      // 6.0 - 5.0; at 9 the customer was still speaking, and a person answered at 12.5.
+      // The response takes 6.0 - 5.0. At 9, the customer was still speaking, and a person answered at 12.5.
       responseLatencyMs: { p50: 1_000, p95: 1_000, max: 1_000 },
       firstWordMs: 0,
       // The customer interrupts at 3.5 and at 8 and continues for longer. The agent starts at 9 and stops before 11.
       interruptions: { byAgent: 0, byCustomer: 2 },
       // 3.5 to 4 and 8 to 10.
       overlapMs: 2_500,
-      // 12.5 to 14, more than 5 to 6 and 11 to 12.
+      // The silence from 12.5 to 14 is longer than those from 5 to 6 and from 11 to 12.
       longestSilenceMs: 1_500,
-      // Silent 1 + 1 + 1.5 of 16 s.
+      // It is silent for 1 + 1 + 1.5 of 16 s.
       deadAirShare: 0.2188,
       toolCalls: 0,
       toolFailures: 0,
@@ -111,7 +111,7 @@ describe('calculated manually', () => {
       // 6 + 10, and 5 + 2.
       words: { agent: 16, customer: 7 },
       firstWordMs: 0,
-      // One agent message is marked; no mark says anything about the customer's.
+      // One agent message is marked as interrupted, but no mark says anything about the customer's messages.
       interruptions: { byAgent: null, byCustomer: 1 },
       toolCalls: 1,
       toolFailures: 0,
@@ -136,11 +136,11 @@ describe('response latency', () => {
 
   test('only counts what the customer waited for', () => {
     expect(latency(customer(0, 1_000), agent(1_000, 2_000))).toBe(0)
-    // A word of the customer during the agent's speech; the agent continues at 10.
+    // The customer says a word during the agent's speech, and the agent continues at 10.
     expect(latency(agent(0, 10_000), customer(4_000, 4_500), agent(10_000, 12_000))).toBeNull()
-    // A word of the agent during the customer's speech; the answer comes at 11.
+    // The agent says a word during the customer's speech, and answers at 11.
     expect(latency(customer(0, 10_000), agent(4_000, 4_500), agent(11_000, 12_000))).toBe(1_000)
-    // Two utterances of the customer, then two of the agent: only from the second to the third.
+    // The customer has two utterances, and then the agent has two. Only the time from the second to the third counts.
     expect(latency(customer(0, 1_000), customer(2_000, 3_000), agent(3_700, 4_000), agent(9_000, 9_500))).toBe(700)
     expect(latency(agent(0, 1_000))).toBeNull()
   })
@@ -150,7 +150,7 @@ describe('response latency', () => {
       const startMs = index * 10_000
       return [customer(startMs, startMs + 1_000), agent(startMs + 1_000 + wait, startMs + 2_000)]
     })
-    // Ranks 1.5 and 2.85 of 0 to 3.
+    // The ranks are 1.5 and 2.85 of 0 to 3.
     expect(signalsOf(said).responseLatencyMs).toEqual({ p50: 250, p95: 385, max: 400 })
   })
 })

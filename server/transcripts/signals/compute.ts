@@ -13,10 +13,10 @@ const perSide = <T>(measure: (side: Side) => T): { agent: T; customer: T } => ({
 
 const round = (value: number, digits: number): number => Number(value.toFixed(digits))
 
-/** A word is text between spaces with a letter or a digit; the match starts at the first of them. */
+/** Matches a word from its first letter or digit on. A word is text between spaces that contains one. */
 const wordPattern = /[\p{L}\p{N}]\S*/gu
 
-/** Null if the text of one of the side's messages is unknown. */
+/** Returns null if the text of one of the side's messages is unknown. */
 const countWords = (turns: Turn[], side: Side): number | null => {
   let count = 0
   for (const turn of turns) {
@@ -27,7 +27,7 @@ const countWords = (turns: Turn[], side: Side): number | null => {
   return count
 }
 
-/** When the agent's first message starts; null if any start is unknown. */
+/** Returns when the agent's first message starts, or null if any start is unknown. */
 const firstWordMs = (turns: Turn[]): number | null => {
   let first: number | null = null
   for (const turn of turns) {
@@ -38,7 +38,7 @@ const firstWordMs = (turns: Turn[]): number | null => {
   return first
 }
 
-/** Null if tools returned results and none says whether it is an error. */
+/** Returns null if tools returned results but none says whether it is an error. */
 const countToolFailures = (turns: Turn[]): number | null => {
   const results = turns.filter(({ kind }) => kind === 'tool_result')
   const saying = results.filter(({ tool }) => typeof tool?.isError === 'boolean')
@@ -46,7 +46,9 @@ const countToolFailures = (turns: Turn[]): number | null => {
   return saying.filter(({ tool }) => tool?.isError).length
 }
 
-/** Times without speech, including that of people other than agent and customer, from the start to the end. */
+/**
+ * Returns the times in which nobody speaks, from the start to the end. People other than agent and customer count too.
+ */
 const silencesMs = (spoken: TimeSpan[], endMs: number): number[] => {
   const starts = [...spoken.map(({ startMs }) => startMs), endMs]
   return starts.map((startMs, index) => Math.max(0, startMs - (spoken[index - 1]?.endMs ?? 0)))
@@ -61,15 +63,15 @@ const unknown: TimedSignals = {
   overlapMs: null,
 }
 
-/** The speech that a conversation's silence is computed from, without its stated duration. */
+/** What a conversation's silence is computed from, apart from its stated duration. */
 type Sound = { spokenMs: number; lastEndMs: number; longestSilenceMs: number }
 
-/** Signals that are computed from turns. */
+/** The signals that depend only on the turns. */
 export type MeasuredSignals = Omit<Signals, 'longestSilenceMs' | 'deadAirShare'> & { sound: Sound | null }
 
 /**
- * Talk time of a side is the time with at least one of its utterances: overlapping utterances count once, and when both
- * sides speak at the same time, it counts for both.
+ * Computes signals with times. The talk time of a side is the time with at least one of its utterances. Overlapping
+ * utterances of a side count once, and when both sides speak at the same time, it counts for both.
  */
 const timedSignals = (utterances: Utterance[], words: Signals['words']): TimedSignals => {
   const speech = perSide((side) => union(utterances.filter(({ by }) => by === side)))
@@ -99,7 +101,9 @@ const soundOf = (utterances: Utterance[]): Sound => {
   return { spokenMs: totalMs(spoken), lastEndMs, longestSilenceMs }
 }
 
-/** Measures turns. A human agent is neither side: not silence, and otherwise not measured. */
+/**
+ * Measures turns. A human agent belongs to neither side: their speech is not silence, but is otherwise not measured.
+ */
 export const measure = (turns: Turn[]): MeasuredSignals => {
   const words = perSide((side) => countWords(turns, side))
   const utterances = utterancesOf(turns)
@@ -115,7 +119,7 @@ export const measure = (turns: Turn[]): MeasuredSignals => {
   }
 }
 
-/** The conversation lasts until its stated end, or until the last utterance ends, whichever is later. */
+/** Returns the signals. The conversation ends with its stated end or with its last utterance, whichever is later. */
 export const signalsOf = ({ sound, ...signals }: MeasuredSignals, durationMs?: number | null): Signals => {
   if (!sound) return { ...signals, longestSilenceMs: null, deadAirShare: null }
   const { spokenMs, lastEndMs, longestSilenceMs } = sound

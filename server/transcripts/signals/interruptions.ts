@@ -1,19 +1,19 @@
 import type { Turn } from '../turn.ts'
 import { sideOf, type TimeSpan } from './speech.ts'
 
-/** Less is normal turn-taking. */
+/** A shorter overlap is normal turn-taking. */
 const minOverlapMs = 200
 
 type Utterance = TimeSpan & { interrupted: boolean }
 
 /**
- * Counts interrupted utterances: those that the source marks, and those during which another starts at least 200 ms
+ * Counts interrupted utterances: those that the source marks, and those during which another one starts at least 200 ms
  * before their end and lasts longer. A word during another's speech (“uh-huh”) does not interrupt it.
  */
 const countCut = (utterances: Utterance[], others: TimeSpan[]): number => {
   const byEnd = utterances.toSorted((a, b) => a.endMs - b.endMs)
   const byStart = others.toSorted((a, b) => a.startMs - b.startMs)
-  /** Of the others that started in time, those that may still last longer; the latest is on top. */
+  /** The other utterances that started early enough and may still last longer. The latest is on top. */
   const speaking: TimeSpan[] = []
   let next = 0
   let count = 0
@@ -22,7 +22,7 @@ const countCut = (utterances: Utterance[], others: TimeSpan[]): number => {
       speaking.push(other)
       next += 1
     }
-    // Ends only increase from here on, so utterances that have ended interrupt nothing later.
+    // The following utterances end later, so an utterance that has ended interrupts none of them.
     while ((speaking.at(-1)?.endMs ?? Infinity) <= endMs) speaking.pop()
     if (interrupted || (speaking.at(-1)?.startMs ?? -Infinity) > startMs) count += 1
   }
@@ -38,14 +38,14 @@ const timed = (turns: Turn[]): Utterance[] | null => {
   return utterances
 }
 
-/** Without times, only marks count, and without any mark, it is unknown whether the source has them. */
+/** Without times, only marks count. Without any mark, it is unknown whether the source has them. */
 const cutBy = (cutters: Turn[], side: Turn[]): number | null => {
   const [utterances, others] = [timed(side), timed(cutters)]
   if (utterances && others && utterances.length > 0) return countCut(utterances, others)
   return side.filter(({ interrupted }) => interrupted).length || null
 }
 
-/** How often the customer interrupted the agent, and the agent the customer. */
+/** Counts how often the customer interrupted the agent, and the agent the customer. */
 export const interruptionsIn = (turns: Turn[]): { byAgent: number | null; byCustomer: number | null } => {
   const agent = turns.filter((turn) => sideOf(turn) === 'agent')
   const customer = turns.filter((turn) => sideOf(turn) === 'customer')

@@ -25,7 +25,7 @@ export const responseLatencies = (utterances: Utterance[]): number[] => {
   return latencies
 }
 
-/** Linear between the two nearest ranks, like percentile_cont in SQL; the list is sorted. */
+/** Interpolates between the two nearest ranks, like percentile_cont in SQL. The list must be sorted. */
 export const percentile = (ordered: number[], share: number): number | null => {
   if (ordered.length === 0) return null
   const rank = share * (ordered.length - 1)

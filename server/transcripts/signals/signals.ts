@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { Closed, Nullable } from '../../platform/http/schemas.ts'
 
-/** The signals of every conversation. Null if the source has too little data. */
+/** The signals that every conversation has. They are null if the source has too little data. */
 
 const Count = Type.Integer({ minimum: 0 })
 const Milliseconds = Nullable(Type.Integer({ minimum: 0 }))
@@ -34,7 +34,7 @@ export const Signals = Closed(
 )
 export type Signals = Static<typeof Signals>
 
-/** For a conversation without a readable transcript: unknown, which is not the same as none. */
+/** The signals of a conversation without a readable transcript. Null means unknown, which is not the same as 0. */
 export const noSignals: Signals = {
   turns: { agent: null, customer: null },
   words: { agent: null, customer: null },

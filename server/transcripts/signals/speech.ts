@@ -1,10 +1,10 @@
 import type { Turn } from '../turn.ts'
 
-/** Who spoke when. Times in milliseconds from the start of the conversation. */
+/** Determines who spoke when. Times are in milliseconds from the start of the conversation. */
 
 export type TimeSpan = { startMs: number; endMs: number }
 
-/** A message with both times: an utterance. `others` are neither agent nor customer. */
+/** An utterance is a message with both times. `others` are neither agent nor customer. */
 export type Utterance = TimeSpan & { by: 'agent' | 'customer' | 'others' }
 
 export const sideOf = ({ kind, role }: Turn): Utterance['by'] | undefined => {
@@ -13,8 +13,8 @@ export const sideOf = ({ kind, role }: Turn): Utterance['by'] | undefined => {
 }
 
 /**
- * All utterances, by start, then end, then speaker, so that the order of equal ones does not matter. Null if there is
- * none, or if one of them lacks a time: results from the rest would be a guess.
+ * Returns all utterances, sorted by start, end, and speaker, so that the order of equal ones does not matter. Returns
+ * null if there is none, or if one of them lacks a time, because results from the others would be a guess.
  */
 export const utterancesOf = (turns: Turn[]): Utterance[] | null => {
   const utterances: Utterance[] = []
@@ -28,7 +28,7 @@ export const utterancesOf = (turns: Turn[]): Utterance[] | null => {
   return utterances.sort((a, b) => a.startMs - b.startMs || a.endMs - b.endMs || (a.by < b.by ? -1 : 1))
 }
 
-/** Merges spans that touch or overlap; input and output are sorted by start. */
+/** Merges spans that touch or overlap. Input and output are sorted by start. */
 export const union = (spans: TimeSpan[]): TimeSpan[] => {
   const joined: TimeSpan[] = []
   for (const { startMs, endMs } of spans) {
@@ -42,7 +42,7 @@ export const union = (spans: TimeSpan[]): TimeSpan[] => {
 export const totalMs = (joined: TimeSpan[]): number =>
   joined.reduce((total, { startMs, endMs }) => total + endMs - startMs, 0)
 
-/** The common duration of two unions. */
+/** Returns how long two unions overlap. */
 export const commonMs = (some: TimeSpan[], others: TimeSpan[]): number => {
   let [total, here, there] = [0, 0, 0]
   for (let [a, b] = [some[0], others[0]]; a && b; [a, b] = [some[here], others[there]]) {

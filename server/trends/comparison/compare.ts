@@ -34,7 +34,10 @@ type Options = {
   together?: boolean
 }
 
-/** Compares the rates of enabled monitors in a period with the period before. Intervals are always 95% ones. */
+/**
+ * Compares the rates of enabled monitors in a period with those in the previous period. Intervals are always 95%
+ * intervals.
+ */
 export const compareMonitors = async (
   db: Db,
   org: OrgId,

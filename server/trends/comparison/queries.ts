@@ -16,8 +16,8 @@ type Counts = {
 }
 
 /**
- * The results of enabled monitors in two periods, from the newest result of each conversation. An index-only scan of
- * the primary key.
+ * Counts the newest result of each conversation for enabled monitors in two periods. Uses an index-only scan of the
+ * primary key.
  */
 export const countTwoPeriods = async (db: Db, org: OrgId, { before, since, until }: Periods, mostMonitors: number) => {
   const { rows } = await sql<Counts>`
@@ -45,7 +45,7 @@ type Example = { monitorId: string; conversationId: string; startedAt: Date; rea
 
 type Wanted = { since: Date; until: Date; each: number }
 
-/** The latest affected conversations of each monitor. */
+/** Lists the latest affected conversations of each monitor. */
 export const listExamples = async (db: Db, org: OrgId, monitorIds: string[], wanted: Wanted): Promise<Example[]> => {
   const { since, until, each } = wanted
   if (monitorIds.length === 0 || each === 0) return []

@@ -98,7 +98,7 @@ export const monitorComparison = (app: App, { db, replica, clock }: Deps): void 
         .sort((a, b) => (b.difference?.low ?? -Infinity) - (a.difference?.low ?? -Infinity))
         .slice(0, query.monitors)
       const ids = shown.map(({ monitorId }) => monitorId)
-      // They contain a judge's text about a conversation, which nobody may read once it is erased.
+      // Examples contain a judge's text about a conversation, which nobody may read once the conversation is erased.
       const examples = await listExamples(db, actor.org, ids, { since, until, each: query.examples })
       return {
         current: { since, until },

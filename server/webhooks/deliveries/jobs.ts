@@ -20,13 +20,13 @@ type Endpoint = NonNullable<Awaited<ReturnType<typeof findSealedEndpoint>>>
 
 const failingLimitMs = 5 * dayMs
 
-/** Returns why nothing may be sent now; checked before each attempt. */
+/** Returns why nothing may be sent at this time. Each attempt checks it. */
 const refusalOf = async (db: Db, org: OrgId, delivery: Delivery, endpoint: Endpoint) => {
   if (endpoint.status === 'proposed') return 'The endpoint is waiting for an admin’s approval.'
   if (endpoint.status === 'disabled') return 'The endpoint is disabled.'
   const { status, features } = await getOrganization(db, org)
   if (status === 'suspended') return 'The organization is suspended.'
-  // Only sendEvent writes it.
+  // Only `sendEvent` writes this value.
   const feature = featureOf(delivery.eventType as EventType)
   if (feature && !features[feature]) return `The feature ${feature} is disabled for the organization.`
   return delivery.isWanted ? undefined : 'The person who requested the notification is no longer a member.'
@@ -39,7 +39,7 @@ const faultOf = ({ statusCode, error }: Posted): string | undefined => {
   return `The endpoint returned status ${statusCode}${isRedirect ? '. Redirects are not followed' : ''}.`
 }
 
-/** Stores the result of an attempt and its consequences. Returns why the endpoint was disabled, if it was. */
+/** Stores the result of an attempt and what follows from it. If the endpoint was disabled, returns the reason. */
 const settle = async (
   { jobs, clock }: Pick<Deps, 'jobs' | 'clock'>,
   trx: Db,
@@ -54,7 +54,7 @@ const settle = async (
   const end = (status: 'succeeded' | 'failed', reason: string | null) =>
     updateDelivery(trx, org, id, { status, reason, nextAttemptAt: null, attemptCount })
 
-  // Otherwise it was erased in the meantime.
+  // Nothing is inserted if the delivery was erased in the meantime.
   if (!(await insertAttempt(trx, org, { deliveryId: id, number: attemptCount, ...attempt }))) return undefined
   await updateHealth(trx, org, endpoint, fault === undefined, now)
   await publishChanges(
@@ -88,7 +88,7 @@ const settle = async (
 
 type Payload = { organizationId: OrgId; deliveryId: string; attempt: number }
 
-/** Everything is read once there is a lane, so that nothing outdated is sent. */
+/** Makes one attempt. Reads everything once there is a free lane, so that nothing outdated is sent. */
 const tryOnce = async (deps: Deps, payload: Payload, attempt: Attempt): Promise<void> => {
   const { db, secrets, clock, log } = deps
   const { organizationId: org, deliveryId } = payload
@@ -108,8 +108,8 @@ const tryOnce = async (deps: Deps, payload: Payload, attempt: Attempt): Promise<
 }
 
 /**
- * One attempt. It enqueues the next one in the transaction that stores it: if a process dies in between, the event is
- * sent again with the same ID.
+ * Makes one attempt. Enqueues the next one in the transaction that stores the result. If a process dies in between, the
+ * event is sent again with the same ID.
  */
 export const deliver = defineJob({
   name: 'webhook.deliver',
@@ -119,7 +119,8 @@ export const deliver = defineJob({
     deliveryId: Type.String(),
     attempt: Type.Integer(),
   }),
-  // For failures other than the receiver's: an unavailable database, a process that dies.
+  // These retries are for failures that the receiver does not cause, such as an unavailable database or a process that
+  // dies.
   retryLimit: 10,
   timeoutSeconds: 60,
   // Deliveries mostly wait for responses.

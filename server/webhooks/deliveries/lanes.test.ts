@@ -18,7 +18,7 @@ const enter = async () => {
 }
 const fill = () => Promise.all(Array.from({ length: lanesPerEndpoint }, enter))
 
-/** The current lanes; `waits` for those that wait in the process. */
+/** Returns the state of the lanes. `waits` stands for those that wait in the process. */
 const stateOf = async (taken: ReturnType<typeof takeLane>[]) => {
   await vi.advanceTimersByTimeAsync(0)
   const now = taken.map((each) => Promise.race([each, Promise.resolve('waits' as const)]))
@@ -38,7 +38,7 @@ test('waits a moment for a lane, in turn, and a released lane is used once', asy
   expect(await stateOf(taken)).toEqual(['goes', 'goes', 'waits'])
   await vi.advanceTimersByTimeAsync(500)
   expect(await stateOf(taken)).toEqual(['goes', 'goes', 'comes again'])
-  // Nobody waits anymore, so these lanes are free.
+  // Nobody is waiting, so these lanes are free.
   for (const lane of others) lane.leave()
   for (const _lane of others) await enter()
   expect(await stateOf([takeLane(endpoint)])).toEqual(['waits'])

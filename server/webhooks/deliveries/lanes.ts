@@ -1,18 +1,29 @@
-/** Limits concurrent requests to one endpoint in one process, so that a slow receiver leaves capacity for others. */
+/**
+ * Limits how many requests one process sends to one endpoint at the same time, so that a slow receiver leaves capacity
+ * for others.
+ */
 export const lanesPerEndpoint = 4
 
-/** After a slower request, the endpoint has a single lane, so that a few dead ones do not fill the process. */
+/**
+ * After a slower request, the endpoint only gets a single lane, so that a few dead endpoints don't fill the process.
+ */
 const slowMs = 5_000
 
-/** A delivery that will likely get a lane within this time waits here: queueing it again costs as much as sending. */
+/**
+ * A delivery that will probably get a lane within this time waits here, because queueing it again costs as much as
+ * sending it.
+ */
 const momentMs = 500
 const shortestPauseMs = 500
 const longestPauseMs = 60_000
 
-/** Released when its request is over. */
+/** A lane, which is released when its request is over. */
 type Lane = { leave: () => void }
 
-/** For one endpoint, by the clock of the process. `lastMs` is the duration of the latest finished request. */
+/**
+ * The lanes of one endpoint. Times are from the process's monotonic clock. `lastMs` is how long the latest request
+ * took.
+ */
 type Lanes = { running: Set<{ startedMs: number }>; waiting: Set<(lane: Lane) => void>; lastMs: number }
 
 const lanesOf = new Map<string, Lanes>()
@@ -20,11 +31,14 @@ const lanesOf = new Map<string, Lanes>()
 const isSlow = ({ lastMs }: Lanes): boolean => lastMs > slowMs
 const isFull = (lanes: Lanes): boolean => lanes.running.size >= (isSlow(lanes) ? 1 : lanesPerEndpoint)
 
-/** The duration of a request. */
+/** Returns how long a request takes. */
 const paceMs = ({ running, lastMs }: Lanes): number =>
   Math.max(lastMs, ...[...running].map(({ startedMs }) => performance.now() - startedMs))
 
-/** The slower the receiver, the longer: a long queue for a dead one is not checked each second. */
+/**
+ * Returns when to try again. The slower the receiver is, the longer the pause, so that a long queue of a dead one is
+ * not checked every second.
+ */
 const pauseMs = (lanes: Lanes): number =>
   Math.min(longestPauseMs, Math.max(shortestPauseMs, 20 * paceMs(lanes))) * (0.5 + Math.random())
 
@@ -36,7 +50,7 @@ const enter = (endpointId: string, lanes: Lanes): Lane => {
     lanes.running.delete(request)
     const [next] = lanes.waiting
     if (next && !isFull(lanes)) next(enter(endpointId, lanes))
-    // Its slowness is remembered until it is fast again.
+    // The lanes of a slow endpoint are remembered until it is fast again.
     else if (lanes.running.size === 0 && !isSlow(lanes)) lanesOf.delete(endpointId)
   }
   return { leave }
@@ -53,7 +67,7 @@ const waitInLine = ({ waiting }: Lanes): Promise<Lane | undefined> =>
     waiting.add(end)
   })
 
-/** A lane, or when to ask again. */
+/** Returns a lane, or when to ask for one again. */
 export const takeLane = async (endpointId: string): Promise<Lane | { pauseMs: number }> => {
   const lanes = lanesOf.get(endpointId) ?? { running: new Set(), waiting: new Set(), lastMs: 0 }
   lanesOf.set(endpointId, lanes)

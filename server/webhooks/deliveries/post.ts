@@ -6,7 +6,7 @@ import { readRetryAfter } from '../../platform/outbound/retry-after.ts'
 const timeoutMs = 15_000
 const keptBytes = 1_024
 
-/** The result of one request: a response, or why there was none. */
+/** The result of one request: a response, or the reason why there was none. */
 export type Posted = {
   at: Date
   durationMs: number
@@ -14,11 +14,11 @@ export type Posted = {
   error: string | null
   /** The beginning of the response. */
   answer: string | null
-  /** How long the receiver asks to wait, at most an hour. */
+  /** How long the receiver asks to wait. It is at most an hour. */
   retryAfterMs: number
 }
 
-/** Only as much of the body is read as is stored. An interruption does not change the status before it. */
+/** Reads as much of the body as is stored. An interruption does not change the status that has already arrived. */
 const readBeginning = async (body: Readable): Promise<string> => {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -32,13 +32,16 @@ const readBeginning = async (body: Readable): Promise<string> => {
     if (!(error instanceof OutboundError)) throw error
   }
   const beginning = Buffer.concat(chunks).subarray(0, keptBytes)
-  // Streaming, so that a partial character is dropped. PostgreSQL's text cannot contain NUL.
+  // In stream mode, the decoder drops an incomplete character at the end. PostgreSQL's text can't contain NUL.
   return new TextDecoder().decode(beginning, { stream: true }).replaceAll('\0', '\ufffd')
 }
 
 type Request = { url: string; headers: Record<string, string>; body: string }
 
-/** Only public https addresses, checked now; a redirect is a response like any other. */
+/**
+ * Sends a request. The URL must be https, and its address must be public when the connection opens. A redirect is a
+ * response like any other.
+ */
 export const post = async (
   { outbound, clock }: Pick<Deps, 'outbound' | 'clock'>,
   request: Request,

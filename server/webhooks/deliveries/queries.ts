@@ -55,7 +55,7 @@ export const listAttempts = (db: Db, org: OrgId, deliveryId: string, limit: numb
     .limit(limit)
     .execute()
 
-/** The data of an attempt. */
+/** Returns what an attempt needs. */
 export const findDelivery = (db: Db, org: OrgId, id: string) =>
   db
     .selectFrom('webhook_deliveries as d')
@@ -94,7 +94,7 @@ type NewDelivery = {
   now: Date
 }
 
-/** Whether the endpoint exists; locked until the transaction ends. */
+/** Inserts a delivery. Returns whether the endpoint exists, and locks the endpoint until the transaction ends. */
 export const insertDelivery = async (trx: Db, org: OrgId, delivery: NewDelivery): Promise<boolean> => {
   const { id, endpointId, eventType, body, onlyWhileMember = null, now } = delivery
   const { rows } = await sql`
@@ -128,7 +128,7 @@ export const updateDelivery = (trx: Db, org: OrgId, id: string, change: Delivery
     .where('id', '=', id)
     .execute()
 
-/** Ends it, whatever its attempts. */
+/** Ends a delivery, however many attempts are left. */
 export const failDelivery = (trx: Db, org: OrgId, id: string, reason: string) =>
   trx
     .updateTable('webhook_deliveries')
@@ -138,7 +138,7 @@ export const failDelivery = (trx: Db, org: OrgId, id: string, reason: string) =>
     .where('status', '=', 'pending')
     .execute()
 
-/** Starts over, except for the numbers of its attempts, which continue. */
+/** Starts a delivery over. The numbers of its attempts continue. */
 export const restartDelivery = (trx: Db, org: OrgId, id: string, now: Date) =>
   trx
     .updateTable('webhook_deliveries')
@@ -163,7 +163,7 @@ type NewAttempt = {
   answer: string | null
 }
 
-/** Whether the delivery still exists; locked until the transaction ends. */
+/** Inserts an attempt. Returns whether the delivery still exists, and locks the delivery until the transaction ends. */
 export const insertAttempt = async (trx: Db, org: OrgId, attempt: NewAttempt): Promise<boolean> => {
   const { deliveryId, number, at, durationMs, statusCode, error, answer } = attempt
   const { rows } = await sql`
@@ -177,7 +177,10 @@ export const insertAttempt = async (trx: Db, org: OrgId, attempt: NewAttempt): P
   return rows.length > 0
 }
 
-/** Those for reviews of these conversations, with their attempts: others contain nothing of a conversation. */
+/**
+ * Deletes the deliveries for reviews of these conversations, including their attempts. No other delivery contains data
+ * of a conversation.
+ */
 export const deleteDeliveriesOfReviews = async (trx: Db, org: OrgId, conversationIds: string[]): Promise<void> => {
   await trx
     .deleteFrom('webhook_deliveries')
@@ -186,7 +189,7 @@ export const deleteDeliveriesOfReviews = async (trx: Db, org: OrgId, conversatio
     .execute()
 }
 
-/** Old deliveries, with their attempts. */
+/** Selects old deliveries with their attempts. */
 export const oldDeliveries = dueRows({
   table: 'webhook_deliveries',
   isDue: (now) => sql`created_at < ${daysBefore(now, 30)} AND status <> 'pending'`,

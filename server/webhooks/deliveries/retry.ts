@@ -1,10 +1,13 @@
-// When a rejected delivery is retried. Pure.
+// Decides when a rejected delivery is retried. All functions are pure.
 
 const second = 1_000
 const minute = 60 * second
 const hour = 60 * minute
 
-/** After each failed attempt; the attempt after the last of them is the final one. They add up to about 24 hours. */
+/**
+ * The delays after each failed attempt, which add up to about 24 hours. The attempt after the last delay is the final
+ * one.
+ */
 export const retryDelaysMs = [
   5 * second,
   30 * second,
@@ -18,12 +21,12 @@ export const retryDelaysMs = [
   8 * hour,
 ]
 
-/** So that deliveries that failed together are not retried together. */
+/** The delays vary, so that deliveries that failed together are not retried together. */
 const jitter = 0.1
 
 /**
- * Returns the delay after this many failures in a row; undefined if there is no further attempt. `askedMs` is how long
- * the receiver asks to wait: the minimum.
+ * Returns the delay after this many failures in a row, or undefined if there is no further attempt. `askedMs` is how
+ * long the receiver asks to wait. The delay is at least that long.
  */
 export const retryDelayMs = (failures: number, askedMs: number, random = Math.random()): number | undefined => {
   const delay = retryDelaysMs[failures - 1]

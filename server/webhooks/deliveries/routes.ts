@@ -126,7 +126,7 @@ export const webhookDeliveries = (app: App, { db, jobs, clock }: Deps): void => 
         checkActive({ status })
         const event = { type: 'webhook.test', data: { endpointId: id, name } } as const
         const sent = await sendEvent({ jobs, clock }, trx, actor.org, id, event)
-        // Just deleted.
+        // Another request has just deleted the endpoint.
         if (sent === undefined) throw notFound()
         await recordAudit(trx, actor, 'webhookEndpoint.test', target(id))
         return getDelivery(trx, actor.org, id, sent)
