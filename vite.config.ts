@@ -5,11 +5,12 @@ import { consoleFonts } from './tools/console-fonts.ts'
 import { consolePages } from './tools/console-pages.ts'
 
 /**
- * A page loads few files, each of what is used together: a file costs a request, and what a page does not use is still
- * to be sent and read. What a module imports goes with it, unless an earlier group has it.
+ * The files that a page loads. Modules that are used together share a file, because each file costs a request, and
+ * everything in a file is sent even if the page does not use it. What a module imports belongs to its group, unless an
+ * earlier group has it.
  */
 const groups = [
-  // As large as all the others together, so it arrives as early as they do.
+  // This file is as large as all others together, so it arrives at the same time as they do.
   { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// },
   {
     name: 'base',
@@ -38,14 +39,14 @@ export default defineConfig(({ command }) => ({
     outDir: '../dist/console',
     emptyOutDir: true,
     target: 'es2023',
-    // Nothing may stand in the page itself: the policy refuses data addresses and inline scripts.
+    // The content security policy forbids data URLs and inline scripts, so nothing may be inlined.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // All styles are smaller than what it costs to ask for those of each part.
+    // All styles together are so small that requesting parts of them separately would cost more.
     cssCodeSplit: false,
     rolldownOptions: { output: { codeSplitting: { groups } } },
-    // The largest is the list of common passwords, which loads only where somebody chooses one.
+    // The largest file is the list of common passwords, which only loads when someone chooses a password.
     chunkSizeWarningLimit: 1_250,
   },
   server: {
@@ -53,7 +54,7 @@ export default defineConfig(({ command }) => ({
     proxy: Object.fromEntries(
       ['/v1', '/auth', '/files', '/docs', '/openapi.json'].map((path) => [
         path,
-        // The service compares the host that is asked for with the page's origin.
+        // The service compares the requested host with the origin of the page, so the proxy must not change it.
         { target: `http://127.0.0.1:${process.env.PORT ?? 4000}`, changeOrigin: false },
       ]),
     ),

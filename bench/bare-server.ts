@@ -1,4 +1,4 @@
-// The baseline of the HTTP bench: node:http and pg with the same lookup and nothing else.
+// The baseline of the HTTP benchmark: node:http and pg with the same lookup and nothing else.
 
 import { hash } from 'node:crypto'
 import { createServer } from 'node:http'

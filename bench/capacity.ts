@@ -1,7 +1,7 @@
-// Returns how many nodes a load needs: measures what a conversation, a list, and opening a conversation cost here, and
-// simulates organizations, shards, and nodes with these costs. Options: see below; --costs FILE uses those of an
-// earlier run. With DATABASE_URL at the coordinator of a cluster on this machine, its costs are listed separately from
-// those of the nodes.
+// Calculates how many nodes a load needs. Measures what a conversation, a list, and opening a conversation cost on this
+// machine, and simulates organizations, shards, and nodes with these costs. `--costs FILE` uses the costs of an earlier
+// run, and the code below lists the other options. If DATABASE_URL leads to the coordinator of a cluster on this
+// machine, its costs are listed separately from those of the nodes.
 
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Makes a certificate for a receiver on this machine. */
+/** Creates a certificate for a receiver on this machine. */
 export const makeCertificate = async () => {
   const folder = await mkdtemp(join(tmpdir(), 'earshot-bench-tls-'))
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]

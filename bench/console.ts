@@ -1,5 +1,5 @@
-// The console in a real browser with a million demo conversations: how soon the list is usable, whether rows are blank
-// while it scrolls, and how soon a changed filter shows results. Exits with 1 if a limit is exceeded.
+// Measures the console in a real browser with a million demo conversations: how soon the list is usable, whether rows
+// are blank while it scrolls, and how soon a changed filter shows results. Exits with 1 if a limit is exceeded.
 // npm run bench -- console [CALLS]
 
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
@@ -18,7 +18,7 @@ const rounds = 9
 
 const firstRow = (page: Page) => page.getByRole('grid', { name: 'Conversations' }).getByRole('row').nth(10)
 
-/** Loaded conversations are still being evaluated; measuring starts afterwards. */
+/** Waits until the loaded conversations are evaluated, because measuring must not start before. */
 const untilJudged = async (origin: string, key: string) => {
   const ask = async (path: string, body?: unknown) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
@@ -44,7 +44,7 @@ const untilJudged = async (origin: string, key: string) => {
   }
 }
 
-/** Measured from requesting the page until a key moves in the list. */
+/** Measures the time from requesting the page until a key moves the selection in the list. */
 const untilUsable = (page: Page, origin: string) =>
   millisecondsOf(async () => {
     await page.goto(`${origin}/conversations`)
@@ -53,7 +53,7 @@ const untilUsable = (page: Page, origin: string) =>
     await page.locator('[role=row][aria-selected=true]').waitFor()
   })
 
-/** Frames of a fast scroll with a missing row. */
+/** Scrolls fast, and counts the frames in which a row is missing. */
 const scrollThrough = (page: Page): Promise<{ frames: number; blank: number }> =>
   page.evaluate(`(async () => {
     const grid = document.querySelector('[role=grid]')
@@ -82,7 +82,7 @@ const filters = [
   { since: new Date(Date.now() - 7 * 86_400_000).toISOString() },
 ]
 
-/** Measured from the change until rows and their count are on the page. */
+/** Measures the time from the change until the rows and their count are on the page. */
 const untilFiltered = async (page: Page, filter: object) => {
   const asksFor = (path: string) =>
     page.waitForResponse(
@@ -96,7 +96,7 @@ const untilFiltered = async (page: Page, filter: object) => {
   let counted = 0
   const listed = await millisecondsOf(async () => {
     const startedAt = performance.now()
-    // The router follows the history, like for the back button.
+    // The router follows the history, so this has the same effect as the back button.
     await page.evaluate(
       `history.pushState({}, '', ${JSON.stringify(href)}); dispatchEvent(new PopStateEvent('popstate'))`,
     )

@@ -1,5 +1,5 @@
-// Twenty rules on the demo's conversations, from stored turns to stored results, with the evaluation jobs, against COPY
-// of the same rows into the same empty table. Then only the parts, one after the other.
+// Measures twenty rules on the demo's conversations, from stored turns to stored results. Compares the evaluation jobs
+// with COPY of the same rows into the same empty table, and then measures the parts one after the other.
 // npm run bench -- evaluate [CONVERSATIONS]
 
 import { join } from 'node:path'
@@ -46,7 +46,7 @@ const makeMonitors = async ({ db }: ServiceDeps, org: OrgId): Promise<void> => {
   }
 }
 
-/** All evaluation jobs, with a worker like the service's. */
+/** Runs all evaluation jobs with a worker like the service's. */
 const throughJobs = async (deps: ServiceDeps, org: OrgId, batches: string[][]): Promise<number> => {
   const { db, jobs } = deps
   await jobs.enqueueMany(
@@ -74,7 +74,7 @@ const throughJobs = async (deps: ServiceDeps, org: OrgId, batches: string[][]): 
   return done
 }
 
-/** The same work in one lane, with each part timed. */
+/** Does the same work one step at a time, and measures each part. */
 const inParts = async (deps: ServiceDeps, org: OrgId, batches: string[][]) => {
   const { db, clock } = deps
   const monitors = await listActiveMonitors(db, org)
@@ -93,7 +93,7 @@ const inParts = async (deps: ServiceDeps, org: OrgId, batches: string[][]) => {
     parts.rules += await seconds(async () => {
       evaluation = await evaluateRules(deps, org, { monitors, subjects, asked, readAt })
     })
-    // It reads the contents itself.
+    // The rules read the contents themselves, which is measured separately.
     parts.rules -= again
     const found = evaluation
     if (contents.length === 0 || !found) throw new Error('there is nothing to evaluate')

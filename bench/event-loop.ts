@@ -1,6 +1,8 @@
-// How long the worst bodies block a server's event loop, for each route with a body and each content type: the median
-// and the worst of five requests, in CPU time of the main thread, which does not depend on other load.
-// npm run bench -- event-loop [PART OF A ROUTE]     ALL=1 shows the next slowest bodies too
+// Measures how long the worst bodies block a server's event loop, for each route with a body and each content type.
+// Prints the median and the worst of five requests, in CPU time of the main thread, which does not depend on other
+// load.
+// npm run bench -- event-loop [PART OF A ROUTE]
+// With ALL=1, it also prints the next slowest bodies.
 
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
@@ -15,7 +17,7 @@ import { median, openBenchDatabase, type Server, startServer } from './servers.t
 const root = join(import.meta.dirname, '..')
 const serviceKey = 'service-key-of-the-bench-0123456789'
 const bounds = { medianMs: 100, maxMs: 250 }
-/** Each body is sent once; a route's slowest ones are sent again for the median. */
+/** Each body is sent once. The slowest bodies of a route are sent again for the median. */
 const rounds = 5
 const only = process.argv[2] ?? ''
 
@@ -47,7 +49,7 @@ const send = (route: Omit<Route, 'bodies' | 'name'>, { bytes, headers = {}, path
     let status = 0
     const sending = httpRequest(`${server?.origin}${path ?? route.path}`, {
       method: route.method,
-      // A server that rejects a body may disconnect before reading it.
+      // A server that rejects a body may disconnect before it has read the body.
       agent: false,
       headers: {
         'content-type': route.contentType,
@@ -82,7 +84,7 @@ const measure = async (route: Route, body: BodyCase): Promise<Block & { status: 
 type Schema = { properties?: Record<string, unknown> }
 type Operation = { requestBody?: { content: Record<string, { schema: Schema }> }; 'x-access': unknown }
 
-/** Every value as the whole body, and as one of the route's properties. */
+/** Returns every value as the whole body, and as one of the route's properties. */
 const genericBodies = ({ properties = {} }: Schema, contentType: string, bytes: number): BodyCase[] => {
   const lines = contentType === 'application/x-ndjson'
   return Object.entries(worstValues).flatMap(([name, write]) => {
@@ -92,7 +94,7 @@ const genericBodies = ({ properties = {} }: Schema, contentType: string, bytes: 
         name: `${property}: ${name}`,
         bytes: Buffer.from(`{"${property}":${write(bytes - property.length - 5)}}`),
       }))
-    // Each line of a stream has a result; the cost of a line and of a chunk counts.
+    // Each line of a stream has a result, so both the cost of a line and that of a chunk matter.
     const value = write(lines ? 500_000 : bytes)
     return [
       { name, bytes: Buffer.from(lines ? `${value}\n${value.slice(1, -1).replaceAll(',', '\n')}` : value) },
@@ -153,7 +155,7 @@ try {
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       ...(body && { body: JSON.stringify(body) }),
     })
-    // Any response; the cases read a few of its properties.
+    // The response can be anything, but the cases only read a few of its properties.
     const answer = (await response.json()) as Record<string, never>
     if (response.status >= 300) throw new Error(`${path}: ${response.status} ${JSON.stringify(answer)}`)
     return answer

@@ -1,6 +1,6 @@
-// Exports of 100,000 calls and 20 monitors out of a million calls, from the order to the stored file, in a separate
-// process as in the service. Each alternates with its baseline, so that a drifting machine affects both. Exits with 1
-// if a limit is exceeded.
+// Measures exports of 100,000 calls and 20 monitors out of a million calls, from the order to the stored file, in a
+// separate process as in the service. Each measurement alternates with its baseline, so that a machine whose speed
+// changes affects both. Exits with 1 if a limit is exceeded.
 // npm run bench -- exports [CALLS] [CALLS OF THE WINDOW] [PARTS]
 
 import { fork } from 'node:child_process'
@@ -29,7 +29,7 @@ const formats = {
 } as const
 const formatNames = Object.keys(formats) as (keyof typeof formats)[]
 
-/** Alternating with plain PostgreSQL. */
+/** Measures each format, alternating with plain PostgreSQL. */
 const measureFormats = async ({ client, window, run }: Bench, reasoning: boolean) => {
   for (const format of formatNames) {
     const bounds = formats[format]
@@ -74,12 +74,12 @@ const measureOtherWays = async ({ connection, deps, window: wanted, orderOf, run
     const other = createHash('sha256').update(await readFile(join(wanted.folder, 'baseline.csv')))
     if (other.digest('base64') !== sha256) throw new Error('The cursor wrote another file')
   }
-  // One query that joins each monitor's newest results as columns, in two forms.
+  // The baseline is one query that joins each monitor's newest results as columns. It has two forms.
   await compare('cursor', 'csv', { atLeast: 5 })
   await checkFile()
   await compare('tuned cursor', 'csv', undefined)
   await checkFile()
-  // A query for each call; the streaming writer.
+  // The baselines are a query for each call, and exceljs's streaming writer.
   await compare('call by call', 'csv', { atLeast: 9 })
   await compare('exceljs', 'xlsx', { atLeast: 6 })
 }
@@ -98,7 +98,9 @@ const measureFilters = async ({ monitorIds, several }: Bench) => {
   }
 }
 
-/** More than linear would be: the largest size costs more per call than the one before. */
+/**
+ * Checks that the time does not grow faster than the number of calls, by comparing the cost of each call between sizes.
+ */
 const judgeGrowth = (name: string, sizes: number[], times: number[]) => {
   print(`${name} ${sizes.join(', ')}: ${times.map((ms) => `${ms.toFixed(0)} ms`).join(', ')}`)
   const [before = 0, last = 0] = times.map((ms, at) => ms / (sizes[at] ?? 0)).slice(-2)
@@ -123,7 +125,7 @@ const measureGrowth = async ({ several }: Bench) => {
   judge('the slowest to the fastest', Math.max(...places) / Math.min(...places), { atMost: 1.5 })
 }
 
-/** Latency of requests, one every five milliseconds. */
+/** Measures the latency of requests, one every five milliseconds, while something runs. */
 const requestsWhile = async ({ url, key }: Bench, work: () => Promise<unknown>): Promise<number[]> => {
   const child = fork(join(import.meta.dirname, 'exports/requests.ts'), { execArgv: [] })
   child.send({ url, key })
@@ -131,7 +133,7 @@ const requestsWhile = async ({ url, key }: Bench, work: () => Promise<unknown>):
   await work()
   child.send('end')
   const [latencies] = (await once(child, 'message')) as [number[]]
-  // Those in the first second are warm-up.
+  // The requests of the first second only warm up the service.
   return latencies.slice(200).sort((a, b) => a - b)
 }
 

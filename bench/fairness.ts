@@ -1,6 +1,6 @@
-// How long one organization's work waits while another saturates the same kind of work, compared with an idle service.
-// Limit: three times the idle delay plus the length of one task. All work is real; external services, such as a model,
-// recordings, receivers, and a bucket, respond after 400 ms.
+// Measures how long one organization's work waits while another one saturates the same kind of work, compared with an
+// idle service. The limit is three times the delay of the idle service plus the length of one task. All work is real,
+// but external services (a model, recordings, receivers, and a bucket) respond after 400 ms.
 // npm run bench -- fairness [KIND]
 import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
@@ -23,13 +23,13 @@ import { openBenchDatabase } from './servers.ts'
 
 const asked = process.argv[2]
 const probes = 20
-/** Unfinished exports per organization. */
+/** The most unfinished exports of an organization. */
 const mostExports = 20
 
 const p95 = (values: number[]): number =>
   values.toSorted((a, b) => a - b)[Math.ceil(values.length * 0.95) - 1] ?? Number.NaN
 
-/** Takes 20 to 30 ms on a conversation of forty turns. */
+/** Returns a rule that takes some hundred milliseconds for a conversation of forty turns. */
 const heavy = (number: number) => ({
   expression: `turns.all(a, turns.all(b, turns.all(c, a.text + b.text + c.text != "${number}")))`,
 })
@@ -37,11 +37,11 @@ const heavy = (number: number) => ({
 type Kind = {
   name: string
   job: Job<ServiceDeps>
-  /** Only of the loud one. */
+  /** Returns the length of one task of the busy organization. */
   taskMs: () => Promise<number> | number
-  /** Gives the loud one more work than it can finish before the next probe; called before each. */
+  /** Gives the busy organization more work than it can finish before the next probe. Called before each probe. */
   saturate: (probe: number) => Promise<unknown>
-  /** The job of one piece of work of the quiet one. */
+  /** Enqueues one piece of work for the quiet organization, and returns its job. */
   probe: () => Promise<string>
 }
 
@@ -75,7 +75,7 @@ try {
   ])
   await db.deleteFrom('jobs').execute()
 
-  /** One export of each, which their schedules deliver. */
+  /** Creates an export, which schedules deliver later. */
   const exportOnce = async (tenant: Tenant) => {
     await tenant.startExport()
     await jobs.drain([generateExport], deps)
@@ -90,7 +90,7 @@ try {
   const judging = (tenant: Tenant) => ({
     organizationId: tenant.org,
     conversationId: tenant.conversationIds[0] ?? '',
-    // No result counts as a newer one.
+    // No result is newer than this, so every conversation is evaluated.
     monitorIds: [judges.get(tenant) ?? ''],
     since: '2100-01-01T00:00:00Z',
     round: 1,
@@ -189,7 +189,7 @@ try {
     const taskMs = await kind.taskMs()
     const ended = new Map<string, () => void>()
     const settled = new Set<string>()
-    // Subsequent jobs, such as judges after rules, are of another kind.
+    // Jobs that follow, such as judges after rules, are of another kind and don't run.
     await jobs.start([kind.job], deps, {
       workerId: 'bench',
       onSettled: ({ jobId, result, error }) => {
@@ -209,7 +209,7 @@ try {
       const delays: number[] = []
       for (let probe = 0; probe < probes; probe++) {
         await before(probe)
-        // The loud one uses all of its slots.
+        // By then, the busy organization uses all of its slots.
         await sleep(probe === 0 ? 1_000 : 50)
         delays.push(await millisecondsOf(probeOnce))
       }

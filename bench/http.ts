@@ -1,5 +1,6 @@
-// One authenticated GET by primary key, with everything enabled, against plain node:http and pg with the same lookup;
-// then a page of 50 conversations, plain and compressed. All alternate, so that a drifting machine affects all.
+// Measures one authenticated GET by primary key with everything enabled, compared with plain node:http and pg with the
+// same lookup. Then measures a page of 50 conversations, plain and compressed. All alternate, so that a machine whose
+// speed changes affects all of them.
 
 import { join } from 'node:path'
 import autocannon from 'autocannon'
@@ -15,11 +16,11 @@ const send = async (origin: string, path: string, key: string, body: object) => 
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const response = await fetch(origin + path, { method: 'POST', headers, body: JSON.stringify(body) })
   if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
-  // Any response; the bench reads two of its properties.
+  // The response can be anything, but only these properties are read.
   return (await response.json()) as { id: string; apiKey: { key: string }; organization: { id: string } }
 }
 
-/** Conversations of ordinary length. A list contains everything except transcripts. */
+/** Conversations of ordinary length. A list contains everything except their transcripts. */
 const conversations = Array.from({ length: 50 }, (_, index) => ({
   externalId: `call-${index}`,
   agent: { externalId: 'front-desk', name: 'Front desk', channel: 'voice' },
@@ -49,7 +50,7 @@ const writerOf = (columns: string[]) => (cells: (string | number)[]) => {
 
 const encodings = ['gzip', 'br'] as const
 
-/** The service's cost of compression, and the clients' savings. */
+/** Compares the cost of compression for the service with what clients save. */
 const compareEncodings = async (server: Server, path: string, key: string) => {
   const columns = [
     'round',

@@ -1,5 +1,6 @@
-// `earshot conversations import` of a provider's calls: 10,000, and 100,000 with the command killed three times and
-// restarted. Reports its peak memory, which must not grow with the file, and that each call is stored once.
+// Measures `earshot conversations import` of a provider's calls: 10,000, and 100,000 with the command killed three
+// times and restarted. Reports its peak memory, which must not grow with the file, and checks that each call is stored
+// once.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,7 +21,7 @@ const sample = JSON.parse(
   await readFile(join(import.meta.dirname, '../test/samples/ingest/vapi_end_of_call_report.json'), 'utf8'),
 )
 
-/** Each call has its own ID and minute. */
+/** Returns a call with its own ID and start. */
 const callOf = (name: string, number: number): string => {
   const { message } = sample
   const startedAt = new Date(Date.UTC(2026, 0, 1) + number * 60_000)
@@ -39,7 +40,7 @@ const writeCalls = async (file: string, name: string, count: number): Promise<vo
   await once(stream, 'close')
 }
 
-/** The peak memory of a process, from Linux. */
+/** Returns the peak memory of a process, which Linux tracks. */
 const peakOf = async (pid: number): Promise<number> => {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024

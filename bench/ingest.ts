@@ -1,6 +1,7 @@
-// Batches of 500 conversations over HTTP, with turns read, signals computed, text indexed, and evaluation enqueued,
-// against one statement per table with the same rows, and one statement per row. The three alternate, so that a
-// drifting machine affects all. Then memory: one NDJSON stream, and one ten times as long.
+// Measures batches of 500 conversations over HTTP, with turns read, signals computed, text indexed, and evaluation
+// enqueued. Compares them with one statement for each table and one for each row, using the same rows. The three
+// alternate, so that a machine whose speed changes affects all of them. Then measures the memory for an NDJSON stream,
+// and for one that is ten times as long.
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -32,11 +33,11 @@ const serviceKey = 'service-key-of-the-bench-0123456789'
 
 const maker: Maker = { seed: 7, anchor: new Date(), days: 30, companies: [] }
 
-/** Twenty turns, each with the text of two turns of the demo. */
+/** Returns a conversation of twenty turns, each with the text of two turns of the demo. */
 const conversation = (number: number): Incoming => {
   const said: { text?: string }[] = []
   for (let at = number; said.length < 2 * turnCount; at++) {
-    // The makers of the demo write turns.
+    // The demo's conversations contain turns in Earshot's own format.
     said.push(...(makeConversation(maker, at).transcript as { text?: string }[]))
   }
   const turns = said.slice(0, turnCount).map((turn, at) => {
@@ -58,7 +59,7 @@ const bodyOf = (
 
 type Rows = { conversations: ConversationRow[]; transcripts: TranscriptRow[] }
 
-/** What the product stores for a batch, prepared: only storing is measured. */
+/** Returns the rows that the product stores for a batch. They are prepared, so that only storing is measured. */
 const rowsOf = (items: Incoming[], agentId: string, agentVersionId: string): Rows => {
   const conversations: ConversationRow[] = []
   const transcripts: TranscriptRow[] = []
@@ -105,7 +106,7 @@ const storeRows = async (database: Database, jobs: Jobs, org: OrgId, { conversat
   }
 }
 
-/** Conversations per second, with as many lanes as cores. */
+/** Returns how many conversations a second are stored, with as many concurrent requests as there are cores. */
 const rate = async <T>(work: T[], run: (item: T) => Promise<unknown>): Promise<number> => {
   const startedAt = performance.now()
   const queue = work.values()
@@ -128,7 +129,7 @@ const send = async (
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': type },
     body,
-    // The type of fetch lacks it; without it, a stream is rejected.
+    // fetch rejects a stream without this option, but its type lacks it.
     ...({ duplex: 'half' } as object),
   })
   const text = await response.text()
@@ -141,7 +142,7 @@ const megabytes = async (server: Server): Promise<number> => {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1_024
 }
 
-/** The peak memory of the server during an operation. */
+/** Returns the peak memory of the server during an operation. */
 const peakWhile = async (server: Server, work: Promise<unknown>): Promise<number> => {
   let peak = 0
   let done = false

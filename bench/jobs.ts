@@ -1,6 +1,7 @@
-// Only the queue: the rate of empty jobs, with a worker like the service's. First on their own, then while a long
-// snapshot, like an export's, prevents cleaning up.
-// npm run bench -- jobs [JOBS]; with DATABASE_URL on that database, such as a distributed one.
+// Measures the queue itself with the rate of empty jobs, using a worker like the service's. Measures first without
+// other load, and then while a long snapshot, like that of an export, prevents PostgreSQL from cleaning up.
+// npm run bench -- jobs [JOBS]
+// It uses the database in DATABASE_URL if that is set, such as a distributed one.
 import pg from 'pg'
 import Type from 'typebox'
 import { openDatabase } from '../server/platform/db/database.ts'
@@ -18,7 +19,7 @@ const org = newId()
 const emptyJob = defineJob({
   name: 'bench.empty',
   payload: Type.Object({ organizationId: Type.String(), number: Type.Integer() }),
-  // Half of them for the only organization.
+  // The only organization uses half of the slots.
   concurrency: 128,
   run: async (_deps: object, _payload, attempt) => attempt.finish(async () => {}),
 })

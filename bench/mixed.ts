@@ -1,6 +1,6 @@
-// Everything at once, for ten minutes, on a service with a million conversations: ingest, evaluation, lists, search,
-// opening, exports, an experiment, alerts, and the console in a browser. Compared with the limits in docs/operating.md,
-// "Under load". Exits with 1 if one is exceeded.
+// Runs everything at once for ten minutes on a service with a million conversations: ingest, evaluation, lists,
+// search, opening conversations, exports, an experiment, alerts, and the console in a browser. Compares the results
+// with the limits in docs/operating.md, "Under load", and exits with 1 if one is exceeded.
 // npm run bench -- mixed [CONVERSATIONS] [MINUTES]
 
 import { fork } from 'node:child_process'
@@ -25,7 +25,7 @@ const [calls = 1_000_000, minutes = 10] = process.argv.slice(2).map(Number)
 const warmUpMs = 30_000
 const alertEveryMs = 12_000
 
-/** Exports and the console, in a separate process. */
+/** Runs exports and the console in a separate process. */
 const runBeside = async (task: BackgroundTask): Promise<BackgroundResult> => {
   const child = fork(join(import.meta.dirname, 'mixed/background-load.ts'), {
     execArgv: ['--disable-warning=ExperimentalWarning'],
@@ -36,7 +36,7 @@ const runBeside = async (task: BackgroundTask): Promise<BackgroundResult> => {
   })
   const [done] = await Promise.race([once(child, 'message'), ended])
   ended.catch(() => {})
-  // Its messages are described in its file.
+  // The file of the process describes its messages.
   return done as BackgroundResult
 }
 
@@ -55,7 +55,7 @@ await new Promise((resolve) => demo.child.once('close', resolve))
 const certificate = await makeCertificate()
 const certificateFile = join(folder, 'receiver.pem')
 await writeFile(certificateFile, certificate.cert)
-// A new process, like an operator's: without anything left from loading.
+// The service is a new process, as in production, so that no memory remains from loading the data.
 const server = await startServer(join(import.meta.dirname, '../bin/earshot'), ['serve'], {
   PORT: '0',
   EARSHOT_DATA_DIR: dataDir,
@@ -143,7 +143,7 @@ try {
         1,
       )
     print(`${all.length} exports of ${largest('rows').toLocaleString('en')} calls as ${format}`)
-    // Without any, this is NaN, which exceeds any limit.
+    // Without any exports, this is NaN, which exceeds every limit.
     judge('the slowest', largest('seconds'), { atMost: limits.of(`an export as ${format}, s`) }, ' s')
   }
   print(`${visits.length} pages of the console in a browser`)

@@ -6,7 +6,7 @@ export const failedCount = () => failures
 
 type Bound = { atMost: number } | { atLeast: number }
 
-/** A figure, and whether it is within its limit. */
+/** Prints a figure, and whether it is within its limit. */
 export const judge = (name: string, value: number, bound: Bound, unit = ' times'): void => {
   const [limit, words] = 'atMost' in bound ? [bound.atMost, 'at most'] : [bound.atLeast, 'at least']
   const holds = 'atMost' in bound ? value <= limit : value >= limit

@@ -1,4 +1,4 @@
-/** Twenty rules of all kinds on the demo's conversations. */
+/** Twenty rules of all kinds for the demo's conversations. */
 export const rules: Record<string, string[]> = {
   'text patterns': [
     "turns.mentions('refund|money back')",

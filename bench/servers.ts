@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { openEmbedded } from '../server/platform/db/embedded.ts'
 import { openLog } from '../server/platform/log.ts'
 
-/** Shared by benchmarks: a separate database, and servers as separate processes. */
+/** Opens a separate database for a benchmark. */
 
 export const openBenchDatabase = async () => {
   const folder = await mkdtemp(join(tmpdir(), 'earshot-bench-'))

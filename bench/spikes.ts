@@ -1,5 +1,5 @@
-// The false alarms of the spike detector with a thousand monitors with constant rates in a year, and how long it takes
-// to detect a doubled rate. The data is seeded, and the detector is the product's.
+// Measures the false alarms that the spike detector raises in a year for a thousand monitors with constant rates, and
+// how long it takes to detect a doubled rate. The data is seeded, and the detector is the product's.
 
 import { type Detector, newDetector, observe, withoutSpike } from '../server/spikes/detector.ts'
 import { type Estimate, share } from '../server/statistics/agreement.ts'
@@ -25,10 +25,10 @@ const table = (rows: string[][]) => {
   print()
 }
 
-/** Log-uniform over a range. */
+/** Returns a random number whose logarithm is uniform over a range. */
 const between = (random: UniformRandom, from: number, to: number): number => from * (to / from) ** random()
 
-/** A new one for each day, or each hour. */
+/** Returns a function with a new random number for each day or each hour. */
 const wander = (random: UniformRandom, hours: number, deviation: number) => {
   let at = -1
   let value = 0
@@ -42,7 +42,7 @@ const wander = (random: UniformRandom, hours: number, deviation: number) => {
   }
 }
 
-/** How the log odds of a constant rate vary. 0.2 is about a fifth of the rate. */
+/** The ways in which the log odds of a constant rate vary. A deviation of 0.2 is about a fifth of the rate. */
 const sways: Record<string, (random: UniformRandom) => (hour: number) => number> = {
   'nothing but chance': () => () => 0,
   'hours differ by 0.2': (random) => wander(random, 1, 0.2),
@@ -54,7 +54,7 @@ const sways: Record<string, (random: UniformRandom) => (hour: number) => number>
   'weekends, +0.3': () => (hour) => (Math.floor(hour / 24) % 7 < 5 ? 0 : 0.3),
 }
 
-/** Someone resolves each a day later, if it has not ended by then. */
+/** Counts alarms. Someone resolves each spike a day later, unless it has ended by then. */
 const countAlarms = (stream: HourStream): { alarms: number; hours: number } => {
   let detector = newDetector
   let [alarms, hours, resolvedAt] = [0, 0, 0]
@@ -69,7 +69,7 @@ const countAlarms = (stream: HourStream): { alarms: number; hours: number } => {
   return { alarms, hours }
 }
 
-/** For a rare count, with Byar's approximation of the exact interval. */
+/** Returns the interval of a rare count, with Byar's approximation of the exact interval. */
 const poissonInterval = (count: number): Omit<Estimate, 'value'> => {
   const bound = (n: number, z: number) => (n === 0 ? 0 : n * (1 - 1 / (9 * n) + z / (3 * Math.sqrt(n))) ** 3)
   return { low: bound(count, -1.96), high: bound(count + 1, 1.96) }
@@ -107,10 +107,10 @@ const falseAlarms = () => {
 
 type Detection = { hours: number; calls: number }
 
-/** How long it takes to detect an increase after the history, or never within the patience. */
+/** Measures how long it takes to detect an increase after the history. Gives up after a while. */
 const findRise = (seed: number, volume: number, rate: number, times: number): Detection => {
   const random = seeded(seed)
-  // It does not wait for Monday.
+  // The increase can start on any day of the week.
   const from = historyHours + Math.floor(random() * 7 * 24)
   let detector: Detector = newDetector
   for (const hour of streamHours({ random, volume, rate }, 0, from)) {
@@ -126,7 +126,7 @@ const findRise = (seed: number, volume: number, rate: number, times: number): De
   return { hours: Number.POSITIVE_INFINITY, calls: Number.POSITIVE_INFINITY }
 }
 
-/** The average calls that any equally cautious test needs, even with both rates known. */
+/** Returns how many calls an equally cautious test needs on average, even if it knows both rates. */
 const leastCalls = (rate: number, times: number): number => {
   const risen = rate * times
   return alarm / (risen * Math.log(times) + (1 - risen) * Math.log((1 - risen) / (1 - rate)))

@@ -1,5 +1,5 @@
-// The first steps of a new user of the library, timed: from an empty folder to a file of results. The service runs
-// already; the packed file is installed.
+// Measures the first steps of a new user of the library, from an empty folder to a file of results. The service is
+// already running, and the packed library is installed.
 
 import { execFileSync } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -18,7 +18,7 @@ await chmod(folder, 0o711)
 const env = { PORT: '0', EARSHOT_DATA_DIR: join(folder, 'data'), EARSHOT_SERVICE_KEY: serviceKey }
 const server = await startServer(join(root, 'bin/earshot'), ['serve'], env)
 
-/** The new user's programs: one for each step. */
+/** The programs of the new user, one for each step. */
 const begin = `import { Earshot } from '@earshot/client'
 const earshot = new Earshot({ url: process.env.EARSHOT_URL, key: process.env.EARSHOT_KEY })
 `

@@ -1,6 +1,7 @@
-// 1,000 pages that follow an event stream, against 1,000 that poll as the console did before: the alerts page asked for
-// incidents and rules every 15 seconds, and the bell of every page each 30. Meanwhile, 20 organizations ingest. Both run
-// in one server, one after the other and twice, with rounds without pages in between.
+// Compares 1,000 pages that follow an event stream with 1,000 pages that poll as the console did before: the alerts
+// page requested incidents and rules every 15 seconds, and the bell of every page every 30 seconds. Meanwhile, 20
+// organizations ingest conversations. Both run on one server, one after the other and twice, with rounds without pages
+// in between.
 
 import { readFile } from 'node:fs/promises'
 import { Agent as HttpAgent, request as httpRequest } from 'node:http'
@@ -14,7 +15,7 @@ import { median, openBenchDatabase, type Server, startServer } from './servers.t
 const organizations = 20
 const pagesEach = 50
 const pages = organizations * pagesEach
-/** Conversations per second in all organizations together. */
+/** The number of conversations a second in all organizations together. */
 const arrivals = 20
 const seconds = Number(process.argv[2] ?? 30)
 const rounds = 2
@@ -50,7 +51,7 @@ const open = async () => {
 }
 
 const { database, server } = await open()
-// Browsers keep a few connections; the pages of the bench share as many as they need.
+// Browsers keep a few connections open, but the pages of the benchmark can share as many as they need.
 const agent = new Agent({ connections: 256 })
 
 const send = async (method: 'GET' | 'POST', path: string, key: string, body?: object) => {
@@ -92,7 +93,7 @@ let failed = 0
 
 const every = (ms: number, work: () => Promise<unknown>) => {
   const timer = setInterval(() => {
-    // A process that is overloaded rejects requests, and the figures say so.
+    // An overloaded process rejects requests, which the figures show.
     work().catch(() => failed++)
   }, ms)
   return () => clearInterval(timer)

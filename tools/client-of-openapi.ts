@@ -2,22 +2,22 @@
 
 import type { OpenApi, Operation } from './types-of-openapi.ts'
 
-/** Shorter names for some path segments. */
+/** Shorter names for some segments of paths. */
 const shorter: Record<string, string> = { 'monitor-exports': 'exports' }
 
-/** Nouns in operation IDs that differ from the path. Longest first. */
+/** Nouns in operation IDs that differ from the path, longest first. */
 const nouns: Record<string, string[]> = {
   organization: ['OwnOrganization'],
   'webhook-endpoints': ['WebhookEndpoints', 'WebhookEndpoint', 'Webhook'],
 }
 
-/** Operations with the same name except for the number of their noun. */
+/** Names for operations whose name would equal another one except for its plural. */
 const renamed: Record<string, string> = { createConversations: 'createBatch' }
 
-/** POSTs that can be repeated safely, in addition to those that return both 200 and 201. */
+/** POST requests that can be repeated safely, in addition to those that return both 200 and 201. */
 const upserts = new Set(['createMonitorResults', 'createCustomerMetrics'])
 
-/** POSTs that can be repeated safely if items have an external ID. */
+/** POST requests that can be repeated safely if their items have an external ID. */
 const upsertsByExternalId = new Set(['createConversation', 'createConversations'])
 
 type RoutedOperation = Operation & { path: string; method: string }
@@ -34,7 +34,10 @@ const singularOf = (word: string): string => word.replace(/ies$/, 'y').replace(/
 
 const folderOf = (path: string): string => path.split('/')[2] ?? ''
 
-/** `listFindingComments` of `/v1/findings/…` becomes `findings.listComments`: the folder's noun is omitted. */
+/**
+ * Returns the name of a method. `listFindingComments` of `/v1/findings/…` becomes `findings.listComments`, without the
+ * folder's noun.
+ */
 const nameOf = ({ operationId, path }: RoutedOperation): string => {
   const folder = folderOf(path)
   const [verb = ''] = /^[a-z]+/.exec(operationId) ?? []
@@ -55,7 +58,7 @@ const isPaged = (operation: Operation): boolean => {
   return 'data' in properties && 'nextCursor' in properties
 }
 
-/** Whether to repeat a POST after a lost response: always, or only with an external ID. */
+/** Returns whether to repeat a POST after a lost response: always, or only with an external ID. */
 const repeatOf = (operation: RoutedOperation): string | undefined => {
   const { method, operationId, responses, requestBody, 'x-access': access } = operation
   if (method !== 'post') return undefined
@@ -68,7 +71,7 @@ const repeatOf = (operation: RoutedOperation): string | undefined => {
 
 const namesInPath = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
 
-/** How the library returns a response: as a list, as a Response, or as JSON. */
+/** Returns how the library returns a response: as a list, as a Response, or as JSON. */
 const callOf = (operation: RoutedOperation) =>
   isPaged(operation) ? 'list' : '302' in operation.responses ? 'open' : 'json'
 
@@ -107,7 +110,7 @@ const methodOf = (operation: RoutedOperation): string => {
   ].join('\n')
 }
 
-/** Operations for API keys. The others are for browsers, providers, and probes. */
+/** Whether an operation accepts API keys. All others are for browsers, providers, and probes. */
 const isForClients = ({ path, security }: RoutedOperation): boolean =>
   path.startsWith('/v1/') && (security?.length ?? 0) > 0
 
@@ -117,7 +120,7 @@ const samplePreamble = `import { Earshot } from '@earshot/client'
 
 const earshot = new Earshot({ url: process.env.EARSHOT_URL ?? '', key: process.env.EARSHOT_KEY ?? '' })`
 
-/** `CONVERSATION_ID`, for `id` in `/v1/conversations/{id}`. */
+/** Returns `CONVERSATION_ID` for `id` in `/v1/conversations/{id}`. */
 const placeholderOf = (path: string, name: string): string => {
   const words = name === 'id' ? `${singularOf(folderOf(path))}-id` : name.replaceAll(/[A-Z]/g, '-$&')
   return `'${words.replaceAll('-', '_').toUpperCase()}'`
@@ -148,7 +151,7 @@ const sampleOf = (operation: RoutedOperation): string => {
 export const samplesOfOpenApi = (document: OpenApi): OpenApi => {
   const withSample = (path: string, method: string, operation: Operation): Operation => {
     const told = { ...operation, path, method }
-    // Operations for other tools' clients have no sample.
+    // Operations for the clients of other tools have no sample.
     if (!isForClients(told) || operation['x-foreign']) return operation
     const sample = { lang: 'TypeScript', label: 'TypeScript', source: sampleOf(told) }
     return { ...operation, 'x-codeSamples': [sample] }

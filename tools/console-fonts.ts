@@ -11,7 +11,7 @@ const weights = { min: 400, max: 700 }
 const features = ['ccmp', 'locl', 'mark', 'mkmk', 'kern', 'tnum', 'cv11', 'ss03']
 const featuresOf = (fileName: string) => (fileName.includes('jetbrains-mono') ? features : [...features, 'calt'])
 
-/** All characters except surrogates. Missing ones are ignored. */
+/** All characters except surrogates. Characters that a font lacks are ignored. */
 const characters = Array.from({ length: 0x1_00_00 }, (_, code) => code)
   .filter((code) => code < 0xd8_00 || code > 0xdf_ff)
   .map((code) => String.fromCharCode(code))

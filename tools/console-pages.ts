@@ -30,14 +30,14 @@ const readRoutes = (file: string): { path: string; module: string }[] => {
   return routes
 }
 
-/** The page's frame and title: `/monitors` is Monitors. The script replaces them. */
+/** Returns the page's frame and title, which the script replaces. The title of `/monitors` is Monitors. */
 const shellOf = (path: string): string => {
   const [, name] = /^\/([a-z]*)$/.exec(path) ?? []
   const title = name === undefined ? '' : name === '' ? 'Overview' : `${name.charAt(0).toUpperCase()}${name.slice(1)}`
   return `<div class="shell" aria-hidden="true"><div class="shell-rail"></div><div class="shell-title">${title}</div></div>`
 }
 
-/** The first requests of a page, by path. Everyone can make them. */
+/** The first requests of each page, which everyone is allowed to make. */
 const firstLists: Record<string, string[]> = {
   '/': [
     '/v1/monitors?enabled=true&limit=24',
@@ -67,7 +67,7 @@ export const consolePages = (routes: string): Plugin => ({
         const page = chunksOf(bundle).find(({ facadeModuleId }) => facadeModuleId === module)
         if (!page) throw new Error(`no file of the console begins with ${module}`)
         const files = [...withImports(bundle, page.fileName)].filter((fileName) => !always.has(fileName))
-        // Pages before sign-in don't request `/v1/me` and have no frame.
+        // The pages of the sign-in have no frame and don't request `/v1/me`.
         const isInside = !module.includes('/sign-in/')
         this.emitFile({
           type: 'asset',

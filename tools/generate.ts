@@ -66,7 +66,7 @@ AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, and others that the AWS SDK reads).
 ${rows.join('\n')}`
 }
 
-/** All generated files with their content. */
+/** Returns all generated files with their content. */
 const generate = async (): Promise<Map<string, string>> => {
   const folder = await mkdtemp(join(tmpdir(), 'earshot-generate-'))
   const embedded = await openEmbedded({ dataDir: join(folder, 'data'), log, applicationName: 'generate' })

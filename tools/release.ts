@@ -64,7 +64,7 @@ const writeChangelog = (changelog: string, version: string): string => {
   return changelog.replace(unreleased, () => `## Unreleased\n\n## ${version} (${date})\n\n${notes}\n\n${commits}\n\n`)
 }
 
-/** Only the first version in each file is the package's own. */
+/** Writes the version. Only the first one in each file is the package's own. */
 const writeVersion = (version: string): void => {
   for (const file of ['package.json', 'client/package.json', 'package-lock.json']) {
     const path = join(root, file)
@@ -115,7 +115,7 @@ const pack = (version: string, commit: string): string[] => {
   return [...files, 'SHA256SUMS']
 }
 
-/** The files must exist before the release is tagged. */
+/** Packs the release. The files must exist before the release is tagged, so undoes the version if packing fails. */
 const packOrUndo = (version: string): string[] => {
   try {
     return pack(version, 'HEAD')

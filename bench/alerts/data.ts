@@ -1,4 +1,5 @@
-// The data for checking rules: conversations of the last 30 days, each with a result of every monitor, and 200 rules.
+// Creates the data for checking rules: conversations of the last 30 days, each with a result of every monitor, and 200
+// rules.
 
 import type pg from 'pg'
 import type { AlertCondition } from '../../server/alert-rules/condition-schema.ts'
@@ -21,7 +22,7 @@ const insertCompanies = `
   INSERT INTO companies (organization_id, id, name)
   SELECT $1, uuidv7(), 'Company ' || n FROM generate_series(1, ${companyCount}) n`
 
-/** Evenly over the period. */
+/** Inserts conversations that are distributed evenly over the period. */
 const insertConversations = `
   INSERT INTO conversations (organization_id, id, external_id, agent_id, company_id, channel, direction, status,
     started_at, ended_at, duration_seconds, metadata, signals, created_at)
@@ -42,7 +43,7 @@ const insertConversations = `
     ON k.at = n % ${companyCount}
   ORDER BY n`
 
-/** One in ten is affected; one in fifty has no result. */
+/** One result in ten is affected, and one conversation in fifty has no result. */
 const insertResults = `
   INSERT INTO monitor_results (organization_id, monitor_id, conversation_id, call_started_at, evaluated_at, score,
     monitor_version, result, status, reasoning, evidence, evaluator)
@@ -72,7 +73,7 @@ const windows = [5, 15, 60, 240, 1_440]
 const signals = ['responseLatencyMs.p95', 'durationSeconds', 'longestSilenceMs'] as const
 const statistics = ['mean', 'p50', 'p95'] as const
 
-/** None of them is met, as on most days. */
+/** Returns a condition that is not met, as on most days. */
 const conditionOf = (at: number, monitorId: string): AlertCondition => {
   const of = at % 20
   if (of < 9) return { kind: 'rate', monitorId, direction: 'above', threshold: 0.3 }
@@ -96,12 +97,12 @@ const conditionOf = (at: number, monitorId: string): AlertCondition => {
 
 const counting = ['rate', 'score', 'signal', 'volume', 'change', 'no_data']
 
-/** A quarter of the rules that count conversations have a filter, and a fifth have groups. */
+/** Returns the rules. A quarter of those that count conversations have a filter, and a fifth have groups. */
 export const makeRules = ({ monitorIds, agentIds }: Loaded, count: number): RuleFields[] =>
   Array.from({ length: count }, (_, at) => {
     const condition = conditionOf(at, monitorIds[at % monitorIds.length] ?? '')
     const isCounting = counting.includes(condition.kind)
-    // Another step for each twenty, so that each kind has all of them.
+    // Every twenty rules, the filters move on by one, so that each kind of condition gets all of them.
     const turn = at + Math.floor(at / 20)
     const filters = [
       { channels: ['call'] },

@@ -1,4 +1,5 @@
-// Years in which nothing changes, and the alarms of the product's decisions in them. Needs no database. The data is seeded.
+// Simulates years in which nothing changes, and counts the alarms that the product would raise. Needs no database. The
+// data is seeded.
 
 import { decideChange, decideRate, decideStatistic } from '../../server/alert-rules/measures/decide.ts'
 import type { WindowSums } from '../../server/alert-rules/measures/queries.ts'
@@ -14,7 +15,7 @@ const sumsOf = (count: number, hits: number): WindowSums => ({ count, hits, sum:
 /** Draws the number of affected conversations among `count`. */
 const binomial = (count: number, rate: number): ((random: UniformRandom) => number) => {
   const cumulative: number[] = []
-  // In logarithms, because the first terms can be too small for a number.
+  // This calculates with logarithms, because the first terms can be too small for a number.
   let logTerm = count * Math.log1p(-rate)
   let sum = 0
   for (let hits = 0; hits <= count; hits++) {
@@ -36,14 +37,17 @@ const binomial = (count: number, rate: number): ((random: UniformRandom) => numb
 
 type Situation = {
   rate: number
-  /** Conversations in even and in odd windows. */
+  /** The number of conversations in even and in odd windows. */
   counts: [number, number]
   windowMinutes: number
   groups: number
   falseAlarmsPerYear: number
 }
 
-/** Whether a pair of windows raises an alarm. Pairs repeat, and the test takes a while, so answers are kept. */
+/**
+ * Returns a function that tests whether two windows raise an alarm. The test is slow and pairs repeat, so answers are
+ * cached.
+ */
 const openTest = ({ windowMinutes, groups, falseAlarmsPerYear }: Situation) => {
   const known = new Map<string, boolean>()
   const condition = { direction: 'either', falseAlarmsPerYear } as const
@@ -57,7 +61,7 @@ const openTest = ({ windowMinutes, groups, falseAlarmsPerYear }: Situation) => {
   }
 }
 
-/** Alarms of a rule in all years, each window compared with the one before. */
+/** Counts the alarms of a rule in all years. Each window is compared with the previous one. */
 const countAlarms = (situation: Situation): number => {
   const { rate, counts, windowMinutes, groups } = situation
   const alarms = openTest(situation)
@@ -79,7 +83,9 @@ const countAlarms = (situation: Situation): number => {
 
 const powerRuns = 2_000
 
-/** The share of windows that raise an alarm if the rate is that many times as high as in the window before. */
+/**
+ * Returns the share of windows that raise an alarm if the rate is this many times as high as in the previous window.
+ */
 const power = (situation: Situation, times: number): number => {
   const { rate, counts } = situation
   const alarms = openTest(situation)
@@ -133,13 +139,13 @@ export const judgeChanges = (): void => {
   }
 }
 
-/** All outcomes of fewer conversations than the minimum. */
+/** Lists all outcomes with fewer conversations than the minimum. */
 const smallSamples = (): WindowSums[] =>
   Array.from({ length: minimumSample }, (_, count) =>
     Array.from({ length: count + 1 }, (_, hits) => ({ count, hits, sum: hits, squares: hits, quantile: hits })),
   ).flat()
 
-/** Decides with thresholds that any outcome but one passes. */
+/** Decides with thresholds that all outcomes but one exceed. */
 const verdictsOf = (sums: WindowSums): string[] => {
   const thresholds = [
     { direction: 'above', threshold: 0 },

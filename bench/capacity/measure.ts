@@ -1,4 +1,4 @@
-// The cost of a conversation and a request, measured on the service and all databases of this machine.
+// Measures the cost of a conversation and of a request, on the service and all databases of this machine.
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -21,7 +21,7 @@ type Figures = { node: number; coordinator: number; earshot: number }
 
 type Measured = { url: string; folder: string }
 
-/** Runs it `count` times, with a concurrency of `callers`. */
+/** Runs a function `count` times with a concurrency of `callers`. */
 const repeat = async (count: number, run: (at: number) => Promise<unknown>): Promise<void> => {
   let next = 0
   await Promise.all(
@@ -122,7 +122,7 @@ export const measure = async ({ url, folder }: Measured): Promise<Costs & { isCl
       return { bytes: Number(rows[0]?.bytes), wal: Number(rows[0]?.wal) }
     }
 
-    // First uses are not measured.
+    // The first uses are not measured.
     await sendBatch(batches)
     await untilEvaluated()
     const sizeBefore = await sizeOf()

@@ -1,4 +1,4 @@
-// CPU time of the databases and services on this machine, as counted by Linux.
+// Reads the CPU time of the databases and services on this machine, as Linux counts it.
 
 import { readdir, readFile, readlink } from 'node:fs/promises'
 
@@ -9,7 +9,7 @@ type Stat = { pid: number; parent: number; ownMs: number; childrenMs: number }
 const readStat = async (pid: string): Promise<Stat | undefined> => {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
-  // The program name, in parentheses, can contain anything.
+  // The name of the program is in parentheses and can contain anything.
   const fields = text
     .slice(text.lastIndexOf(')') + 2)
     .split(' ')
@@ -23,7 +23,7 @@ const readStats = async (): Promise<Stat[]> => {
   return (await Promise.all(pids.map(readStat))).filter((stat) => stat !== undefined)
 }
 
-/** The postmaster's working directory is its data directory, which contains its port. */
+/** Returns the port of a server. The postmaster's working directory is its data directory, which contains the port. */
 const portOf = async (pid: number): Promise<number | undefined> => {
   const program = await readlink(`/proc/${pid}/exe`).catch(() => '')
   if (!program.endsWith('/postgres')) return undefined
@@ -31,14 +31,14 @@ const portOf = async (pid: number): Promise<number | undefined> => {
   return Number(first) > 0 && port !== undefined ? Number(port) : undefined
 }
 
-/** Milliseconds so far, by the port of each PostgreSQL server; includes processes that have ended. */
+/** Returns the milliseconds of each PostgreSQL server so far, by its port. Includes processes that have ended. */
 export const readDatabases = async (): Promise<Map<number, number>> => {
   const stats = await readStats()
   const databases = new Map<number, number>()
   const byPid = new Map(stats.map((stat) => [stat.pid, stat]))
   for (const stat of stats) {
     const port = await portOf(stat.pid)
-    // A child has its parent's directory.
+    // A child has the working directory of its parent.
     if (port === undefined || (await portOf(stat.parent)) !== undefined) continue
     const children = stats.filter(({ parent }) => parent === stat.pid && byPid.has(parent))
     const ms = stat.ownMs + stat.childrenMs + children.reduce((sum, { ownMs }) => sum + ownMs, 0)
@@ -52,7 +52,7 @@ export const readProcess = async (pid: number): Promise<number> => {
   return stat === undefined ? 0 : stat.ownMs + stat.childrenMs
 }
 
-/** Reads the processor time of a PostgreSQL server by its postmaster's process ID, including ended processes. */
+/** Returns the CPU time of a PostgreSQL server by its postmaster's process ID. Includes processes that have ended. */
 export const readDatabase = async (postmaster: number): Promise<number> => {
   const stats = await readStats()
   const own = stats.find(({ pid }) => pid === postmaster)

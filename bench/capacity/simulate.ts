@@ -1,13 +1,13 @@
-// Simulates how many nodes carry a load: organizations of different sizes are hashed to shards, shards are balanced
+// Simulates how many nodes a load needs. Organizations of different sizes are hashed to shards, shards are balanced
 // like Citus's rebalancer does, and the fullest node serves random arrivals.
 
-/** The cost of one request, or one stored conversation. */
+/** The costs of requests, and of a stored conversation. */
 export type Costs = {
-  /** Milliseconds of one core: of a node, of the node that receives the statement, and of an Earshot process. */
+  /** Milliseconds of one core: on a node, on the node that receives the statement, and in an Earshot process. */
   ingest: Cost
   list: Cost
   open: Cost
-  /** Tables and indexes of a conversation with its transcript and results. */
+  /** The size of a conversation with its transcript and results, in tables and indexes. */
   bytesPerConversation: number
   walBytesPerConversation: number
 }
@@ -16,11 +16,14 @@ export type Cost = { nodeMs: number; coordinatorMs: number; earshotMs: number }
 
 export type Load = {
   conversationsPerSecond: number
-  /** For each arriving conversation. */
+  /** The number of lists for each conversation that arrives. */
   listsPerConversation: number
   opensPerConversation: number
   organizations: number
-  /** 0 makes all organizations equal; at 1, the second is half as large as the first, the third a third. */
+  /**
+   * With 0, all organizations are equal. With 1, the second is half as large as the first, and the third a third as
+   * large.
+   */
   inequality: number
   daysKept: number
 }
@@ -29,7 +32,7 @@ export type Machines = { coresPerNode: number; diskBytes: number; shards: number
 
 export type CapacityVerdict = {
   nodes: number
-  /** For the fullest node: used cores, used disk, and how long a request waits for a core. */
+  /** The share of cores and disk that the fullest node uses, and how long a request waits there for a core. */
   utilization: number
   diskShare: number
   p99WaitMs: number
@@ -37,7 +40,7 @@ export type CapacityVerdict = {
   earshotCores: number
   coordinatorCores: number
   walBytesPerSecond: number
-  /** What requires that many nodes. */
+  /** What makes this many nodes necessary. */
   bound: 'cores' | 'disk' | 'waiting' | 'the largest organization'
   largestShare: number
 }
@@ -47,7 +50,7 @@ const mostDisk = 0.8
 const mostWaitMs = 50
 const mostNodes = 20_000
 
-/** Seeded (mulberry32), so that a run can be repeated. */
+/** Returns a seeded generator (mulberry32), so that a run can be repeated. */
 const openRandom = (seed: number) => {
   let state = seed
   return () => {
@@ -64,7 +67,9 @@ const sharesOf = ({ organizations, inequality }: Load): number[] => {
   return weights.map((weight) => weight / sum)
 }
 
-/** An organization larger than an average shard gets its own shards, as with `db isolate`. */
+/**
+ * Returns the sizes of shards. An organization that is larger than an average shard gets its own, as with `db isolate`.
+ */
 const shardsOf = (shares: number[], shards: number, random: () => number): number[] => {
   const sizes = new Array<number>(shards).fill(0)
   const isolated: number[] = []
@@ -78,7 +83,7 @@ const shardsOf = (shares: number[], shards: number, random: () => number): numbe
   return [...sizes, ...isolated].toSorted((a, b) => b - a)
 }
 
-/** Largest first, each to the emptiest node. Returns the share of the fullest. */
+/** Assigns shards to nodes, the largest first, each to the emptiest node. Returns the share of the fullest node. */
 const fullestOf = (sizes: number[], nodes: number): number => {
   const held = new Float64Array(nodes)
   for (const size of sizes) {
@@ -89,7 +94,7 @@ const fullestOf = (sizes: number[], nodes: number): number => {
   return held.reduce((most, share) => Math.max(most, share), 0)
 }
 
-/** Returns the 99th percentile of waits for a core, with random arrivals and durations. */
+/** Returns the 99th percentile of how long a request waits for a core, with random arrivals and durations. */
 const waitAt = (utilization: number, cores: number, meanMs: number, random: () => number): number => {
   if (utilization >= 1) return Infinity
   const freeAt = new Float64Array(cores)

@@ -18,14 +18,14 @@ const conversation = () =>
   `"externalId":"${randomUUID()}","agent":{"externalId":"leo","name":"Leo","channel":"voice"},"channel":"call",` +
   '"startedAt":"2026-11-20T09:00:00Z"'
 
-/** Every worst value of a size, within a text. */
+/** Returns all worst values of a size, each inside a text. */
 const around = (bytes: number, write: (value: string) => string, headers?: (body: Buffer) => Record<string, string>) =>
   Object.entries(worstValues).map(([name, value]): BodyCase => {
     const body = Buffer.from(write(value(bytes)))
     return { name, bytes: body, ...(headers && { headers: headers(body) }) }
   })
 
-/** Items until the size is reached. */
+/** Joins items until the size is reached. */
 const many = (bytes: number, item: (index: number) => string, separator: string, most: number): string => {
   const items: string[] = []
   for (let room = bytes; room > 0 && items.length < most; room -= items.at(-1)?.length ?? 0) {
@@ -36,7 +36,7 @@ const many = (bytes: number, item: (index: number) => string, separator: string,
 
 const digits = '555-010-0199 4111 1111 1111 1111 ada@example.com '
 
-/** A protobuf field of bytes. */
+/** Returns a protobuf field of bytes. */
 const field = (number: number, value: Buffer): Buffer => {
   const length: number[] = []
   for (let left = value.length; ; left >>>= 7) {
@@ -49,7 +49,7 @@ const field = (number: number, value: Buffer): Buffer => {
   return Buffer.concat([Buffer.from([(number << 3) | 2, ...length]), value])
 }
 
-/** Cases that schemas do not show: valid bodies that are slow to process. */
+/** Returns cases that schemas don't show: valid bodies that are slow to process. */
 export const specialCases = async ({ call, key }: { call: Call; key: string }): Promise<SpecialCase[]> => {
   await call('PATCH', '/v1/organization', key, { redaction: true })
   const json = 'application/json'

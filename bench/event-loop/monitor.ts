@@ -1,5 +1,5 @@
-// Loaded into the measured server before its own code: reports the longest block of its event loop since the last call,
-// in wall time and in CPU time of the main thread. The second is the block without other load.
+// The measured server loads this file before its own code. It reports the longest block of the event loop since the
+// last call, in wall time and in CPU time of the main thread. The latter does not depend on other load.
 
 import { createServer } from 'node:http'
 import { isMainThread } from 'node:worker_threads'
@@ -21,7 +21,7 @@ if (isMainThread && port > 0) {
     wallBefore = wall
     cpuBefore = cpu
   }
-  // Both run in each turn of the loop, so that one measures at most a turn.
+  // Both timers run in each turn of the loop, so a measurement covers at most one turn.
   setInterval(measure, 1).unref()
   createServer((_request, response) => {
     measure()

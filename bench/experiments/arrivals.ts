@@ -1,4 +1,5 @@
-// How far an experiment lags behind what the service has acknowledged, while conversations and results keep arriving.
+// Measures how far an experiment lags behind what the service has acknowledged, while conversations and results keep
+// arriving.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { judge, print } from '../report.ts'
@@ -8,11 +9,11 @@ const batch = 50
 const everyMs = 500
 const lastsMs = 60_000
 const lookEveryMs = 200
-/** Even, so that each stays in its arm. */
+/** The number is even, so that each caller stays in one arm. */
 const callers = 500
 const allowedSeconds = 5
 
-/** Acknowledged counts by time, and the age of the first one that is not shown yet. */
+/** Tracks the acknowledged counts over time, and the age of the oldest one that is not shown yet. */
 const openFeed = () => {
   const acknowledged: { at: number; total: number }[] = []
   let total = 0
@@ -86,7 +87,7 @@ export const measureArrivals = async (stored: Stored): Promise<void> => {
         countedAt: (now - Date.parse(shown.countedAt)) / 1_000,
       })
     }
-    /** Whether or not the one before has been answered. */
+    /** Acts at a steady rate, whether or not the previous action has finished. */
     const steadily = async (every: number, act: () => Promise<void>) => {
       const under: Promise<void>[] = []
       for (let due = performance.now(); due < stopAt; due += every) {
@@ -100,7 +101,7 @@ export const measureArrivals = async (stored: Stored): Promise<void> => {
     const total = feeds.conversations.total()
     const rate = total / ((performance.now() - startedAt) / 1_000)
     print(`${rate.toFixed(0)} conversations arrived in a second, with ${feeds.results.total() / total} results each`)
-    // The first reads happen before anything has been counted.
+    // The first reads happen before anything is counted.
     const settled = looks.slice(Math.ceil(2_000 / lookEveryMs))
     const largest = (of: (one: (typeof looks)[number]) => number) => Math.max(...settled.map(of))
     print(`countedAt was at most ${largest(({ countedAt }) => countedAt).toFixed(2)} s ago, in ${looks.length} looks`)

@@ -1,4 +1,4 @@
-// The arms differ by a known amount. How often do the intervals contain it?
+// Simulates arms with a known difference, and counts how often the intervals contain it.
 
 import { anytimeDifference } from '../../server/statistics/anytime.ts'
 import { fixedDifference } from '../../server/statistics/fixed.ts'
@@ -97,7 +97,7 @@ export const coverage = defineStudy({
       ],
       judged: [
         { name: `ever missed, ${name}`, share: everMissed, runs, atMost: 0.05 },
-        // The ordinary interval is shown for comparison: with few returning callers, it is too narrow.
+        // The ordinary interval is only shown for comparison. With few returning callers, it is too narrow.
         ...covered.map(({ look, anytime }) => {
           return { name: `always-valid at ${look}, ${name}`, share: anytime, runs, atLeast: 0.95 }
         }),

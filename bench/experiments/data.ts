@@ -1,17 +1,17 @@
-// The data for counting and reading: conversations of an agent with two versions, of returning customers, each with a
-// result of nearly every monitor.
+// Creates the data for counting and reading: conversations of an agent with two versions and returning customers, each
+// with a result of nearly every monitor.
 
 import type pg from 'pg'
 
-/** Number of units with a million conversations. */
+/** The number of units for a million conversations. */
 const unitsInMillion = 300_000
 const days = 30
-/** Conversations per statement. */
+/** The number of conversations in one statement. */
 const batch = 50_000
 
 export type ConversationRange = { from: number; to: number; of: number }
 
-/** A few customers call often, most once or twice; one in a thousand is routed again with each call. */
+/** A few customers call often, but most call once or twice. One in a thousand is routed again with each call. */
 const insertConversations = `
   INSERT INTO conversations (organization_id, id, external_id, agent_id, agent_version_id, company_id, channel,
     direction, status, started_at, ended_at, duration_seconds, customer_id, metadata, signals)
@@ -30,7 +30,10 @@ const insertConversations = `
     ON k.at = n % 100
   ORDER BY n`
 
-/** 97% scored, one percent each unscored, failed, and missing. Arm B has slightly more affected ones. */
+/**
+ * 97% of the results are scored, and one percent each is unscored, failed, or missing. Slightly more are affected in
+ * arm B.
+ */
 const insertResults = `
   INSERT INTO monitor_results (organization_id, monitor_id, conversation_id, call_started_at, evaluated_at, score,
     monitor_version, result, status, reasoning, evidence, evaluator)
@@ -46,7 +49,7 @@ const insertResults = `
   WHERE m.organization_id = $1 AND d.draw < 0.99
   ORDER BY m.id, c.started_at, c.id`
 
-/** As the service stores them. */
+/** Inserts changes like the service does. */
 const insertChanges = `
   INSERT INTO experiment_changes (organization_id, experiment_id, id, conversation_id, at)
   SELECT $1, e.id, uuidv7(), v.id, date_trunc('milliseconds', now())
@@ -64,7 +67,7 @@ export const insertCompanies = (client: pg.Client, org: string) =>
     [org],
   )
 
-/** The experiment started before its first conversation. */
+/** Moves the start of the experiment before its first conversation. */
 export const beginEarlier = (client: pg.Client, org: string) =>
   client.query(
     `UPDATE experiments SET started_at = started_at - interval '${days} days',
@@ -82,7 +85,7 @@ export const insertRange = async (
   for (let at = from; at < to; at += batch) {
     const end = Math.min(to, at + batch)
     await client.query(insertConversations, [org, agentId, armAVersionId, armBVersionId, at, end, of])
-    // Later statements look up conversations by ID.
+    // The following statements look up conversations by ID, so they need statistics.
     if (at === from) await client.query('ANALYZE conversations')
     await client.query(insertResults, [org, armBVersionId, at, end])
   }

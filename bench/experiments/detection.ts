@@ -1,4 +1,4 @@
-// The arms differ. How long does it take until the always-valid interval shows it?
+// Simulates arms that differ, and measures how long it takes until the always-valid interval shows it.
 
 import { anytimeEvidence } from '../../server/statistics/anytime.ts'
 import { normalQuantile } from '../../server/statistics/distributions.ts'
@@ -11,7 +11,7 @@ const firstLook = 4
 const conversations = 5_000
 const power = 0.8
 
-/** The sample size of a fixed test in both arms, with the usual formula, which is inexact for small samples. */
+/** Returns the sample size of a fixed test in both arms. The usual formula is inexact for small samples. */
 const fixedSize = ({ a, b }: Rates, alpha: number): number => {
   const mean = (a + b) / 2
   const alike = twoSidedZ(alpha) * Math.sqrt(2 * mean * (1 - mean))

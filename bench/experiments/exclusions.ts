@@ -1,4 +1,4 @@
-// One look at an experiment: which differences the intervals exclude, without computing their ends.
+// Decides which differences the intervals of one look exclude, without computing the ends of the intervals.
 
 import { precisionOf, tLevel } from '../../server/statistics/anytime.ts'
 import type { ArmEstimate, ArmEstimates } from '../../server/statistics/arm.ts'
@@ -10,7 +10,7 @@ import { type Share, scoreTest } from '../../server/statistics/rate-intervals.ts
 
 const shareOf = ({ sum, observed }: ArmEstimate): Share => ({ affected: sum, all: observed })
 
-/** For the always-valid interval. */
+/** Whether the always-valid interval excludes a difference. */
 export const anytimeExcludes = (arms: ArmEstimates, design: Design, difference: number): boolean => {
   const precision = precisionOf(arms, design)
   if (arms.difference === null || precision === null || precision.variance === 0) return false
@@ -25,7 +25,10 @@ const effective = ({ sum, observed, designEffect }: ArmEstimate): Share => ({
   all: observed / designEffect,
 })
 
-/** For the ordinary interval. Its p is Fisher's if counts are small, and then errs less than the interval. */
+/**
+ * Whether the ordinary interval excludes 0. Uses p, which is Fisher's for small counts and has fewer false alarms than
+ * the interval.
+ */
 export const fixedExcludesZero = (arms: ArmEstimates, design: Design): boolean => {
   if (design.kind === 'numeric' || arms.covariance !== 0) return fixedP(arms, design) < design.alpha
   if (arms.a.unitVariance === null || arms.b.unitVariance === null) return false

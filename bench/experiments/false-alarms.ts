@@ -1,4 +1,4 @@
-// Both arms are equal. How often does an interval ever exclude 0?
+// Simulates equal arms, and counts how often an interval ever excludes 0.
 
 import { anytimeEvidence } from '../../server/statistics/anytime.ts'
 import type { Design } from '../../server/statistics/design.ts'
@@ -25,7 +25,7 @@ const splitNames = Object.keys(splits) as SplitName[]
 
 type Claims = { anytime: boolean; fixed: boolean }
 
-/** Whether each interval ever excluded 0, with a look after every conversation until both arms have enough. */
+/** Returns whether each interval ever excluded 0. Looks after every conversation until both arms have enough. */
 const claimsOf = (conversations: Conversations, design: Design): Claims => {
   const replay = startReplay(design.kind)
   const claims: Claims = { anytime: false, fixed: false }
@@ -46,7 +46,7 @@ const claimsOf = (conversations: Conversations, design: Design): Claims => {
 
 const judgedOf = (name: string, outcomes: readonly Claims[]): StudyLimit[] => [
   { name, share: shareOf(outcomes, ({ anytime }) => anytime), runs: outcomes.length, atMost: 0.05 },
-  // Stops after an error of both, or at the last look.
+  // This stops when both intervals have excluded 0, or at the last look.
   {
     name: `${name}, ordinary`,
     share: shareOf(outcomes, ({ fixed }) => fixed),

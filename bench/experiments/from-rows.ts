@@ -1,4 +1,5 @@
-// Computes an experiment's results from all of its rows: page by page in unit order, with one unit in memory.
+// Computes an experiment's results from all of its rows. Reads them page by page in the order of units, with one unit
+// in memory.
 
 import { sql } from 'kysely'
 import { healthOf } from '../../server/experiments/health.ts'
@@ -56,7 +57,7 @@ const hold = (held: OutcomeTotals, status: number | undefined, value: number, sh
   return status === failed ? { ...held, failed: held.failed + 1 } : held
 }
 
-/** Sums of one outcome, with the first value of each arm as its shift. */
+/** Keeps the sums of one outcome. The first value of each arm is its shift. */
 const openSums = ({ kind }: StoredOutcome, position: number) => {
   const shifts: Record<Arm, number | undefined> = kind === 'boolean' ? { a: 0, b: 0 } : { a: undefined, b: undefined }
   let sums: OutcomeSums = noOutcomeSums()
@@ -78,7 +79,7 @@ const openSums = ({ kind }: StoredOutcome, position: number) => {
   }
 }
 
-/** For an arm without values yet. */
+/** Returns sums with these shifts. The arms must not have values yet. */
 const shifted = (sums: OutcomeSums['observed'], a: number, b: number): OutcomeSums['observed'] => ({
   ...sums,
   a: { ...sums.a, shift: a },
@@ -114,7 +115,7 @@ export const answerFromRows = async (stored: Stored) => {
   }
   addUnit(unit)
 
-  // Days are relative to the compared result.
+  // The rate of conversations depends on the time of the compared result.
   const { perDay } = healthOf(experiment, await listSplits(deps.db, org, experimentId), deps.clock.now()).conversations
   const results = outcomes.map((outcome, at) => {
     const design = designOf(experiment, outcome)
@@ -145,7 +146,7 @@ export const answerFromRows = async (stored: Stored) => {
   }
 }
 
-/** Returns where two results differ by more than 1e-9, for everything in the second one. */
+/** Lists where two results differ by more than 1e-9. Compares everything in the second one. */
 export const differences = (found: unknown, wanted: unknown, path = 'answer'): string[] => {
   if (typeof wanted === 'number' && typeof found === 'number') {
     const near = Math.abs(found - wanted) <= 1e-9 * Math.max(1, Math.abs(wanted))
@@ -153,7 +154,7 @@ export const differences = (found: unknown, wanted: unknown, path = 'answer'): s
   }
   if (typeof wanted === 'object' && wanted !== null && typeof found === 'object' && found !== null) {
     return Object.entries(wanted).flatMap(([key, value]) => {
-      // Future days are counted from now.
+      // These days are counted from the current time.
       if (key === 'moreDays') return []
       return differences((found as Record<string, unknown>)[key], value, `${path}.${key}`)
     })

@@ -1,4 +1,4 @@
-// A judge with errors, and human reviews of some of its results.
+// Simulates a judge that makes errors, and people who review some of its results.
 
 import { estimateArms } from '../../server/statistics/arm.ts'
 import { fixedDifference } from '../../server/statistics/fixed.ts'
@@ -17,7 +17,7 @@ const converse = (random: UniformRandom, { rate, sensitivity, specificity }: Tru
   return { human, judge: affected(random, human === 1 ? sensitivity : 1 - specificity) }
 }
 
-/** The judge's results for all, and the human judgments of the first. */
+/** Returns an arm with the judge's results for all conversations, and people's judgments of the first ones. */
 const judgedArm = (random: UniformRandom, truth: Truth, reviewed: number) => {
   const units: ReviewedUnit[] = []
   let others = noSums()
@@ -91,7 +91,7 @@ export const judge = defineStudy({
   },
 })
 
-/** Each conversation is its own unit. */
+/** Returns arms in which each conversation is its own unit. */
 const judgedArms = (affectedA: number, affectedB: number) => {
   const arm = (sum: number) => ({
     shift: 0,

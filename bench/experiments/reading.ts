@@ -1,5 +1,5 @@
-// The cost of reading an experiment with twenty outcomes, compared with computing it from all rows, and the rate of
-// counting.
+// Measures the cost of reading an experiment with twenty outcomes compared with computing it from all rows, and how
+// fast conversations are counted.
 
 import { countAll } from '../../server/experiments/observations/counter-loop.ts'
 import { judge, millisecondsOf, print } from '../report.ts'
@@ -42,7 +42,7 @@ const measure = async (stored: Stored, conversations: number): Promise<number> =
   return get
 }
 
-/** Leaves all conversations counted. */
+/** Measures reading and counting. All conversations are counted afterwards. */
 export const measureReading = async (stored: Stored, conversations: number): Promise<void> => {
   const tenth = Math.ceil(conversations / 10)
   await storeAndCount(stored, { from: 0, to: tenth, of: conversations })
@@ -52,6 +52,6 @@ export const measureReading = async (stored: Stored, conversations: number): Pro
   judge('GET of ten times as many', after / before, { atMost: 2 })
 }
 
-/** The same without measuring. */
+/** Stores and counts all conversations without measuring. */
 export const storeAll = (stored: Stored, conversations: number): Promise<void> =>
   storeAndCount(stored, { from: 0, to: conversations, of: conversations })

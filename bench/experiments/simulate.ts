@@ -1,4 +1,4 @@
-// All simulated studies, on all cores.
+// Runs all simulated studies on all cores.
 
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ const tasksOf = ({ runs, settings }: Study, study: number): StudyTask[] =>
     }),
   ).flat()
 
-/** The results of each run of each setting, the same on any number of threads. */
+/** Returns the results of each run of each setting. They are the same for any number of threads. */
 const simulateAll = async (tasks: readonly StudyTask[]): Promise<Map<StudyTask, unknown[]>> => {
   const results = new Map<StudyTask, unknown[]>()
   const waiting = [...tasks]
@@ -38,7 +38,7 @@ const simulateAll = async (tasks: readonly StudyTask[]): Promise<Map<StudyTask, 
   return results
 }
 
-/** How much chance moves a share of this many runs, 19 times out of 20. */
+/** Returns how much chance changes a share of this many runs, 19 times out of 20. */
 const twoErrors = (share: number, runs: number) => 2 * Math.sqrt((share * (1 - share)) / runs)
 
 const judgeShare = ({ name, share, runs, ...bound }: StudyLimit): void => {
@@ -67,7 +67,7 @@ const write = (text: string): void => {
   writeFileSync(page, `${head}\n\n${text}\n\n${before.slice(end)}`)
 }
 
-/** `writes` puts the tables into the page. */
+/** Runs the studies. With `writes`, puts the tables into the page. */
 export const simulate = async ({ writes }: { writes: boolean }): Promise<void> => {
   const startedAt = performance.now()
   print(`Simulations, seed ${seed}, on ${threads} threads: some minutes, and then all at once`)

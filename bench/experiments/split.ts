@@ -1,4 +1,4 @@
-// Units arrive in a given split. How often, and how soon, is a mismatch reported?
+// Simulates units that arrive in a given split, and measures how often and how soon a mismatch is reported.
 
 import { pValueOf } from '../../server/statistics/mixtures.ts'
 import { sampleRatio, splitChiSquare, splitLogE } from '../../server/statistics/sample-ratio.ts'
@@ -6,11 +6,11 @@ import { median } from '../servers.ts'
 import { defineStudy, percent, shareOf, whole } from './study.ts'
 
 const units = 10_000
-/** Fewer are not tested. */
+/** Fewer units than this are not tested. */
 const firstLook = 20
 const level = 0.01
 
-/** The service has to confirm the results of the study. */
+/** Throws unless the service confirms the result of the study. */
 const requireMismatch = (seen: { a: number; b: number }, expectedA: number, smallestP: number): void => {
   const { status } = sampleRatio(seen, { expectedA, alpha: 0.05, smallestP })
   if (status !== 'mismatch') throw new Error(`The service would have said ${status}`)

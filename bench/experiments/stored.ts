@@ -1,4 +1,4 @@
-// The service on a separate database, with an experiment of twenty outcomes that was launched through the API.
+// Opens the service on a separate database, with an experiment of twenty outcomes that was launched through the API.
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,8 +17,8 @@ const serviceKey = 'service-key-of-the-bench-0123456789'
 const told = 15
 const scored = 5
 
-/** A response of the service, as in its OpenAPI document. */
-// biome-ignore lint/suspicious/noExplicitAny: answers of many kinds, whose fields the bench knows.
+/** A response of the service, as its OpenAPI document describes it. */
+// biome-ignore lint/suspicious/noExplicitAny: there are many kinds of responses, whose fields the benchmark knows
 export type ResponseBody = any
 
 export const openStored = async () => {
@@ -38,7 +38,7 @@ export const openStored = async () => {
       EARSHOT_SERVICE_KEY: serviceKey,
       EARSHOT_SECRET_KEY: 'a-secret-key-for-the-bench-0123456789',
     })
-  // It does not count itself: that is measured in this process.
+  // The service does not count by itself, because counting is measured in this process.
   const server = await startService('http')
   const jobs = openJobs({ database: opened, log })
   const config = loadConfig({ EARSHOT_DATA_DIR: folder })

@@ -1,4 +1,4 @@
-// Conversations of simulated experiments, one after the other.
+// Generates the conversations of simulated experiments.
 
 import type { Design } from '../../server/statistics/design.ts'
 import type { Arm } from '../../server/statistics/sums.ts'
@@ -12,10 +12,10 @@ export const designOf = (kind: Design['kind'], range: Design['range'] = null): D
   range,
 })
 
-/** Without an end. */
+/** An endless sequence of conversations. */
 export type Conversations = Iterable<ReplayedObservation>
 
-/** Each caller calls once. */
+/** Generates callers who call once. */
 export const strangers = function* (
   random: UniformRandom,
   shareOfA: number,
@@ -33,7 +33,7 @@ export const affected = (random: UniformRandom, rate: number): number => (random
 
 export type Scores = 'normal' | 'from 1 to 5, skewed'
 
-/** Most give a 5. */
+/** The cumulative shares of the scores 1 to 4. All others are a 5. */
 const skewed = [0.05, 0.1, 0.2, 0.4]
 
 export const score = (random: UniformRandom, scores: Scores): number => {
@@ -43,11 +43,14 @@ export const score = (random: UniformRandom, scores: Scores): number => {
 }
 
 export type Callers = {
-  /** The share of conversations of new callers. */
+  /** The share of conversations that come from new callers. */
   newShare: number
-  /** The correlation of two conversations of one caller. */
+  /** The correlation of two conversations of the same caller. */
   correlation: number
-  /** Each caller is equally likely, or each conversation's caller is, so that a few call very often. */
+  /**
+   * With `anyone`, each known caller is equally likely. With `often the same`, the caller of each earlier conversation
+   * is, so that a few call very often.
+   */
   returning: 'anyone' | 'often the same'
   routed: 'by caller' | 'by conversation'
 }
@@ -62,7 +65,7 @@ export const callers = function* (
   const asAlways = Math.sqrt(correlation)
   const drawArm = (): Arm => (random() < shareOfA ? 'a' : 'b')
   const known: { unit: string; arm: Arm; always: Rates }[] = []
-  /** The caller of each conversation so far. */
+  /** The caller of each earlier conversation. */
   const called: typeof known = []
   const draw = () => {
     const from = returning === 'anyone' ? known : called

@@ -6,7 +6,7 @@ import { judge } from './judge.ts'
 import { split } from './split.ts'
 import type { Study } from './study.ts'
 
-/** In the order of the page. Add new ones at the end, so that earlier ones keep their random numbers. */
+/** The studies in the order of the page. New ones belong at the end, so that earlier ones keep their random numbers. */
 export const studies: readonly Study[] = [
   falseAlarmsOfRates,
   falseAlarmsOfScores,
@@ -19,7 +19,7 @@ export const studies: readonly Study[] = [
 
 export const seed = 6_000_000
 
-/** Some runs of one setting. */
+/** Some of the runs of one setting. */
 export type StudyTask = { study: number; setting: number; from: number; to: number }
 
 const chanceOf = ({ study, setting }: StudyTask, run: number): UniformRandom =>

@@ -1,6 +1,6 @@
 import type { UniformRandom } from '../../test/support/spikes/random-hours.ts'
 
-/** A share of the runs, with its limit. Two standard errors of this many runs are subtracted first. */
+/** The limit of a share of runs. Two standard errors of this many runs are subtracted first. */
 export type StudyLimit = { name: string; share: number; runs: number } & ({ atMost: number } | { atLeast: number })
 
 type Definition<Setting, Outcome> = {
@@ -9,13 +9,13 @@ type Definition<Setting, Outcome> = {
   about: string
   runs: number
   settings: readonly Setting[]
-  /** One experiment, the same for the same random numbers. */
+  /** Runs one experiment. The same random numbers always lead to the same result. */
   run: (setting: Setting, random: UniformRandom) => Outcome
   head: readonly string[]
   row: (setting: Setting, outcomes: readonly Outcome[]) => { cells: readonly string[]; judged: readonly StudyLimit[] }
 }
 
-/** One table, for any settings and outcomes. */
+/** A study with one table, for any type of settings and outcomes. */
 export type Study = {
   title: string
   about: string
@@ -40,7 +40,7 @@ export const defineStudy = <Setting, Outcome>(definition: Definition<Setting, Ou
     head,
     settings: settings.length,
     run: (setting, random) => run(settingAt(setting), random),
-    // Results of `run`, possibly from another thread.
+    // The outcomes are results of `run`, but may come from another thread.
     row: (setting, outcomes) => row(settingAt(setting), outcomes as readonly Outcome[]),
   }
 }

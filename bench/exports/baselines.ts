@@ -1,4 +1,4 @@
-// Baselines of exports: other ways to the same rows.
+// The baselines of exports, which are other ways to read the same rows.
 
 import { once } from 'node:events'
 import { createWriteStream, openSync } from 'node:fs'
@@ -23,7 +23,7 @@ const calls = ({ org, since, until }: BaselineExport): string => `
 
 const inOrder = 'ORDER BY c.started_at, c.id'
 
-/** Only PostgreSQL, in any order: the cost of finding and formatting the rows. */
+/** Runs only PostgreSQL, in any order, which measures the cost of finding and formatting the rows. */
 export const copyToNowhere = async (client: pg.Client, wanted: BaselineExport, reasoning: boolean): Promise<void> => {
   const { org, monitorIds, since, until } = wanted
   await client.query(`COPY (${calls(wanted)}) TO '/dev/null' (FORMAT binary)`)
@@ -33,7 +33,9 @@ export const copyToNowhere = async (client: pg.Client, wanted: BaselineExport, r
       AND call_started_at >= '${since}' AND call_started_at < '${until}') TO '/dev/null' (FORMAT binary)`)
 }
 
-/** For spreadsheets: possible formulas get an apostrophe, and empty text differs from null. */
+/**
+ * Formats a cell for spreadsheets. Text that could be a formula gets an apostrophe, and empty text differs from null.
+ */
 const cell = (value: unknown): string => {
   if (value === null || value === undefined) return ''
   if (value instanceof Date) return value.toISOString()
@@ -57,15 +59,15 @@ const openFile = (folder: string) => {
 
 const lineOf = (values: unknown[]): string => `${values.map(cell).join(',')}\r\n`
 
-/** How the newest result of a monitor is joined to each call as columns. */
+/** The ways to join the newest result of a monitor to each call as columns. */
 const pivots = {
-  /** The obvious way, without knowing how it will be planned. */
+  /** The obvious way, which ignores how it will be planned. */
   lateral: ({ org }: BaselineExport, monitorId: string) => `LEFT JOIN LATERAL (
     SELECT * FROM monitor_results r
     WHERE r.organization_id = '${org}' AND r.monitor_id = '${monitorId}'
       AND r.call_started_at = c.started_at AND r.conversation_id = c.id
     ORDER BY monitor_version DESC LIMIT 1)`,
-  /** The optimized way: each monitor's results are read in the order of the calls. */
+  /** The optimized way, which reads each monitor's results in the order of the calls. */
   merged: ({ org, since, until }: BaselineExport, monitorId: string) => `LEFT JOIN (
     SELECT DISTINCT ON (call_started_at, conversation_id) * FROM monitor_results
     WHERE organization_id = '${org}' AND monitor_id = '${monitorId}'
@@ -75,8 +77,8 @@ const pivots = {
 export type Pivot = keyof typeof pivots
 
 /**
- * A cursor over the query that joins each monitor's newest results as columns: it writes exactly the same file as an
- * export, from pg's rows.
+ * Writes exactly the same file as an export, using pg's rows and a cursor over the query that joins each monitor's
+ * newest results as columns.
  */
 export const throughCursor = async (client: pg.Client, wanted: BaselineExport, pivot: Pivot): Promise<void> => {
   const { monitorIds, folder } = wanted
@@ -97,7 +99,7 @@ export const throughCursor = async (client: pg.Client, wanted: BaselineExport, p
     .replace('WHERE c.', `${joins.join('\n')} WHERE ${found} AND c.`)
   const file = openFile(folder)
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-  // As written, twenty tables are more than the planner reorders.
+  // Twenty tables are more than the planner reorders, so the query runs as it is written.
   const cursor = client.query(new Cursor<Record<string, unknown>>(`${query} ${inOrder}`))
   for (let isFirst = true; ; isFirst = false) {
     const rows = await cursor.read(1_000)
@@ -110,7 +112,7 @@ export const throughCursor = async (client: pg.Client, wanted: BaselineExport, p
   await file.close()
 }
 
-/** A query for the results of each call. */
+/** Runs a query for the results of each call. */
 export const callByCall = async (client: pg.Client, wanted: BaselineExport): Promise<number> => {
   const { org, monitorIds, folder } = wanted
   const file = openFile(folder)
@@ -155,11 +157,11 @@ const valuesOf = (slice: Slice, row: number): unknown[] => {
   return values
 }
 
-/** The same slices, written by the best known library. */
+/** Writes the same slices with exceljs, the best known library. */
 export const throughExceljs = async (layout: Layout, slices: AsyncIterable<Slice>, folder: string): Promise<void> => {
   const workbook = new ExcelJS.stream.xlsx.WorkbookWriter({
     filename: join(folder, 'baseline.xlsx'),
-    // Without styles, a time would be shown as a number.
+    // Without styles, times would appear as numbers.
     useStyles: true,
     useSharedStrings: true,
   })
@@ -171,7 +173,7 @@ export const throughExceljs = async (layout: Layout, slices: AsyncIterable<Slice
   }))
   for await (const slice of slices) {
     for (let row = 0; row < slice.rows; row++) sheet.addRow(valuesOf(slice, row)).commit()
-    // It only writes when it is given time.
+    // The library only writes when the event loop gets a turn.
     await new Promise(setImmediate)
   }
   sheet.commit()

@@ -1,13 +1,14 @@
-// The data of the exports bench: an organization with calls over 300 days, each with a result of every monitor.
+// Creates the data of the exports benchmark: an organization with calls over 300 days, each with a result of every
+// monitor.
 
 import type pg from 'pg'
 
 const firstDay = Date.UTC(2026, 0, 1)
-/** A million calls take 300 days. */
+/** With this step, a million calls take 300 days. */
 const stepMs = 25_920
-/** Calls arrive when they end: only blocks are in time order. */
+/** Calls arrive when they end, so only blocks of this size are in the order of time. */
 const block = 50
-/** Calls per statement. */
+/** The number of calls in one statement. */
 const batch = 100_000
 
 const insertCalls = `
@@ -26,7 +27,7 @@ const insertCalls = `
     ON c.at = n % 100
   ORDER BY n`
 
-/** 97% scored, of which 10% are affected. */
+/** 97% of the results are scored, and 10% of those are affected. */
 const insertResults = `
   INSERT INTO monitor_results (organization_id, monitor_id, conversation_id, call_started_at, evaluated_at, score,
     monitor_version, result, status, reasoning, evidence, evaluator)
@@ -42,10 +43,10 @@ const insertResults = `
   CROSS JOIN LATERAL (SELECT random() AS draw WHERE c.id IS NOT NULL AND m.id IS NOT NULL) d
   WHERE m.organization_id = $1`
 
-/** The earliest start of the call with this number; a multiple of the block. */
+/** Returns the earliest start of the call with this number, which must be a multiple of the block. */
 export const startOf = (call: number): string => new Date(firstDay + call * stepMs).toISOString()
 
-/** Companies, agents with versions, and monitors. */
+/** Inserts companies, agents with versions, and monitors. */
 export const insertBasics = async (client: pg.Client, org: string, monitors: number): Promise<string[]> => {
   const series = (count: number) => `generate_series(1, ${count}) n`
   for (const statement of [
@@ -67,7 +68,7 @@ export const insertBasics = async (client: pg.Client, org: string, monitors: num
 
 type Range = { from: number; to: number; longReasoning: boolean }
 
-/** Reasoning of 300 characters, or of two words. */
+/** Inserts a range of calls. Their reasoning has 300 characters or two words. */
 export const insertRange = async (
   client: pg.Client,
   org: string,
@@ -80,7 +81,7 @@ export const insertRange = async (
   }
 }
 
-/** Before this, there are no index-only scans and no statistics. */
+/** Updates statistics and enables index-only scans, which new rows don't have. */
 export const settle = async (client: pg.Client): Promise<void> => {
   await client.query('VACUUM ANALYZE')
   await client.query('CHECKPOINT')

@@ -1,4 +1,4 @@
-// One of the baselines, in a separate process like an export, without the service's type parsers.
+// Runs one of the baselines in a separate process, like an export, and without the service's type parsers.
 
 import pg from 'pg'
 import { connect } from '../../server/exports/generation/connect.ts'

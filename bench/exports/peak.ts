@@ -9,12 +9,12 @@ const read = (path: string): string => {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    // It ended between two checks.
+    // The process has ended between two checks.
     return ''
   }
 }
 
-/** The peak memory, in MB, of a process that generates an export. The kernel tracks the peak. */
+/** Returns the peak memory in MB of a process that generates an export. The kernel tracks it. */
 export const peakWhile = async <T>(work: Promise<T>): Promise<{ result: T; peak: number }> => {
   let peak = 0
   const timer = setInterval(() => {

@@ -1,5 +1,5 @@
-// A separate process that requests one URL at a steady rate, and reports how long each response took since it was due.
-// Controlled by messages with the URL and the end.
+// A separate process that requests one URL at a steady rate, and reports how long each response took from when the
+// request was due. Messages with the URL and the end control it.
 
 import { Agent, get } from 'node:http'
 

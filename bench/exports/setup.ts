@@ -14,7 +14,7 @@ import { peakWhile } from './peak.ts'
 const serviceKey = 'service-key-of-the-bench-0123456789'
 export const monitorCount = 20
 
-/** The properties of an order; by default, it includes all calls of the period. */
+/** The changed properties of an order. By default, it includes all calls of the period. */
 export type Change = Partial<Order> & {
   from?: number
   count?: number
@@ -22,12 +22,12 @@ export type Change = Partial<Order> & {
   filter?: Parameters<typeof parseFilter>[0]
 }
 
-/** The service on a separate database, with an organization and its monitors but no calls yet. */
+/** Opens the service on a separate database, with an organization and its monitors but no calls yet. */
 export const openBench = async (calls: number, windowCalls: number) => {
   const database = await openBenchDatabase()
   const folder = join(database.folder, 'files')
   mkdirSync(folder, { recursive: true })
-  // Like bin/earshot, so that processes start as fast as those of the service.
+  // bin/earshot uses a compile cache too, so that processes start as fast here.
   process.env.NODE_COMPILE_CACHE ??= join(database.folder, 'compile-cache')
   const connection = { connectionString: database.url }
   const client = new pg.Client({ ...connection, options: '-c jit=off -c TimeZone=UTC' })
@@ -55,12 +55,12 @@ export const openBench = async (calls: number, windowCalls: number) => {
       headers: { authorization: `Bearer ${serviceKey}`, 'content-type': 'application/json' },
       body: JSON.stringify({ name: 'Bench', slug: 'bench', owner: { email: 'owner@example.com', name: 'Owner' } }),
     })
-    // Responses match the OpenAPI document.
+    // The response matches the OpenAPI document.
     const made = (await provisioned.json()) as { organization: { id: string }; apiKey: { key: string } }
     const org = orgIdOf(made.organization.id)
     await client.connect()
     const monitorIds = await insertBasics(client, org, monitorCount)
-    /** In the middle, and at the start of a block. */
+    /** The window starts near the middle of the calls, at the start of a block. */
     const windowStart = Math.floor((calls - windowCalls) / 200) * 100
 
     const orderOf = ({
@@ -104,7 +104,7 @@ export const openBench = async (calls: number, windowCalls: number) => {
       close,
       url: new URL(`/v1/monitors/${monitorIds[0]}`, server.origin).href,
       key: made.apiKey.key,
-      /** The median of some runs, after a warm-up. */
+      /** Returns the median of some runs, after a warm-up. */
       several: async (change: Change, rounds = 3) => {
         const { rows } = await run(change)
         const times: number[] = []

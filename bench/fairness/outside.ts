@@ -3,10 +3,13 @@ import { setDefaultCACertificates } from 'node:tls'
 import { Worker } from 'node:worker_threads'
 import { makeCertificate } from '../certificate.ts'
 
-/** All external services: a model, recordings, a webhook receiver, and a bucket. Each request takes this long. */
+/** How long each request to an external service takes: a model, recordings, a webhook receiver, and a bucket. */
 export const answerMs = 400
 
-/** In a separate thread, so that its work is not counted here. Only this process trusts its certificate. */
+/**
+ * Opens the external services in a separate thread, so that their work does not count here. Only this process trusts
+ * their certificate.
+ */
 export const openOutside = async () => {
   const certificate = await makeCertificate()
   setDefaultCACertificates([certificate.cert])

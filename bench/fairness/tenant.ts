@@ -11,12 +11,14 @@ import { sendEvent } from '../../server/webhooks/send.ts'
 export type TenantApp = Awaited<ReturnType<typeof buildApp>>
 export type Tenant = Awaited<ReturnType<typeof makeTenant>>
 
-/** In one request. */
+/** The number of conversations in one request. */
 const batch = 250
 
 type Size = { conversations: number; turns: number; endpoints: number; schedules: number }
 
-/** An organization with conversations, their results, webhook endpoints, and schedules that write into a bucket. */
+/**
+ * Creates an organization with conversations, their results, webhook endpoints, and schedules that write into a bucket.
+ */
 export const makeTenant = async (deps: ServiceDeps, app: TenantApp, slug: string, outside: string, size: Size) => {
   const { db } = deps
   const owner = { email: `${slug}@example.com`, name: 'Owner' }
@@ -95,7 +97,7 @@ export const makeTenant = async (deps: ServiceDeps, app: TenantApp, slug: string
       await insertMonitorVersion(db, org, id, 1, definition)
       return id
     },
-    /** The next conversations, each with a recording to download. */
+    /** Adds recordings to download to the next conversations. */
     addRecordings: async (count: number) => {
       const ids = conversationIds.slice(recordings, recordings + count)
       recordings += count
@@ -121,7 +123,7 @@ export const makeTenant = async (deps: ServiceDeps, app: TenantApp, slug: string
         WHERE organization_id = ${org} AND status IN ('pending', 'processing')`.execute(db)
       return rows[0]?.count ?? 0
     },
-    /** Makes schedules without an unfinished run deliver a copy of the export, and returns their runs. */
+    /** Lets schedules without an unfinished run deliver a copy of the export. Returns their runs. */
     addRuns: async (count: number): Promise<string[]> => {
       const { rows } = await sql<{ id: string }>`
         WITH idle AS (
@@ -145,7 +147,7 @@ export const makeTenant = async (deps: ServiceDeps, app: TenantApp, slug: string
         RETURNING id`.execute(db)
       return rows.map(({ id }) => id)
     },
-    /** The latest enqueued job of that name. */
+    /** Returns the job of that name that was enqueued last. */
     lastJob: async (name: string): Promise<string> => {
       const { rows } = await sql<{ id: string }>`
         SELECT id FROM jobs WHERE organization_id = ${org} AND name = ${name} ORDER BY id DESC LIMIT 1`.execute(db)

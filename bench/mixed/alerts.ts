@@ -1,6 +1,6 @@
-// Alerts under load: rules that a single conversation meets, each used once, and how long it takes from sending that
-// conversation until the incident arrives at a webhook endpoint. Half of the rules count conversations, and half their
-// results.
+// Measures alerts under load: how long it takes from sending a conversation that meets a rule until the incident
+// arrives at a webhook endpoint. Each rule is used once and needs a single conversation. Half of the rules count
+// conversations, and half count their results.
 
 import { once } from 'node:events'
 import { createServer } from 'node:https'
@@ -14,7 +14,7 @@ const deliveredWithinMs = 180_000
 /** The properties of an event that are read. */
 type IncidentEvent = { type: string; data: { alertRuleId?: string } }
 
-/** Receives the events of incidents, by rule. */
+/** Receives the events of incidents and assigns them to their rules. */
 const openReceiver = async (certificate: { key: string; cert: string }) => {
   const waiting = new Map<string, () => void>()
   const server = createServer(certificate, async (request, response) => {
@@ -26,7 +26,7 @@ const openReceiver = async (certificate: { key: string; cert: string }) => {
   const { port } = server.address() as AddressInfo
   return {
     url: `https://127.0.0.1:${port}/`,
-    /** Resolves when the incident of the rule arrives; with false if it does not. */
+    /** Resolves with true when the incident of the rule arrives, or with false if it does not arrive in time. */
     arrival: (ruleId: string): Promise<boolean> =>
       new Promise((resolve) => {
         const timer = setTimeout(resolve, deliveredWithinMs, false)
@@ -39,7 +39,7 @@ const openReceiver = async (certificate: { key: string; cert: string }) => {
   }
 }
 
-/** Sends a conversation that meets one rule, for each of `count` rules in turn. */
+/** Creates `count` rules, and sends a conversation that meets one of them, each in turn. */
 export const openAlertProbes = async (
   { origin, key }: MixedWorld,
   count: number,

@@ -1,5 +1,5 @@
-// A separate process for downloads and a browser, which take much CPU time: in the process that measures requests, that
-// would distort the times. Controlled by messages, and returns its measurements.
+// A separate process for downloads and a browser, which take much CPU time and would distort the measurements in the
+// process that measures requests. Messages control it, and it returns its own measurements.
 
 import type { Browser } from 'playwright-core'
 import { type Chromium, launchChromium } from '../../e2e/chromium.ts'

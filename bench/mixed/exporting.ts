@@ -3,10 +3,10 @@ import type { MixedWorld } from './traffic.ts'
 
 export type Exported = { format: string; seconds: number; rows: number; bytes: number }
 
-/** Calls in an export: the maximum. */
+/** The most calls that an export can have. */
 const mostRows = 100_000
 
-/** One export after the other, each downloaded completely, alternating between the three formats. */
+/** Creates one export after the other and downloads each completely, alternating between the three formats. */
 export const exportOnAndOn = async (world: MixedWorld, until: number): Promise<Exported[]> => {
   const earshot = new Earshot({ url: world.origin, key: world.key })
   const done: Exported[] = []
@@ -15,7 +15,7 @@ export const exportOnAndOn = async (world: MixedWorld, until: number): Promise<E
     for (const format of ['csv', 'parquet', 'xlsx'] as const) {
       if (performance.now() >= until) break
       const startedAt = performance.now()
-      // Those of the demo, which have evaluated everything: the newest come first.
+      // The monitors of the demo come last in the list, and they have evaluated everything.
       const monitors = world.monitors.slice(-6).map(({ id }) => ({ id, result: 'all' as const }))
       const config = { monitors, ...since, timezone: 'Europe/Berlin', format }
       const { export: made, ...file } = await earshot.exports.createAndDownload(config)
@@ -32,7 +32,7 @@ export const exportOnAndOn = async (world: MixedWorld, until: number): Promise<E
   return done
 }
 
-/** A past period with about as many calls as an export can have. */
+/** Returns the start of a past period with about as many calls as an export can have. */
 const findSince = async (earshot: Earshot) => {
   const day = 86_400_000
   const until = Date.now() - day

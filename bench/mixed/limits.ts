@@ -13,7 +13,7 @@ const cellsOf = (line: string): string[] =>
     .slice(1, -1)
     .map((cell) => cell.trim())
 
-/** Rows of `| what | a second | p50, ms | p99, ms |`, and of `| what | at most |`, below the heading. */
+/** Reads rows of `| what | a second | p50, ms | p99, ms |` and of `| what | at most |` below the heading. */
 export const readLimits = async () => {
   const [, section = ''] = (await readFile(page, 'utf8')).split('\n## Under load\n')
   const [text = ''] = section.split('\n## ')

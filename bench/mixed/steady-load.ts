@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** One kind of request, and its rate, whatever its results. */
+/** One kind of request, and how often it is sent, whatever the responses are. */
 export type RequestStream = { name: string; perSecond: number; ask: () => Promise<number> }
 
 export type StreamMeasurement = { name: string; latencies: number[]; statuses: Map<number | string, number> }
 
-/** If more requests than this are in flight, the service isn't keeping up at all. */
+/** With more requests in flight than this, the service isn't keeping up at all. */
 const mostUnderWay = 500
 
-/** Sends requests at a steady rate, and measures from when each was due, including queueing. */
+/** Sends requests at a steady rate, and measures each from when it was due, which includes the time in the queue. */
 const runStream = async ({ name, perSecond, ask }: RequestStream, until: number): Promise<StreamMeasurement> => {
   const measured: StreamMeasurement = { name, latencies: [], statuses: new Map() }
   const underWay = new Set<Promise<void>>()

@@ -1,4 +1,4 @@
-// The requests under load, each kind at its own rate.
+// Sends the requests under load. Each kind has its own rate.
 
 import { createHmac } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -11,7 +11,7 @@ import { rules } from '../rules.ts'
 const sample = JSON.parse(
   await readFile(join(import.meta.dirname, '../../test/samples/ingest/vapi_end_of_call_report.json'), 'utf8'),
 )
-// Its recordings do not exist: downloading them would be retried again and again.
+// The recordings of the sample don't exist, and downloads would be retried again and again.
 for (const part of [sample.message, sample.message.artifact]) {
   for (const name of Object.keys(part ?? {})) if (/recording/i.test(name)) delete part[name]
 }
@@ -27,12 +27,12 @@ const pick = <T>(values: readonly T[]): T => {
   return value
 }
 
-/** Everything that the traffic needs from the organization, and more monitors, so that there are twenty. */
+/** Creates everything that the traffic needs in the organization, including more monitors, so that there are twenty. */
 export const prepare = async (origin: string, key: string) => {
   const earshot = new Earshot({ url: origin, key })
   const listMonitors = async () => (await earshot.monitors.list({ limit: 200 }).page()).data
   const missing = monitorCount - (await listMonitors()).length
-  // Alternating between kinds.
+  // The expressions alternate between kinds.
   const expressions = [0, 1, 2, 3, 4].flatMap((at) => Object.values(rules).flatMap((ofKind) => ofKind[at] ?? []))
   for (const [at, expression] of expressions.slice(0, Math.max(0, missing)).entries()) {
     await earshot.monitors.create({ name: `Rule ${at + 1}`, kind: 'rule', definition: { expression } })
@@ -51,7 +51,7 @@ export const prepare = async (origin: string, key: string) => {
 
 export type MixedWorld = Awaited<ReturnType<typeof prepare>>
 
-/** Read completely, like a client. */
+/** Reads the whole response, like a client. */
 const readBody = async (response: Response): Promise<number> => {
   const text = await response.text()
   if (response.status >= 400 && ![429, 503].includes(response.status))
@@ -73,7 +73,7 @@ export const openTraffic = ({ origin, key, monitors, experiment, integration }: 
   const maker: Maker = { seed: 11, anchor: new Date(), days: 1, companies: [] }
   let made = 0
   const { agentId, armAVersionId, armBVersionId } = experiment
-  /** Half of them are part of the experiment. */
+  /** Returns a conversation. Half of them belong to the experiment. */
   const newConversation = () => {
     const number = made++
     const { agent, version: _, metrics: __, provider: ___, ...item } = makeConversation(maker, number)
@@ -91,7 +91,7 @@ export const openTraffic = ({ origin, key, monitors, experiment, integration }: 
     return JSON.stringify({ message: { ...sample.message, ...times, call } })
   }
 
-  /** Conversations from lists, to be opened. */
+  /** The conversations that lists have returned, which are opened later. */
   let seen: string[] = []
   const keepSeen = async (response: Response): Promise<number> => {
     const { data } = (await response.json()) as { data?: { id: string }[] }
@@ -109,9 +109,9 @@ export const openTraffic = ({ origin, key, monitors, experiment, integration }: 
   ]
   let [mostSeconds, evaluated, unevaluated] = [0, 0, 0]
 
-  /** From the response to an ingest until each rule has a result for it. */
+  /** Measures the time from the response to an ingest until each rule has a result. */
   const untilEvaluated = async () => {
-    // Failed ones are not evaluated.
+    // Failed conversations are not evaluated.
     const response = await post('/v1/conversations', { ...newConversation(), status: 'completed' })
     const { id } = (await response.json()) as { id: string }
     const acknowledgedAt = performance.now()
@@ -162,7 +162,7 @@ export const openTraffic = ({ origin, key, monitors, experiment, integration }: 
 
   return {
     asks,
-    /** Until its results exist; one every few seconds. */
+    /** Measures one conversation until its results exist. Runs every few seconds. */
     probe: untilEvaluated,
     told: () => ({ mostSeconds, evaluated, unevaluated, made }),
   }

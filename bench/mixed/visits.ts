@@ -8,7 +8,7 @@ const everyMs = 5_000
 
 export type Tour = { origin: string; cookie: Cookie; paths: string[] }
 
-/** Browses the console, a page every few seconds, and waits until it is complete. */
+/** Opens a page of the console every few seconds, and waits until it is complete. */
 export const visitPages = async (
   browser: Browser,
   { origin, cookie, paths }: Tour,
@@ -25,7 +25,7 @@ export const visitPages = async (
   const visit = async (path: string) => {
     await page.goto(origin + path)
     await page.getByRole('heading', { level: 1 }).waitFor()
-    // Everything it requested has been answered; the half second of silence that shows this is part of the time.
+    // At this point, all requests have responses. The time includes the half second of silence that shows this.
     await page.waitForLoadState('networkidle')
   }
   for (let number = 0; performance.now() < until; number++) {

@@ -6,7 +6,7 @@ export type Sample = {
   megabytes: number
   heapMegabytes: number
   databaseMegabytes: number
-  /** The memory of the largest process that writes an export. */
+  /** The memory of the largest process that is writing an export. */
   exportMegabytes: number
   waiting: number
 }
@@ -15,14 +15,14 @@ const everyMs = 5_000
 
 const statusOf = (pid: number) => readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
 
-/** A line of the status in MB; NaN exceeds any limit. */
+/** Returns a line of the status in MB, or NaN if it is missing, which exceeds every limit. */
 const megabytesOf = (status: string, name: 'VmRSS' | 'RssAnon' | 'RssShmem'): number =>
   Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1_024
 
-/** A process that has ended has no memory. */
+/** Whether the status is that of a database process. A process that has ended has no memory. */
 const isOfDatabase = (status: string) => status.startsWith('Name:\tpostgres') && status.includes('RssAnon')
 
-/** The memory of its processes, and the used part of what they share. */
+/** Returns the memory of the database's processes, and the part of their shared memory that is in use. */
 const databaseMegabytes = (statuses: string[]): number => {
   const shared = Math.max(...statuses.map((status) => megabytesOf(status, 'RssShmem')))
   return statuses.reduce((sum, status) => sum + megabytesOf(status, 'RssAnon'), shared)
@@ -40,13 +40,13 @@ const listDescendants = async (root: number): Promise<number[]> => {
 
 const readMetrics = async (origin: string): Promise<string> => (await fetch(`${origin}/metrics`)).text()
 
-/** Due and waiting jobs. */
+/** Returns how many jobs are due and waiting. */
 const countWaiting = (metrics: string): number => {
   const lines = metrics.matchAll(/^earshot_jobs\{[^}]*state="waiting"[^}]*\} (\d+)/gm)
   return [...lines].reduce((sum, [, count]) => sum + Number(count), 0)
 }
 
-/** Memory and the queue, checked every few seconds until the end. */
+/** Records memory and the queue every few seconds until the end. */
 export const watch = async (pid: number, origin: string, until: number): Promise<Sample[]> => {
   const samples: Sample[] = []
   const startedAt = performance.now()
@@ -68,8 +68,8 @@ export const watch = async (pid: number, origin: string, until: number): Promise
 }
 
 /**
- * The growth of the minimum per minute, from the second third of the time to the last; the first fills caches. Leaked
- * memory raises the minimum; garbage collections, and a temporarily larger generation, do not.
+ * Returns how much the minimum of the memory grows each minute from the second to the last third of the time. The first
+ * third fills caches. A leak raises the minimum, but garbage collection and a temporarily larger generation don't.
  */
 export const growthOf = (samples: Sample[]): number => {
   const [from, to] = [samples.at(0)?.minutes ?? Number.NaN, samples.at(-1)?.minutes ?? Number.NaN]
@@ -83,7 +83,7 @@ export const growthOf = (samples: Sample[]): number => {
   return (leastOf(3) - leastOf(2)) / third
 }
 
-/** Everything due is done. */
+/** Waits until everything that is due is done. */
 export const untilIdle = async (origin: string): Promise<void> => {
   while (countWaiting(await readMetrics(origin)) > 0) await sleep(2_000)
 }

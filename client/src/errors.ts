@@ -1,6 +1,6 @@
 export type Issue = { path: string; message: string }
 
-/** A request that was rejected or received no usable response. */
+/** The server rejected a request, or there was no usable response. */
 export class EarshotError extends Error {
   override readonly name = 'EarshotError'
   /** The response's HTTP status, or 0 if there was no response. */
@@ -24,14 +24,14 @@ export class EarshotError extends Error {
     this.retryAfterSeconds = told.retryAfterSeconds
   }
 
-  /** All validation errors of a request. */
+  /** Returns all validation errors of a request. */
   get issues(): Issue[] {
     const { issues } = this.details
     return Array.isArray(issues) ? issues : []
   }
 }
 
-/** Parses Retry-After, in seconds or as a date. */
+/** Parses Retry-After, which is a number of seconds or a date. */
 const readRetryAfter = (value: string | null, now: number): number | undefined => {
   if (value === null) return undefined
   const isDate = /^[a-z]{3,9},? .*\d{2}:\d{2}/i.test(value.trim())

@@ -4,7 +4,7 @@ import { EarshotError, readError, strangeAnswer } from './errors.ts'
 import { pause, type RequestOptions, type Send } from './send.ts'
 import { openSha256 } from './sha256.ts'
 
-/** `Uint8Array<ArrayBuffer>` in TypeScript 5.7 and later. */
+/** This type is `Uint8Array<ArrayBuffer>` in TypeScript 5.7 and later. */
 type Bytes = ReturnType<Uint8Array['slice']>
 
 type Manifest = {
@@ -20,12 +20,12 @@ export type ExportProgress = {
   doing: 'queued' | 'generating' | 'downloading'
   rows: number | null
   bytes: number
-  /** Known once the file exists. */
+  /** Null until the file exists. */
   totalBytes: number | null
 }
 
 export type DownloadOptions = RequestOptions & {
-  /** From an earlier call with a lost response, to get the same export again. */
+  /** The ID of an earlier call whose response was lost, which returns the same export again. */
   operationId?: string
   onProgress?: (progress: ExportProgress) => void
 }
@@ -33,15 +33,15 @@ export type DownloadOptions = RequestOptions & {
 export type ExportedFile<M> = {
   export: M
   fileName: string
-  /** Resumes automatically if a connection breaks, and fails at its end if the digest doesn't match. */
+  /** Resumes if a connection breaks. Fails at the end of the file if the digest doesn't match. */
   stream: ReadableStream<Bytes>
-  /** The whole file in memory. */
+  /** Returns the whole file in memory. */
   bytes: () => Promise<Bytes>
 }
 
 const firstPollMs = 200
 const longestPollMs = 5_000
-/** The maximum number of consecutive attempts without a new byte. */
+/** The most consecutive attempts that receive no new byte. */
 const mostFailures = 6
 /** A connection without data for this long is dropped. */
 const silenceMs = 60_000
@@ -58,7 +58,7 @@ const newId = (): string => {
 
 type FilePart = { response: Response; digest: string | null }
 
-/** Requests the rest of the file. The key is only sent to the server, if the runtime reveals the file's location. */
+/** Requests the rest of the file. If the runtime reveals the file's location, the key is only sent to the server. */
 const openPart = async (send: Send, path: string, from: number, options: RequestOptions): Promise<FilePart> => {
   const headers: Record<string, string> = from > 0 ? { range: `bytes=${from}-` } : {}
   const link = await send.raw('GET', path, {}, options)
@@ -118,7 +118,7 @@ const damaged = (what: string): EarshotError =>
 
 type OpenFilePart = (from: number) => Promise<FilePart>
 
-/** Retries if the server or the storage is busy. */
+/** Opens the file. Retries while the server or the storage is busy. */
 const openFirst = async (open: OpenFilePart, signal: AbortSignal | undefined): Promise<FilePart> => {
   for (let failures = 1; ; failures++) {
     try {
@@ -131,7 +131,10 @@ const openFirst = async (open: OpenFilePart, signal: AbortSignal | undefined): P
   }
 }
 
-/** The bytes of a part from `at` to the end of the file. A server that doesn't know ranges starts from the beginning. */
+/**
+ * Yields the bytes of a part from `at` to the end of the file. A server that doesn't support ranges starts from the
+ * beginning.
+ */
 async function* freshChunks({ response }: FilePart, at: number, end: number): AsyncGenerator<Bytes> {
   let skip = response.status === 200 ? at : 0
   let left = end - at

@@ -9,13 +9,13 @@ type Outcome = NonNullable<Answer<'/v1/conversations/batch', 'post'>>['data'][nu
 export type ImportResult<T> = Outcome & { item: T }
 
 export type ImportOptions = RequestOptions & {
-  /** Conversations per request. Defaults to 500. */
+  /** The number of conversations in a request. Defaults to 500. */
   chunkSize?: number
-  /** Concurrent requests. Defaults to 2. */
+  /** The number of concurrent requests. Defaults to 2. */
   concurrency?: number
 }
 
-/** The maximum number of characters per request, unless a single conversation is larger. */
+/** The most characters in a request, unless a single conversation is larger. */
 const chunkLength = 4_000_000
 
 type Chunk<T> = { from: number; items: T[]; lines: string[]; repeatable: boolean }
@@ -58,8 +58,8 @@ const requireCount = (name: string, count: number): void => {
 }
 
 /**
- * Creates conversations from any source, and returns their results in order. A chunk with a lost response is sent again
- * if all its conversations have an `externalId`, which prevents duplicates.
+ * Creates conversations from any source, and returns their results in order. If a response is lost, its chunk is sent
+ * again, provided that all its conversations have an `externalId`, which prevents duplicates.
  */
 export async function* importConversations<T extends NewConversation>(
   send: Send,
@@ -101,7 +101,7 @@ export async function* importConversations<T extends NewConversation>(
   try {
     for await (const chunk of chunksOf(items, chunkSize)) {
       const sending = sendChunk(chunk)
-      // Errors are reported in order.
+      // Errors are reported in the order of the conversations, so this one has to wait.
       sending.catch(() => {})
       underWay.push(sending)
       if (underWay.length >= concurrency) yield* await next()

@@ -1,4 +1,4 @@
-// The types of an operation's request and response, by its path and method.
+// The types of an operation's request and response, selected by its path and method.
 
 import type { paths } from './schema.ts'
 
@@ -19,12 +19,12 @@ export type Body<P extends keyof paths, M extends keyof paths[P]> = paths[P][M] 
     : never
   : never
 
-/** Of what succeeds: `default` is what fails. */
+/** The content of successful responses. `default` is an error. */
 type Contents<R> = {
   [S in Exclude<keyof R, 'default'>]: R[S] extends { content: { [kind in Json]: infer C } } ? C : undefined
 }[Exclude<keyof R, 'default'>]
 
-/** Undefined where there is nothing to answer. */
+/** The response of an operation, or undefined if it has no content. */
 export type Answer<P extends keyof paths, M extends keyof paths[P]> = paths[P][M] extends { responses: infer R }
   ? Contents<R>
   : never

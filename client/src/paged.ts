@@ -5,11 +5,11 @@ import { EarshotError } from './errors.ts'
 export type Page<T> = { data: T[]; nextCursor: string | null }
 
 export type Paged<T> = AsyncIterable<T> & {
-  /** One page: the first, or the one after the `cursor` that was given. */
+  /** Returns one page: the first one, or the one at the given `cursor`. */
   page: () => Promise<Page<T>>
-  /** Page after page, of 200 items unless `limit` says otherwise. */
+  /** Yields one page after the other. A page has 200 items unless `limit` is set. */
   pages: () => AsyncGenerator<Page<T>>
-  /** All items in memory at once. */
+  /** Returns all items in memory at once. */
   all: () => Promise<T[]>
 }
 

@@ -5,7 +5,7 @@ import { makePaged, type Page, type Paged } from './paged.ts'
 
 export type RequestOptions = {
   signal?: AbortSignal | undefined
-  /** The timeout of each attempt, until the response arrives. */
+  /** The time limit of each attempt, until the response arrives. */
   timeoutMs?: number | undefined
   /** The maximum number of retries after a temporary error. */
   retries?: number | undefined
@@ -18,7 +18,7 @@ export type EarshotOptions = {
   key: string
   /** Replaces the global `fetch`. */
   fetch?: typeof globalThis.fetch | undefined
-  /** The timeout of each attempt, until the response arrives. Defaults to 60,000. */
+  /** The time limit of each attempt, until the response arrives. Defaults to 60,000. */
   timeoutMs?: number | undefined
   /** The maximum number of retries after a temporary error. Defaults to 4. */
   retries?: number | undefined
@@ -49,9 +49,9 @@ export type RawInit = Sent & { headers?: Record<string, string>; redirect?: 'man
 
 const firstPauseMs = 500
 const longestPauseMs = 30_000
-/** Longer waits than this aren't retried. */
+/** If the server asks to wait longer than this, the request isn't retried. */
 const longestRetryAfterSeconds = 120
-/** The maximum of a timer: 24 days. */
+/** The longest possible timer, which is 24 days. */
 const longestTimeoutMs = 2 ** 31 - 1
 
 /** Inserts IDs into a path. An empty ID would turn it into the list's path. */
@@ -63,7 +63,10 @@ export const path = (parts: TemplateStringsArray, ...ids: string[]): string =>
     return whole + encodeURIComponent(id) + part
   })
 
-/** Only paths may follow `base`, or it could become another host, which would receive the key. */
+/**
+ * Returns the URL of a request. Only paths may follow `base`, or it could become another host, which would receive the
+ * key.
+ */
 const addressOf = (base: string, address: string, query: Values = {}): string => {
   const url = new URL(address.startsWith('/') ? base + address : address)
   for (const [name, value] of Object.entries(query)) {
@@ -84,7 +87,7 @@ const mayRepeat = (method: string, { repeat, body }: Sent): boolean =>
   repeat === 'always' ||
   (repeat === 'externalId' && hasExternalId(body))
 
-/** Returns whether to retry. A 429 had no effect. Waiting doesn't help with a disabled feature (a 503 that says so). */
+/** Returns whether to retry. A 429 had no effect. Waiting doesn't help if a 503 says that a feature is disabled. */
 const passes = ({ status, code, retryAfterSeconds }: EarshotError, repeatable: boolean): boolean => {
   if ((retryAfterSeconds ?? 0) > longestRetryAfterSeconds) return false
   if (status === 429) return true
@@ -126,7 +129,7 @@ const faultOf = (error: unknown, origin: string, timeoutMs: number, signal: Abor
   return new EarshotError(`${origin} cannot be reached: ${why}`, { code: 'unreachable', cause: error })
 }
 
-/** Runs until it succeeds, fails permanently, or runs out of retries. */
+/** Runs a function until it succeeds, fails permanently, or has no retries left. */
 const again = async <T>(
   run: (attempt: number) => Promise<T>,
   repeatable: boolean,
@@ -168,7 +171,7 @@ const openSignals = (given: AbortSignal | undefined, timeoutMs: number) => {
 
 type Read<T> = (response: Response, attempt: number) => T | Promise<T>
 
-/** Errors don't show the URL, because it may contain a password. */
+/** Validates the URL. Errors don't show it, because it may contain a password. */
 const readBase = (url: string): string => {
   const { protocol, username, password, search, hash } = URL.canParse(url) ? new URL(url) : ({} as Partial<URL>)
   if (protocol !== 'https:' && protocol !== 'http:')
@@ -182,7 +185,7 @@ export const openSend = ({ url, key, fetch = globalThis.fetch, ...defaults }: Ea
   const base = readBase(url)
   const { origin } = new URL(base)
   if (!key) throw new TypeError('key is required')
-  // Check this first, because the runtime's error would contain the key.
+  // This comes first, because the runtime's error would contain the key.
   if (!/^[\x21-\x7e]+$/.test(key))
     throw new TypeError('key contains a space, a line break, or another character that API keys never have')
   const { timeoutMs: usualTimeoutMs = 60_000, retries: usualRetries = 4 } = defaults
@@ -194,7 +197,7 @@ export const openSend = ({ url, key, fetch = globalThis.fetch, ...defaults }: Ea
     const isJson = init.body !== undefined && !(init.body instanceof Blob)
     const body = isJson ? JSON.stringify(init.body) : (init.body as Blob | undefined)
     const attempt = async (count: number): Promise<T> => {
-      // The timeout covers reading the body here, but not bodies that are read later.
+      // The timeout also covers reading the body, except for bodies that are read later.
       const { signal, done } = openSignals(given, timeoutMs)
       try {
         // Browsers require `fetch` to be called on the global object.
@@ -221,7 +224,7 @@ export const openSend = ({ url, key, fetch = globalThis.fetch, ...defaults }: Ea
 
   const json = <T>(method: string, address: string, sent: Sent = {}, options: RequestOptions = {}): Promise<T> => {
     const read: Read<unknown> = (response, attempt) => {
-      // An earlier attempt with a lost response may have deleted it.
+      // An earlier attempt whose response was lost may have deleted it.
       if (method === 'DELETE' && attempt > 0 && response.status === 404) return undefined
       return readJson(response, origin)
     }
@@ -234,7 +237,7 @@ export const openSend = ({ url, key, fetch = globalThis.fetch, ...defaults }: Ea
     list: <T>(method: string, address: string, sent: Sent = {}, options: RequestOptions = {}) =>
       makePaged<T>(async ({ limit, cursor }) => {
         const place = method === 'GET' ? 'query' : 'body'
-        // A list's body is an object.
+        // The body of a list is always an object.
         const given = sent[place] as Values | undefined
         const asked = { ...(limit !== undefined && { limit }), ...given, ...(cursor !== undefined && { cursor }) }
         const page = await json<Page<T> | undefined>(method, address, { ...sent, [place]: asked }, options)

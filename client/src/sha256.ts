@@ -1,4 +1,5 @@
-// Computes SHA-256 incrementally. The runtime's own version needs all data at once, and HTTPS in browsers.
+// Computes SHA-256 incrementally. The runtime's own function needs all data at once, and browsers only have it over
+// HTTPS.
 
 const firstPrimes = (count: number): number[] => {
   const primes: number[] = []
@@ -8,7 +9,7 @@ const firstPrimes = (count: number): number[] => {
   return primes
 }
 
-/** The first 32 bits of the fractional part. */
+/** Returns the first 32 bits of the fractional part. */
 const fractionOf = (root: number): number => ((root - Math.floor(root)) * 2 ** 32) | 0
 
 const rounds = Int32Array.from(firstPrimes(64), (prime) => fractionOf(Math.cbrt(prime)))
@@ -16,7 +17,7 @@ const beginning = Int32Array.from(firstPrimes(8), (prime) => fractionOf(Math.sqr
 
 const blockBytes = 64
 
-// Indices are within the arrays, because their lengths are fixed.
+// The arrays have fixed lengths, so indices are within them.
 const at = (words: Int32Array, index: number): number => words[index] as number
 const turn = (word: number, by: number): number => (word >>> by) | (word << (32 - by))
 
@@ -70,7 +71,7 @@ export const openSha256 = () => {
     held = bytes.length - from
   }
 
-  /** Returns the digest in base64. Nothing can be added afterwards. */
+  /** Returns the digest in base64. Nothing can be added after that. */
   const digest = (): string => {
     const bits = total * 8
     const zeros = (blockBytes * 2 - 9 - held) % blockBytes

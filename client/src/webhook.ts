@@ -8,7 +8,9 @@ type Pascal<T extends string> = T extends `${infer First}_${infer Rest}`
   ? `${Capitalize<First>}${Pascal<Rest>}`
   : Capitalize<T>
 
-/** An event contains the resource that its type begins with: `monitor_export.completed` contains a MonitorExport. */
+/**
+ * The data of an event is the resource with which its type begins: `monitor_export.completed` contains a MonitorExport.
+ */
 type DataOf<T extends string> = T extends 'webhook.test'
   ? { endpointId: string; name: string }
   : T extends `${infer Kind}.${string}`
@@ -17,7 +19,7 @@ type DataOf<T extends string> = T extends 'webhook.test'
       : unknown
     : unknown
 
-/** More types will be added. Ignore the ones you don't know. */
+/** More types will be added. Ignore those you don't know. */
 export type WebhookEvent = {
   [T in Subscribable | 'webhook.test']: { type: T; timestamp: string; data: DataOf<T> }
 }[Subscribable | 'webhook.test']
@@ -26,14 +28,14 @@ export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError'
 }
 
-/** A Headers object or similar, or a plain object. */
+/** A Headers object or a similar one, or a plain object. */
 type HeadersGiven = { get: (name: string) => string | null } | Record<string, string | string[] | undefined>
 
 export type WebhookToVerify = {
-  /** The raw body, as bytes or text, before parsing. */
+  /** The raw body as bytes or text, before it is parsed. */
   body: string | Uint8Array | ArrayBuffer
   headers: HeadersGiven
-  /** `whsec_…`, or several during a rotation. */
+  /** The secret, `whsec_…`, or several during a rotation. */
   secret: string | string[]
   /** The maximum age of the signature in seconds. Defaults to 300. */
   toleranceSeconds?: number
@@ -58,7 +60,7 @@ const fromBase64 = (text: string): Uint8Array<ArrayBuffer> | undefined => {
 }
 
 const keyOf = (secret: string) => {
-  // It often comes from an environment variable that may be missing.
+  // The secret often comes from an environment variable, which may be missing.
   const bytes = fromBase64(String(secret ?? '').replace(/^whsec_/, ''))
   if (!bytes?.length) throw new TypeError('The secret must start with whsec_, followed by base64')
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
@@ -98,6 +100,6 @@ export const verifyWebhook = async ({
   // The runtime compares in constant time.
   const checks = keys.flatMap((key) => given.map((each) => crypto.subtle.verify('HMAC', key, each, signed)))
   if (!(await Promise.all(checks)).includes(true)) throw new WebhookVerificationError('No signature matches')
-  // The signed content is what the server wrote.
+  // The signature proves that the server has written this content.
   return JSON.parse(new TextDecoder().decode(signed.subarray(id.length + timestamp.length + 2))) as WebhookEvent
 }

@@ -63,7 +63,7 @@ describe('lists', () => {
 
 describe('failures', () => {
   it('contain everything that the server returned', async () => {
-    // @ts-expect-error: a name is a text.
+    // @ts-expect-error: a name must be a text
     const error = await faultOf(earshot.companies.create({ name: 5, colour: 'red' }))
     expect(error).toBeInstanceOf(EarshotError)
     expect(error).toMatchObject({ status: 400, code: 'validation failed', requestId: expect.stringMatching(/./) })

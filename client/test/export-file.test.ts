@@ -32,7 +32,7 @@ it('resumes after a broken connection, and is returned again for its operation I
   const first = await earshot.exports.createAndDownload(config, { operationId })
   await first.stream.cancel()
   wire.seen.length = 0
-  // For this test: the export exists, then the link, then the file.
+  // The requests are for the existing export, the link, and then the file.
   wire.faults.push(pass, pass, cutAfter(3_000), pass, cutAfter(2_000), refuse(503), pass)
   const again = await earshot.exports.createAndDownload(config, { operationId })
   expect(again.export.id).toBe(first.export.id)

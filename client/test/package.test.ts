@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { makeOrganization } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
 
-/** The packed file, as users install it. */
+/** Tests the packed file as users install it. */
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '../..')

@@ -3,13 +3,13 @@ import { describe, expect, it, vi } from 'vitest'
 import { listen } from '../../test/outside.ts'
 import { Earshot, type EarshotError, type NewConversation } from '../src/earshot.ts'
 
-/** Servers that are broken or aren't Earshot: they must not mislead the library or receive the key. */
+/** Tests servers that are broken or aren't Earshot. They must not mislead the library or receive the key. */
 
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => unknown
 
 const key = 'ear_a-key-that-is-told-to-nobody'
 
-/** A server that returns these responses in order, and then repeats the last one. */
+/** Starts a server that returns these responses in order, and then repeats the last one. */
 const serviceOf = async (...answers: Answer[]) => {
   const seen: { url: string; authorization: string | undefined; body: string }[] = []
   const server = createServer(async (request, response) => {
@@ -83,7 +83,7 @@ it('waits at least as long as requested, and longer each time, even for zero', a
       await vi.runAllTimersAsync()
       expect(await failed).toMatchObject({ status: 503 })
       expect(times.length).toBe(11)
-      // About two minutes, because a server may be starting.
+      // The client retries for about two minutes, because a server may be starting.
       expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(60_000)
     }
   } finally {

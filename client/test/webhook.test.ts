@@ -6,7 +6,7 @@ import { verifyWebhook, type WebhookEvent, WebhookVerificationError } from '../s
 const [secret, other] = [newSecret(), newSecret()]
 const event = { type: 'webhook.test', timestamp: '2026-11-21T09:30:00.000Z', data: { endpointId: 'e', name: 'Größe' } }
 
-/** Signs with another library. */
+/** Signs a request with another library. */
 const signed = (by = secret, at = new Date(), body = JSON.stringify(event)) => ({
   body,
   headers: {
@@ -53,10 +53,10 @@ describe('a webhook', () => {
 
   it('is rejected if it was parsed or there is no secret', async () => {
     const { body, headers } = signed()
-    // @ts-expect-error: that is no text.
+    // @ts-expect-error: the body must be text or bytes
     await expect(verifyWebhook({ body: event, headers, secret })).rejects.toThrow(TypeError)
     await expect(verifyWebhook({ body, headers, secret: '' })).rejects.toThrow(TypeError)
-    // @ts-expect-error: as an environment may lack it.
+    // @ts-expect-error: an environment variable can be missing
     await expect(verifyWebhook({ body, headers, secret: undefined })).rejects.toThrow('whsec_')
   })
 })

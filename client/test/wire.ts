@@ -4,7 +4,7 @@ import { forward, listen, passOn, passOnUntil } from '../../test/outside.ts'
 
 type Fault = (incoming: IncomingMessage, outgoing: ServerResponse, answer: () => Promise<IncomingMessage>) => unknown
 
-/** A proxy between the client and the server. Each of `faults` replaces the response to one request. */
+/** Opens a proxy between the client and the server. Each of `faults` replaces the response to one request. */
 export const openWire = async () => {
   const faults: Fault[] = []
   const seen: { method: string; url: string; range: string | undefined; authorization: string | undefined }[] = []
@@ -21,27 +21,27 @@ export const openWire = async () => {
 
 export const pass: Fault = async (_incoming, outgoing, answer) => passOn(await answer(), outgoing)
 
-/** The server processes the request, but its response is lost. */
+/** Lets the server process the request, but loses its response. */
 export const loseAnswer: Fault = async (_incoming, outgoing, answer) => {
   const answered = await answer()
   answered.resume().once('end', () => outgoing.destroy())
 }
 
-/** A truncated response. */
+/** Truncates the response. */
 export const cutAfter =
   (bytes: number): Fault =>
   async (_incoming, outgoing, answer) => {
     passOnUntil(bytes, await answer(), outgoing)
   }
 
-/** Another file of the same length. */
+/** Returns another file of the same length. */
 export const spoil: Fault = async (_incoming, outgoing, answer) => {
   const answered = await answer()
   outgoing.writeHead(answered.statusCode ?? 500, answered.headers)
   answered.on('data', (chunk: Buffer) => outgoing.write(chunk.fill(0x78))).once('end', () => outgoing.end())
 }
 
-/** A response from a proxy or the server itself. */
+/** Returns a response like a proxy or the server itself. */
 export const refuse =
   (status: number, headers: Record<string, string> = {}, body = '<h1>busy</h1>'): Fault =>
   (incoming, outgoing) => {

@@ -229,8 +229,8 @@ describe('units in both arms', () => {
   })
 
   it('without correlation count as separate, whatever rounding leaves', () => {
-    // In arm a, one in three units has a 1. In arm b, it is one in fifteen: first among others as well, then only among
-    // those units.
+    // In arm a, one in three units has a 1. In arm b, one in fifteen has a 1: at first independently of arm a, then
+    // only units that also have a 1 in arm a.
     const unitsWith = (b: (at: number) => boolean) =>
       Array.from({ length: 45 }, (_, at) => ({ a: [at % 3 === 0 ? 1 : 0], b: [b(at) ? 1 : 0] }))
     const armsWith = (b: (at: number) => boolean) => estimateArms(sumsOf(unitsWith(b), 'boolean'), 'boolean')

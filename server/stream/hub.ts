@@ -97,8 +97,8 @@ const isAboutBlindness = ({ changes }: Notice): boolean =>
   changes.some(({ resource }) => resource === 'reviews' || resource === 'buckets')
 
 /**
- * Tells people that these resources may be outdated after they submitted a blind review, because changes were hidden
- * from them.
+ * Sent after a person submitted a blind review. These resources may be outdated, because changes were hidden until
+ * then.
  */
 const unhidden: StreamEvent[] = (['results', 'reviews'] as const)
   .filter((resource) => ruleOf(resource).hiddenFromBlind)

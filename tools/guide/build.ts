@@ -15,7 +15,7 @@ const pages = await Promise.all(
   pageNames.map(async (name) => readPage(name, await readFile(join(root, 'docs', `${name}.md`), 'utf8'))),
 )
 
-/** Stored with the index, because the browser needs the same options. */
+/** The options are stored with the index, because the browser needs the same ones. */
 const options = {
   fields: ['heading', 'title', 'text'],
   storeFields: ['page', 'title', 'anchor', 'heading'],

@@ -1,4 +1,4 @@
-// In the browser: search, and copy buttons for code blocks.
+// Runs in the browser: search, and copy buttons for code blocks.
 import MiniSearch from './minisearch.js'
 
 const field = document.querySelector('input[type=search]')

@@ -8,7 +8,7 @@ export type GuidePage = { name: string; title: string; html: string; headings: H
 
 export type Heading = { level: number; text: string; anchor: string }
 
-/** Anchors like GitHub's, so that links work in both places. */
+/** Returns an anchor in GitHub's format, so that links work in both places. */
 const anchorOf = (text: string): string =>
   text
     .toLowerCase()
@@ -19,7 +19,10 @@ const anchorOf = (text: string): string =>
 const plainText = (token: Token): string =>
   (token.children ?? [token]).map((child) => (child.type === 'softbreak' ? ' ' : child.content)).join('')
 
-/** Links between pages of the guide become URLs. Links to other files of the repository become text. */
+/**
+ * Converts a link. Links between pages of the guide become URLs, and links to other files of the repository become
+ * text.
+ */
 const linkOf = (href: string): string | undefined => {
   if (/^(https?:|#|\/)/.test(href)) return href
   const [, name = '', anchor = ''] = /^(?:docs\/)?([\w-]+)\.md(#.*)?$/.exec(href) ?? []

@@ -31,7 +31,9 @@ const neighboursOf = (pages: GuidePage[], at: number): string => {
   return `<nav class="neighbours" aria-label="Previous and next">${link(pages[at - 1], 'prev', 'Previous')}${link(pages[at + 1], 'next', 'Next')}</nav>`
 }
 
-/** Nothing is inline, so that the content security policy can forbid inline scripts and styles. */
+/**
+ * Returns a page. Nothing in it is inline, so that the content security policy can forbid inline scripts and styles.
+ */
 export const pageOf = (pages: GuidePage[], at: number, contents: typeof Contents): string => {
   const page = pages[at]
   if (!page) throw new Error('no such page')

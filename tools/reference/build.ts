@@ -8,7 +8,7 @@ import { samplesOfOpenApi } from '../client-of-openapi.ts'
 const root = join(import.meta.dirname, '../..')
 const folder = join(root, 'dist/reference')
 
-/** Scalar's plugin contains the browser script, but only exposes it over HTTP. */
+/** Reads the browser script. It is part of Scalar's plugin, which only serves it over HTTP. */
 const readScript = async (): Promise<string> => {
   const app = fastify()
   await app.register(scalar, { routePrefix: '/reference', configuration: { content: {} } })

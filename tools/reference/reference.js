@@ -1,4 +1,4 @@
-// In the browser: renders the reference. Nothing is loaded from or sent to other hosts.
+// Renders the reference in the browser. Nothing is loaded from or sent to other hosts.
 window.Scalar.createApiReference('#reference', {
   url: '/docs/reference/openapi.json',
   theme: 'none',
@@ -9,7 +9,7 @@ window.Scalar.createApiReference('#reference', {
   showDeveloperTools: 'never',
   hideClientButton: true,
   documentDownloadType: 'none',
-  // curl, Python, and the client library, whose samples are in the document.
+  // The samples use curl, Python, and the client library. The document contains those of the library.
   hiddenClients: {
     shell: ['wget', 'httpie'],
     python: ['python3', 'httpx_sync', 'httpx_async', 'aiohttp'],

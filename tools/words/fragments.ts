@@ -7,7 +7,7 @@ export type Fragment = { start: number; text: string }
 
 const blank = (text: string): string => text.replaceAll(/[^\n]/g, ' ')
 
-/** Each paragraph, heading, list item, and table row on its own. */
+/** Splits Markdown into paragraphs, headings, list items, and table rows. */
 const markdownFragments = (source: string): Fragment[] => {
   const prose = source
     .replaceAll(/^( *)```[\s\S]*?^\1```/gm, blank)
