@@ -16,7 +16,7 @@ applyTheme()
 const root = document.getElementById('root')
 if (root) {
   createRoot(root, {
-    // The page shows rejected requests. Everything else is a bug.
+    // The page itself shows rejected requests. Everything else is a bug.
     onCaughtError: (error) => error instanceof Fault || console.error(error),
   }).render(
     <StrictMode>

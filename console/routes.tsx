@@ -64,7 +64,7 @@ const isSignedIn = (): Promise<boolean> =>
     () => false,
   )
 
-/** All pages that require sign-in. */
+/** All pages that require a session. */
 const app = createRoute({
   getParentRoute: () => root,
   id: 'app',
@@ -74,7 +74,7 @@ const app = createRoute({
       await queryClient.ensureQueryData(meOptions)
     } catch (error) {
       const status = error instanceof Fault ? error.status : 0
-      // Explain why a signed-in person has no access.
+      // This page explains why a signed-in person has no access.
       if (status === 403 || (status === 401 && (await isSignedIn()))) throw redirect({ to: '/outside' })
       if (status === 401) throw redirect({ to: '/sign-in', search: { to: location.href } })
       throw error
@@ -89,8 +89,7 @@ const overview = createRoute({
   getParentRoute: () => app,
   path: '/',
   component: lazyRouteComponent(() => import('./overview/overview.tsx'), 'Overview'),
-  // Request a page's first data before rendering it, but not on preload: hovering over a link only loads the page's
-  // code.
+  // Visiting a page requests its first data before it is rendered. Hovering over a link only preloads the page's code.
   loader: ({ preload }) => {
     if (!preload) void queryClient.prefetchQuery(volumeOptions())
   },

@@ -1,7 +1,7 @@
 import { formatNumber, formatPercent, plural } from '../lib/format.ts'
 import type { AlertCondition, Rule } from './queries.ts'
 
-/** The rule form's values, as text where people type them. */
+/** Defines the values of the rule form. What people type is text. */
 
 export type Kind = AlertCondition['kind']
 type Of<K extends Kind> = Extract<AlertCondition, { kind: K }>
@@ -15,7 +15,7 @@ export type Draft = {
   comparedTo: NonNullable<Of<'change'>['comparedTo']>
   statistic: Of<'score'>['statistic']
   signal: Of<'signal'>['signal']
-  /** In percent for rates and the budget, otherwise in the unit of the measure. */
+  /** The unit is percent for rates and the budget, and otherwise that of the measure. */
   threshold: string
   certainty: 'interval' | 'point'
   falseAlarmsPerYear: string
@@ -116,10 +116,10 @@ export const startOf = (rule: Rule | undefined, monitorId?: string): Draft => {
   }
 }
 
-/** Kinds of conditions that count conversations: they take a filter and groups, and can be previewed. */
+/** Whether a kind of condition counts conversations. These kinds take a filter and groups, and can be previewed. */
 export const counts = (kind: Kind): boolean => ['rate', 'score', 'signal', 'volume', 'change', 'no_data'].includes(kind)
 
-/** Kinds that measure a window. */
+/** Whether a kind of condition measures a window. */
 export const hasWindow = (kind: Kind): boolean =>
   ['rate', 'score', 'signal', 'volume', 'change', 'failures'].includes(kind)
 
@@ -177,7 +177,7 @@ const lackOf = (draft: Draft): string | undefined => {
   return undefined
 }
 
-/** Returns the request of a complete draft, or what it lacks. */
+/** Returns the request of a complete draft, or the text that says what is missing. */
 export const readDraft = (draft: Draft) => {
   const lacks = lackOf(draft)
   if (lacks) return { lacks }

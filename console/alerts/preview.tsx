@@ -11,7 +11,7 @@ import { type Preview as Previewed, previewOptions } from './queries.ts'
 type PreviewRequest = Parameters<typeof previewOptions>[0]
 
 const shownIncidents = 5
-/** A preview counts 90 days, so it waits until a number is typed. */
+/** A preview counts 90 days, so it is only requested after this pause in typing. */
 const typingMs = 400
 
 const Summary = ({ incidents, incidentCount }: Previewed) => {
@@ -39,7 +39,7 @@ const Summary = ({ incidents, incidentCount }: Previewed) => {
   )
 }
 
-/** Shows when a rule would have fired, with the course of its measure. */
+/** Shows when a rule would have fired in the past, with a chart of its measure. */
 export const Preview = ({ request }: { request: PreviewRequest }) => {
   const query = useQuery(previewOptions(useDeferred(request, typingMs)))
   const { condition, windowMinutes } = request

@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 const fetched = vi.fn<(request: Request) => Promise<Response>>()
 vi.stubGlobal('location', { origin: 'https://earshot.example.com' })
 vi.stubGlobal('fetch', fetched)
-// The client reads its origin on import.
+// The client reads its origin when it is imported.
 const { answer, api } = await import('./client.ts')
 
 afterAll(() => void vi.unstubAllGlobals())

@@ -1,4 +1,5 @@
-// The only way to the API. The console uses the public API, with a session cookie instead of a key.
+// Everything that calls the API uses this client. The console uses the public API, with a session cookie instead of a
+// key.
 
 import createClient from 'openapi-fetch'
 import { Fault, type Issue } from './fault.ts'
@@ -18,7 +19,7 @@ const readFault = async (response: Response): Promise<Fault> => {
   })
 }
 
-// The global fetch at the time of each request, so that tests can replace it.
+// The client uses the global fetch at the time of each request, so that tests can replace it.
 export const api = createClient<paths>({ baseUrl: location.origin, fetch: (request) => fetch(request) })
 
 api.use({

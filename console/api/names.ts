@@ -1,4 +1,4 @@
-// Names for IDs. All names of a kind are loaded once and cached for a minute.
+// Loads names for IDs. All names of a kind are loaded once and cached for a minute.
 
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { answer, api } from './client.ts'
@@ -21,7 +21,7 @@ const loaders = {
 
 export type NamedKind = keyof typeof loaders
 
-/** If there are more, the others are shown by their IDs. */
+/** The most names to load. If there are more, the others appear as IDs. */
 const maxNames = 2_000
 
 const readAll = async (load: Load): Promise<Named[]> => {

@@ -36,7 +36,7 @@ export const queryClient = new QueryClient({
 
 type Page<T> = { data: T[]; nextCursor: string | null }
 
-/** A paged list. `ask` receives the cursor of the page to load. */
+/** Returns the query of a paged list. `ask` receives the cursor of the page to load. */
 export const listOptions = <T>(
   queryKey: QueryKey,
   ask: (cursor: { cursor?: string }, signal: AbortSignal) => Promise<Page<T>>,

@@ -26,7 +26,7 @@ const options = (['affected', 'not_affected', 'unsure'] as const).map((value) =>
   label: resultLabels[value],
 }))
 
-/** The questions on which reviews disagree. */
+/** Returns the questions on which reviews disagree. */
 const differencesOf = (reviews: Review[]): Question[] => {
   const given = reviews
     .filter(({ adjudicates }) => !adjudicates)
@@ -124,7 +124,7 @@ const Questions = ({ reviews, conversationId, bucket, onClose }: AdjudicateProps
 
 type AdjudicateProps = { bucket: Bucket; conversationId: string; onClose: () => void }
 
-/** Adjudicates a disagreement. The adjudicator hasn't reviewed the conversation, or is an admin. */
+/** The form with which someone adjudicates a disagreement. They haven't reviewed the conversation, or are an admin. */
 export const Adjudicate = (props: AdjudicateProps) => {
   const { bucket, conversationId, onClose } = props
   const reviews = useQuery(bucketReviewsOptions(bucket.id, conversationId))

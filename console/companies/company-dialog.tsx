@@ -19,7 +19,7 @@ export const CompanyDialog = ({
   const form = useForm<Values>({ defaultValues: { name: company?.name ?? '', logoUrl: company?.logoUrl ?? '' } })
   const send = async ({ name, logoUrl }: Values) => {
     const logo = logoUrl.trim() || null
-    // Send only what changed. The API rejects the URL of an uploaded logo.
+    // Only changes are sent, because the API rejects the URL of an uploaded logo.
     const body = { name: name.trim(), ...(logo !== (company?.logoUrl ?? null) && { logoUrl: logo }) }
     const saved = await answer(
       company

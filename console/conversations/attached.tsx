@@ -22,7 +22,7 @@ const FileFinding = lazy(async () => (await import('./file-finding.tsx')).FileFi
 type Conversation = Schemas['Conversation']
 type Review = Schemas['Review']
 
-/** An intended rejection: other reviews are hidden until the member has submitted theirs. */
+/** Shows a rejection that isn't an error: other reviews are hidden until the member has submitted theirs. */
 export const Refused = ({ error, retry }: { error: unknown; retry: () => void }) => {
   const { status, message } = asFault(error)
   return status === 403 ? <p className={styles.none}>{message}</p> : <FaultNote error={error} retry={retry} />

@@ -24,7 +24,7 @@ import type { Position } from './use-position.ts'
 
 const HowToSend = lazy(async () => (await import('./how-to-send.tsx')).HowToSend)
 
-/** Loads on demand, because the list doesn't need it. */
+/** This component loads on demand, because the list doesn't need it. */
 const ConversationView = lazy(
   async () => (await import('./conversation-view.tsx')).ConversationView,
   <Loading lines={8} />,
@@ -37,7 +37,7 @@ const Channel = ({ channel }: Pick<Conversation, 'channel'>) => {
   return <Icon className={styles.channel} role="img" aria-label={sentenceCase(channel)} />
 }
 
-/** Unusual properties of a conversation. */
+/** Shows the unusual properties of a conversation. */
 const State = ({ status, reviewStatus }: Conversation) => {
   if (status === 'failed') return <Badge tone="failed">Failed</Badge>
   if (status === 'in_progress') return <Badge tone="accent">In progress</Badge>

@@ -20,7 +20,7 @@ type Priority = Schemas['Finding']['priority']
 
 const paragraph = (text: string) => ({ type: 'paragraph', ...(text !== '' && { content: [{ type: 'text', text }] }) })
 
-/** A link to the selected turn. */
+/** Returns the path of the selected turn. */
 const addressOf = (id: string, { turn }: Quote) => {
   const at = turn.startMs === null ? '' : `&at=${Math.round(turn.startMs / 100) / 10}`
   return `${location.origin}/conversations/${id}?turn=${turn.index}${at}`
@@ -67,7 +67,7 @@ export const FileFinding = ({ conversation: { id }, quote, onClose }: FileFindin
   const { options } = useNames('members')
   const filed = useRef<Schemas['Finding']>(undefined)
   const send = async ({ title, notes, priority, assigneeUserId }: Values) => {
-    // If attaching failed, a retry must not create the finding again.
+    // If only attaching failed, a retry must not create the finding again.
     filed.current ??= await answer(
       api.POST('/v1/findings', {
         body: {

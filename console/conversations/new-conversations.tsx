@@ -7,14 +7,14 @@ import { Button } from '../ui/button.tsx'
 import styles from './conversations.module.css'
 import { type Conversation, conversationsOptions, newestConversations, pageSize } from './queries.ts'
 
-/** Conversations can arrive many times a second. */
+/** How often the list is updated at most, because conversations can arrive many times a second. */
 const everyMs = 2_000
 
 type Loaded = { pages: Awaited<ReturnType<typeof newestConversations>>[]; pageParams: string[] }
 
 const cached = (filter: Schemas['Filter']) => queryClient.getQueryData<Loaded>(conversationsOptions(filter).queryKey)
 
-/** Returns those that are not in the list yet, but belong above its end. */
+/** Returns the conversations that are not in the list yet but belong above its end. */
 const missingFrom = (loaded: Loaded, newest: Conversation[]): Conversation[] => {
   const rows = loaded.pages.flatMap(({ data }) => data)
   const known = new Set(rows.map(({ id }) => id))
@@ -23,7 +23,7 @@ const missingFrom = (loaded: Loaded, newest: Conversation[]): Conversation[] => 
   return newest.filter(({ id, startedAt }) => !known.has(id) && (isComplete || !last || startedAt >= last.startedAt))
 }
 
-/** Shows what changed about conversations in the list. Their order stays. */
+/** Updates the conversations that are already in the list, without changing their order. */
 const updateRows = (filter: Schemas['Filter'], newest: Conversation[]): void => {
   const byId = new Map(newest.map((row) => [row.id, row]))
   queryClient.setQueryData<Loaded>(
@@ -49,11 +49,11 @@ const removeRow = (filter: Schemas['Filter'], id: string): void => {
 
 type News = { first: Loaded['pages'][number]; count: number }
 
-/** Follows the conversations that match a filter. A list without any shows the first ones at once. */
+/** Follows the conversations that match a filter. If the list is empty, the first ones appear immediately. */
 const useNews = (filter: Schemas['Filter']) => {
   const [news, setNews] = useState<News>()
   const key = JSON.stringify(filter)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the filter is another object with each rendering
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the filter is a new object in each render
   useEffect(() => {
     setNews(undefined)
     const leaving = new AbortController()
@@ -74,7 +74,7 @@ const useNews = (filter: Schemas['Filter']) => {
     const stop = onEvent((event) => {
       if (!isAbout(event, 'conversations')) return
       if (event.kind === 'deleted' && event.id !== undefined) removeRow(filter, event.id)
-      // Conversations that arrive while the page is hidden are found later.
+      // While the page is hidden, new conversations are only noted.
       if (document.hidden) return
       lookLater()
     })

@@ -2,12 +2,12 @@ import { queryOptions } from '@tanstack/react-query'
 
 const columns = 500
 const rate = 8_000
-/** Longer recordings aren't downloaded completely to draw a waveform. */
+/** The longest recording, in seconds, that is downloaded completely to draw its waveform. */
 const longest = 30 * 60
 const maxBytes = 80_000_000
 
 export type Peaks = {
-  /** Returns the peak of each section of the recording, by channel, from 0 to 1. */
+  /** The peak of each section of the recording, by channel, from 0 to 1. */
   channels: number[][]
   seconds: number
 }
@@ -37,7 +37,7 @@ const readPeaks = async (src: string, signal: AbortSignal): Promise<Peaks | null
     const loudest = Math.max(0.01, ...all.flat())
     return { channels: all.map((peaks) => peaks.map((peak) => peak / loudest)), seconds: sound.duration }
   } catch {
-    // A format that the browser can't decode has no waveform. The turns are still shown.
+    // If the browser can't decode the format, there is no waveform, but the turns are still shown.
     return null
   }
 }

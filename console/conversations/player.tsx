@@ -42,26 +42,26 @@ type PlayerProps = {
   bands: Band[]
   marks: Mark[]
   length: number
-  /** The marked turn. */
+  /** The index of the marked turn. */
   marked: number | undefined
-  /** Seeks to a position and marks the turn, if given. */
+  /** Seeks to a position, and marks a turn if one is given. */
   onSeek: (seconds: number, turn?: number) => void
   onTurn: (turn: number) => void
 }
 
 type Point = { seconds: number; turn: number }
 
-/** Where the marks are in time, each moment once. */
+/** Returns the times of the marks, without repeating any. */
 const pointsOf = (marks: PlayerProps['marks']): Point[] =>
   marks
     .flatMap(({ seconds, turn }) => (seconds === null ? [] : [{ seconds, turn }]))
     .filter(({ seconds }, at, all) => seconds !== all[at - 1]?.seconds)
 
-/** A point just jumped to still counts as the current one a moment later. */
+/** Returns the next point. A point that was just jumped to still counts as the current one a moment later. */
 const nextPoint = (points: Point[], now: number, forward: boolean): Point | undefined =>
   forward ? points.find(({ seconds }) => seconds > now + 0.05) : points.findLast(({ seconds }) => seconds < now - 1)
 
-// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a list of controls, each with its condition
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: this is a list of controls, each with its condition
 export const Player = ({ conversation, src, player, bands, marks, length, marked, ...on }: PlayerProps) => {
   const { onSeek, onTurn } = on
   const { clock, sounds, playing, broken } = player
@@ -74,7 +74,7 @@ export const Player = ({ conversation, src, player, bands, marks, length, marked
     if (next) onSeek(next.seconds, next.turn)
   }
   const points = pointsOf(marks)
-  /** Falls back to the order of the turns if some have no timestamp. */
+  /** Jumps to the previous or next turn. If some turns have no timestamp, uses their order. */
   const jumpTurns = (forward: boolean) => {
     const from = marked ?? -1
     const next = forward ? marks.find(({ turn }) => turn > from) : marks.findLast(({ turn }) => turn < from)

@@ -12,11 +12,11 @@ const searchConversations = (filter: Schemas['Filter'], cursor: { cursor?: strin
 
 export const conversationsOptions = (filter: Schemas['Filter']) => ({
   ...listOptions(['conversations', 'search', filter], (cursor, signal) => searchConversations(filter, cursor, signal)),
-  // The page offers new conversations. The list stays as it is.
+  // The page offers new conversations separately, so the list doesn't have to be refetched.
   refetchOnWindowFocus: false,
 })
 
-/** The first page of the list, as it is now. */
+/** Returns the current first page of the list. */
 export const newestConversations = (filter: Schemas['Filter'], signal: AbortSignal) =>
   searchConversations(filter, {}, signal)
 
@@ -59,7 +59,7 @@ export const reviewsOfOptions = (id: string) =>
     answer(api.GET('/v1/conversations/{id}/reviews', { params: { path: { id }, query: cursor }, signal })),
   )
 
-/** The findings to attach a conversation to: those that aren't closed, latest first. */
+/** The findings to which a conversation can be attached, latest first. Closed ones are excluded. */
 export const openFindingsOptions = queryOptions({
   queryKey: ['findings', 'open'],
   queryFn: ({ signal }) =>

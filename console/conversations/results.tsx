@@ -17,7 +17,7 @@ const rankOf = ({ status, result }: Result) => {
 
 export const inOrder = (results: Result[]): Result[] => results.toSorted((a, b) => rankOf(a) - rankOf(b))
 
-/** A result's evidence. Each quote plays from its turn. */
+/** A result's evidence, whose quotes play from their turns. */
 const Evidence = ({ evidence }: Pick<Result, 'evidence'>) => {
   const { goTo, startOf } = useStage()
   if (evidence.length === 0) return null

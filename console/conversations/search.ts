@@ -8,7 +8,7 @@ export type Filter = Schemas['Filter']
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Fields with several values must be lists, or the form can't show them. */
+/** The fields with several values. They must be lists, or the form can't show them. */
 const lists = ['agentIds', 'agentVersionIds', 'agentGroupIds', 'companyIds', 'channels', 'directions', 'statuses']
 const listsOfConditions = ['monitors', 'metadata']
 
@@ -19,7 +19,7 @@ const isShowable = ([name, value]: [string, unknown]): boolean => {
   return typeof value === 'string' || typeof value === 'number'
 }
 
-/** Returns the fields that the form can show. The API validates their values. */
+/** Returns the fields that the form can show. The API validates the values. */
 const readFilter = (value: unknown): { filter?: Filter } => {
   const shown = isObject(value) ? Object.entries(value).filter(isShowable) : []
   return shown.length > 0 ? { filter: Object.fromEntries(shown) as Filter } : {}

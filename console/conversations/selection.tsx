@@ -60,11 +60,11 @@ export const Selection = ({
     <div ref={around} className={styles.around}>
       {children}
       {selected && (
-        // biome-ignore lint/a11y/noStaticElementInteractions: it only prevents a default action
+        // biome-ignore lint/a11y/noStaticElementInteractions: the handler only prevents a default action
         <div
           className={styles.offer}
           style={{ top: selected.top, left: selected.left }}
-          // Keep the selection while the button is pressed.
+          // This keeps the text selected while the button is pressed.
           onMouseDown={(event) => event.preventDefault()}
         >
           <Button small onClick={() => setQuote(selected)}>

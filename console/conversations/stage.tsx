@@ -31,7 +31,7 @@ type Stage = {
 
 const StageContext = createContext<Stage | undefined>(undefined)
 
-/** For components next to a transcript that link to its turns. */
+/** Returns the functions with which components next to a transcript link to its turns. */
 export const useStage = (): Stage => {
   const stage = useContext(StageContext)
   if (!stage) throw new Error('useStage needs a Stage around it.')
@@ -55,22 +55,25 @@ type StageProps = {
 type Conversation = Schemas['Conversation']
 type Read = Schemas['Transcript']
 
-/** The API serves the recording under this origin. */
+/** Returns the path of the recording, because the API serves it under this origin. */
 const pathOf = (url: string | undefined): string | undefined => {
   if (url === undefined) return undefined
   const { pathname, search } = new URL(url)
   return pathname + search
 }
 
-/** Tenths of a second are precise enough to find a word again. */
+/** Rounds to tenths of a second, which is precise enough to find a word again. */
 const roundly = (seconds: number) => Math.round(seconds * 10) / 10
 
 const none: Result[] = []
 
-/** A recording's URL works for most of a day. Replacing it earlier would interrupt playback. */
+/**
+ * How long a recording's URL is used. It works for most of a day, and replacing it earlier would interrupt the
+ * playback.
+ */
 const urlLifetimeMs = 12 * 60 * 60 * 1_000
 
-/** Returns the first URL given for a conversation until it gets old. */
+/** Returns the first URL of a conversation's recording until it gets old. */
 const useStableUrl = (id: string, address: string | undefined): string | undefined => {
   const [kept, setKept] = useState({ id, address, at: Date.now() })
   const isOld = kept.id !== id || Date.now() - kept.at > urlLifetimeMs
@@ -188,7 +191,7 @@ export const Stage = ({ id, ...rest }: StageProps) => {
   const version = updatedAt && `${updatedAt} ${recording?.status}`
   const seen = useRef<string>(undefined)
   useEffect(() => {
-    // The conversation or its recording has been updated.
+    // The version shows that the conversation or its recording has been updated.
     if (version !== undefined && seen.current !== undefined && seen.current !== version) void refetch()
     seen.current = version ?? seen.current
   }, [version, refetch])

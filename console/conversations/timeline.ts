@@ -34,7 +34,7 @@ const resultOf = (turns: Turn[], at: number, taken: Set<number>): Turn | undefin
   )
 }
 
-/** Returns the turns of the line before if this turn starts before the last of them ends. */
+/** Returns the turns of the previous line if this turn starts before the last of them ends. */
 const overlappedBy = (turn: Turn, line: Line | undefined): Turn[] | undefined => {
   if (line?.kind !== 'message' && line?.kind !== 'overlap') return undefined
   const turns = turnsOf(line)
@@ -91,10 +91,10 @@ export const waitsOf = (turns: Turn[]): Map<number, number> => {
   return waits
 }
 
-/** Responses slower than this are marked as slow. */
+/** A response that takes longer than this is marked as slow. */
 export const slowMs = 2_000
 
-/** The components of a response time, if the source reports them. */
+/** Returns the parts of a response time, if the source reports them. */
 export const partsOf = ({ latency }: Turn): [name: string, ms: number][] =>
   latency === null
     ? []

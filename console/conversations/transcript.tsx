@@ -21,7 +21,7 @@ const Row = memo(({ line, current, marked, ...said }: RowProps) => {
       data-current={turns.some(({ index }) => index === current) ? '' : undefined}
       data-marked={turns.some(({ index }) => index === marked) ? '' : undefined}
       onClick={({ target }) => {
-        // Don't seek if the click selected text, expanded a line, or followed a link.
+        // A click that selected text, expanded a line, or followed a link must not seek.
         if (!getSelection()?.isCollapsed || (target as Element).closest('summary, a, button, details')) return
         const own = (target as Element).closest<HTMLElement>('[data-said]')?.dataset.said
         said.onTurn(own === undefined ? (first?.index ?? 0) : Number(own))
@@ -46,7 +46,7 @@ const useFollowing = (current: number | undefined, marked: number | undefined, p
     if (!row || (!always && performance.now() - scrolledAt.current < 4_000)) return
     const bring = () => row.scrollIntoView({ block: 'center' })
     bring()
-    // Offscreen rows only get their height now.
+    // Rows outside of the window only get their height at this point.
     requestAnimationFrame(bring)
   }, [])
   useEffect(() => {

@@ -4,7 +4,7 @@ import { formatClock, formatMs } from '../lib/format.ts'
 import { type Mark, partsOf, slowMs, speakerOf, type Turn } from './timeline.ts'
 import styles from './turn-lines.module.css'
 
-/** A mouse click keeps the focus where it is, so that space still plays and pauses. */
+/** Keeps the focus where it is on a mouse click, so that space still plays and pauses. */
 export const keepFocus = (event: MouseEvent) => event.preventDefault()
 
 export type Said = { waits: Map<number, number>; marks: Mark[]; onTurn: (turn: number) => void }
@@ -53,7 +53,7 @@ const Wait = ({ turn, ms }: { turn: Turn; ms: number | undefined }) => {
   )
 }
 
-/** The turn's text, with the words highlighted that monitors cite. */
+/** The turn's text. The words that monitors cite are highlighted. */
 const Words = ({ turn, marks }: { turn: Turn; marks: Mark[] }) => {
   const text = turn.text ?? ''
   const lower = text.toLowerCase()

@@ -21,7 +21,7 @@ const storageKey = 'earshot-speed'
 
 export const speeds = [0.75, 1, 1.25, 1.5, 2]
 
-/** The playback speed is remembered. */
+/** Returns the playback speed that the browser remembers. */
 const readSpeed = (): number => speeds.find((speed) => String(speed) === localStorage.getItem(storageKey)) ?? 1
 
 /** Plays the recording at `src`. Without one, the position is moved manually. */
@@ -40,7 +40,7 @@ export const usePlayer = (src: string | undefined, start: number, onRest: (secon
   useEffect(() => {
     const element = audio.current
     if (!element || src === undefined) return
-    // Start at this position after reloading.
+    // The playback has this speed and position even after the element reloads.
     element.defaultPlaybackRate = speed
     element.playbackRate = speed
   }, [src, speed])
@@ -71,7 +71,7 @@ export const usePlayer = (src: string | undefined, start: number, onRest: (secon
         rest.current(element.currentTime)
       },
       error: () => {
-        // If the URL has expired, a refetch returns a new one.
+        // If the URL has expired, refetching returns a new one.
         if (!triedAgain && element.currentTime > 0) {
           triedAgain = true
           element.load()
@@ -96,7 +96,7 @@ export const usePlayer = (src: string | undefined, start: number, onRest: (secon
     },
     [clock],
   )
-  // Browsers that block sound before the first click reject the promise. Then nothing plays.
+  // Browsers that block sound before the first click reject the promise, and then nothing plays.
   const play = useCallback(() => void audio.current?.play().catch(() => setPlaying(false)), [])
   const toggle = useCallback(() => {
     if (audio.current && !audio.current.paused) audio.current.pause()

@@ -7,10 +7,13 @@ const settled = 200
 
 const isSame = (a: Position, b: Position) => a.at === b.at && a.turn === b.turn
 
-/** The position, written to the URL when it stops changing, because browsers limit URL changes per second. */
+/**
+ * Returns the position. Writes it to the URL when it stops changing, because browsers limit how often the URL can
+ * change.
+ */
 export const usePosition = (position: Position, onPosition: (position: Position) => void) => {
   const [shown, setShown] = useState(position)
-  /** The URL changed from outside: the back button or a link. */
+  /** The position after the URL changed in another way, such as the back button or a link. */
   const [led, setLed] = useState<Position>()
   const now = useRef(position)
   const reported = useRef(position)

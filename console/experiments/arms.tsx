@@ -42,7 +42,7 @@ const ArmCard = ({ experiment, arm }: { experiment: Experiment; arm: Arm }) => {
   )
 }
 
-/** B's changes to A's prompt, word by word. */
+/** Shows word by word how B's prompt differs from A's. */
 const PromptChange = ({ experiment: { agentId, armAVersionId, armBVersionId } }: { experiment: Experiment }) => {
   const a = useQuery(versionOptions(agentId, armAVersionId))
   const b = useQuery(versionOptions(agentId, armBVersionId))

@@ -26,7 +26,7 @@ type CohortLinesProps = {
   fault: string | undefined
 }
 
-/** Which conversations are included: those that match all conditions. */
+/** The conditions that a conversation must match to be included. */
 export const CohortLines = ({ filters, onChange, fault }: CohortLinesProps) => {
   const companies = useNames('companies')
   const replace = (at: number, next: CohortFilter) =>

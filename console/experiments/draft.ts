@@ -69,7 +69,7 @@ export const bodyOf = (draft: Draft): Schemas['ExperimentLaunch'] => {
     ...(armAName.trim() !== '' && { armAName: armAName.trim() }),
     ...(armBName.trim() !== '' && { armBName: armBName.trim() }),
     ...(draft.cohortFilters.length > 0 && { cohortFilters: draft.cohortFilters }),
-    // The API rejects values that aren't numbers, at their fields.
+    // If a value isn't a number, the API's error appears at its field.
     ...(expectedArmAPercent.trim() !== '' && { expectedArmAPercent: Number(expectedArmAPercent) }),
     ...(monitorGroupId !== null && { monitorGroupId }),
     ...(monitorGroupId === null &&

@@ -24,7 +24,7 @@ export const formatInterval = (outcome: Pick<Outcome, 'kind'>, interval: Ends): 
     ? 'None yet'
     : `${formatDifference(outcome, interval.low).replace(' points', '')} to ${formatDifference(outcome, interval.high)}`
 
-/** `p < 0.001`, `p 0.034`. */
+/** Formats a p-value as `p < 0.001` or `p 0.034`. */
 export const formatP = (p: number | null): string => {
   if (p === null) return '–'
   return p < 0.001 ? '< 0.001' : p.toFixed(3)

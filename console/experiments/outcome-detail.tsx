@@ -88,7 +88,7 @@ const Counts = ({ experiment, outcome }: Props) => {
   )
 }
 
-/** Other estimates of the same difference. Missing ones are left out. */
+/** Returns other estimates of the same difference. Missing ones are left out. */
 const waysOf = ({ difference, correction, corrected, missingness }: Outcome): IntervalRow[] => {
   const seen = ({ estimate, fixed, anytime }: Outcome['difference']['withoutUnitsInBothArms']) => ({
     value: estimate,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { changesOf, readDraft, startOf } from './draft.ts'
 import type { Schedule } from './queries.ts'
 
-// Only the fields that drafts read.
+// The schedule has only the fields that drafts read.
 const schedule = {
   name: 'Refunds',
   config: { monitors: [{ id: 'm', result: 'affected' }], timezone: 'Europe/Berlin', format: 'csv' },

@@ -63,7 +63,7 @@ const fresh: Draft = {
   encryption: '',
 }
 
-// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a list of fields, each with its default
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: this is a list of fields, each with its default
 export const startOf = (schedule: Schedule | undefined): Draft => {
   if (!schedule) return fresh
   const { name, config, recurrence, window, settleMinutes, destination } = schedule

@@ -18,7 +18,7 @@ const results = [
   { value: 'affected', label: 'Affected only' },
   { value: 'not_affected', label: 'Not affected only' },
 ]
-// Browsers only list time zones of places, so add UTC.
+// Browsers only list time zones of places, so UTC is added.
 export const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')].map((zone) => ({ value: zone, label: zone }))
 
 export const Monitors = ({ draft, change }: Part) => {

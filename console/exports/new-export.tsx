@@ -41,7 +41,7 @@ export const NewExport = () => {
   const { config: given } = useSearch({ from: '/app/exports/new' })
   const navigate = useNavigate({ from: '/exports/new' })
   const [draft, setDraft] = useState(() => startOf(given))
-  // A new ID for each export, and the same one if a request is retried.
+  // Each export has a new ID. A request that is retried keeps its ID.
   const [operationId, setOperationId] = useState(() => newId())
   const monitors = useNames('monitors')
   const mayWrite = useMay('member')

@@ -17,7 +17,7 @@ export const exportsOptions = listOptions(['exports'], (cursor) =>
   answer(api.GET('/v1/monitor-exports', { params: { query: { limit: 50, ...cursor } } })),
 )
 
-/** Endpoints that can receive export events. Empty if the organization can't send them. */
+/** Returns the endpoints that can receive export events. There are none if the organization can't send them. */
 export const useEndpoints = () => {
   const { features } = useMe()
   const { data } = useQuery({
@@ -35,7 +35,7 @@ export const useEndpoints = () => {
 export const isUnderway = ({ status }: Pick<Export, 'status'>): boolean =>
   status === 'pending' || status === 'processing'
 
-/** The number of rows of an export, and the first of them. */
+/** Returns the query for the number of rows of an export, and the first rows. */
 export const previewOptions = (config: Config | undefined) =>
   queryOptions({
     queryKey: ['exports', 'preview', config],
@@ -55,7 +55,7 @@ export const watchExport = async (id: string): Promise<void> => {
   for (;;) {
     const changed = nextChange('monitor-exports', id)
     const state = await answer(api.GET('/v1/monitor-exports/{id}', { params: { path: { id } } })).catch(asFault)
-    // Stop if the member has signed out or lost access. Retry if the server can't be reached.
+    // This stops if the member has signed out or lost access. If the server can't be reached, it tries again.
     if (state instanceof Fault && [401, 403, 404].includes(state.status)) return void watched.delete(id)
     if (state instanceof Fault || isUnderway(state)) {
       await changed

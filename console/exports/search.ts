@@ -16,7 +16,7 @@ const isZone = (value: unknown): boolean => {
   }
 }
 
-/** Drop values that the form can't show. */
+/** Checks the type of each value, because the form can't show any other. */
 const fits: Record<string, (value: unknown) => boolean> = {
   monitors: isListOfObjects,
   metadata: isListOfObjects,

@@ -34,7 +34,7 @@ type FilterFieldsProps = { filter: Filter; onChange: (filter: Filter) => void; w
 
 const whole = (text: string) => (/^\d+$/.test(text.trim()) ? Number(text) : undefined)
 
-// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a list of fields, each with its condition
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: this is a list of fields, each with its condition
 export const FilterFields = ({ filter, onChange, without = [] }: FilterFieldsProps) => {
   const agents = useNames('agents')
   const groups = useNames('agentGroups')

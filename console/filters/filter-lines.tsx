@@ -108,7 +108,7 @@ export const MetadataLines = ({ filter, onChange }: LinesProps) => {
   const [lines, setLines] = useState<Condition[]>(filter.metadata ?? [])
   const handedOn = useRef(stored)
   useEffect(() => {
-    // Our own changes come back as props. Only replace the form's conditions if the change came from elsewhere.
+    // The form's own changes come back as props. Its conditions are only replaced if the change came from elsewhere.
     if (stored !== handedOn.current) setLines(JSON.parse(stored))
     handedOn.current = stored
   }, [stored])

@@ -2,7 +2,7 @@ import type { Schemas } from '../api/schema.d.ts'
 
 type Operator = Schemas['Condition']['op']
 
-/** Labels of the operators. */
+/** The labels of the operators. */
 export const operators: { value: Operator; label: string }[] = [
   { value: 'eq', label: 'is' },
   { value: 'neq', label: 'is not' },

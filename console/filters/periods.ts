@@ -3,7 +3,7 @@ import type { Filter } from './filter.ts'
 
 export type Period = NonNullable<Filter['period']>
 
-/** The value of an option: the kind of the period and its length or unit. */
+/** Returns the value of an option: the kind of the period, and its length or unit. */
 const codeOf = ({ last, current, previous }: Period): string => {
   if (last !== undefined) return `last:${last}`
   return current !== undefined ? `current:${current}` : `previous:${previous}`
@@ -30,7 +30,7 @@ const dates = 'dates'
 
 const units: Record<string, string> = { m: 'minute', h: 'hour', d: 'day', w: 'week', mo: 'month' }
 
-/** A period that is not among the common ones. */
+/** Returns the label of a period that is not among the common ones. */
 const labelOf = ({ last, current, previous }: Period): string => {
   if (last === undefined) return current === undefined ? `Last ${previous}` : `This ${current}`
   const count = Number.parseInt(last, 10)
@@ -38,7 +38,7 @@ const labelOf = ({ last, current, previous }: Period): string => {
   return count === 1 ? `Last ${unit}` : `Last ${count} ${unit}s`
 }
 
-/** The options for the time of a filter, including a period that was chosen elsewhere. */
+/** Returns the options for the time of a filter. They include its period, even if that was chosen elsewhere. */
 export const timeOptions = ({ period }: Filter): { value: string; label: string }[] => {
   const options = common.map(([one, label]) => ({ value: codeOf(one), label }))
   const isOther = period && !options.some(({ value }) => value === codeOf(period))
@@ -68,7 +68,7 @@ export const isDates = (value: string): boolean => value === dates
 const monthsOf = { m: 0, h: 0, d: 0, w: 0, mo: 1 } as const
 const minutesOf = { m: 1, h: 60, d: 1_440, w: 10_080, mo: 0 } as const
 
-/** Moves a local time by whole months. A day that the month does not have becomes its last one. */
+/** Moves a local time by whole months. If the month does not have the day, uses its last one. */
 const plusMonths = (local: string, months: number): string => {
   const [year = 0, month = 1, day = 1] = local.slice(0, 10).split('-').map(Number)
   const first = new Date(Date.UTC(year, month - 1 + months, 1))
@@ -82,7 +82,7 @@ const plusMinutes = (local: string, minutes: number): string =>
 const monthsInUnit = { day: 0, week: 0, month: 1, quarter: 3, year: 12 } as const
 const daysInUnit = { day: 1, week: 7, month: 0, quarter: 0, year: 0 } as const
 
-/** The local start of the day, week, month, quarter, or year. */
+/** Returns the local start of the day, week, month, quarter, or year. */
 const startOf = (unit: keyof typeof monthsInUnit, timezone: string, now: Date): string => {
   const today = midnightIn(timezone, 0, now)
   const months = monthsInUnit[unit]
@@ -94,7 +94,7 @@ const startOf = (unit: keyof typeof monthsInUnit, timezone: string, now: Date): 
   return unit === 'week' ? midnightIn(timezone, -weekday, now) : today
 }
 
-/** Returns when a period begins and ends now, for what takes two dates. */
+/** Returns when a period currently begins and ends, for features that take two dates. */
 export const boundsOf = (period: Period, now = new Date()): { since?: string; until?: string } => {
   const { last, current, previous, timezone = 'UTC' } = period
   const instants = (since: string, until: string) => {

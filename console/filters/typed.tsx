@@ -13,7 +13,7 @@ export const Typed = ({
   const [text, setText] = useState(value)
   const handedOn = useRef(value)
   useEffect(() => {
-    // Our own change comes back as a prop and must not overwrite newer input.
+    // The field's own change comes back as a prop, and must not overwrite newer input.
     if (value !== handedOn.current) setText(value)
     handedOn.current = value
   }, [value])

@@ -155,7 +155,7 @@ export const About = ({ finding }: { finding: Finding }) => {
                   {...ids}
                   value={priority}
                   options={priorities.map((value) => ({ value, label: priorityWords[value] }))}
-                  // The options above are all priorities.
+                  // The options above only have priorities as values.
                   onChange={({ target }) => triage.mutate({ finding, priority: target.value as Priority })}
                 />
               )}

@@ -8,7 +8,7 @@ import { MentionMenu } from './mention-menu.tsx'
 import styles from './rich-text.module.css'
 import { type Document, type EditorProps, RichText, type Node as StoredNode } from './rich-text.tsx'
 
-// Node types that other programs may have created. Kept, so that edits don't lose them.
+// These types of nodes may come from other programs. The editor supports them so that edits don't lose them.
 
 const TaskList = Node.create({
   name: 'taskList',
@@ -64,7 +64,7 @@ const losesPart = ({ type, attrs, marks = [], content = [] }: StoredNode): boole
   marks.some((mark) => losesAttributes(mark.attrs, schema.marks[String(mark.type)]?.spec.attrs)) ||
   content.some(losesPart)
 
-/** Returns whether the editor can represent a document completely. */
+/** Whether the editor can represent a document completely. */
 const canHold = (document: Document): boolean => {
   try {
     schema.nodeFromJSON(document).check()

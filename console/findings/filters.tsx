@@ -12,7 +12,7 @@ import { priorities, priorityWords, statuses, typeWords } from './words.tsx'
 type FiltersProps = {
   filter: FindingsFilter
   onChange: (filter: FindingsFilter) => void
-  /** The board has a column for each status, so it needs no status filter. */
+  /** Whether there is a status filter. The board has a column for each status and needs none. */
   hasStatus: boolean
   children: ReactNode
 }

@@ -51,7 +51,7 @@ export const Findings = () => {
     go(id === undefined ? rest : { ...rest, open: id })
   }
   const kept = layout === 'list' ? ({ layout } as const) : {}
-  // Whether there is any at all; the list, when it asks for all, asks the same.
+  // This checks whether there are any findings at all. It is the same query as that of an unfiltered list.
   const { rows: any } = useList(findingsOptions({}))
   const file = mayWrite && (
     <Button look="primary" onClick={() => setFiling(true)}>

@@ -3,7 +3,10 @@ import { type RefObject, useEffect, useId, useState } from 'react'
 import { useNames } from '../api/names.ts'
 import styles from './rich-text.module.css'
 
-/** An @ at the start of a word, and the name typed after it. An object, such as another mention, also ends a word. */
+/**
+ * Matches an @ at the start of a word, and the name that is typed after it. An object, such as another mention, also
+ * ends a word.
+ */
 const typedPattern = /(?:^|[\s(\ufffc])@([\p{L}\p{N} .'’-]{0,40})$/u
 
 const mostShown = 8
@@ -26,17 +29,17 @@ type Key = (event: KeyboardEvent) => boolean
 
 type MentionMenuProps = {
   editor: Editor
-  /** Receives the keys that are pressed in the editor first. Returns whether the menu used one. */
+  /** Receives the keys that are pressed in the editor before the editor does. Returns whether the menu used the key. */
   onKey: RefObject<Key>
 }
 
-/** Offers members after an @. The cursor stays in the text, and the keys that move through the menu are the usual ones. */
+/** Offers members after an @. The cursor stays in the text, and the usual keys move through the menu. */
 export const MentionMenu = ({ editor, onKey }: MentionMenuProps) => {
   const listId = useId()
   const { options } = useNames('members')
   const typed = useEditorState({ editor, selector: ({ editor: seen }) => (seen.isFocused ? typedIn(seen) : null) })
   const [position, setPosition] = useState(0)
-  // Where Escape closed it.
+  // The position at which Escape closed the menu.
   const [closedAt, setClosedAt] = useState<number>()
   const shown =
     typed && typed.from !== closedAt
@@ -101,7 +104,7 @@ export const MentionMenu = ({ editor, onKey }: MentionMenuProps) => {
           role="option"
           tabIndex={-1}
           aria-selected={option === active}
-          // Keeps the focus in the text.
+          // This keeps the focus in the text.
           onMouseDown={(event) => event.preventDefault()}
           onClick={() => choose(option)}
         >

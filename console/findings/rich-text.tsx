@@ -51,7 +51,7 @@ const tags = new Map([
   ['tableRow', 'tr'],
 ])
 
-/** A node of an unknown extension: its name and content. */
+/** Shows the name and content of a node from an unknown extension. */
 const Unknown = ({ name, href, children }: { name: string; href?: unknown; children?: ReactNode }) => (
   <figure className={styles.unknown}>
     <figcaption className={styles.kind}>
@@ -72,7 +72,7 @@ const draw = (node: Node, key: number): ReactNode => {
     case 'text':
       return <Fragment key={key}>{marks.reduce<ReactNode>(marked, String(text))}</Fragment>
     case 'heading':
-      // The page itself uses the higher heading levels.
+      // The page itself uses the higher levels of headings.
       return createElement(`h${Math.min(6, 3 + Number(attrs?.level ?? 1))}`, { key }, ...inside)
     case 'orderedList':
       return (
@@ -136,7 +136,7 @@ const draw = (node: Node, key: number): ReactNode => {
 }
 
 export const RichText = ({ document }: { document: Document }) => (
-  // The API checked its shape before storing it.
+  // The API has validated the structure before storing it.
   <div className={styles.text}>{((document as Node).content ?? []).map(draw)}</div>
 )
 
@@ -147,7 +147,7 @@ export type EditorProps = {
   value: Document | null
   /** Null if empty. */
   onChange: (value: Document | null) => void
-  /** Called on ⌘ or Ctrl with Enter. */
+  /** Called when ⌘ or Ctrl is pressed with Enter. */
   onSend?: () => void
   focus?: boolean
   /** Offers members after an @. */

@@ -23,7 +23,7 @@ export const moveWords: Record<FindingStatus, string> = {
 
 type Triage = { finding: Finding; status?: FindingStatus; priority?: Priority; reason?: string }
 
-/** Merged findings can't change. */
+/** Whether a finding can move to a status. A merged finding can't. */
 export const mayMove = ({ status, mergedIntoId }: Finding, to: FindingStatus): boolean =>
   mergedIntoId === null && moves[status].includes(to)
 

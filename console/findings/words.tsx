@@ -6,7 +6,7 @@ import type { Finding, FindingStatus, Priority } from './queries.ts'
 
 export const statuses: FindingStatus[] = ['open', 'acknowledged', 'resolved', 'ignored']
 
-/** In the order of their keyboard shortcuts. */
+/** The priorities in the order of their keyboard shortcuts. */
 export const priorities: Priority[] = ['urgent', 'high', 'medium', 'low', 'none']
 
 const tones: Record<FindingStatus, Tone> = {

@@ -20,11 +20,11 @@ export const App = () => {
   const [drawer, setDrawer] = useState(false)
   const [finding, setFinding] = useState(false)
   const pathname = useRouterState({ select: ({ location }) => location.pathname })
-  // Reviewing has no navigation. Check what's rendered, because the URL changes earlier.
+  // There is no navigation while reviewing. This checks what is rendered, because the URL changes earlier.
   const alone = useRouterState({
     select: ({ matches }) => matches.some(({ routeId }) => routeId === '/app/review/$bucketId'),
   })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes the drawer
+  // biome-ignore lint/correctness/useExhaustiveDependencies: opening another page closes the drawer
   useEffect(() => setDrawer(false), [pathname])
   useEffect(startLive, [])
   useKeys({

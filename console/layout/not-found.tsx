@@ -17,7 +17,7 @@ export const NotFound = () => (
  */
 export const PageFault = ({ error, reset }: ErrorComponentProps) => {
   const router = useRouter()
-  // Also reloads the data that failed before the page was rendered.
+  // This also reloads the data that failed before the page was rendered.
   const retry = () => {
     reset()
     void router.invalidate()

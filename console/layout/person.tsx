@@ -17,7 +17,7 @@ const nextTheme: Record<Theme, Theme> = { system: 'light', light: 'dark', dark: 
 export const Person = ({ folded }: { folded: boolean }) => {
   const { member, organization } = useMe()
   const navigate = useNavigate()
-  // Only the menu needs them, so wait until someone is about to open it.
+  // Only the menu needs the organizations, so they load when someone is about to open it.
   const [isNear, setIsNear] = useState(false)
   const comeNear = () => setIsNear(true)
   const joined = useQuery({
@@ -35,7 +35,7 @@ export const Person = ({ folded }: { folded: boolean }) => {
     }
   }
   const signOut = async () => {
-    // If it fails, the next page shows whether the session still exists.
+    // If this fails, the next page shows whether the session still exists.
     await api.POST('/auth/sign-out', { body: {} }).catch(() => undefined)
     // The next person to sign in must not see this person's data.
     queryClient.clear()
@@ -43,7 +43,7 @@ export const Person = ({ folded }: { folded: boolean }) => {
   }
   const theme = readTheme()
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: only sees that somebody comes to the button or the menu within
+    // biome-ignore lint/a11y/noStaticElementInteractions: the handlers only preload the content of the menu
     <div className={styles.person} onPointerEnter={comeNear} onFocus={comeNear}>
       <Menu
         trigger={

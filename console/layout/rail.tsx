@@ -29,7 +29,7 @@ type NavigationItem = { to: NonNullable<LinkProps['to']>; label: string; icon: R
 /** Whether shortcuts use ⌘ instead of Ctrl. */
 const isApple = /Mac|iP(hone|ad)/.test(navigator.userAgent)
 
-/** Returns the pages in the navigation. */
+/** Returns the pages in the navigation, in groups. */
 export const useNavigationItems = (): NavigationItem[][] => {
   const { entitlements, features } = useMe()
   const groups: NavigationItem[][] = [

@@ -3,12 +3,13 @@
 export type Piece = { kind: 'same' | 'removed' | 'added'; text: string }
 
 /**
- * Words with the whitespace before them. As separate tokens, whitespace would match everywhere and split the changes.
+ * Splits a text into words with the whitespace before them. If whitespace were separate, it would match everywhere and
+ * split the changes.
  */
 const wordsOf = (text: string): string[] => text.match(/[^\S\n]*(?:[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_])|\s/gu) ?? []
 const linesOf = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+/g) ?? []
 
-/** Above this number of comparisons, texts are compared by lines, or shown as completely replaced. */
+/** If there are more comparisons than this, texts are compared line by line, or shown as completely replaced. */
 const mostCells = 4_000_000
 
 /** Returns the length of the longest common subsequence from each pair of positions to the ends. */

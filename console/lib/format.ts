@@ -17,7 +17,7 @@ export const formatCount = (count: number): string => grouped(String(count))
 
 export const formatShort = (count: number): string => (count < 10_000 ? formatCount(count) : short().format(count))
 
-/** "1 call", "1,204 calls". */
+/** Returns a count with its noun, such as "1 call" or "1,204 calls". */
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${formatCount(count)} ${count === 1 ? one : many}`
 
@@ -28,7 +28,7 @@ export const formatPercent = (share: number): string => {
   const percent = share * 100
   const digits = Math.abs(percent) >= 10 || percent === 0 ? 1 : 2
   const rounded = percent.toFixed(digits)
-  // A few among very many are not none.
+  // A few among very many must not look like none.
   const isLost = Number(rounded) === 0 && percent !== 0
   return `${withMinus(isLost ? String(Number(percent.toPrecision(1))) : rounded.replace(/\.0+$/, ''))}%`
 }
@@ -39,7 +39,7 @@ export const formatPoints = (share: number): string => {
   return withMinus(percent.toFixed(Math.abs(percent) >= 10 || percent === 0 ? 1 : 2))
 }
 
-/** `+1.2`, `−0.4`: a difference in percentage points. */
+/** Formats a difference in percentage points, such as `+1.2` or `−0.4`. */
 export const signedPoints = (value: number): string =>
   `${value > 0 ? '+' : value < 0 ? '−' : ''}${formatPoints(Math.abs(value))}`
 
@@ -47,19 +47,19 @@ const precise = once(() => new Intl.NumberFormat(locale, { maximumSignificantDig
 
 export const formatNumber = (value: number): string => {
   const digits = String(Number(value.toPrecision(4)))
-  // Very small and very large numbers would be in exponential notation.
+  // JavaScript writes very small and very large numbers in exponential notation.
   return digits.includes('e') ? precise().format(value) : grouped(digits)
 }
 
 export const formatBytes = (bytes: number): string => {
   const units = ['B', 'kB', 'MB', 'GB', 'TB']
-  // 999,600 bytes are 1 MB, not 1,000 kB.
+  // After rounding, 999,600 bytes are 1 MB, not 1,000 kB.
   const rounded = Number(bytes.toPrecision(3))
   const power = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(rounded) / 3))
   return `${formatNumber(Number((bytes / 1000 ** power).toPrecision(3)))} ${units[power]}`
 }
 
-/** `12 s`, `4 m 12 s`, `1 h 4 m`. */
+/** Formats a duration, such as `12 s`, `4 m 12 s`, or `1 h 4 m`. */
 export const formatDuration = (seconds: number): string => {
   const total = Math.round(seconds)
   const [hours, minutes, rest] = [Math.floor(total / 3600), Math.floor((total % 3600) / 60), total % 60]
@@ -89,15 +89,15 @@ export const formatMoney = (dollars: number): string =>
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
 
-/** `Nov 21`, in the viewer's time zone like all formats here. */
+/** Formats a date like `Nov 21`, in the viewer's time zone like all formats here. */
 export const formatMonthDay = (date: Date): string => `${months[date.getMonth()]} ${date.getDate()}`
 
-/** `Sat, Nov 21` */
+/** Formats a date like `Sat, Nov 21`. */
 export const formatWeekday = (date: Date): string => `${weekdays[date.getDay()]}, ${formatMonthDay(date)}`
 
 const two = (value: number): string => String(value).padStart(2, '0')
 
-/** `Nov 21, 10:30` */
+/** Formats a time like `Nov 21, 10:30`. */
 export const formatDayTime = (date: Date): string =>
   `${formatMonthDay(date)}, ${two(date.getHours())}:${two(date.getMinutes())}`
 
@@ -113,10 +113,10 @@ export const formatDay = (iso: string): string => dayYear(new Date(iso))
 
 const monthFormat = once(() => new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' }))
 
-/** `2026-11` → `November 2026`. */
+/** Formats a month: `2026-11` becomes `November 2026`. */
 export const formatMonth = (month: string): string => monthFormat().format(new Date(month))
 
-/** `just now`, `4 minutes ago`, `in 2 hours`. */
+/** Formats a time relative to now, such as `just now`, `4 minutes ago`, or `in 2 hours`. */
 export const formatAgo = (iso: string, now = Date.now()): string => {
   const seconds = (new Date(iso).getTime() - now) / 1_000
   const steps: [unit: string, size: number, smaller: number][] = [
@@ -124,7 +124,8 @@ export const formatAgo = (iso: string, now = Date.now()): string => {
     ['hour', 3_600, 60],
     ['minute', 60, 1],
   ]
-  // Rounded to the smaller unit first, or 59.9 minutes would be 60 minutes instead of 1 hour.
+  // The time is rounded to the smaller unit first, because 59.9 minutes would otherwise be 60 minutes instead of 1
+  // hour.
   const step = steps.find(([, size, smaller]) => Math.round(Math.abs(seconds) / smaller) * smaller >= size)
   if (!step) return 'just now'
   const [unit, size] = step
@@ -133,7 +134,7 @@ export const formatAgo = (iso: string, now = Date.now()): string => {
   return count < 0 ? `${plural(-count, unit)} ago` : `in ${plural(count, unit)}`
 }
 
-/** `not_affected` → `Not affected`. */
+/** Converts a word of the API to text: `not_affected` becomes `Not affected`. */
 export const sentenceCase = (word: string): string => {
   const text = word.replaceAll('_', ' ')
   return text.charAt(0).toUpperCase() + text.slice(1)

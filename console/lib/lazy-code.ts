@@ -1,9 +1,9 @@
-// Code that a page loads when it is needed. After a deployment, the files of an open page no longer exist.
+// Loads code when a page needs it. After a deployment, the files of an open page no longer exist.
 
 import { useSyncExternalStore } from 'react'
 
 type LateCode<T> = {
-  /** Undefined until it is loaded. */
+  /** Undefined until the code is loaded. */
   readonly loaded: T | undefined
   load: () => Promise<T>
 }

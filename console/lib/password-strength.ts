@@ -1,4 +1,4 @@
-// Rates a new password like the server does, before it is sent. Loaded when someone types one.
+// Rates a new password before it is sent, in the same way as the server. This file loads when someone types one.
 
 import { lazyCode } from './lazy-code.ts'
 
@@ -16,7 +16,7 @@ const load = async (): Promise<Rate> => {
   const zxcvbn = new ZxcvbnFactory({
     dictionary: { ...common.dictionary, ...dictionaries },
     graphs: common.adjacencyGraphs,
-    // Rating time grows steeply with length, and a password with a strong start is strong.
+    // The time to rate a password grows steeply with its length, and a password whose start is strong is strong.
     maxLength: 32,
     l33tMaxSubstitutions: 8,
   })

@@ -1,4 +1,4 @@
 /** Returns a query parameter as a property, or an empty object if it isn't a text. */
 export const readText = <const Name extends string>(name: Name, value: unknown): { [name in Name]?: string } =>
-  // TypeScript doesn't infer the type of a computed key.
+  // TypeScript can't infer the type of a computed key.
   (typeof value === 'string' && value !== '' ? { [name]: value } : {}) as { [name in Name]?: string }

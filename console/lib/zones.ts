@@ -6,7 +6,7 @@ const dayMs = 86_400_000
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** Cached, because creating a format is slow and a chart formats thousands of times. */
+/** Returns a format. It is cached, because creating one is slow and a chart formats thousands of times. */
 const formatOf = (timeZone: string): Intl.DateTimeFormat => {
   const made =
     formats.get(timeZone) ??

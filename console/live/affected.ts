@@ -3,7 +3,7 @@
 import type { QueryKey } from '@tanstack/react-query'
 import type { LiveEvent } from './event-stream.ts'
 
-/** In place of an ID: any, or the one of the event. `end` means that the key has no further parts. */
+/** Placeholders for an ID in a key: any ID, the ID of the event, or no further parts. */
 const any = Symbol('any')
 const own = Symbol('own')
 const end = Symbol('end')
@@ -14,11 +14,13 @@ export type Affected = { key: Part[]; everyMs: number }
 
 const once = (seconds: number, ...key: Part[]): Affected => ({ key, everyMs: seconds * 1_000 })
 
-/** Sums over many conversations are requested less often than single resources. */
+/**
+ * How often queries that sum over many conversations are requested at most. Single resources are requested more often.
+ */
 const sumSeconds = 30
 
 const affected: Record<string, Affected[]> = {
-  // The list of conversations offers new ones instead of moving.
+  // The list offers new conversations instead of moving, so it isn't requested again.
   conversations: [
     once(1, 'conversations', own),
     once(sumSeconds, 'conversations', 'count'),
@@ -89,7 +91,7 @@ export const affectedBy = ({ resource }: Pick<LiveEvent, 'resource'>): Affected[
 
 const isId = (part: unknown): boolean => typeof part === 'string' && /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(part)
 
-/** Whether a query is one of these. Without IDs, those of any resource are. */
+/** Whether an event outdates a query. Without IDs, queries of any resource match. */
 export const matches = (queryKey: QueryKey, { key }: Affected, ids: ReadonlySet<string> | undefined): boolean =>
   key.every((part, at) => {
     const actual = queryKey[at]

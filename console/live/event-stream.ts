@@ -3,17 +3,17 @@ import { api } from '../api/client.ts'
 export type LiveEvent = { kind: 'created' | 'updated' | 'deleted' | 'resync'; resource: string; id?: string }
 
 type Options = {
-  /** Send what happened after this event. */
+  /** The event after which the stream continues. */
   lastEventId: string | undefined
   signal: AbortSignal
   onOpen: () => void
   onEvent: (event: LiveEvent) => void
-  /** The latest event, also of those that this member may not see. */
+  /** Receives the ID of the latest event, even if this member may not see the event. */
   onPosition: (id: string) => void
   onRetry: (ms: number) => void
 }
 
-/** The server sends something every 20 seconds. */
+/** The stream is lost if nothing arrives for this long. The server sends something every 20 seconds. */
 const silenceMs = 45_000
 
 const readBlock = (block: string, { onEvent, onPosition, onRetry }: Options): void => {
@@ -25,7 +25,7 @@ const readBlock = (block: string, { onEvent, onPosition, onRetry }: Options): vo
   }
 }
 
-/** Reads events until the stream ends. Throws if it can't be opened, or is lost. */
+/** Reads events until the stream ends. Throws if the stream can't be opened or is lost. */
 export const readEvents = async (options: Options): Promise<void> => {
   const silent = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined

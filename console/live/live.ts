@@ -1,5 +1,5 @@
-// Keeps all pages current with one event stream per browser. The tabs agree on one that reads it, and it passes on what
-// it reads. Without a stream, what is shown is requested again from time to time.
+// Keeps all pages current with one event stream for each browser. The tabs agree on one tab that reads the stream and
+// passes the events on. Without a stream, what is shown is requested again from time to time.
 
 import { Fault } from '../api/fault.ts'
 import { isNotifying } from '../notifications/browser.ts'
@@ -9,10 +9,12 @@ import { applyEvent, catchUp, stopApplying } from './outdated.ts'
 type Message = { event: LiveEvent } | { position: string } | { isOpen: boolean } | { asks: true }
 
 const name = 'earshot-live'
-/** The reading tab says at least this often that the stream is open. */
+/** The tab that reads the stream says at least this often that the stream is open. */
 const silenceMs = 50_000
 const fallbackMs = 30_000
-/** Someone may just be looking at another tab for a moment. */
+/**
+ * How long the stream stays open while the page is hidden, because people often look at another tab for only a moment.
+ */
 const hiddenMs = 60_000
 const longestPauseMs = 30_000
 
@@ -62,7 +64,7 @@ export const startLive = (): (() => void) => {
   const channel = new BroadcastChannel(name)
   let position: string | undefined
   let heardAt = Number.NEGATIVE_INFINITY
-  /** Whether this tab reads the stream, and whether any does. */
+  /** Whether this tab reads the stream, and whether any tab does. */
   let isReading = false
   let isOpen = false
   let hasStopped = false
@@ -84,7 +86,7 @@ export const startLive = (): (() => void) => {
           signal,
           onOpen: () => {
             failures = 0
-            // The stream doesn't contain changes since the page was loaded.
+            // Changes from before the stream opened are not in it.
             if (position === undefined) catchUp()
             isOpen = true
             tell({ isOpen })
@@ -103,7 +105,7 @@ export const startLive = (): (() => void) => {
         })
       } catch (error) {
         failures++
-        // Requesting what is shown leads to the sign-in page.
+        // Requesting anything that is shown leads to the sign-in page.
         if (error instanceof Fault && error.status === 401) apply(resync)
       }
       isOpen = false
@@ -117,7 +119,7 @@ export const startLive = (): (() => void) => {
     if (reading) return
     reading = new AbortController()
     const { signal } = reading
-    // Only pages with TLS or on this machine have locks. Other tabs each read a stream.
+    // Locks only exist on pages with TLS or on this machine. Without them, each tab reads a stream of its own.
     if (!navigator.locks) void read(signal)
     else void navigator.locks.request(name, { signal }, () => read(signal)).catch(() => {})
     tell({ asks: true })
@@ -132,7 +134,7 @@ export const startLive = (): (() => void) => {
   const onVisibility = (): void => {
     clearTimeout(hiding)
     if (!document.hidden) begin()
-    // Notifications of the browser are for people who look at something else.
+    // Browser notifications are for people who look at something else, so the stream stays open for them.
     else if (!isNotifying()) hiding = setTimeout(stop, hiddenMs)
   }
 

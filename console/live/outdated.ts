@@ -7,10 +7,16 @@ type Due = { ids: Set<string> | undefined; timer: ReturnType<typeof setTimeout> 
 
 const dues = new Map<Affected, Due>()
 
-/** In milliseconds. Random, so that the pages of a team don't all send requests at the same moment. */
+/**
+ * The longest delay in milliseconds. Delays are random, so that the pages of a team don't all send requests at the same
+ * moment.
+ */
 const mostScatter = 2_000
 
-/** A hidden page requests what is outdated when it is shown again, except for what the browser notifies of. */
+/**
+ * Whether a query is requested immediately. A hidden page requests what is outdated when it is shown again, except for
+ * what browser notifications need.
+ */
 const isWanted = ({ key: [name] }: Affected): boolean => !document.hidden || (name === 'notifications' && isNotifying())
 
 const invalidate = (one: Affected, ids: Set<string> | undefined): void => {
@@ -39,13 +45,13 @@ const schedule = (one: Affected, id: string | undefined): void => {
   due.timer = setTimeout(() => run(one, due), waitMs + scatterMs)
 }
 
-/** Requests again what an event outdates: soon, but no more often than is useful. */
+/** Requests what an event outdates, soon but no more often than useful. */
 export const applyEvent = (event: LiveEvent): void => {
   const { kind, id } = event
   for (const one of kind === 'resync' ? allAffected : affectedBy(event)) schedule(one, id)
 }
 
-/** Requests again what may have ended before the stream was open. */
+/** Requests work that may have ended before the stream was open. */
 export const catchUp = (): void => {
   for (const one of awaited) invalidate(one, undefined)
 }

@@ -62,7 +62,7 @@ export const Backfill = ({ monitor: { id, kind } }: { monitor: Monitor }) => {
         },
       }),
     )
-  // With `dryRun`, the response is an estimate instead of a run.
+  // With `dryRun`, the API returns an estimate instead of a run.
   const estimate = useMutation({ mutationFn: async () => (await send(true)) as Estimate })
   const start = useMutation({
     mutationFn: () => send(false),

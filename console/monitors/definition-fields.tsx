@@ -103,20 +103,20 @@ export const DefinitionFields = ({ kind, problems }: DefinitionFieldsProps) => {
   return kind === 'judge' ? <JudgeFields /> : null
 }
 
-/** The fields that a scope doesn't have. */
+/** The fields of a filter that a scope doesn't have. */
 const beyondScope: (keyof Filter)[] = [
   ...(['text', 'directions', 'statuses', 'since', 'until', 'minDurationSeconds', 'maxDurationSeconds'] as const),
   ...(['customerId', 'reviewStatus', 'bucketId', 'monitors', 'match'] as const),
 ]
 
-/** Which conversations the monitor evaluates. */
+/** The fields for the conversations that the monitor evaluates. */
 export const ScopeFields = ({ scope, onChange }: { scope: Scope; onChange: (scope: Scope) => void }) => {
   const [open, setOpen] = useState(Object.keys(scope).length > 0)
   return (
     <fieldset className={styles.scope}>
       <legend>Scope</legend>
       {open ? (
-        // Without these fields, a filter is a scope.
+        // A filter without these fields is a scope.
         <FilterFields filter={scope} onChange={(filter) => onChange(filter as Scope)} without={beyondScope} />
       ) : (
         <div>

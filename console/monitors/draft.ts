@@ -20,7 +20,7 @@ type StoredOutput =
 
 type Stored = { expression?: string; score?: string; criteria?: string; model?: string; output?: StoredOutput }
 
-/** The kind of the monitor determines the type that the API leaves open. */
+/** Reads a stored definition. Its type depends on the kind of the monitor, which the API's types don't express. */
 export const readDefinition = (stored: Record<string, unknown>): Definition => {
   const { expression = '', score = '', criteria = '', model = '', output } = stored as Stored
   const scored = output?.type === 'score' ? output : undefined

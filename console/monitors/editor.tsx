@@ -46,7 +46,7 @@ const Editor = ({ monitor, kind, onKind }: EditorProps) => {
   const form = useForm<Draft>({ defaultValues: draftOf(monitor) })
   const [scope, setScope] = useState<Scope>(monitor?.scope ?? {})
   const isSaved = useRef(false)
-  // react-hook-form only tracks state that is read during render.
+  // react-hook-form only tracks state that is read during rendering.
   const { isDirty } = form.formState
   const draft = form.watch()
   const definition = definitionOf(kind, draft)
@@ -148,7 +148,7 @@ export const NewMonitor = () => {
 
 export const EditMonitor = () => {
   const { id } = useParams({ from: '/app/monitors/$id/edit' })
-  // Refetching must not change the form while it is edited.
+  // Refetching must not change the form while someone edits it.
   const query = useQuery({ ...monitorOptions(id), refetchOnWindowFocus: false })
   const mayWrite = useMay('member')
   if (isNotFound(query.error)) return <NotFound />

@@ -14,7 +14,7 @@ export type Run = Schemas['EvaluationRun']
 export type Scope = Schemas['MonitorScope']
 export type Filter = Schemas['Filter']
 
-/** Each row loads its own trend. */
+/** The number of monitors on a page of the list. It is low because each row loads its own trend. */
 const monitorsAtOnce = 25
 
 export const monitorsOptions = listOptions<Monitor>(['monitors', 'list'], (cursor, signal) =>
@@ -30,7 +30,7 @@ export const monitorOptions = (id: string) =>
 /** The default number of days of a trend. */
 export const shownDays = 30
 
-/** The last `days` days until now, from midnight in the viewer's time zone. */
+/** Returns the query for a trend of the last `days` days, which start at midnight in the viewer's time zone. */
 export const trendOptions = (id: string, { days, version }: { days: number; version?: number | undefined }) => {
   const since = new Date(midnightIn(ownZone(), 1 - days)).toISOString()
   return queryOptions({
@@ -87,7 +87,7 @@ export const runsOptions = (id: string) =>
     ),
   )
 
-/** Findings created by spikes of this monitor. */
+/** Returns the query for findings that spikes of this monitor created. */
 export const spikesOptions = (id: string) =>
   queryOptions({
     queryKey: ['findings', 'spikes', id],
@@ -96,7 +96,9 @@ export const spikesOptions = (id: string) =>
     staleTime: 60_000,
   })
 
-/** The start, agent, and customer of the latest conversations that match a filter, for lists that only have IDs. */
+/**
+ * Returns the start, agent, and customer of the latest conversations that match a filter, for lists that only have IDs.
+ */
 export const useNewest = (filter: Filter, limit: number) => {
   const { data } = useQuery({
     queryKey: ['conversations', 'newest', filter, limit],

@@ -13,7 +13,7 @@ export type Kind = Schemas['Monitor']['kind']
 export const kindNames: Record<Kind, string> = { rule: 'Rule', judge: 'LLM judge', external: 'External' }
 
 export type MonitorSearch = {
-  /** Only show results of this version. */
+  /** If set, only the results of this version are shown. */
   version?: number
   tab?: Part
   /** The number of days shown. */

@@ -62,7 +62,7 @@ const Summary = ({ trial: { data, summary } }: { trial: Trial }) => {
   )
 }
 
-/** How many results that reviewers confirmed would change. */
+/** Counts the changed results that reviewers had confirmed. */
 const lostOf = ({ data }: Trial): number =>
   data.filter(({ judgment, stored, flips }) => flips && judgment !== null && stored?.result === judgment).length
 
@@ -129,7 +129,7 @@ const Answers = ({
 
 type TrialPaneProps = { kind: Kind; monitor: Monitor | undefined; trial: ReturnType<typeof useTrial> }
 
-/** Says if the results are from an earlier draft. */
+/** Says whether the results are from an earlier draft. */
 const standingOf = ({ problems, isFetching }: TrialPaneProps['trial'], isJudge: boolean): string => {
   if (problems.length > 0) return 'From the last valid definition'
   if (isFetching) return 'Running…'

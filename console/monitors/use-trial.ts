@@ -15,7 +15,7 @@ export type Tried = Trial['data'][number]
 type TrialDraft = { kind: Kind; definition: Record<string, unknown>; scope: Scope }
 
 export const maxShown = 20
-/** Rules are evaluated on more conversations than are shown, to count changed results. */
+/** The number of conversations for a rule. It is higher than what is shown, so that changed results can be counted. */
 const ruleLimit = 200
 
 const ask = (
@@ -41,7 +41,7 @@ const useAnswer = (draft: TrialDraft | undefined, monitor: Monitor | undefined, 
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
   })
-  // Keep showing the last result while the next is loading or after an error.
+  // The last result stays visible while the next one is loading or after an error.
   const [last, setLast] = useState<Trial>()
   useEffect(() => {
     if (query.data) setLast(query.data)
@@ -52,7 +52,7 @@ const useAnswer = (draft: TrialDraft | undefined, monitor: Monitor | undefined, 
 const isFilled = ({ kind, definition: { expression, criteria } }: TrialDraft) =>
   kind === 'rule' ? expression !== '' : kind === 'judge' && criteria !== ''
 
-/** The errors of a definition, by path. */
+/** Returns the errors of a definition. */
 const problemsOf = (error: unknown): Issue[] =>
   error instanceof Fault && error.status === 400 ? error.issues.filter(({ path }) => path.startsWith('definition')) : []
 

@@ -1,11 +1,11 @@
-// Notifications of the browser, if the person allowed them in this browser.
+// Shows notifications of the browser, if the person allowed them in this browser.
 
 import type { Notification as Stored } from './queries.ts'
 
 const enabledKey = 'earshot-browser-notifications'
 const newestKey = 'earshot-newest-notification'
 
-/** Browsers only offer them on secure pages. */
+/** Whether the browser has notifications, which it only offers on secure pages. */
 export const canNotify = (): boolean => 'Notification' in window
 
 export const isNotifying = (): boolean =>
@@ -21,8 +21,8 @@ export const startNotifying = async (): Promise<boolean> => {
 export const stopNotifying = (): void => localStorage.removeItem(enabledKey)
 
 /**
- * Shows the unread notifications that are newer than the newest one that any tab has seen. IDs ascend with time. Those
- * from before this browser first checked are not shown.
+ * Shows unread notifications that are newer than the newest one that any tab has seen. IDs ascend with time.
+ * Notifications from before this browser first checked are not shown.
  */
 export const notifyOf = (unread: Stored[]): void => {
   const seen = localStorage.getItem(newestKey)
@@ -31,7 +31,7 @@ export const notifyOf = (unread: Stored[]): void => {
   localStorage.setItem(newestKey, newest)
   if (seen === null || !isNotifying()) return
   for (const { id, text, url } of unread.filter((each) => each.id > seen)) {
-    // Tabs that show the same one replace it.
+    // If several tabs show the same notification, it replaces the earlier one.
     const shown = new Notification('Earshot', { body: text, tag: id })
     shown.onclick = () => {
       window.focus()

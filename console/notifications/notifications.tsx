@@ -100,7 +100,7 @@ export const Notifications = () => {
               onChange={({ target }) =>
                 show({
                   ...(unread && { unread }),
-                  // The options above are all kinds.
+                  // The options above only have kinds as values.
                   ...(target.value && { kind: target.value as Notification['kind'] }),
                 })
               }

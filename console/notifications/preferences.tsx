@@ -43,7 +43,7 @@ const KindFields = ({
           aria-label={`Email about ${label.toLowerCase()}`}
           value={channels.email}
           options={emailTimes}
-          // The options are all of them.
+          // The options are the only possible values.
           onChange={({ target }) => change({ email: target.value as Channels['email'] })}
         />
       </div>
@@ -114,7 +114,7 @@ const Digest = ({
   </Section>
 )
 
-/** Applies to this browser only, so it is not stored with the other preferences. */
+/** A setting that only applies to this browser, so it is not stored with the other preferences. */
 const BrowserNotifications = () => {
   const [isOn, setIsOn] = useState(isNotifying)
   const [isDenied, setIsDenied] = useState(false)

@@ -35,7 +35,7 @@ const useFailedDeliveries = (ids: string[], isMember: boolean) =>
     }),
   })
 
-/** Only members can see deliveries. Everyone can see disabled endpoints. */
+/** Returns failed webhooks. Only members can see deliveries, but everyone can see disabled endpoints. */
 const useFailedWebhooks = (isMember: boolean): Failures => {
   const { rows: endpoints = [], isPending } = useList(endpointsOptions)
   const known = endpoints.slice(0, 20)
@@ -73,7 +73,7 @@ const useFailedConnections = (isMember: boolean): Failures => {
 
 const healthPage: LinkProps = { to: '/settings/$part', params: { part: 'health' } }
 
-/** Monitors have no results while their judge or rule fails. */
+/** Returns monitors that have no results because their judge or rule fails. */
 const useMissingResults = (isMember: boolean): Failures => {
   const { data, isLoading } = useQuery(healthOptions)
   const checks = data?.checks.filter(({ name }) => name === 'judges' || name === 'evaluations') ?? []
@@ -83,7 +83,7 @@ const useMissingResults = (isMember: boolean): Failures => {
   return { isPending: isLoading, rows }
 }
 
-/** Failures of the last seven days that won't resolve on their own. */
+/** Returns the failures of the last seven days that won't resolve on their own. */
 export const useFailures = (): Failures => {
   const isMember = useMay('member')
   const failures = [

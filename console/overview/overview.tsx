@@ -40,7 +40,7 @@ const Recent = ({ volume: { data, error, refetch } }: { volume: ReturnType<typeo
   return <div className={styles.volume}>{days ? <Volume days={days} /> : <Loading lines={8} />}</div>
 }
 
-/** Memoized, because every response that the overview waits for renders it again. */
+/** This is memoized, because every response that the overview waits for renders it again. */
 const Parts = memo(() => (
   <div className={styles.parts}>
     <div>
@@ -62,7 +62,8 @@ export const Overview = () => {
   // Older conversations only matter if there are no recent ones.
   const all = useQuery({ ...countOptions({}), enabled: volume.data?.count === 0 })
   const isEmpty = volume.data?.count === 0 && all.data?.count === 0
-  // Show it at once after rendering in small steps, so that nothing moves while someone is reading.
+  // After rendering in small steps, everything appears at the same time, so that nothing moves while someone is
+  // reading.
   const isReady = useDeferredValue(!rates.isPending && !failures.isPending)
   return (
     <Page title="Overview" context={today().format()}>

@@ -5,7 +5,7 @@ import { instantIn, midnightIn, ownZone } from '../lib/zones.ts'
 
 const shownDays = 15
 
-/** Conversations of the last days until today, by day in the viewer's time zone, in one request. */
+/** Returns the query for the conversations of the last days until today, by day in the viewer's time zone. */
 export const volumeOptions = () => {
   const bodyIn = (timezone: string) => {
     const midnight = (days: number) => instantIn(midnightIn(timezone, days), timezone) ?? ''

@@ -78,7 +78,7 @@ const columns: Column<Rate>[] = [
   },
 ]
 
-/** Wait for all trends, because the order depends on them. */
+/** Returns all trends. The order of the monitors depends on them, so the list waits for all. */
 const useTrends = (monitors: Monitor[]) =>
   useQueries({
     queries: monitors.map(({ id }) => trendOptions(id, { days })),

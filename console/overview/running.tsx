@@ -7,7 +7,7 @@ import { Time } from '../ui/time.tsx'
 import styles from './overview.module.css'
 import { runningOptions } from './queries.ts'
 
-/** The primary outcome, in the same words as on the experiment's page. */
+/** Describes the primary outcome in the same words as the experiment's page. */
 const State = ({ id }: { id: string }) => {
   const { data } = useQuery(experimentOptions(id))
   const primary = data?.outcomes.find((outcome) => outcome.primary)

@@ -16,7 +16,7 @@ const day = (affected: number, notAffected: number): Trend['data'][number] => ({
   cost: null,
 })
 
-/** Previous days, yesterday, and today so far. */
+/** Returns a trend of the previous days, yesterday, and today so far. */
 const trendOf = (before: [number, number][], yesterday: [number, number]): Trend => ({
   interval: 'day',
   timezone: 'UTC',

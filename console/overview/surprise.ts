@@ -1,4 +1,4 @@
-// How unusual yesterday's rate of a monitor is.
+// Calculates how unusual yesterday's rate of a monitor is.
 
 import { rateOf, type Totals, totalsOf } from '../monitors/figures.ts'
 import type { Trend } from '../monitors/queries.ts'
@@ -6,11 +6,11 @@ import type { Trend } from '../monitors/queries.ts'
 export type Surprise = {
   yesterday: Totals
   usual: Totals
-  /** A z-score: about −2 to 2 if both rates could be the same, 0 if there is too little data to compare. */
+  /** A z-score. It is about −2 to 2 if both rates could be the same, and 0 if there is too little data to compare. */
   z: number
 }
 
-/** With fewer conversations, any rate is possible. */
+/** With fewer conversations than this, any rate is possible. */
 const fewest = 20
 
 export const surpriseOf = ({ data }: Trend): Surprise => {
@@ -36,7 +36,7 @@ export const wordOf = ({ yesterday, usual, z }: Surprise): string | null => {
 const isUnusual = (surprise: Surprise) => wordOf(surprise) !== null
 const isScored = ({ yesterday, usual }: Surprise) => rateOf(yesterday).n + rateOf(usual).n > 0
 
-/** Sorts the most unusual first, and monitors without scored results last. */
+/** Sorts monitors so that the most unusual come first, and those without scored results last. */
 export const bySurprise = (a: Surprise, b: Surprise): number =>
   Number(isUnusual(b)) - Number(isUnusual(a)) ||
   Math.abs(b.z) - Math.abs(a.z) ||

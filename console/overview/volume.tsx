@@ -22,7 +22,7 @@ const Words = ({ counts, yesterday }: { counts: number[]; yesterday: { since: st
 
 type Day = { start: string; end: string; count: number }
 
-/** Memoized, because every response that the overview waits for renders it again. */
+/** This is memoized, because every response that the overview waits for renders it again. */
 export const Volume = memo(({ days }: { days: Day[] }) => {
   const yesterday = days.at(-2)
   return (

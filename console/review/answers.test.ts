@@ -4,7 +4,7 @@ import { type Answers, agrees, answersOf, changeOf, describeAgreement, isEmpty, 
 type Found = Parameters<typeof describeAgreement>[1][number]
 type Bucket = Parameters<typeof requiresNote>[0]
 
-// Only the fields that these functions read.
+// These objects have only the fields that the functions read.
 const found = (monitorId: string, result: Found['result']) => ({ monitorId, result }) as Found
 const bucket = (blind: boolean, noteOnDisagreement: boolean) => ({ blind, noteOnDisagreement }) as Bucket
 

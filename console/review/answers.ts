@@ -1,4 +1,4 @@
-// The reviewer's answers so far, and the ones still missing.
+// Keeps the reviewer's answers so far, and determines which are still missing.
 
 import type { Schemas } from '../api/schema.d.ts'
 import type { Judged, Result, Review } from './queries.ts'
@@ -15,7 +15,7 @@ const unanswered: Answer = { correctResult: undefined, comment: '' }
 
 export const answerTo = ({ judged }: Answers, monitorId: string): Answer => judged[monitorId] ?? unanswered
 
-/** Saved answers are loaded with the conversation. */
+/** Returns the saved answers, which are loaded with the conversation. */
 export const answersOf = ({ judgments, notes, rating }: Review): Answers => ({
   judged: Object.fromEntries(
     judgments.map(({ monitorId, correctResult, comment }) => [monitorId, { correctResult, comment: comment ?? '' }]),
@@ -43,13 +43,13 @@ export const resultLabels: Record<Judged, string> = {
   unsure: 'Unsure',
 }
 
-/** Undefined if there is nothing to compare. */
+/** Whether an answer agrees with a result. Undefined if there is nothing to compare. */
 export const agrees = (answer: Judged | undefined, found: Result | undefined): boolean | undefined =>
   answer === undefined || answer === 'unsure' || !found?.result ? undefined : answer === found.result
 
 type Bucket = Schemas['Bucket']
 
-/** Returns whether the bucket requires a note with this judgment. */
+/** Whether the bucket requires a note with this judgment. */
 export const requiresNote = (
   bucket: Bucket,
   answers: Answers,

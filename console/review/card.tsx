@@ -57,7 +57,7 @@ type CardProps = {
   monitorId: string
   name: string
   answer: Answer
-  /** Undefined while the result is hidden. */
+  /** The monitor's result. Undefined while it is hidden. */
   found: Result | undefined
   /** Whether the judgment differs from the monitor's result. */
   differs: boolean
@@ -70,7 +70,7 @@ type CardProps = {
   onLeaveNote: () => void
 }
 
-/** A monitor to judge: expanded if it is the current one, otherwise one line. */
+/** A monitor to judge. It is expanded if it is the current one, and otherwise a single line. */
 export const Card = ({ monitorId, name, answer, found, differs, focused, fault, noteRef, ...on }: CardProps) => {
   const monitor = useQuery(monitorOptions(monitorId))
   const { correctResult, comment } = answer

@@ -22,7 +22,7 @@ type JudgmentFormProps = {
   review: Review
   /** Called when the review is completed or skipped, with a message. */
   onDone: (said: string) => void
-  /** Called when someone else has claimed the review, or nobody can any longer. */
+  /** Called when someone else has claimed the review, or when nobody can claim it any longer. */
   onLost: (fault: Fault) => void
 }
 
@@ -125,7 +125,7 @@ export const JudgmentForm = ({ bucket, review, onDone, onLost }: JudgmentFormPro
           return attempt(ids.filter(isLeft), absent)
         }
         saving.goOn()
-        // Render synchronously, because only a rendered note can receive the focus.
+        // The note is rendered synchronously, because it can only receive the focus once it exists.
         flushSync(() => {
           leaveOut(issues.absent)
           setFaults(issues.notes)
@@ -144,7 +144,7 @@ export const JudgmentForm = ({ bucket, review, onDone, onLost }: JudgmentFormPro
       saving.goOn()
     })
   }
-  /** After the reviewer has answered, the monitors' results may be shown. */
+  /** Handles an answer, after which the monitors' results may be shown. */
   const said = async () => {
     const results = isHidden
       ? await queryClient.fetchQuery(reviewResultsOptions(review.conversationId)).catch(() => [])

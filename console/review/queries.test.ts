@@ -14,7 +14,7 @@ vi.stubGlobal('fetch', async (request: Request) => {
   const { status = 200, body = {} } = typeof reply === 'function' ? await reply() : (reply ?? { status: 500 })
   return status === 204 ? new Response(null, { status }) : Response.json(body, { status })
 })
-// The client reads its origin on import.
+// The client reads its origin when it is imported.
 const { changeReview, claimReview, isLost, releaseReview } = await import('./queries.ts')
 const { Fault } = await import('../api/fault.ts')
 

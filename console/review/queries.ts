@@ -24,9 +24,9 @@ export const reviewResultsOptions = (id: string) =>
     gcTime: 0,
   })
 
-/** Requests in progress, by review ID. */
+/** The requests in progress, by review ID. */
 const writing = new Map<string, Set<Promise<Review>>>()
-/** When each review's lease ends, if this page knows. A lost response may have extended it. */
+/** When the lease of each review ends, as far as this page knows. A lost response may have extended it. */
 const leases = new Map<string, string>()
 
 const note = ({ id, leaseExpiresAt }: Review) => {
@@ -51,7 +51,9 @@ const ignoreNotFound = (error: unknown): undefined => {
 
 type Seat = { bucketId: string; me: string; present: string | undefined }
 
-/** Returns the given review, another one that the reviewer has claimed, or the next one. Null if there is none. */
+/**
+ * Returns the given review, another one that the reviewer has claimed, or the next one. Returns null if there is none.
+ */
 export const claimReview = async ({ bucketId, me, present }: Seat): Promise<Review | null> => {
   if (present !== undefined) {
     const extended = await extendLease(present).catch(ignoreNotFound)
@@ -71,19 +73,19 @@ export const claimReview = async ({ bucketId, me, present }: Seat): Promise<Revi
   return claimed
 }
 
-/** Returns whether someone else has claimed the review, or its conversation was erased. */
+/** Whether someone else has claimed the review, or its conversation was erased. */
 export const isLost = (error: unknown): error is Fault => error instanceof Fault && [404, 409].includes(error.status)
 
-/** Wait for pending writes, which would claim the review again. */
+/** Releases a review. Waits for pending writes first, because they would claim the review again. */
 export const releaseReview = async (id: string, bucketId: string): Promise<void> => {
   await Promise.allSettled(writing.get(id) ?? [])
   await sendRelease(id, bucketId)
 }
 
 /**
- * Also runs when the page is closed, because the browser still sends the request. If the reloaded page has claimed the
- * review again by then, the release has no effect, unless a write was in progress: then the end of the lease is
- * unknown.
+ * Releases a review. Also runs when the page is closed, because the browser still sends the request. If the reloaded
+ * page has claimed the review again by then, the release has no effect, unless a write was in progress, because then
+ * the end of the lease is unknown.
  */
 export const sendRelease = (id: string, bucketId: string): Promise<unknown> => {
   const leaseExpiresAt = writing.get(id)?.size ? undefined : leases.get(id)

@@ -48,7 +48,7 @@ const useHeartbeat = (review: Review | undefined | null) => {
 /** Manages the reviewer's lease in a bucket: claims the next review, and releases it on leaving. */
 export const useLease = (bucketId: string, present: string | undefined) => {
   const { member } = useMe()
-  // Each visit and each round claims again.
+  // Each visit and each round claims a review again.
   const [visit] = useState(() => newId())
   const [round, setRound] = useState(0)
   const taking = useRef<Promise<Review | null>>(undefined)
@@ -86,7 +86,8 @@ export const useLease = (bucketId: string, present: string | undefined) => {
       removeEventListener('pagehide', vanish)
       removeEventListener('pageshow', returned)
       released.add(visit)
-      // React mounts components twice in development. Don't release if it remounts immediately.
+      // React mounts components twice in development. If the component mounts again immediately, the review must not be
+      // released.
       setTimeout(() => !here && released.has(visit) && leave(releaseReview), 0)
     }
   }, [visit, bucketId])

@@ -8,12 +8,12 @@ const none: Result[] = []
 /** Returns the monitors' results that the reviewer may see before answering. */
 export const useResults = (bucket: Bucket, conversationId: string) => {
   const { data, error, refetch } = useQuery({ ...reviewResultsOptions(conversationId), enabled: !bucket.blind })
-  // The same reviewer may have a blind review of it in another bucket.
+  // The same reviewer may have a blind review of the conversation in another bucket.
   const isHidden = bucket.blind || (error instanceof Fault && error.status === 403)
   return {
     isHidden,
     isReady: isHidden || data !== undefined,
-    /** Return none while results are hidden, even if they are cached. */
+    /** There are no results while they are hidden, even if they are cached. */
     found: isHidden ? none : (data ?? none),
     error: isHidden || data !== undefined ? null : error,
     retry: () => void refetch(),

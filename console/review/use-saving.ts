@@ -6,7 +6,7 @@ import { changeReview } from './queries.ts'
 const rest = 500
 const patience = 5_000
 
-/** Excludes temporary errors: too many requests, or an unreachable server. */
+/** Whether an error is permanent. Too many requests and an unreachable server are temporary. */
 const isLasting = (error: unknown) => isRefusal(error) && error.status !== 429
 
 /** Saves input as it is typed, so that nothing is lost when the page closes. */
@@ -20,9 +20,9 @@ export const useSaving = (
   const sending = useRef<Promise<unknown>>(Promise.resolve())
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const sent = useRef<string>(undefined)
-  /** Saves pending changes now. */
+  /** Saves pending changes immediately. */
   const send = useRef<() => void>(undefined)
-  /** Parts aren't saved while the whole review is being submitted. */
+  /** Whether the whole review is being submitted, during which parts aren't saved. */
   const resting = useRef(false)
   const latest = useRef<typeof onRefusal>(undefined)
   const [failures, setFailures] = useState(0)
@@ -60,14 +60,14 @@ export const useSaving = (
   }, [id, text, isReady, failures])
   useEffect(
     () => () => {
-      // Save the last changes. The page is gone, so errors can't be shown.
+      // This saves the last changes. The page is gone, so errors can't be shown.
       send.current?.()
       latest.current = undefined
     },
     [],
   )
   return {
-    /** Whether the server couldn't be reached for the last changes. They are retried. */
+    /** Whether the server couldn't be reached for the last changes, which are retried. */
     isBehind: failures > 0,
     /** Stops saving and waits for requests in progress. */
     rest: async () => {

@@ -41,7 +41,7 @@ const NewKey = ({ onClose }: { onClose: () => void }) => {
   const send = async ({ name, role, days }: Values) => {
     const expiresAt = days === '' ? null : new Date(Date.now() + Number(days) * dayMs).toISOString()
     const made = await answer(api.POST('/v1/api-keys', { body: { name: name.trim(), role, expiresAt } }))
-    // Show the key first, because it can't be requested again.
+    // The key is shown first, because it can't be requested again.
     setKey(made.key)
     await refresh('api-keys')
   }

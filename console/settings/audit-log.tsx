@@ -24,7 +24,7 @@ const pages = {
 
 const isPaged = (type: string): type is keyof typeof pages => Object.hasOwn(pages, type)
 
-/** A link if the type has a page. The page itself reports a deleted target. */
+/** Links to the target if its type has a page. If the target was deleted, that page says so. */
 const Touched = ({ type, id }: Target) => {
   const word = `${sentenceCase(type.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))} ${id.slice(0, 8)}…`
   return isPaged(type) ? (
@@ -46,7 +46,7 @@ const useActor = () => {
   }
 }
 
-/** The number of targets shown per event. */
+/** The number of targets to show for each event. */
 const named = 3
 
 export const AuditLog = () => {

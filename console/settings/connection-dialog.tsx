@@ -16,7 +16,7 @@ export const providerNames: Record<Provider, string> = {
   livekit: 'LiveKit',
 }
 
-/** The provider's own name for its signing secret. */
+/** The name that each provider has for its signing secret. */
 const secretHints: Record<Provider, string> = {
   vapi: 'The secret, bearer token, or HMAC key of your custom credential in Vapi.',
   retell: 'The API key with the webhook badge in Retell.',

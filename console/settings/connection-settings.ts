@@ -24,7 +24,7 @@ export const settingsOf = (
     ...(provider === 'twilio' && { accountSid: accountSid.trim() }),
     ...(provider === 'livekit' && { apiKey: apiKey.trim() }),
   }
-  // Settings of one authentication scheme don't apply to another.
+  // The settings of one authentication scheme don't apply to another one.
   const hidden = provider === 'vapi' && textOf(before.scheme || 'secret') !== scheme ? {} : before
   return Object.fromEntries(Object.entries({ ...hidden, ...shown }).filter(([, value]) => value !== ''))
 }

@@ -42,7 +42,7 @@ const tones: Record<Status, Tone> = {
 
 const statuses = Object.keys(tones) as Status[]
 
-/** Indents the payload if it's JSON. */
+/** Indents the payload if it is JSON. */
 const readable = (payload: string): string => {
   try {
     return JSON.stringify(JSON.parse(payload), null, 2)
@@ -159,7 +159,7 @@ const Deliveries = ({ id }: { id: string }) => {
   )
 }
 
-/** Returns whether the platform has an API that lists its calls. */
+/** Whether the platform has an API that lists its calls. */
 const isListed = (provider: string) => ['vapi', 'retell', 'elevenlabs'].includes(provider)
 
 export const Connection = ({ id }: { id: string }) => {

@@ -1,4 +1,4 @@
-// Shared by the deliveries of integrations and those of webhook endpoints.
+// The deliveries of integrations and those of webhook endpoints both use this file.
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { sentenceCase } from '../lib/format.ts'
 import { Button } from '../ui/button.tsx'

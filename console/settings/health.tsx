@@ -43,7 +43,7 @@ const StatusBadge = ({ status }: Pick<Check, 'status'>) => (
   <Badge tone={statuses[status].tone}>{statuses[status].word}</Badge>
 )
 
-/** The details of a check that people can act on. */
+/** Shows the details of a check that people can act on. */
 const detailWords = (detail: Record<string, unknown>): ReactNode => {
   const { name, failed, results, requests, reason, waiting, dead, gaps, version } = detail
   const last = detail.lastArrivalAt ?? detail.lastDeliveryAt

@@ -70,7 +70,7 @@ export const Members = () => {
               aria-label={`Role of ${member.name}`}
               value={member.role}
               options={rolesUpTo(me.role)}
-              // The options above are all roles.
+              // The options above only have roles as values.
               onChange={({ target }) => {
                 const role = target.value as Role
                 if (member.id === me.member.id) setDialog({ what: 'step-down', role })

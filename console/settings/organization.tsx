@@ -29,7 +29,7 @@ const bodyOf = ({ name, retentionDays, redaction, monthlyJudgeBudget }: Values) 
   monthlyJudgeBudget: numberOf(monthlyJudgeBudget),
 })
 
-/** Counts the conversations that a shorter retention would erase now. */
+/** Counts the conversations that a shorter retention period would erase immediately. */
 const ErasureWarning = ({ days }: { days: number }) => {
   const [until] = useState(() => new Date(Date.now() - days * dayMs).toISOString())
   const { data } = useCount({ until })

@@ -161,7 +161,7 @@ export const Profile = () => {
           options={themes}
           onChange={(value) => {
             setTheme(value)
-            // The options above are all themes.
+            // The options above only have themes as values.
             applyTheme(value as Theme)
           }}
         />

@@ -4,12 +4,12 @@ import type { Option } from '../ui/controls.tsx'
 
 const roles: Role[] = ['viewer', 'member', 'admin', 'owner']
 
-/** Returns the roles up to one's own. Members can't assign a higher role. */
+/** Returns the roles up to the member's own, because members can't assign a higher role. */
 export const rolesUpTo = (own: Role): Option[] =>
   roles.slice(0, roles.indexOf(own) + 1).map((role) => ({ value: role, label: sentenceCase(role) }))
 
 export const isAbove = (role: Role, own: Role): boolean => roles.indexOf(role) > roles.indexOf(own)
 
-/** In the order of the roles. */
+/** Describes the roles in their order. */
 export const rolesInWords =
   'Viewers can read and export. Members can also create findings, reviews, and monitors. Admins can also manage members, API keys, and connections.'

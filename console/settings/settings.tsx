@@ -21,7 +21,7 @@ const Connections = lazy(async () => (await import('./connections.tsx')).Connect
 const AuditLog = lazy(async () => (await import('./audit-log.tsx')).AuditLog, <Loading />)
 const ApiKeys = lazy(async () => (await import('./api-keys.tsx')).ApiKeys, <Loading />)
 
-/** On narrow screens, the sections are in a row that scrolls. */
+/** Scrolls to the current section. On narrow screens, the sections are in a row that scrolls. */
 const shownInNav = (link: HTMLAnchorElement | null) => link?.scrollIntoView({ block: 'nearest', inline: 'center' })
 
 type Part = { name: string; label: string; content: ReactNode; shown?: boolean }

@@ -7,7 +7,9 @@ import { Button } from '../ui/button.tsx'
 import { FaultNote } from '../ui/states.tsx'
 import { CardPage } from './card-page.tsx'
 
-/** Opened by the link in the email to a new address. It needs a click, because email scanners open links too. */
+/**
+ * The page that the link in the email to a new address opens. It needs a click, because email scanners open links too.
+ */
 export const ConfirmAddress = () => {
   const [token] = useState(() => location.hash.slice(1))
   const confirm = useMutation({

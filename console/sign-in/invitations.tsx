@@ -21,7 +21,7 @@ const InvitationCard = ({ invitation: { organizationId, organization, role } }: 
   const body = { organizationId }
   const accept = useMutation({
     mutationFn: () => answer(api.POST('/auth/invitations/accept', { body })),
-    // Reload, because everything cached belongs to another organization.
+    // The page reloads, because everything in the cache belongs to another organization.
     onSuccess: () => location.assign('/'),
   })
   const decline = useMutation({

@@ -11,7 +11,7 @@ export const readSignInSearch = ({ to, refused, forgotten }: Record<string, unkn
 export const readInvitationsSearch = ({ to }: Record<string, unknown>): { to?: string } =>
   typeof to === 'string' ? { to } : {}
 
-/** Returns where to go after sign-in. Only pages of this console are allowed, however the URL is written. */
+/** Returns where to go after sign-in. Only pages of this console are allowed, in whatever way the URL is written. */
 export const pageOf = (to: string | undefined): string => {
   if (to === undefined || !URL.canParse(to, location.origin)) return '/'
   const { origin, pathname, search, hash } = new URL(to, location.origin)

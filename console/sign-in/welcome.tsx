@@ -85,7 +85,7 @@ const Joining = ({
       return
     }
     queryClient.clear()
-    // The token is used now, so remove it from the browser's history.
+    // The token has been used, so it is removed from the browser's history.
     await navigate({ to: choosesPassword ? '/start' : '/', replace: true })
   }
   return (
@@ -106,7 +106,7 @@ const Joining = ({
   )
 }
 
-/** Opened by the link in an invitation. Its token is in the URL's fragment, so it doesn't appear in logs. */
+/** The page that the link in an invitation opens. The token is in the URL's fragment, so it doesn't appear in logs. */
 export const Welcome = () => {
   const [token] = useState(() => location.hash.slice(1))
   const { data, error } = useQuery({

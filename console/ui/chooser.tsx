@@ -15,7 +15,7 @@ type ChooserProps = {
   placeholder?: string
 }
 
-/** The number of options shown at once. Typing filters the rest. */
+/** The most options to show at once. Typing narrows them down. */
 const maxShown = 100
 
 const Popup = ({ empty, isCut }: { empty: string; isCut: boolean }) => (
@@ -41,7 +41,7 @@ const Popup = ({ empty, isCut }: { empty: string; isCut: boolean }) => (
   </Combobox.Portal>
 )
 
-/** Enter selects an option instead of submitting the form. */
+/** Lets Enter select an option instead of submitting the form. */
 const keepForm = (event: KeyboardEvent) => event.key === 'Enter' && event.preventDefault()
 
 /** Selects several options by typing. Selected values that are no longer options are shown by their IDs. */
@@ -82,7 +82,7 @@ export const Chooser = ({ label, hint, fault, options, value, onChange, placehol
   )
 }
 
-/** Selects one option by typing. Null is none. */
+/** Selects one option by typing. Null means that none is selected. */
 export const ChooserOfOne = ({
   label,
   hint,

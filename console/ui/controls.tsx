@@ -1,5 +1,5 @@
-// Controls with labels and hints, without a form. form.tsx connects them to forms and their library, which few pages
-// load.
+// Controls with labels and hints that don't need a form. form.tsx connects them to forms and their library, which few
+// pages load.
 
 import { type ComponentProps, type ReactNode, useId } from 'react'
 import styles from './form.module.css'

@@ -9,14 +9,14 @@ export type DialogProps = {
   open: boolean
   onClose: () => void
   wide?: boolean
-  /** Contains unsaved input: a click outside doesn't close it. */
+  /** Whether the dialog contains unsaved input, so that a click outside doesn't close it. */
   holds?: boolean
   children: ReactNode
 }
 
 export const DialogWindow = ({ title, open, onClose, wide = false, holds = false, children }: DialogProps) => {
   const popup = useRef<HTMLDivElement>(null)
-  // Focus the first field, except on touch screens, where the on-screen keyboard would cover the dialog.
+  // The first field gets the focus, except on touch screens, where the on-screen keyboard would cover the dialog.
   const first = (by: string) =>
     by === 'touch' || (popup.current?.querySelector<HTMLElement>('input, textarea, select') ?? true)
   return (

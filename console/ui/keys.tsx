@@ -1,4 +1,4 @@
-// Keyboard shortcuts. Each part of a page registers its own, and `?` lists them.
+// Manages keyboard shortcuts. Each part of a page registers its own, and `?` lists them.
 
 import {
   createContext,
@@ -17,15 +17,15 @@ import styles from './keys.module.css'
 type Binding = {
   does: string
   run: (event: KeyboardEvent) => void
-  /** Only works while the focus is inside. Otherwise it works anywhere except in text fields. */
+  /** If set, the shortcut only works while the focus is inside. Otherwise, it works anywhere except in text fields. */
   within?: RefObject<HTMLElement | null>
-  /** Also works in text fields. */
+  /** Whether the shortcut also works in text fields. */
   always?: boolean
 }
 
 /**
- * By the browser's name of the key, with the prefix `mod+` for ⌘ or Ctrl. Parts of the page that mount later take
- * precedence.
+ * The shortcuts by the browser's name of the key, with the prefix `mod+` for ⌘ or Ctrl. Parts of the page that mount
+ * later take precedence.
  */
 type Bindings = Record<string, Binding>
 
@@ -41,13 +41,15 @@ const isTyping = (target: EventTarget | null) =>
 const isPressed = (target: EventTarget | null) =>
   target instanceof HTMLElement && target.closest('button,a,summary,[role="tab"]') !== null
 
-/** Some keyboards need Alt or AltGr to type brackets and similar characters. */
+/**
+ * Whether Alt or AltGr was only pressed to type a character, which some keyboards need for brackets and similar ones.
+ */
 const isComposed = ({ altKey, key }: KeyboardEvent) => altKey && /^[^a-z0-9\s]$/i.test(key)
 
 const nameOf = (event: KeyboardEvent) =>
   `${(event.metaKey || event.ctrlKey) && !isComposed(event) ? 'mod+' : ''}${event.key}`
 
-/** These repeat while held down. Other shortcuts run once. */
+/** Matches the keys that repeat while they are held down. Other shortcuts run once. */
 const repeats = /^(Arrow.*|[jkhl[\],.])$/
 
 const applies = ({ within, always }: Binding, event: KeyboardEvent) => {
@@ -132,14 +134,15 @@ export const Keys = ({ children }: { children: ReactNode }) => {
 export const useKeys = (bindings: Bindings): void => {
   const registry = useContext(Registry)
   const latest = useRef(bindings)
-  // Register before the browser paints, because people may press a key as soon as they see the page.
+  // The shortcuts are registered before the browser paints, because people may press a key as soon as they see the
+  // page.
   useLayoutEffect(() => {
     latest.current = bindings
   })
   useLayoutEffect(() => registry?.add(latest), [registry])
 }
 
-/** A key next to the name of its action. */
+/** A key, shown next to the name of its action. */
 export const Key = ({ children }: { children: ReactNode }) => (
   <span className={styles.key} aria-hidden="true">
     {children}

@@ -21,7 +21,10 @@ type LongTableProps<T> = TableProps<T> & {
   onOpen: (id: string) => void
 }
 
-/** A virtualized list: `j` and `k` move, Enter opens, Escape closes. It fetches more rows before the end is visible. */
+/**
+ * A virtualized list. `j` and `k` move, Enter opens a row, and Escape closes it. More rows are fetched before the end
+ * is visible.
+ */
 export const LongTable = <T,>({
   label,
   columns,
@@ -40,7 +43,7 @@ export const LongTable = <T,>({
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
     overscan: 24,
-    // Scroll to the selected row after navigating back or opening a link.
+    // After navigating back or opening a link, the list starts at the selected row.
     initialOffset: Math.max(0, (at - rowsAbove) * rowHeight),
   })
   const move = (by: number) => {

@@ -5,7 +5,7 @@ import type { MenuProps } from './loaded-menu.tsx'
 
 const code = lazyCode(async () => (await import('./loaded-menu.tsx')).LoadedMenu)
 
-/** A button that opens a menu. Until the first use of the page, only the button is rendered. */
+/** A button that opens a menu. Until someone first uses the page, only the button is rendered. */
 export const Menu = (props: MenuProps) => {
   const [Loaded, setLoaded] = useState(() => code.loaded)
   const [pressed, setPressed] = useState(false)
@@ -16,9 +16,9 @@ export const Menu = (props: MenuProps) => {
     hadFocus.current = button.current !== null && button.current === document.activeElement
     setLoaded(() => LoadedMenu)
   }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: preload only after the first use of the page
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the menu is only preloaded once
   useEffect(() => {
-    // If loading fails, the error appears when the button is pressed.
+    // If loading fails, the error appears when someone presses the button.
     firstUse.then(load).catch(() => undefined)
   }, [])
   useEffect(() => {
@@ -33,7 +33,7 @@ export const Menu = (props: MenuProps) => {
     })
   }
   if (Loaded) return <Loaded {...props} trigger={cloneElement(props.trigger, { ref: button })} defaultOpen={pressed} />
-  // On pointer down, because the loaded button may replace this one before the click.
+  // The menu opens on pointer down, because the loaded button may replace this one before the click.
   const pressDown = (event: PointerEvent) => {
     if (event.button === 0 && !event.ctrlKey) press()
   }

@@ -9,7 +9,7 @@ type PageProps = {
   actions?: ReactNode
   /** The link back to the list that the page belongs to. */
   above?: ReactNode
-  /** Fills the window's height; long content scrolls inside. */
+  /** Whether the page fills the window's height and long content scrolls inside. */
   fixed?: boolean
   children: ReactNode
 }

@@ -67,7 +67,8 @@ export const Await = <T,>({
   lines?: number
   children: (data: T) => ReactNode
 }) => {
-  // Render synchronously: the page's head often comes from the same response, and would push the placeholder down.
+  // The data is rendered synchronously. The page's heading often comes from the same response, and would otherwise push
+  // the placeholder down.
   if (data !== undefined) return children(data)
   if (error) return <FaultNote error={error} retry={() => void refetch()} />
   return <Loading {...(lines !== undefined && { lines })} />

@@ -4,7 +4,7 @@ import { once } from '../lib/once.ts'
 
 const full = once(() => new Intl.DateTimeFormat('en', { dateStyle: 'full', timeStyle: 'long' }))
 
-/** A time in the viewer's time zone. Its tooltip, created on hover, also shows UTC. */
+/** Shows a time in the viewer's time zone. Its tooltip, which is created on hover, also shows UTC. */
 export const Time = ({ at, ago = false }: { at: string; ago?: boolean }) => (
   <time
     dateTime={at}

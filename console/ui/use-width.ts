@@ -1,6 +1,6 @@
 import { type RefObject, useLayoutEffect, useState } from 'react'
 
-/** Returns an element's width as it changes, or `initial` until it is known. */
+/** Returns an element's width whenever it changes, and `before` until it is known. */
 export const useWidth = (element: RefObject<HTMLElement | null>, before = 0): number => {
   const [width, setWidth] = useState(before)
   useLayoutEffect(() => {

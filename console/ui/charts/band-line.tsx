@@ -48,7 +48,7 @@ export type BandLineProps = {
   /** The default formats shares as percentages. */
   format?: (value: number) => string
   formatTick?: (value: number) => string
-  /** The minimum range of the axis, such as [0, 1]. Starts at 0 by default. */
+  /** The smallest range of the axis, such as [0, 1]. By default, it starts at 0. */
   domain?: [number, number]
   /** A horizontal reference line, such as an expected value. */
   reference?: { value: number; label: string }
@@ -63,7 +63,10 @@ export type BandLineProps = {
 
 const present = (values: (number | null | undefined)[]): number[] => values.filter((value) => value != null)
 
-/** Cuts off the widest 10% of intervals if they would flatten the rest of the chart. */
+/**
+ * Returns how far the axis extends. The widest 10% of intervals are cut off if they would flatten the rest of the
+ * chart.
+ */
 const reachOf = (ends: number[]): number => {
   const [most, all] = [percentile90(ends), Math.max(...ends)]
   return all > 1.6 * most ? most : all

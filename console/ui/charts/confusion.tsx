@@ -56,7 +56,7 @@ export const Confusion = ({ title, matrix, sides }: ConfusionProps) => {
                   <td
                     key={cell}
                     className={cell.startsWith('true') ? styles.agree : styles.differ}
-                    // TypeScript's style types don't include custom properties.
+                    // TypeScript's types of styles don't include custom properties.
                     style={{ '--share': `${Math.round(share * 100)}%` } as CSSProperties}
                   >
                     {words}

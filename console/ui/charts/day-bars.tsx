@@ -21,7 +21,7 @@ type DayBarsProps = {
   title: string
   /** Oldest first. */
   days: DayBar[]
-  /** The kinds to stack, from the bottom. All kinds of results by default. */
+  /** The kinds to stack, starting at the bottom. By default, these are all kinds of results. */
   of?: Look[]
   height?: number
   /** The label of a bar that is not a day. */

@@ -29,13 +29,13 @@ type FrameProps = {
   table: ChartTable
   /** The number of points. The chart says if there are too few to read. */
   points: number
-  /** What a point is, such as "day", the default. */
+  /** What a point is. The default is "day". */
   point?: string
   height?: number
   legend?: ReactNode
   marks: (plot: Plot) => Mark[]
   children: (plot: Plot) => ReactNode
-  /** Drawn above the points, so that it can be clicked. */
+  /** Draws elements above the points, so that they can be clicked. */
   above?: (plot: Plot) => ReactNode
 }
 
@@ -146,7 +146,7 @@ const Marks = ({
     if (element instanceof SVGElement) element.focus()
   }
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: only moves the focus between its points
+    // biome-ignore lint/a11y/noStaticElementInteractions: the handler only moves the focus between points
     <g ref={group} onKeyDown={onKeyDown}>
       {marks.map((mark) => (
         <Point

@@ -85,11 +85,11 @@ type IntervalPlotProps = {
   /** Describes the chart. */
   title: string
   rows: IntervalRow[]
-  /** Formats values as signed percentage points by default. */
+  /** Formats values. The default is signed percentage points. */
   format?: (value: number) => string
   /** The labels on the left and right of zero, such as ["fewer in B", "more in B"]. */
   sides?: [string, string]
-  /** The range of the axis. Covers all values by default. */
+  /** The range of the axis. By default, it covers all values. */
   domain?: [number, number]
 }
 

@@ -1,4 +1,4 @@
-// The styles of results. They differ in pattern and outline, not only in color.
+// Defines the styles of results. They differ in pattern and outline, not only in color.
 
 import { useId } from 'react'
 import styles from './charts.module.css'

@@ -1,4 +1,4 @@
-// Scales and axis labels that charts share.
+// Creates the scales and axis labels that charts share.
 
 import { type ScaleLinear, scaleLinear } from 'd3-scale'
 import { formatDayTime, formatMonthDay, formatWeekday } from '../../lib/format.ts'
@@ -9,7 +9,7 @@ export type Span = { start: string; end: string }
 
 const ms = (iso: string): number => new Date(iso).getTime()
 
-/** A scale from the start of the first span to the end of the last, in milliseconds. */
+/** Returns a scale from the start of the first span to the end of the last one, in milliseconds. */
 export const timeScale = (spans: Span[], width: number): Scale =>
   scaleLinear([ms(spans[0]?.start ?? ''), ms(spans.at(-1)?.end ?? '')], [0, width])
 

@@ -8,7 +8,7 @@ export type SparkPoint = { value: number | null; low?: number | null; high?: num
 type SparklineProps = {
   /** Describes the chart: what it measures and for which period. */
   label: string
-  /** Oldest first. Null leaves a gap. */
+  /** The oldest point comes first. Null leaves a gap. */
   points: SparkPoint[]
   width?: number
   height?: number
