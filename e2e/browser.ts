@@ -1,4 +1,4 @@
-// A real browser on a real server. Every test also fails on things that no page may do.
+// Opens pages of a real server in a real browser. Every test also fails on faults that no page may have.
 
 import axe, { type AxeResults } from 'axe-core'
 import type { Browser, BrowserContextOptions, Page, Request, Route } from 'playwright-core'
@@ -10,20 +10,20 @@ export const origin = inject('origin')
 
 let browser: Browser | undefined
 
-/** One browser for all files of a process. It ends with the process. */
+/** Shares one browser among all files of a process. The browser ends with the process. */
 const launch = async () => {
   if (!browser?.isConnected()) browser = await launchChromium(inject('chromium'))
   return browser
 }
 
-/** Errors that tests provoke also appear on the browser's console. */
+/** Returns whether the console logged an error response. Tests provoke some. */
 const isRefusal = (text: string) => /the server responded with a status of 4\d\d/.test(text)
 
 type Traffic = { underWay: Set<Request>; changedAt: number }
 
 const trafficOf = new WeakMap<Page, Traffic>()
 
-/** The event stream lasts as long as the page. */
+/** Returns whether a request is the event stream, which lasts as long as the page. */
 const isStream = (request: Request) => new URL(request.url()).pathname === '/v1/stream'
 
 const watchTraffic = (page: Page) => {
@@ -43,7 +43,7 @@ const watchTraffic = (page: Page) => {
   page.on('framenavigated', (frame) => void (frame === page.mainFrame() && traffic.underWay.clear()))
 }
 
-/** Answers the event stream with none, and lets nobody ask again. */
+/** Responds with an event stream that has no events, and delays the next attempt by ten minutes. */
 export const withoutEvents = (route: Route): Promise<void> =>
   route.fulfill({ contentType: 'text/event-stream', body: 'retry: 600000\n\n' })
 
@@ -74,7 +74,7 @@ const watch = (page: Page, faults: string[]) => {
 
 type Open = BrowserContextOptions & { theme?: 'light' | 'dark' }
 
-/** Opens a page of the console, signed in as this person if given. */
+/** Opens a page of the console, signed in with the role if one is given. */
 export const open = async (path: string, as?: Role, { theme = 'light', ...options }: Open = {}): Promise<Page> => {
   const context = await (await launch()).newContext({
     viewport: { width: 1440, height: 900 },
@@ -86,7 +86,7 @@ export const open = async (path: string, as?: Role, { theme = 'light', ...option
     ...options,
   })
   const faults: string[] = []
-  // Hooks run in reverse order: check the page after it is closed, so that nothing is missed.
+  // Hooks run in reverse order. The page is checked after it is closed, so that no fault is missed.
   onTestFinished(() => expect(faults, 'what the page did that it must not').toEqual([]))
   onTestFinished(() => context.close())
   if (as) await context.addCookies([{ ...inject('people')[as], url: origin, httpOnly: true, sameSite: 'Lax' }])
@@ -101,7 +101,7 @@ export const open = async (path: string, as?: Role, { theme = 'light', ...option
   return page
 }
 
-/** A route handler that rejects the first request with 429. */
+/** Returns a route handler that rejects the first request with 429. */
 export const refuseOnce = (method = 'POST') => {
   let isFirst = true
   return (route: Route) => {
@@ -111,7 +111,7 @@ export const refuseOnce = (method = 'POST') => {
   }
 }
 
-/** Holds responses back until `letGo`. `settled` resolves once the page waits for nothing else. */
+/** Holds responses back until `letGo` is called. `settled` resolves once the page waits for nothing else. */
 export const holdBack = async (page: Page, late: RegExp) => {
   const { promise: free, resolve: letGo } = Promise.withResolvers<void>()
   const [underWay, held] = [new Set<Request>(), new Set<Request>()]
@@ -146,7 +146,9 @@ type Listed = { data: { id: string; name: string }[] }
 
 export const yesterday = new Date(Date.now() - 86_400_000).toISOString()
 
-/** The demo's conversations, latest first. Other tests may erase the ones they create. */
+/**
+ * Lists the demo's conversations, latest first. Conversations of other tests are left out, because they may be erased.
+ */
 export const conversationIds = async (limit: number, filter: Record<string, unknown> = {}): Promise<string[]> => {
   const body = { filter: { ...filter, until: yesterday }, limit }
   const { data } = await ask<Listed>('POST', '/v1/conversations/search', body)
@@ -154,7 +156,7 @@ export const conversationIds = async (limit: number, filter: Record<string, unkn
   return data.map(({ id }) => id)
 }
 
-/** Finds the ID by the name in the demo. Other tests may delete the monitors they create. */
+/** Returns the ID of the demo's monitor with this name. Other tests may delete the monitors that they create. */
 export const monitorId = async (name: string): Promise<string> => {
   const { data } = await ask<Listed>('GET', '/v1/monitors?limit=200')
   const found = data.find((monitor) => monitor.name === name)
@@ -165,13 +167,14 @@ export const monitorId = async (name: string): Promise<string> => {
 const ofColors = ['color-contrast', 'link-in-text-block']
 
 /**
- * Returns a page's WCAG 2.2 AA violations; if only the theme has changed since the last call, only color violations.
+ * Returns a page's WCAG 2.2 AA violations. If only the theme has changed since the last call, `only: 'colors'` is
+ * enough.
  */
 export const breaches = async (page: Page, { only }: { only?: 'colors' } = {}): Promise<string[]> => {
-  // The page's content security policy blocks foreign scripts, so inject it through the debugger.
+  // The page's content security policy blocks foreign scripts, so this one is injected through the debugger.
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source)
   const runOnly = only ? ofColors : ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
-  // Reporting passed elements takes longer than finding violations.
+  // Reporting the elements that pass takes longer than finding violations.
   const options = JSON.stringify({ runOnly, resultTypes: ['violations'] })
   const { violations }: AxeResults = await page.evaluate(`axe.run(document, ${options})`)
   return violations.flatMap(({ id, help, nodes }) =>

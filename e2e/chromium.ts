@@ -4,17 +4,19 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Browser, chromium } from 'playwright-core'
 
-/** The browser's files and its environment. */
+/** The path of the browser's program, and its environment. */
 export type Chromium = { executablePath: string; env: Record<string, string> }
 
 const root = join(import.meta.dirname, '..')
 
-/** Unpacks Chromium from npm into our own folder. The package would use one that all programs share. */
+/**
+ * Unpacks Chromium from npm into a folder of this run. By default, the package uses a folder that all programs share.
+ */
 export const unpackChromium = async (folder: string): Promise<Chromium> => {
   const script = `import('@sparticuz/chromium').then(({ default: { executablePath } }) => executablePath()).then(console.log)`
   const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], {
     cwd: root,
-    // Also unpacks libraries that minimal machines don't have.
+    // This variable makes the package also unpack libraries that minimal machines don't have.
     env: { ...process.env, TMPDIR: folder, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs22.x' },
   })
   const fonts = join(folder, 'fonts.conf')
@@ -26,7 +28,7 @@ export const unpackChromium = async (folder: string): Promise<Chromium> => {
 export const launchChromium = ({ executablePath, env }: Chromium): Promise<Browser> =>
   chromium.launch({
     executablePath,
-    // The sandbox doesn't work as root.
+    // Chromium's sandbox doesn't work for root.
     args: ['--no-sandbox', '--autoplay-policy=no-user-gesture-required'],
     env: { ...(process.env as Record<string, string>), ...env },
   })

@@ -19,7 +19,7 @@ it('runs the unbundled client library in a browser', async () => {
     const name = new URL(route.request().url()).pathname.split('/').at(-1) ?? ''
     await route.fulfill({ contentType: 'text/javascript', body: await readFile(join(folder, name), 'utf8') })
   })
-  // As text, because the import of a function would be rewritten.
+  // The code is passed as text, because Vitest would rewrite the import in a function.
   await page.evaluate("import('/client-library/earshot.js').then((library) => Object.assign(globalThis, { library }))")
   const found = await page.evaluate(
     async ([url, key, yesterday]) => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ask, breaches, open } from './browser.ts'
 
-/** The smallest PNG: one pixel. */
+/** The smallest PNG: a single pixel. */
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
   'base64',

@@ -101,7 +101,7 @@ it('plays, follows the recording, jumps between marks, and keeps the position in
   await expect.poll(() => speedOf(page)).toBe(1.5)
   await page.keyboard.press('<')
   await expect.poll(() => speedOf(page)).toBe(1.25)
-  // As on keyboards that need AltGr to type brackets.
+  // Some keyboards need AltGr to type brackets, which sets these modifiers.
   await page.getByText(/^\d+ marks?$/).waitFor()
   const address = page.url()
   await page.evaluate("dispatchEvent(new KeyboardEvent('keydown', { key: ']', ctrlKey: true, altKey: true }))")
@@ -154,7 +154,7 @@ it('creates a finding from selected words', async () => {
   const { id } = await send(turns)
   await judged(id)
   const page = await open(`/conversations/${id}`, 'member')
-  // Highlighting words later would remove the selection.
+  // The page must have highlighted the words already: highlighting them later would remove the selection.
   await page.getByRole('button', { name: /real person/ }).waitFor()
   await page.getByText('Can I speak to a').selectText()
   await page.getByRole('button', { name: 'Create finding' }).nth(1).waitFor()
@@ -206,7 +206,7 @@ it('says what is missing: a recording, timestamps, a known transcript format', a
   const asking = await send([{ role: 'customer', text: 'Can I speak to a real person?' }, hello], { channel: 'chat' })
   await judged(asking.id)
   await page.goto(`${origin}/conversations/${asking.id}`)
-  // Or more, because a monitor of another test looks for a greeting.
+  // There may be several marks, because a monitor of another test looks for a greeting.
   await page.getByText(/^[1-9]\d* marks?$/).waitFor()
   await page.keyboard.press(']')
   await marked(page).getByText('real person').waitFor()

@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, '..')
 
 export type Demo = { child: ChildProcess; origin: string; invitation: string; key: string }
 
-/** Starts the server with demo data, and resolves once all of it is stored. */
+/** Starts the server with demo data, and resolves once all of the data is stored. */
 export const startDemo = (dataDir: string, calls: number, switches: Record<string, string> = {}) => {
   const child = spawn(join(root, 'bin/earshot'), ['demo', '--print-credentials', '--calls', String(calls)], {
     cwd: tmpdir(),

@@ -3,11 +3,11 @@ import { ask, breaches, conversationIds, monitorId, open, refuseOnce } from './b
 
 type Made = { id: string; title: string }
 
-/** Findings of one test, by their tag. */
+/** Creates findings that only one test uses, and tags them. */
 const file = async (tag: string, titles: string[], more: Record<string, unknown> = {}): Promise<Made[]> => {
   const made: Made[] = []
   for (const title of titles) made.push(await ask<Made>('POST', '/v1/findings', { title, tags: [tag], ...more }))
-  // Restore the demo for other tests.
+  // Other tests see the demo without these findings.
   onTestFinished(async () => {
     for (const { id } of made) await ask('PATCH', `/v1/findings/${id}`, { tags: [] }).catch(() => undefined)
   })

@@ -2,15 +2,15 @@ import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { open, quiet, withoutEvents } from './browser.ts'
 
-/** Bytes of compressed script: on most pages, and on forms with comboboxes. */
+/** The maximum number of compressed script bytes, on most pages and on forms with comboboxes. */
 const most = 150_000
 const mostOfForms = 190_000
-/** Excludes API responses. */
+/** The maximum number of files that a page loads, excluding API responses. */
 const mostFiles = 16
 
 const isAnswer = (pathname: string) => /^\/(v1|auth)\//.test(pathname)
 
-/** A first visit, with an empty browser cache. */
+/** Visits a page for the first time, with an empty browser cache. */
 const visit = async (page: Page, path: string) => {
   const session = await page.context().newCDPSession(page)
   await session.send('Network.clearBrowserCache')
@@ -59,7 +59,7 @@ it.each([
 
 it('requests each part of the overview once, and all days together', async () => {
   const page = await open('/nowhere', 'owner')
-  // What other tests change meanwhile would be requested again.
+  // Changes by other tests would make the page repeat requests.
   await page.route('**/v1/stream', withoutEvents)
   const asked: string[] = []
   page.on('request', (request) => {
@@ -74,7 +74,7 @@ it('requests each part of the overview once, and all days together', async () =>
     .waitFor()
   await quiet(page)
   expect(asked.toSorted()).toEqual([...new Set(asked)].toSorted())
-  // There is also one for each monitor, experiment, bucket, and webhook endpoint shown.
+  // The page also requests a list for each monitor, experiment, bucket, and webhook endpoint that it shows.
   const lists = asked
     .filter((request) => !/\/v1\/[a-z-]+\/[0-9a-f-]{36}/.test(request))
     .map((request) => request.split(/[ ?]/)[1])

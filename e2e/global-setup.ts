@@ -1,4 +1,4 @@
-// One server with demo data for the whole run, with three members, and the browser's files.
+// Starts one server with demo data and three members for the whole run, and unpacks the browser.
 
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -31,7 +31,7 @@ const invite = async (origin: string, key: string, role: string, name: string) =
 
 export default async (project: TestProject) => {
   const folder = await mkdtemp(join(tmpdir(), 'earshot-e2e-'))
-  // As root, the database runs as another user, who must be able to enter the folder.
+  // If this process runs as root, the database runs as another user, who must be able to enter the folder.
   await chmod(folder, 0o711)
   const [chromium, { child, origin, invitation, key }] = await Promise.all([
     unpackChromium(folder),

@@ -1,4 +1,4 @@
-// Untrusted text: whatever is stored must be shown as text.
+// Pages must show untrusted text as text, whatever it contains.
 
 import { expect, it } from 'vitest'
 import { ask, open, origin, quiet } from './browser.ts'
@@ -98,6 +98,6 @@ it('never runs scripts in stored text', async () => {
     expect(await page.locator('img[src=x], svg[onload]').count(), place).toBe(0)
   }
   await page.goto(`${origin}/conversations/${conversation.id}`)
-  // Shown completely, as text.
+  // The payload is shown completely, as text.
   await page.getByText(payload).first().waitFor()
 }, 180_000)

@@ -1,4 +1,4 @@
-// How pages behave if something goes wrong.
+// Tests how pages behave if something goes wrong.
 
 import { expect, it } from 'vitest'
 import { ask, holdBack, monitorId, open, origin, quiet } from './browser.ts'
@@ -27,7 +27,7 @@ it('says that a page with an unknown ID does not exist', async () => {
 it('sends requests even if the browser is offline', async () => {
   const page = await open('/conversations', 'viewer')
   await page.getByRole('grid').getByRole('row').nth(5).waitFor()
-  // The server may be on this machine.
+  // A browser that reports being offline can still reach a server on the same machine.
   await page.evaluate(
     "Object.defineProperty(navigator, 'onLine', { get: () => false }); dispatchEvent(new Event('offline'))",
   )
@@ -68,7 +68,7 @@ it.each([
   { path: '/review', late: /\/progress\?/ },
   { path: '/agents', late: /\/versions\// },
 ])('keeps the rows of $path in place when figures arrive', async ({ path, late }) => {
-  // Next to a name that takes all the space.
+  // The name takes all the space next to it.
   const name = `Asked of nothing at ${path} ${'and so on '.repeat(20)}`.trim()
   const { id } = await ask('POST', '/v1/monitors', { name, kind: 'external', definition: {} })
   await ask('POST', '/v1/buckets', { name, type: 'static', monitorIds: [id] })

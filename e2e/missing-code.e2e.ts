@@ -1,4 +1,4 @@
-// A deployment replaces the console's files while pages of the previous version are still open.
+// Tests pages of the previous version that are still open after a deployment has replaced the console's files.
 
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
@@ -7,13 +7,13 @@ import type { Role } from './people.ts'
 
 const scripts = /\/console\/assets\/.*\.js$/
 
-/** Opens a page and returns 404 for code that it hasn't loaded yet, as after a deployment. */
+/** Opens a page, then returns 404 for code that the page hasn't loaded yet, like a server after a deployment. */
 const openBeforeDeploy = async (path: string, as: Role = 'member') => {
   const page = await open('/nowhere', as)
-  // An event can load code that a test needs to be missing.
+  // An event could load code that a test needs to be missing.
   await page.route('**/v1/stream', withoutEvents)
   await page.goto(origin + path)
-  // Reloading may lose input, so it is left to the user.
+  // Reloading may lose input, so the user decides when to reload.
   page.on('dialog', (dialog) => void dialog.accept())
   await page.getByRole('heading', { level: 1 }).waitFor()
   await quiet(page)

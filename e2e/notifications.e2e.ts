@@ -39,7 +39,7 @@ it('shows unread notifications at the bell, and marks them as read', async () =>
 
 it('is empty for a person without notifications', async () => {
   const page = await open('/nowhere', 'viewer')
-  // Other tests may have caused some.
+  // Other tests may have caused notifications.
   const none = { data: [], nextCursor: null, unreadCount: 0 }
   await page.route('**/v1/notifications?*', (route) => route.fulfill({ json: none }))
   await page.goto(`${origin}/notifications`)
@@ -68,7 +68,7 @@ it('stores preferences with a digest', async () => {
   expect(await page.getByRole('combobox', { name: 'Time zone' }).inputValue()).toBe('Europe/Berlin')
 })
 
-/** The browser of the tests shows no notifications, so they are recorded instead. */
+/** The browser of the tests shows no notifications, so this script records them. */
 const recorder = `
   window.shown = []
   window.Notification = class {

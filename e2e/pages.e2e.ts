@@ -1,11 +1,11 @@
-// Every page, for every role, in both themes and on a small screen.
+// Checks every page, for every role, in both themes, and on a small screen.
 
 import { expect, it } from 'vitest'
 import { ask, breaches, conversationIds, open, quiet } from './browser.ts'
 
 type Listed = { data: { id: string }[] }
 
-/** IDs from the demo, because other tests may delete what they create. */
+/** Returns an ID from the demo, because other tests may delete what they create. */
 const oldestOf = async (path: string): Promise<string> => {
   const { data } = await ask<Listed>('GET', `${path}?limit=200`)
   const oldest = data.at(-1)

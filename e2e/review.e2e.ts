@@ -31,7 +31,7 @@ const said = (page: Page) => page.getByRole('status')
 it('works by keyboard: judge, write a note, complete, and claim the next conversation', async () => {
   const { id, name } = await makeBucket(2, { noteOnDisagreement: true })
   const page = await open('/review', 'member')
-  // As on a busy machine, where React renders late.
+  // The delay makes React render late, as it does on a busy machine.
   await page.addInitScript(`const { postMessage } = MessagePort.prototype
     MessagePort.prototype.postMessage = function (...all) { setTimeout(() => postMessage.apply(this, all), 100) }`)
   await page.reload()
@@ -46,7 +46,7 @@ it('works by keyboard: judge, write a note, complete, and claim the next convers
   await stack(page).getByRole('heading', { name: 'Left waiting' }).waitFor()
   await page.keyboard.press('3')
   await page.keyboard.press('Enter')
-  // The server requires a note, and the note gets the focus.
+  // The server requires a note, and the page moves the focus to it.
   await page.getByText('A note is required because you disagree with the monitor.').waitFor()
   const note = page.getByLabel('Note on Asks for a person')
   await note.and(page.locator(':focus')).waitFor()
@@ -147,7 +147,7 @@ it('requires a note even if another monitor turns out to have no result', async 
   const { id } = await makeBucket(1, { blind: true, noteOnDisagreement: true, monitorIds })
   const page = await open(`/review/${id}`, 'member')
   await stack(page).getByRole('heading', { name: 'Never heard' }).waitFor()
-  // Immediately, before the parts are saved.
+  // The keys are pressed without waiting for the answers to be saved.
   await page.keyboard.press('1')
   await page.keyboard.press('2')
   await page.keyboard.press('Enter')
@@ -247,7 +247,7 @@ it('says if the lease is lost or the conversation erased, and continues with the
 
 it('runs a shortcut once while its key is held down, and confirms an empty review', async () => {
   const { id } = await makeBucket(2, { monitorIds: [] })
-  // As without TLS, where crypto.randomUUID doesn't exist.
+  // Pages without TLS have no `crypto.randomUUID`.
   const page = await open('/review', 'member')
   await page.addInitScript('delete Crypto.prototype.randomUUID')
   await page.goto(`${origin}/review/${id}`)

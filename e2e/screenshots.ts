@@ -31,7 +31,7 @@ const make = async (method: string, path: string, body?: object): Promise<{ id: 
   return (await answer.json()) as { id: string }
 }
 
-/** Creates what the demo can't contain because it would call other hosts: a connection with a sync, and a schedule. */
+/** Creates a connection with a sync and a schedule. The demo has neither, because they would call other hosts. */
 const makeOutside = async (monitor: string) => {
   const integration = await make('POST', '/v1/integrations', {
     provider: 'elevenlabs',
@@ -56,7 +56,7 @@ const makeOutside = async (monitor: string) => {
   return { integration, schedule }
 }
 
-/** Creates a destination, and a rule that fires at once. */
+/** Creates a destination, and a rule that fires as soon as it is checked. */
 const makeAlert = async (monitorId: string) => {
   const settings = { url: 'https://hooks.slack.com/services/T0000/B0000/abcdefghijklmnop' }
   const destination = await make('POST', '/v1/destinations', { name: 'On-call channel', kind: 'slack', settings })
@@ -71,7 +71,7 @@ const makeAlert = async (monitorId: string) => {
   })
 }
 
-/** Waits for the rule to be checked. */
+/** Waits until the rule is checked, and returns the incident. */
 const waitForIncident = async (): Promise<string> => {
   for (;;) {
     const incident = await idOf('/v1/alert-incidents')
@@ -101,7 +101,7 @@ const settle = async () => {
 try {
   const cookie = await sessionOf(origin, invitation, 'Olga Owner')
   await settle()
-  // The conversation with a recording and the most evidence.
+  // Finds the conversation that has a recording and the most evidence.
   const sounding = (await list('/v1/conversations?limit=60')).filter(({ recording }) => recording !== null)
   const found = await Promise.all(
     sounding.map(async ({ id }) => {
@@ -175,7 +175,7 @@ try {
         locale: 'en-GB',
         timezoneId: 'Europe/Berlin',
       })
-      // A stream never lets the network become idle.
+      // The network would never be idle while the event stream is open.
       await context.route('**/v1/stream', (route) => route.abort())
       await context.addCookies([{ ...cookie, url: origin, httpOnly: true, sameSite: 'Lax' }])
       for (const [name, path] of Object.entries(pages)) {

@@ -151,7 +151,7 @@ it('asks before a shorter retention erases conversations, and says how many', as
   await page.getByRole('button', { name: 'Cancel' }).click()
   expect((await ask<{ retentionDays: number | null }>('GET', '/v1/organization')).retentionDays).toBe(null)
 
-  // Long enough to erase nothing.
+  // This period is long enough to erase nothing.
   await page.getByLabel('Retention').fill('36500')
   await page.getByLabel('Monthly LLM judge budget').fill('12.5')
   await page.getByRole('button', { name: 'Save' }).click()
@@ -281,7 +281,7 @@ it('shows the audit log', async () => {
   const page = await open('/settings/profile', 'owner')
   const link = page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Audit log' })
   await link.waitFor()
-  // Open the log immediately: other tests also create events, and only the latest are shown.
+  // The log is opened immediately, because it only shows the latest events and other tests create some, too.
   await ask('POST', '/v1/agent-groups', { name: 'Audited' })
   await link.click()
   const table = page.getByRole('region', { name: 'Audit log' }).last()

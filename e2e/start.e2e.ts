@@ -4,7 +4,7 @@ import type { Page, Route } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { breaches, open, origin } from './browser.ts'
 
-/** Only counts conversations with this test's words, because other tests send some too. */
+/** Counts only conversations with this test's words, because other tests send some, too. */
 const narrow = (route: Route) =>
   route.continue({
     postData: JSON.stringify({ ...route.request().postDataJSON(), filter: { text: 'my appointment' } }),
@@ -35,7 +35,7 @@ it('creates an API key, waits for a conversation, and opens it', async () => {
   await page.getByRole('status').getByText('Waiting for the next conversation').waitFor()
   await page.getByRole('link', { name: /^View [\d,]+ conversations?$/ }).waitFor()
 
-  // The example that is shown works.
+  // The displayed example works.
   const [, body = ''] = /-d '([\s\S]+)'/.exec(curl) ?? []
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const sent = await fetch(`${origin}/v1/conversations`, { method: 'POST', headers, body })

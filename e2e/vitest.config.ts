@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { runner } from '../test/runner.ts'
 
-/** Runs pages.e2e.ts first: it is small but slow, so it would run on its own at the end. */
+/** Runs pages.e2e.ts first: it is small but slow, so at the end it would run on its own. */
 class PagesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
     const isFirst = ({ moduleId }: TestSpecification) => moduleId.endsWith('/pages.e2e.ts')
@@ -19,7 +19,7 @@ export default defineConfig({
     globalSetup: 'global-setup.ts',
     // Each test has its own browser context, so files can share a process and its browser.
     isolate: false,
-    // One more than CI has cores, because tests often wait for pages.
+    // This is one more than CI has cores, because tests often wait for pages.
     maxWorkers: 3,
     sequence: { sequencer: PagesFirst },
     expect: { poll: { timeout: 15_000 } },

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
-/** The import rules of ARCHITECTURE.md. */
+/** Checks the import rules of ARCHITECTURE.md. */
 
 const root = join(import.meta.dirname, '..')
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
@@ -41,10 +41,13 @@ const resourceOf = (file: string) => {
   return folder && !notResources.has(folder) ? folder : undefined
 }
 
-/** A folder of server/, or a file in server/ itself. */
+/** Returns the folder of server/ that a file is in, or the file itself if it is in server/. */
 const partOf = (file: string) => file.split('/')[1] ?? file
 
-/** The block under this heading of ARCHITECTURE.md: one floor per line, its name first, then its folders in order. */
+/**
+ * Parses the block under this heading of ARCHITECTURE.md. Each line has a floor's name, followed by its folders in
+ * order.
+ */
 const floors = /^## Floors$.*?^```\n(.*?)^```$/ms
 const listed = (floors.exec(read('ARCHITECTURE.md'))?.[1] ?? '')
   .trim()
@@ -140,7 +143,7 @@ describe('imports', () => {
 
   it('of network clients for given addresses are only in outbound/', () => {
     expectNone(imports.filter(({ from, what }) => what === 'undici' && !from.startsWith('server/platform/outbound/')))
-    // The mail server is a single address of the operator.
+    // The operator configures a single mail server, so its address needs no check.
     expectNone(imports.filter(({ from, what }) => /^nodemailer/.test(what) && from !== 'server/platform/mail/smtp.ts'))
     const fetching = sources.filter((file) => /(?<![.\w])fetch\(/.test(read(file)))
     expect(fetching).toEqual([])
@@ -185,7 +188,10 @@ describe('files', () => {
 })
 
 describe('the console', () => {
-  /** The client; the sound of recordings, which is not JSON; and lines to copy. */
+  /**
+   * These files may call fetch: the API client, the code that decodes recordings (which are not JSON), and samples for
+   * users to copy.
+   */
   const asks = new Set(['console/api/client.ts', 'console/conversations/peaks.ts', 'console/first-run/samples.ts'])
 
   it('only calls the service with its client, and never writes markup from text', () => {
@@ -207,17 +213,19 @@ describe('the console', () => {
 })
 
 describe('queries', () => {
-  /** Tables without an organization: people and how they sign in, organizations themselves, and the operator’s keys. */
+  /**
+   * Matches queries without an organization: they concern people, sign-in, organizations themselves, or service keys.
+   */
   const withoutTenant =
     /User|Password|Session|Identit(y|ies)|Attempt|AddressChange|ServiceKey|^(insertOrganization|findOrganizationBySlug|organizationExists)$/
 
   it('take the organization right after the database, or are named AllOrgs', () => {
     const wrong: string[] = []
     for (const file of sources.filter((name) => name.endsWith('/queries.ts') && !name.includes('/platform/jobs/'))) {
-      // A function that only builds a part of a statement runs no query.
+      // A function that only builds part of a statement runs no query.
       const functions = read(file).matchAll(/export const (\w+) = (?:async )?\(([^)]*)\)(?! => sql\b)/g)
       for (const [, name = '', parameters = ''] of functions) {
-        // Nor does one without a database: it reads a row.
+        // A function without a database only reads a row.
         const isQuery = /\bDb\b|QueryBuilder/.test(parameters)
         if (!isQuery || /AllOrgs$/.test(name) || withoutTenant.test(name)) continue
         if (!/^\s*((db|trx): Db,\s.*)?org: OrgId/s.test(parameters)) wrong.push(`${file}: ${name}`)

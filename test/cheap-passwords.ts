@@ -1,5 +1,5 @@
-// Hashing a password is slow on purpose: a tenth of a second of computing each time. In tests it is fast; the services
-// that tests start as processes use the full cost.
+// Makes password hashing fast. It is slow on purpose, and takes a tenth of a second of CPU time. Services that tests
+// start as processes still hash at full cost.
 
 import crypto, { type BinaryLike, type ScryptOptions } from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'

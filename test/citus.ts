@@ -1,4 +1,4 @@
-// Runs the tests on a Citus cluster: EARSHOT_TEST_CITUS is one URL with several hosts, the coordinator's first, such as
+// Runs the tests on a Citus cluster. EARSHOT_TEST_CITUS is one URL with several hosts, the coordinator first, such as
 // postgres://postgres@127.0.0.1:9700,127.0.0.1:9701,127.0.0.1:9702/postgres.
 
 import pg from 'pg'
@@ -27,10 +27,10 @@ const nodes = EARSHOT_TEST_CITUS ? readNodes(EARSHOT_TEST_CITUS) : []
 
 export const workers = nodes.slice(1)
 
-/** The coordinator's maintenance database; undefined for plain PostgreSQL. */
+/** The URL of the coordinator's maintenance database, if the tests run on a cluster. */
 export const coordinatorUrl = nodes[0]?.url
 
-/** Marks tests that do not apply to a cluster, such as those that read the plans of plain PostgreSQL. */
+/** Skips tests that do not apply to a cluster, such as those that read the plans of plain PostgreSQL. */
 export const onPlainPostgres = (_reason: string) =>
   coordinatorUrl ? { it: it.skip, describe: describe.skip } : { it, describe }
 
@@ -55,12 +55,12 @@ const inDatabase = (url: string, database: string): pg.ClientConfig => {
   return { connectionString: target.href }
 }
 
-/** Shards per table: enough to distinguish one shard from all of them, and fast to clone. */
+/** The number of shards per table: enough to distinguish one shard from all of them, but fast to clone. */
 const shardCount = 4
 
 /**
- * Distributes a migrated database of the coordinator. Because a clone keeps object ids, shards, and metadata, cloning
- * the database on every node under one name gives another distributed database.
+ * Distributes a migrated database of the coordinator. A clone keeps object IDs, shards, and metadata. Cloning the
+ * database under the same name on every node therefore gives another distributed database.
  */
 export const spreadTemplate = async (name: string): Promise<void> => {
   await distribute(inDatabase(coordinatorUrl ?? '', name), {
@@ -69,12 +69,12 @@ export const spreadTemplate = async (name: string): Promise<void> => {
     shards: shardCount,
     onStatement: () => {},
   })
-  // A database with connections, such as those of Citus's maintenance daemon, cannot be cloned.
+  // Databases with connections cannot be cloned, and Citus's maintenance daemon keeps some open.
   await onEachNode(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`)
   await onEachNode(`SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '${name}'`)
 }
 
-/** Places existing tables, such as those of an earlier version. */
+/** Distributes existing tables, such as those of an earlier version. */
 export const spreadTables = (connection: pg.ClientConfig): Promise<void> =>
   withClient(connection, 'earshot db tests', async (client) => {
     await addNodes(client, workers)

@@ -13,7 +13,7 @@ let folder: string
 let root: string
 let env: { PATH: string }
 
-/** The machine's own Node: prints its version and arguments. */
+/** Installs a fake Node of this version, which prints its version and arguments. */
 const putNodeOnPath = async (version: string) => {
   const node = join(folder, 'path/node')
   await writeFile(node, `#!/bin/sh\n[ "$1" = --version ] && echo ${version} || echo "the machine's runs $*"\n`)
@@ -22,7 +22,7 @@ const putNodeOnPath = async (version: string) => {
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'earshot-command-'))
-  // With a space, because some paths have one.
+  // The path contains a space, because users' paths may.
   root = join(folder, 'a checkout')
   await mkdir(join(root, 'server'), { recursive: true })
   await mkdir(join(folder, 'path'))

@@ -1,4 +1,4 @@
-// Runs commands one after the other in one process, each through main.ts like bin/earshot.
+// Runs one command after another in the same process. Each goes through main.ts, as in bin/earshot.
 
 export type CommandInput = { args: string[]; env: NodeJS.ProcessEnv }
 export type CommandOutput = { code: number | null; stdout: string; stderr: string }
@@ -25,7 +25,7 @@ process.on('message', async ({ args, env }: CommandInput) => {
   process.argv.splice(2, Infinity, ...args)
   for (const name of Object.keys(process.env)) delete process.env[name]
   Object.assign(process.env, env)
-  // With another URL each time, so that it runs again.
+  // The URL differs each time, so that the module runs again.
   await import(`../server/main.ts?${++count}`)
   process.send?.({ code: process.exitCode, stdout, stderr })
 })

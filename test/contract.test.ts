@@ -10,9 +10,11 @@ import { hasId, listOperations, makeIds, type Org, pathWith, preparedCall, type 
 import { openConnection } from './raw-http.ts'
 import { serviceKey, type TestCall, testServer } from './server.ts'
 
-/** Rules for all operations, tested on every operation in openapi.json. security/ tests who can call them. */
+/**
+ * Checks rules for all operations on every operation in openapi.json. The tests in security/ check who can call them.
+ */
 
-// A mail server that is never used: emails wait for jobs.
+// The mail server is never used, because nothing runs the jobs that send emails.
 const server = await testServer({ EARSHOT_TRUST_PROXY: '1', EARSHOT_SMTP_URL: 'smtp://127.0.0.1:1' })
 const { call } = server
 const operations = listOperations(server)
@@ -39,7 +41,7 @@ const expectError = (answer: { status: number; body: unknown }, status: number, 
   expect(faultsOf(errorSchema, answer.body)).toBeNull()
 }
 
-/** The status for an announced body that is never sent. */
+/** Returns the status of the response to a request that announces a body and never sends it. */
 const announce = async (method: string, path: string, bytes: number, headers: Record<string, string>) => {
   const connection = openConnection(Number(new URL(server.origin).port))
   const lines = Object.entries({ host: '127.0.0.1', 'content-length': `${bytes}`, ...headers })
@@ -52,7 +54,7 @@ const announce = async (method: string, path: string, bytes: number, headers: Re
 const isAudited = ({ method, unaudited, audited }: SweptOperation) =>
   audited || (method !== 'GET' && method !== 'HEAD' && !unaudited)
 
-/** With the lowest allowed role; security/access.test.ts tests the higher ones. */
+/** Creates a key with the lowest role that is allowed. security/access.test.ts tests the higher ones. */
 const keyFor = async ({ access }: SweptOperation, org: Org) => {
   if (access === 'service') return serviceKey
   return access === 'public' ? org.key : (await makeKey(server, org.key, access.role)).key
@@ -64,7 +66,7 @@ const { rows: tenantTables } = await sql<{ name: string }>`
   server.deps.db,
 )
 
-/** Everything stored for an organization, except when a key was last used. */
+/** Returns everything that is stored for an organization, except when a key was last used. */
 const stateOf = async (org: string): Promise<string> => {
   const ofEach = tenantTables.map(
     ({ name }) => sql`SELECT ${name}::text AS name, to_jsonb(t) AS row
@@ -81,7 +83,7 @@ const countAudit = async (): Promise<number> => {
   return rows[0]?.count ?? Number.NaN
 }
 
-// It is the same for every caller, so it is checked once.
+// The document is the same for every caller, so it is checked once.
 if (inject('processes') === undefined) {
   describe('the document', () => {
     it('has an operation ID, a summary, a tag, examples, and a default error for each operation', () => {
@@ -109,7 +111,10 @@ const resolved = (schema: JsonSchema): JsonSchema =>
 /** Properties that a caller might try to set. */
 const hopes = ['surprise', 'id', 'organizationId', 'role', 'createdAt', 'createdByUserId', 'constructor', '__proto__']
 
-/** Returns the value with unknown properties in every object with listed properties, and their paths. */
+/**
+ * Adds unknown properties to every object whose properties are listed. Returns the changed value and the paths of the
+ * additions.
+ */
 const withHopes = (given: JsonSchema, value: unknown, at = ''): { value: unknown; paths: string[] } => {
   const schema = resolved(given)
   if (schema.anyOf) {
@@ -128,7 +133,7 @@ const withHopes = (given: JsonSchema, value: unknown, at = ''): { value: unknown
   const unknown = hopes.filter((name) => !Object.hasOwn(schema.properties ?? {}, name))
   const added = schema.additionalProperties === false ? unknown : []
   return {
-    // From entries, because an assignment to __proto__ adds no property.
+    // Assigning to `__proto__` would add no property, but `Object.fromEntries` does.
     value: Object.fromEntries([
       ...properties.map((each) => [each.name, each.value]),
       ...added.map((name) => [name, 'owner']),
@@ -173,7 +178,7 @@ describe.each(operations)('$name', (swept) => {
       expectError(answer, 400, 'validation failed')
       expect(answer.body.details.issues).toContainEqual({ path: 'id', message: 'must be a UUID' })
     }
-    // Foreign senders add properties, and use their own content types.
+    // Foreign senders add properties and use their own content types.
     if (!foreign) {
       const answer = await send(`${filled}${filled.includes('?') ? '&' : '?'}surprise=1`)
       expectError(answer, 400, 'validation failed')

@@ -9,7 +9,7 @@ export type TestDatabase = { connection: pg.PoolConfig; drop: () => Promise<void
 
 let maintenance: pg.Pool | undefined
 
-/** One connection for all files of a process, which does not keep the process alive. */
+/** Opens one connection for all files of a process. It does not keep the process alive. */
 const connectForMaintenance = ({ connection }: TestDatabaseServer): pg.Pool => {
   const target = 'connectionString' in connection ? connection : inDatabase(connection, 'postgres')
   const pool = new pg.Pool({ ...target, max: 1, idleTimeoutMillis: 0, allowExitOnIdle: true })
@@ -18,7 +18,7 @@ const connectForMaintenance = ({ connection }: TestDatabaseServer): pg.Pool => {
   return pool
 }
 
-/** A separate migrated database; `empty` creates one without tables. */
+/** Creates a separate migrated database, or one without tables if `empty` is set. */
 export const testDatabase = async (options: { empty?: boolean } = {}): Promise<TestDatabase> => {
   const server = inject('testServer')
   const name = `test_${process.pid}_${randomBytes(6).toString('hex')}`
@@ -28,10 +28,10 @@ export const testDatabase = async (options: { empty?: boolean } = {}): Promise<T
     await maintenance.query(statement)
   }
   const template = options.empty ? 'template0' : server.template
-  // An empty one is a plain database of the coordinator, unless the test distributes it.
+  // An empty database only exists on the coordinator until its test distributes it.
   await run(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`, !options.empty)
   const drop = async () => {
-    // Citus's background work takes longer to end than DROP DATABASE waits.
+    // Citus's background workers take longer to end than DROP DATABASE waits.
     const end = `SELECT pg_terminate_backend(pid, 30000) FROM pg_stat_activity WHERE datname = '${name}'`
     if (coordinatorUrl) await run(end, true)
     await run(`DROP DATABASE IF EXISTS ${name} (FORCE)`, true)
@@ -39,11 +39,11 @@ export const testDatabase = async (options: { empty?: boolean } = {}): Promise<T
   return { connection: inDatabase(server.connection, name), drop }
 }
 
-/** As in a variable; tests connect to a folder with a socket. */
+/** Returns the URL of a database, as in EARSHOT_DATABASE_URL. Tests connect to a folder with a socket. */
 export const databaseUrl = ({ connectionString, host, port = 5432, user, database }: pg.PoolConfig): string =>
   connectionString ?? `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host ?? '')}&port=${port}`
 
-/** A database behind an unreliable network. */
+/** Puts a database behind an unreliable network. */
 export const behindPassage = async (connection: pg.PoolConfig) => {
   const { host, port, user, password, database, ssl } = new pg.Client(connection)
   const passage = await openPassage(() =>

@@ -1,4 +1,4 @@
-// The command as people run it: real processes, with their own data directory.
+// Runs the command as people do: in real processes, each with its own data directory.
 import { type ChildProcess, execFile, fork, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
@@ -29,14 +29,17 @@ const environment = (switches: Record<string, string>): NodeJS.ProcessEnv => ({
   ...switches,
 })
 
-/** The process id of the database of a data directory. */
+/** Returns the process ID of a data directory's database. */
 export const findPostmaster = async (dataDir: string): Promise<number> => {
   const pid = Number.parseInt(await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8'), 10)
   if (!(pid > 0)) throw new Error(`no database runs on ${dataDir}`)
   return pid
 }
 
-/** Lines of `ps` about processes that use this folder, or were started here and are dead but not reaped. */
+/**
+ * Lists lines of `ps` about processes that use this folder, and about children of this process that are dead but not
+ * reaped.
+ */
 export const listProcesses = async (folder: string): Promise<string[]> => {
   const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,ppid=,stat=,args='], { maxBuffer: 10_000_000 })
   const lines = stdout.split('\n').map((line) => line.trim())
@@ -45,15 +48,16 @@ export const listProcesses = async (folder: string): Promise<string[]> => {
 }
 
 /**
- * A folder that is removed after the test, or after the file outside of tests, together with the processes that use it.
+ * Creates a folder. It is removed after the test, together with the processes that use it, or after the file if no test
+ * runs.
  */
 export const makeDataDir = async (): Promise<string> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'earshot-process-'))
-  // As root, the database runs as another user, who must have access to the parent folders.
+  // If this process runs as root, the database runs as another user, who must be able to enter the parent folders.
   await chmod(dataDir, 0o711)
   afterwards(async () => {
     for (const line of await listProcesses(dataDir)) {
-      // Only the processes with this folder in their arguments; their children end with them.
+      // Only processes with this folder in their arguments need to be killed. Their children end with them.
       if (line.includes(dataDir)) signal(Number.parseInt(line, 10), 'SIGKILL')
     }
     await rm(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
@@ -61,7 +65,7 @@ export const makeDataDir = async (): Promise<string> => {
   return dataDir
 }
 
-/** The variables of a service with an existing database: it starts in half the time. */
+/** Returns the variables of a service with an existing database, which starts in half the time. */
 export const switchesOnTestDatabase = async () => {
   const dataDir = await makeDataDir()
   const { connection, drop } = await testDatabase()
@@ -73,7 +77,7 @@ export const switchesOnTestDatabase = async () => {
   }
 }
 
-/** Below the system's ephemeral ports, so that nothing else gets it first. */
+/** Returns a free port below the system's ephemeral ports, so that no other process takes it first. */
 export const takeFreePort = async (): Promise<number> => {
   const port = randomInt(20_000, 32_000)
   const server = createServer()
@@ -90,16 +94,19 @@ export type Ended = { code: number | null; signal: NodeJS.Signals | null }
 
 export type RunningEarshot = {
   child: ChildProcess
-  /** Empty for a process that only runs jobs. */
+  /** The URL of the process, empty if it only runs jobs. */
   origin: string
-  /** The health URL of a process that only runs jobs; empty for others, and if it opens no port. */
+  /**
+   * The health URL of a process that only runs jobs. It is empty for other processes, and for those without an open
+   * port.
+   */
   healthOrigin: string
   stdout: () => string
   stderr: () => string
   ended: Promise<Ended>
 }
 
-/** Waiting outside of tests has no timeout otherwise. */
+/** Vitest's timeout doesn't apply outside of tests. */
 const limitMs = 60_000
 
 const late = async (told: () => string): Promise<never> => {
@@ -111,7 +118,7 @@ const readyLine = /^Earshot (?:is ready at (\S+)|is running jobs\.(?: Health che
 
 type Start = { file?: string; args?: string[]; cwd?: string; detached?: boolean }
 
-/** Starts a process and waits until it is ready. It is killed after the test if it still runs. */
+/** Starts a process and waits until it is ready. The process is killed after the test if it still runs. */
 export const startEarshot = async (switches: Record<string, string>, start: Start = {}): Promise<RunningEarshot> => {
   const { file = command, args = ['serve'], cwd = tmpdir(), detached = false } = start
   const child = spawn(file, args, { cwd, detached, stdio: ['ignore', 'pipe', 'pipe'], env: environment(switches) })
@@ -140,7 +147,7 @@ export const startEarshot = async (switches: Record<string, string>, start: Star
   return { child, ...origins, ended, stdout: () => stdout, stderr: () => stderr }
 }
 
-/** To the process and its children, like Ctrl-C in a terminal. */
+/** Sends a signal to the process and its children, like Ctrl-C in a terminal. */
 export const killGroup = (child: ChildProcess, name: NodeJS.Signals): void => {
   if (child.pid !== undefined) signal(-child.pid, name)
 }
@@ -156,7 +163,7 @@ export const runEarshot = (args: string[], switches: Record<string, string>, tim
 
 let commands: { child: ChildProcess; ended: Promise<never> } | undefined
 
-/** It ends with this process, and does not keep it alive. */
+/** Starts a process that runs commands. It ends with this process, but doesn't keep it alive. */
 const startCommands = () => {
   const env = { ...inheritedEnvironment(), NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/earshot') }
   const file = join(import.meta.dirname, 'commands-process.ts')
@@ -172,8 +179,8 @@ const startCommands = () => {
 }
 
 /**
- * Like `runEarshot`, but runs commands one after the other in one process, which loads the code once, in a tenth of the
- * time: for further cases of a command that another test runs in a real process.
+ * Runs commands like `runEarshot`, but all in one process, which loads the code only once. This takes a tenth of the
+ * time, and suits further cases of a command that another test runs in a real process.
  */
 export const runInOne: typeof runEarshot = async (args, switches) => {
   commands ??= startCommands()
@@ -183,7 +190,7 @@ export const runInOne: typeof runEarshot = async (args, switches) => {
   return Promise.race([told, ended, late(() => `earshot ${args.join(' ')} did not end`)])
 }
 
-/** Requests JSON and accepts any status. */
+/** Sends a request and returns the JSON response, whatever its status is. */
 export const ask = async (origin: string, method: string, path: string, key: string, body?: unknown) => {
   const response = await fetch(new URL(path, origin), {
     method,
@@ -195,7 +202,7 @@ export const ask = async (origin: string, method: string, path: string, key: str
   return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }
 }
 
-/** An organization with its owner's key, made with the service key. */
+/** Creates an organization with the service key, and returns its owner's key. */
 export const provision = async (origin: string) => {
   const slug = `o-${crypto.randomUUID()}`
   const owner = { email: `${slug}@example.com`, name: 'Olga Owner' }
@@ -204,7 +211,7 @@ export const provision = async (origin: string) => {
   return { id: body.organization.id as string, slug, key: body.apiKey.key as string, keyId: body.apiKey.id as string }
 }
 
-/** The queue of a data directory that another process serves. */
+/** Opens the queue of a data directory that another process serves. */
 export const openQueue = async (dataDir: string) => {
   const log = openLog({ write: () => {} })
   const embedded = await openEmbedded({ dataDir, log, applicationName: 'test' })

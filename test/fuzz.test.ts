@@ -8,19 +8,19 @@ import { acceptedCall, fillPath, listOperations, pathWith, type SweptOperation, 
 import { openConnection, type RawAnswer, type RawConnection } from './raw-http.ts'
 import { serviceKey, testServer } from './server.ts'
 
-/** Anyone can send anything. It must not break or block the service, or get an unclear response. */
+/** Anyone can send anything. No request may break or block the service, or get an unclear response. */
 
 /**
- * `FUZZ_SEED=… vitest run test/fuzz` sends the same requests again; `FUZZ_REQUESTS=2000` sets the number per operation.
+ * `FUZZ_SEED=… vitest run test/fuzz` sends the same requests again. `FUZZ_REQUESTS=2000` sets the number per operation.
  */
 const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 32))
 const requestsPerOperation = Number(process.env.FUZZ_REQUESTS ?? 40)
-/** Without a body, less can be wrong. */
+/** Fewer things can be wrong with a request without a body. */
 const requestsTo = ({ bodies, raw }: Sound) => Math.ceil(requestsPerOperation * (bodies.length > 0 || raw ? 1 : 2 / 3))
 const concurrency = 16
 
 const server = await testServer({
-  // People created along the way sign in from their own IP addresses.
+  // People who are created during the test sign in from their own IP addresses.
   EARSHOT_TRUST_PROXY: '1',
   EARSHOT_LIMITS: 'ratePerSecond=1000000,rateBurst=1000000',
 })
@@ -29,7 +29,7 @@ const { call } = server
 const operations = listOperations(server).filter(({ name }) => name !== 'GET /v1/stream')
 const { port } = server.deps.listening
 
-// Requested from the engine here, so that the test needs no flag.
+// The engine provides the function here, so that the test needs no command-line flag.
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 const heapMegabytes = () => {
@@ -54,12 +54,12 @@ const faultsOf = ({ status, headers, body }: RawAnswer, head: boolean): string[]
 
 const show = (bytes: Buffer) => JSON.stringify(bytes.subarray(0, 1_500).toString('latin1'))
 
-/** Sends requests over a few keep-alive connections, and counts the responses. */
+/** Sends requests over a few keep-alive connections, and counts the responses by status. */
 const sendAll = async (requests: Iterable<Malformed>) => {
   const statuses: Record<string, number> = {}
   const failures: string[] = []
   const queue = requests[Symbol.iterator]()
-  /** Sends a request, and returns what is wrong with its answers. */
+  /** Sends a request, and describes what is wrong with its responses. */
   const faultsOfExchange = async (connection: RawConnection, { bytes, head, last }: Malformed) => {
     const answers = await connection.exchange(bytes, { head, last })
     for (const { status } of answers) statuses[status] = (statuses[status] ?? 0) + 1
@@ -109,20 +109,20 @@ function* repeat(times: number, random: SeededRandom, sound: Sound): Generator<M
   for (let i = 0; i < times; i++) yield malform(random, sound)
 }
 
-/** From its own organization, so that none meets another one's data or limits. */
+/** Each request comes from its own organization, so that it can't reach the data or limits of another one. */
 const makeSoundRequest = async (swept: SweptOperation): Promise<Sound> => {
   const target = await makeOrganization(server)
   const path = swept.path.startsWith('/files/') ? await filePath(target) : await fillPath(server, swept, target)
   return soundRequest(swept, path, target.key)
 }
 
-/** Runs once first, so that lazily created objects exist when memory is first measured. */
+/** Sends requests once before memory is first measured, so that lazily created objects exist already. */
 const warmUp = async () => {
   const shared = await makeOrganization(server)
   const idsOf = sharedIds(server, shared)
   const requests: Malformed[] = []
   for (const swept of operations) {
-    // One of them would suspend the organization.
+    // A service request could suspend the organization.
     if (swept.access === 'service' || swept.path.startsWith('/files/')) continue
     const sound = soundRequest(swept, pathWith(swept, await idsOf(swept)), shared.key)
     requests.push(...repeat(5, seededRandom(0), sound))
@@ -166,7 +166,7 @@ it.each(operations.map((swept, index) => ({ ...swept, index })))(
 describe('what is hardly HTTP', () => {
   const request = 'GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n'
 
-  /** Every response is one of ours, and the connection ends. */
+  /** Expects that every response is one of the service's own, and that the connection ends. */
   const expectRefused = async (bytes: string | Buffer) => {
     const connection = openConnection(port)
     const answers = await connection.exchange(bytes, { last: true })

@@ -1,4 +1,4 @@
-// One PostgreSQL for the whole run, with a migrated database that each test file clones.
+// Starts one PostgreSQL for the whole run, with a migrated database that each test file clones.
 
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -12,25 +12,25 @@ import { isAlive, isPostmasterOf, signal, waitForEnd } from '../server/platform/
 import { coordinatorUrl, onEachNode, spreadTemplate } from './citus.ts'
 import { noteSegments, sharedMemory } from './shared-memory.ts'
 
-/** A server, and the database on it that `testDatabase()` clones. */
+/** The address of a server, and the database on it that `testDatabase()` clones. */
 export type TestDatabaseServer = {
   connection: { connectionString: string } | { host: string; port: number; user: string; ssl: false }
   template: string
-  /** Volatile functions, in all their forms. */
+  /** The names of volatile functions. */
   changingFunctions: string[]
 }
 
 declare module 'vitest' {
   interface ProvidedContext {
     testServer: TestDatabaseServer
-    /** How many processes replace the test's own, if several (test/scale). */
+    /** The number of processes that answer requests instead of the test's own process (test/scale). */
     processes?: number
   }
 }
 
 const log = pino({ level: 'error' })
 
-/** Losing these databases in a crash loses nothing. */
+/** A crash may lose these databases, because they only contain test data. */
 const fastSettings = {
   fsync: 'off',
   full_page_writes: 'off',
@@ -44,7 +44,7 @@ const fastSettings = {
 
 const folderPrefix = 'earshot-test-'
 
-/** Removes the leftovers of a killed run: its server, which is still running, and its folder. */
+/** Removes the leftovers of killed runs: their servers, which are still running, and their folders. */
 const sweepKilledRuns = async () => {
   for (const name of await readdir(tmpdir())) {
     const runner = Number(new RegExp(`^${folderPrefix}(\\d+)-`).exec(name)?.[1])
@@ -64,7 +64,7 @@ const openServer = async (): Promise<{ connection: TestDatabaseServer['connectio
   if (connectionString) return { connection: { connectionString }, close: async () => {} }
   await sweepKilledRuns()
   const dataDir = await mkdtemp(join(tmpdir(), `${folderPrefix}${process.pid}-`))
-  // As root, the database runs as another user, who must have access to the parent folders.
+  // If this process runs as root, the database runs as another user, who must be able to enter the parent folders.
   await chmod(dataDir, 0o711)
   const remove = () => rm(dataDir, { recursive: true, force: true })
   try {
@@ -100,7 +100,7 @@ const listChangingFunctions = async (client: pg.Client): Promise<string[]> => {
 
 const template = `earshot_template_${process.pid}`
 
-/** pg prefers the database in a URL to the separate option. */
+/** The database is set in the URL, because pg prefers it to the separate option. */
 export const inDatabase = (connection: TestDatabaseServer['connection'], database: string): pg.PoolConfig => {
   if (!('connectionString' in connection)) return { ...connection, database }
   const url = new URL(connection.connectionString)
@@ -135,7 +135,7 @@ export default async (project: TestProject) => {
     } finally {
       await close()
       await sweepSegments()
-      // Left by programs that tests run, such as npm; harmless otherwise.
+      // Programs that tests run, such as npm, leave this cache behind. It only matters in memory.
       if (tmpdir() === sharedMemory) await rm(join(tmpdir(), 'node-compile-cache'), { recursive: true, force: true })
     }
   }

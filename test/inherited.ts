@@ -1,4 +1,4 @@
-/** This process's options do not apply to the services that it starts. */
+/** Returns this process's environment without the options that must not apply to the services it starts. */
 export const inheritedEnvironment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(
     Object.entries(process.env).filter(

@@ -19,11 +19,11 @@ type State = {
   forged: boolean
   /** The response of the user info endpoint. */
   userInfo: Claims | undefined
-  /** Whether it accepts requests without responding. */
+  /** Whether the issuer accepts requests without responding. */
   silent: boolean
 }
 
-/** An OpenID Connect issuer: anyone sent there returns as the person that was set last. */
+/** Starts an OpenID Connect issuer. Anyone who is sent to it returns as the person that the test set last. */
 export const openIssuer = async (whenOver?: Parameters<typeof serve>[1]) => {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const strange = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
@@ -71,7 +71,7 @@ export const openIssuer = async (whenOver?: Parameters<typeof serve>[1]) => {
     return tokens ? send(tokens) : send({ error: 'invalid_grant' }, 400)
   }, whenOver)
 
-  /** Remembers who is to sign in, and returns the address that the browser goes back to. */
+  /** Remembers who signs in, and returns the address that the browser goes back to. */
   const authorize = (query: URLSearchParams): string => {
     const code = randomUUID()
     codes.set(code, {

@@ -9,7 +9,7 @@ import { deliver } from '../server/webhooks/deliveries/jobs.ts'
 import { sampleBytes } from './samples/ingest/sample.ts'
 import { serviceKey, type TestServer } from './server.ts'
 
-/** Creates what tests need, through the API. */
+/** These functions create what tests need, through the API. */
 
 const made = async <T>(answer: Promise<{ status: number; text: string; body: T }>): Promise<T> => {
   const { status, text, body } = await answer
@@ -19,7 +19,7 @@ const made = async <T>(answer: Promise<{ status: number; text: string; body: T }
 
 type Switches = { entitlements?: Record<string, boolean>; features?: Record<string, boolean> }
 
-/** A separate organization, with its owner's key. */
+/** Creates a separate organization, and returns it with its owner's key. */
 export const makeOrganization = async (server: TestServer, switches: Switches = {}) => {
   const name = `Organization ${randomUUID()}`
   const owner = { email: `${randomUUID()}@example.com`, name: 'Olga Owner' }
@@ -28,7 +28,7 @@ export const makeOrganization = async (server: TestServer, switches: Switches = 
   return { id: organization.id as string, key: apiKey.key as string, keyId: apiKey.id as string, organization }
 }
 
-/** A key with a role, for the creator of `key`. */
+/** Creates a key with a role, for the creator of `key`. */
 export const makeKey = async (server: TestServer, key: string, role: Role, expiresAt?: string) => {
   const body = { name: `A ${role}'s key`, role, ...(expiresAt && { expiresAt }) }
   const created = await made(server.call('POST', '/v1/api-keys', { key, body }))
@@ -66,7 +66,7 @@ const conversationOf = (fields: object) => ({
 export const makeConversation = (server: TestServer, key: string, fields: object = {}) =>
   made(server.call('POST', '/v1/conversations', { key, body: conversationOf(fields) }))
 
-/** One for each of the given properties, with one request; the IDs are in order. */
+/** Creates a conversation from each of the given properties, with one request. Returns their IDs in the same order. */
 export const makeConversations = async (server: TestServer, key: string, each: object[]): Promise<string[]> => {
   const conversations = each.map(conversationOf)
   const { status, text, body } = await server.call('POST', '/v1/conversations/batch', { key, body: { conversations } })
@@ -75,7 +75,7 @@ export const makeConversations = async (server: TestServer, key: string, each: o
   return body.data.map(({ id }: { id: string }) => id)
 }
 
-/** A second of silence or more: a complete WAV file of the given length. */
+/** Returns a complete WAV file of the given length, which is at least a second of silence. */
 export const wav = (bytes = 1_044): Uint8Array<ArrayBuffer> => {
   const file = Buffer.alloc(bytes)
   file.write('RIFF', 0)
@@ -97,7 +97,7 @@ export const wav = (bytes = 1_044): Uint8Array<ArrayBuffer> => {
   return new Uint8Array(file)
 }
 
-/** A conversation with an uploaded recording. */
+/** Creates a conversation with an uploaded recording. */
 export const makeRecording = async (server: TestServer, key: string, raw = wav()) => {
   const conversation = await makeConversation(server, key)
   const headers = { 'content-type': 'audio/wav' }
@@ -106,20 +106,20 @@ export const makeRecording = async (server: TestServer, key: string, raw = wav()
   return conversation
 }
 
-/** A conversation with a metric of the key `csat`. */
+/** Creates a conversation with a metric whose key is `csat`. */
 export const makeMetric = async (server: TestServer, key: string) => {
   const conversation = await makeConversation(server, key)
   await made(server.call('PUT', `/v1/conversations/${conversation.id}/metrics/csat`, { key, body: { value: 4.5 } }))
   return conversation
 }
 
-/** An external monitor. */
+/** Creates an external monitor. */
 export const makeMonitor = (server: TestServer, key: string, fields: object = {}) => {
   const body = { name: `Monitor ${randomUUID()}`, kind: 'external', definition: {}, ...fields }
   return made(server.call('POST', '/v1/monitors', { key, body }))
 }
 
-/** Without filters, with a conversation in it. */
+/** Creates a bucket without filters that contains a conversation. */
 export const makeBucket = async (server: TestServer, key: string, fields: object = {}) => {
   const { id } = await makeConversation(server, key)
   const bucket = await made(
@@ -131,7 +131,7 @@ export const makeBucket = async (server: TestServer, key: string, fields: object
   return { id: bucket.id as string, conversationId: id as string }
 }
 
-/** A review in progress, in a new bucket. */
+/** Claims a review in a new bucket. */
 export const makeClaim = async (server: TestServer, key: string, fields: object = {}) => {
   const bucket = await makeBucket(server, key, fields)
   const { status, text, body } = await server.call('POST', `/v1/buckets/${bucket.id}/claim`, { key })
@@ -139,7 +139,7 @@ export const makeClaim = async (server: TestServer, key: string, fields: object 
   return { id: body.id as string, bucketId: bucket.id, conversationId: bucket.conversationId }
 }
 
-/** Two completed reviews of a conversation with different judgments, in a new bucket, and the disagreement. */
+/** Creates a bucket with a conversation that two people have judged differently, and returns the disagreement. */
 export const makeDispute = async (server: TestServer, key: string, fields: object = {}) => {
   const { id: monitorId } = await makeMonitor(server, key)
   const bucket = await makeBucket(server, key, { reviewsPerConversation: 2, ...fields })
@@ -160,8 +160,8 @@ export const makeDispute = async (server: TestServer, key: string, fields: objec
 type Judgment = { monitorId: string; monitorVersion?: number; correctResult: 'affected' | 'not_affected' | 'unsure' }
 
 /**
- * A judgment by the creator of `key`. Written directly to the database, because the API rejects judgments without a
- * result.
+ * Creates a review by the creator of `key`. It is written directly to the database, because the API rejects judgments
+ * without a result.
  */
 export const makeReview = async (
   { call, deps: { db } }: TestServer,
@@ -170,7 +170,7 @@ export const makeReview = async (
   status: 'in_progress' | 'completed' | 'skipped' = 'completed',
 ) => {
   const { organization, member } = (await call('GET', '/v1/me', { key })).body
-  // The service has just returned it.
+  // The service has just returned this ID, so it is valid.
   const org = orgIdOf(organization.id)
   const id = newId()
   await db.transaction().execute(async (trx) => {
@@ -201,7 +201,7 @@ export const makeReview = async (
   return id
 }
 
-/** A run over a year of conversations, by a rule. */
+/** Starts a run of a new rule over a year of conversations. */
 export const makeRun = async (server: TestServer, key: string) => {
   const monitor = await makeMonitor(server, key, { kind: 'rule', definition: { expression: 'true' } })
   const body = { since: '2026-01-01T00:00:00Z', until: '2027-01-01T00:00:00Z' }
@@ -210,7 +210,7 @@ export const makeRun = async (server: TestServer, key: string) => {
   return { id: run.id as string, monitorId: monitor.id as string }
 }
 
-/** An agent with two versions of its prompt. */
+/** Creates an agent with two versions of its prompt. */
 export const makeArms = async (server: TestServer, key: string) => {
   const agent = await makeAgent(server, key)
   const [a, b] = [
@@ -220,7 +220,7 @@ export const makeArms = async (server: TestServer, key: string) => {
   return { agentId: agent.id as string, armAVersionId: a.id as string, armBVersionId: b.id as string }
 }
 
-/** The body that launches an experiment on one monitor. */
+/** Returns the body that launches an experiment on a new monitor. */
 export const makeLaunch = async (server: TestServer, key: string, fields: object = {}) => {
   const monitor = await makeMonitor(server, key)
   const outcomes = { outcomeMetricIds: [monitor.id as string], primaryMetricId: monitor.id as string }
@@ -230,7 +230,7 @@ export const makeLaunch = async (server: TestServer, key: string, fields: object
 export const makeExperiment = async (server: TestServer, key: string, fields: object = {}) =>
   made(server.call('POST', '/v1/experiments', { key, body: await makeLaunch(server, key, fields) }))
 
-/** A group from an experiment's launch. */
+/** Creates a group by launching an experiment. */
 export const makeMonitorGroup = async (server: TestServer, key: string) => {
   const { monitorGroupId } = await makeExperiment(server, key, { newMonitorGroupName: `Group ${randomUUID()}` })
   return monitorGroupId as string
@@ -250,7 +250,7 @@ export const makeExport = async (server: TestServer, key: string) => {
   return answer.body
 }
 
-/** The body of a schedule that notifies a new endpoint of each run. */
+/** Returns the body of a schedule that notifies a new endpoint of each run. */
 export const makeScheduleBody = async (server: TestServer, key: string) => {
   const { since: _since, until: _until, ...config } = await makeExportConfig(server, key)
   return {
@@ -265,7 +265,7 @@ export const makeScheduleBody = async (server: TestServer, key: string) => {
 export const makeExportSchedule = async (server: TestServer, key: string) =>
   made(server.call('POST', '/v1/export-schedules', { key, body: await makeScheduleBody(server, key) }))
 
-/** Of a new experiment. */
+/** Exports a new experiment. */
 export const makeExperimentExport = async (server: TestServer, key: string) => {
   const { id: experimentId } = await makeExperiment(server, key)
   const body = { operationId: randomUUID(), config: {} }
@@ -274,10 +274,10 @@ export const makeExperimentExport = async (server: TestServer, key: string) => {
   return { experimentId: experimentId as string, id: answer.body.id as string }
 }
 
-/** Created by a spike of a new monitor, with one conversation. */
+/** Creates a finding about a spike of a new monitor, with one conversation. */
 export const makeFinding = async (server: TestServer, key: string, title = 'Refunds rise') => {
   const { db } = server.deps
-  // The service has just returned it.
+  // The service has just returned this ID, so it is valid.
   const org = orgIdOf((await server.call('GET', '/v1/me', { key })).body.organization.id)
   const [monitor, conversation] = [await makeMonitor(server, key), await makeConversation(server, key)]
   const [monitorId, conversationId] = [monitor.id as string, conversation.id as string]
@@ -288,7 +288,7 @@ export const makeFinding = async (server: TestServer, key: string, title = 'Refu
   return { id: filed.id, monitorId, conversationId }
 }
 
-/** Rich text with one paragraph. */
+/** Returns rich text with one paragraph. */
 export const richText = (text: string) => ({
   type: 'doc',
   content: [{ type: 'paragraph', content: [{ type: 'text', text }] }],
@@ -303,7 +303,7 @@ export const makeComment = async (server: TestServer, key: string, findingId: st
 export const makeSavedView = (server: TestServer, key: string, filter: object = {}) =>
   made(server.call('POST', '/v1/saved-views', { key, body: { name: `View ${randomUUID()}`, filter } }))
 
-/** The secrets and signatures of test integrations: only the secret, in a header. */
+/** The headers that authenticate webhooks of test integrations. Vapi sends only the secret. */
 export const webhookHeaders = { 'x-vapi-secret': 'the-secret-of-a-provider' }
 
 export const makeIntegration = (server: TestServer, key: string, fields: object = {}) => {
@@ -311,7 +311,7 @@ export const makeIntegration = (server: TestServer, key: string, fields: object 
   return made(server.call('POST', '/v1/integrations', { key, body }))
 }
 
-/** An integration that has received one call. */
+/** Creates an integration that has received one call. */
 export const makeDelivery = async (server: TestServer, key: string) => {
   const integration = await makeIntegration(server, key)
   const raw = new Uint8Array(sampleBytes('vapi_end_of_call_report.json'))
@@ -321,7 +321,7 @@ export const makeDelivery = async (server: TestServer, key: string) => {
   return { integrationId: integration.id as string, deliveryId: answer.body.deliveryId as string }
 }
 
-/** An integration with a list of calls at the provider. */
+/** Creates an integration that syncs calls from its provider. */
 export const makeSyncedIntegration = async (server: TestServer, key: string) => {
   const { id } = await makeIntegration(server, key)
   const body = { apiKey: 'an-api-key' }
@@ -330,13 +330,13 @@ export const makeSyncedIntegration = async (server: TestServer, key: string) => 
   return id as string
 }
 
-/** One that waits for approval. */
+/** Creates a webhook endpoint that waits for approval. */
 export const makeWebhookEndpoint = (server: TestServer, key: string, fields: object = {}) => {
   const body = { name: 'Warehouse', url: 'https://hooks.example.com/earshot', ...fields }
   return made(server.call('POST', '/v1/webhook-endpoints', { key, body }))
 }
 
-/** One that an admin has approved. */
+/** Creates a webhook endpoint that an admin has approved. */
 export const makeActiveWebhookEndpoint = async (server: TestServer, key: string, fields: object = {}) => {
   const endpoint = await makeWebhookEndpoint(server, key, fields)
   const { status, text } = await server.call('POST', `/v1/webhook-endpoints/${endpoint.id}/approve`, { key })
@@ -344,7 +344,7 @@ export const makeActiveWebhookEndpoint = async (server: TestServer, key: string,
   return endpoint
 }
 
-/** A test event that was never sent, because its endpoint was disabled; now it is active again. */
+/** Creates a test event that was never sent, because its endpoint was disabled. The endpoint is active again. */
 export const makeFailedWebhookDelivery = async (server: TestServer, key: string) => {
   const { id } = await makeActiveWebhookEndpoint(server, key)
   const post = (verb: string) => server.call('POST', `/v1/webhook-endpoints/${id}/${verb}`, { key })
@@ -362,7 +362,9 @@ export const makeDestination = (server: TestServer, key: string, fields: object 
   )
 }
 
-/** A test message that was never sent, because its destination was disabled; now it is active again. */
+/**
+ * Creates a test message that was never sent, because its destination was disabled. The destination is active again.
+ */
 export const makeFailedMessageDelivery = async (server: TestServer, key: string) => {
   const { id } = await makeDestination(server, key)
   const { body: delivery } = await server.call('POST', `/v1/destinations/${id}/test`, { key })
@@ -373,7 +375,7 @@ export const makeFailedMessageDelivery = async (server: TestServer, key: string)
   return { destinationId: id as string, deliveryId: delivery.id as string }
 }
 
-/** An ownership rule that sends every incident to a new destination. */
+/** Creates an ownership rule that sends every incident to a new destination. */
 export const makeOwnershipRule = async (server: TestServer, key: string, fields: object = {}) => {
   const destinationIds = [(await makeDestination(server, key)).id]
   const body = { name: `Rule ${randomUUID()}`, destinationIds, ...fields }
@@ -387,16 +389,16 @@ export const makeAlertRule = (server: TestServer, key: string, fields: object = 
   )
 }
 
-/** A firing incident of a rule that every conversation meets. */
+/** Creates a firing incident of a rule that every conversation meets. */
 export const makeAlertIncident = async (server: TestServer, key: string): Promise<string> => {
   const rule = await makeAlertRule(server, key)
   await makeConversation(server, key, { startedAt: new Date(server.clock.now().getTime() - 60_000).toISOString() })
-  // Due by the clock of any process that checks it.
+  // The rule is due by the clock of any process that checks it.
   const due = { next_check_at: new Date(0) }
   await server.deps.db.updateTable('alert_rules').set(due).where('id', '=', rule.id).execute()
   await server.deps.jobs.enqueue(server.deps.db, checkAlertRules, {})
   await server.deps.jobs.drain([checkAlertRules], server.deps)
-  // With several processes, another one may run the check.
+  // If there are several processes, another one may check the rule.
   for (let polls = 0; polls < 300; polls++) {
     const { body } = await server.call('GET', `/v1/alert-incidents?ruleId=${rule.id}`, { key })
     if (body.data[0]) return body.data[0].id
@@ -409,25 +411,26 @@ export const makeAlertIncident = async (server: TestServer, key: string): Promis
 export const password = 'correct horse battery staple'
 
 /**
- * A separate IP address, which a server with EARSHOT_TRUST_PROXY=1 trusts: attempts to sign in are counted by address.
+ * Returns headers with a random IP address, because attempts to sign in are counted by address. A server with
+ * EARSHOT_TRUST_PROXY=1 trusts them.
  */
 export const elsewhere = () => ({ 'x-forwarded-for': Array.from({ length: 4 }, () => randomInt(1, 255)).join('.') })
 
-/** The body that accepts an invitation. */
+/** Returns the body that accepts an invitation. */
 export const acceptance = (invitationUrl: string) => ({
   token: new URL(invitationUrl).hash.slice(1),
   name: 'Pia Person',
   password,
 })
 
-/** The Cookie header that a browser would send after a response. */
+/** Returns the Cookie header that a browser would send after a response. */
 export const cookieOf = ({ headers }: { headers: Headers }): string =>
   headers
     .getSetCookie()
     .map((cookie) => cookie.split(';')[0])
     .join('; ')
 
-/** A signed-in member. The headers are those of a page of this origin. */
+/** Creates a signed-in member. The headers are those of a page of this origin. */
 export const makePerson = async (server: TestServer, key: string, role: Role = 'member', from = elsewhere()) => {
   const member = await makeMember(server, key, role)
   const body = acceptance(member.invitationUrl)

@@ -1,4 +1,4 @@
-// Random malformed requests, the same for the same seed.
+// Creates random malformed requests, which are the same for the same seed.
 import {
   oddAuthorizations,
   oddBodies,
@@ -22,7 +22,7 @@ export type SeededRandom = {
   pick: <T>(from: readonly T[]) => T
 }
 
-/** Mulberry32: small, fast, and uniform enough to choose faults. */
+/** Returns random numbers by the Mulberry32 algorithm, which is small, fast, and uniform enough to choose faults. */
 export const seededRandom = (seed: number): SeededRandom => {
   let state = seed >>> 0
   const next = () => {
@@ -36,12 +36,12 @@ export const seededRandom = (seed: number): SeededRandom => {
   return { below, chance: (p) => next() < p, pick: <T>(from: readonly T[]) => from[below(from.length)] as T }
 }
 
-/** The parts of valid requests of an operation. */
+/** The parts of valid requests for an operation. */
 export type Sound = {
   method: string
   path: string
   key: string | undefined
-  /** Bodies to start from, none if the operation has none. */
+  /** Valid bodies to change. There are none if the operation takes no body. */
   bodies: unknown[]
   raw: Uint8Array | undefined
   contentType: string | undefined
@@ -51,7 +51,7 @@ export type Malformed = {
   fault: string
   bytes: Buffer
   head: boolean
-  /** Nothing can follow on this connection: the framing is wrong. */
+  /** No request can follow on this connection, because the framing is wrong. */
   last: boolean
 }
 
@@ -59,7 +59,7 @@ type Draft = { method: string; target: string; headers: [string, string][]; body
 
 type ValueSlot = { value: unknown; replace: (replacement: unknown) => unknown }
 
-/** Every replaceable position of a value; `replace` returns the changed value. */
+/** Returns every replaceable position of a value. `replace` returns the changed value. */
 const placesOf = (value: unknown): ValueSlot[] => {
   const here: ValueSlot = { value, replace: (replacement) => replacement }
   if (typeof value !== 'object' || value === null) return [here]
@@ -79,7 +79,7 @@ const textOf = (body: unknown): string => JSON.stringify(body ?? {})
 
 const marker = '@@here@@'
 
-/** JSON of the body with a literal, which can be invalid JSON, at a random position. */
+/** Returns the body as JSON with a literal at a random position. The literal may be invalid JSON. */
 const withLiteral = (random: SeededRandom, body: unknown, literal: string): string =>
   textOf(random.pick(placesOf(body)).replace(marker)).replace(`"${marker}"`, () => literal)
 
@@ -100,7 +100,7 @@ const deep = (random: SeededRandom): string => {
 
 type BodyFault = [weight: number, name: string, make: (random: SeededRandom, body: unknown) => string | Buffer]
 
-// Some of these are large, so each kind has a frequency.
+// Some of these faults are large, so each kind has a weight.
 const bodyFaults: BodyFault[] = [
   [8, 'cut short', (random, body) => textOf(body).slice(0, random.below(textOf(body).length))],
   [12, 'another type', (random, body) => textOf(random.pick(placesOf(body)).replace(random.pick(oddValues)))],
@@ -178,7 +178,8 @@ const setBody = (draft: Draft, body: string | Buffer) => {
 
 type RequestFault = [weight: number, name: string, change: (random: SeededRandom, draft: Draft) => void]
 
-// The operation's own path and query come most often: everything else is handled equally by all.
+// Faults in the operation's own path and query are the most frequent, because all operations handle everything else
+// alike.
 const requestFaults: RequestFault[] = [
   [1, 'odd content type', (random, draft) => setHeader(draft, 'content-type', random.pick(oddContentTypes))],
   [3, 'odd header', (random, draft) => setHeader(draft, ...random.pick(oddHeaders))],
@@ -279,7 +280,7 @@ const bytesOf = ({ method, target, headers, body }: Draft): Buffer => {
   return Buffer.concat([Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1'), body])
 }
 
-/** A request with one to three faults; sometimes they result in a valid one. */
+/** Creates a request with one to three faults, which sometimes result in a valid one. */
 export const malform = (random: SeededRandom, sound: Sound): Malformed => {
   const faults: string[] = []
   const takesJson = sound.bodies.length > 0

@@ -1,4 +1,4 @@
-// Values at the limits of everything, and beyond them.
+// Lists values at the limits of what is valid, and beyond them.
 
 const numbers =
   '1e400|-1e400|9223372036854775808|-9223372036854775809|-0|1e308|5e-324|2147483648|9007199254740993|1.5|-1|0|NaN|' +
@@ -20,7 +20,7 @@ const texts =
 
 const split = (values: string) => values.split('|')
 
-/** Literals for JSON numbers; not all of them are JSON. */
+/** Literals to use as JSON numbers. Not all of them are valid JSON. */
 export const oddNumbers = split(numbers)
 
 const edges: [looks: RegExp, values: string[]][] = [
@@ -30,7 +30,7 @@ const edges: [looks: RegExp, values: string[]][] = [
 ]
 const allTexts = [...split(texts), ...split(dates), ...split(emails), ...split(urls), '']
 
-/** Texts to replace this one: mostly from the limits of its apparent type. */
+/** Returns texts that can replace a value: values at the limits of its apparent type, or all texts if it has none. */
 export const oddTextsFor = (value: unknown): string[] =>
   edges.find(([looks]) => typeof value === 'string' && looks.test(value))?.[1] ?? allTexts
 
@@ -120,10 +120,10 @@ export const oddHeaders = Object.entries(headerValues).flatMap(([name, values]) 
 
 export const oddMethods = split('HEAD|OPTIONS|TRACE|PUT|PATCH|DELETE|POST|GET|QUERY|PROPFIND|LOCK')
 
-/** Bytes that are invalid UTF-8, or invalid in JSON, in hexadecimal. */
+/** Bytes in hexadecimal that are invalid UTF-8, or invalid in JSON. */
 export const oddBytes = split('ff|c080|eda080|f8888080|e282|feff|efbbbf|00|80')
 
-/** Chunked bodies, with @ for the body and # for its size; most of them wrong. */
+/** Chunked bodies, with @ for the body and # for its size. Most of them are invalid. */
 export const oddChunks = [
   '#\r\n@\r\n0\r\n\r\n',
   '#\r\n@',

@@ -58,11 +58,14 @@ import {
 import { sampleBytes } from './samples/ingest/sample.ts'
 import type { TestCall, TestServer } from './server.ts'
 
-/** Jobs that other operations enqueued and no test waits for: they create files, or request URLs that do not exist. */
+/**
+ * Deletes jobs that other operations enqueued and no test waits for. They would create files, or request URLs that do
+ * not exist.
+ */
 const forget = ({ deps }: TestServer, { name }: { name: string }) =>
   sql`DELETE FROM jobs WHERE name = ${name} AND state IN ('delayed', 'waiting')`.execute(deps.db)
 
-/** The operations of the API, and what a call of each needs, for the tests of all operations. */
+/** The operations of the API, and what a test of all operations needs to call each of them. */
 
 export type Org = { id: string; key: string }
 
@@ -72,9 +75,9 @@ export type SweptOperation = {
   path: string
   access: Access
   foreign: boolean
-  /** Why a writing request leaves no audit event. */
+  /** Why an operation that writes leaves no audit event. */
   unaudited: string | undefined
-  /** A reading request with an audit event. */
+  /** Whether an operation that only reads leaves an audit event. */
   audited: boolean
   operation: Operation
 }
@@ -90,7 +93,7 @@ const makeFailedJob = async ({ deps }: TestServer, { id }: Org): Promise<string>
   return jobId
 }
 
-/** Creates the resources in a path's parameters, in the given organization. A new resource adds its line here. */
+/** Create the resources in a path's parameters in the given organization. A new resource needs a line here. */
 const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string | string[]>> = {
   '/v1/agents/{id}/versions/{versionId}': async (server, { key }) => {
     const { id } = await makeAgent(server, key)
@@ -190,7 +193,7 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
 const unique = () => Math.random().toString(36).slice(2)
 const png = Buffer.from('89504e470d0a1a0a0000', 'hex')
 
-/** A valid body, if the document's example is not valid here. */
+/** Valid bodies of operations for which the document's example is not valid here. */
 const bodies: Record<string, () => Partial<TestCall>> = {
   createAlertRule: () => ({ body: { name: 'Silence', condition: { kind: 'no_data', forMinutes: 60 } } }),
   previewAlertRule: () => ({ body: { condition: { kind: 'no_data', forMinutes: 60 } } }),
@@ -242,7 +245,7 @@ const makerOf = (path: string) => Object.entries(idMakers).find(([prefix]) => pa
 
 export const hasId = ({ path }: SweptOperation): boolean => path.includes('{')
 
-/** The required query parameters, from their examples. */
+/** Returns the required query parameters with the values of their examples. */
 const requiredQuery = ({ operation: { parameters = [] } }: SweptOperation): string => {
   const needed = parameters.filter((parameter) => parameter.in === 'query' && parameter.required)
   if (needed.length === 0) return ''
@@ -252,7 +255,7 @@ const requiredQuery = ({ operation: { parameters = [] } }: SweptOperation): stri
   return `?${query}`
 }
 
-/** The resources in the path's parameters, created in the given organization. */
+/** Creates the resources in the path's parameters in the given organization, and returns their IDs. */
 export const makeIds = async (server: TestServer, { path, name }: SweptOperation, org: Org): Promise<string[]> => {
   if (!path.includes('{')) return []
   const make = makerOf(path)?.[1]
@@ -260,7 +263,10 @@ export const makeIds = async (server: TestServer, { path, name }: SweptOperation
   return [await make(server, org)].flat()
 }
 
-/** The same IDs for all operations of a path and its subpaths, if none of them changes the resources. */
+/**
+ * Returns a function like `makeIds` that creates the resources only once for a path and its subpaths. The operations
+ * must not change them.
+ */
 export const sharedIds = (server: TestServer, org: Org) => {
   const made = new Map<string, string[]>()
   return async (swept: SweptOperation): Promise<string[]> => {
@@ -271,7 +277,7 @@ export const sharedIds = (server: TestServer, org: Org) => {
   }
 }
 
-/** The path with these parameters. */
+/** Returns the path with these parameters. */
 export const pathWith = (swept: SweptOperation, ids: string[]): string => {
   const [prefix = swept.path] = makerOf(swept.path) ?? []
   const filled = ids.reduce((text, next) => text.replace(/\{\w+\}/, next), prefix) + swept.path.slice(prefix.length)
@@ -287,7 +293,7 @@ export const fillPath = async (server: TestServer, swept: SweptOperation, org: O
   return pathWith(swept, first === undefined ? [] : [id ?? first, ...others])
 }
 
-/** A valid call of the operation. */
+/** Returns a valid call of the operation. */
 export const acceptedCall = ({ operation }: SweptOperation): Partial<TestCall> => {
   const special = bodies[operation.operationId]
   if (special) return special()
@@ -305,7 +311,7 @@ const withInvitation = async (server: TestServer, { key }: Org) => {
   return acceptance(invitationUrl)
 }
 
-/** A person with a verified address who was invited by another organization. */
+/** Creates a person with a verified address whom another organization has invited. */
 const withOwnInvitation = async (server: TestServer, { key }: Org): Promise<Partial<TestCall>> => {
   const { email, userId, headers } = await makePerson(server, key)
   const other = await makeOrganization(server)
@@ -314,7 +320,7 @@ const withOwnInvitation = async (server: TestServer, { key }: Org): Promise<Part
   return { headers, body: { organizationId: other.id } }
 }
 
-/** Requirements of operations that the document does not state: a session, an invitation, or a monitor. */
+/** Create what operations require and the document does not state: a session, an invitation, or a monitor. */
 const preparations: Record<string, (server: TestServer, org: Org) => Promise<Partial<TestCall>>> = {
   signIn: async (server, { key }) => {
     const { email } = await makePerson(server, key)
@@ -325,7 +331,7 @@ const preparations: Record<string, (server: TestServer, org: Org) => Promise<Par
   forgetPassword: async () => ({ headers: elsewhere(), body: { email: 'ada@example.com' } }),
   changePassword: (server, org) =>
     bySession(server, org, { currentPassword: password, newPassword: 'another one of them' }),
-  // Enqueued emails stay there: nothing drains them.
+  // Nothing drains the emails that this enqueues.
   changeEmail: (server, org) => {
     server.deps.config.smtp ??= readSmtpUrl('smtp://127.0.0.1:9')
     return bySession(server, org, { email: `${unique()}@example.com`, currentPassword: password })
@@ -369,6 +375,6 @@ const preparations: Record<string, (server: TestServer, org: Org) => Promise<Par
   switchOrganization: (server, org) => bySession(server, org, { organizationId: org.id }),
 }
 
-/** A valid call of the operation, with everything that it needs. */
+/** Returns a valid call of the operation, and creates everything that the call needs. */
 export const preparedCall = async (server: TestServer, swept: SweptOperation, org: Org): Promise<Partial<TestCall>> =>
   (await preparations[swept.operation.operationId]?.(server, org)) ?? acceptedCall(swept)

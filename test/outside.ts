@@ -1,4 +1,4 @@
-// External services in tests: small servers on this machine, and names that resolve as a test says.
+// Starts external services for tests: small servers on this machine, and names that resolve as a test specifies.
 import type { LookupAddress } from 'node:dns'
 import {
   createServer,
@@ -12,7 +12,7 @@ import type { AddressInfo, Server as TcpServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 
-/** Registers cleanup: the test, or `afterAll` for what a file's tests share. */
+/** Registers a function that closes the server: for a single test, or with `afterAll` for all tests of a file. */
 type WhenOver = (close: () => Promise<void>) => void
 
 /** Listens on a free port of 127.0.0.1 until the test is over. */
@@ -36,7 +36,7 @@ export const listen = async (server: Server | TcpServer, whenOver: WhenOver = on
 
 export const serve = (handler: RequestListener, whenOver?: WhenOver) => listen(createServer(handler), whenOver)
 
-/** Returns the request as JSON. */
+/** Responds with the request as JSON. */
 export const echo: RequestListener = async (incoming, outgoing) => {
   const { method, url, headers } = incoming
   outgoing.end(JSON.stringify({ method, url, headers, body: await text(incoming) }))
@@ -52,13 +52,13 @@ export const forward = (incoming: IncomingMessage, outgoing: ServerResponse, ori
     incoming.pipe(passed)
   })
 
-/** The unchanged response. */
+/** Passes the response on unchanged. */
 export const passOn = (answer: IncomingMessage, outgoing: ServerResponse) => {
   outgoing.writeHead(answer.statusCode ?? 500, answer.headers)
   answer.pipe(outgoing)
 }
 
-/** The first bytes of it, and then the connection ends. */
+/** Passes on the first bytes of the response, then ends the connection. */
 export const passOnUntil = (bytes: number, answer: IncomingMessage, outgoing: ServerResponse) => {
   outgoing.writeHead(answer.statusCode ?? 500, answer.headers)
   let sent = 0
@@ -70,7 +70,7 @@ export const passOnUntil = (bytes: number, answer: IncomingMessage, outgoing: Se
   })
 }
 
-/** Responds from a table; each name's responses are used in turn, the last one repeatedly. */
+/** Resolves names from a table. Each name's responses are used in turn, and the last one is repeated. */
 export const resolver = (table: Record<string, string[][]>) => {
   const asked: string[] = []
   const resolve = async (hostname: string): Promise<LookupAddress[]> => {

@@ -1,4 +1,4 @@
-// A separate PostgreSQL for a test that controls roles, settings, and replication.
+// Starts a separate PostgreSQL for tests that control roles, settings, and replication.
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ export const startDatabase = async (settings: Record<string, string> = {}, dataD
   return { dataDir: folder, connection }
 }
 
-/** Runs statements one after the other, and returns the column `value` of the last one's first row. */
+/** Runs statements one after another, and returns the column `value` of the last one's first row. */
 export const runOn = async (database: pg.ClientConfig, ...statements: string[]) => {
   const client = new pg.Client(database)
   await client.connect()
@@ -35,11 +35,11 @@ export const runOn = async (database: pg.ClientConfig, ...statements: string[]) 
   }
 }
 
-/** Adds a pg_hba.conf line. Under root, only the superuser can connect otherwise. */
+/** Adds a line to pg_hba.conf. Without it, only the superuser can connect if this process runs as root. */
 export const letIn = async ({ dataDir, connection }: Awaited<ReturnType<typeof startDatabase>>, line: string) => {
   if (process.getuid?.() !== 0) return
   const path = join(dataDir, 'postgres.hba')
-  // The first line that matches counts.
+  // PostgreSQL uses the first line that matches.
   await writeFile(path, `${line}\n${await readFile(path, 'utf8')}`)
   await runOn(connection, 'SELECT pg_reload_conf()')
 }

@@ -1,4 +1,4 @@
-// A TCP proxy between two parts of the service that simulates network failures.
+// Simulates network failures between two parts of the service with a TCP proxy.
 import { connect, createServer, type NetConnectOpts, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { listen } from './outside.ts'
@@ -6,7 +6,7 @@ import { listen } from './outside.ts'
 export type Network =
   | { kind: 'sound' }
   | { kind: 'slow'; delayMs: number; bytesPerSecond: number }
-  /** Connections are accepted without traffic. */
+  /** Connections are accepted, but nothing is transferred. */
   | { kind: 'silent' }
   /** Each connection is cut after this many response bytes. */
   | { kind: 'cutting'; answerBytes: number }
@@ -21,7 +21,7 @@ export const openPassage = async (target: () => NetConnectOpts) => {
   let network: Network = sound
   let changed = Promise.withResolvers<void>()
 
-  /** The rest of a chunk that may pass. */
+  /** Waits as the network does, and returns the part of a chunk that passes. */
   const admit = async (pair: Pair, chunk: Buffer, isAnswer: boolean, answered: number): Promise<Buffer> => {
     while (network.kind === 'silent' || pair.isForgotten) await changed.promise
     if (network.kind === 'slow') await pause(network.delayMs + (chunk.length / network.bytesPerSecond) * 1_000)
@@ -40,7 +40,7 @@ export const openPassage = async (target: () => NetConnectOpts) => {
       }
       to.end()
     } catch {
-      // One side was reset, and the other is informed.
+      // One side was reset, so the other is reset, too.
       pair.reset()
     }
   }
@@ -69,7 +69,7 @@ export const openPassage = async (target: () => NetConnectOpts) => {
 
   return {
     port,
-    /** Until the next call; then withheld data passes. */
+    /** Changes the network until the next call. Data that was withheld then passes. */
     become: (next: Network) => {
       network = next
       if (next.kind === 'resetting') for (const pair of pairs) pair.reset()
@@ -80,7 +80,7 @@ export const openPassage = async (target: () => NetConnectOpts) => {
     forget: () => {
       for (const pair of pairs) pair.isForgotten = true
     },
-    /** Closes existing connections. */
+    /** Resets existing connections. */
     reset: () => {
       for (const pair of pairs) pair.reset()
     },

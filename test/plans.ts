@@ -1,5 +1,5 @@
-// How PostgreSQL runs statements, on a separate database.
-// Also sets how numbers and times of the database are parsed.
+// Returns how PostgreSQL runs statements on a separate database. The first import also sets how numbers and times of
+// the database are parsed.
 import '../server/platform/db/database.ts'
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
@@ -27,7 +27,7 @@ export const openPlans = async (settings: SessionSettings = {}) => {
     max: 1,
     onConnect: (client) => setSession(client, { ...planning, ...settings }),
   })
-  // A closed pool is still closing its connection, which ends sooner if the database is dropped.
+  // Dropping the database may end a connection that the pool has not closed yet, which causes an error event.
   pool.on('error', () => {})
   const executed: { sql: string; parameters: readonly unknown[] }[] = []
   const log = ({ query }: { query: (typeof executed)[number] }) => void executed.push(query)
@@ -37,7 +37,7 @@ export const openPlans = async (settings: SessionSettings = {}) => {
     await drop()
   })
 
-  /** The plans of the statements that `run` sends, which run again, and how many pages they read. */
+  /** Runs the statements that `run` sends again, and returns their plans and how many pages they read. */
   const explain = async <T>(run: () => Promise<T>) => {
     executed.length = 0
     const answer = await run()

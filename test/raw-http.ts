@@ -1,19 +1,19 @@
-// HTTP as bytes on a socket, for requests that no client library would send.
+// Sends HTTP as bytes on a socket, for requests that no client library would send.
 import { connect, type Socket } from 'node:net'
 
 export type RawAnswer = { status: number; headers: Map<string, string>; body: Buffer }
 
 type Exchange = {
-  /** HEAD has no body, whatever the headers say. */
+  /** The request is HEAD, so the response has no body, whatever its headers say. */
   head?: boolean
-  /** Everything until the end of the connection is responses. */
+  /** All bytes until the end of the connection are responses. */
   untilEnd?: boolean
-  /** The same, but this half of the connection is closed after these bytes. */
+  /** Like `untilEnd`, but this half of the connection is closed after the request. */
   last?: boolean
   timeoutMs?: number
 }
 
-/** Undefined while the body is incomplete. `length` includes the chunk framing. */
+/** Returns undefined while the body is incomplete. `length` includes the chunk framing. */
 const parseChunks = (bytes: Buffer): { body: Buffer; length: number } | undefined => {
   const chunks: Buffer[] = []
   for (let at = 0; ; ) {
@@ -28,7 +28,7 @@ const parseChunks = (bytes: Buffer): { body: Buffer; length: number } | undefine
   }
 }
 
-/** Undefined while the response is incomplete. `rest` is what follows it. */
+/** Returns undefined while the response is incomplete. `rest` is what follows the response. */
 const parseAnswer = (bytes: Buffer, head: boolean, ended: boolean): { answer: RawAnswer; rest: Buffer } | undefined => {
   const end = bytes.indexOf('\r\n\r\n')
   if (end < 0) return undefined
@@ -56,7 +56,8 @@ const parseAnswer = (bytes: Buffer, head: boolean, ended: boolean): { answer: Ra
 
 export type RawConnection = {
   /**
-   * The responses to these bytes: the first one, or with `last` all until the end. None if the service disconnected.
+   * Sends bytes and returns the first response, or all responses with `untilEnd` or `last`. Returns none if the service
+   * disconnects.
    */
   exchange: (bytes: Uint8Array | string, options?: Exchange) => Promise<RawAnswer[]>
   isOpen: () => boolean
@@ -79,7 +80,7 @@ export const openConnection = (port: number): RawConnection => {
     socket.destroy()
     advance()
   }
-  // The service may reject and disconnect before reading everything; its response until then counts.
+  // The service may reject a request and disconnect before it has read everything. Its response still counts.
   socket.on('error', finish).on('end', finish).on('close', finish)
 
   const exchange: RawConnection['exchange'] = (

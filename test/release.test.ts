@@ -25,7 +25,7 @@ const readClone = (file: string) => readFile(join(clone, file), 'utf8')
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'earshot-release-'))
   clone = join(folder, 'clone')
-  // Uncommitted changes are tested as well.
+  // Uncommitted changes are tested, too.
   const { stdout: files } = await run('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
     cwd: checkout,
   })
@@ -85,7 +85,7 @@ it('sets the version, writes the changelog, tags, and packs what can be checked'
   const lock = JSON.parse(await readClone('package-lock.json'))
   const versions = [lock.version, lock.packages[''].version, JSON.parse(await readClone('package.json')).version]
   expect([...versions, JSON.parse(await readClone('client/package.json')).version]).toEqual(Array(4).fill('9.0.0'))
-  // Nothing else of the lock file changed.
+  // Nothing else in the lock file changes.
   expect(await git('diff', '--shortstat', 'HEAD~1', 'HEAD', '--', 'package-lock.json')).toContain(
     '2 insertions(+), 2 del',
   )

@@ -1,4 +1,5 @@
-// An S3-compatible in-memory store for tests, as strict as the real one about signatures, parts, and ranges.
+// Runs an S3-compatible in-memory store for tests, which is as strict as the real one about signatures, parts, and
+// ranges.
 import { createHash, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -35,7 +36,7 @@ const xml = (root: string, content: string): Answer => ({
 const etag = (body: Buffer) => `"${createHash('md5').update(body).digest('hex')}"`
 const minPartBytes = 5 * 1024 * 1024
 
-/** The environment of a service, with its credentials and without this machine's. */
+/** Returns the environment of a service with these credentials, and without this machine's. */
 export const environmentOf = ({ accessKeyId, secretAccessKey, region }: S3Credentials): Record<string, string> => ({
   AWS_ACCESS_KEY_ID: accessKeyId,
   AWS_SECRET_ACCESS_KEY: secretAccessKey,
@@ -52,10 +53,10 @@ export const startS3Server = async ({ bucket = 'earshot-test', pageSize = 3 } = 
   }
   const objects = new Map<string, StoredObject>()
   const uploads = new Map<string, OpenUpload>()
-  /** Every received request, such as `PUT /key?partNumber`, without query values. */
+  /** Every received request, such as `PUT /key?partNumber`, without the values of the query. */
   const requests: string[] = []
   const state = {
-    /** Set by a test: the error code to respond with, before anything is done. */
+    /** Returns the error code to respond with before the request has any effect. Tests replace this function. */
     fault: (_request: string): string | undefined => undefined,
   }
 
@@ -201,7 +202,7 @@ export const startS3Server = async ({ bucket = 'earshot-test', pageSize = 3 } = 
 
 export type S3Server = Awaited<ReturnType<typeof startS3Server>>
 
-/** For a client in this process, until `vi.unstubAllEnvs`. */
+/** Sets the environment for a client in this process, until `vi.unstubAllEnvs` is called. */
 export const stubEnvironment = ({ environment }: Pick<S3Server, 'environment'>): void => {
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
   vi.stubEnv('AWS_SESSION_TOKEN', undefined)

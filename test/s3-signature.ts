@@ -1,4 +1,4 @@
-// Checks AWS Signature Version 4 from its documentation, without the SDK that created the signature.
+// Checks AWS Signature Version 4 as documented, without the SDK that created the signature.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 
@@ -40,7 +40,10 @@ const readClaim = (request: IncomingMessage, query: URLSearchParams): Claim | un
   return { credential, signedHeaders, signature, date, payloadHash: String(request.headers['x-amz-content-sha256']) }
 }
 
-/** `expires` is the lifetime of a presigned request in seconds. */
+/**
+ * Returns the error code if a request is too old or too new. `expires` is the lifetime of a presigned request in
+ * seconds.
+ */
 const faultOfTime = (ageSeconds: number, expires: string | null): string | undefined => {
   if (expires && !(Number(expires) >= 1 && Number(expires) <= 604_800)) return 'AuthorizationQueryParametersError'
   if (ageSeconds > -900 && ageSeconds < Number(expires ?? 900)) return undefined
@@ -78,7 +81,7 @@ export const faultOfSignature = (
   const given = Buffer.from(signature, 'hex')
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return 'SignatureDoesNotMatch'
 
-  // Stricter than S3: only a presigned request may leave its body out of the signature.
+  // This is stricter than S3: only a presigned request may leave its body out of the signature.
   if (url.searchParams.has('X-Amz-Signature')) return undefined
   return payloadHash === sha256(body) ? undefined : 'XAmzContentSHA256Mismatch'
 }

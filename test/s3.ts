@@ -1,4 +1,4 @@
-// A bucket for tests: in memory, or on the S3-compatible store that EARSHOT_TEST_S3 names, such as
+// Opens a bucket for tests. It is in memory, or on the S3-compatible store that EARSHOT_TEST_S3 specifies, such as
 // http://ACCESS_KEY:SECRET_KEY@127.0.0.1:9000/earshot-test.
 
 import { ListMultipartUploadsCommand, paginateListObjectsV2, S3Client } from '@aws-sdk/client-s3'

@@ -22,11 +22,11 @@ export type TestCall = {
   key?: string | undefined
   body?: unknown
   headers?: Record<string, string>
-  /** Sent as it is, in place of JSON of `body`. */
+  /** The exact body to send, in place of `body` as JSON. */
   raw?: string | Uint8Array<ArrayBuffer>
 }
 
-/** A clock that only advances when told to. */
+/** Returns a clock that only advances when a test advances it. */
 export const fakeClock = () => {
   let time = Date.now()
   return {
@@ -47,7 +47,7 @@ export type TestServer = {
   // Tests state the type of the body, and their assertions check it.
   // biome-ignore lint/suspicious/noExplicitAny: an answer's body is whatever the test says it is.
   call: <T = any>(method: string, path: string, call?: TestCall) => Promise<TestAnswer<T>>
-  /** Runs all due jobs and counts experiments, in this process. */
+  /** Runs all due jobs and counts experiments in this process. */
   drain: () => Promise<unknown>
 }
 
@@ -71,20 +71,20 @@ const request = async (origin: string, method: string, path: string, { key, body
   for (const [name, values = []] of Object.entries(response.headers)) {
     for (const value of [values].flat()) answered.append(name, value)
   }
-  // An event stream never ends, so its beginning counts.
+  // An event stream never ends, so only its beginning is read.
   const isStream = answered.get('content-type')?.startsWith('text/event-stream')
   const text = isStream ? await readBeginning(response.body) : await response.body.text()
   const isJson = text !== '' && answered.get('content-type')?.startsWith('application/json')
   return { status: response.statusCode, headers: answered, text, body: isJson ? JSON.parse(text) : undefined }
 }
 
-/** Registers cleanup for the end of the test, or of the file if called outside of a test. */
+/** Registers cleanup for the end of the test, or for the end of the file if it is called outside of a test. */
 export const afterwards = (end: () => Promise<void>) =>
   TestRunner.getCurrentTest() === undefined ? afterAll(end) : onTestFinished(end)
 
 /**
- * The whole service with a separate database and data directory, for the tests of one file. In `npm run scale`, several
- * processes answer behind one address; this one runs the jobs on demand.
+ * Starts the whole service with a separate database and data directory, for the tests of one file. `npm run scale`
+ * starts several processes behind one address instead. This process then only runs jobs on demand.
  */
 export const testServer = async (env: Record<string, string> = {}): Promise<TestServer> => {
   const logged: string[] = []
@@ -112,7 +112,7 @@ export const testServer = async (env: Record<string, string> = {}): Promise<Test
   deps.listening.port = Number(new URL(origin).port)
   afterwards(async () => {
     const closed = app.close()
-    // Does not wait for callers who disconnected.
+    // This doesn't wait for callers who disconnected.
     app.server.closeAllConnections()
     await closed
     await deps.close()

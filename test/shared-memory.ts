@@ -8,7 +8,10 @@ export const sharedMemory = '/dev/shm'
 const listSegments = async (): Promise<string[]> =>
   (await readdir(sharedMemory).catch(() => [])).filter((name) => name.startsWith('PostgreSQL.'))
 
-/** A running database also needs segments that none of its processes has mapped at the moment. */
+/**
+ * Returns whether any database is running. A database may need segments that none of its processes has mapped at the
+ * moment.
+ */
 const isAnyServerRunning = async (): Promise<boolean> => {
   const processes = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const names = await Promise.all(processes.map((pid) => readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '')))

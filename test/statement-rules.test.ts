@@ -17,7 +17,7 @@ it.each([
   'UPDATE monitors SET updated_at = now() WHERE organization_id = $1 RETURNING id',
   // Sweeps query every shard.
   'SELECT organization_id, id FROM mails WHERE created_at < $1 ORDER BY created_at LIMIT 100',
-  // On the coordinator.
+  // The coordinator runs this statement.
   'SELECT id FROM jobs FOR UPDATE SKIP LOCKED',
 ])('allows %s', (text) => {
   expect(broken(text)).toEqual([])

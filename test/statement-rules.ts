@@ -21,7 +21,7 @@ const textOf = (node: unknown): string => (isTree(node) && isTree(node.String) ?
 
 const namesIn = (list: unknown): string[] => (Array.isArray(list) ? list.map(textOf) : [])
 
-/** The distributed tables of one FROM, or the target of a change, by alias. */
+/** The distributed tables of one FROM, or of a change's target, by their aliases. */
 type Level = { tables: Map<string, string>; conditions: Tree[] }
 
 const addItem = (level: Level, item: Tree, hidden: Set<string>): void => {
@@ -36,7 +36,7 @@ const addItem = (level: Level, item: Tree, hidden: Set<string>): void => {
   }
 }
 
-/** The conditions that all have to be true. */
+/** Returns the conditions that all have to be true. */
 const conjunctsOf = (condition: Tree): Tree[] => {
   const { BoolExpr: combined } = condition
   if (!isTree(combined)) return [condition]
@@ -75,7 +75,7 @@ const valuedColumns = (level: Level): Set<string> => {
   return valued
 }
 
-/** The comparisons by `=` that each row has to pass. */
+/** Returns the comparisons by `=` that each row has to pass. */
 const equationsOf = (level: Level): [Side, Side][] =>
   level.conditions.flatMap(conjunctsOf).flatMap(({ A_Expr: comparison }): [Side, Side][] => {
     if (!isTree(comparison) || comparison.kind !== 'AEXPR_OP' || namesIn(comparison.name)[0] !== '=') return []
@@ -85,7 +85,7 @@ const equationsOf = (level: Level): [Side, Side][] =>
 
 type StatementFaults = { isOfOrganization: boolean; unbound: string[]; locks: string[] }
 
-/** The tables that a lock names. If it names none, it locks the rows of all. */
+/** Returns the tables that a lock specifies. A lock without tables locks the rows of all. */
 const lockedNames = ({ lockedRels }: Tree): string[] =>
   (Array.isArray(lockedRels) ? lockedRels : []).flatMap((each) =>
     isTree(each) && isTree(each.RangeVar) ? [String(each.RangeVar.relname)] : [],
@@ -110,7 +110,7 @@ const judgeLevel = (level: Level, locking: Tree[], found: StatementFaults): void
 const lists = (tree: Tree, names: string[]): Tree[] =>
   names.flatMap((name) => (Array.isArray(tree[name]) ? (tree[name] as unknown[]).filter(isTree) : []))
 
-/** Checks each SELECT, UPDATE, and DELETE separately, with the names of the surrounding WITH. */
+/** Checks each SELECT, UPDATE, and DELETE separately. `hidden` has the names that the surrounding WITH defines. */
 const visit = (tree: Tree, hidden: Set<string>, found: StatementFaults): void => {
   for (const [kind, node] of Object.entries(tree)) {
     if (!isTree(node)) continue
@@ -142,7 +142,7 @@ const isSpread = (relation: unknown): boolean => {
   return where === 'distributed' || where === 'reference'
 }
 
-/** Functions that each node would call separately. */
+/** Returns what is wrong with a change: each node would call volatile functions separately. */
 const judgeChange = (change: Tree, isImmutable: (name: string) => boolean): string[] => {
   if (!isSpread(change.relation)) return []
   const { onConflictClause: conflict, returningClause: returning, withClause: _before, ...rest } = change

@@ -1,4 +1,4 @@
-// Checks every statement that the service sends in a test, once per process, and fails the test file if a cluster would
+// Checks every statement that the service sends in a test, once per process. The test file fails if a cluster would
 // reject the statement or send it to every shard.
 
 import { loadModule } from 'libpg-query'
@@ -9,7 +9,7 @@ import { brokenRules } from './statement-rules.ts'
 
 const shared = globalThis as { earshotStatements?: { seen: Set<string>; unread: Set<string> } }
 
-/** A statement to a node contains the organization. */
+/** Matches an organization's ID. Statements to a node contain one. */
 const organization = /'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}'/g
 
 const watch = () => {

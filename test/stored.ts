@@ -10,7 +10,7 @@ const tablesOf = async ({ deps: { db } }: TestServer) => {
   return rows.map(({ name }) => `public.${name}`)
 }
 
-/** Each row of each table as `schema.table {…}`. */
+/** Returns each row of each table as `schema.table {…}`. */
 export const storedRows = async (server: TestServer): Promise<string[]> => {
   const ofEach = (await tablesOf(server)).map(
     (name) => sql`SELECT ${`${name} `}::text || to_jsonb(t)::text AS row FROM ${sql.table(name)} t`,
@@ -20,7 +20,7 @@ export const storedRows = async (server: TestServer): Promise<string[]> => {
   return rows.map(({ row }) => row)
 }
 
-/** Rows that a rejected request may write: the last use of a key, and the use of a revoked key. */
+/** Returns whether a rejected request may write the row: the last use of a key, or the use of a revoked key. */
 const isNote = (row: string) =>
   row.startsWith('public.api_key_uses ') || (row.startsWith('public.audit_events ') && row.includes('"apiKey.refused"'))
 

@@ -24,7 +24,7 @@ const attributeOf = (attributes: Attribute[] | undefined, name: string) => {
   return value?.stringValue ?? value?.intValue
 }
 
-/** A collector that accepts everything. */
+/** Starts a collector that accepts everything. */
 const openCollector = async () => {
   const received: { path: string; headers: Record<string, unknown>; body: Buffer }[] = []
   const { url } = await serve(async (request, response) => {
@@ -52,7 +52,7 @@ describe('a service with telemetry', async () => {
     })
     const org = await provision(service.origin)
     const traceId = '0af7651916cd43dd8448eb211c80319c'
-    // A caller that does not record its own trace does not decide whether we record ours.
+    // A caller that does not record its own trace doesn't decide whether the service records its trace.
     const response = await fetch(`${service.origin}/v1/companies?secret=of-an-address`, {
       headers: { authorization: `Bearer ${org.key}`, traceparent: `00-${traceId}-b7ad6b7169203331-00` },
     })
@@ -86,7 +86,7 @@ describe('a service with telemetry', async () => {
     expect(attributeOf(made[0]?.attributes, 'earshot.request_id')).toBe(called.headers.get('x-request-id'))
     const statements = spans.filter((span) => span.parentSpanId === made[0]?.spanId)
     expect(statements.map(({ name }) => name)).toEqual(expect.arrayContaining(['INSERT']))
-    // The trace continues the caller's, with the caller's IDs.
+    // The service continues the caller's trace with the caller's IDs.
     expect(new Set(statements.map((span) => span.traceId))).toEqual(new Set([made[0]?.traceId]))
     const same = spans.filter((span) => span.traceId === made[0]?.traceId).map(({ name }) => name)
     expect(same).toContain('GET /v1/companies')

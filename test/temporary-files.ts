@@ -16,8 +16,8 @@ const fits = (): boolean => {
 }
 
 /**
- * A run creates and drops hundreds of databases, which is three times as fast in memory. Without enough memory, or with
- * a configured folder, files are in the default folder.
+ * Keeps temporary files in memory, because a run creates and drops hundreds of databases, which is three times as fast
+ * there. Files stay in the default folder if memory is short or TMPDIR is set.
  */
 export const keepTemporaryFilesInMemory = (): void => {
   if (process.env.TMPDIR || !fits()) return

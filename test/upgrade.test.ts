@@ -24,8 +24,8 @@ import { fillPath, hasId, listOperations } from './operations.ts'
 import { testServer } from './server.ts'
 
 /**
- * Migrates every earlier schema with data to the current one. The data comes from the current service, as far as the
- * earlier schema has its tables and columns.
+ * Migrates every earlier schema with data to the current one. The current service writes the data, and tables and
+ * columns that the earlier schema lacks are left out.
  */
 
 const log = openLog({ write: () => {} })
@@ -43,7 +43,7 @@ const connect = async (connection: pg.ClientConfig) => {
 
 type Table = { name: string; columns: string[] }
 
-/** The tables of a state with the columns that can be written, each after those that it refers to. */
+/** Lists the tables of a state with the columns that can be written. Each table follows those that it refers to. */
 const listTables = async (client: pg.Client): Promise<Table[]> => {
   const { rows } = await client.query<Table & { refersTo: string[] }>(
     `SELECT relname AS name,
@@ -67,7 +67,10 @@ const listTables = async (client: pg.Client): Promise<Table[]> => {
 
 const list = (columns: string[]) => columns.map((column) => pg.escapeIdentifier(column)).join(', ')
 
-/** Every row as JSON, in a stable order. Reads from the table itself, so that names are the same on a cluster. */
+/**
+ * Returns every row as JSON, in a stable order. Each row is read from the table itself, so that names are the same on a
+ * cluster.
+ */
 const readRows = async (client: pg.Client, { name, columns }: Table): Promise<string[]> => {
   const { rows } = await client.query<{ row: string }>(
     `SELECT (to_jsonb(t) - $1::text[])::text AS row FROM ${name} t ORDER BY 1`,
@@ -84,7 +87,7 @@ const listColumns = async (client: pg.Client, table: string): Promise<string[]> 
   return rows.map(({ name }) => name)
 }
 
-// The data of the current service: all resources of its operations, in one organization.
+// This organization has all resources that the current service's operations can create.
 const server = await testServer()
 const org = await makeOrganization(server)
 const paths = new Map(
@@ -110,7 +113,7 @@ const data = new Map<string, { columns: string[]; rows: string[] }>()
 for (const table of await listTables(source)) {
   data.set(table.name, { columns: table.columns, rows: await readRows(source, table) })
 }
-/** The placement of tables on several nodes, without the shards, which are tables too. */
+/** Dumps the schema. On a cluster, it includes where tables are placed, but not the shards, which are tables, too. */
 const dump = (connection: pg.ClientConfig) =>
   dumpSchema({ ...connection, options: '-c citus.override_table_visibility=on' })
 const schema = await dump(present)
@@ -120,7 +123,7 @@ const lists = listOperations(server).filter(
   ({ method, path, access, operation: { parameters = [] } }) =>
     method === 'GET' &&
     path.startsWith('/v1/') &&
-    // It does not end.
+    // The stream does not end.
     path !== '/v1/stream' &&
     !path.includes('{') &&
     typeof access === 'object' &&
@@ -138,7 +141,7 @@ it('has data in every table that a migration alters, and in most others', async 
   expect(filled.length).toBeGreaterThan(data.size / 2)
 })
 
-/** Data that no version of the code wrote before the given migration. */
+/** Columns that no version of the code wrote before the given migration. */
 const unwritten: Record<string, string> = { 'reviews.lease_expires_at': '0017_buckets.sql' }
 
 const expectService = async (connection: pg.ClientConfig): Promise<void> => {
@@ -154,7 +157,7 @@ const expectService = async (connection: pg.ClientConfig): Promise<void> => {
   await deps.close()
 }
 
-/** A database as of the given migration, with the data that fits its schema. */
+/** Creates a database as of the given migration, with the data that fits its schema. */
 const openState = async (last: string) => {
   const only = join(folder, last)
   for (const name of files.slice(0, files.indexOf(last) + 1)) await cp(join(root, name), join(only, name))
@@ -198,7 +201,8 @@ it.each(files.slice(0, -1))('%s, with data, becomes the present schema and loses
     for (const { table, rows } of filled) expect(await readRows(client, table), table.name).toEqual(rows)
     expect(await dump(connection)).toBe(schema)
 
-    // One service with minimal data and one with nearly all; states in between only differ in which rows exist.
+    // The service starts on a state with minimal data and on one with nearly all. The states in between only differ in
+    // which rows exist.
     if (last === files[0] || last === files.at(-2)) await expectService(connection)
   } finally {
     await close()
@@ -261,7 +265,7 @@ it('people with a single sign-on identity keep it with the issuer of their token
     const token = (claims: object) => `${part({ alg: 'RS256' })}.${part(claims)}.c2ln`
     const subjects = ['s-1', 's-2', 's-3']
     const tokens = [
-      // Every length that needs padding, and everything that JSON can contain.
+      // The tokens have every length that needs padding, and everything that JSON can contain.
       token({ iss: 'https://login.example.com', name: 'Zoë \u0000 ÿ?>' }),
       token({ iss: 'https://login.example.com/' }),
       null,
@@ -305,7 +309,7 @@ it('conversations show the state of the recordings that they have', async () => 
   }
 })
 
-/** The columns of jobs in pg-boss 12, and the conflicting parts of its schema. */
+/** The columns of jobs in pg-boss 12, and the parts of its schema that conflict. */
 const oldQueue = `
   CREATE SCHEMA pgboss;
   CREATE TYPE pgboss.job_state AS ENUM ('created', 'retry', 'active', 'completed', 'cancelled', 'failed');
@@ -368,7 +372,7 @@ it('jobs of pg-boss are taken along, each with its organization', async () => {
     const left = await client.query(`SELECT to_regnamespace('pgboss') AS pgboss, to_regclass('job_holders') AS holders`)
     expect(left.rows).toEqual([{ pgboss: null, holders: null }])
 
-    // Attempts that ran count, and those that were given back do not.
+    // Attempts that ran are counted, and those that were given back are not.
     const numbers = new Map<string, number>()
     const note = {
       run: async (_deps: object, _payload: unknown, { jobId, number }: Attempt) => void numbers.set(jobId, number),

@@ -118,7 +118,7 @@ export const insertBucket = (trx: Db, org: OrgId, { id, type, drawnUntil, ...set
 
 type Restart = { drawnUntil: Date | null }
 
-/** Updates a bucket. With `restart`, it selects conversations anew, because its settings now match different ones. */
+/** Updates a bucket. With `restart`, it selects conversations again, because its settings now match different ones. */
 export const updateBucket = (trx: Db, org: OrgId, id: string, settings: BucketSettings, restart?: Restart) =>
   trx
     .updateTable('buckets')

@@ -9,7 +9,7 @@ import { databaseUrl, testDatabase } from '../database.ts'
 import { makeDataDir, runEarshot, startEarshot } from '../earshot.ts'
 import { inheritedEnvironment } from '../inherited.ts'
 
-// Moves a database from one server to a cluster, with the operator's commands.
+// Moves a database from one server to a cluster with the operator's commands.
 
 const addNodes = workers.flatMap(({ host, port }) => ['--add-node', `${host}:${port}`])
 

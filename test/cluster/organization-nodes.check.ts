@@ -8,13 +8,13 @@ import { workers } from '../citus.ts'
 import { makeConversation, makeOrganization } from '../make.ts'
 import { testServer } from '../server.ts'
 
-// Statements of an organization use the node that has its rows. Everything else uses the coordinator.
+// Statements of an organization use the node that has its rows. All others use the coordinator.
 
 const server = await testServer()
 const { db, database, listener } = server.deps
 const { database: name } = new pg.Client(database.connection)
 
-/** The server that runs a statement. */
+/** Returns the port of the server that runs a statement. */
 const portOf = async (on: Db): Promise<number | undefined> =>
   (await sql<{ port: number }>`SELECT inet_server_port() AS port`.execute(on)).rows[0]?.port
 
@@ -25,7 +25,7 @@ const homeOf = async (org: string) => {
   return rows[0] ?? { shard: '', port: 0 }
 }
 
-/** An organization of the node, with connections to it. */
+/** Creates an organization on a node, and waits until its connections go to that node. */
 const makeOrganizationOn = async (port: number) => {
   for (;;) {
     const made = await makeOrganization(server)
@@ -38,7 +38,7 @@ const makeOrganizationOn = async (port: number) => {
 
 const [first, second] = workers.map(({ port }) => port) as [number, number]
 
-/** A session of a node. */
+/** Opens a session on a node. */
 const connectTo = async (port: number) => {
   const node = workers.find((worker) => worker.port === port)
   const { user, password } = new pg.Client(database.connection)
@@ -141,7 +141,7 @@ it('uses the coordinator while a node refuses this process, and the node again a
 it('refuses a node with another clock', async () => {
   const { near } = await makeOrganizationOn(first)
   await onFirst.query('SET citus.enable_ddl_propagation = off')
-  // The check is the only statement that reads this clock on a node.
+  // Only the clock check calls this function on a node.
   await onFirst.query(`CREATE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql
     AS 'SELECT pg_catalog.clock_timestamp() + interval ''3 seconds'''`)
   await onFirst.query(`ALTER DATABASE ${name} SET search_path = public, pg_catalog`)

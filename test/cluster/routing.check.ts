@@ -6,8 +6,8 @@ import { makeKey, makeOrganization } from '../make.ts'
 import { listOperations, makeIds, type Org, pathWith, preparedCall, type SweptOperation } from '../operations.ts'
 import { serviceKey, testServer } from '../server.ts'
 
-// Reads the statements that run on shards for each operation. Citus reports them as notices: those that it sends to a
-// node, and those that it runs on the connected one.
+// Reads the statements that run on shards for each operation. Citus reports them as notices, whether it sends them to
+// another node or runs them on the connected one.
 
 type Sent = { statement: string; shards: Set<string>; nodes: Set<string> }
 

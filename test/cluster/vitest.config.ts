@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { runner } from '../runner.ts'
 
-/** The tests of `npm test` on a Citus cluster, and those that only apply to a cluster. */
+/** Runs the tests of `npm test` on a Citus cluster, and those that only apply to a cluster. */
 export default defineConfig({
   test: {
     ...runner,

@@ -1,9 +1,9 @@
-// Returns the code of a documentation page in order, as one script, like a reader who copies block after block.
+// Returns the code of a documentation page as one script, in order, because readers copy one block after another.
 import MarkdownIt from 'markdown-it'
 
 export type Block = { language: string; text: string; line: number }
 
-/** Text that is shown and not run: requests, responses, and rules, which have their own tests. */
+/** Languages that are shown but not run: requests, responses, and rules have their own tests. */
 const shown = new Set(['', 'text', 'json', 'http', 'cel', 'mermaid'])
 const run = new Set(['sh', 'ts', 'js', 'python', 'sql'])
 
@@ -13,10 +13,13 @@ export const blocksOf = (page: string): Block[] =>
     .filter(({ type }) => type === 'fence')
     .map(({ info, content, map }) => ({ language: info.trim(), text: content, line: (map?.[0] ?? 0) + 1 }))
 
-/** ```sh by-hand: starts a service, or needs a machine that tests lack. A test lists them. */
+/**
+ * Returns whether a block is marked `sh by-hand`, because it starts a service or needs a machine that tests lack. A
+ * test lists these blocks.
+ */
 export const byHand = ({ language }: Block): boolean => language.endsWith(' by-hand')
 
-/** Placeholders that readers replace, and their values here. */
+/** Matches placeholders that readers replace. */
 const isAddressOrKey = (line: string) => /^(export )?(EARSHOT_URL=\S+ ?)?(EARSHOT_KEY=ear_…)?( *#.*)?$/.test(line)
 
 const runners: Record<string, (file: string) => string> = {
@@ -30,7 +33,7 @@ const endings: Record<string, string> = { ts: 'ts', js: 'mjs', python: 'py', sql
 /** Returns the script and its files. Throws on a block in an unknown language. */
 export const scriptOf = (blocks: Block[]): { script: string; files: Map<string, string> } => {
   const files = new Map<string, string>()
-  // An error response is an error, whether or not the page makes curl fail.
+  // An error response fails the script, whether or not the page makes curl fail.
   const lines = [
     'set -euo pipefail',
     'SERVER=',

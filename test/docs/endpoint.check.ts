@@ -6,7 +6,10 @@ import { promisify } from 'node:util'
 import { expect, it, onTestFinished } from 'vitest'
 import { blocksOf } from './blocks.ts'
 
-/** CONTRIBUTING.md adds an endpoint in four files: done here in a copy, which then passes types and tests. */
+/**
+ * CONTRIBUTING.md adds an endpoint in four files. This test does so in a copy of the repository, then checks its types
+ * and runs its tests.
+ */
 
 const root = join(import.meta.dirname, '../..')
 const run = promisify(execFile)
@@ -22,7 +25,7 @@ const copyTree = async (): Promise<string> => {
 
 type Addition = { block: string; imports?: string[]; before?: string }
 
-/** The imports of a block go to the top of a file, the rest to its end or before a given text. */
+/** Adds the imports of a block to the top of a file, and the rest to its end or before the given text. */
 const add = async (file: string, { block, imports = [], before }: Addition): Promise<void> => {
   const isImport = (line: string) => line.startsWith('import ')
   const lines = block.split('\n')
@@ -44,7 +47,7 @@ it('an endpoint is added in four files as documented', async () => {
   await add(companies('queries.ts'), { block: queries })
   await add(companies('routes.ts'), {
     block: routes,
-    // As an editor adds them.
+    // An editor would add these imports.
     imports: [
       "import { Closed } from '../platform/http/schemas.ts'",
       "import { listCompaniesByName } from './queries.ts'",

@@ -19,7 +19,7 @@ declare module 'vitest' {
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '../..')
 
-/** The first Python that has pandas, which one page shows. */
+/** Finds the first Python that has pandas, which one page uses. */
 const findPython = async (): Promise<string> => {
   for (const python of ['python3', '/usr/bin/python3']) {
     const found = await run(python, ['-c', 'import pandas']).catch(() => undefined)
@@ -34,9 +34,9 @@ export default async (project: TestProject) => {
     throw new Error('there is no jq; on Debian, apt-get install jq')
   })
   const folder = await mkdtemp(join(tmpdir(), 'earshot-docs-'))
-  // As root, the database runs as another user, who must have access to the parent folders.
+  // If this process runs as root, the database runs as another user, who must be able to enter the folder.
   await chmod(folder, 0o711)
-  // The client as from npm, built from this checkout.
+  // The client is installed like the npm package, but built from this checkout.
   const { stdout: packed } = await run('node', [join(root, 'tools/build-client.ts'), folder])
   await run('tar', ['-xzf', packed.trim(), '-C', folder])
   const certificate = { key: join(folder, 'key.pem'), cert: join(folder, 'cert.pem') }

@@ -6,25 +6,25 @@ import { expect, it } from 'vitest'
 import { makeDataDir, startEarshot, takeFreePort } from '../earshot.ts'
 import { inheritedEnvironment } from '../inherited.ts'
 
-/** The image as in its Dockerfile, except that it uses the packages installed here. */
+/** Runs what the Dockerfile describes, with the packages that are installed here. */
 
 const root = join(import.meta.dirname, '../..')
 const read = (name: string) => readFile(join(root, name), 'utf8')
 
-/** A line that ends with a backslash continues in the next. */
+/** Joins each line that ends with a backslash with the next one. */
 const readLines = async (name: string) =>
   (await read(name))
     .replace(/\\\n\s*/g, '')
     .split('\n')
     .filter((line) => line && !line.startsWith('#'))
 
-/** The variables in the image's ENV. */
+/** Returns the variables in the image's ENV. */
 const readSwitches = (lines: string[]): Record<string, string> => {
   const pairs = lines.flatMap((line) => (line.startsWith('ENV ') ? line.split(' ').slice(1) : []))
   return Object.fromEntries(pairs.map((pair) => pair.split('=')))
 }
 
-/** The image's HEALTHCHECK; each call returns whether it passes. */
+/** Returns a function that runs the image's HEALTHCHECK and returns whether it passes. */
 const openHealthCheck = (lines: string[], switches: Record<string, string>) => {
   const [, command = '[]'] = /^HEALTHCHECK .*CMD (\[.*\])$/m.exec(lines.join('\n')) ?? []
   const [file = '', ...args] = JSON.parse(command) as string[]

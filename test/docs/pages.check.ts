@@ -10,14 +10,14 @@ import { blocksOf, byHand, scriptOf } from './blocks.ts'
 const root = join(import.meta.dirname, '../..')
 const reader = inject('reader')
 
-/** Like a reader: an empty folder with the client, and the commands. */
+/** Creates a folder like a reader's: it contains only the client, the commands, and the page's files. */
 const makeFolder = async (files: Map<string, string>) => {
   const folder = await mkdtemp(join(reader.folder, 'page-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   await mkdir(join(folder, 'bin'))
   await symlink(join(root, 'bin/earshot'), join(folder, 'bin/earshot'))
   await mkdir(join(folder, 'node_modules/@earshot'), { recursive: true })
-  // The unpacked npm tarball.
+  // The client is the unpacked npm package.
   await symlink(join(reader.folder, 'package'), join(folder, 'node_modules/@earshot/client'))
   await symlink(join(root, 'node_modules/standardwebhooks'), join(folder, 'node_modules/standardwebhooks'))
   for (const file of ['key.pem', 'cert.pem']) await cp(join(reader.folder, file), join(folder, file))
@@ -28,7 +28,7 @@ const makeFolder = async (files: Map<string, string>) => {
   return folder
 }
 
-/** The script in its own process group, so that what it left running ends with it. */
+/** Runs the script in its own process group, so that any processes it leaves running end with it. */
 const runScript = async (script: string, folder: string) => {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(EARSHOT_|VITEST|NODE_OPTIONS$)/.test(name))
   const child = spawn('bash', ['-c', script], {

@@ -1,10 +1,10 @@
-// A sender that records what the service acknowledged.
+// Sends requests and records which ones the service acknowledged.
 import { setTimeout as pause } from 'node:timers/promises'
 
 export type TrafficAnswer = {
   status: number
   headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the interface answers, as its sender knows it.
+  // biome-ignore lint/suspicious/noExplicitAny: the sender knows the type of the body.
   body: any
 }
 
@@ -12,9 +12,9 @@ export type TrafficRequest = {
   key?: string
   body?: unknown
   raw?: { bytes: Buffer | Uint8Array<ArrayBuffer>; headers: Record<string, string> }
-  /** Statuses that a fault explains, after which it is sent again. */
+  /** Statuses that a fault can cause. The request is then sent again. */
   again?: number[]
-  /** Statuses that mean it is already done: only valid after a lost response. */
+  /** Statuses of a request that was already carried out. They are only valid after a lost response. */
   done?: number[]
 }
 
@@ -30,19 +30,19 @@ const contentOf = ({ key, body, raw }: TrafficRequest) => ({
   ...(raw ? { body: new Uint8Array(raw.bytes) } : body !== undefined && { body: JSON.stringify(body) }),
 })
 
-/** Connection errors that a fault explains; any other is an error of this client. */
+/** Returns whether an error is a connection error, which a fault can cause. Any other is an error of this client. */
 const isOfConnection = (error: unknown): boolean =>
   error instanceof TypeError || (error instanceof DOMException && error.name === 'TimeoutError')
 
 const inWords = (answer: TrafficAnswer | undefined): string =>
   answer ? `${answer.status} ${JSON.stringify(answer.body)}` : 'nothing'
 
-/** Uses the origins in turn, and the next one after each failure. */
+/** Opens a client that sends each attempt to the next origin in turn. */
 export const openClient = (origins: string[]) => {
   const counts = { acknowledged: 0, unanswered: 0 }
   let turn = 0
 
-  /** Undefined if the response does not say whether it was done: none arrived, or 503. */
+  /** Returns undefined if nothing shows whether the request was carried out: the response was lost, or is 503. */
   const attempt = async (
     method: string,
     path: string,
@@ -63,7 +63,7 @@ export const openClient = (origins: string[]) => {
     return undefined
   }
 
-  /** Sends the same until it is acknowledged with one of these statuses. */
+  /** Repeats a request until it is acknowledged with one of these statuses. */
   const send = async (
     method: string,
     path: string,
@@ -84,7 +84,7 @@ export const openClient = (origins: string[]) => {
     }
   }
 
-  /** Downloads from a link of the service. */
+  /** Downloads a file from the link that the service redirects to. */
   const download = async (path: string, key: string): Promise<Buffer> => {
     const link = await send('GET', path, [302], { key })
     const response = await fetch(link.headers.get('location') ?? '')

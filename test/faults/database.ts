@@ -1,4 +1,4 @@
-// Writes directly to the database where requests would take longer than the test itself.
+// Writes directly to the database what would take too long through requests.
 import { join } from 'node:path'
 import pg from 'pg'
 import { generateKey, hashKey, keyPrefix } from '../../server/platform/identity/keys.ts'
@@ -6,16 +6,16 @@ import { newId } from '../../server/platform/ids.ts'
 
 type Query = (text: string, values?: unknown[]) => Promise<unknown>
 
-/** To the embedded database of a data directory. */
+/** Connects to the embedded database of a data directory. */
 export const connectTo = async (dataDir: string): Promise<pg.Client> => {
   const client = new pg.Client({ host: join(dataDir, 'postgres'), user: 'earshot', database: 'earshot' })
-  // It is killed from time to time.
+  // The tests kill the database from time to time.
   client.on('error', () => {})
   await client.connect()
   return client
 }
 
-/** Ended calls of one agent, a second apart. */
+/** Inserts ended calls of one agent, which start a second apart. */
 export const insertCalls = async (
   client: pg.Client,
   org: string,
@@ -34,7 +34,7 @@ export const insertCalls = async (
 
 export type Reviewer = { userId: string; key: string }
 
-/** Members who joined, each with a key. */
+/** Inserts members who have joined, each with a key. */
 export const insertReviewers = async (query: Query, org: string, count: number): Promise<Reviewer[]> => {
   const made = Array.from({ length: count }, () => ({ userId: newId(), key: generateKey() }))
   for (const { userId, key } of made) {

@@ -1,4 +1,4 @@
-// A small separate disk, which can be full.
+// Mounts a small separate disk that can be filled.
 import { execFile } from 'node:child_process'
 import { mkdir, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,12 +7,15 @@ import { onTestFinished } from 'vitest'
 
 const run = promisify(execFile)
 
-/** Maximum free space: less than a segment of the write-ahead log. */
+/** The most space that is left on a full disk: less than a segment of the write-ahead log. */
 const leastBytes = 16_384
 
 export type Disk = { fill: () => Promise<void>; free: () => Promise<void> }
 
-/** Mounts the folder as a disk in memory. Undefined if this user cannot mount: then it is an ordinary folder. */
+/**
+ * Mounts the folder as a disk in memory. Returns undefined if this user may not mount; the folder is then an ordinary
+ * one.
+ */
 export const openDisk = async (folder: string, mebibytes: number): Promise<Disk | undefined> => {
   await mkdir(folder)
   const isMounted = await run('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m,mode=0711`, 'tmpfs', folder]).then(
@@ -20,14 +23,15 @@ export const openDisk = async (folder: string, mebibytes: number): Promise<Disk 
     () => false,
   )
   if (!isMounted) return undefined
-  // Processes that use it are killed later.
+  // The processes that use the disk are killed later, so it is unmounted lazily.
   onTestFinished(async () => void (await run('umount', ['--lazy', folder])))
   const ballast = join(folder, 'ballast')
   return {
     fill: async () => {
       const { bavail, bsize } = await statfs(folder)
       let taken = 0
-      // A chunk is written completely or not at all, and others write too: so in ever smaller chunks.
+      // Other processes write to the disk, too, so large chunks may no longer fit. Each attempt therefore halves the
+      // size.
       for (let bytes = Math.floor((bavail * bsize) / 2); bytes >= leastBytes; bytes = Math.floor(bytes / 2)) {
         const at = ['-o', String(taken), '-l', String(bytes)]
         const fits = run('fallocate', [...at, ballast]).then(

@@ -34,7 +34,7 @@ it('kill -9 of the process and of its database, alternately and under load, lose
   let unanswered = 0
   let stopping = false
 
-  /** Undefined if the response does not say whether it was done: none arrived, or 503. */
+  /** Returns undefined if nothing shows whether the write was carried out: the response was lost, or is 503. */
   const write = async (method: string, path: string, expected: number, init: RequestInit) => {
     try {
       const response = await fetch(origin + path, {
@@ -47,7 +47,7 @@ it('kill -9 of the process and of its database, alternately and under load, lose
       if (response.status === expected) return body as Company
       if (response.status !== 503) unexpected.push(`${method} ${path}: ${response.status} ${JSON.stringify(body)}`)
     } catch (error) {
-      // The connection errors of a killed process; others are errors of this test.
+      // A killed process causes connection errors. All others are errors of this test.
       if (!(error instanceof TypeError)) unexpected.push(String(error))
     }
     unanswered++
@@ -114,7 +114,7 @@ it('kill -9 of the process and of its database, alternately and under load, lose
   expect(byId.size).toBe(stored.length)
   const lost = [...acknowledged.values()].filter(({ id, name }) => byId.get(id)?.name !== name)
   expect(lost).toEqual([])
-  // Each name was sent once, so an unacknowledged one exists once or not at all.
+  // Each name was sent once, so an unacknowledged one exists at most once.
   const names = stored.map(({ name }) => name)
   expect(new Set(names).size).toBe(names.length)
   expect(names.filter((name) => !tried.includes(name))).toEqual([])

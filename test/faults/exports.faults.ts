@@ -12,7 +12,10 @@ import { seededRandom } from '../malformed.ts'
 import { openReceiver, receiverCertificate } from '../support/webhooks/receiver.ts'
 import { connectTo, insertCalls } from './database.ts'
 
-/** Exports whose service, process, or database is killed at any time end, with the right file or with a code. */
+/**
+ * Exports end with the right file or an error code, whenever the service, the generating process, or the database is
+ * killed.
+ */
 
 const seed = inject('seeds')[0] ?? 1
 const kills = Math.ceil(inject('rounds') / 5)
@@ -22,7 +25,7 @@ const longestPauseMs = 900
 const day = 86_400
 const run = promisify(execFile)
 
-/** The generating process, if any. */
+/** Finds the process that generates an export, if one is running. */
 const findGenerator = async (parent: number | undefined): Promise<number | undefined> => {
   const { stdout } = await run('ps', ['-eo', 'pid=,ppid=,args='], { maxBuffer: 10_000_000 })
   const lines = stdout.split('\n').map((line) => line.trim().split(/\s+/))
@@ -105,7 +108,7 @@ it('kill -9 during exports: each ends, with the right file or with a code, and i
       location = answer.headers.get('location')
       return answer.status
     }
-    // 503 while the database restarts.
+    // The service responds with 503 while the database restarts.
     await expect.poll(link, { timeout: 60_000 }).toBe(302)
     const file = await fetch(location ?? '')
     const digest = createHash('sha256')
@@ -125,7 +128,7 @@ it('kill -9 during exports: each ends, with the right file or with a code, and i
     const generator = await findGenerator(earshot.child.pid)
     if (generator !== undefined && random.chance(0.3)) {
       killed.generator++
-      // It may have ended just now.
+      // The process may have just ended.
       await run('kill', ['-9', String(generator)]).catch(() => {})
     } else if (random.chance(0.3)) {
       killed.database++

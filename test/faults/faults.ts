@@ -1,4 +1,4 @@
-// Faults, and how each is repaired.
+// Defines the faults, and how each is repaired.
 import type { SeededRandom } from '../malformed.ts'
 import { type Network, type Passage, sound } from '../passage.ts'
 import { canFakeTime, type TrafficMember, type World } from './world.ts'
@@ -6,7 +6,7 @@ import { canFakeTime, type TrafficMember, type World } from './world.ts'
 export type InjectedFault = {
   name: string
   afterMs: number
-  /** How long it lasts. */
+  /** How long the fault lasts. */
   forMs: number
   begin: () => Promise<unknown> | unknown
   end: () => Promise<unknown> | unknown
@@ -15,7 +15,7 @@ export type InjectedFault = {
 type Choice = Omit<InjectedFault, 'afterMs'>
 type Maker = (world: World, random: SeededRandom) => Choice | undefined
 
-/** Longer than the lease of an attempt without a renewal. */
+/** This is longer than the lease of an attempt that is not renewed. */
 const beyondLeaseMs = 11_500
 const hour = 3_600
 
@@ -110,7 +110,7 @@ const outsideNetwork: Maker = ({ receiver, recordings }, random) =>
     ? failNetwork('to the receiver of webhooks', receiver.network, random)
     : failNetwork('to recordings', recordings.network, random)
 
-/** The circuit breaker pauses a failing endpoint; a new worker starts without it. */
+/** The circuit breaker pauses a failing endpoint. A new worker starts without this pause. */
 const judgeNetwork: Maker = ({ judge, members }, random) => {
   const fault = failNetwork('to the judge', judge.network, random)
   const anew = async ({ kill, start }: TrafficMember) => {
@@ -141,7 +141,7 @@ const makers: Maker[] = [
   judgeNetwork,
 ]
 
-/** One to three different faults, each after some time of normal traffic. */
+/** Chooses one to three different faults. Each follows some time of normal traffic. */
 export const chooseFaults = (world: World, random: SeededRandom): InjectedFault[] => {
   const wanted = 1 + random.below(3)
   const chosen = new Map<string, InjectedFault>()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { isAlive } from '../../server/platform/db/process-control.ts'
 import { noteSegments, sharedMemory } from '../shared-memory.ts'
 
-/** Files of libfaketime, which a killed process cannot remove. */
+/** Removes files that libfaketime left behind because its process was killed. */
 const sweepClocks = async () => {
   for (const name of await readdir(sharedMemory).catch(() => [])) {
     const pid = Number(/^(?:faketime_shm|sem\.faketime_sem)_(\d+)$/.exec(name)?.[1])

@@ -1,4 +1,4 @@
-// When a working service has done everything, and what hangs in a state forever.
+// Waits until a working service has finished everything, and reports what never ends.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { World } from './world.ts'
 
@@ -6,8 +6,8 @@ const restWithinMs = 120_000
 const hurryEveryMs = 1_000
 
 /**
- * Work that was postponed for minutes is due now, because waiting would prove nothing. But a model is retried eight
- * times, with pauses of half a minute: that must not use up all retries.
+ * Makes postponed work due, because waiting for minutes would prove nothing. A call to a model is only retried eight
+ * times, half a minute apart, so new evaluations keep their pauses.
  */
 const hurrySql = `UPDATE jobs SET due_at = now()
   WHERE state = 'delayed' AND due_at > now()
@@ -25,7 +25,7 @@ const unfinishedSql = `
   UNION ALL SELECT 'a change is not counted' FROM experiment_changes
   UNION ALL SELECT 'a conversation of an experiment is pending' FROM experiment_conversations WHERE is_pending`
 
-/** Resolves with what does not finish; empty if everything has. */
+/** Resolves once everything has finished, or with a list of what has not finished in time. */
 export const waitForRest = async ({ database }: World): Promise<string[]> => {
   const deadline = performance.now() + restWithinMs
   for (let hurriedAt = 0; ; ) {

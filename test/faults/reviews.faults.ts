@@ -5,7 +5,10 @@ import { seededRandom } from '../malformed.ts'
 import { openClient } from './client.ts'
 import { connectTo, insertCalls, insertReviewers, type Reviewer } from './database.ts'
 
-/** Reviewers claim while the service and its database are killed: each conversation gets its two, and none is lost. */
+/**
+ * Reviewers claim conversations while the service and its database are killed. Each conversation gets its two reviews,
+ * and none is lost.
+ */
 
 const seed = inject('seeds')[0] ?? 1
 const conversations = Math.max(200, inject('rounds') ** 2 / 2)
@@ -39,7 +42,7 @@ it('kill -9 while fifty people claim: each conversation has two reviews of diffe
     const body = { status: 'completed', rating: 4 }
     return client.send('PATCH', `/v1/reviews/${id}`, [200], { key: person.key, body, done: [409] })
   }
-  /** Granted claims whose response was lost. */
+  /** Lists granted claims whose response was lost. */
   const listUnanswered = async ({ userId, key }: Reviewer): Promise<string[]> => {
     const path = `/v1/reviews?status=in_progress&reviewerUserId=${userId}&limit=200`
     const { body } = await client.send('GET', path, [200], { key })
@@ -65,7 +68,7 @@ it('kill -9 while fifty people claim: each conversation has two reviews of diffe
   let [killed, isOver] = [0, false]
   const killing = (async () => {
     for (let kill = 1; kill <= kills; kill++) {
-      // Claims with a lost response are not counted, so the last may never be completed.
+      // Claims with a lost response are not counted, so the last one may never be completed.
       while (claims < (2 * conversations * kill) / (kills + 1) && !isOver) await pause(5)
       await pause(random.below(50))
       if (isOver) return

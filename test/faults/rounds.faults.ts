@@ -18,14 +18,14 @@ import { openReviews } from './traffic/reviews.ts'
 import { canFakeTime, openWorld, type StorageKind, type World } from './world.ts'
 
 /**
- * Rounds of faults, one to three at once, under all kinds of traffic. Senders repeat what was not acknowledged, and
- * record what was; once everything works and is idle again, that is compared with the stored data: nothing is lost,
- * nothing is duplicated, and nothing hangs.
+ * Plays rounds of one to three simultaneous faults under all kinds of traffic. Senders repeat requests until they are
+ * acknowledged. Once everything works and is idle again, the acknowledged data is compared with the stored data:
+ * nothing may be lost, duplicated, or stuck.
  */
 
-/** Between two requests of one kind: traffic is constant, and leaves the CPU to the service. */
+/** The pause between two requests of one kind. It keeps traffic constant, but leaves most of the CPU to the service. */
 const everyMs = 40
-/** So that something is sent after the last fault, too. */
+/** Traffic continues for this long after the last fault. */
 const afterwardsMs = 300
 
 const openTraffic = async (stage: Stage): Promise<Traffic[]> => {
@@ -52,7 +52,7 @@ const compareAll = async (traffic: Traffic[]) => {
   return found
 }
 
-/** The result of a round: what was sent, and what is wrong. */
+/** What a round sent, and which errors it found. */
 type Played = { traffic: Traffic[]; found: string[] }
 
 const playRound = async (world: World, random: SeededRandom, faults: InjectedFault[]): Promise<Played> => {
@@ -76,7 +76,7 @@ const playRound = async (world: World, random: SeededRandom, faults: InjectedFau
     }),
   )
   try {
-    // Whichever fails first.
+    // The race ends early if one of them fails.
     await Promise.race([breaking, sending])
     await pause(afterwardsMs)
   } finally {
@@ -124,7 +124,7 @@ it.each([...kinds])('rounds on %s: nothing acknowledged is lost, nothing is dupl
   for (const left of listLeftOut(world)) process.stdout.write(`left out: ${left}\n`)
   const all: Traffic[] = []
   for (const { number, seed } of rounds) all.push(...(await playSeed(world, number, seed)))
-  // Data that was correct after its round still is.
+  // Data that was correct after its round is still correct.
   expect(await compareAll(all)).toEqual([])
   const { acknowledged, unanswered } = world.client.counts
   process.stdout.write(

@@ -1,5 +1,5 @@
-// `npm run faults -- --rounds 100`, or `--seed 4711` (and more of them) to repeat a round. Other options are passed to
-// vitest.
+// Parses `npm run faults -- --rounds 100`, or `--seed 4711` to repeat a round. `--seed` can be repeated, and other
+// options are passed to vitest.
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -7,9 +7,9 @@ import { parseCLI, startVitest } from 'vitest/node'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The number of rounds: 10 in CI. */
+    /** The number of rounds, which is 10 in CI. */
     rounds: number
-    /** Each round's own, in their order. */
+    /** The seed of each round, in order. */
     seeds: number[]
   }
 }
@@ -28,7 +28,7 @@ const { rounds: asked = '10', seed: given = [] } = values
 const rounds = wholeOf('rounds', asked)
 const chosen = given.map((text) => wholeOf('seed', text))
 const turn = randomInt(2)
-/** Alternately even and odd, so that each kind of storage has its half. */
+/** Seeds are alternately even and odd, so that each kind of storage gets half of the rounds. */
 const drawn = () => Array.from({ length: rounds }, (_, at) => 2 * randomInt(1, 2 ** 31) + ((at + turn) % 2))
 const seeds = chosen.length > 0 ? chosen : drawn()
 

@@ -5,7 +5,9 @@ import { seededRandom } from '../malformed.ts'
 import { answer, serveModel } from '../support/monitors/model-server.ts'
 import { connectTo } from './database.ts'
 
-/** Runs that are killed at any time end with one result for each conversation, and each is paid for once. */
+/**
+ * Runs that are killed at any time end with one result for each conversation, and each result is paid for only once.
+ */
 
 const seed = inject('seeds')[0] ?? 1
 const kills = Math.ceil(inject('rounds') / 5)
@@ -53,7 +55,7 @@ it('kill -9 during runs: each conversation has one result, and is paid for once 
   const { key, id: org } = await provision(origin)
   const conversations = Array.from({ length: count }, (_, number) => conversation(number))
   await ask(origin, 'POST', '/v1/conversations/batch', key, { conversations })
-  // Disabled, so that only the runs evaluate them.
+  // The monitors are disabled, so that only the runs evaluate them.
   const monitor = async (kind: string, definition: object): Promise<string> =>
     (await ask(origin, 'POST', '/v1/monitors', key, { name: kind, kind, definition, enabled: false })).body.id
   const judge = await monitor('judge', { criteria: 'The agent was impolite.', output: { type: 'boolean' } })
@@ -81,7 +83,7 @@ it('kill -9 during runs: each conversation has one result, and is paid for once 
     for (let kill = 0; kill < kills; kill++) {
       const enough = asked + 1 + random.below(30)
       await expect.poll(() => asked, { timeout: 30_000, interval: 2 }).toBeGreaterThan(enough)
-      // 409 while the one before is in progress.
+      // The status is 409 while the previous run is in progress.
       expect([202, 409]).toContain((await start(rule)).status)
       await pause(random.below(60))
       earshot.child.kill('SIGKILL')

@@ -1,4 +1,4 @@
-// A separate organization for a round, with everything its traffic needs, created before any fault.
+// Creates a round's own organization with everything that its traffic needs, before any fault begins.
 import type { SeededRandom } from '../malformed.ts'
 import { serviceKey } from '../server.ts'
 import { insertReviewers } from './database.ts'
@@ -78,7 +78,7 @@ export const openStage = async (world: World, random: SeededRandom) => {
       elevenlabs: await integration('elevenlabs'),
     },
     reviewers: await insertReviewers(database.query, org, reviewers),
-    /** Measured by this process's clock, which no fault changes. */
+    /** The time is measured by this process's clock, which no fault changes. */
     startedAt: new Date(experiment.startedAt),
     query: database.query,
     post: (path: string, statuses: number[], body: object) => client.send('POST', path, statuses, { key, body }),
@@ -88,10 +88,10 @@ export const openStage = async (world: World, random: SeededRandom) => {
 export type Stage = Awaited<ReturnType<typeof openStage>>
 
 export type Traffic = {
-  /** One request after the other, each after the acknowledgment of the last. */
+  /** Sends one request. It is called again when that request is acknowledged. */
   send?: (number: number) => Promise<unknown>
-  /** Sent when everything works and is idle again. */
+  /** Sends a last request when everything works and is idle again. */
   finish?: () => Promise<unknown>
-  /** Describes losses and duplicates; checked when everything is idle, and again at the end. */
+  /** Describes losses and duplicates. It is called when everything is idle, and again after the last round. */
   compare: () => Promise<string[]>
 }

@@ -14,7 +14,7 @@ export default defineConfig({
           name: 'traffic',
           include: ['test/faults/*.faults.ts'],
           globalSetup: 'test/faults/global-setup.ts',
-          // Enough for any number of rounds.
+          // This is enough for any number of rounds.
           testTimeout: 3_600_000,
         },
       },
@@ -25,7 +25,7 @@ export default defineConfig({
           globalSetup: 'test/global-setup.ts',
           testTimeout: 60_000,
           expect: { poll: { timeout: 10_000 } },
-          // After the traffic, which would slow down steps with timeouts.
+          // This group runs after the traffic, which would slow down steps with timeouts.
           sequence: { groupOrder: 1 },
         },
       },

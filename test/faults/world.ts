@@ -1,5 +1,5 @@
-// The service in a large installation: processes for requests and for jobs, with a database, a storage, and external
-// services, each behind an unreliable network. Used for many rounds.
+// Runs the service as in a large installation, for many rounds: there are processes for requests and for jobs, with a
+// database, a storage, and external services, each behind an unreliable network.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises'
@@ -22,7 +22,7 @@ import { openDisk } from './disk.ts'
 
 export type StorageKind = 's3' | 'files'
 
-/** Changes a process's time, if installed (Debian: faketime). */
+/** This library changes a process's time if it is installed (Debian: faketime). */
 const multiarch = process.arch === 'arm64' ? 'aarch64' : 'x86_64'
 const faketime = `/usr/lib/${multiarch}-linux-gnu/faketime/libfaketimeMT.so.1`
 export const canFakeTime = existsSync(faketime)
@@ -39,7 +39,7 @@ const judge = (transcript: string) =>
     ? { result: 'affected', evidence: [{ turn: 2, quote: angryWords }] }
     : { result: 'not_affected' }
 
-/** The bytes of a recording's URL. */
+/** Returns the bytes at a recording's URL. */
 export const recordingAt = (name: string): Buffer => {
   const bytes = Buffer.alloc(20_000, name)
   bytes.write('RIFF', 0)
@@ -82,7 +82,7 @@ const openDatabaseServer = async (dataDir: string) => {
     target: () => ({ path: join(host, '.s.PGSQL.5432') }),
     url: (port: number) => `postgresql://${user}@127.0.0.1:${port}/${database}`,
     query,
-    /** Only the postmaster, or all of its processes. */
+    /** Kills the postmaster, and all other database processes only if `all` is set. */
     kill: async ({ all }: { all: boolean }) => {
       const postmaster = await findPostmaster(dataDir).catch(() => undefined)
       if (postmaster === undefined) return
@@ -90,8 +90,8 @@ const openDatabaseServer = async (dataDir: string) => {
       signal(postmaster, 'SIGKILL')
     },
     /**
-     * Opens the database again if it was given up because its disk was full for too long. In production, a supervisor
-     * does.
+     * Starts the database again if it gave up because its disk was full for too long. In production, a supervisor does
+     * this.
      */
     untilUp: async () => {
       const deadline = performance.now() + startWithinMs
@@ -120,11 +120,11 @@ type ServiceProcess = {
   clock: string
 }
 
-/** A process that is restarted after it was killed. */
+/** Starts a process that can be killed and started again. */
 const openMember = async ({ name, role, switches, network, clock }: ServiceProcess) => {
   let running: RunningEarshot | undefined
   let starting: Promise<void> | undefined
-  /** Its output before it ended on its own. */
+  /** The output of each process that ended on its own. */
   const deaths: string[] = []
 
   const start = async () => {
@@ -139,7 +139,7 @@ const openMember = async ({ name, role, switches, network, clock }: ServiceProce
         })
         return
       } catch (error) {
-        // Its database may be unavailable.
+        // The database of the process may be unavailable.
         if (performance.now() > deadline) throw error
         await pause(200)
       }
@@ -152,7 +152,7 @@ const openMember = async ({ name, role, switches, network, clock }: ServiceProce
   return {
     name,
     role,
-    /** Between it and its database. */
+    /** The network between the process and its database. */
     network,
     deaths,
     stop: () => send('SIGSTOP'),
@@ -163,7 +163,7 @@ const openMember = async ({ name, role, switches, network, clock }: ServiceProce
       killed?.child.kill('SIGKILL')
       await killed?.ended
     },
-    /** Once, however many faults need it. */
+    /** Starts the process once, even if several faults need it. */
     start: async () => {
       if (running) return
       starting ??= start().finally(() => {
@@ -258,7 +258,7 @@ export const openWorld = async (kind: StorageKind) => {
     }
     return { name: `${role} ${index + 1}`, role, switches, network, clock }
   }
-  // The first creates the tables; the others would wait for it.
+  // The first process creates the tables. The others would have to wait for it.
   const first = await openMember(await startProcess('http', 0))
   const places = [await startProcess('http', 1), await startProcess('worker', 0), await startProcess('worker', 1)]
   const members = [first, ...(await Promise.all(places.map(openMember)))]

@@ -1,4 +1,4 @@
-/** A property or element somewhere within a value. */
+/** A property or element anywhere inside a value. */
 export type SampleSlot = { holder: object; key: string }
 
 /** Returns every slot of a value, so that a test can replace any of them. */

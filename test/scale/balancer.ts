@@ -6,8 +6,8 @@ import { listen } from '../outside.ts'
 const checkEveryMs = 100
 
 /**
- * Balances requests over the processes with a /readyz of 200, round robin over keep-alive connections. Only does what
- * docs/scaling.md requires of a balancer, and never sends a request twice.
+ * Distributes requests round robin among the processes whose /readyz responds with 200, over keep-alive connections. It
+ * only does what docs/scaling.md requires of a load balancer, and never sends a request twice.
  */
 export const openBalancer = async (whenOver: (close: () => Promise<void>) => void) => {
   const isReady = new Map<string, boolean>()
@@ -22,7 +22,8 @@ export const openBalancer = async (whenOver: (close: () => Promise<void>) => voi
   proxy.on('error', (error, _request, response) => {
     if (response && 'writeHead' in response) refuse(response as ServerResponse, 502, error.message)
   })
-  // Too large a Content-Length is rejected before the body is sent.
+  // The headers are sent before the body, because the service rejects a Content-Length that is too large without
+  // reading the body.
   proxy.on('proxyReq', (request) => request.flushHeaders())
 
   const hand: RequestListener = async (request, response) => {
@@ -61,9 +62,9 @@ export const openBalancer = async (whenOver: (close: () => Promise<void>) => voi
 
   return {
     origin,
-    /** The processes, and whether each accepts requests. */
+    /** Returns whether each process accepts requests. */
     targets: () => Object.fromEntries(isReady),
-    /** Resolves after its first readiness check. */
+    /** Adds a process. Resolves after its first readiness check. */
     add: async (url: string): Promise<void> => {
       isReady.set(url, false)
       await check(url)

@@ -1,4 +1,4 @@
-// The service as several processes behind one address, with one database and one file store.
+// Runs the service as several processes behind one address, with one database and one file store.
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { expect, vi } from 'vitest'
@@ -10,7 +10,7 @@ import { openBalancer } from './balancer.ts'
 
 export type Process = RunningEarshot & { url: string }
 
-/** A file store in memory, and the variables that configure it. */
+/** Starts a file store in memory, and returns the variables that configure it. */
 export const openStore = async () => {
   const s3 = await startS3Server({ pageSize: 1_000 })
   afterwards(s3.close)
@@ -22,14 +22,14 @@ export const openStore = async () => {
   return { s3, switches }
 }
 
-/** The URL of a process, on a port that the system chose. Its own URL is that of the balancer. */
+/** Returns the URL of a process, on the port that the system chose. The URL it prints as its own is the balancer's. */
 const addressOf = ({ stderr }: RunningEarshot): string => {
   const [, url] = /listening at (http:[^"]+)"/.exec(stderr()) ?? []
   if (!url) throw new Error(`it does not say where it listens:\n${stderr()}`)
   return url
 }
 
-/** A balancer without processes yet, and a function that starts them. */
+/** Starts a balancer without processes. Returns functions that start and stop them. */
 export const openCluster = async (connection: pg.PoolConfig, env: Record<string, string> = {}) => {
   const balancer = await openBalancer(afterwards)
   const { s3, switches: store } = await openStore()
@@ -39,7 +39,7 @@ export const openCluster = async (connection: pg.PoolConfig, env: Record<string,
     EARSHOT_SECRET_KEY: `secret-key-${randomUUID()}`,
     EARSHOT_BASE_URL: balancer.origin,
     ...env,
-    // The balancer is behind any proxy that the test simulates.
+    // The balancer counts as another proxy, besides those that the test simulates.
     EARSHOT_TRUST_PROXY: String(1 + Number(env.EARSHOT_TRUST_PROXY ?? 0)),
   }
   const http = new Set<Process>()
@@ -57,7 +57,7 @@ export const openCluster = async (connection: pg.PoolConfig, env: Record<string,
       return started
     },
     startWorker: () => startEarshot({ ...switches, EARSHOT_ROLES: 'worker' }),
-    /** Stops a process like an operator, and resolves when it has ended. */
+    /** Stops a process like an operator would, and resolves when it has ended. */
     stop: async (process: Process) => {
       process.child.kill('SIGTERM')
       const ended = await process.ended
@@ -68,7 +68,10 @@ export const openCluster = async (connection: pg.PoolConfig, env: Record<string,
   }
 }
 
-/** The setup of `testServer()` with `processes`: they answer requests, and the test's own process runs jobs. */
+/**
+ * Returns the setup of `testServer()` for several processes: they answer requests, and the test's own process runs
+ * jobs.
+ */
 export const openSpread = async (connection: pg.PoolConfig, env: Record<string, string>, processes: number) => {
   const cluster = await openCluster(connection, env)
   const { switches } = cluster
@@ -81,8 +84,11 @@ export const openSpread = async (connection: pg.PoolConfig, env: Record<string, 
   return {
     origin: cluster.origin,
     switches: { EARSHOT_STORAGE, EARSHOT_S3_ENDPOINT, EARSHOT_SECRET_KEY, EARSHOT_BASE_URL },
-    /** Waits until a suspension applies in all processes, within a second: the next request can reach any of them. */
-    // biome-ignore lint/suspicious/noExplicitAny: an answer's body is whatever the test says it is.
+    /**
+     * Waits until a suspension applies in all processes, because the next request can reach any of them. This takes up
+     * to a second.
+     */
+    // biome-ignore lint/suspicious/noExplicitAny: each test knows the type of the body.
     settle: async (path: string, { status, body }: TestAnswer<any>): Promise<void> => {
       if (status === 201 && path === '/v1/organizations') keys.set(body.organization.id, body.apiKey.key)
       const [, suspended = ''] = /^\/v1\/organizations\/([^/]+)\/suspend$/.exec(path) ?? []

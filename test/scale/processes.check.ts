@@ -7,12 +7,12 @@ import { password, wav } from '../make.ts'
 import { serviceKey } from '../server.ts'
 import { openCluster } from './cluster.ts'
 
-/** Two processes for requests and two for jobs, on one database and one store: none relies on its own memory. */
+/** Two processes for requests and two for jobs share one database and one store. None may rely on its own memory. */
 
 const database = await testDatabase({ empty: true })
 afterAll(database.drop)
 const cluster = await openCluster(database.connection)
-// All at once, on a database without tables.
+// All processes start at the same time, on a database without tables.
 await Promise.all([cluster.startHttp(), cluster.startHttp(), cluster.startWorker(), cluster.startWorker()])
 const { origin } = cluster
 const [one, two] = cluster.http().map(({ url }) => url) as [string, string]
@@ -20,7 +20,7 @@ const { key } = await provision(origin)
 
 const call = (method: string, path: string, body?: unknown, at = origin) => ask(at, method, path, key, body)
 
-/** After a response from each process, both have the caller in their cache. */
+/** Sends a request to each process. Both then have the caller in their cache. */
 const statusesOf = (path: string, headers: Record<string, string>) =>
   Promise.all([one, two].map(async (url) => (await fetch(url + path, { headers })).status))
 
@@ -35,7 +35,7 @@ const calls = (count: number) =>
     transcript: [{ role: 'user', text: 'I want my money back.', start: 0, end: 2 }],
   }))
 
-// server/commands/serve.faults.ts tests keys, roles, and suspensions with processes.
+// server/commands/serve.faults.ts tests keys, roles, and suspensions with several processes.
 describe('what one process changes holds in the other', () => {
   const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` })
 
@@ -93,7 +93,7 @@ it('evaluates each conversation once, and hands out through any process what wor
   const listResults = async () => {
     const found: { conversationId: string; result: string }[] = []
     let cursor: string | null = ''
-    // Each page from the other process.
+    // The two processes return the pages alternately.
     for (let at = 0; cursor !== null; at++) {
       const query: string = `limit=50${cursor && `&cursor=${encodeURIComponent(cursor)}`}`
       const { status, body } = await call(
@@ -126,7 +126,7 @@ it('evaluates each conversation once, and hands out through any process what wor
     expect(bytes.toString().split('\r\n').filter(Boolean).length).toBe(1 + (await manifest()).rowCount)
   }
 
-  // As docs/scaling.md counts them.
+  // Connections are counted as docs/scaling.md describes.
   const client = new pg.Client({ ...database.connection, application_name: 'the test' })
   await client.connect()
   const { rows } = await client.query<{ count: number }>(
@@ -175,7 +175,7 @@ it('is not ready on a schema newer than itself, and does not start on one', asyn
   try {
     await client.query(`INSERT INTO migrations (name, checksum) VALUES ('9999_of_the_next_version.sql', 'x')`)
     await expect.poll(() => statusesOf('/readyz', {})).toEqual([503, 503])
-    // It still answers requests until the newer processes take over.
+    // The process still answers requests until newer processes take over.
     expect((await call('GET', '/v1/me', undefined, one)).status).toBe(200)
     const late = await runEarshot(['serve'], { ...cluster.switches, EARSHOT_ROLES: 'http' })
     expect(late).toMatchObject({ code: 1, stdout: '' })

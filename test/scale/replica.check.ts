@@ -11,10 +11,10 @@ import { behindPassage, databaseUrl } from '../database.ts'
 import { ask, makeDataDir, provision, startEarshot } from '../earshot.ts'
 import { letIn, runOn, startDatabase } from '../own-database.ts'
 
-/** A database, and a standby that follows it by streaming replication. */
+/** Starts a database, and a standby that follows it by streaming replication. */
 const startPair = async () => {
   const primary = await startDatabase()
-  // Under root, each database runs as a user without a name, which another one cannot recognize.
+  // If this process runs as root, each database runs as a user without a name, whom the other one cannot recognize.
   await letIn(primary, 'local replication all trust')
   const there = await makeDataDir()
   const [source, target] = [join(primary.dataDir, 'postgres'), join(there, 'postgres')]
@@ -29,7 +29,7 @@ const startPair = async () => {
   return { primary: primary.connection, standby: standby.connection }
 }
 
-/** A service on both, and an organization in it. */
+/** Starts a service on both databases, and creates an organization. */
 const startService = async (primary: pg.ClientConfig, standby: pg.ClientConfig, switches = {}) => {
   const earshot = await startEarshot({
     DATABASE_URL: databaseUrl(primary),
@@ -109,7 +109,7 @@ it('an export that a standby is read for holds all that was there when it was as
   await expect.poll(notes).toEqual(['the export reads the replica', 'the export reads the replica'])
 })
 
-/** Longer than a few requests take on a busy machine. */
+/** The lag is longer than a few requests take on a busy machine. */
 const maxLagSeconds = 10
 
 it('analytics read a standby that is little behind, and the primary otherwise', async () => {
@@ -120,7 +120,7 @@ it('analytics read a standby that is little behind, and the primary otherwise', 
     EARSHOT_READ_MAX_LAG_SECONDS: String(maxLagSeconds),
   })
   const day = 'since=2026-11-20T00:00:00Z&until=2026-11-21T00:00:00Z'
-  /** Every read must succeed. */
+  /** Reads from the service, and expects success. */
   const read = async (method: string, path: string, body?: unknown) => {
     const answer = await call(method, path, body)
     expect(answer.status, path).toBe(200)
@@ -156,9 +156,10 @@ it('analytics read a standby that is little behind, and the primary otherwise', 
   await count()
   const pausedAt = performance.now()
   await store(5)
-  // The standby only has the first ten, which is allowed for a while. Lists show all: people check them after changes.
+  // The standby only has the first ten, which the maximum lag allows. Lists already show all of them, because people
+  // check lists after changes.
   expect(await readAll()).toEqual(each(10))
-  // They contain judge output, so they are erased with the conversation.
+  // Examples contain output of the judge, so they are erased with the conversation.
   const shown = await listExamples()
   expect(shown).toHaveLength(3)
   expect((await call('DELETE', `/v1/conversations/${shown[0]}`)).status).toBeLessThan(300)
@@ -173,7 +174,7 @@ it('analytics read a standby that is little behind, and the primary otherwise', 
   await runOn(standby, 'SELECT pg_wal_replay_resume()')
   await expect.poll(async () => [await readAll(), isUsed()]).toEqual([each(14), 'analytics read the replica'])
 
-  // An unresponsive or missing standby fails no request.
+  // No request fails if the standby is unresponsive or missing.
   let expected = 14
   for (const kind of ['silent', 'resetting'] as const) {
     passage.become({ kind })

@@ -11,7 +11,10 @@ const cluster = await openCluster(database.connection, { EARSHOT_DRAIN_SECONDS: 
 const workers = await Promise.all([cluster.startWorker(), cluster.startWorker()])
 await Promise.all([cluster.startHttp(), cluster.startHttp()])
 
-/** The pause between conversations of a caller. Without it, four callers use the whole CPU and starts are slow. */
+/**
+ * The pause between conversations of a caller. Without a pause, four callers use the whole CPU, and processes start
+ * slowly.
+ */
 const betweenMs = 50
 
 it('a restart of each process, one after the other, drops no request and no job', async () => {

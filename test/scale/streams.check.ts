@@ -5,7 +5,7 @@ import { afterwards } from '../server.ts'
 import { type EventStream, openEventStream } from '../support/event-stream.ts'
 import { openCluster } from './cluster.ts'
 
-/** Event streams with several processes: each learns what the others store, and takes over their readers. */
+/** Several processes serve event streams. Each learns what the others store, and takes over their readers. */
 
 const database = await testDatabase({ empty: true })
 afterwards(database.drop)

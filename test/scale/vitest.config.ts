@@ -6,11 +6,11 @@ export default defineConfig({
   test: {
     ...runner,
     root: join(import.meta.dirname, '../..'),
-    // Tests all operations again, against several processes behind one address.
+    // The contract tests run all operations again, against several processes behind one address.
     include: ['test/contract.test.ts', 'test/scale/*.check.ts'],
     globalSetup: 'test/global-setup.ts',
     provide: { processes: 3 },
-    // The service and its database run at the same time.
+    // The service and its database run at the same time as a test.
     maxWorkers: 2,
     testTimeout: 120_000,
     expect: { poll: { timeout: 15_000 } },

@@ -1,13 +1,14 @@
-// Who can do what, according to the documentation, or the stricter choice if it does not say: viewers cannot see
-// connections, and only admins change automatic deliveries or monitor groups. Nothing is read from the tested code.
+// Defines who can do what. Nothing is read from the tested code. If the documentation doesn't answer a question, the
+// stricter choice applies: viewers cannot see connections, and only admins change automatic deliveries or monitor
+// groups.
 import type { Entitlement, Feature, Role } from '../../server/platform/identity/actor.ts'
 
 export type Rule =
-  /** Public. */
+  /** Everyone, without credentials. */
   | 'anyone'
-  /** Signing in: anyone with a password or an invitation, but not from a page of another site. */
+  /** Anyone who signs in with a password or an invitation, but not from a page of another site. */
   | 'visitor'
-  /** Anyone with a session; not keys. */
+  /** Anyone with a session, but no API keys. */
   | 'session'
   /** A provider, which signs its requests. */
   | 'signature'
@@ -28,13 +29,13 @@ const withoutRole: Line[] = [
   [/^\w+ \/v1\/organizations(\/|$)/, 'service'],
 ]
 
-/** The first line that matches counts. */
+/** The first line that matches applies. */
 const roleOf: [operations: RegExp, role: Role][] = [
-  // Keys, the audit log, settings, members, and integrations: admins.
+  // Only admins manage API keys, the audit log, settings, members, and integrations.
   [/^\w+ \/v1\/(api-keys|audit-events)/, 'admin'],
   [/^(POST|PATCH|DELETE) \/v1\/(organization|members)(\/|$)/, 'admin'],
   [/^(POST|PUT|PATCH|DELETE) \/v1\/integrations(\/\{id\}.*)?$/, 'admin'],
-  // Raw payloads from a provider.
+  // Raw payloads of a provider are only for admins.
   [/^GET \/v1\/integrations\/\{id\}\/deliveries\/\{deliveryId\}$/, 'admin'],
   [/^GET \/v1\/otlp\/unread-traces\/spans$/, 'admin'],
   // Only admins can let data leave the organization automatically.
@@ -42,7 +43,7 @@ const roleOf: [operations: RegExp, role: Role][] = [
   [/^POST \/v1\/webhook-endpoints\/\{id\}\/(approve|disable|rotate-secret)$/, 'admin'],
   [/^POST \/v1\/export-schedules\/\{id\}\/run$/, 'member'],
   [/^(POST|PATCH|DELETE) \/v1\/export-schedules/, 'admin'],
-  // Launching and finishing experiments, and monitor groups.
+  // Only admins launch and finish experiments, and change monitor groups.
   [/^POST \/v1\/experiments(\/\{id\}\/finish)?$/, 'admin'],
   [/^(PATCH|DELETE) \/v1\/experiments\/monitor-groups\//, 'admin'],
   // Viewers cannot see connections.
@@ -51,13 +52,13 @@ const roleOf: [operations: RegExp, role: Role][] = [
   [/^\w+ \/v1\/failed-jobs/, 'admin'],
   [/^GET \/v1\/destinations\/\{id\}\/deliveries/, 'member'],
   [/^GET \/v1\/webhook-endpoints\/\{id\}\/deliveries/, 'member'],
-  // Reading, including queries by POST, and exports, which only read.
+  // Viewers can read, which includes queries by POST, and exports.
   [/^GET \/v1\//, 'viewer'],
   [/^POST \/v1\/(conversations\/(search|count)|alert-rules\/preview)$/, 'viewer'],
   [/^POST \/v1\/(monitor-exports(\/preview)?|experiments\/\{id\}\/exports)$/, 'viewer'],
-  // What concerns nobody else.
+  // Everyone changes their own notifications.
   [/^(POST|PUT) \/v1\/notification/, 'viewer'],
-  // Everything else writes.
+  // Everything else writes, so it needs a member.
   [/^(POST|PUT|PATCH|DELETE) \/v1\//, 'member'],
 ]
 
@@ -75,7 +76,7 @@ const featureOf: [operations: RegExp, feature: Feature][] = [
 
 const firstOf = <T>(lines: [RegExp, T][], name: string): T | undefined => lines.find(([fits]) => fits.test(name))?.[1]
 
-/** Undefined if the documentation does not say. */
+/** Returns undefined if the documentation does not say. */
 export const ruleOf = (name: string): Rule | undefined => {
   const rule = firstOf(withoutRole, name)
   if (rule) return rule

@@ -33,7 +33,7 @@ const page = join(import.meta.dirname, '../../docs/security.md')
 
 type Target = { swept: SweptOperation; asked: AccessCase; path: string; accepted: Partial<TestCall> }
 
-/** Exports that notify an endpoint, even if only the body requests it. */
+/** Returns whether an operation creates exports that can notify an endpoint. */
 const namesEndpoint = ({ name }: SweptOperation) =>
   /^POST \/v1\/(monitor-exports(\/preview)?|export-schedules)$/.test(name)
 
@@ -45,13 +45,13 @@ const withEndpoint = ({ body, ...call }: Partial<TestCall>): Partial<TestCall> =
   }
 }
 
-/** A valid request for the organization's own resources: only the caller differs. */
+/** Returns a valid request for the organization's own resources, so that responses only depend on the caller. */
 const makeTarget = async (swept: SweptOperation): Promise<Target> => {
   const ids = swept.path.startsWith('/files/') ? [] : await idsOfHome(swept)
   for (const id of ids) theirs.add(id)
   const rule = ruleOf(swept.name)
   if (!rule) throw new Error(`test/security/access-rules.ts says nothing of ${swept.name}`)
-  // Sessions and passwords come from the caller.
+  // The caller provides sessions and passwords.
   const isWayIn = rule === 'session' || rule === 'visitor'
   const prepared = isWayIn ? acceptedCall(swept) : await preparedCall(server, swept, home)
   const accepted = namesEndpoint(swept) ? withEndpoint(prepared) : prepared
@@ -59,7 +59,7 @@ const makeTarget = async (swept: SweptOperation): Promise<Target> => {
     swept,
     asked: { rule, reads: swept.method === 'GET', hasId: hasId(swept), namesEndpoint: namesEndpoint(swept) },
     path: swept.path.startsWith('/files/') ? '/files/nothing' : pathWith(swept, ids),
-    // Operations that use a session or signature get it from the caller, or not at all.
+    // Operations that use a session or a signature only get the caller's, if any.
     accepted: { ...accepted, ...(typeof rule === 'string' && { headers: {} }) },
   }
 }
@@ -86,7 +86,7 @@ const send = async (
     headers: answer,
     body,
   } = await server.app.inject({
-    // The methods in the document are HTTP methods.
+    // All methods in the document are HTTP methods.
     method: swept.method as 'GET',
     url: path,
     headers: {
@@ -104,7 +104,10 @@ const send = async (
   return { status: statusCode, text: body }
 }
 
-/** An admitted caller reaches validation, which fails here, so that nothing changes. */
+/**
+ * Returns whether a caller is admitted. An admitted caller's request reaches validation and fails there, so that
+ * nothing changes.
+ */
 const isLetIn = async (target: Target, caller: Caller): Promise<number | 'pass'> => {
   const { swept, path } = target
   if (swept.foreign) {
@@ -132,7 +135,7 @@ const targets: Target[] = []
 for (const swept of operations) targets.push(await makeTarget(swept))
 const before = await storedRows(server)
 
-/** By the name of the operation, in the order of the callers. */
+/** The responses by the name of the operation, in the order of the callers. */
 const answered = new Map<string, (AccessOutcome | number | string)[]>()
 afterAll(() => answered.clear())
 
@@ -168,7 +171,7 @@ it('nothing of it changed anything', async () => {
   expect(changedRows(before, await storedRows(server))).toEqual({ came: [], went: [] })
 })
 
-/** Reads the routes from the tree that Fastify prints, with a part of a path per line. */
+/** Reads the routes from the tree that Fastify prints, where each line has a part of a path. */
 const listRoutes = (): string[] => {
   const parts: string[] = []
   return server.app
@@ -190,7 +193,7 @@ it('what the table leaves out are pages, the addresses of single sign-on, metric
   const isPage = (route: string) =>
     /^(GET|HEAD) \/(docs.*|console\/.*|.*\*)?$/.test(route) ||
     sections.some((section) => route === section || route.startsWith(`${section}/`))
-  // HTTP derives HEAD from GET.
+  // Fastify adds HEAD to every GET.
   const others = routes.filter((route) => !names.has(route.replace(/^HEAD/, 'GET')) && !isPage(route))
   const known = ['GET /auth/oidc', 'GET /auth/oidc/callback', 'GET /metrics', 'GET /openapi.json', 'POST /mcp']
   expect(others.filter((route) => !route.startsWith('HEAD')).sort()).toEqual(known)

@@ -18,7 +18,7 @@ import { openConnection } from '../raw-http.ts'
 import { type TestAnswer, testServer } from '../server.ts'
 import { changedRows, storedRows } from '../stored.ts'
 
-/** Attempts to reach private addresses, other files, and resources that a token does not grant. */
+/** Tries to reach private addresses, other files, and resources that a token does not grant. */
 
 const server = await testServer({ EARSHOT_TRUST_PROXY: '1' })
 const { call, clock, deps } = server
@@ -28,7 +28,7 @@ const { key } = org
 // No request may ever reach this server.
 const inside = await serve((_request, response) => response.end('secrets of the cloud'), afterAll)
 
-/** Spellings of this machine, or one next to it, that have deceived parsers. */
+/** Spellings of this machine's address, or of one near it, that have deceived parsers. */
 const innerHosts = [
   '127.0.0.1',
   '2130706433',
@@ -124,7 +124,7 @@ const credentials = { accessKeyId: 'AKIA0000', secretAccessKey: 'not-much-of-a-s
 const company = await makeCompany(server, key)
 const scheduleBody = await makeScheduleBody(server, key)
 
-/** Variants of a text with one change each, and similar texts. */
+/** Returns variants of a text with one change each, and similar texts. */
 const forgeries = (genuine: string, other: string): string[] => {
   const altered = Array.from({ length: Math.ceil(genuine.length / 5) }, (_, index) => {
     const at = index * 5
@@ -150,7 +150,7 @@ const forgeries = (genuine: string, other: string): string[] => {
   ].filter((text) => text !== genuine && text !== other)
 }
 
-/** Each token with the resource it opens, and the response to a forged one. */
+/** Create each kind of token with the resource it opens, and list the responses that a forged one may get. */
 const openers: Record<string, () => Promise<Opener>> = {
   'a link to a file': async () => {
     const png = Buffer.from('89504e470d0a1a0a0000', 'hex')

@@ -1,4 +1,4 @@
-// All kinds of callers, with their credentials and their expected responses.
+// Creates all kinds of callers, with their credentials and their expected responses.
 import { entitlementNames, featureNames, type Role, roles } from '../../server/platform/identity/actor.ts'
 import { generateKey } from '../../server/platform/identity/keys.ts'
 import { makeKey, makeOrganization, makePerson } from '../make.ts'
@@ -6,7 +6,7 @@ import type { Org } from '../operations.ts'
 import { serviceKey, type TestServer } from '../server.ts'
 import type { Rule } from './access-rules.ts'
 
-/** `pass` is allowed; `own` is only allowed for the caller's own resources, and gets 404 for others. */
+/** `pass` means allowed. `own` means allowed for the caller's own resources, while those of others get 404. */
 export type AccessOutcome = 'pass' | 'own' | 401 | 403 | 404 | 503
 
 export type AccessCase = { rule: Rule; reads: boolean; hasId: boolean; namesEndpoint: boolean }
@@ -19,7 +19,7 @@ export type Caller = {
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
 
-/** Callers without a permission. `byRight` is the response of operations that require one. */
+/** Expects that a caller has no permissions. `byRight` has the responses of operations that require one. */
 const withoutRight =
   (byRight: { service: AccessOutcome; role: AccessOutcome }): Caller['expected'] =>
   ({ rule }) => {
@@ -38,7 +38,7 @@ const withRole =
     return roles.indexOf(role) < roles.indexOf(rule.role) ? 403 : found(asked)
   }
 
-/** Like a key of the role, and also allowed to sign in and out. */
+/** Expects the permissions of a key with the role, and that the caller can also sign in and out. */
 const signedIn = (role: Role): Caller['expected'] => {
   const byRole = withRole(role)
   return (asked) => (asked.rule === 'session' ? 'pass' : byRole(asked))
@@ -84,7 +84,7 @@ export const makeCallers = async (server: TestServer, home: Org): Promise<Caller
   const gone = await makePerson(server, home.key, 'owner')
   await require(call('POST', '/auth/sign-out', { headers: gone.headers, body: {} }))
   for (const key of [expiring.key, revoked.key, made.body.key]) add('ended', bearer(key), nobody)
-  // They keep their account, so they are signed in, but see nothing of this organization.
+  // The person still has an account and is signed in, but sees nothing of this organization.
   add('ended', leaver.headers, (asked) => (asked.rule === 'session' ? 'pass' : nobody(asked)))
   add('ended', gone.headers, nobody)
 
@@ -117,7 +117,7 @@ export const makeCallers = async (server: TestServer, home: Org): Promise<Caller
     add(`no ${entitlement}`, bearer(key), withRole('owner', found))
   }
   for (const feature of featureNames) {
-    // Grants no permissions; only changes how conversations are stored.
+    // This feature grants no permissions. It only changes how conversations are stored.
     if (feature === 'phiMode') continue
     const { key } = await makeOrganization(server, { features: { [feature]: false } })
     const refusal = feature === 'experimentsV2' ? 403 : 503

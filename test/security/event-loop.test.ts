@@ -5,16 +5,19 @@ import { openConnection } from '../raw-http.ts'
 import { testServer } from '../server.ts'
 import { worstValues } from '../worst-bodies.ts'
 
-/** Bodies that once blocked the process for seconds. `npm run bench -- event-loop` measures every route. */
+/** Sends bodies that once blocked the process for seconds. `npm run bench -- event-loop` measures every route. */
 
 const server = await testServer({ EARSHOT_TRUST_PROXY: '1' })
 const { key } = await makeOrganization(server, { features: { phiMode: true } })
 await server.call('PATCH', '/v1/organization', { key, body: { redaction: true } })
 
-/** Far longer than needed on a machine that is busy with other tests, and far shorter than before the fix. */
+/**
+ * This is far longer than needed on a machine that is busy with other tests, and far shorter than it took before the
+ * fixes.
+ */
 const boundMs = 1_500
 
-/** The longest time that the event loop was blocked while the body was sent and answered. */
+/** Measures the longest time that the event loop was blocked while the body was sent and answered. */
 const blockOf = async (method: string, path: string, raw: string, headers: Record<string, string> = {}) => {
   const bytes = new Uint8Array(Buffer.from(raw))
   const delays = monitorEventLoopDelay({ resolution: 5 })
@@ -62,7 +65,7 @@ it.each(['negative zeros', 'empty objects', 'properties', 'turns of digits'])(
     const value = write(name, 32 * mebibyte - 50)
     const list = await blockOf('POST', '/v1/conversations/batch', `{"conversations":${value}}`)
     expect([200, 400, 413]).toContain(list.status)
-    // Sending it takes part of this time.
+    // Sending the body takes part of this time.
     expect(list.ms).toBeLessThan(3 * boundMs)
   },
 )

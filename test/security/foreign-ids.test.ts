@@ -46,14 +46,14 @@ const stranger = await makeOrganization(server)
 
 const isUuid = (text: string | undefined) => text !== undefined && /^[0-9a-f]{8}-/.test(text)
 
-/** Two requests differ only in this ID, which the responses must not contain. */
+/** Sends a request. Two requests differ only in this ID, which is replaced in the response. */
 const ask = async (key: string, { method }: SweptOperation, path: string, prepared: Partial<TestCall>, id: string) => {
   const headers = { ...prepared.headers, 'x-request-id': 'the-same' }
   const { status, text } = await server.call(method, path, { key, ...prepared, headers })
   return { status, text: text.replaceAll(id, 'the id') }
 }
 
-/** Related resources, so that a filter by any of them would match the conversation. */
+/** Creates related resources, so that a filter by any of them would match the conversation. */
 const makeTheirs = async ({ id, key }: Org) => {
   const [group, company] = [(await makeAgentGroup(server, key)).id, (await makeCompany(server, key)).id]
   const agent = (await makeAgent(server, key, { groupIds: [group], companyId: company })).id
@@ -92,7 +92,10 @@ const makeTheirs = async ({ id, key }: Org) => {
 }
 type Kind = keyof Awaited<ReturnType<typeof makeTheirs>>
 
-/** The resource that a property of a request refers to, by its name. Undefined for IDs that the caller invents. */
+/**
+ * The kind of resource that a property of a request refers to, by the property's name. It is undefined for IDs that the
+ * caller invents.
+ */
 const kinds: [place: RegExp, kind: Kind | undefined][] = [
   [/operationId$/, undefined],
   [/(agentVersionIds?|arm[AB]VersionId)$/i, 'version'],
@@ -122,7 +125,7 @@ const resolved = (schema: JsonSchema): JsonSchema =>
 
 type IdLocation = { steps: string[]; parents: JsonSchema[] }
 
-/** Every position in a body that contains an ID, with the schemas on its path. */
+/** Returns every position in a body that contains an ID, with the schemas on its path. */
 const placesOf = (given: JsonSchema, steps: string[] = [], parents: JsonSchema[] = []): IdLocation[] => {
   const schema = resolved(given)
   if (schema.format === 'uuid') return [{ steps, parents }]
@@ -134,7 +137,7 @@ const placesOf = (given: JsonSchema, steps: string[] = [], parents: JsonSchema[]
   ]
 }
 
-/** The value with `id` at this position, and everything that must accompany it. */
+/** Returns the value with `id` at this position, and with the properties that its objects require. */
 const withId = (
   value: unknown,
   { steps: [step, ...steps], parents: [parent, ...parents] }: IdLocation,
@@ -153,13 +156,13 @@ const requiredOf = ({ properties = {}, required = [] }: JsonSchema) =>
 
 type Body = Record<string, unknown>
 
-/** The object around the position, without properties that exclude it or would match nothing. */
+/** Returns the object around the position, without properties that exclude it or would match nothing. */
 const around = async ({ operation: { operationId } }: SweptOperation, at: string, given: unknown, key: string) => {
   const { agent, filter, limit, ...body } = given as Body
   if (operationId === 'createConversation') return at === 'agentId' ? body : { ...body, agent }
   if (operationId === 'updateExportSchedule') return makeScheduleBody(server, key)
-  // Counts over time require `filter.since`.
   if (operationId === 'markNotificationsRead') return {}
+  // Counts over time would require `filter.since`.
   if (operationId === 'countConversations') return { filter: {} }
   if (at.startsWith('filter.')) return { ...body, filter: {} }
   if (at.startsWith('conversationIds.')) return body

@@ -22,7 +22,10 @@ import { storedRows } from '../stored.ts'
 import { openTestBucket } from '../support/exports/customer-bucket.ts'
 import { openReceiver } from '../support/webhooks/receiver.ts'
 
-/** Sets a marked secret wherever one is accepted, uses each with successes and failures, then searches for them. */
+/**
+ * Sets a marked secret wherever one is accepted, uses each of them successfully and unsuccessfully, then searches for
+ * the marks.
+ */
 
 const mark = (name: string) => `${name}-${randomBytes(18).toString('hex')}`
 const planted: Record<string, string> = {}
@@ -31,7 +34,7 @@ const plant = (name: string, secret = mark(name)) => {
   return secret
 }
 
-/** Each server echoes everything it received as an error: stored responses must not contain it. */
+/** These servers respond with an error that repeats everything they received. Stored responses must not contain it. */
 const overheard: string[] = []
 const outside = await serve((request, response) => {
   const told = JSON.stringify({ url: request.url, headers: request.headers, raw: request.rawHeaders })
@@ -57,7 +60,7 @@ const server = await testServer({
   EARSHOT_TRUST_PROXY: '1',
 })
 
-/** All responses, except the one that may show a secret. */
+/** All responses, except those that may show a secret. */
 const answered: string[] = []
 const ask = async (method: string, path: string, given: TestCall = {}) => {
   const answer = await server.call(method, path, given)
@@ -245,7 +248,7 @@ it('no secret is found in logs, answers, files or any row', async () => {
   const files = await filesIn(server.deps.config.dataDir)
   const places = { answers: answered, logs: server.logged, rows, files, outcomes: [JSON.stringify(outcomes.map(told))] }
 
-  // The search works, and the secrets were used.
+  // These expectations show that the search works and that the secrets were used.
   expect(rows.filter((row) => row.includes('AKIATEST'))).not.toEqual([])
   expect(outcomes.filter(({ result }) => result !== 'completed')).not.toEqual([])
   for (const name of ['judge-key', 'sync-key']) expect(overheard.join()).toContain(planted[name])
@@ -262,6 +265,6 @@ it('no secret is found in logs, answers, files or any row', async () => {
 
 const told = ({ error }: { error?: unknown }) => (error instanceof Error ? `${error.message} ${error.stack}` : error)
 
-/** Replaces the service key of other test servers with this server's marked one. */
+/** Uses this server's marked service key instead of the one of other test servers. */
 const withServiceKey: typeof server.call = (method, path, given = {}) =>
   server.call(method, path, { ...given, key: planted['service-key'] })

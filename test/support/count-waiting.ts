@@ -9,7 +9,7 @@ const waiting = coordinatorUrl
         SELECT global_pid FROM citus_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'))`
   : sql`(SELECT query FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`
 
-/** Counts the statements that begin like this and wait for another transaction of the same database. */
+/** Counts the statements that begin with this text and wait for another transaction of the same database. */
 export const countWaiting = async (db: Db, statement = ''): Promise<number> => {
   const { rows } = await sql<{ count: number }>`
     SELECT count(*)::int AS count FROM ${waiting} AS w WHERE starts_with(lower(ltrim(query, E' \\n')), ${statement})`.execute(

@@ -5,7 +5,7 @@ export type SentEvent = { kind: string; resource: string; id?: string }
 
 const untilNext = { timeout: 5_000, interval: 10 }
 
-/** Opens an event stream as a client would, and collects what arrives. */
+/** Opens an event stream like a client, and collects what arrives. */
 export const openEventStream = async (origin: string, headers: Record<string, string>) => {
   const leaving = new AbortController()
   const { statusCode, headers: answered, body } = await send(`${origin}/v1/stream`, { headers, signal: leaving.signal })
@@ -46,7 +46,7 @@ export const openEventStream = async (origin: string, headers: Record<string, st
     lastEventId: () => lastEventId,
     /** Resolves once the stream is open. */
     ready: () => expect.poll(() => lastEventId, untilNext).toBeDefined(),
-    /** Resolves once such an event has arrived. */
+    /** Resolves once an event with these properties has arrived. */
     until: (event: Partial<SentEvent>) =>
       expect.poll(() => events, untilNext).toContainEqual(expect.objectContaining(event)),
     close: async () => {

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../server/platform/db/database.ts'
 import type { TestServer } from '../server.ts'
 
-/** Every column of every table, including those of the queue. Bytes are shown as hex. */
+/** Searches every column of every table, including those of the queue. Bytes are compared as hexadecimal text. */
 const findInTables = async (db: Db, text: string): Promise<string[]> => {
   const { rows: tables } = await sql<{ schema: string; name: string }>`
     SELECT table_schema AS schema, table_name AS name FROM information_schema.tables
@@ -31,7 +31,7 @@ const findInFiles = async (folder: string, text: string): Promise<string[]> => {
   return found
 }
 
-/** Returns where the text occurs. It consists of lower-case letters and digits. */
+/** Returns where a text occurs. The text consists of lowercase letters and digits. */
 export const findTraces = async ({ deps, logged }: TestServer, text: string): Promise<string[]> => [
   ...(await findInTables(deps.db, text)),
   ...(await findInFiles(deps.config.dataDir, text)),

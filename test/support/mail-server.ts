@@ -1,4 +1,4 @@
-// A mail server for tests: a real one on this machine that parses the mail it accepts.
+// Starts a mail server for tests. It is a real server on this machine that parses the mail it accepts.
 import { text as readText } from 'node:stream/consumers'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { onTestFinished } from 'vitest'
@@ -7,16 +7,16 @@ import { receiverCertificate, receiverKey } from './webhooks/receiver.ts'
 export type ReceivedMail = {
   sender: string
   recipients: string[]
-  /** Whether it arrived over TLS, and the signed-in user. */
+  /** Whether the mail arrived over TLS. */
   encrypted: boolean
   user: string | undefined
-  /** By their names in lower case, decoded. */
+  /** The decoded headers by their names in lowercase. */
   headers: Record<string, string>
   text: string
   raw: string
 }
 
-/** The response to a message, or earlier to its recipient. Undefined accepts it. */
+/** The response to a message, or earlier to its recipient. The server accepts a message if it is undefined. */
 type Refusal = { code: number; message: string; at?: 'recipient' } | undefined
 
 const decodeQuoted = (text: string): string =>
@@ -25,7 +25,7 @@ const decodeQuoted = (text: string): string =>
     'latin1',
   ).toString()
 
-/** RFC 2047. */
+/** Decodes words that are encoded according to RFC 2047. */
 const decodeWords = (value: string): string =>
   value
     .replace(/\?=\s+=\?/g, '?==?')
@@ -51,7 +51,9 @@ const readMail = (raw: string) => {
 const refuse = ({ code, message }: { code: number; message: string }) =>
   Object.assign(new Error(message), { responseCode: code })
 
-/** Answers each message with the next response, and accepts all further ones. */
+/**
+ * Starts a server that responds to each message with the next answer, and accepts all messages after the last answer.
+ */
 export const openMailServer = async (options: SMTPServerOptions = {}, ...answers: Refusal[]) => {
   const received: ReceivedMail[] = []
   let offered = 0
@@ -85,7 +87,7 @@ export const openMailServer = async (options: SMTPServerOptions = {}, ...answers
     },
     ...options,
   })
-  // A client that does not trust it hangs up.
+  // A client hangs up if it does not trust the server.
   server.on('error', () => {})
   const listening = Promise.withResolvers<void>()
   server.listen(0, '127.0.0.1', listening.resolve)

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { makeBucket, makeConversation, makeMonitor, makeOrganization, makePerson } from '../make.ts'
 import type { TestServer } from '../server.ts'
 
-/** An organization with reviewers, for tests of reviews. */
+/** Creates an organization with reviewers, and returns functions for tests of reviews. */
 export const openReviewing = async (server: TestServer) => {
   const { call } = server
   const { id: org, key } = await makeOrganization(server)
@@ -19,7 +19,7 @@ export const openReviewing = async (server: TestServer) => {
     }
   }
 
-  /** A bucket with this many conversations, in the order they were added. */
+  /** Creates a bucket with this many conversations, and returns them in the order they were added. */
   const makeFilled = async (count: number, fields: object = {}) => {
     const { id, conversationId } = await makeBucket(server, key, fields)
     const ids = [conversationId]
@@ -33,7 +33,7 @@ export const openReviewing = async (server: TestServer) => {
     return { id, ids }
   }
 
-  /** A monitor with this result for these conversations. */
+  /** Creates a monitor that has this result for these conversations. */
   const makeJudge = async (conversationIds: string[], result = 'affected') => {
     const { id: monitorId } = await makeMonitor(server, key)
     const results = conversationIds.map((conversationId) => ({ monitorId, conversationId, result }))

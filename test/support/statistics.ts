@@ -1,4 +1,4 @@
-// Units and designs for the tests of statistics.
+// Creates units and designs for the tests of statistics.
 
 import fc from 'fast-check'
 import type { Design } from '../../server/statistics/design.ts'
@@ -48,7 +48,7 @@ const valueFor = (kind: Design['kind']) =>
 
 const inArm = (kind: Design['kind']) => fc.array(valueFor(kind), { minLength: 1, maxLength: 4 })
 
-/** Most are in one arm, as they should be. */
+/** Most units are in one arm, as they should be. */
 const unit = (kind: Design['kind']): fc.Arbitrary<UnitValues> =>
   fc.oneof(
     { weight: 4, arbitrary: inArm(kind).map((a) => ({ a, b: [] })) },
@@ -66,7 +66,7 @@ export const singleUnits = (kind: Design['kind']) =>
     { minLength: 4, maxLength: 120 },
   )
 
-/** A repeatable source of uniform numbers from 0 to 1 and of normal ones. */
+/** Returns repeatable random numbers: uniform ones from 0 to 1, and normal ones. */
 export const seeded = (seed: number) => {
   let state = seed
   const uniform = () => {

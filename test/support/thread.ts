@@ -1,7 +1,7 @@
 import { defineTask } from '../../server/platform/threads/define-task.ts'
 import { serveTasks } from '../../server/platform/threads/serve-tasks.ts'
 
-/** The thread that the tests of threads run. */
+/** The tests of threads run the tasks of this thread. */
 
 export const wait = defineTask({
   name: 'test.wait',

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { Closed, Nullable } from '../../platform/http/schemas.ts'
 
-/** The schema of a metric, whether it is sent alone, in a batch, or with its conversation. */
+/** The schema of a metric, whether it is sent on its own, in a batch, or with its conversation. */
 
 /** The most metrics of a conversation. */
 export const maxKeys = 200

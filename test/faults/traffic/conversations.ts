@@ -1,11 +1,12 @@
-// Conversations, one at a time and in batches, some of them sent twice at once, and their evaluation.
+// Sends conversations one at a time and in batches, some of them twice at the same time, and compares their
+// evaluations.
 import type { Stage, Traffic } from '../stage.ts'
 import { angryWords } from '../world.ts'
 
 const batchSize = 6
 
 export type ConversationTraffic = Traffic & {
-  /** Id by external id, as acknowledged. */
+  /** The IDs of acknowledged conversations by their external IDs. */
   acknowledged: Map<string, string>
   take: () => { externalId: string; id: string } | undefined
 }
@@ -37,7 +38,7 @@ export const openConversations = (stage: Stage): ConversationTraffic => {
       agentId: stage.agentId,
       agentVersionId: versionOf(number),
       channel: 'call',
-      // Never before the launch of the experiment, which counts what starts after it.
+      // The experiment only counts conversations that start after its launch.
       startedAt: new Date(stage.startedAt.getTime() + 1_000 + number).toISOString(),
       transcript: transcriptOf(number),
     }
@@ -84,13 +85,13 @@ export const openConversations = (stage: Stage): ConversationTraffic => {
     versionId: string | null
     turns: number
     content: string
-    /** Completed jobs are deleted after a while. */
+    /** The number of evaluations that are not deleted yet. Completed jobs are deleted after a while. */
     evaluations: number
     results: [string, number][] | null
-    /** Why a result is missing. */
+    /** Why results are missing. */
     reasons: string[] | null
   }
-  /** Of all stored ones, except those of other traffic. */
+  /** Compares all stored conversations, except those of other traffic. */
   const compare = async () => {
     const rows: Row[] = await query(
       `SELECT c.external_id AS "externalId", c.id, c.status, c.agent_version_id AS "versionId", t.turn_count AS turns,

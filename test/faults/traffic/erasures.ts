@@ -5,10 +5,10 @@ import type { Stage, Traffic } from '../stage.ts'
 export const openErasures = ({ client, key, agentId, startedAt, query, org, world }: Stage): Traffic => {
   const erased = new Set<string>()
   const files: string[] = []
-  // Outside of exported periods: files with an erased conversation are removed.
+  // These conversations start before the exported periods, because erasing one removes the files that contain it.
   const begunAt = new Date(startedAt.getTime() - 2 * 3_600_000).toISOString()
 
-  /** Directly in the database, and not while it is unavailable. */
+  /** Lists files directly from the database, and none while it is unavailable. */
   const listFiles = async (id: string): Promise<string[]> => {
     const text = 'SELECT blob_key AS key FROM recordings WHERE organization_id = $1 AND conversation_id = $2'
     return (await query(text, [org, id]).catch(() => [])).map(({ key }) => key)

@@ -1,4 +1,4 @@
-// The events that a webhook receiver got: each at least once, with one ID and a valid signature.
+// Checks that a webhook receiver got each event at least once, always with the same ID and a valid signature.
 import { verify } from '../../support/webhooks/receiver.ts'
 import type { Stage } from '../stage.ts'
 
@@ -15,7 +15,7 @@ export const compareEvents = async ({ world, query, org, endpointId, endpointSec
      UNION ALL SELECT 'review.completed ' || id FROM reviews WHERE organization_id = $1 AND status = 'completed'`,
     [org],
   )
-  // Includes other rounds, because all rounds share the receiver.
+  // This includes other rounds, because all rounds share the receiver.
   const all: { id: string; status: string; isOwn: boolean }[] = await query(
     'SELECT id, status, organization_id = $1 AND endpoint_id = $2 AS "isOwn" FROM webhook_deliveries',
     [org, endpointId],

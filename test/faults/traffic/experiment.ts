@@ -1,4 +1,4 @@
-// The counts of a running experiment, compared with counting all rows.
+// Compares the counts of a running experiment with counts of all rows.
 import type { Stage } from '../stage.ts'
 
 type Figures = { conversations: number; observed: number; sum: number }

@@ -1,4 +1,4 @@
-// Exports created during faults, and one afterwards: each is complete, and equal to the rows.
+// Creates exports during faults, and one afterwards. Each must be complete and equal to the rows.
 import { createHash } from 'node:crypto'
 import { parse } from 'csv-parse/sync'
 import type { Stage, Traffic } from '../stage.ts'

@@ -1,4 +1,5 @@
-// Findings with conversations. Creating one is not repeatable: one with a lost response may exist.
+// Creates findings with conversations. A creation can't be repeated safely, so a finding whose response was lost may
+// exist or not.
 import type { Stage, Traffic } from '../stage.ts'
 import type { ConversationTraffic } from './conversations.ts'
 

@@ -1,4 +1,5 @@
-// Created and revoked keys. Creating one is not repeatable: one with a lost response may exist, once.
+// Creates and revokes keys. A creation can't be repeated safely, so a key whose response was lost may exist once or not
+// at all.
 import type { Stage, Traffic } from '../stage.ts'
 
 export const openKeys = ({ client, key, random, query, org }: Stage): Traffic => {
@@ -40,7 +41,7 @@ export const openKeys = ({ client, key, random, query, org }: Stage): Traffic =>
     found.push(...made.map(({ id }) => `the event ${id} notes a key that is not there`))
     const ask = async (keys: Map<string, string>, status: number) => {
       for (const [id, secret] of keys) {
-        // A service counts unknown keys, and rejects more than two hundred at once.
+        // A process that has seen two hundred unknown keys rejects further ones for a while.
         const answer = await client.send('GET', '/v1/me', [200, 401], { key: secret, again: [429] })
         if (answer.status !== status) found.push(`the key ${id} is answered ${answer.status} in place of ${status}`)
       }

@@ -1,10 +1,10 @@
-// Results of an external monitor, and customer metrics.
+// Sends results of an external monitor, and customer metrics.
 import type { Stage, Traffic } from '../stage.ts'
 import type { ConversationTraffic } from './conversations.ts'
 
 export type Measures = Traffic & { listJudged: () => string[] }
 
-/** Acknowledged values, by key. */
+/** The acknowledged values by their keys. */
 type Values = Map<string, number | string>
 
 const compareValues = (

@@ -1,4 +1,4 @@
-// Calls of providers, each sent several times and in any order.
+// Sends webhooks of providers, each several times and in any order.
 import { createHmac } from 'node:crypto'
 import { sample } from '../../samples/ingest/sample.ts'
 import { providerSecret, type Stage, type Traffic } from '../stage.ts'
@@ -10,7 +10,7 @@ type Provider = (typeof providers)[number]
 type Event = { provider: Provider; bytes: Buffer }
 type Row = { callId: string; id: string; turns: number; metrics: string[]; isRecorded: boolean }
 
-/** Without the samples' URLs of recordings on the internet. */
+/** Removes recording URLs from a sample, because they point to the internet. */
 const withoutRecordings = (call: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(call).filter(([name]) => !/recording|log_?url/i.test(name)))
 
@@ -21,7 +21,7 @@ const vapiEvents = (callId: string): Event[] => {
   return [{ provider: 'vapi', bytes: Buffer.from(JSON.stringify(told)) }]
 }
 
-/** The end of a call, and its later analysis. */
+/** Returns the webhooks for the end of a call and for its later analysis. */
 const retellEvents = (callId: string, recordingUrl: string): Event[] => {
   const { call } = sample('retell_call_ended.json')
   const ended = { ...withoutRecordings(call), call_id: callId, recording_url: recordingUrl }
@@ -32,7 +32,7 @@ const retellEvents = (callId: string, recordingUrl: string): Event[] => {
   ].map((told) => ({ provider: 'retell', bytes: Buffer.from(JSON.stringify(told)) }))
 }
 
-/** The transcript of a call, and its audio. */
+/** Returns the webhooks for the transcript of a call and for its audio. */
 const elevenlabsEvents = (callId: string, audio: Buffer): Event[] => {
   const transcription = sample('elevenlabs_post_call_transcription.json')
   const { agent_id } = transcription.data
@@ -75,7 +75,7 @@ export const openProviders = (stage: Stage): Traffic => {
     if (random.chance(0.5)) told.reverse()
     const tell = async (event: Event) => {
       const raw = { bytes: event.bytes, headers: headersOf(event) }
-      // 401 while the service's clock is far from the signer's.
+      // The status is 401 while the service's clock is far from the signer's.
       const { body } = await client.send('POST', webhookPaths[provider], [200, 202], { raw, again: [401] })
       if (!['applied', 'unchanged', 'pending'].includes(body.status))
         throw new Error(`${callId} was answered ${JSON.stringify(body)}`)

@@ -1,15 +1,15 @@
-// Uploaded and replaced recordings.
+// Uploads and replaces recordings.
 import { wav } from '../../make.ts'
 import type { Stage, Traffic } from '../stage.ts'
 import type { ConversationTraffic } from './conversations.ts'
 
-/** As the service serves it. */
+/** Downloads a recording through the service. */
 export const fetchRecording = ({ client, key }: Stage, conversationId: string): Promise<Buffer> =>
   client.download(`/v1/conversations/${conversationId}/recording`, key)
 
 export const openRecordings = (stage: Stage, conversations: ConversationTraffic): Traffic => {
   const { client, key, random } = stage
-  /** The last acknowledged one, of a conversation without other concurrent uploads. */
+  /** The last acknowledged recording of each conversation. A conversation has no concurrent uploads. */
   const acknowledged = new Map<string, Uint8Array<ArrayBuffer>>()
 
   const send = async (number: number) => {

@@ -1,4 +1,4 @@
-// People who review the same conversations concurrently: each conversation gets its two, of different people.
+// Reviews the same conversations concurrently. Each conversation gets two reviews by different people.
 import type { Reviewer } from '../database.ts'
 import type { Stage, Traffic } from '../stage.ts'
 
@@ -32,11 +32,12 @@ export const openReviews = async ({
 
   const completed = new Map<string, number>()
   const complete = async (key: string, id: string, rating: number) => {
-    // 409: it was completed and the response was lost, or someone with a fast clock claimed its slot.
+    // A status of 409 means that the response to a completion was lost, or that someone with a fast clock claimed its
+    // slot.
     const { status } = await client.send('PATCH', `/v1/reviews/${id}`, [200, 409], { key, body: completion(rating) })
     if (status === 200) completed.set(id, rating)
   }
-  /** Granted claims whose response was lost. */
+  /** Lists granted claims whose response was lost. */
   const listBegun = async ({ userId, key }: Reviewer): Promise<string[]> => {
     const path = `/v1/reviews?status=in_progress&reviewerUserId=${userId}&limit=200`
     const { body } = await client.send('GET', path, [200], { key })

@@ -6,7 +6,9 @@ import { openReceiver } from '../webhooks/receiver.ts'
 import { redirectTo } from './redirect.ts'
 import { opsgenieSchemas, pagerdutySchema, slackSchema, teamsSchema } from './schemas.ts'
 
-/** Fake services that only accept messages in the published format, each on a real HTTPS server on this machine. */
+/**
+ * Starts fake services that only accept messages in the published format. Each is a real HTTPS server on this machine.
+ */
 
 const validators = {
   slack: strict.compile(slackSchema),
@@ -16,7 +18,7 @@ const validators = {
   update: strict.compile(opsgenieSchemas.update),
 }
 
-/** The message that a request must contain, and the status that accepts it. */
+/** The schema of the message that a request must contain, and the status that accepts it. */
 const rules: { path: RegExp; schema: keyof typeof validators; status: number }[] = [
   { path: /^\/services\//, schema: 'slack', status: 200 },
   { path: /^\/workflows\//, schema: 'teams', status: 202 },

@@ -1,7 +1,7 @@
 import { opsgenieUrls } from '../../../server/destinations/kinds/opsgenie.ts'
 import type { Outbound } from '../../../server/platform/outbound/outbound.ts'
 
-/** The fixed addresses of services that fakes replace. */
+/** Matches the fixed addresses of services that fakes replace. */
 const hosts = new RegExp(`^(https://events\\.pagerduty\\.com|${opsgenieUrls.us}|${opsgenieUrls.eu})(?=/)`)
 
 /** Returns a client that reaches the fakes instead of the services. */

@@ -35,7 +35,7 @@ const blocks = [
   }),
 ]
 
-/** https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks and the reference of its blocks. */
+/** From https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks and the reference of its blocks. */
 export const slackSchema = closed({
   text: text(40_000),
   blocks: { type: 'array', minItems: 1, maxItems: 50, items: { oneOf: blocks } },
@@ -61,7 +61,7 @@ const cardElements = [
   closed({ type: { const: 'Image' }, url: { type: 'string', pattern: '^(https|data):' }, altText: text(500) }),
 ]
 
-/** https://adaptivecards.io/schemas/adaptive-card.json, version 1.4, in the envelope of a Teams workflow. */
+/** From https://adaptivecards.io/schemas/adaptive-card.json, version 1.4, in the envelope of a Teams workflow. */
 export const teamsSchema = closed({
   type: { const: 'message' },
   attachments: {
@@ -93,7 +93,7 @@ const eventKey = {
   client_url: url(2_048),
 }
 
-/** https://developer.pagerduty.com/docs/send-alert-event */
+/** From https://developer.pagerduty.com/docs/send-alert-event. */
 export const pagerdutySchema = {
   oneOf: [
     closed({
@@ -112,7 +112,9 @@ export const pagerdutySchema = {
   ],
 }
 
-/** https://docs.opsgenie.com/docs/alert-api: to create an alert, and to acknowledge or close one. */
+/**
+ * From https://docs.opsgenie.com/docs/alert-api: the messages that create an alert, and that acknowledge or close one.
+ */
 export const opsgenieSchemas = {
   create: closed({
     message: text(130),

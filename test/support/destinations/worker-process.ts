@@ -1,5 +1,5 @@
-// A process that only runs jobs, like `earshot serve`, and sends messages to the fakes at an address.
-// node worker-process.ts ORIGIN
+// Runs only jobs, like `earshot serve` with the worker role, and sends messages to the fakes at an address. Usage: node
+// worker-process.ts ORIGIN
 
 import { openDeps } from '../../../server/deps.ts'
 import { loadConfig } from '../../../server/platform/config.ts'

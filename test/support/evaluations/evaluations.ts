@@ -1,4 +1,4 @@
-// A service with a fake model, and conversations to evaluate.
+// Starts a service with a fake model, and creates conversations to evaluate.
 import { afterAll } from 'vitest'
 import { makeMonitor } from '../../make.ts'
 import { testServer } from '../../server.ts'
@@ -15,7 +15,7 @@ export const impolite = (given: object = {}) =>
 
 type Answering = Parameters<typeof serveModel>[0]
 
-/** The model answers as the current test specifies. */
+/** Starts a service whose model answers as the current test specifies. */
 export const serverWithModel = async (env: Record<string, string> = {}) => {
   let answering: Answering = () => impolite()
   const model = await serveModel((asked, number) => answering(asked, number), afterAll)

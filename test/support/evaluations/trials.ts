@@ -1,4 +1,4 @@
-// A service with a fake model, and conversations to test monitors on.
+// Starts a service with a fake model, and creates conversations to test monitors on.
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { expect } from 'vitest'
@@ -9,7 +9,7 @@ import { serverWithModel } from './evaluations.ts'
 export const definition = { criteria: 'The agent refused to help.', output: { type: 'boolean' } }
 export const draft = { kind: 'judge', definition }
 
-/** Affected if the agent said one of the words. */
+/** Returns a model that answers `affected` if the agent said one of the words. */
 export const affectedBy =
   (...words: string[]) =>
   ({ transcript }: { transcript: string }) => {
@@ -30,7 +30,7 @@ export type HumanJudgment = {
   isOpen?: boolean
 }
 
-/** The model gets one request at a time, so that their order is known. */
+/** Starts a service that sends the model one request at a time, so that their order is known. */
 export const serverOfTrials = async () => {
   const all = await serverWithModel({ EARSHOT_JUDGE_LIMITS: 'attempts=1,concurrency=1' })
   const { server } = all
@@ -39,7 +39,7 @@ export const serverOfTrials = async () => {
   const testDraft = (key: string, body: object) => call('POST', '/v1/monitors/test', { key, body })
   const testSaved = (key: string, id: string, body: object) => call('POST', `/v1/monitors/${id}/test`, { key, body })
 
-  /** A call that ends with this from the agent. Each call starts later than the previous one. */
+  /** Creates a call whose last turn is what the agent said. Each call starts later than the previous one. */
   const makeCall = async (key: string, said: string, fields: object = {}): Promise<string> => {
     const transcript = [
       { role: 'agent', text: 'Good morning, this is Leo.' },
@@ -51,13 +51,13 @@ export const serverOfTrials = async () => {
     return (await makeConversation(server, key, { transcript, startedAt, ...fields })).id
   }
 
-  /** A call without a transcript. */
+  /** Creates a call without a transcript. */
   const makeMute = async (key: string): Promise<string> => {
     clock.advance(60_000)
     return (await makeConversation(server, key, { startedAt: clock.now().toISOString() })).id
   }
 
-  /** A human judgment, later than the previous one. */
+  /** Creates a human judgment that is later than the previous one. */
   const makeReview = async (
     org: string,
     conversationId: string,

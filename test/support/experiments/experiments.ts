@@ -6,7 +6,7 @@ import type { TestServer } from '../../server.ts'
 
 export type ArmLabel = 'A' | 'B'
 
-/** An organization with an agent with two versions, and helpers to use it. */
+/** Creates an organization that has an agent with two versions, and returns functions that use it. */
 export const openExperiments = async (server: TestServer, switches: object = {}) => {
   const { call } = server
   const { id: org, key } = await makeOrganization(server, switches)
@@ -21,7 +21,7 @@ export const openExperiments = async (server: TestServer, switches: object = {})
     return answer.body as { id: string; outcomeMetricIds: string[] }
   }
 
-  /** A call by the version of an arm. */
+  /** Creates a call with the agent version of an arm. */
   const converse = async (arm: ArmLabel, fields: object = {}): Promise<string> => {
     const made = await makeConversation(server, key, {
       agent: undefined,
@@ -33,7 +33,7 @@ export const openExperiments = async (server: TestServer, switches: object = {})
     return made.id
   }
 
-  /** A result of an external monitor. */
+  /** Sends a result of an external monitor. */
   const tell = async (monitorId: string | undefined, conversationId: string, result: string, fields: object = {}) => {
     const body = { results: [{ monitorId, conversationId, result, ...fields }] }
     const answer = await call('POST', '/v1/monitor-results', { key, body })

@@ -1,4 +1,4 @@
-// An experiment observed one conversation at a time, for timelines and simulations that analyze it repeatedly.
+// Observes an experiment one conversation at a time, for timelines and simulations that analyze it repeatedly.
 
 import { type ArmEstimates, estimateArms } from '../../../server/statistics/arm.ts'
 import type { Design } from '../../../server/statistics/design.ts'
@@ -20,7 +20,7 @@ export type ReplayedObservation = {
   value: number
 }
 
-/** Changed in place by `observe`: there may be a million units. */
+/** `observe` changes a replay in place, because it may have a million units. */
 export type Replay = { kind: Design['kind']; sums: Sums; units: Map<string, UnitSums> }
 
 export const startReplay = (kind: Design['kind']): Replay => ({ kind, sums: noSums(), units: new Map() })
@@ -37,5 +37,5 @@ export const observe = (replay: Replay, { unit, arm, value }: ReplayedObservatio
   if (unit !== null) replay.units.set(unit, after)
 }
 
-/** The input of `anytimeEvidence`, `anytimeDifference`, `fixedP`, and `fixedDifference`. */
+/** Returns the input of `anytimeEvidence`, `anytimeDifference`, `fixedP`, and `fixedDifference`. */
 export const armsSoFar = ({ sums, kind }: Replay): ArmEstimates => estimateArms(sums, kind)

@@ -9,11 +9,11 @@ import { serviceKey, type TestServer } from '../../server.ts'
 type Fields = Record<string, unknown>
 type Named = { key: string; id: string }
 
-/** Experiments with data to export, and helpers for tests of their exports. */
+/** Returns functions that create experiments with data to export, and test their exports. */
 export const studiesOf = (server: TestServer) => {
   const { call, deps, clock } = server
 
-  /** An experiment with outcomes of all kinds and similar names, and its conversations by number. */
+  /** Creates an experiment with outcomes of all kinds and similar names, and returns its conversations by number. */
   const makeStudy = async (fields: Fields = {}) => {
     const { id: org, key } = await makeOrganization(server)
     const arms = await makeArms(server, key)
@@ -44,7 +44,7 @@ export const studiesOf = (server: TestServer) => {
       const { body } = await call('POST', '/v1/monitor-results', { key, body: { results } })
       expect(body.data[0].error).toBeUndefined()
     }
-    // Its unfinished exports must not run in later tests.
+    // Unfinished exports of this organization must not run in later tests.
     onTestFinished(async () => {
       await call('POST', `/v1/organizations/${org}/suspend`, { key: serviceKey })
     })
@@ -60,7 +60,7 @@ export const studiesOf = (server: TestServer) => {
   const download = ({ key, id }: Named, exportId: string) =>
     call('GET', `/v1/experiments/${id}/exports/${exportId}/download`, { key })
 
-  /** The file of a completed export. */
+  /** Downloads the file of a completed export. */
   const fetchFile = async (study: Named, exportId: string) => {
     const { status, headers, text } = await download(study, exportId)
     expect(status, text).toBe(302)
@@ -75,7 +75,7 @@ export const studiesOf = (server: TestServer) => {
     return (await fetchFile(study, body.id)).bytes
   }
 
-  /** Conversations with every possible result of an outcome; the last two are not evaluated yet. */
+  /** Creates conversations with every possible result of an outcome. The last two are not evaluated yet. */
   const fillStudy = async (study: Awaited<ReturnType<typeof makeStudy>>) => {
     const { converse, tell } = study
     const ids: string[] = []

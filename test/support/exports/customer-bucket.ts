@@ -1,4 +1,4 @@
-// A customer's bucket for tests: the test store over HTTPS with a certificate that this process trusts.
+// Serves the test store like a customer's bucket: over HTTPS, with a certificate that this process trusts.
 import { createServer } from 'node:https'
 import { onTestFinished } from 'vitest'
 import { forward, listen, passOn } from '../../outside.ts'

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { makeConversations, makeMonitor, makeOrganization } from '../../make.ts'
 import type { TestServer } from '../../server.ts'
 
-/** Shared helpers for tests of exports. */
+/** Returns functions that create and download exports. */
 export const exportsOf = (server: TestServer) => {
   const { call } = server
 
@@ -12,7 +12,7 @@ export const exportsOf = (server: TestServer) => {
     if (answer.status !== 200 || rejected) throw new Error(`results were not stored: ${answer.text}`)
   }
 
-  /** Creates an organization with a monitor and this many calls in November 2026; every second one is affected. */
+  /** Creates an organization with a monitor and this many calls in November 2026. Every second call is affected. */
   const makeCalls = async (count: number) => {
     const { id: org, key } = await makeOrganization(server)
     const monitor = await makeMonitor(server, key, { name: 'Refund asked' })

@@ -9,10 +9,10 @@ import type { Cell } from './slices.ts'
 
 export type Table = { names: string[]; rows: Cell[][] }
 
-/** Shared by all tests of a file. */
+/** All tests of a file share the connection. */
 const connection = DuckDBInstance.create(':memory:').then((instance) => instance.connect())
 
-/** Runs SQL on a file, which is called `FILE` there. */
+/** Runs SQL on a file, which the statement refers to as `FILE`. */
 export const duckdb = async (file: Buffer, sql: string): Promise<Table> => {
   const directory = mkdtempSync(join(tmpdir(), 'formats-'))
   try {
@@ -35,7 +35,7 @@ export const duckdb = async (file: Buffer, sql: string): Promise<Table> => {
 
 export const readParquet = (file: Buffer) => duckdb(file, 'SELECT * FROM read_parquet(FILE)')
 
-/** Returns all values as text, with empty unquoted ones as null. */
+/** Returns all values as text, and empty values without quotes as null. */
 export const readCsv = (file: Buffer): Table => {
   const all: (string | null)[][] = parse(file, {
     cast: (value, { quoting }) => (value === '' && !quoting ? null : value),
@@ -65,7 +65,7 @@ export const sheetOf = (file: Buffer, name: string): WorkSheet => {
   return sheet
 }
 
-/** Numbers that are shown as times are Date. */
+/** Returns the cells of a sheet. Numbers that are formatted as times are returned as dates. */
 export const cellsOfSheet = (file: Buffer, name: string): Cell[][] => {
   const sheet = sheetOf(file, name)
   const range = utils.decode_range(sheet['!ref'] ?? 'A1')

@@ -1,4 +1,4 @@
-// Random organizations with few calls, and random export configurations, for tests of generated files.
+// Creates random organizations with few calls, and random export configurations, for tests of generated files.
 
 import { parse } from 'csv-parse/sync'
 import type { Kysely } from 'kysely'
@@ -12,7 +12,7 @@ import type { ExpectedRow } from './expected-rows.ts'
 import type { Draw } from './random.ts'
 
 export const start = Date.UTC(2026, 4, 1)
-/** So few start times that several calls share most of them. */
+/** There are so few start times that calls often share one. */
 const moments = 25
 
 const values = [
@@ -53,10 +53,10 @@ const compared = ['gold', 'o', '', '9', '9.50', '-3', 'true', 'FALSE', '2026-05-
 
 type Insertable = Parameters<ReturnType<Kysely<DB>['insertInto']>['values']>[0]
 
-/** A separate organization with everything that an export can contain. */
+/** Creates a separate organization with everything that an export can contain. */
 export const makeCalls = async (server: TestServer, draw: Draw) => {
   const { db } = server.deps
-  // The service has just returned it.
+  // The service has just returned this ID, so it is valid.
   const org = orgIdOf((await makeOrganization(server)).id)
   const insert = async (table: keyof DB, rows: object[]) => {
     // The random values include all required columns.
@@ -192,7 +192,10 @@ export const drawOrder = (draw: Draw, { org, companies, agents, groups, monitors
   }
 }
 
-/** An empty cell is null; an empty text is quoted. Removes the apostrophe before texts that look like formulas. */
+/**
+ * Parses CSV with empty cells as null. Empty texts are quoted, and an apostrophe before a text that looks like a
+ * formula is removed.
+ */
 export const parseCsv = (text: string): ExpectedRow[] =>
   parse(text, {
     bom: false,

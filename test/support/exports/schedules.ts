@@ -9,7 +9,7 @@ import { exportsOf } from './exports.ts'
 export const hourMs = 3_600_000
 export const minuteMs = 60_000
 
-/** Shared helpers for tests of schedules. */
+/** Returns functions that create schedules and complete their runs. */
 export const schedulesOf = (server: TestServer) => {
   const { call, clock, deps } = server
   const { store: storeResults } = exportsOf(server)
@@ -42,14 +42,14 @@ export const schedulesOf = (server: TestServer) => {
     })
     if (answer.status !== 201) throw new Error(`expected 201, got ${answer.status}: ${answer.text}`)
     const { id } = answer.body as { id: string }
-    // Its later runs would interfere with other tests.
+    // Later runs of the schedule would interfere with other tests.
     onTestFinished(async () => {
       await call('DELETE', `/v1/export-schedules/${id}`, { key })
     })
     return { id, monitorId: monitor.id as string }
   }
 
-  /** A call that started that long ago, with a result. */
+  /** Creates a call that started this long ago, with a result. */
   const makeCall = async (key: string, monitorId: string, externalId: string, agoMs: number) => {
     const startedAt = new Date(clock.now().getTime() - agoMs).toISOString()
     const { id } = await makeConversation(server, key, { startedAt, externalId })
@@ -65,6 +65,6 @@ export const schedulesOf = (server: TestServer) => {
 }
 
 type Store = Awaited<ReturnType<typeof openTestBucket>>['store']
-/** The calls in all files of the bucket. */
+/** Returns the calls in all files of the bucket. */
 export const callsIn = ({ objects }: Store) =>
   [...objects.values()].flatMap(({ body }) => [...body.toString().matchAll(/call-\d+/g)].map(([name]) => name))

@@ -1,11 +1,13 @@
-/** Slices of plain values for tests of the formats, and the rows that a reader of the file should get. */
+/**
+ * Encodes plain values as slices for tests of the formats, and returns the rows that a reader of the file should get.
+ */
 import { cellsOfCalls, type Layout, tupleTypes } from '../../../server/exports/layout.ts'
 import { type CallType, type Cells, callColumns, resultWords, type Slice } from '../../../server/exports/slice.ts'
 
 export type CallValues = {
   conversation_id: string
   external_id: string | null
-  /** Milliseconds since 1970, as `ended_at`. */
+  /** The time in milliseconds since 1970, as in `ended_at`. */
   started_at: number
   ended_at: number | null
   duration_seconds: number | null
@@ -30,9 +32,9 @@ export type ResultValues = {
 
 export type SliceRow = {
   call: CallValues
-  /** Further cells of the call, as `tupleTypes` lists them. */
+  /** Further cells of the call, in the order of `tupleTypes`. */
   more?: (string | number | null)[]
-  /** One for each monitor. */
+  /** The results of all monitors. */
   results: (ResultValues | null)[]
 }
 
@@ -61,7 +63,7 @@ const encoders: Record<CallType, (value: string | number) => Buffer> = {
   json: (value) => Buffer.from(String(value)),
 }
 
-/** Adds bytes between the values that belong to none, as in PostgreSQL's messages. */
+/** Adds bytes that belong to no value between the values, as in PostgreSQL's messages. */
 const packed = (values: (Buffer | null)[]): Cells => {
   const between = Buffer.from('"<\u0001=')
   const starts = new Int32Array(values.length).fill(-1)
@@ -80,7 +82,7 @@ const packed = (values: (Buffer | null)[]): Cells => {
 
 const bytesOf = (value: string | null) => (value === null ? null : Buffer.from(value))
 
-/** In the order of `tupleTypes`. */
+/** Returns the values in the order of `tupleTypes`. */
 const tupleOf = ({ call, more = [] }: SliceRow) => [...callColumns.map(({ name }) => call[name]), ...more]
 
 const sliceOf = (rows: SliceRow[], layout: Layout): Slice => {
@@ -101,7 +103,7 @@ const sliceOf = (rows: SliceRow[], layout: Layout): Slice => {
         }),
       ),
     },
-    // Values without a result must be ignored, so they are not empty.
+    // Cells without a result are not empty here, because the formats must ignore their values.
     results: {
       versions: Int32Array.from(results, (result) => result?.version ?? 0),
       results: Uint8Array.from(results, (result) => (result ? resultWords.indexOf(result.result) : 3)),
@@ -120,10 +122,10 @@ export async function* slicesOf(rows: SliceRow[], layout: Layout, rowsPerSlice =
   }
 }
 
-/** Times are Date. */
+/** Times are dates. */
 export type Cell = string | number | Date | null
 
-/** The values that every format should contain for a row. */
+/** Returns the values that every format should contain for a row. */
 export const cellsOf = (row: SliceRow, { columns, monitorColumns, monitors, reasoning }: Layout): Cell[] => {
   const tuple = tupleOf(row)
   return [

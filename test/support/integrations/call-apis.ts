@@ -1,4 +1,4 @@
-// Fake providers: small servers that list and return calls, each in the provider's own format.
+// Starts fake providers: small servers that list and return calls, each in the provider's own format.
 import type { IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { serve } from '../../outside.ts'
@@ -8,14 +8,14 @@ export const syncKey = 'the-api-key-of-a-provider'
 
 export type PlatformCall = { id: string; beganAt: Date; seconds?: number; goesOn?: boolean }
 
-// biome-ignore lint/suspicious/noExplicitAny: a sample is JSON that its provider knows.
+// biome-ignore lint/suspicious/noExplicitAny: the fake provider knows the type of its sample.
 type Json = any
 
 const secondsOf = ({ seconds = 60 }: PlatformCall) => seconds
 const endOf = (call: PlatformCall) => new Date(call.beganAt.getTime() + secondsOf(call) * 1_000)
 const unix = (instant: Date) => Math.floor(instant.getTime() / 1_000)
 
-/** The response to a request. Undefined if the URL does not exist. */
+/** The API of a provider: how it authenticates requests, and how it lists, returns, and sends calls. */
 type Speaks = {
   key: (request: IncomingMessage) => unknown
   detail: (call: PlatformCall) => Json
@@ -118,14 +118,14 @@ const speaks: Record<string, Speaks> = {
   },
 }
 
-/** A status and headers that a provider returns instead of its normal response. */
+/** The status, headers, and body that a provider returns instead of its normal response. */
 type Instead = { status: number; headers?: Record<string, string>; body?: string }
 
 export const serveCalls = async (provider: string, calls: PlatformCall[]) => {
   const speech = speaks[provider]
   if (!speech) throw new Error(`Nobody speaks as ${provider}`)
   const asked: string[] = []
-  /** Called before each response, and can replace it. */
+  /** A test's function that is called before each response, and can replace it. */
   const state: { instead?: (path: string) => Instead | undefined } = {}
   const detailOf = (id: string) => {
     const call = calls.find((each) => each.id === id)

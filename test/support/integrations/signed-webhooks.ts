@@ -1,4 +1,4 @@
-// Provider webhooks for tests, signed as the provider would sign them.
+// Sends webhooks of providers, with the signatures that the providers would send.
 import { createHash, createHmac } from 'node:crypto'
 import { makeOrganization } from '../../make.ts'
 import { sampleBytes } from '../../samples/ingest/sample.ts'
@@ -65,7 +65,7 @@ type Options = { key?: string; now?: Date; headers?: Record<string, string>; sen
 export const bytesOf = (payload: unknown): Buffer =>
   Buffer.isBuffer(payload) ? payload : Buffer.from(JSON.stringify(payload))
 
-/** Posts the payload as the provider would. `sent` replaces the body after signing. */
+/** Posts the payload as the provider would. `sent` replaces the body after it was signed. */
 export const post = (
   server: TestServer,
   { provider, webhookPath }: WebhookProvider,
@@ -90,7 +90,7 @@ export const samples: Record<string, string> = {
 
 export const sampleOf = (provider: string): Buffer => sampleBytes(samples[provider] ?? '')
 
-/** An organization with one integration. */
+/** Creates an organization with one integration. */
 export const makeCalled = async (server: TestServer, provider: string, fields: object = {}) => {
   const org = await makeOrganization(server)
   return { ...org, integration: await makeProvider(server, org.key, provider, fields) }

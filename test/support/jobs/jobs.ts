@@ -1,4 +1,4 @@
-// Jobs for the worker's tests, in a separate file because a child process runs them too.
+// Defines jobs for the worker's tests. They have their own file because a child process runs them, too.
 import { once } from 'node:events'
 import { Type } from 'typebox'
 import type { Db } from '../../../server/platform/db/database.ts'
@@ -18,7 +18,7 @@ export const quickJob = defineJob({
   },
 })
 
-/** Runs until its gate opens, whatever its signal says. */
+/** Runs until the test opens its gate, even if its signal is aborted. */
 export const heedlessJob = defineJob({
   name: 'worker.heedless',
   payload: text,

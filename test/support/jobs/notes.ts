@@ -1,4 +1,4 @@
-// Test jobs insert rows into this table, in the order of their commits.
+// Test jobs add notes to the table `effects`, and tests read them in the order they were added.
 import { sql } from 'kysely'
 import type { Db } from '../../../server/platform/db/database.ts'
 

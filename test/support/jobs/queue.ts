@@ -1,4 +1,4 @@
-// Shared helpers for tests of the queue: a separate database, and waiting for a condition.
+// Opens a queue on a separate database, and waits for conditions.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { openDatabase } from '../../../server/platform/db/database.ts'
@@ -6,7 +6,7 @@ import { type Jobs, openJobs } from '../../../server/platform/jobs/queue.ts'
 import { testDatabase } from '../../database.ts'
 import { quietLog } from './quiet-log.ts'
 
-/** Polls, because the condition is met in another process or at a time the queue chooses. */
+/** Polls, because another process meets the condition, or the queue does at a time that it chooses. */
 export const eventually = async <T>(what: string, read: () => Promise<T | undefined | false>, timeoutMs = 10_000) => {
   const deadline = Date.now() + timeoutMs
   for (;;) {
@@ -32,7 +32,7 @@ export const openTestQueue = async () => {
     database,
     db: database.db,
     jobs: await open(),
-    /** As in another process. */
+    /** Opens another queue on the same database, as another process would. */
     open,
     close: async () => {
       for (const each of opened) await each.close()

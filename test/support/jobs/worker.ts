@@ -1,4 +1,4 @@
-// A worker in a separate process that the tests kill. Takes the connection and the job as JSON.
+// Runs a worker in a separate process that the tests kill. Its arguments are the connection and the job as JSON.
 import { openDatabase } from '../../../server/platform/db/database.ts'
 import { openJobs } from '../../../server/platform/jobs/queue.ts'
 import * as jobs from './jobs.ts'

@@ -1,4 +1,4 @@
-// A fake model at a local endpoint that answers as a test specifies and records its requests.
+// Serves a fake model that answers as a test specifies, and records its requests.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
@@ -26,7 +26,7 @@ export const makeTurns = (...said: (Partial<Turn> | string)[]): Turn[] =>
 
 export const polite = { criteria: 'The agent was impolite.', output: { type: 'boolean' } } as const
 
-/** Affected from 7 out of 10. */
+/** A score of 7 or more out of 10 is affected. */
 export const rudeness = {
   criteria: 'How rude was the agent?',
   output: { type: 'score', min: 0, max: 10, affectedWhen: { op: 'gte', value: 7 } },
@@ -49,7 +49,7 @@ export type ModelRequest = {
     messages: { role: string; content: string }[]
     response_format: { json_schema: { schema: { properties: object } } }
   }
-  /** Returns the transcript between its tags in the last message. */
+  /** The transcript between its tags in the last message. */
   transcript: string
 }
 
@@ -68,7 +68,7 @@ export class Refusal {
   }
 }
 
-/** For an answer that must not be wrapped. */
+/** Sends a text that is not wrapped as model output. */
 export class Raw {
   readonly text: string
 
@@ -119,7 +119,7 @@ export const apiKey = 'sk-the-key-of-the-tests'
 
 export const judgeConfig = (env: Record<string, string>): Config['judge'] => loadConfig(env).judge
 
-/** A judge with a fake model. Its pauses are recorded, end immediately, and advance its clock. */
+/** Creates a judge with a fake model. Its pauses are recorded, end immediately, and advance its clock. */
 export const makeJudge = async (answering: Answering, env: Record<string, string> = {}) => {
   const model = await serveModel(answering)
   const config = judgeConfig({

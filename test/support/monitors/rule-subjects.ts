@@ -4,15 +4,18 @@ import { readTranscript } from '../../../server/transcripts/read.ts'
 import { noSignals } from '../../../server/transcripts/signals/signals.ts'
 import { computeSignals } from '../signals.ts'
 
-/** Small conversations for tests, as the database would give them. */
+/** A small conversation for tests, as the database would return it. */
 
 export type SubjectFields = {
   conversation?: object
   metadata?: object
   metrics?: object
-  /** In addition to those measured from the turns. */
+  /** Further signals, besides those computed from the turns. */
   signals?: object
-  /** `agent: Hello`, or a turn as it is sent. Without any, there is no transcript. */
+  /**
+   * Each turn is a text such as `agent: Hello`, or an object as it is sent. There is no transcript if this is
+   * undefined.
+   */
   turns?: (string | object)[]
   unreadable?: string
 }
@@ -49,7 +52,7 @@ export const subjectOf = ({
 
 const words = Object.fromEntries(Object.entries(outcomes).map(([word, result]) => [result, word]))
 
-/** The outcome of each pair, with its notes. */
+/** The outcome of each rule for each conversation, with its notes. */
 type Answer = { is: string | undefined; reason?: string; evidence?: Evidence[] }
 export const answersOf = ({ results, notes }: RuleAnswers): Answer[] =>
   [...results].map((result, at) => ({ is: words[result], ...notes.get(at) }))

@@ -1,10 +1,10 @@
-// Simulated calls of monitors, the same for the same seed.
+// Simulates calls of monitors, which are the same for the same seed.
 
 import type { Hour } from '../../../server/spikes/detector.ts'
 
 export type UniformRandom = () => number
 
-/** sfc32 by Chris Doty-Humphrey: 0 and up, less than 1. */
+/** Returns random numbers from 0 to below 1 by the algorithm sfc32 of Chris Doty-Humphrey. */
 export const seeded = (seed: number): UniformRandom => {
   let [a, b, c, counter] = [seed | 0, 0x9e3779b9, 0x243f6a88, 1]
   const random = () => {
@@ -22,7 +22,7 @@ export const seeded = (seed: number): UniformRandom => {
 export const normal = (random: UniformRandom): number =>
   Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 
-/** A binomial number, drawn from the gaps between hits. */
+/** Returns a binomial number, drawn from the gaps between hits. */
 const binomial = (random: UniformRandom, of: number, chance: number): number => {
   if (chance > 0.5) return of - binomial(random, of, 1 - chance)
   const logMiss = Math.log1p(-chance)
@@ -32,7 +32,7 @@ const binomial = (random: UniformRandom, of: number, chance: number): number => 
   }
 }
 
-/** A Poisson number; large ones use the normal approximation, because the number of calls is not tested. */
+/** Returns a Poisson number. Large ones are normal approximations, because the number of calls is not tested. */
 const poisson = (random: UniformRandom, mean: number): number => {
   if (mean > 50) return Math.max(0, Math.round(mean + Math.sqrt(mean) * normal(random)))
   let count = 0
@@ -40,7 +40,10 @@ const poisson = (random: UniformRandom, mean: number): number => {
   return count
 }
 
-/** Calls in an hour relative to the mean: quiet nights, half as many on weekends. Starts on a Monday. */
+/**
+ * Returns the number of calls in an hour relative to the mean: nights are quiet, and weekends have half as many. The
+ * first day is a Monday.
+ */
 const busyness = (hour: number): number => {
   const ofDay = hour % 24
   const byDay = ofDay >= 6 && ofDay <= 21 ? 0.15 + 1.7 * Math.sin(((ofDay - 6) / 15) * Math.PI) : 0.15
@@ -49,10 +52,10 @@ const busyness = (hour: number): number => {
 
 export type HourStream = {
   random: UniformRandom
-  /** Calls an hour, on average. */
+  /** The average number of calls per hour. */
   volume: number
   rate: number
-  /** The change of the log odds of the rate in an hour. */
+  /** Returns the change of the rate's log odds in an hour. */
   sway?: (hour: number) => number
 }
 

@@ -7,17 +7,17 @@ import type { TestServer } from '../../server.ts'
 
 export const hourMs = 60 * 60 * 1_000
 export const days = (count: number) => count * 24
-/** Hours that began at least this long ago are counted. */
+/** Hours that began at least this many hours ago are counted. */
 const closed = 3
 
-/** The first `affected` calls of each hour, by the names that `give` assigns. */
+/** Returns the names, as assigned by `give`, of the first `affected` calls of each hour. */
 export const affectedIn = (from: number, to: number, affected: number) =>
   Array.from(
     { length: (to - from) * affected },
     (_, at) => `${from + Math.floor(at / affected)}-${at % affected}`,
   ).sort()
 
-/** An organization with a monitor that gets results hour by hour. Hours are counted from 1970. */
+/** Creates an organization with a monitor that gets results hour by hour. Hours are counted from 1970. */
 export const makeTimeline = async (server: TestServer) => {
   const { call, clock } = server
   const { db, jobs } = server.deps
@@ -35,12 +35,12 @@ export const makeTimeline = async (server: TestServer) => {
     for (const { status } of body.data) expect(status).toBe('created')
   }
 
-  /** The next hour that will be closed. */
+  /** Returns the next hour that will be closed. */
   const nextHour = () => Math.floor(clock.now().getTime() / hourMs) - closed + 1
 
   type Given = { from: number; to: number; affected: number; calls: number; monitors: string[] }
 
-  /** Adds results hour by hour, like real calls. */
+  /** Sends results hour by hour through the API. */
   const tell = async ({ from, to, affected, calls, monitors }: Given) => {
     const names = Array.from({ length: (to - from) * calls }, (_, at) => ({
       hour: from + Math.floor(at / calls),
@@ -79,13 +79,16 @@ export const makeTimeline = async (server: TestServer) => {
       CASE WHEN at < ${affected}::int THEN 1 ELSE 0 END, '[]', 'test'
     FROM made, monitors m WHERE m.organization_id = ${org}::uuid AND m.id = ANY(${monitors}::uuid[])`.execute(db)
 
-  /** Calls that start in each of the hours, with results: `hour-n`, of which the first are affected. */
+  /**
+   * Creates calls that start in each of the hours, with results. They are named `hour-n`, and the first ones are
+   * affected.
+   */
   const give = async (from: number, to: number, affected: number, { calls = 6, monitors = [monitorId] } = {}) => {
     const given = { from, to, affected, calls, monitors }
     await (to - from > 1 ? write(given) : tell(given))
   }
 
-  /** How each run of the job ended. */
+  /** Runs the job, and returns how each run ended. */
   const run = async (options: Parameters<typeof jobs.drain>[2] = {}) => {
     await jobs.enqueue(db, detectSpikes, {})
     const outcomes = await jobs.drain([detectSpikes], server.deps, options)
@@ -108,7 +111,7 @@ export const makeTimeline = async (server: TestServer) => {
     await run()
   }
 
-  /** Nine days in which a third of calls are affected. */
+  /** Creates nine days of calls, a third of which are affected. */
   const giveHistory = async (monitors = [monitorId]) => {
     await give(nextHour() - days(9), nextHour(), 2, { monitors })
     await run()
@@ -118,7 +121,7 @@ export const makeTimeline = async (server: TestServer) => {
   const findings = () =>
     db.selectFrom('findings').selectAll().where('organization_id', '=', org).orderBy('id').execute()
 
-  /** The names of the conversations. */
+  /** Returns the names of the finding's conversations. */
   const attachedTo = async (findingId: string) => {
     const rows = await db
       .selectFrom('finding_conversations as f')

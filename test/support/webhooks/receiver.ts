@@ -1,4 +1,5 @@
-// A webhook receiver for tests: a real HTTPS server on this machine that verifies signatures like a customer's.
+// Starts a webhook receiver for tests. It is a real HTTPS server on this machine that verifies signatures like a
+// customer's.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import { text } from 'node:stream/consumers'
@@ -7,7 +8,7 @@ import { Webhook } from 'standardwebhooks'
 import { vi } from 'vitest'
 import { listen } from '../../outside.ts'
 
-// A certificate for 127.0.0.1 that only processes that import this file trust.
+// This certificate for 127.0.0.1 is only trusted by processes that import this file.
 export const receiverKey = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgZ9/3zZ83Vhsu6cqI
 c74nrWM06sESJNKauLIuEWNqtyihRANCAAQoqrqpuSD9ftEGVWrbYuU5+VtrQBTx
@@ -28,10 +29,10 @@ setDefaultCACertificates([receiverCertificate])
 
 export type Received = { headers: IncomingHttpHeaders; body: string }
 
-/** A status, or a complete response. */
+/** A status, or a function that sends a complete response. */
 type Answer = number | ((request: IncomingMessage, response: ServerResponse) => void)
 
-/** Answers each request with the next response, and repeats the last one. */
+/** Responds to each request with the next answer, and repeats the last one. */
 export const openReceiver = async (...answers: [Answer, ...Answer[]]) => {
   const received: Received[] = []
   const server = createServer({ key: receiverKey, cert: receiverCertificate }, async (request, response) => {
