@@ -181,7 +181,7 @@ describe('files', () => {
     )
   })
 
-  it('have no names that say nothing', () => {
+  it('have meaningful names', () => {
     const empty = /(^|\/)(utils?|helpers?|common|types|service|manager|index)(\/|\.tsx?)/
     expect(files.filter((file) => empty.test(file))).toEqual([])
   })

@@ -163,7 +163,7 @@ it.each(operations.map((swept, index) => ({ ...swept, index })))(
   60_000,
 )
 
-describe('what is hardly HTTP', () => {
+describe('malformed HTTP', () => {
   const request = 'GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n'
 
   /** Expects that every response is one of the service's own, and that the connection ends. */

@@ -42,7 +42,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-it('refuses what is no release, and changes nothing', async () => {
+it('rejects an invalid release, and changes nothing', async () => {
   const head = await git('rev-parse', 'HEAD')
   for (const version of ['0.0.9', '1.2', 'v1.2.0', '01.2.0', '']) {
     const refused = await release(version)
@@ -61,7 +61,7 @@ it('refuses what is no release, and changes nothing', async () => {
   expect(await git('tag')).toBe('')
 })
 
-it('takes its commit back if packing fails', async () => {
+it('reverts its commit if packing fails', async () => {
   const head = await git('rev-parse', 'HEAD')
   await writeFile(join(clone, 'dist'), 'A file where the folder should be.')
   expect((await release('9.0.0')).code).not.toBe(0)
@@ -69,7 +69,7 @@ it('takes its commit back if packing fails', async () => {
   expect([await git('rev-parse', 'HEAD'), await git('tag'), await git('status', '--porcelain')]).toEqual([head, '', ''])
 })
 
-it('sets the version, writes the changelog, tags, and packs what can be checked', async () => {
+it('sets the version, writes the changelog, tags, and packs files with checksums', async () => {
   const notes = /## Unreleased\n\n(- .*)/.exec(await readClone('CHANGELOG.md'))?.[1] ?? ''
   expect(notes).not.toBe('')
   const made = await release('9.0.0')

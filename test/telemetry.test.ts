@@ -41,7 +41,7 @@ const openCollector = async () => {
 describe('a service with telemetry', async () => {
   const switches = await switchesOnTestDatabase()
 
-  it('sends a trace of each request with its statements, of its jobs, and its metrics, and nothing of anybody', async () => {
+  it('sends traces of each request with its statements and jobs, and metrics, without customer data', async () => {
     const collector = await openCollector()
     const service = await startEarshot({
       ...switches,
@@ -106,7 +106,7 @@ describe('a service with telemetry', async () => {
     for (const secret of [org.key, 'Whispering Pines', 'of-an-address', org.slug]) expect(all).not.toContain(secret)
   })
 
-  it('goes on, and ends in order, without its collector', async () => {
+  it('keeps running without its collector, and stops properly', async () => {
     const service = await startEarshot({
       ...switches,
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
@@ -118,7 +118,7 @@ describe('a service with telemetry', async () => {
     expect(await service.ended).toEqual({ code: 0, signal: null })
   })
 
-  it('tells in a line what its collector refused', async () => {
+  it('logs in one line what its collector rejected', async () => {
     const { url } = await serve((request, response) => {
       request.resume()
       response.writeHead(400).end('<html>')
@@ -137,7 +137,7 @@ describe('a service with telemetry', async () => {
   })
 })
 
-it('metrics are counted in buckets as OpenTelemetry has them', async () => {
+it('metrics have the buckets of OpenTelemetry', async () => {
   const registry = new Registry()
   const counter = new Counter({ name: 'calls_total', help: 'Calls.', labelNames: ['to'], registers: [registry] })
   counter.inc({ to: 'a' }, 3)

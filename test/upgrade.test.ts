@@ -194,7 +194,7 @@ const openState = async (last: string) => {
   return { connection, client, filled, close }
 }
 
-it.each(files.slice(0, -1))('%s, with data, becomes the present schema and loses nothing', async (last) => {
+it.each(files.slice(0, -1))('%s with data is migrated to the current schema without losing anything', async (last) => {
   const { connection, client, filled, close } = await openState(last)
   try {
     expect(await migrate(connection, { log })).toEqual(files.slice(files.indexOf(last) + 1))
@@ -209,7 +209,7 @@ it.each(files.slice(0, -1))('%s, with data, becomes the present schema and loses
   }
 })
 
-it('deliveries of reviews go whose conversations were erased before that took them along', async () => {
+it('deliveries of reviews are deleted if their conversations were erased earlier', async () => {
   const { connection, client, close } = await openState('0020_rare_lists.sql')
   try {
     const { rows } = await client.query<{ id: string }>('SELECT id FROM conversations LIMIT 1')
@@ -236,7 +236,7 @@ it('deliveries of reviews go whose conversations were erased before that took th
 })
 
 it.each(['delivering', 'generating'])(
-  'runs count as moved that were being delivered while their schedules were changed (%s)',
+  'runs that were being delivered while their schedules changed count as moved (%s)',
   async (status) => {
     for (const isChanged of [true, false]) {
       const { connection, client, close } = await openState('0023_moved_runs.sql')
@@ -324,7 +324,7 @@ const oldQueue = `
   CREATE FUNCTION pgboss.job_now() RETURNS timestamptz LANGUAGE sql AS 'SELECT now()';
   INSERT INTO pgboss.queue SELECT unnest(ARRAY['__pgboss__send-it', 'company.delete-logo', 'mail.deliver', 'mail.sweep'])`
 
-it('jobs of pg-boss are taken along, each with its organization', async () => {
+it('jobs of pg-boss are kept, each with its organization', async () => {
   const { connection, client, close } = await openState('0024_runs_before_moves.sql')
   const database = openDatabase({ connection, applicationName: 'test' })
   const jobs = openJobs({ database, log })

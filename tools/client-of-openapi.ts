@@ -110,7 +110,7 @@ const methodOf = (operation: RoutedOperation): string => {
   ].join('\n')
 }
 
-/** Whether an operation accepts API keys. All others are for browsers, providers, and probes. */
+/** Returns whether an operation accepts API keys. All others are for browsers, providers, and probes. */
 const isForClients = ({ path, security }: RoutedOperation): boolean =>
   path.startsWith('/v1/') && (security?.length ?? 0) > 0
 

@@ -10,7 +10,7 @@ import { type Share, scoreTest } from '../../server/statistics/rate-intervals.ts
 
 const shareOf = ({ sum, observed }: ArmEstimate): Share => ({ affected: sum, all: observed })
 
-/** Whether the always-valid interval excludes a difference. */
+/** Returns whether the always-valid interval excludes a difference. */
 export const anytimeExcludes = (arms: ArmEstimates, design: Design, difference: number): boolean => {
   const precision = precisionOf(arms, design)
   if (arms.difference === null || precision === null || precision.variance === 0) return false
@@ -26,8 +26,8 @@ const effective = ({ sum, observed, designEffect }: ArmEstimate): Share => ({
 })
 
 /**
- * Whether the ordinary interval excludes 0. Uses p, which is Fisher's for small counts and has fewer false alarms than
- * the interval.
+ * Returns whether the ordinary interval excludes 0. Uses p, which is Fisher's for small counts and has fewer false
+ * alarms than the interval.
  */
 export const fixedExcludesZero = (arms: ArmEstimates, design: Design): boolean => {
   if (design.kind === 'numeric' || arms.covariance !== 0) return fixedP(arms, design) < design.alpha

@@ -61,13 +61,13 @@ const lineOf = (values: unknown[]): string => `${values.map(cell).join(',')}\r\n
 
 /** The ways to join the newest result of a monitor to each call as columns. */
 const pivots = {
-  /** The obvious way, which ignores how it will be planned. */
+  /** Joins in the obvious way, which ignores how it will be planned. */
   lateral: ({ org }: BaselineExport, monitorId: string) => `LEFT JOIN LATERAL (
     SELECT * FROM monitor_results r
     WHERE r.organization_id = '${org}' AND r.monitor_id = '${monitorId}'
       AND r.call_started_at = c.started_at AND r.conversation_id = c.id
     ORDER BY monitor_version DESC LIMIT 1)`,
-  /** The optimized way, which reads each monitor's results in the order of the calls. */
+  /** Joins in the optimized way, which reads each monitor's results in the order of the calls. */
   merged: ({ org, since, until }: BaselineExport, monitorId: string) => `LEFT JOIN (
     SELECT DISTINCT ON (call_started_at, conversation_id) * FROM monitor_results
     WHERE organization_id = '${org}' AND monitor_id = '${monitorId}'

@@ -19,7 +19,7 @@ const statusOf = (pid: number) => readFile(`/proc/${pid}/status`, 'utf8').catch(
 const megabytesOf = (status: string, name: 'VmRSS' | 'RssAnon' | 'RssShmem'): number =>
   Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1_024
 
-/** Whether the status is that of a database process. A process that has ended has no memory. */
+/** Returns whether the status is that of a database process. A process that has ended has no memory. */
 const isOfDatabase = (status: string) => status.startsWith('Name:\tpostgres') && status.includes('RssAnon')
 
 /** Returns the memory of the database's processes, and the part of their shared memory that is in use. */

@@ -76,7 +76,7 @@ const addressOf = (base: string, address: string, query: Values = {}): string =>
   return url.href
 }
 
-/** Whether the conversation, or each one in a batch, has an external ID. */
+/** Returns whether the conversation, or each one in a batch, has an external ID. */
 const hasExternalId = (body: unknown): boolean => {
   const { externalId, conversations } = (body ?? {}) as { externalId?: unknown; conversations?: unknown }
   return Array.isArray(conversations) ? conversations.every(hasExternalId) : typeof externalId === 'string'

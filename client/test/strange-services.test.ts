@@ -109,7 +109,7 @@ it('accepts a custom fetch without response URLs, and an infinite timeout', asyn
   expect(await slow.earshot.me.get({ timeoutMs: Infinity, retries: 0 })).toEqual({})
 })
 
-it('rejects input that cannot be serialized immediately', async () => {
+it('immediately rejects input that cannot be serialized', async () => {
   const { earshot, seen } = await serviceOf(says(200, {}))
   const config = { limit: 5n } as unknown as Parameters<typeof earshot.conversations.search>[0]
   expect(await faultOf(earshot.conversations.search(config).page())).toBeInstanceOf(TypeError)

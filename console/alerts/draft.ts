@@ -116,10 +116,12 @@ export const startOf = (rule: Rule | undefined, monitorId?: string): Draft => {
   }
 }
 
-/** Whether a kind of condition counts conversations. These kinds take a filter and groups, and can be previewed. */
+/**
+ * Returns whether a kind of condition counts conversations. These kinds take a filter and groups, and can be previewed.
+ */
 export const counts = (kind: Kind): boolean => ['rate', 'score', 'signal', 'volume', 'change', 'no_data'].includes(kind)
 
-/** Whether a kind of condition measures a window. */
+/** Returns whether a kind of condition measures a window. */
 export const hasWindow = (kind: Kind): boolean =>
   ['rate', 'score', 'signal', 'volume', 'change', 'failures'].includes(kind)
 

@@ -68,7 +68,7 @@ const Ways = ({ id, status }: IncidentWithTimeline) => {
   )
 }
 
-/** The form for a comment. It is empty again after a comment was sent. */
+/** Shows the form for a comment. It is empty again after a comment was sent. */
 const Composer = ({ id }: { id: string }) => {
   const [body, setBody] = useState<Document | null>(null)
   const [sent, setSent] = useState(0)

@@ -29,7 +29,7 @@ export const asFault = (error: unknown): Fault =>
     ? error
     : new Fault({ status: -1, message: 'Something went wrong in the console. Reload the page.' })
 
-/** Whether an error means that an ID is invalid or doesn't exist. */
+/** Returns whether an error means that an ID is invalid or doesn't exist. */
 export const isNotFound = (error: unknown): boolean => error instanceof Fault && [400, 404].includes(error.status)
 
 export const isRefusal = (error: unknown): error is Fault =>

@@ -9,7 +9,7 @@ import {
 } from '@tanstack/react-query'
 import { Fault, isRefusal } from './fault.ts'
 
-/** If the session has ended, opens the sign-in page, which leads back here. */
+/** Opens the sign-in page if the session has ended. Signing in leads back to this page. */
 const onError = (error: unknown): void => {
   if (!(error instanceof Fault) || error.status !== 401 || /^\/(sign-in|welcome|outside)/.test(location.pathname))
     return

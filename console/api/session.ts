@@ -15,5 +15,5 @@ export const useMe = () => useSuspenseQuery(meOptions).data
 
 const ranks: Record<Role, number> = { viewer: 0, member: 1, admin: 2, owner: 3 }
 
-/** Whether the signed-in member has at least this role. */
+/** Returns whether the signed-in member has at least this role. */
 export const useMay = (role: Role): boolean => ranks[useMe().role] >= ranks[role]

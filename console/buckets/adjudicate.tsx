@@ -124,7 +124,10 @@ const Questions = ({ reviews, conversationId, bucket, onClose }: AdjudicateProps
 
 type AdjudicateProps = { bucket: Bucket; conversationId: string; onClose: () => void }
 
-/** The form with which someone adjudicates a disagreement. They haven't reviewed the conversation, or are an admin. */
+/**
+ * Shows the form with which someone adjudicates a disagreement. They haven't reviewed the conversation, or are an
+ * admin.
+ */
 export const Adjudicate = (props: AdjudicateProps) => {
   const { bucket, conversationId, onClose } = props
   const reviews = useQuery(bucketReviewsOptions(bucket.id, conversationId))

@@ -29,7 +29,7 @@ const newestOf = async (monitorId: string, signal: AbortSignal): Promise<Row | n
   return newest ? { monitorId, newest } : null
 }
 
-/** Agreement between reviewers, and with the bucket's monitors. */
+/** Shows how much reviewers agree with each other, and with the bucket's monitors. */
 export const AgreementPart = ({ bucket: { monitorIds } }: { bucket: Bucket }) => {
   const monitors = useNames('monitors')
   const people = useNames('members')

@@ -52,7 +52,7 @@ const Nothing = ({ bucket, onPutIn }: { bucket: Bucket; onPutIn: (() => void) | 
     </Empty>
   )
 
-/** The conversations in a bucket and their review status. */
+/** Shows the conversations in a bucket and their review status. */
 export const ConversationsPart = ({ bucket, onPutIn }: { bucket: Bucket; onPutIn: (() => void) | undefined }) => {
   const { id, type } = bucket
   const { status, decide } = useSearch({ from: '/app/buckets/$id' })

@@ -1,7 +1,7 @@
 import { useMay, useMe } from '../api/session.ts'
 import type { Bucket } from './queries.ts'
 
-/** Whether the signed-in member is one of the bucket's reviewers. */
+/** Returns whether the signed-in member is one of the bucket's reviewers. */
 export const useMayReview = ({ reviewerUserIds }: Bucket): boolean => {
   const { member } = useMe()
   const mayWrite = useMay('member')

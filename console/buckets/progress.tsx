@@ -50,7 +50,7 @@ const ReviewerTable = ({ reviewers }: { reviewers: Reviewer[] }) => {
   )
 }
 
-/** Review progress of the bucket and of each reviewer. Each number links to its conversations. */
+/** Shows the review progress of the bucket and of each reviewer. Each number links to its conversations. */
 export const ProgressPart = ({ bucket }: { bucket: Bucket }) => {
   const { id } = bucket
   const progress = useQuery(progressOptions(id))

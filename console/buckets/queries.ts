@@ -39,7 +39,7 @@ export const bucketConversationsOptions = (id: string, status: BucketState | und
     ),
   )
 
-/** The agent and customer of a bucket's latest conversations, by conversation ID. */
+/** Requests the agent and customer of a bucket's latest conversations, by conversation ID. */
 export const newestOfBucketOptions = (id: string) =>
   queryOptions({
     queryKey: ['buckets', id, 'newest'],
@@ -53,7 +53,7 @@ export const newestOfBucketOptions = (id: string) =>
 
 export type Review = Schemas['Review']
 
-/** The reviews of a conversation in a bucket. */
+/** Requests the reviews of a conversation in a bucket. */
 export const bucketReviewsOptions = (bucketId: string, conversationId: string) =>
   queryOptions({
     queryKey: ['buckets', bucketId, 'said', conversationId],

@@ -19,7 +19,7 @@ import { type Company as CompanyRecord, companyOptions, refreshCompanies } from 
 
 const CompanyDialog = lazy(async () => (await import('./company-dialog.tsx')).CompanyDialog)
 
-/** The logo, with buttons to upload or remove it. */
+/** Shows the logo, with buttons to upload or remove it. */
 const Branding = ({ company, mayWrite }: { company: CompanyRecord; mayWrite: boolean }) => {
   const input = useRef<HTMLInputElement>(null)
   const change = useMutation({

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import styles from './companies.module.css'
 import type { Company } from './queries.ts'
 
-/** The company's logo, or its initial if there is no logo or it can't be loaded. */
+/** Shows the company's logo, or its initial if there is no logo or it can't be loaded. */
 export const Logo = ({ company: { name, logoUrl }, large = false }: { company: Company; large?: boolean }) => {
   const [broken, setBroken] = useState<string>()
   const className = large ? `${styles.logo} ${styles.large}` : styles.logo

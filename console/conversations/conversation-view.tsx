@@ -45,7 +45,7 @@ const About = ({ conversation, found }: { conversation: Conversation; found: Fou
   </>
 )
 
-/** The head of the panel next to a list: the agent, the customer, and any problems. */
+/** Shows the head of the panel next to a list: the agent, the customer, and any problems. */
 const Strip = ({ conversation, results }: { conversation: Conversation; results: Result[] }) => {
   const agents = useNames('agents')
   const monitors = useNames('monitors')
@@ -80,7 +80,7 @@ type ConversationViewProps = {
   narrow?: boolean
 }
 
-/** A complete conversation. */
+/** Shows a complete conversation. */
 export const ConversationView = ({ id, place, onPlace, narrow = false }: ConversationViewProps) => {
   const { data: conversation } = useQuery(conversationOptions(id))
   const found = useList(resultsOptions(id))

@@ -1,7 +1,7 @@
 import { Code } from '../ui/copy.tsx'
 import { Empty } from '../ui/states.tsx'
 
-/** The smallest request that creates a conversation. */
+/** Returns the smallest request that creates a conversation. */
 export const sendingLines = (origin: string, key = '$EARSHOT_KEY') => `curl ${origin}/v1/conversations \\
   -H "Authorization: Bearer ${key}" \\
   -H "Content-Type: application/json" \\

@@ -3,7 +3,7 @@ import styles from './transcript.module.css'
 
 const textOf = (content: unknown) => (typeof content === 'string' ? content : JSON.stringify(content, null, 2))
 
-/** A transcript in an unknown format, shown as it was sent. */
+/** Shows a transcript in an unknown format as it was sent. */
 export const Raw = ({ why, content }: { why: string; content: unknown }) => (
   <div className={styles.raw}>
     <h3>Unknown transcript format</h3>

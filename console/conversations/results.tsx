@@ -17,7 +17,7 @@ const rankOf = ({ status, result }: Result) => {
 
 export const inOrder = (results: Result[]): Result[] => results.toSorted((a, b) => rankOf(a) - rankOf(b))
 
-/** A result's evidence, whose quotes play from their turns. */
+/** Shows a result's evidence. Each quote can be played from its turn. */
 const Evidence = ({ evidence }: Pick<Result, 'evidence'>) => {
   const { goTo, startOf } = useStage()
   if (evidence.length === 0) return null
@@ -40,7 +40,7 @@ const Evidence = ({ evidence }: Pick<Result, 'evidence'>) => {
   )
 }
 
-/** The reasoning and evidence. */
+/** Shows the reasoning and evidence. */
 export const Grounds = ({ result }: { result: Result }) => (
   <>
     {result.reasoning && <p className={styles.reasoning}>{result.reasoning}</p>}

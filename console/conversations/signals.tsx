@@ -9,7 +9,7 @@ type Signals = Schemas['Signals']
 const show = (value: number | null, format: (value: number) => string): ReactNode =>
   value === null ? <span className={styles.none}>–</span> : format(value)
 
-/** The conversation's signals: those of both sides next to each other, then those of the whole. */
+/** Shows the conversation's signals: those of both sides next to each other, then those of the whole. */
 export const SignalsPart = ({ signals }: { signals: Signals }) => {
   const { turns, words, wordsPerMinute, interruptions, responseLatencyMs, talkRatio } = signals
   const talk = { agent: talkRatio, customer: talkRatio === null ? null : 1 - talkRatio }

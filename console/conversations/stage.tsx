@@ -182,7 +182,7 @@ const Loaded = ({
   )
 }
 
-/** A conversation to listen to and read, with a panel that links to its turns. */
+/** Shows a conversation to listen to and read, with a panel that links to its turns. */
 export const Stage = ({ id, ...rest }: StageProps) => {
   const conversation = useQuery(conversationOptions(id))
   const transcript = useQuery(transcriptOptions(id))

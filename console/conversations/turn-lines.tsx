@@ -36,7 +36,7 @@ const At = ({ turn, onTurn }: { turn: Turn } & Pick<Said, 'onTurn'>) =>
 
 const widest = 4_000
 
-/** The response time of this turn. */
+/** Shows the response time of this turn. */
 const Wait = ({ turn, ms }: { turn: Turn; ms: number | undefined }) => {
   if (ms === undefined) return <span className={styles.wait} />
   const parts = partsOf(turn).map(([name, part]) => `${name} ${formatMs(part)}`)
@@ -53,7 +53,7 @@ const Wait = ({ turn, ms }: { turn: Turn; ms: number | undefined }) => {
   )
 }
 
-/** The turn's text. The words that monitors cite are highlighted. */
+/** Shows the turn's text. The words that monitors cite are highlighted. */
 const Words = ({ turn, marks }: { turn: Turn; marks: Mark[] }) => {
   const text = turn.text ?? ''
   const lower = text.toLowerCase()
@@ -96,7 +96,7 @@ export const Message = ({ turn, speaker, waits, marks, onTurn }: Said & { turn: 
   </div>
 )
 
-/** Overlapping turns, side by side. */
+/** Shows overlapping turns, side by side. */
 export const Overlap = ({ turns, waits, marks, onTurn }: Said & { turns: Turn[] }) => {
   const [first] = turns
   if (!first) return null

@@ -69,7 +69,7 @@ const Bands = ({ player, bands, length, current }: WaveformProps & { current: nu
     />
   ))
 
-/** Whether the reader has stayed for a moment. Moving through a list must not download each recording. */
+/** Returns whether the reader has stayed for a moment. Moving through a list must not download each recording. */
 const useIsStaying = (): boolean => {
   const [stays, setStays] = useState(false)
   useEffect(() => {
@@ -88,7 +88,7 @@ type Props = WaveformProps & {
   onSeek: (seconds: number) => void
 }
 
-/** The conversation's timeline: who speaks when, both waveforms, and above them the monitors' evidence. */
+/** Shows the conversation's timeline: who speaks when, both waveforms, and above them the monitors' evidence. */
 export const Waveform = ({ player, bands, length, src, marks, current, onSeek }: Props) => {
   const stays = useIsStaying()
   const { data: peaks } = useQuery(peaksOptions(stays ? src : undefined, length))

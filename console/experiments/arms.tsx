@@ -60,7 +60,7 @@ const PromptChange = ({ experiment: { agentId, armAVersionId, armBVersionId } }:
   )
 }
 
-/** Both arms side by side, with their callers. */
+/** Shows both arms side by side, with their callers. */
 export const Arms = ({ experiment }: { experiment: Experiment }) => (
   <div className={styles.arms}>
     <ArmCard experiment={experiment} arm="a" />

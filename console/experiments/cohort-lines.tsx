@@ -26,7 +26,7 @@ type CohortLinesProps = {
   fault: string | undefined
 }
 
-/** The conditions that a conversation must match to be included. */
+/** Shows the conditions that a conversation must match to be included. */
 export const CohortLines = ({ filters, onChange, fault }: CohortLinesProps) => {
   const companies = useNames('companies')
   const replace = (at: number, next: CohortFilter) =>

@@ -16,7 +16,7 @@ import { Time } from '../ui/time.tsx'
 import { experimentExportsOptions } from './queries.ts'
 import styles from './runs.module.css'
 
-/** An experiment's observations as files. */
+/** Shows an experiment's observations as files. */
 export const ExperimentExports = ({ id }: { id: string }) => {
   const [format, setFormat] = useState<'csv' | 'xlsx' | 'parquet'>('csv')
   const query = useQuery(experimentExportsOptions(id))

@@ -10,7 +10,7 @@ const hourMs = 3_600_000
 
 type Props = { experiment: Experiment; outcome: Outcome }
 
-/** The difference over time, with the always-valid interval. */
+/** Shows the difference over time, with the always-valid interval. */
 const Course = ({ experiment: { countedAt }, outcome }: Props) => {
   const { timeline } = outcome
   if (timeline.length < 2) {

@@ -18,7 +18,7 @@ const endsOf = ({ difference: { estimate, fixed, anytime } }: Outcome) => ({
   validHigh: anytime.interval?.high ?? null,
 })
 
-/** An arm's value and sample size, linked to its conversations. */
+/** Shows an arm's value and sample size, linked to its conversations. */
 const Level = ({ experiment, outcome, arm }: { experiment: Experiment; outcome: Outcome; arm: Arm }) => {
   const { mean, observed } = outcome.arms[arm]
   const monitors = [{ id: outcome.metricId, result: isShare(outcome) ? ('affected' as const) : ('all' as const) }]
@@ -90,7 +90,7 @@ const OutcomeRow = ({
   )
 }
 
-/** One row per outcome, the primary one first. Rates share one scale, and each score has its own. */
+/** Shows one row per outcome, the primary one first. Rates share one scale, and each score has its own. */
 export const Outcomes = ({ experiment }: { experiment: Experiment }) => {
   const { outcomes } = experiment
   const [primary, others] = [

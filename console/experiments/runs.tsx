@@ -11,7 +11,7 @@ import { Time } from '../ui/time.tsx'
 import { type Experiment, runsOptions } from './queries.ts'
 import styles from './runs.module.css'
 
-/** The experiment's evaluation runs, and a button to retry missing observations. */
+/** Shows the experiment's evaluation runs, with a button to retry missing observations. */
 export const Runs = ({ experiment: { id, outcomes } }: { experiment: Experiment }) => {
   const query = useQuery(runsOptions(id))
   const mayAsk = useMay('member')

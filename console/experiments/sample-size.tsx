@@ -3,7 +3,7 @@ import { Table } from '../ui/table.tsx'
 import { formatDifference } from './figures.ts'
 import type { Experiment, Outcome } from './queries.ts'
 
-/** The smallest difference detectable now, and the conversations needed for the target. */
+/** Shows the smallest difference detectable now, and the conversations needed for the target. */
 export const SampleSize = ({ experiment }: { experiment: Experiment }) => {
   const size = (outcome: Outcome, value: number | null) =>
     value === null ? 'Not known yet' : formatDifference(outcome, value).replace('+', '')

@@ -29,7 +29,7 @@ const failures: Record<NonNullable<Export['errorCode']>, string> = {
   cancelled: 'Cancelled.',
 }
 
-/** An export's progress, compared with the rows that it would have now. */
+/** Shows an export's progress, compared with the rows that it would have now. */
 const Underway = ({ row }: { row: Export }) => {
   const { data } = useQuery({ ...previewOptions(row.config), staleTime: Number.POSITIVE_INFINITY })
   return <Progress label="Rows written" done={row.rowCount ?? 0} total={data?.count} />

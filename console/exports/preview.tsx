@@ -5,7 +5,7 @@ import { FaultNote, Loading } from '../ui/states.tsx'
 import styles from './new-export.module.css'
 import { type Config, previewOptions } from './queries.ts'
 
-/** The number of matching conversations, and the first rows of the file. */
+/** Shows the number of matching conversations, and the first rows of the file. */
 export const Preview = ({ read }: { read: { config: Config } | { missing: string } }) => {
   const config = useDeferred('config' in read ? read.config : undefined, 300)
   const { data, error, isFetching } = useQuery({ ...previewOptions(config), placeholderData: (before) => before })

@@ -45,7 +45,7 @@ export const ConfigWords = ({ config }: { config: Config }) => {
   )
 }
 
-/** The API request that creates the same export. */
+/** Returns the API request that creates the same export. */
 export const requestLines = (config: Config): string => `curl -X POST ${location.origin}/v1/monitor-exports \\
   -H "Authorization: Bearer $EARSHOT_KEY" \\
   -H "Content-Type: application/json" \\

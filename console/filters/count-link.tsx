@@ -3,7 +3,9 @@ import { formatCount } from '../lib/format.ts'
 import { useCount } from './count.ts'
 import type { Filter } from './filter.ts'
 
-/** The number of conversations that match a filter, as a link to them. `of` names the filter for screen readers. */
+/**
+ * Shows the number of conversations that match a filter, as a link to them. `of` names the filter for screen readers.
+ */
 export const CountLink = ({ filter, of }: { filter: Filter; of: string }) => {
   const { data } = useCount(filter)
   const count = data ? formatCount(data.count) : '…'

@@ -2,7 +2,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
 import type { Schemas } from '../api/schema.d.ts'
 
-/** The number of conversations that match a filter, and the filter in words. */
+/** Requests the number of conversations that match a filter, and the filter in words. */
 export const countOptions = (filter: Schemas['Filter']) =>
   queryOptions({
     queryKey: ['conversations', 'count', filter],

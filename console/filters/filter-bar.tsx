@@ -92,7 +92,7 @@ type FilterBarProps = {
   onChange: (filter: Filter, view?: string) => void
 }
 
-/** The filter of a list: in words, as fields, and as saved views. */
+/** Shows the filter of a list: in words, as fields, and as saved views. */
 export const FilterBar = ({ filter, view, onChange }: FilterBarProps) => {
   const [open, setOpen] = useState(false)
   const [saving, setSaving] = useState(false)

@@ -22,10 +22,10 @@ const results = [
   { value: 'all', label: 'any result' },
 ]
 
-/** One condition. */
+/** Lays out one condition. */
 export const Line = ({ children }: { children: ReactNode }) => <div className={styles.line}>{children}</div>
 
-/** A list of conditions with an add button. */
+/** Shows a list of conditions with an add button. */
 export const Lines = ({
   title,
   add,
@@ -48,7 +48,7 @@ export const Lines = ({
   </fieldset>
 )
 
-/** The conditions on monitor results, and whether all or any must match. */
+/** Shows the conditions on monitor results, and whether all or any must match. */
 export const MonitorLines = ({ filter, onChange }: LinesProps) => {
   const { options } = useNames('monitors')
   const conditions = filter.monitors ?? []
@@ -102,7 +102,7 @@ export const MonitorLines = ({ filter, onChange }: LinesProps) => {
   )
 }
 
-/** The conditions on metadata, which must all match. A condition without a key is only stored in the form. */
+/** Shows the conditions on metadata, which must all match. A condition without a key is only stored in the form. */
 export const MetadataLines = ({ filter, onChange }: LinesProps) => {
   const stored = JSON.stringify(filter.metadata ?? [])
   const [lines, setLines] = useState<Condition[]>(filter.metadata ?? [])

@@ -6,7 +6,7 @@ import { chosenTime, isDates, timeOptions, withTime } from './periods.ts'
 
 type TimeFieldsProps = { filter: Filter; onChange: (filter: Filter) => void }
 
-/** The fields for when conversations started: a period that moves with time, or two dates. */
+/** Shows the fields for when conversations started: a period that moves with time, or two dates. */
 export const TimeFields = ({ filter, onChange }: TimeFieldsProps) => {
   const [opensDates, setOpensDates] = useState(false)
   const chosen = chosenTime(filter)

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import { Input } from '../ui/controls.tsx'
 
-/** A text field that reports changes after a pause in typing, on Enter, and on blur. */
+/** Shows a text field that reports changes after a pause in typing, on Enter, and on blur. */
 export const Typed = ({
   value,
   onChange,

@@ -56,8 +56,8 @@ const useColumn = (filter: FindingsFilter, status: FindingStatus) => useList(fin
 type BoardProps = { filter: FindingsFilter; selected: string | undefined; onSelect: (id: string | undefined) => void }
 
 /**
- * A board with a column for each status. Keys move the selection between columns and change the status of the selected
- * finding.
+ * Shows a board with a column for each status. Keys move the selection between columns and change the status of the
+ * selected finding.
  */
 export const Board = ({ filter, selected, onSelect }: BoardProps) => {
   const navigate = useNavigate()

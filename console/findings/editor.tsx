@@ -64,7 +64,7 @@ const losesPart = ({ type, attrs, marks = [], content = [] }: StoredNode): boole
   marks.some((mark) => losesAttributes(mark.attrs, schema.marks[String(mark.type)]?.spec.attrs)) ||
   content.some(losesPart)
 
-/** Whether the editor can represent a document completely. */
+/** Returns whether the editor can represent a document completely. */
 const canHold = (document: Document): boolean => {
   try {
     schema.nodeFromJSON(document).check()

@@ -18,7 +18,7 @@ import { History } from './history.tsx'
 import { type Finding, findingOptions, refreshFindings } from './queries.ts'
 import { type Document, RichText, RichTextField } from './rich-text.tsx'
 
-/** The title and description, which can be edited. */
+/** Shows the title and description, which can be edited. */
 const Saying = ({ finding, titled }: { finding: Finding; titled: boolean }) => {
   const mayWrite = useMay('member') && finding.mergedIntoId === null
   const [draft, setDraft] = useState<{ title: string; description: Document | null }>()
@@ -88,7 +88,7 @@ const Saying = ({ finding, titled }: { finding: Finding; titled: boolean }) => {
   )
 }
 
-/** A complete finding. `titled` if the page around it doesn't show its title. */
+/** Shows a complete finding. `titled` means that the page around it doesn't show its title. */
 export const FindingView = ({ id, titled = false }: { id: string; titled?: boolean }) => {
   const query = useQuery(findingOptions(id))
   return (

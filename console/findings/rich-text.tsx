@@ -145,7 +145,7 @@ export type EditorProps = {
   /** The ID of the visible label. */
   id?: string
   value: Document | null
-  /** Null if empty. */
+  /** Called with null if the text is empty. */
   onChange: (value: Document | null) => void
   /** Called when ⌘ or Ctrl is pressed with Enter. */
   onSend?: () => void

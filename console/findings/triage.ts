@@ -23,7 +23,7 @@ export const moveWords: Record<FindingStatus, string> = {
 
 type Triage = { finding: Finding; status?: FindingStatus; priority?: Priority; reason?: string }
 
-/** Whether a finding can move to a status. A merged finding can't. */
+/** Returns whether a finding can move to a status. A merged finding can't. */
 export const mayMove = ({ status, mergedIntoId }: Finding, to: FindingStatus): boolean =>
   mergedIntoId === null && moves[status].includes(to)
 
@@ -44,7 +44,7 @@ const statusKeys: [key: string, to: FindingStatus][] = [
   ['o', 'open'],
 ]
 
-/** The keys that change the status of the selected finding. */
+/** Handles the keys that change the status of the selected finding. */
 export const useTriageKeys = (finding: Finding | undefined, triage: (triage: Triage) => void): void => {
   const mayWrite = useMay('member')
   const toStatus = (status: FindingStatus) => {

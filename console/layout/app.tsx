@@ -14,7 +14,7 @@ const storageKey = 'earshot-rail'
 
 const Palette = lazy(async () => (await import('./palette.tsx')).Palette)
 
-/** The frame of every page: a navigation on the left, or behind a button on small screens. */
+/** Shows the frame of every page. The navigation is on the left, or behind a button on small screens. */
 export const App = () => {
   const [folded, setFolded] = useState(() => localStorage.getItem(storageKey) === 'folded')
   const [drawer, setDrawer] = useState(false)

@@ -91,7 +91,7 @@ export const affectedBy = ({ resource }: Pick<LiveEvent, 'resource'>): Affected[
 
 const isId = (part: unknown): boolean => typeof part === 'string' && /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(part)
 
-/** Whether an event outdates a query. Without IDs, queries of any resource match. */
+/** Returns whether an event outdates a query. Without IDs, queries of any resource match. */
 export const matches = (queryKey: QueryKey, { key }: Affected, ids: ReadonlySet<string> | undefined): boolean =>
   key.every((part, at) => {
     const actual = queryKey[at]

@@ -27,7 +27,7 @@ export const onEvent = (handler: Handler): (() => void) => {
   return () => void handlers.delete(handler)
 }
 
-/** Whether a resource may have changed. */
+/** Returns whether a resource may have changed. */
 export const isAbout = ({ kind, resource, id }: LiveEvent, wanted: string, wantedId?: string): boolean =>
   kind === 'resync' || (resource === wanted && (wantedId === undefined || id === undefined || id === wantedId))
 

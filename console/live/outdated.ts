@@ -14,8 +14,8 @@ const dues = new Map<Affected, Due>()
 const mostScatter = 2_000
 
 /**
- * Whether a query is requested immediately. A hidden page requests what is outdated when it is shown again, except for
- * what browser notifications need.
+ * Returns whether a query is requested immediately. A hidden page requests what is outdated when it is shown again,
+ * except for what browser notifications need.
  */
 const isWanted = ({ key: [name] }: Affected): boolean => !document.hidden || (name === 'notifications' && isNotifying())
 

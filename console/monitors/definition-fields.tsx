@@ -109,7 +109,7 @@ const beyondScope: (keyof Filter)[] = [
   ...(['customerId', 'reviewStatus', 'bucketId', 'monitors', 'match'] as const),
 ]
 
-/** The fields for the conversations that the monitor evaluates. */
+/** Shows the fields for the conversations that the monitor evaluates. */
 export const ScopeFields = ({ scope, onChange }: { scope: Scope; onChange: (scope: Scope) => void }) => {
   const [open, setOpen] = useState(Object.keys(scope).length > 0)
   return (

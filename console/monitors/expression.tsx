@@ -28,7 +28,7 @@ const Underlined = ({ text, problem }: { text: string; problem: string | undefin
   )
 }
 
-/** A rule's editor, with the error underlined. */
+/** Shows a rule's editor, with the error underlined. */
 export const Expression = ({ name, label, hint, lines, required = false, placeholder, problem }: ExpressionProps) => {
   const { register, watch, getFieldState, formState } = useFormContext()
   const text: string = watch(name) ?? ''

@@ -46,7 +46,7 @@ const Rate = ({ monitor: { id } }: { monitor: Monitor }) => {
   )
 }
 
-/** The cost of an LLM judge in this period. Rules are free. */
+/** Shows the cost of an LLM judge in this period. Rules are free. */
 const Cost = ({ monitor: { id, kind } }: { monitor: Monitor }) => {
   const { data } = useTrend(id)
   const cost = kind === 'judge' && data ? costOf(data.data) : null
@@ -152,7 +152,7 @@ const NoMonitors = () => {
   )
 }
 
-/** This month's LLM judge cost, and the budget left if there is one. */
+/** Shows this month's LLM judge cost, and the budget left if there is one. */
 const Spending = () => {
   const { data } = useQuery(organizationOptions)
   const spending = data?.judgeSpending

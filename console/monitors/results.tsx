@@ -20,7 +20,7 @@ const words: Record<Found, string> = {
 
 type Evidence = { turn: number; quote: string }[]
 
-/** A result's evidence. Each quote links to its turn. */
+/** Shows a result's evidence. Each quote links to its turn. */
 const Quotes = ({ conversationId, evidence }: { conversationId: string; evidence: Evidence }) =>
   evidence.length > 0 && (
     <ul className={styles.quotes}>
@@ -34,7 +34,7 @@ const Quotes = ({ conversationId, evidence }: { conversationId: string; evidence
     </ul>
   )
 
-/** A conversation's start and agent, if known. */
+/** Shows a conversation's start and agent, if known. */
 const Conversation = ({ id, of }: { id: string; of: ReturnType<ReturnType<typeof useNewest>> }) => {
   const { nameOf } = useNames('agents')
   return (

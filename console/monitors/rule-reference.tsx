@@ -36,7 +36,7 @@ const examples: [name: string, expression: string][] = [
   ],
 ]
 
-/** The fields and functions of rules, with examples. */
+/** Shows the fields and functions of rules, with examples. */
 export const RuleReference = ({ onUse }: { onUse: (expression: string) => void }) => (
   <div className={styles.reference}>
     <details>

@@ -53,7 +53,7 @@ const Missing = ({
   </>
 )
 
-/** The kappa of the latest version that has been reviewed. */
+/** Shows the kappa of the latest version that has been reviewed. */
 const Trust = ({ id }: { id: string }) => {
   const { rows } = useList(agreementOptions(id))
   const rated = rows?.find(({ kappa }) => kappa !== null)

@@ -5,7 +5,7 @@ import type { Notification as Stored } from './queries.ts'
 const enabledKey = 'earshot-browser-notifications'
 const newestKey = 'earshot-newest-notification'
 
-/** Whether the browser has notifications, which it only offers on secure pages. */
+/** Returns whether the browser has notifications, which it only offers on secure pages. */
 export const canNotify = (): boolean => 'Notification' in window
 
 export const isNotifying = (): boolean =>

@@ -114,7 +114,7 @@ const Digest = ({
   </Section>
 )
 
-/** A setting that only applies to this browser, so it is not stored with the other preferences. */
+/** Shows a setting that only applies to this browser, so it is not stored with the other preferences. */
 const BrowserNotifications = () => {
   const [isOn, setIsOn] = useState(isNotifying)
   const [isDenied, setIsDenied] = useState(false)

@@ -25,7 +25,7 @@ const Ages = ({ ages }: { ages: number[] }) => {
   return heaps.filter(Boolean).join(', ')
 }
 
-/** Open findings by priority, oldest first. */
+/** Shows open findings by priority, oldest first. */
 export const OpenFindings = () => {
   const { data, error } = useQuery(openFindingsOptions)
   if (error) return <FaultNote error={error} />

@@ -33,7 +33,7 @@ const FirstRun = () => (
   </Empty>
 )
 
-/** Daily volume. Its height is reserved before the data arrives. */
+/** Shows the daily volume. Its height is reserved before the data arrives. */
 const Recent = ({ volume: { data, error, refetch } }: { volume: ReturnType<typeof useVolume> }) => {
   const days = useDeferredValue(data?.series)
   if (error) return <FaultNote error={error} retry={() => void refetch()} />

@@ -119,7 +119,7 @@ const contextOf = (rates: Rate[]): string =>
     ? 'Most unusual first. Only spikes are statistically tested.'
     : `No unusual changes from the previous ${days - 2} days.`
 
-/** Yesterday's results of each monitor, most unusual first. */
+/** Shows yesterday's results of each monitor, most unusual first. */
 export const Rates = ({
   rates: { rates, isPending, isEmpty, error, hasMore },
 }: {

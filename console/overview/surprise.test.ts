@@ -27,7 +27,7 @@ const trendOf = (before: [number, number][], yesterday: [number, number]): Trend
 const usual: [number, number][] = Array.from({ length: 28 }, () => [5, 95])
 
 describe('the surprise of yesterday', () => {
-  it('is zero if yesterday was like the days before, whatever today is so far', () => {
+  it('is zero if yesterday was like the days before, whatever happened today', () => {
     const surprise = surpriseOf(trendOf(usual, [6, 94]))
     expect(surprise.z).toBeCloseTo(0.45, 1)
     expect(wordOf(surprise)).toBeNull()

@@ -43,13 +43,13 @@ export const resultLabels: Record<Judged, string> = {
   unsure: 'Unsure',
 }
 
-/** Whether an answer agrees with a result. Undefined if there is nothing to compare. */
+/** Returns whether an answer agrees with a result, or undefined if there is nothing to compare. */
 export const agrees = (answer: Judged | undefined, found: Result | undefined): boolean | undefined =>
   answer === undefined || answer === 'unsure' || !found?.result ? undefined : answer === found.result
 
 type Bucket = Schemas['Bucket']
 
-/** Whether the bucket requires a note with this judgment. */
+/** Returns whether the bucket requires a note with this judgment. */
 export const requiresNote = (
   bucket: Bucket,
   answers: Answers,

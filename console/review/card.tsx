@@ -18,7 +18,7 @@ const textAt = (definition: Record<string, unknown>, name: string): string | und
   return typeof value === 'string' ? value : undefined
 }
 
-/** The monitor's description or definition. */
+/** Shows the monitor's description or definition. */
 const Criteria = ({ monitor }: { monitor: Monitor }) => {
   const { definition } = monitor.currentVersion
   const [criteria, expression] = [textAt(definition, 'criteria'), textAt(definition, 'expression')]
@@ -70,7 +70,7 @@ type CardProps = {
   onLeaveNote: () => void
 }
 
-/** A monitor to judge. It is expanded if it is the current one, and otherwise a single line. */
+/** Shows a monitor to judge. It is expanded if it is the current one, and otherwise a single line. */
 export const Card = ({ monitorId, name, answer, found, differs, focused, fault, noteRef, ...on }: CardProps) => {
   const monitor = useQuery(monitorOptions(monitorId))
   const { correctResult, comment } = answer

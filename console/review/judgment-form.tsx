@@ -44,7 +44,7 @@ const useQuestions = (bucket: Bucket, { conversationId }: Review) => {
   }
 }
 
-/** The monitors to judge as a stack of cards. One is the current one. */
+/** Shows the monitors to judge as a stack of cards. One is the current one. */
 export const JudgmentForm = ({ bucket, review, onDone, onLost }: JudgmentFormProps) => {
   const { nameOf } = useNames('monitors')
   const { monitorIds, isAsked, found, isHidden, isReady, error, retry, leaveOut } = useQuestions(bucket, review)

@@ -15,7 +15,7 @@ type OverallRatingProps = {
   onLeaveNote: () => void
 }
 
-/** The rating and notes on the whole conversation. Both are optional. */
+/** Shows the rating and notes on the whole conversation. Both are optional. */
 export const OverallRating = ({ focused, rating, notes, noteRef, ...on }: OverallRatingProps) => {
   if (!focused) {
     return (

@@ -12,7 +12,7 @@ export const myReviewsOptions = (reviewerUserId: string) =>
     answer(api.GET('/v1/reviews', { params: { query: { reviewerUserId, limit: 25, ...cursor } }, signal })),
   )
 
-/** The monitors' results for a conversation. The server hides them while a blind review is open. */
+/** Requests the monitors' results for a conversation. The server hides them while a blind review is open. */
 export const reviewResultsOptions = (id: string) =>
   queryOptions({
     queryKey: ['conversations', id, 'results', 'room'],
@@ -73,7 +73,7 @@ export const claimReview = async ({ bucketId, me, present }: Seat): Promise<Revi
   return claimed
 }
 
-/** Whether someone else has claimed the review, or its conversation was erased. */
+/** Returns whether someone else has claimed the review, or its conversation was erased. */
 export const isLost = (error: unknown): error is Fault => error instanceof Fault && [404, 409].includes(error.status)
 
 /** Releases a review. Waits for pending writes first, because they would claim the review again. */

@@ -6,7 +6,7 @@ import { changeReview } from './queries.ts'
 const rest = 500
 const patience = 5_000
 
-/** Whether an error is permanent. Too many requests and an unreachable server are temporary. */
+/** Returns whether an error is permanent. Too many requests and an unreachable server are temporary. */
 const isLasting = (error: unknown) => isRefusal(error) && error.status !== 429
 
 /** Saves input as it is typed, so that nothing is lost when the page closes. */

@@ -151,7 +151,7 @@ const Present = ({ id }: { id: string }) => {
   )
 }
 
-/** The sync, which backfills calls with missed webhooks. */
+/** Shows the sync, which backfills calls with missed webhooks. */
 export const ConnectionSync = ({ id, isSet }: { id: string; isSet: boolean }) => {
   const isAdmin = useMay('admin')
   const [setting, setSetting] = useState(false)

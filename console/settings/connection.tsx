@@ -159,7 +159,7 @@ const Deliveries = ({ id }: { id: string }) => {
   )
 }
 
-/** Whether the platform has an API that lists its calls. */
+/** Returns whether the platform has an API that lists its calls. */
 const isListed = (provider: string) => ['vapi', 'retell', 'elevenlabs'].includes(provider)
 
 export const Connection = ({ id }: { id: string }) => {

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect } from 'react'
 import styles from './card-page.module.css'
 
-/** The layout of pages outside the app: a single card. */
+/** Lays out a page outside the app as a single card. */
 export const CardPage = ({ title, children }: { title: string; children: ReactNode }) => {
   useEffect(() => {
     document.title = `${title} · Earshot`

@@ -8,7 +8,8 @@ import { FaultNote } from '../ui/states.tsx'
 import { CardPage } from './card-page.tsx'
 
 /**
- * The page that the link in the email to a new address opens. It needs a click, because email scanners open links too.
+ * Shows the page that the link in the email to a new address opens. It needs a click, because email scanners open links
+ * too.
  */
 export const ConfirmAddress = () => {
   const [token] = useState(() => location.hash.slice(1))

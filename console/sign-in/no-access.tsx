@@ -7,7 +7,7 @@ import { Await } from '../ui/states.tsx'
 import { CardPage } from './card-page.tsx'
 import { useOwnInvitations } from './invitations.tsx'
 
-/** The page for people who are signed in but have no active organization. */
+/** Shows the page for people who are signed in but have no active organization. */
 export const NoAccess = () => {
   const navigate = useNavigate()
   const joined = useQuery({ queryKey: ['organizations'], queryFn: () => answer(api.GET('/auth/organizations')) })

@@ -5,7 +5,7 @@ import { answer, api } from '../api/client.ts'
 import { Form, TextField } from '../ui/form.tsx'
 import { CardPage } from './card-page.tsx'
 
-/** The form with which people request a link to reset their password. */
+/** Shows the form with which people request a link to reset their password. */
 export const ResetPassword = () => {
   const form = useForm({ defaultValues: { email: '' } })
   const [sentTo, setSentTo] = useState<string>()

@@ -7,7 +7,7 @@ export const readSignInSearch = ({ to, refused, forgotten }: Record<string, unkn
   ...(forgotten === true && { forgotten }),
 })
 
-/** Where to go after the invitations. */
+/** Reads which page follows the invitations. */
 export const readInvitationsSearch = ({ to }: Record<string, unknown>): { to?: string } =>
   typeof to === 'string' ? { to } : {}
 

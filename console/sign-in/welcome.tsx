@@ -106,7 +106,10 @@ const Joining = ({
   )
 }
 
-/** The page that the link in an invitation opens. The token is in the URL's fragment, so it doesn't appear in logs. */
+/**
+ * Shows the page that the link in an invitation opens. The token is in the URL's fragment, so it doesn't appear in
+ * logs.
+ */
 export const Welcome = () => {
   const [token] = useState(() => location.hash.slice(1))
   const { data, error } = useQuery({

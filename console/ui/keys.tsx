@@ -42,7 +42,8 @@ const isPressed = (target: EventTarget | null) =>
   target instanceof HTMLElement && target.closest('button,a,summary,[role="tab"]') !== null
 
 /**
- * Whether Alt or AltGr was only pressed to type a character, which some keyboards need for brackets and similar ones.
+ * Returns whether Alt or AltGr was only pressed to type a character, which some keyboards need for brackets and similar
+ * ones.
  */
 const isComposed = ({ altKey, key }: KeyboardEvent) => altKey && /^[^a-z0-9\s]$/i.test(key)
 

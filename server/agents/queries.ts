@@ -106,7 +106,7 @@ type AgentChange = {
   currentVersionId?: string
 }
 
-/** Archiving an archived agent keeps the first timestamp. */
+/** Updates an agent. Archiving an archived agent keeps the first timestamp. */
 export const updateAgent = (db: Db, org: OrgId, id: string, change: AgentChange) =>
   db
     .updateTable('agents')

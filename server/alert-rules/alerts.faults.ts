@@ -140,7 +140,7 @@ const endPeriod = async (org: OrgId, userId: string): Promise<void> => {
 const timesEach = (values: string[]): Map<string, number> =>
   new Map([...Map.groupBy(values, (value) => value)].map(([value, same]) => [value, same.length]))
 
-it('kill -9 while rules fire: one incident of each rule and group, and one delivery and notification of its opening', async () => {
+it('opens one incident for each rule and group, with one delivery and notification, if processes are killed while rules fire', async () => {
   process.stdout.write(`alerts: seed ${seed}\n`)
   const random = seededRandom(seed)
   const made = await makeOrganization(server)

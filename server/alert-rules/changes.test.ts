@@ -115,7 +115,7 @@ describe('a changed rule', () => {
     expect((await patch(id, { enabled: true })).status).toBe(400)
   })
 
-  it('is checked at once, even if a check that read it before ends afterwards', async () => {
+  it('is checked immediately, even if a check that read it before ends afterwards', async () => {
     const { id } = await makeAlertRule(server, key, { windowMinutes: 43_200 })
     const before = await getRule(deps.db, org, id)
     clock.advance(1_000)
@@ -161,7 +161,7 @@ describe('a rule that cannot be checked', () => {
 })
 
 describe('a group or a rule without conversations', () => {
-  it('stays firing for a day, because nothing says that it is better', async () => {
+  it('stays firing for a day, because nothing shows that it has recovered', async () => {
     const { id: monitorId } = await makeMonitor(server, key)
     const condition = { kind: 'rate', monitorId, direction: 'above', threshold: 0.2 }
     const { id } = await makeAlertRule(server, key, { condition })
@@ -173,7 +173,7 @@ describe('a group or a rule without conversations', () => {
     expect(await statusesOf(id)).toEqual(['resolved'])
   })
 
-  it('is missed however long the rule waits', async () => {
+  it('is noticed however long the rule waits', async () => {
     const agent = { externalId: 'leo', name: 'Leo', channel: 'voice' }
     await makeConversations(server, key, [{ startedAt: minutesAgo(10_080 + 30), agent }])
     const condition = { kind: 'no_data', forMinutes: 10_080 }
@@ -213,7 +213,7 @@ describe('a change', () => {
 })
 
 describe('failures', () => {
-  it('count when work fails for good, not when it began', async () => {
+  it('count when work finally fails, not when it began', async () => {
     const { id: endpointId } = await makeActiveWebhookEndpoint(server, key)
     const { body: delivery } = await call('POST', `/v1/webhook-endpoints/${endpointId}/test`, { key })
     await deps.db
@@ -241,7 +241,7 @@ describe('failures', () => {
     expect(await statusesOf(id)).toEqual(['firing'])
   })
 
-  it('count for judges when they gave up, even if the conversation is older', async () => {
+  it('count when judges give up, even if the conversation is older', async () => {
     const { id: monitorId } = await makeMonitor(server, key)
     await converse(monitorId, 3, 0, { startedAt: minutesAgo(10 * 60) })
     await deps.db
@@ -271,7 +271,7 @@ describe('findings', () => {
   })
 })
 
-it('a preview of more groups and windows than fit into memory is refused', async () => {
+it('rejects a preview of more groups and windows than fit into memory', async () => {
   const agents = Array.from({ length: 26 }, (_, index) => ({ externalId: `a${index}`, name: 'Leo', channel: 'voice' }))
   await makeConversations(
     server,

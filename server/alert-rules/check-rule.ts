@@ -60,7 +60,7 @@ const clearForMs = ({ condition, windowMinutes }: AlertQuestion): number => {
 /** An incident also resolves after this long without enough data. */
 const unknownForMs = dayMs
 
-/** Whether the condition says nothing about a group without conversations. */
+/** Returns whether the condition says nothing about a group without conversations. */
 const needsData = ({ condition }: AlertQuestion): boolean =>
   ['rate', 'score', 'signal', 'change'].includes(condition.kind)
 

@@ -174,7 +174,7 @@ describe('other conditions', () => {
     return (await incidentsOf(id)).map(({ group, text }) => [(group as { label: string } | null)?.label, text])
   }
 
-  it('score: a mean by its interval', async () => {
+  it('score: fires if the interval of the mean is beyond the threshold', async () => {
     const { id: monitorId } = await makeMonitor(server, key)
     const ids = await makeConversations(
       server,
@@ -195,7 +195,7 @@ describe('other conditions', () => {
     ])
   })
 
-  it('signal: a percentile by the share of values beyond the threshold', async () => {
+  it('signal: fires if the share of values beyond the threshold exceeds the percentile', async () => {
     const durations = [...new Array(70).fill(60), ...new Array(30).fill(900)]
     await makeConversations(
       server,
@@ -209,7 +209,7 @@ describe('other conditions', () => {
     ])
   })
 
-  it('volume: below counts what is missing', async () => {
+  it('volume: fires if there are too few conversations', async () => {
     await makeConversations(server, key, [{ startedAt: minutesAgo(10) }, { startedAt: minutesAgo(90) }])
     expect(await fires({ kind: 'volume', direction: 'below', threshold: 1 })).toEqual([])
     expect(await fires({ kind: 'volume', direction: 'below', threshold: 2 })).toEqual([
@@ -233,7 +233,7 @@ describe('other conditions', () => {
     expect(await stateOf(id)).toBe('ok')
   })
 
-  it('no_data: names the agent that is silent', async () => {
+  it('no_data: names the silent agent', async () => {
     const agent = (name: string) => ({ externalId: name, name, channel: 'voice' })
     await makeConversations(server, key, [
       { startedAt: minutesAgo(120), agent: agent('Leo') },
@@ -259,7 +259,7 @@ describe('other conditions', () => {
     expect(await incidentsOf(id)).toMatchObject([{ group: { label: 'Leo' }, status: 'resolved' }])
   })
 
-  it('no_data: names the company or the version that is silent', async () => {
+  it('no_data: names the silent company or version', async () => {
     const { id: companyId } = await makeCompany(server, key)
     const { id: agentId } = await makeAgent(server, key)
     const { id: agentVersionId } = await makeAgentVersion(server, key, agentId)
@@ -275,7 +275,7 @@ describe('other conditions', () => {
     expect(await fires(condition, { groupBy: 'version' })).toEqual([['Leo, version 1', text]])
   })
 
-  it('change: tests each window once against the one before', async () => {
+  it('change: compares each window once with the one before', async () => {
     const { id: monitorId } = await makeMonitor(server, key)
     const condition = { kind: 'change', monitorId, direction: 'up', falseAlarmsPerYear: 12 }
     const { id } = await makeAlertRule(server, key, { condition, minimumSample: 5 })
@@ -293,7 +293,7 @@ describe('other conditions', () => {
     expect(await stateOf(id)).toBe('firing')
   })
 
-  it('failures: counts what failed for good', async () => {
+  it('failures: counts what finally failed', async () => {
     const { id: monitorId } = await makeMonitor(server, key)
     await converse(monitorId, 3, 0)
     // Results of external monitors can't fail. Results of a judge can.
@@ -311,7 +311,7 @@ describe('other conditions', () => {
     }
   })
 
-  it('finding: one incident for each, until it is closed', async () => {
+  it('finding: opens one incident for each finding, until it is closed', async () => {
     const { id } = await makeAlertRule(server, key, {
       condition: { kind: 'finding', events: ['created', 'reopened'], minPriority: 'high' },
     })
@@ -329,7 +329,7 @@ describe('other conditions', () => {
   })
 
   it.each([{ kind: 'spike' }, { kind: 'experiment_health' }, { kind: 'judge_budget', percent: 80 }])(
-    '%j: is quiet in an organization where nothing happens',
+    '%j: does not fire in an organization where nothing happens',
     async (condition) => {
       expect(await fires(condition)).toEqual([])
     },

@@ -109,7 +109,7 @@ export const checkRuleSettings = async (db: Db, org: OrgId, fields: RuleFields, 
   if (enabled || given.condition !== undefined) await checkMonitor(db, org, condition)
 }
 
-/** Whether a change makes the rule's open incidents meaningless. */
+/** Returns whether a change makes the rule's open incidents meaningless. */
 export const asksSomethingElse = (before: RuleFields, after: RuleFields): boolean => {
   const subjectOf = ({ condition, groupBy }: RuleFields) => {
     const { kind, monitorId } = condition as AlertCondition & { monitorId?: string }
@@ -118,7 +118,7 @@ export const asksSomethingElse = (before: RuleFields, after: RuleFields): boolea
   return subjectOf(before) !== subjectOf(after)
 }
 
-/** Whether a change can change the answer to whether the condition is met. */
+/** Returns whether a change can change the answer to whether the condition is met. */
 export const asksAnew = (before: RuleFields, after: RuleFields): boolean => {
   const questionOf = ({ enabled, condition, filter, groupBy, windowMinutes, minimumSample }: RuleFields) =>
     [enabled, condition, filter, groupBy, windowMinutes, minimumSample] as const

@@ -173,10 +173,10 @@ export const deleteBucket = async (trx: Db, org: OrgId, id: string): Promise<voi
 }
 
 /**
- * Whether `conversations c` was reviewed in a fair sample of the scope of `monitors o`. The bucket must be sampled, its
- * filters must all be part of the monitor's scope, and it must have had them when the conversation arrived. A sample of
- * a subset, such as affected conversations, does not represent the rest. `x.agent_id` limits the question to one agent,
- * or is null.
+ * Returns whether `conversations c` was reviewed in a fair sample of the scope of `monitors o`. The bucket must be
+ * sampled, its filters must all be part of the monitor's scope, and it must have had them when the conversation
+ * arrived. A sample of a subset, such as affected conversations, does not represent the rest. `x.agent_id` limits the
+ * question to one agent, or is null.
  */
 export const isFairlySampled = (org: OrgId) => sql<boolean>`EXISTS (
   SELECT 1 FROM bucket_conversations i

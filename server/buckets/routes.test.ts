@@ -22,7 +22,7 @@ type Answer = { status: number; body: { details?: { issues?: { path: string }[] 
 const pathsOf = ({ status, body }: Answer) => [status, ...(body.details?.issues ?? []).map(({ path }) => path)]
 
 describe('a bucket', () => {
-  it('has the published fields, then ours', async () => {
+  it('has the published fields first, then additional ones', async () => {
     const { status, body } = await post({ name: 'By hand', type: 'static' })
     expect(status).toBe(201)
     expect(body).toEqual({

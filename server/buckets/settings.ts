@@ -80,6 +80,6 @@ export const drawnUntil = ({ perWeek }: BucketSettings, now: Date): Date | null 
 
 const selecting = ['agentId', 'filters', 'share', 'perWeek'] as const
 
-/** Whether different settings select different conversations. */
+/** Returns whether different settings select different conversations. */
 export const selectsOtherwise = (before: BucketSettings, after: BucketSettings): boolean =>
   selecting.some((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))

@@ -13,7 +13,7 @@ const restart = async ({ child, ended }: Awaited<ReturnType<typeof startEarshot>
   await ended
 }
 
-it('refuses to serve with another secret key than the first, unless told to', async () => {
+it('refuses to serve with a different secret key than the first, except with --new-secret-key', async () => {
   const dataDir = await makeDataDir()
   const first = { EARSHOT_DATA_DIR: dataDir, EARSHOT_SECRET_KEY: 'a'.repeat(40) }
   await restart(await startEarshot(first))
@@ -32,7 +32,7 @@ it('refuses to serve with another secret key than the first, unless told to', as
   expect([code, stderr]).toEqual([1, expect.stringContaining('differs from the one used with this database')])
 })
 
-it('is not ready without its files, whether they disappear before or after the start, unless told that they are lost', async () => {
+it('is not ready if its files are missing before or after the start, except with --new-storage', async () => {
   const dataDir = await makeDataDir()
   const switches = { EARSHOT_DATA_DIR: dataDir }
   const status = async (origin: string) => (await fetch(`${origin}/readyz`)).status

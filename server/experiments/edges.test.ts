@@ -77,8 +77,8 @@ describe('a launch', () => {
   })
 })
 
-describe('ids', () => {
-  it('can be in upper case', async () => {
+describe('IDs', () => {
+  it('can be in uppercase', async () => {
     const monitor = await makeMonitor(server, key)
     const upper = (id: string) => id.toUpperCase()
     const { agentId, armAVersionId, armBVersionId } = own.arms

@@ -44,11 +44,11 @@ const hasSameKey = (a: ScheduleDestination, b: ScheduleDestination): b is S3Buck
   a.endpoint === b.endpoint &&
   a.accessKeyId === b.accessKeyId
 
-/** Whether both are the same bucket. Some stores allow equal names for different accounts and regions. */
+/** Returns whether both are the same bucket. Some stores allow equal names for different accounts and regions. */
 const isSameBucket = (a: ScheduleDestination, b: ScheduleDestination): boolean =>
   a.type === 's3' && hasSameKey(a, b) && a.region === b.region
 
-/** Whether the schedule runs at other times than before. */
+/** Returns whether the schedule runs at other times than before. */
 const isMoved = (before: StoredSchedule, changed: Pick<StoredSchedule, 'recurrence' | 'config'>): boolean =>
   !isDeepStrictEqual(changed.recurrence, before.recurrence) || changed.config.timezone !== before.config.timezone
 

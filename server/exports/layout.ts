@@ -81,8 +81,8 @@ const cut = (text: string, length: number): string => [...text].slice(0, length)
 const columnsOfCalls = new Set<string>(callColumns.map(({ name }) => name))
 
 /**
- * Whether a slug causes no conflict of column names. A monitor named `agent` would have a column `agent_version`, which
- * the call already has.
+ * Returns whether a slug causes no conflict of column names. A monitor named `agent` would have a column
+ * `agent_version`, which the call already has.
  */
 const isFree = (slug: string): boolean => !columnsOf(slug).some((column) => columnsOfCalls.has(column))
 

@@ -84,7 +84,7 @@ const replayOf = (stored: StoredExport, { experimentId, config }: Request) => {
   return { stored, isReplay: true }
 }
 
-/** Whether the organization has as many unfinished exports as it may. The caller has locked the queue. */
+/** Returns whether the organization has as many unfinished exports as it may. The caller has locked the queue. */
 export const isLineFull = async (trx: Db, org: OrgId): Promise<boolean> =>
   (await countUnfinished(trx, org)).all >= mostUnfinished
 

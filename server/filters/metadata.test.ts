@@ -76,7 +76,7 @@ const asInstant = (text: string): bigint | undefined => {
   return BigInt(date.getTime() - offset * 60_000) * 1_000n + micros
 }
 
-/** Whether the document satisfies the condition, exactly as the API documents it. */
+/** Returns whether the document satisfies the condition, exactly as the API documents it. */
 const satisfies = (document: Document, { key, op, value = '' }: Condition): boolean => {
   const held = Object.hasOwn(document, key) ? (document[key] ?? null) : null
   if (op === 'is_not_set') return held === null

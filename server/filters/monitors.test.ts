@@ -123,7 +123,7 @@ const store = async (): Promise<Stored[]> => {
 const stored = await store()
 await server.call('DELETE', `/v1/monitors/${deleted}`, { key })
 
-/** Whether the conversation satisfies the conditions, exactly as the API documents it. */
+/** Returns whether the conversation satisfies the conditions, exactly as the API documents it. */
 const satisfies = (conversation: Stored, filter: Filter): boolean => {
   const { monitors: given = [], match = 'all' } = filter
   if (filter.metadata && !conversation.isVip) return false

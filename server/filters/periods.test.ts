@@ -103,7 +103,7 @@ describe('a filter with a period', () => {
     expect(body.details.issues[0].message).toContain(message)
   })
 
-  it('is rejected where something else selects the time', async () => {
+  it('is rejected if the request selects the time in another way', async () => {
     const filter = { period: { last: '7d' } }
     const { id: monitorId } = await makeMonitor(server, key)
     const rule = { name: 'Traffic', condition: { kind: 'volume', direction: 'above', threshold: 0 }, filter }

@@ -157,7 +157,7 @@ const timeClauses = ({ since, until, period }: Selection, startedAt: RawBuilder<
   return clauses
 }
 
-/** Conditions, except times, that an index in list order supports. */
+/** Returns the conditions, except times, that an index in list order supports. */
 const keyClauses = (selection: Listed): Clause[] => {
   const { agentIds, agentVersionIds, companyIds, customerId, externalId } = selection
   const { statuses, reviewStatus } = selection
@@ -338,7 +338,7 @@ export const whereAmong = <T extends keyof DB, O>(
     ...otherClauses(selection),
   ]).modifyEnd(eachTime)
 
-/** Whether an index in list order finds exactly the selected conversations, so that no row is read in vain. */
+/** Returns whether an index in list order finds exactly the selected conversations, so that no row is read in vain. */
 export const isReadInIndexOrder = (org: OrgId, selection: Listed): boolean =>
   soughtClauses(org, selection, 'each').length + otherClauses(selection).length === 0
 

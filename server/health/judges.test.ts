@@ -13,7 +13,7 @@ const readJudges = async (key: string): Promise<Shown | undefined> =>
 /** Counts are stored a moment after the request. */
 const stored = { timeout: 10_000 }
 
-it('says what a model endpoint answers, and that it works again', async () => {
+it('shows what a model endpoint responds, and that it works again', async () => {
   const { key } = await makeOrganization(server)
   expect(await readJudges(key)).toMatchObject({
     status: 'ok',
@@ -40,7 +40,7 @@ it('says what a model endpoint answers, and that it works again', async () => {
     })
 })
 
-it('tells the person who tests a judge within seconds what the endpoint answers', async () => {
+it('shows the response of the endpoint within seconds to a person who tests a judge', async () => {
   const { key } = await makeOrganization(server)
   await makeCall(key, 'Gladly.')
   answerBy(() => new Refusal(503))

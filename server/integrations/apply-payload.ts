@@ -40,7 +40,7 @@ const settledOf = (outcome: IngestOutcome | undefined): SettledDelivery => {
   }
 }
 
-/** Whether the same payload would fail again, because PostgreSQL can't store its content. */
+/** Returns whether the same payload would fail again, because PostgreSQL can't store its content. */
 const isLasting = (error: unknown): boolean => {
   if (error instanceof ApiError || !(error instanceof Error)) return false
   const code = 'code' in error ? String(error.code) : ''

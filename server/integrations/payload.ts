@@ -13,7 +13,8 @@ const deepest = 200
 const isSound = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 
 /**
- * Whether a value contains NUL or lone surrogates, which PostgreSQL can't store. The value must have a limited depth.
+ * Returns whether a value contains NUL or lone surrogates, which PostgreSQL can't store. The value must have a limited
+ * depth.
  */
 export const holdsUnsoundText = (value: unknown): boolean => {
   if (typeof value === 'string') return !isSound(value)

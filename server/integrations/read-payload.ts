@@ -29,7 +29,7 @@ export type PayloadReading =
   | { rejected: string }
   | { broken: string }
 
-/** Whether the content or the code is at fault, so the same payload would fail again. */
+/** Returns whether the content or the code is at fault, so the same payload would fail again. */
 const isLasting = (error: unknown): boolean => error instanceof TypeError || error instanceof RangeError
 
 export const readingOf = (parsed: Parsed, source: Source, bounds: Bounds): PayloadReading => {
@@ -58,7 +58,7 @@ const eventOf = (provider: Provider, parsed: Parsed): string | null => {
   return event?.slice(0, 120).toWellFormed() ?? null
 }
 
-/** Whether replaying the redacted payload would lead to the same conversation. */
+/** Returns whether replaying the redacted payload would lead to the same conversation. */
 const isSameCall = (provider: Provider, value: unknown, redacted: unknown): boolean => {
   const [told, tells] = [readCall(provider, value), readCall(provider, redacted)]
   if (!isCall(told) || !isCall(tells)) return isCall(told) === isCall(tells)

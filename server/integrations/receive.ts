@@ -9,8 +9,8 @@ import { readPayload } from './read-payload.ts'
 import { enqueuePull } from './twilio/enqueue.ts'
 
 /**
- * Whether the payload is stored. There is nothing to replay without a finished call, and data of an erased call must
- * not stay.
+ * Returns whether the payload is stored. There is nothing to replay without a finished call, and data of an erased call
+ * must not stay.
  */
 const isWorthKeeping = (status: SettledDelivery['status']): boolean => status !== 'erased' && status !== 'ignored'
 

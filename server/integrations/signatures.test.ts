@@ -215,7 +215,7 @@ describe('Vapi', () => {
   const { request, secret } = caseOf('vapi-legacy')
   const verify = (headers: SignedRequest['headers'], scheme: VapiScheme) => verifyVapi({ ...request, headers }, scheme)
 
-  test('a bearer token, with or without prefix, in any header', () => {
+  test('accepts a bearer token with or without a prefix, in any header', () => {
     expect(verify({ authorization: `Bearer ${secret}` }, { scheme: 'bearer' })).toBe('valid')
     expect(verify({ authorization: secret }, { scheme: 'bearer' })).toBe('invalid')
     expect(verify({ authorization: secret }, { scheme: 'bearer', prefix: false })).toBe('valid')
@@ -223,7 +223,7 @@ describe('Vapi', () => {
     expect(verify({ authorization: `Bearer ${secret}x` }, { scheme: 'bearer' })).toBe('invalid')
   })
 
-  test('every setting of its HMAC', () => {
+  test('accepts every setting of its HMAC', () => {
     const sign = (algorithm: string, text: string) => createHmac(algorithm, secret).update(text).update(request.body)
     const plain = { 'x-hub': `sha1=${sign('sha1', '').digest('base64')}` }
     const knobs = {
@@ -243,7 +243,7 @@ describe('Vapi', () => {
     expect(verifyVapi({ ...request, headers: long, url: `${request.url}?` }, scheme)).toBe('invalid')
   })
 
-  test('a signature without the body, or with an invalid time, proves nothing', () => {
+  test('rejects a signature without the body, or with an invalid time', () => {
     const signature = createHmac('sha256', secret).update('5').digest('hex')
     const headers = { 'x-signature': signature, 'x-timestamp': '5' }
     expect(verify(headers, { scheme: 'hmac', payloadFormat: '{timestamp}' })).toBe('invalid')
@@ -262,7 +262,7 @@ describe('Twilio', () => {
     return { body: sent, headers: { 'x-twilio-signature': signature }, url, secrets: [secret], now: new Date(0) }
   }
 
-  test('the fields of a form, in any order', () => {
+  test('accepts the fields of a form in any order', () => {
     expect(verifyTwilio(signed('https://example.com/hook'))).toBe('valid')
     const shuffled = Buffer.from('Tag=b&RecordingUrl=https%3A%2F%2Fexample.com%2Fa&Tag=a&From=%2B1666&To=%2B1555')
     expect(verifyTwilio(signed('https://example.com/hook', undefined, shuffled))).toBe('valid')
@@ -271,7 +271,7 @@ describe('Twilio', () => {
     expect(verifyTwilio(signed('https://example.com/hook', undefined, Buffer.from('')))).toBe('invalid')
   })
 
-  test('the URL with or without the port', () => {
+  test('accepts the URL with or without the port', () => {
     const same: [seen: string, signed: string][] = [
       ['https://example.com/hook?a=1', 'https://example.com:443/hook?a=1'],
       ['http://example.com/hook', 'http://example.com:80/hook'],
@@ -283,7 +283,7 @@ describe('Twilio', () => {
     expect(verifyTwilio(signed('https://example.com/hook', 'https://example.com/hook2'))).toBe('invalid')
   })
 
-  test('JSON without its digest in the URL is not signed', () => {
+  test('rejects JSON without its digest in the URL', () => {
     const { request } = caseOf('twilio-json')
     const url = 'https://monitor.example.com/v1/ingest/twilio'
     const signature = createHmac('sha1', secret).update(url).digest('base64')
@@ -310,7 +310,7 @@ describe('LiveKit', () => {
     return verifyLivekit({ body, headers, url: '', secrets: [secret], now }, 'key')
   }
 
-  test('is valid between two times, with a tolerance of a minute', () => {
+  test('accepts a token between its two times, with a tolerance of a minute', () => {
     expect(verify({})).toBe('valid')
     expect(verify({}, { before: 'Bearer ' })).toBe('valid')
     expect(verify({ exp: nowSeconds - 60 })).toBe('valid')
@@ -320,7 +320,7 @@ describe('LiveKit', () => {
     expect(verify({ nbf: undefined })).toBe('valid')
   })
 
-  test('contains who, what, and until when, with the only algorithm', () => {
+  test('requires the issuer, the digest, the expiry, and the algorithm', () => {
     expect(verify({ iss: 'other' })).toBe('invalid')
     expect(verify({ sha256: undefined })).toBe('invalid')
     expect(verify({ sha256: { toString: 1 } })).toBe('invalid')

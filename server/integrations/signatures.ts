@@ -38,7 +38,7 @@ export const isSame = (given: string, expected: string): boolean => {
   return timingSafeEqual(digest(given), digest(expected))
 }
 
-/** Whether any of the secrets signed the request. Skips an empty secret, because anyone could sign with it. */
+/** Returns whether any of the secrets signed the request. Skips an empty secret, because anyone could sign with it. */
 export const isSignedByAny = (secrets: readonly string[], isSigned: (secret: string) => boolean): boolean =>
   secrets.filter((secret) => secret !== '' && isSigned(secret)).length > 0
 
@@ -134,7 +134,7 @@ const formText = (body: Buffer): string => {
 const bodyDigestIn = (url: string): string | null =>
   URL.canParse(url) ? new URL(url).searchParams.get('bodySHA256') : null
 
-/** Whether the fields of a form are signed instead of the bytes of the body. */
+/** Returns whether the fields of a form are signed instead of the bytes of the body. */
 export const signsForm = ({ url }: RequestHead): boolean => bodyDigestIn(url) === null
 
 export const hasTwilioSignature = (head: RequestHead): boolean =>

@@ -99,7 +99,7 @@ const verifyPlain = (request: RequestHead, scheme: Exclude<VapiScheme, { scheme:
   return /^Bearer /i.test(given) ? verifySecret(request, given.slice('Bearer '.length)) : 'invalid'
 }
 
-/** Whether the headers can be valid. A secret is compared immediately, but an HMAC needs the body. */
+/** Returns whether the headers can be valid. A secret is compared immediately, but an HMAC needs the body. */
 export const hasVapiSignature = (head: RequestHead, scheme: VapiScheme): boolean =>
   scheme.scheme === 'hmac'
     ? header(head, scheme.signatureHeader ?? defaultSignatureHeader) !== ''

@@ -27,7 +27,7 @@ export const isStreaming = (provider: Provider): provider is StreamingProvider =
 const vapiScheme = (settings: IntegrationSettings) =>
   ({ scheme: 'secret', ...(settings as VapiSettings) }) as VapiScheme
 
-/** Whether the headers contain a signature. If not, the body is not read. */
+/** Returns whether the headers contain a signature. If not, the body is not read. */
 export const hasSignature = (provider: Provider, settings: IntegrationSettings, head: RequestHead): boolean => {
   switch (provider) {
     case 'vapi':

@@ -24,7 +24,7 @@ const asData = (answer: Args): CallToolResult => ({
   ],
 })
 
-/** Whether a value can be part of a query: a plain value or a list of them. */
+/** Returns whether a value can be part of a query: a plain value or a list of them. */
 const isWords = (value: unknown): boolean => [value].flat().every((each) => typeof each !== 'object' || each === null)
 
 const requestOf = ({ path, placeOf }: Pick<Callable, 'path' | 'placeOf'>, args: Args) => {

@@ -187,7 +187,7 @@ it('a finding can be written in Markdown', async () => {
   })
 })
 
-it('which monitors got worse this week, with three examples each, takes one call', async () => {
+it('one call returns which monitors got worse this week, with three examples each', async () => {
   const { key } = await makeOrganization(server)
   const [worse, same] = [
     await makeMonitor(server, key, { name: 'Worse' }),

@@ -28,7 +28,10 @@ export const encode = (value: unknown): string => JSON.stringify(value).replaceA
 
 const sizeOf = (value: unknown): number => encode(value).length
 
-/** Whether a text is a link, which would not work if it was shortened. Signed links can be longer than other texts. */
+/**
+ * Returns whether a text is a link, which would not work if it was shortened. Signed links can be longer than other
+ * texts.
+ */
 const isLink = (text: string): boolean => text.length <= 8_000 && /^https?:\/\/\S+$/.test(text)
 
 /** Shortens long texts. A shortened text says so, and never ends within a character. */

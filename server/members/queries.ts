@@ -88,7 +88,7 @@ export const lockMember = async (db: Db, org: OrgId, id: string) => {
   return { ...member, owners: owners.length }
 }
 
-/** Whether the person is a member. Locks the membership until the transaction ends. */
+/** Returns whether the person is a member. Locks the membership until the transaction ends. */
 export const isMember = async (trx: Db, org: OrgId, userId: string): Promise<boolean> => {
   const member = await trx
     .selectFrom('members')

@@ -78,7 +78,7 @@ export const listActiveMonitors = (db: Db, org: OrgId) =>
     .orderBy('m.id')
     .execute()
 
-/** Whether a rule reads metrics in any version, because an experiment may have pinned an older one. */
+/** Returns whether a rule reads metrics in any version, because an experiment may have pinned an older one. */
 export const hasMetricRules = async (db: Db, org: OrgId): Promise<boolean> => {
   const { rows } = await sql`
     SELECT 1 FROM monitors m JOIN monitor_versions v ON v.organization_id = ${org} AND v.monitor_id = m.id

@@ -49,7 +49,7 @@ const defaultPreferences: Preferences = {
   digest: { summary: 'off', time: '08:00', weekday: 'monday', timezone: 'UTC' },
 }
 
-/** Whether the person wants a digest of this kind. */
+/** Returns whether the person wants a digest of this kind. */
 export const wantsDigest = ({ kinds: chosen, digest }: Preferences, cadence: Cadence): boolean =>
   digest.summary === cadence || Object.values(chosen).some(({ email }) => email === cadence)
 

@@ -5,7 +5,7 @@ import { clearOwner, listRoutes, removeRoutedDestination, type StoredOwnershipRu
 /** What a finding or an incident is about. */
 export type OwnershipSubject = { agentIds: string[]; companyIds: string[]; tags: string[] }
 
-/** Whether everything that the subject is about is listed. An empty list allows anything. */
+/** Returns whether everything that the subject is about is listed. An empty list allows anything. */
 const coversAll = (listed: string[], about: string[]): boolean =>
   listed.length === 0 || (about.length > 0 && about.every((id) => listed.includes(id)))
 

@@ -26,7 +26,7 @@ export const readTimeZone = (written: string, path: string): string => {
 
 export const timeZoneFault = 'must be an IANA name such as Europe/Berlin'
 
-/** Whether two names mean the same zone, such as UTC and Etc/UTC. */
+/** Returns whether two names mean the same zone, such as UTC and Etc/UTC. */
 export const isSameTimeZone = (a: string, b: string): boolean => a === b || canonicalOf(a) === canonicalOf(b)
 
 /** A local time as if it were UTC. Its UTC fields are the local ones. */

@@ -21,7 +21,7 @@ export type TurnsOptions = {
 export type Turns = {
   /** Resolves with a function that returns the slot. Rejects if the queue is full. */
   enter: (owner: string, wish?: Wish) => Promise<() => void>
-  /** Whether another owner with fewer slots is waiting. */
+  /** Returns whether another owner with fewer slots is waiting. */
   isWanted: (owner: string) => boolean
   /** Rejects everyone in the queue with this error. */
   close: (reason: Error) => void

@@ -135,7 +135,7 @@ export const releaseReview = async (
 
 type Claim = { bucketId: string; userId: string; now: Date }
 
-/** Whether the locked conversation has a slot for the person. */
+/** Returns whether the locked conversation has a slot for the person. */
 const isOpenTo = async (trx: Db, org: OrgId, claim: Claim, conversationId: string): Promise<boolean> => {
   if (!(await isFree(trx, org, claim.bucketId, conversationId, claim.now))) return false
   const own = await findOwnReview(trx, org, claim, conversationId)

@@ -46,7 +46,7 @@ const blindReviewOf = (org: OrgId, userId: string, conversationId: RawBuilder<st
   WHERE own.organization_id = ${org} AND own.conversation_id = ${conversationId}
     AND own.reviewer_user_id = ${userId}::uuid AND own.status IN ('pending', 'in_progress'))`
 
-/** Whether judgments and results of a conversation are hidden from the person until they submit their own. */
+/** Returns whether judgments and results of a conversation are hidden from the person until they submit their own. */
 export const isBlind = async (db: Db, org: OrgId, userId: string, conversationId: string): Promise<boolean> => {
   const { rows } = await sql<{ blind: boolean }>`
     SELECT ${blindReviewOf(org, userId, sql`${conversationId}::uuid`)} AS blind`.execute(db)

@@ -26,10 +26,10 @@ const checkNames = (part: RawNode, known: readonly string[], path: string, tell:
   }
 }
 
-/** Whether it can be the name of a node, mark, or attribute of any extension. */
+/** Returns whether it can be the name of a node, mark, or attribute of any extension. */
 const isName = (name: unknown): name is string => typeof name === 'string' && /^[A-Za-z][\w-]{0,49}$/.test(name)
 
-/** Whether an attribute with this name would run code if a page rendered it as markup. */
+/** Returns whether an attribute with this name would run code if a page rendered it as markup. */
 const isActive = (name: string): boolean => /^(?:on|style$|srcdoc$)/i.test(name)
 
 // Browsers remove invisible characters from URLs.

@@ -2,7 +2,7 @@ import type { RichNode, RichText } from './check.ts'
 
 const lineEnds = new Set(['paragraph', 'heading', 'codeBlock', 'hardBreak'])
 
-/** Whether a node ends a line. A node of an unknown extension does if it contains text directly. */
+/** Returns whether a node ends a line. A node of an unknown extension does if it contains text directly. */
 const isLine = ({ type, content = [] }: RichNode): boolean =>
   lineEnds.has(type) || content.some((inside) => inside.type === 'text')
 

@@ -61,8 +61,8 @@ const wrongPassword = () =>
   )
 
 /**
- * Whether the account only uses single sign-on. The first admin who invites its address must not be able to take it
- * over.
+ * Returns whether the account only uses single sign-on. The first admin who invites its address must not be able to
+ * take it over.
  */
 const isOfIssuer = async (db: Db, userId: string): Promise<boolean> =>
   (await findPasswordHash(db, userId)) === undefined && (await hasIdentity(db, userId))

@@ -7,8 +7,8 @@ import type { Page } from '../platform/http/paging.ts'
 export type HourRange = { since: Date; until: Date }
 
 /**
- * Whether monitor `m` of that organization, with its state `s`, has results that were not counted. A new version waits
- * for its backfill, which becomes its history. Needs one index lookup for each monitor.
+ * Returns whether monitor `m` of that organization, with its state `s`, has results that were not counted. A new
+ * version waits for its backfill, which becomes its history. Needs one index lookup for each monitor.
  */
 const isDue = (org: OrgId | RawBuilder<OrgId>, { since, until }: HourRange): RawBuilder<boolean> => sql`
   m.enabled AND m.deleted_at IS NULL

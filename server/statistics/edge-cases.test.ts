@@ -93,7 +93,7 @@ const outcomeOf = (a: readonly OutcomeValue[], b: readonly OutcomeValue[], desig
   return outcomeResult(outcomeSumsOf([...each(a, 'a'), ...each(b, 'b')], design), design, nothing)
 }
 
-describe('too little', () => {
+describe('too little data', () => {
   it.each([
     { name: 'nothing', a: [], b: [], means: [null, null] },
     { name: 'an empty arm', a: [1, 0, 1], b: [], means: [2 / 3, null] },

@@ -83,7 +83,7 @@ export const subtractOutcomeUnit = (sums: OutcomeSums, unit: OutcomeUnit): Outco
 /** The products of sums of larger scores would overflow. */
 const largestScore = 1e75
 
-/** Whether a value can be part of a mean. Any other value counts as failed. */
+/** Returns whether a value can be part of a mean. Any other value counts as failed. */
 export const isValue = (value: unknown, design: Pick<Design, 'kind' | 'range'>): value is number => {
   // The condition is written so that it is also false for NaN.
   if (typeof value !== 'number' || !(Math.abs(value) <= largestScore)) return false

@@ -129,6 +129,6 @@ export const sumsOf = (units: readonly UnitValues[], kind: 'boolean' | 'numeric'
   return sums
 }
 
-/** Whether every unit has a single observation, so that observations are independent. */
+/** Returns whether every unit has a single observation, so that observations are independent. */
 export const singleObservations = ({ a, b, shared }: Sums): boolean =>
   shared.units === 0 && a.count === a.units && b.count === b.units

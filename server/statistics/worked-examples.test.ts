@@ -143,7 +143,7 @@ describe('the worked examples', () => {
     expect(new Set(numbersIn(section))).toEqual(new Set([...given, ...shares, ...bounds]))
   })
 
-  it('the effect of chance on the shares of the simulations', () => {
+  it('the page states how much chance affects the shares of the simulations', () => {
     const twoErrors = 2 * Math.sqrt((0.05 * 0.95) / 400)
     const range = `from ${points(0.05 - twoErrors)}% to ${points(0.05 + twoErrors)}%`
     const told = `in 400 experiments, a true 5% can come out as anything ${range}`

@@ -5,7 +5,7 @@ import { type Actor, hasRole } from '../platform/identity/actor.ts'
 /** The properties of a reader that decide which changes their stream contains. */
 export type Audience = Pick<Actor, 'userId' | 'role' | 'entitlements' | 'features'> & { isBlind: boolean }
 
-/** Whether the reader may request the resource and know that it changed. */
+/** Returns whether the reader may request the resource and know that it changed. */
 export const mayLearn = ({ userId, role, entitlements, features, isBlind }: Audience, change: Change): boolean => {
   const { role: needed, entitlement, feature, hiddenFromBlind } = ruleOf(change.resource)
   if (change.userIds && !change.userIds.includes(userId)) return false

@@ -69,7 +69,7 @@ const respond = () => {
   return { response, written }
 }
 
-it('a reader who left before they were identified is not counted', async () => {
+it('does not count a reader who left before they were identified', async () => {
   const { asked, read } = await open()
   const { response } = respond()
   response.destroy()
@@ -79,7 +79,7 @@ it('a reader who left before they were identified is not counted', async () => {
   await expect(opening).resolves.toBeUndefined()
 })
 
-it('nothing is written to a reader whose access ended while it was looked up what to write', async () => {
+it('writes nothing to a reader who lost access while the events were being read', async () => {
   const { asked, publish, changeIdentity, read } = await open()
   const { response, written } = respond()
   let isAllowed = true

@@ -154,8 +154,8 @@ describe('reconnecting', () => {
   })
 })
 
-describe('who learns what', () => {
-  it('is by organization', async () => {
+describe('access to events', () => {
+  it('depends on the organization', async () => {
     const other = await makeOrganization(server)
     const stream = await open(bearer(key))
     await makeConversation(server, other.key)
@@ -164,7 +164,7 @@ describe('who learns what', () => {
     expect(stream.events).toEqual([arrived])
   })
 
-  it('is by role, and follows it', async () => {
+  it('depends on the role, and follows its changes', async () => {
     const { id: viewerId, key: viewerKey } = await makeKey(server, key, 'viewer')
     const viewer = await open(bearer(viewerKey))
     const admin = await open(bearer(key))
@@ -200,7 +200,7 @@ describe('who learns what', () => {
     }
   })
 
-  it('is by entitlement, and follows it', async () => {
+  it('depends on the entitlement, and follows its changes', async () => {
     const stream = await open(bearer(key))
     const body = { entitlements: { monitors: false } }
     expect((await call('PATCH', `/v1/organizations/${org}`, { key: serviceKey, body })).status).toBe(200)
@@ -211,7 +211,7 @@ describe('who learns what', () => {
     expect(stream.hasEnded()).toBe(false)
   })
 
-  it('is for one person only if it concerns one', async () => {
+  it('is limited to one person if the event only concerns that person', async () => {
     const [ada, ben] = [await makePerson(server, key), await makePerson(server, key)]
     const [forAda, forBen] = [await open(ada.headers), await open(ben.headers)]
     await publishChanges(deps.db, org, { resource: 'notifications', kind: 'created', userIds: [ada.userId] })
@@ -231,7 +231,7 @@ describe('a blind reviewer', () => {
   const hidden = (events: { resource: string }[]) =>
     events.filter(({ resource }) => resource === 'results' || resource === 'reviews')
 
-  it('learns nothing of results and of other reviews until the own one is submitted', async () => {
+  it('learns nothing about results and other reviews before submitting their own', async () => {
     const bucket = await makeBucket(server, key, { blind: true, reviewsPerConversation: 2 })
     const ada = await makePerson(server, key)
     const stream = await open(ada.headers)
@@ -249,7 +249,7 @@ describe('a blind reviewer', () => {
     await stream.until({ kind: 'created', resource: 'results' })
   })
 
-  it('is one when the stream opens, too, and with what it replays', async () => {
+  it('is recognized when the stream opens, also for replayed events', async () => {
     const { conversationId } = await makeClaim(server, key, { blind: true })
     const first = await open(bearer(key))
     await judge(conversationId)
@@ -263,7 +263,7 @@ describe('a blind reviewer', () => {
   })
 })
 
-describe('a stream ends at once', () => {
+describe('a stream ends immediately', () => {
   it('when its key is revoked', async () => {
     const made = await makeKey(server, key, 'member')
     const [stream, others] = [await open(bearer(made.key)), await open(bearer(key))]
@@ -308,7 +308,7 @@ describe('a stream ends at once', () => {
 })
 
 describe('limits', () => {
-  it('are by person and by organization', async () => {
+  it('apply to each person and to each organization', async () => {
     for (let at = 0; at < 4; at++) expect((await open(bearer(key))).status).toBe(200)
     const fifth = await open(bearer(key))
     expect([fifth.status, fifth.headers['retry-after']]).toEqual([429, '30'])
@@ -318,7 +318,7 @@ describe('limits', () => {
     expect(statuses).toEqual([200, 200, 429])
   })
 
-  it('count streams that closed no longer', async () => {
+  it('no longer count streams that closed', async () => {
     for (let at = 0; at < 8; at++) {
       const stream = await open(bearer(key))
       expect(stream.status).toBe(200)

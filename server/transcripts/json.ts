@@ -60,7 +60,7 @@ export const instantOf = (value: unknown): Date | null => {
 export const msSince = (start: Date | null | undefined, instant: Date | null): number | null =>
   start && instant ? instant.getTime() - start.getTime() : null
 
-/** Whether a value is nested more deeply than the limit. Does not recurse, because the depth is unknown. */
+/** Returns whether a value is nested more deeply than the limit. Does not recurse, because the depth is unknown. */
 export const isDeeperThan = (value: unknown, limit: number): boolean => {
   let level: object[] = isNested(value) ? [value] : []
   for (let depth = 0; level.length > 0; depth += 1) {
@@ -107,6 +107,6 @@ export function* entriesOf(list: unknown[], what = 'entry'): Generator<JsonObjec
   }
 }
 
-/** Whether an entry of the list is an object for which `has` is true. The other entries can be anything. */
+/** Returns whether an entry of the list is an object for which `has` is true. The other entries can be anything. */
 export const someEntry = (list: unknown[], has: (entry: JsonObject) => boolean): boolean =>
   list.some((entry) => isObject(entry) && has(entry))

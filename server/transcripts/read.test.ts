@@ -61,8 +61,8 @@ const likelyValues = fc.constantFrom<unknown>(
   '2026-02-23T09:00:01Z',
 )
 
-describe('any input', () => {
-  test('arbitrary JSON is read completely or not at all', () => {
+describe('any input is read completely or not at all', () => {
+  test('arbitrary JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), hints, (content, given) => expectWhole(content, given)),
       { numRuns: 1_000 },
@@ -131,7 +131,7 @@ describe('limits', () => {
     )
   })
 
-  test('more words than anyone says', () => {
+  test('more than a million words are rejected', () => {
     const words = Array.from({ length: 500_001 }, () => ({ text: '' }))
     expectUnreadable(
       [
@@ -142,7 +142,7 @@ describe('limits', () => {
     )
   })
 
-  test('JSON nested deeper than intended', () => {
+  test('JSON nested too deep is rejected', () => {
     const nested = (depth: number) => JSON.parse('['.repeat(depth) + ']'.repeat(depth))
     for (const depth of [201, 10_000, 1_000_000]) {
       const call = { role: 'agent', kind: 'tool_call', tool: { name: 'a', arguments: nested(depth) } }
@@ -192,7 +192,7 @@ describe('limits', () => {
   })
 })
 
-describe('choice of a format', () => {
+describe('the choice of a format', () => {
   test('the hinted format is tried first, then the others', () => {
     const content = [{ role: 'user', message: 'Hi', time_in_call_secs: 2 }]
     expectTurns(content, {}, 'elevenlabs', [{ role: 'customer', text: 'Hi', startMs: 2_000 }])

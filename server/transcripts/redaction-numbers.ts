@@ -102,8 +102,8 @@ const passesLuhn = (digits: string): boolean => {
 }
 
 /**
- * Whether the digits are a time since 1970 in ms, µs, or ns, up to 2033. A tenth of such times would look like cards,
- * but no card starts with 1.
+ * Returns whether the digits are a time since 1970 in ms, µs, or ns, up to 2033. A tenth of such times would look like
+ * cards, but no card starts with 1.
  */
 const isInstant = (digits: string): boolean => numeral(digits) === 1 && [13, 16, 19].includes(digits.length)
 

@@ -45,8 +45,8 @@ const redactText = (text: string): string => {
 }
 
 /**
- * Whether a number is a card number. Above 2^53, its last digits are lost, so the checksum does not work, but most of
- * the number is still there.
+ * Returns whether a number is a card number. Above 2^53, its last digits are lost, so the checksum does not work, but
+ * most of the number is still there.
  */
 const isCardNumber = (value: number): boolean => {
   if (!Number.isInteger(value) || value < 1e12 || value >= 1e19) return false

@@ -196,7 +196,7 @@ describe('the trend of a monitor', () => {
     expect(await of('&version=3')).toEqual([0, 0, 0, 0])
   })
 
-  it('covers the last thirty days by day by default', async () => {
+  it('covers the last thirty days by default, with a bucket per day', async () => {
     const now = server.clock.now()
     await give(new Date(now.getTime() - 1_000).toISOString(), 'affected')
     const { data } = await trend('')

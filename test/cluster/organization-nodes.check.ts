@@ -138,7 +138,7 @@ it('uses the coordinator while a node refuses this process, and the node again a
   expect(await read()).toEqual({ status: 200, id: conversation.id })
 })
 
-it('refuses a node with another clock', async () => {
+it('rejects a node with a different clock', async () => {
   const { near } = await makeOrganizationOn(first)
   await onFirst.query('SET citus.enable_ddl_propagation = off')
   // Only the clock check calls this function on a node.

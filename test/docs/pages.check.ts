@@ -70,7 +70,7 @@ describe('the code of each page runs unchanged', () => {
   })
 })
 
-it('only starting or stopping a service, or needing another machine or program, is left to run by hand', async () => {
+it('only leaves blocks to run by hand that start or stop a service, or need another machine or program', async () => {
   const left: string[] = []
   for (const page of pages) {
     for (const block of blocksOf(await read(page)))

@@ -13,7 +13,7 @@ const png = Buffer.from('89504e470d0a1a0a0000', 'hex')
 
 type Company = { id: string; name: string; logoUrl: string | null }
 
-it('kill -9 of the process and of its database, alternately and under load, loses nothing acknowledged', async () => {
+it('killing the process and its database alternately under load loses nothing acknowledged', async () => {
   process.stdout.write(`embedded: seed ${seed}\n`)
   const random = seededRandom(seed)
   const dataDir = await makeDataDir()

@@ -35,7 +35,7 @@ const findGenerator = async (parent: number | undefined): Promise<number | undef
   return line && Number(line[0])
 }
 
-it('kill -9 during exports: each ends, with the right file or with a code, and its endpoint is notified', async () => {
+it('exports that are killed end with the right file or an error code, and their endpoints are notified', async () => {
   process.stdout.write(`exports: seed ${seed}\n`)
   const random = seededRandom(seed)
   const dataDir = await makeDataDir()

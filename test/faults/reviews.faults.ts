@@ -15,7 +15,7 @@ const conversations = Math.max(200, inject('rounds') ** 2 / 2)
 const reviewers = 50
 const kills = Math.min(6, Math.ceil(inject('rounds') / 5))
 
-it('kill -9 while fifty people claim: each conversation has two reviews of different people, and none is lost', async () => {
+it('killing processes while fifty people claim leaves two reviews of different people for each conversation, and loses none', async () => {
   process.stdout.write(`reviews: seed ${seed}\n`)
   const random = seededRandom(seed)
   const dataDir = await makeDataDir()

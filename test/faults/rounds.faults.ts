@@ -118,7 +118,7 @@ const listLeftOut = ({ databaseDisk }: World): string[] => [
 const drawn = inject('seeds').map((seed, at) => ({ number: at + 1, seed, kind: storageOf(seed) }))
 const kinds = new Set(drawn.map(({ kind }) => kind))
 
-it.each([...kinds])('rounds on %s: nothing acknowledged is lost, nothing is duplicated', async (storage) => {
+it.each([...kinds])('rounds on %s lose nothing acknowledged, and duplicate nothing', async (storage) => {
   const rounds = drawn.filter(({ kind }) => kind === storage)
   const world = await openWorld(storage)
   for (const left of listLeftOut(world)) process.stdout.write(`left out: ${left}\n`)

@@ -27,7 +27,7 @@ const conversation = (number: number) => ({
 
 const numberIn = (transcript: string) => Number(/Your number is (\d+)/.exec(transcript)?.[1])
 
-it('kill -9 during runs: each conversation has one result, and is paid for once unless it was in flight', async () => {
+it('killing processes during runs leaves one result for each conversation, which is paid for once unless it was in flight', async () => {
   process.stdout.write(`runs: seed ${seed}\n`)
   const random = seededRandom(seed)
   const calls = new Map<number, number>()

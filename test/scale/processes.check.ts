@@ -36,10 +36,10 @@ const calls = (count: number) =>
   }))
 
 // server/commands/serve.faults.ts tests keys, roles, and suspensions with several processes.
-describe('what one process changes holds in the other', () => {
+describe('a change by one process applies in the other', () => {
   const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` })
 
-  it('an entitlement', async () => {
+  it('to an entitlement', async () => {
     const other = await provision(origin)
     const patch = (body: unknown) => ask(two, 'PATCH', `/v1/organizations/${other.id}`, serviceKey, body)
     expect(await statusesOf('/v1/monitors', bearer(other.key))).toEqual([200, 200])
@@ -47,7 +47,7 @@ describe('what one process changes holds in the other', () => {
     await expect.poll(() => statusesOf('/v1/monitors', bearer(other.key))).toEqual([403, 403])
   })
 
-  it('a session, from the invitation to its end', async () => {
+  it('to a session, from the invitation to its end', async () => {
     const body = { email: `${randomUUID()}@example.com`, name: 'Pia', role: 'member' }
     const { invitationUrl } = (await call('POST', '/v1/members', body, one)).body
     const json = { 'content-type': 'application/json', origin }
@@ -68,7 +68,7 @@ describe('what one process changes holds in the other', () => {
   })
 })
 
-it('takes the same thing sent to both at once as one', async () => {
+it('stores equal requests to both processes at the same time once', async () => {
   const [conversation] = calls(1)
   const both = <T>(send: (url: string) => Promise<T>) =>
     Promise.all(Array.from({ length: 8 }, (_, at) => send(at % 2 === 0 ? one : two)))
@@ -83,7 +83,7 @@ it('takes the same thing sent to both at once as one', async () => {
   expect(new Set(exports.map(({ status, body }) => `${status < 300} ${body.id}`)).size).toBe(1)
 })
 
-it('evaluates each conversation once, and hands out through any process what workers and others have stored', async () => {
+it('evaluates each conversation once, and returns results and files from any process', async () => {
   const definition = { expression: 'turns.exists(t, t.text.contains("money back"))' }
   const monitor = (await call('POST', '/v1/monitors', { name: 'Refund', kind: 'rule', definition })).body
   const sent = await Promise.all(
@@ -149,7 +149,7 @@ it('evaluates each conversation once, and hands out through any process what wor
   expect(digest(new Uint8Array(await got.arrayBuffer()))).toBe(digest(recording))
 })
 
-it('speaks with models without a session that one process would have to keep', async () => {
+it('serves an MCP client from different processes, without a session', async () => {
   const speak = async (url: string, method: string, params: object) => {
     const response = await fetch(`${url}/mcp`, {
       method: 'POST',
@@ -187,7 +187,7 @@ it('is not ready on a schema newer than itself, and does not start on one', asyn
   await expect.poll(() => statusesOf('/readyz', {})).toEqual([200, 200])
 })
 
-it('db distribute says what is missing, and tells what it would do', async () => {
+it('db distribute reports what is missing, and what it would do', async () => {
   const { code, stderr } = await runEarshot(['db', 'distribute'], cluster.switches)
   expect([code, stderr]).toEqual([1, expect.stringContaining('Citus is not installed in the database.')])
   const dry = await runEarshot(['db', 'distribute', '--dry-run'], cluster.switches)

@@ -74,7 +74,7 @@ const replayAll = async (primary: pg.ClientConfig, standby: pg.ClientConfig) => 
   await expect.poll(reached, { timeout: 90_000 }).toBe(true)
 }
 
-it('an export that a standby is read for holds all that was there when it was asked for', async () => {
+it('an export from a standby contains everything that was stored before it was requested', async () => {
   const { primary, standby } = await startPair()
   const { earshot, call, monitorId: id, store } = await startService(primary, standby)
   const askForExport = async () => {
@@ -112,7 +112,7 @@ it('an export that a standby is read for holds all that was there when it was as
 /** The lag is longer than a few requests take on a busy machine. */
 const maxLagSeconds = 10
 
-it('analytics read a standby that is little behind, and the primary otherwise', async () => {
+it('analytics read a standby with little lag, and the primary otherwise', async () => {
   const { primary, standby } = await startPair()
   const { passage, connection } = await behindPassage(standby)
   const { earshot, call, monitorId, store } = await startService(primary, standby, {
@@ -186,7 +186,7 @@ it('analytics read a standby that is little behind, and the primary otherwise', 
   }
 })
 
-it('an experiment that was just launched or finished is read as such', async () => {
+it('the status of an experiment is current right after its launch and its end', async () => {
   const { primary, standby } = await startPair()
   const { earshot, call, monitorId } = await startService(primary, standby, {
     EARSHOT_READ_MAX_LAG_SECONDS: '300',

@@ -17,7 +17,7 @@ await Promise.all([cluster.startHttp(), cluster.startHttp()])
  */
 const betweenMs = 50
 
-it('a restart of each process, one after the other, drops no request and no job', async () => {
+it('restarting one process after another loses no request and no job', async () => {
   const { origin } = cluster
   const { key } = await provision(origin)
   const monitor = { name: 'Refund', kind: 'rule', definition: { expression: 'turns.size() == 1' } }

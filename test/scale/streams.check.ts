@@ -28,7 +28,7 @@ const store = async (at: string): Promise<string> => {
 const stored = (stream: EventStream) =>
   stream.events.filter(({ resource }) => resource === 'conversations').map(({ id }) => id)
 
-it('tells the readers of each process what any of them stores, and ends a revoked key everywhere', async () => {
+it('sends the readers of each process what any process stores, and ends streams of a revoked key everywhere', async () => {
   const created = await ask(one.url, 'POST', '/v1/api-keys', key, { name: 'Reader', role: 'viewer' })
   const reader = { authorization: `Bearer ${created.body.key}` }
   const streams = [await openEventStream(one.url, reader), await openEventStream(two.url, reader)]

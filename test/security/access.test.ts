@@ -152,22 +152,22 @@ const row = (name: string): string => {
   return `| \`${name}\` | ${columns.map((column) => cellOf(of(column), byRole)).join(' | ')} |`
 }
 
-describe('what operations declare', () => {
-  it.each(operations)('$name is what the contract says', ({ name, access }) => {
+describe('the declared access', () => {
+  it.each(operations)('of $name equals the access rule', ({ name, access }) => {
     const rule = ruleOf(name)
     const isOpen = rule === 'anyone' || rule === 'visitor' || rule === 'session' || rule === 'signature'
     expect(access).toEqual(isOpen ? 'public' : rule)
   })
 })
 
-it.each(targets)('$swept.name is answered to each caller as the contract says', async (target) => {
+it.each(targets)('$swept.name responds to each caller as the access rules say', async (target) => {
   const outcomes = await Promise.all(callers.map((caller) => measure(target, caller)))
   answered.set(target.swept.name, outcomes)
   const told = (outcome: unknown, index: number) => `${callers[index]?.column}: ${outcome}`
   expect(outcomes.map(told)).toEqual(callers.map((caller, index) => told(caller.expected(target.asked), index)))
 })
 
-it('nothing of it changed anything', async () => {
+it('none of these requests changed anything', async () => {
   expect(changedRows(before, await storedRows(server))).toEqual({ came: [], went: [] })
 })
 
@@ -185,7 +185,7 @@ const listRoutes = (): string[] => {
     })
 }
 
-it('what the table leaves out are pages, the addresses of single sign-on, metrics, and MCP, which calls what is in it', () => {
+it('only pages, single sign-on, metrics, and MCP, which calls listed operations, are missing from the table', () => {
   const names = new Set(operations.map(({ name }) => name))
   const routes = listRoutes()
   // A console section serves all paths below its own, and some of its pages have separate documents.
@@ -199,7 +199,7 @@ it('what the table leaves out are pages, the addresses of single sign-on, metric
   expect(others.filter((route) => !route.startsWith('HEAD')).sort()).toEqual(known)
 })
 
-it('docs/security.md shows it: `npm run generate` writes the table there', async () => {
+it('docs/security.md contains the table that `npm run generate` writes', async () => {
   const table = [
     `| operation | ${columns.join(' | ')} |`,
     `|---|${'---|'.repeat(columns.length)}`,

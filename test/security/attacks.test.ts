@@ -69,8 +69,8 @@ const innerHosts = [
 /** Names that are rejected by their syntax, without a lookup. */
 const innerNames = ['localhost.', 'metadata.internal', 'printer.local', 'intranet']
 
-describe('an inner address', () => {
-  it('is no endpoint, no logo and no bucket, however it is written', async () => {
+describe('a private address', () => {
+  it('is rejected for endpoints, logos, and buckets, however it is written', async () => {
     const before = await storedRows(server)
     const urls = [...innerHosts, ...innerNames].flatMap((host) => [
       `https://${host}:${inside.port}/`,
@@ -89,7 +89,7 @@ describe('an inner address', () => {
     expect(inside.connections()).toBe(0)
   })
 
-  it('is reached by no recording and by no provider, however it is written', async () => {
+  it('is not reached through recordings and providers, however it is written', async () => {
     const conversations: string[] = []
     for (const host of innerHosts) {
       const recordingUrl = `http://${host}:${inside.port}/recording.wav`
@@ -214,7 +214,7 @@ const openers: Record<string, () => Promise<Opener>> = {
 }
 type Opener = { genuine: string; other: string; open: (text: string) => Promise<TestAnswer>; refused: number[] }
 
-it.each(Object.entries(openers))('%s opens as it was made, and no forgery of it', async (_name, make) => {
+it.each(Object.entries(openers))('%s works unchanged, and no forgery of it does', async (_name, make) => {
   const { genuine, other, open, refused } = await make()
   expect((await open(genuine)).status).toBe(200)
   for (const forged of forgeries(genuine, other)) {
@@ -234,12 +234,12 @@ it('a link to an export expires, and a second cursor is rejected', async () => {
   expect((await call('GET', '/v1/companies?cursor=a&cursor=b', { key })).status).toBe(400)
 })
 
-describe('a path that climbs', () => {
+describe('a path out of its folder', () => {
   const doors = ['/', '/files/', '/assets/', '/docs/guide/', '/docs/guide/assets/', '/v1/companies/', '/auth/']
   const climbs = ['..', '%2e%2e', '..%2f', '..%5c', '%252e%252e', '....//', '..;', '.%00.', '%c0%ae%c0%ae']
   const goals = ['secret.key', 'package.json', 'etc/passwd']
 
-  it.each(doors)('from %s leads to no file', async (door) => {
+  it.each(doors)('in %s finds no file', async (door) => {
     const { secretKey, dataDir } = deps.config
     const kept = secretKey ?? (await readFile(join(dataDir, 'secret.key'), 'utf8')).trim()
     const paths = climbs.flatMap((climb) =>

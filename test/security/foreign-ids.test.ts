@@ -254,6 +254,6 @@ it.each(queries)('$named', async ({ swept, parameter, kind }) => {
   expect(await answer(theirs[kind])).toEqual(await answer(randomUUID()))
 })
 
-it('what was asked for is as it was', async () => {
+it('no request changed anything of the owner', async () => {
   expect(changedRows(before, await ownersRows())).toEqual({ came: [], went: [] })
 })

@@ -207,7 +207,7 @@ const filesIn = async (folder: string): Promise<string[]> => {
   )
 }
 
-it('no secret is found in logs, answers, files or any row', async () => {
+it('no secret appears in logs, responses, files, or any row', async () => {
   const { key, id } = await makeOrganization({ ...server, call: withServiceKey })
   plant('owner-key', key)
   await useKeys(key)

@@ -45,7 +45,7 @@ export type BandLineProps = {
   points: BandPoint[]
   /** The measured quantity, shown in the tooltip and table, such as "Affected". */
   valueName: string
-  /** The default formats shares as percentages. */
+  /** Formats a value. By default, it is a share, which is shown as a percentage. */
   format?: (value: number) => string
   formatTick?: (value: number) => string
   /** The smallest range of the axis, such as [0, 1]. By default, it starts at 0. */

@@ -25,7 +25,7 @@ export type IntervalRow = {
 
 type Ends = Pick<IntervalRow, 'value' | 'low' | 'high' | 'validLow' | 'validHigh'>
 
-/** The scale of all rows. It includes zero. */
+/** Returns the scale of all rows, which includes zero. */
 export const intervalDomain = (rows: Ends[]): [number, number] => {
   const ends = rows
     .flatMap(({ value, low, high, validLow, validHigh }) => [value, low, high, validLow, validHigh])

@@ -33,7 +33,7 @@ export const quantileOf = (statistic: Statistic): number | undefined =>
 
 type Threshold = { direction: Direction; threshold: number }
 
-/** Whether the whole interval is on the far side of the threshold. */
+/** Returns whether the whole interval is on the far side of the threshold. */
 const excludes = ({ low, high }: Interval, { direction, threshold }: Threshold): boolean =>
   direction === 'above' ? low > threshold : high < threshold
 

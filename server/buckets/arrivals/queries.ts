@@ -5,7 +5,9 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import { nextRows } from '../../platform/db/pages.ts'
 import type { Page } from '../../platform/http/paging.ts'
 
-/** Whether any bucket checks conversations when they arrive, or when their results arrive, depending on `news`. */
+/**
+ * Returns whether any bucket checks conversations when they arrive, or when their results arrive, depending on `news`.
+ */
 export const hasFollowing = async (db: Db, org: OrgId, news: 'conversations' | 'results'): Promise<boolean> => {
   const bucket = await db
     .selectFrom('buckets')

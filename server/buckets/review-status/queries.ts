@@ -5,9 +5,9 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 
 export type ReviewStatus = 'pending' | 'in_progress' | 'completed' | 'skipped'
 
-/** Whether the lease of `reviews r` has expired. */
+/** Returns whether the lease of `reviews r` has expired. */
 export const isLapsed = (now: Date) => sql<boolean>`coalesce(r.lease_expires_at <= ${now}::timestamptz, false)`
-/** A review with an expired lease is pending again, even if that is not stored yet. */
+/** Returns the status of a review. A review with an expired lease is pending again, even if that is not stored yet. */
 export const statusAt = (now: Date) => sql<ReviewStatus>`CASE WHEN ${isLapsed(now)} THEN 'pending' ELSE r.status END`
 
 /**
@@ -28,7 +28,7 @@ export const lockConversations = async (trx: Db, org: OrgId, ids: string[]): Pro
   return rows.map(({ id }) => id)
 }
 
-/** Whether another review of the conversation can start in this bucket. */
+/** Returns whether another review of the conversation can start in this bucket. */
 export const isFree = async (trx: Db, org: OrgId, bucketId: string, conversationId: string, now: Date) => {
   const item = await trx
     .selectFrom('bucket_conversations')

@@ -11,7 +11,7 @@ import { type Cipher, encryptedEnding, openDecryption } from './encryption.ts'
 import { markRestored } from './restored.ts'
 import { markRestoring, readRestoring, startOver, unmarkRestoring } from './restoring.ts'
 
-/** Whether a folder is empty except for the secret key, which operators copy there first. */
+/** Returns whether a folder is empty except for the secret key, which operators copy there first. */
 const isEmpty = async (folder: string): Promise<boolean> =>
   (await readdir(folder).catch(() => [])).every((name) => name.startsWith('.') || name === 'secret.key')
 

@@ -67,7 +67,7 @@ const fetchMore = async (remote: Remote, location: URL, part: string, onProgress
   }
 }
 
-/** Whether retrying is pointless. An expired link or a busy storage is retried, but a full disk is not. */
+/** Returns whether retrying is pointless. An expired link or a busy storage is retried, but a full disk is not. */
 const isFinal = (error: unknown): boolean => {
   if (error instanceof EarshotError) {
     return error.status >= 400 && error.status < 500 && ![403, 410, 429].includes(error.status)

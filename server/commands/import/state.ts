@@ -45,8 +45,8 @@ const read = async (path: string): Promise<ImportState | undefined> => {
 }
 
 /**
- * Whether the state belongs to this import and its files are unchanged. Otherwise the import starts over, which stores
- * nothing twice.
+ * Returns whether the state belongs to this import and its files are unchanged. Otherwise the import starts over, which
+ * stores nothing twice.
  */
 const fits = (state: ImportState, of: string, sources: ImportSource[]): boolean =>
   state.of === of &&

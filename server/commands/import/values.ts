@@ -89,7 +89,7 @@ const openBoundaries = (isArray: boolean) => {
   let depth = 0
   return {
     isBetweenValues: () => depth === 0 && !strings.isWithin(),
-    /** Whether the next bytes can belong to a value. Outside of an array's brackets, they can't. */
+    /** Returns whether the next bytes can belong to a value. Outside of an array's brackets, they can't. */
     areOpen: () => !isArray || depth >= 1,
     take: (byte: number): Boundary => {
       if (strings.take(byte)) return undefined
@@ -101,7 +101,9 @@ const openBoundaries = (isArray: boolean) => {
   }
 }
 
-/** `depth` is the number of open brackets before the byte. */
+/**
+ * Returns whether an item starts at the byte or ends before it. `depth` is the number of open brackets before the byte.
+ */
 const boundaryInArray = (byte: number, depth: number): Boundary => {
   if (depth === 0 && isOpening(byte)) return 'starts'
   return depth === 1 && (byte === comma || isClosing(byte)) ? 'endsBefore' : undefined

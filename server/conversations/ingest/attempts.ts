@@ -10,8 +10,8 @@ export class Overtaken extends Error {
 }
 
 /**
- * Whether another transaction changed the same rows first, or deleted a referenced row, such as the company, between
- * the check and the write.
+ * Returns whether another transaction changed the same rows first, or deleted a referenced row, such as the company,
+ * between the check and the write.
  */
 const isOvertaken = (error: unknown): boolean =>
   (error instanceof Error && 'code' in error && /^(40001|40P01)$/.test(String(error.code))) ||

@@ -155,8 +155,8 @@ const statusOf = (slot: Slot | undefined, next: Slot) => {
 }
 
 /**
- * Whether the item has metrics or a recording that no earlier item had. Only the database can tell which of them are
- * new.
+ * Returns whether the item has metrics or a recording that no earlier item had. Only the database can tell which of
+ * them are new.
  */
 const bringsMore = (slot: Slot, { metrics, recordingUrl }: PreparedItem): boolean =>
   (recordingUrl !== null && recordingUrl !== slot.recordingUrl) ||

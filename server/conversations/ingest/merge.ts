@@ -64,7 +64,7 @@ export const begin = (
   signals: null,
 })
 
-/** A finished conversation does not become active again. */
+/** Returns the merged status. A finished conversation does not become active again. */
 const statusAfter = (
   present: ConversationState['status'],
   told: ConversationPart['status'],
@@ -73,13 +73,13 @@ const statusAfter = (
   return told === 'in_progress' ? present : told
 }
 
-/** If a machine answered a call, the whole call counts as voicemail. */
+/** Returns the merged channel. If a machine answered a call, the whole call counts as voicemail. */
 const channelAfter = (
   present: ConversationState['channel'],
   told: ConversationState['channel'],
 ): ConversationState['channel'] => (present === 'voicemail' && told === 'call' ? present : told)
 
-/** An explicit duration has priority over a computed one. */
+/** Returns the merged duration. An explicit duration has priority over a computed one. */
 const durationAfter = (present: ConversationState, part: ConversationPart, endedAt: Date | null): number | null => {
   if (part.durationSeconds !== null) return part.durationSeconds
   const moved = part.endedAt !== null && present.endedAt !== null && !isDeepStrictEqual(part.endedAt, present.endedAt)

@@ -42,7 +42,7 @@ export const conversationExists = async (db: Db, org: OrgId, id: string): Promis
   return found !== undefined
 }
 
-/** Whether an organization redacts everything before storing it. */
+/** Returns whether an organization redacts everything before storing it. */
 export const redactsMetrics = async (db: Db, org: OrgId): Promise<boolean> => {
   const settings = await db
     .selectFrom('organizations')

@@ -26,7 +26,7 @@ const tags = ['Conversations']
 
 type CountRequest = Static<typeof ConversationCount>
 
-/** The periods to count by, if the request asks for them. */
+/** Returns the periods to count by, or undefined if the request does not ask for them. */
 const readPeriods = ({ interval, timezone }: CountRequest, { since, until }: Selection, now: Date) => {
   if (interval === undefined) {
     if (timezone !== undefined) throw invalid('timezone', 'requires an interval')

@@ -58,7 +58,7 @@ const faultOf = ({ statusCode, error }: Posted): string | undefined => {
   return statusCode >= 200 && statusCode < 300 ? undefined : `The destination responded with ${statusCode}.`
 }
 
-/** Whether retrying is pointless, because the destination rejects the content of the request. */
+/** Returns whether retrying is pointless, because the destination rejects the content of the request. */
 const isFinal = ({ statusCode }: Posted): boolean =>
   statusCode !== null && statusCode >= 300 && statusCode < 500 && ![408, 425, 429].includes(statusCode)
 

@@ -17,7 +17,7 @@ type PageTask = {
   monitor: StoredMonitor
   /** The start of the run. Failures from before it are evaluated again. */
   since: Date
-  /** Whether the run was ended in the meantime. */
+  /** Returns whether the run was ended in the meantime. */
   isEnded: () => Promise<boolean>
   /** The conversations of the page, in order. */
   ids: string[]

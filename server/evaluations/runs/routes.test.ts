@@ -25,7 +25,7 @@ const read = async (key: string, run: { monitorId: string; id: string }) =>
 const move = (key: string, run: { monitorId: string; id: string }, verb: 'cancel' | 'resume') =>
   server.call('POST', `/v1/monitors/${run.monitorId}/evaluations/${run.id}/${verb}`, { key })
 
-/** Also runs jobs that are due later, as if their time had come. */
+/** Runs all jobs, including those that are due later. */
 const drainAll = () => server.deps.jobs.drain(jobList, server.deps, { delayed: true })
 
 describe('a run', () => {

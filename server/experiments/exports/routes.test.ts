@@ -10,7 +10,7 @@ const server = await testServer()
 const { call, deps, clock } = server
 const { makeStudy, fillStudy, ask, read, download, fetchFile, make } = studiesOf(server)
 
-describe('creating one', () => {
+describe('creating an export', () => {
   it('is accepted with its defaults, once, and a different configuration creates another one', async () => {
     const study = await makeStudy()
     const operationId = randomUUID()
@@ -85,7 +85,7 @@ describe('creating one', () => {
 })
 
 describe('exports of experiments and of monitors', () => {
-  it('are never shown as each other, nor as another experiment’s', async () => {
+  it('are never found as each other, or under another experiment', async () => {
     const study = await makeStudy()
     const { key } = study
     const { id: other } = await makeExperiment(server, key)

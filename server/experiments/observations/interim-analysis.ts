@@ -33,7 +33,7 @@ const mostPoints = 200
 const growth = 1.1
 const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10)
 
-/** Whether a point should be stored: the first of a day, or one with ten percent more observations. */
+/** Returns whether a point should be stored: the first of a day, or one with ten percent more observations. */
 const isWorthKeeping = (last: StoredPoint | undefined, point: StoredPoint): boolean => {
   if (!last) return point[1] + point[2] > 0
   return dayOf(last[0]) !== dayOf(point[0]) || point[1] + point[2] >= Math.max(1, last[1] + last[2]) * growth

@@ -7,7 +7,7 @@ import type { StoredPoint } from '../queries.ts'
 
 type Concerned = { experimentId: string; conversationId: string }
 
-/** Whether the organization ever launched an experiment. If not, nothing else is checked. */
+/** Returns whether the organization ever launched an experiment. If not, nothing else is checked. */
 const wereLaunched = async (db: Db, org: OrgId): Promise<boolean> => {
   const launched = await db
     .selectFrom('experiments')

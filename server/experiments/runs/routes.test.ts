@@ -91,7 +91,7 @@ describe('a retry', () => {
     expect((await runsOf(experiment))[0]).toMatchObject({ status: 'completed', scored: 1 })
   })
 
-  it('skips what only a deleted monitor is missing', async () => {
+  it('skips conversations that only lack results of a deleted monitor', async () => {
     const gone = await makeJudge(key)
     const judge = await makeJudge(key)
     const experiment = await own.launch({ outcomeMetricIds: [gone.id, judge.id], primaryMetricId: judge.id })

@@ -133,7 +133,7 @@ export const markMoved = async (trx: Db, org: OrgId, scheduleId: string): Promis
     .execute()
 }
 
-/** Whether a run of the schedule has delivered a file with this name. It may be the one in the bucket. */
+/** Returns whether a run of the schedule has delivered a file with this name. It may be the one in the bucket. */
 export const hasDelivered = async (db: Db, org: OrgId, scheduleId: string, objectKey: string): Promise<boolean> => {
   const found = await db
     .selectFrom('export_schedule_runs')

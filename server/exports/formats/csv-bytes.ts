@@ -25,8 +25,8 @@ const blockBytes = 256 * 1024
 const roomOfCell = 64
 
 /**
- * Whether a text could be a formula in a spreadsheet, according to OWASP's list of characters. Full-width signs have
- * three bytes.
+ * Returns whether a text could be a formula in a spreadsheet, according to OWASP's list of characters. Full-width signs
+ * have three bytes.
  */
 const beginsFormula = (bytes: Uint8Array, start: number, end: number): boolean => {
   let first = start
@@ -39,7 +39,7 @@ const beginsFormula = (bytes: Uint8Array, start: number, end: number): boolean =
   return third === 0x9d || third === 0x8b || third === 0x8d || third === 0xa0
 }
 
-/** Whether one of four bytes is a quote. */
+/** Returns whether one of four bytes is a quote. */
 const hasQuote = (four: number): boolean => {
   const zeroWhereQuote = four ^ 0x22222222
   return ((zeroWhereQuote - 0x01010101) & ~zeroWhereQuote & 0x80808080) !== 0

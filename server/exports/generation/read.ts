@@ -36,7 +36,7 @@ export type ExportReading = {
   slices: (limits: ReadLimits) => AsyncGenerator<Slice>
 }
 
-/** Whether calls at one of the ends start at the same time, because calls outside of the page may do so too. */
+/** Returns whether calls at one of the ends start at the same time, because calls outside of the page may do so too. */
 const isTied = (page: CallPage): boolean => {
   const last = page.rows - 1
   const startedAt = (row: number) => positionOf(page, row).startedAt

@@ -37,7 +37,7 @@ export const openBase64 = () => {
       target[at] = (bits >> bitCount) & 0xff
       return at + 1
     },
-    /** Whether everything so far was valid Base64. A single digit at the end would be less than a byte. */
+    /** Returns whether everything so far was valid Base64. A single digit at the end would be less than a byte. */
     isSound: () => isSound && bitCount < 6,
   }
 }

@@ -52,7 +52,7 @@ const openPlace = () => {
       else if (here && byte === colon) here.atName = false
       else if (here && byte === comma) here.atName = here.isObject
     },
-    /** Whether a string that starts here is the value at the path. */
+    /** Returns whether a string that starts here is the value at the path. */
     isAtPath: (): boolean =>
       deeper === 0 &&
       levels.length === path.length &&

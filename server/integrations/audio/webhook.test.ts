@@ -134,7 +134,7 @@ it('audio before the transcript waits for it', async () => {
   expect((await sendChunked(integration, audioEvent(callId))).body.status).toBe('unchanged')
 })
 
-it('both at the same time find each other', async () => {
+it('audio and its transcript that arrive at the same time find each other', async () => {
   const { id, key, integration } = await makeCalled(server, 'elevenlabs')
   const calls = Array.from({ length: 12 }, () => ({ callId: newCallId(), audio: mp3(20_000) }))
   const answers = await Promise.all(

@@ -30,7 +30,7 @@ const candidatesOf = (payload: string): Set<string> => {
   return candidates
 }
 
-/** Whether a payload contains one of these external IDs. Only the hashes of the IDs are known. */
+/** Returns whether a payload contains one of these external IDs. Only the hashes of the IDs are known. */
 const mentions = (org: string, payload: string, hashes: ReadonlySet<string>): boolean =>
   candidatesOf(payload)
     .values()

@@ -64,7 +64,7 @@ export const ownSpans = <S extends OwnedSpan>(spans: S[], key: string): S[] => {
   })
 }
 
-/** Whether the root span of each trace has arrived. A root ends last, so hardly anything is missing then. */
+/** Returns whether the root span of each trace has arrived. A root ends last, so hardly anything is missing then. */
 export const isWhole = (spans: OwnedSpan[]): boolean => {
   const rooted = new Set(spans.filter(({ text }) => !parse(text).span.parentSpanId).map(({ traceId }) => traceId))
   return spans.every(({ traceId }) => rooted.has(traceId))
@@ -73,7 +73,7 @@ export const isWhole = (spans: OwnedSpan[]): boolean => {
 const talk =
   /^(gen_ai|conversation|lk|langfuse|llm|ai|openinference|traceloop|input|output)\.|prompt|completion|transcript|messages/i
 
-/** Whether a span belongs to a conversation. Traces of web servers and databases arrive too. */
+/** Returns whether a span belongs to a conversation. Traces of web servers and databases arrive too. */
 const isOfConversation = ({ span }: Read): boolean => Object.keys(span.attributes).some((name) => talk.test(name))
 
 const first = <T>(reads: Read[], find: (read: Read) => T | null): T | null => {

@@ -35,7 +35,7 @@ export const namedCalls = (calls: Listed[]): Listed[] => {
 
 const isJustOver = ({ endedAt }: Listed, now: Date) => endedAt !== null && endedAt.getTime() > now.getTime() - graceMs
 
-/** Whether the call may still be in progress. */
+/** Returns whether the call may still be in progress. */
 export const mayGoOn = (beganAt: Date | null, now: Date): boolean =>
   beganAt === null || beganAt.getTime() > now.getTime() - longestCallMs
 

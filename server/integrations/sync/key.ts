@@ -10,8 +10,8 @@ export const openKey = (secrets: Secrets, org: string, integrationId: string, se
   secrets.open(sealed, keyContext(org, integrationId))
 
 /**
- * Whether the stored key equals the given one. A stored key that can't be decrypted, because the service has another
- * key now, counts as missing.
+ * Returns whether the stored key equals the given one. A stored key that can't be decrypted, because the service has
+ * another key now, counts as missing.
  */
 export const isStoredKey = (
   secrets: Secrets,

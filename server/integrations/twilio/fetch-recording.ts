@@ -13,7 +13,7 @@ import type { TwilioSettings } from '../settings.ts'
 /** The call has no conversation yet, because its transcript arrives minutes after its recording. */
 class NoCallYet extends Error {}
 
-/** Whether a URL belongs to Twilio. The account's token is sent nowhere else, whatever URL the callback has. */
+/** Returns whether a URL belongs to Twilio. The account's token is sent nowhere else, whatever URL the callback has. */
 const isTwilio = (url: URL, apiBaseUrl: string | undefined): boolean =>
   (url.protocol === 'https:' && /(^|\.)twilio\.com$/.test(url.hostname)) ||
   (apiBaseUrl !== undefined && url.origin === new URL(apiBaseUrl).origin)

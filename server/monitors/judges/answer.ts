@@ -57,7 +57,7 @@ const answerSchema = (output: JudgeOutput) =>
     result: { type: 'string', enum: ['affected', 'not_affected', 'unscored'] },
   })
 
-/** The name of a monitor in a shared request. */
+/** Returns the name of a monitor in a shared request. */
 export const nameInRequest = (at: number): string => `monitor_${at + 1}`
 
 /**

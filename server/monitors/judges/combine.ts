@@ -16,7 +16,7 @@ type Scored = Extract<JudgeVerdict, { status: 'scored' }>
 const isScored = (verdict: JudgeVerdict | Failed): verdict is Scored => verdict.status === 'scored'
 const isFailed = (verdict: JudgeVerdict | Failed): verdict is Failed => verdict.status === 'failed'
 
-/** Whether the result is final, so that no other window has to be paid for. */
+/** Returns whether the result is final, so that no other window has to be paid for. */
 export const isSettled = ({ definition, verdicts }: JudgedDefinition): boolean =>
   verdicts.some(isFailed) || (definition.output.type === 'boolean' && isAnyAffected(verdicts))
 

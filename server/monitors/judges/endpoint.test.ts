@@ -18,7 +18,7 @@ import { openJudge } from './judge.ts'
 const turns = makeTurns('Hello', 'I have a secret to tell.')
 
 describe('requests', () => {
-  it('to an OpenAI-compatible endpoint', async () => {
+  it('have the format of an OpenAI-compatible endpoint', async () => {
     const { judgeOne, asked } = await makeJudge(() => answer({ score: 1 }))
     await judgeOne({ ...rudeness, model: 'model-2' }, turns)
     expect(asked[0]).toMatchObject({
@@ -41,7 +41,7 @@ describe('requests', () => {
     expect(asked[0]?.body.messages[0]?.content).toContain('from 0 to 10; at least 7 means affected')
   })
 
-  it('to an endpoint without a key and with a query', async () => {
+  it('keep the query of an endpoint, and omit a missing key', async () => {
     const model = await serveModel(() => answer())
     const judge = openJudge(
       judgeConfig({ EARSHOT_JUDGE_BASE_URL: `${model.url}/base?version=2`, EARSHOT_JUDGE_MODEL: 'model-1' }),
@@ -52,7 +52,7 @@ describe('requests', () => {
     await judge.close()
   })
 
-  it.each(['', '/v1'])('to Anthropic, below %j', async (path) => {
+  it.each(['', '/v1'])('have the format of Anthropic, below %j', async (path) => {
     const model = await serveModel(() => ({
       content: [
         { type: 'thinking', thinking: 'Well.' },
@@ -82,7 +82,7 @@ describe('requests', () => {
   it.each([
     ['max_tokens', 'failed', /token limit/],
     ['refusal', 'unscored', /refused/],
-  ])('to Anthropic that end with %s', async (stop_reason, status, reason) => {
+  ])('to Anthropic that end with %s return no result', async (stop_reason, status, reason) => {
     const { judgeOne } = await makeJudge(() => ({ content: [{ type: 'text', text: '{' }], stop_reason }), {
       EARSHOT_JUDGE_PROVIDER: 'anthropic',
     })

@@ -160,7 +160,7 @@ describe('a failing endpoint', () => {
     expect(all.map(({ status }) => status)).toEqual(['scored', 'scored'])
   })
 
-  it('for some is used again by all once one of the others succeeds', async () => {
+  it('is used again as soon as an earlier request succeeds', async () => {
     const late = Promise.withResolvers<object>()
     const { judgeOne, asked } = await makeJudge(
       (_, number) => (number === 1 ? late.promise : number <= 6 ? new Refusal(503) : answer()),
@@ -177,7 +177,7 @@ describe('a failing endpoint', () => {
     expect(await judgeOne(polite, turns)).toMatchObject({ status: 'scored' })
   })
 
-  it('because of its key gets no requests either', async () => {
+  it('gets no requests if it rejects the key, either', async () => {
     const { judgeOne, asked } = await makeJudge(() => new Refusal(401))
     for (let time = 0; time < 10; time++) {
       expect(await judgeOne(polite, turns)).toMatchObject({ status: 'failed', result: null })
@@ -185,7 +185,7 @@ describe('a failing endpoint', () => {
     expect(asked).toHaveLength(5)
   })
 
-  it('sometimes is not paused', async () => {
+  it('is not paused if it fails only sometimes', async () => {
     const { judgeOne, asked } = await makeJudge((_, number) => (number % 2 === 0 ? answer() : new Refusal(500)))
     for (let time = 0; time < 10; time++) {
       expect(await judgeOne(polite, turns)).toMatchObject({ status: 'scored' })

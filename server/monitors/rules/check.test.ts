@@ -111,7 +111,7 @@ describe('saving a rule', () => {
     'turns[0].tool.arguments.amount > 100',
     `${Array.from({ length: 300 }, () => 'metadata.a == 1').join(' || ')}`,
     `conversation.customerId in [${Array.from({ length: 900 }, (_, at) => `"c${at}"`).join(',')}]`,
-  ])('is taken: %#', (expression) => {
+  ])('is accepted: %#', (expression) => {
     expect(checkRule({ expression })).toEqual([])
   })
 
@@ -127,7 +127,7 @@ describe('saving a rule', () => {
     ])
   })
 
-  it('is checked against what a conversation has', () => {
+  it('is checked against the properties of a conversation', () => {
     const { metadata, signals, recording, reviewStatus, createdAt, updatedAt, ...rest } = Conversation.properties
     expect(Object.keys(types.Conversation).sort()).toEqual(Object.keys(rest).sort())
     for (const name of ['channel', 'direction', 'status'] as const) {

@@ -81,7 +81,7 @@ describe('an unknown value', () => {
     expect(await ask(String.raw`metadata["a\u0000b"] == 1`)).toMatchObject(unscored('metadata has no a\ufffdb'))
   })
 
-  it('in an unreadable transcript is everything', async () => {
+  it('is the value of everything in an unreadable transcript', async () => {
     const told = { turns: ['agent: a'], unreadable: 'turns[0].role must be given' }
     for (const rule of ['true', 'turns.size() > 0'])
       expect(await ask(rule, told)).toMatchObject(unscored(told.unreadable))
@@ -96,7 +96,7 @@ describe('an unknown value', () => {
   })
 })
 
-describe('a name that objects have', () => {
+describe('the name of a property that every object has', () => {
   const metadata = JSON.parse('{"constructor": "mine", "__proto__": "mine", "hasOwnProperty": "mine"}')
 
   it.each(['__proto__', 'constructor', 'hasOwnProperty'])('is like any other: %s', async (name) => {
@@ -117,7 +117,7 @@ describe('numbers', () => {
     'metadata.age in [17, 18] && 18 in [metadata.age] && turns.size() in [3.5, 4.0]',
     'signals.turns.agent == 2 && signals.turns.agent / 4 == 0.5 && signals.turns.agent in [2]',
     'int(metadata.age) % 5 == 3 && double("1.5") == 1.5 && turns[turns.size() - 1].index == 3',
-  ])('mix: %s', async (expression) => {
+  ])('can be mixed: %s', async (expression) => {
     expect(await ask(expression, { turns, metadata: { age: 18 } })).toMatchObject({ is: 'affected' })
   })
 })
@@ -198,7 +198,7 @@ describe('functions', () => {
     'duration("90s") > duration("1m") && conversation.startedAt + duration("1h") == timestamp("2026-11-20T11:00:00Z")',
     'cel.bind(r, turns.mentioning("refund"), r.size() == 2 && r[0].role == "customer")',
     '" Ab ".trim().lowerAscii() == "ab" && "abc".substring(1, 2) == "b" && "abc".indexOf("c") == 2 && "a" + "b" == "ab"',
-  ])('return: %s', async (expression) => {
+  ])('return the expected value: %s', async (expression) => {
     expect(await ask(expression, { ...told, metadata: { note: 'no 7' } })).toMatchObject({ is: 'affected' })
   })
 })
@@ -307,7 +307,7 @@ describe('several organizations', () => {
   const subjects = (count: number) =>
     Array.from({ length: count }, () => subjectOf({ turns: Array(40).fill('agent: Hello') }))
 
-  it('take turns at a thread, within a part, without losing results', async () => {
+  it('take turns on a thread, without losing results', async () => {
     const one = openRules({ threads: 1, turnMs: 10, deadlineMs: 60_000 })
     const ended: string[] = []
     const ask = async (owner: string, count: number) => {

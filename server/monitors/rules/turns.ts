@@ -37,7 +37,7 @@ export const by = (turns: TurnList, role: string): TurnList => {
 export const isMentionedIn = (turn: TurnValue, pattern: Pattern): boolean =>
   turn.given.text !== '' && pattern.occursIn(turn.given.text, foldedOf(turn))
 
-/** Whether a pattern can match in any turn. One check of all words excludes most lists. */
+/** Returns whether a pattern can match in any turn. One check of all words excludes most lists. */
 const mayMention = (turns: TurnList, pattern: Pattern): boolean => {
   const { memo } = turns
   if (!memo) return true

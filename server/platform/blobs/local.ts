@@ -39,7 +39,9 @@ const readTrailer = async (file: FileHandle, size: number) => {
 const hasCode = (error: unknown, ...codes: string[]) =>
   error instanceof Error && 'code' in error && codes.includes(String(error.code))
 
-/** Whether the file does not exist. A parent that is not a folder and an unexpected symbolic link count as well. */
+/**
+ * Returns whether the file does not exist. A parent that is not a folder and an unexpected symbolic link count as well.
+ */
 const isAbsence = (error: unknown) => hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')
 
 const storageFailure = (error: unknown) =>

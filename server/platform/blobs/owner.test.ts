@@ -52,7 +52,7 @@ describe.each(['file', 's3'] as const)('a store in %s', (kind) => {
   })
 })
 
-it('of another database is never swept', async () => {
+it('never sweeps the store of another database', async () => {
   const server = await testServer()
   const { blobs, db, jobs } = server.deps
   const { id: org } = await makeOrganization(server)

@@ -14,7 +14,7 @@ const listOwners = async (store: BlobStore): Promise<string[]> => {
   return owners
 }
 
-/** Whether this database has its marker in the store. */
+/** Returns whether this database has its marker in the store. */
 export const hasClaimed = async (store: BlobStore, instanceId: string): Promise<boolean> =>
   (await store.head(markOf(instanceId))) !== undefined
 

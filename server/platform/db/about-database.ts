@@ -37,6 +37,6 @@ export const listConnectedProcesses = async (db: Db, pattern: string): Promise<s
   return rows.map(({ name }) => name)
 }
 
-/** Whether the database has one organization only. */
+/** Returns whether the database has one organization only. */
 export const hasOneOrganization = async (db: Db): Promise<boolean> =>
   (await db.selectFrom('organizations').select('id').limit(2).execute()).length === 1

@@ -22,7 +22,7 @@ export type ConnectOptions = {
 
 const defaultPatienceMs = 30_000
 
-/** Whether the server is starting, which is worth waiting for. */
+/** Returns whether the server is starting, which is worth waiting for. */
 const isStarting = (error: unknown): boolean =>
   ['ECONNREFUSED', 'ENOENT', 'EAI_AGAIN', '57P03'].includes(String(errorCode(error)))
 
@@ -36,7 +36,7 @@ const rounds = 3
 const answerTimeoutMs = 2_000
 
 /**
- * Whether two connections share server sessions, as behind a transaction pooler. If so, either the session of a
+ * Returns whether two connections share server sessions, as behind a transaction pooler. If so, either the session of a
  * connection changes, or both have the same one. Without this check, notifications and locks would be lost later.
  */
 const shareSessions = async (first: pg.Client, connectionString: string): Promise<boolean> => {

@@ -406,7 +406,7 @@ describe.runIf(asRoot)('as root, under folders of mode 0700', () => {
     expect((await stat(join(dataDir, 'postgres/base'))).uid).toBe(61_042)
   })
 
-  test('data that another way left to root can be opened', async () => {
+  test('data that belong to root can be opened', async () => {
     await prepare()
     const first = await open({ way: 'plain' })
     await query(first, 'CREATE TABLE kept AS SELECT 7 AS seven')
@@ -418,7 +418,7 @@ describe.runIf(asRoot)('as root, under folders of mode 0700', () => {
     expect((await stat(join(dataDir, 'postgres/base'))).uid).toBe(61_042)
   })
 
-  test('a server that cannot run lists the attempted ways', async () => {
+  test('a server that cannot run reports what was attempted', async () => {
     const missing = join(await temporaryFolder(0o700), 'native')
     await expect(open({ native: missing, way: 'plain' })).rejects.toThrow(
       /cannot run here[\s\S]*plain:[\s\S]*DATABASE_URL/,

@@ -48,7 +48,7 @@ const isConnectionFault = (error: Error): boolean => {
   return fromSocket || passingMessages.test(error.message)
 }
 
-/** Whether the same statement may succeed in a moment. */
+/** Returns whether the same statement may succeed in a moment. */
 export const isPassingDatabaseError = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
   // All addresses of the name were tried.
@@ -65,12 +65,12 @@ export const isPassingDatabaseError = (error: unknown): boolean => {
 const standbyStates = /^(08|28|57P0[123]$|53300$|40001$|40P01$)/
 const waitedForPool = 'timeout exceeded when trying to connect'
 
-/** Whether all connections of a pool were in use for too long. */
+/** Returns whether all connections of a pool were in use for too long. */
 export const isFullPool = (error: unknown): boolean => error instanceof Error && error.message === waitedForPool
 
 /**
- * Whether the primary should run a read that failed on a standby. A read that took too long, or waited too long for a
- * connection, would only add to the primary's load.
+ * Returns whether the primary should run a read that failed on a standby. A read that took too long, or waited too long
+ * for a connection, would only add to the primary's load.
  */
 export const isFaultOfStandby = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
@@ -78,10 +78,10 @@ export const isFaultOfStandby = (error: unknown): boolean => {
   return standbyStates.test(codeOf(error)) || (isConnectionFault(error) && error.message !== waitedForPool)
 }
 
-/** Whether a statement was cancelled, as after its timeout. */
+/** Returns whether a statement was cancelled, as after its timeout. */
 export const isCancelled = (error: unknown): boolean => codeOf(error) === '57014'
 
-/** Whether a statement failed because the server's disk is full. */
+/** Returns whether a statement failed because the server's disk is full. */
 export const isFullDisk = (error: unknown): boolean => codeOf(error) === '53100'
 
 /** Matches the name of a constraint. Citus appends the number of a shard. */

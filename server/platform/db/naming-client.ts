@@ -17,8 +17,8 @@ const answerTimedOut = 'Query read timeout'
 const lastWords = /^(57P|25P0[34])/
 
 /**
- * Whether a connection can't be used after this error, because the response to an abandoned statement may still arrive,
- * or the server closes it.
+ * Returns whether a connection can't be used after this error, because the response to an abandoned statement may still
+ * arrive, or the server closes it.
  */
 const endsConnection = (error: Error | null): error is Error =>
   error?.message === answerTimedOut ||

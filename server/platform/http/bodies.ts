@@ -95,7 +95,7 @@ export const watchBodies = (
     )
   }
 
-  /** Whether the service itself delays reading, for which the sender is not responsible. */
+  /** Returns whether the service itself delays reading, for which the sender is not responsible. */
   const isHeldUp = ({ request: { raw } }: Entry): boolean => raw.readableLength >= raw.readableHighWaterMark
 
   const check = (entry: Entry, now: number): void => {

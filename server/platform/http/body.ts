@@ -66,11 +66,11 @@ export const checkMediaType = (request: FastifyRequest): void => {
 const encodingOf = ({ headers }: FastifyRequest): string =>
   headers['content-encoding']?.trim().toLowerCase() || 'identity'
 
-/** Whether a signature covers the raw bytes, as for webhooks of other services. */
+/** Returns whether a signature covers the raw bytes, as for webhooks of other services. */
 const signsBytes = ({ routeOptions: { config } }: FastifyRequest): boolean =>
   config.takes === 'bytes' && config.access === 'public'
 
-/** Whether the body may be compressed. Images and recordings already are. */
+/** Returns whether the body may be compressed. Images and recordings already are. */
 const mayBePacked = (request: FastifyRequest): boolean => {
   const { takes = 'json' } = request.routeOptions.config
   return takes !== 'image' && takes !== 'audio' && !signsBytes(request)

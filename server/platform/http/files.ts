@@ -63,7 +63,7 @@ const headersOf = ({ contentType, disposition, fileName }: LinkPayload, storedTy
 
 type FileOptions = {
   blobs: Blobs
-  /** Whether the organization's files may be read at this time. */
+  /** Returns whether the organization's files may be read at this time. */
   isOpen: (org: OrgId) => Promise<boolean>
 }
 

@@ -4,7 +4,8 @@ export type Methods = {
   /** Returns the methods of a path, or undefined if the path is unknown. */
   of: (path: string) => string[] | undefined
   /**
-   * Whether the router has confused two paths: if only `/calls/:id` has the method, it also matches `/calls/search`.
+   * Returns whether the router has confused two paths: if only `/calls/:id` has the method, it also matches
+   * `/calls/search`.
    */
   isMistaken: (method: string, path: string) => boolean
 }

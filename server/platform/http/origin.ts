@@ -5,15 +5,15 @@ import { ApiError } from '../errors.ts'
 /** The URL of this service, and whether it is configured. */
 export type OwnAddress = { config: Pick<Config, 'baseUrl'>; baseUrl: () => string }
 
-/** Whether a request is safe. Other sites can send such requests, but can't read the response. */
+/** Returns whether a request is safe. Other sites can send such requests, but can't read the response. */
 export const isReading = ({ method }: FastifyRequest): boolean =>
   method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
 
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 
 /**
- * Whether this machine served the page under the request's host name. `localhost` and `127.0.0.1` are equal in that
- * case. Only accepts names of loopback addresses, because anyone could point another name here.
+ * Returns whether this machine served the page under the request's host name. `localhost` and `127.0.0.1` are equal in
+ * that case. Only accepts names of loopback addresses, because anyone could point another name here.
  */
 const isFromThisMachine = (origin: string, host: string | undefined): boolean =>
   host !== undefined &&

@@ -44,7 +44,9 @@ export class AttemptEnded extends Error {
   }
 }
 
-/** Whether retrying is pointless. A rejection would repeat, but something that is unavailable may work later. */
+/**
+ * Returns whether retrying is pointless. A rejection would repeat, but something that is unavailable may work later.
+ */
 const isFinal = (error: unknown): boolean => error instanceof ApiError && error.kind !== 'unavailable'
 
 const longestDelaySeconds = 3600

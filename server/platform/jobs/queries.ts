@@ -165,7 +165,7 @@ export const takeJobs = async (
 const isOwned = ({ org, id, attempt }: Claim) =>
   sql`organization_id = ${org} AND id = ${id} AND state = 'active' AND attempt = ${attempt}`
 
-/** Whether the attempt still owns its job. Locks the job until the transaction ends. */
+/** Returns whether the attempt still owns its job. Locks the job until the transaction ends. */
 export const lockAttempt = async (trx: Db, claim: Claim): Promise<boolean> => {
   const { rows } = await sql`SELECT 1 FROM jobs WHERE ${isOwned(claim)} FOR KEY SHARE`.execute(trx)
   return rows.length === 1
@@ -184,7 +184,7 @@ const endAttempt = async (db: Db, claim: Claim, change: RawBuilder<unknown>): Pr
 export const completeAttempt = (db: Db, claim: Claim) =>
   endAttempt(db, claim, sql`state = 'completed', ended_at = now(), error = NULL`)
 
-/** Whether this attempt completed the job. A later attempt would have another number. */
+/** Returns whether this attempt completed the job. A later attempt would have another number. */
 export const isCompleted = async (db: Db, { org, id, attempt }: Claim): Promise<boolean> => {
   const { rows } = await sql`
     SELECT 1 FROM jobs

@@ -74,7 +74,7 @@ describe('enqueue', () => {
     expect(await notes(queue.db)).toEqual(['once'])
   })
 
-  test('many at once, higher priorities first, delayed ones later', async () => {
+  test('adds many jobs at once; higher priorities run first, delayed jobs later', async () => {
     await clear()
     const ids = await queue.jobs.enqueueMany(queue.db, noteJob, [{ text: 'a' }, { text: 'b' }])
     expect(new Set(ids).size).toBe(2)

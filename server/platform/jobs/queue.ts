@@ -70,7 +70,7 @@ export type Jobs = {
   start: <D>(jobs: Job<D>[], deps: D, options: WorkerOptions) => Promise<void>
   /** Waits for running jobs, and then returns the others to the queue. */
   stop: (options: { timeoutMs: number }) => Promise<void>
-  /** Whether this process works and has its connection for taking jobs. */
+  /** Returns whether this process works and has its connection for taking jobs. */
   isWorking: () => boolean
   /** Runs the due jobs in this process, one after the other, until none is left. For tests and commands. */
   drain: <D>(jobs: Job<D>[], deps: D, options?: DrainOptions) => Promise<AttemptOutcome[]>

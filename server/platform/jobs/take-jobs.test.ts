@@ -58,7 +58,7 @@ beforeEach(async () => {
 })
 
 describe('organizations take turns', () => {
-  it('with one slot: each in turn, however many wait', async () => {
+  it('with one slot, each has its turn, however many jobs wait', async () => {
     await enqueue('aaaaaabbcaaa')
     const take = openTake()
     const order: string[] = []

@@ -154,7 +154,7 @@ describe('without a mail server', () => {
     expect(await stored()).toEqual([])
   })
 
-  it('an email that waits for one is stored', async () => {
+  it('an email that is waiting when the mail server is removed stays stored', async () => {
     await write(withSmtp('smtp://127.0.0.1:1'))
     expect(await drain(withSmtp(undefined))).toMatchObject([{ result: 'completed' }])
     expect(await only()).toMatchObject({ status: 'kept', attempts: 0 })

@@ -68,7 +68,7 @@ const readAddress = (text: string) => {
   return { written, address }
 }
 
-/** Whether an address is in one of these networks, in whatever format it is written. */
+/** Returns whether an address is in one of these networks, in whatever format it is written. */
 export const isWithin = (text: string, networks: Network[]): boolean => {
   const read = readAddress(text)
   return read !== undefined && (within(read.address, networks) || within(read.written, networks))

@@ -45,7 +45,7 @@ describe('addresses', () => {
   })
 
   test.each(['169.254.169.254', '100.100.100.200', '10.0.0.1', '[fd00:ec2::254]', '[fe80::1]'])(
-    '%s too',
+    '%s is rejected, too',
     async (host) => {
       await expect(open().request(`http://${host}/`, get)).rejects.toMatchObject(forbidden)
       await expect(open().request(`https://${host}/`, get)).rejects.toMatchObject(forbidden)

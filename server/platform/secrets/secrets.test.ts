@@ -6,7 +6,7 @@ const secretKey = 'a secret key of more than 32 characters'.replaceAll(' ', '-')
 const secrets = openSecrets(secretKey)
 
 describe('sealing', () => {
-  test('decrypts what was sealed, in another process too', () => {
+  test('decrypts what was sealed, also in another process', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (plain, context) => {
         expect(openSecrets(secretKey).open(secrets.seal(plain, context), context)).toBe(plain)

@@ -3,7 +3,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 
 type BucketConversationKey = { bucketId: string; conversationId: string }
 
-/** Whether people in the bucket disagree and nobody has adjudicated yet. */
+/** Returns whether people in the bucket disagree and nobody has adjudicated yet. */
 export const isInAdjudication = async (
   db: Db,
   org: OrgId,

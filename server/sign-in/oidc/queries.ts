@@ -40,7 +40,7 @@ export const insertIdentity = async (trx: Db, id: string, userId: string, { issu
 export const deleteIdentities = (trx: Db, userId: string) =>
   trx.deleteFrom('identities').where('user_id', '=', userId).execute()
 
-/** Whether an issuer has verified the person's address. */
+/** Returns whether an issuer has verified the person's address. */
 export const hasIdentity = async (db: Db, userId: string): Promise<boolean> => {
   const identity = await db.selectFrom('identities').select('id').where('user_id', '=', userId).executeTakeFirst()
   return identity !== undefined

@@ -57,7 +57,7 @@ export const isLongEnough = (password: string): boolean => [...password].length 
 
 export const tooShort = `must have at least ${leastLength} characters`
 
-/** Whether a password is hard to guess, even for someone who knows these facts about its person. */
+/** Returns whether a password is hard to guess, even for someone who knows these facts about its person. */
 export const isStrong = async (password: string, known: string[]): Promise<boolean> => {
   running ??= start()
   const words = known.flatMap((text) => [text, ...text.split(/[^\p{L}\p{N}]+/u)]).filter((word) => word.length > 2)

@@ -4,7 +4,7 @@ import { expectTurns, tool } from '../../../test/support/turns.ts'
 
 const submission = sample('coval_conversation_submit.json')
 
-test('Coval: a submitted conversation, and only its transcript', () => {
+test('reads a conversation submitted to Coval, or only its transcript', () => {
   for (const content of [submission, submission.transcript]) {
     expectTurns(content, {}, 'coval', [
       { role: 'agent', text: 'Hello', startMs: 600, endMs: 1_100 },

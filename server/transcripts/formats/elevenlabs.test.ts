@@ -5,7 +5,7 @@ import { expectTurns, expectUnreadable, latency, tool } from '../../../test/supp
 const event = sample('elevenlabs_post_call_transcription.json')
 
 describe('ElevenLabs', () => {
-  test('a transcript, separately and in its event', () => {
+  test('reads a transcript, separately and in its event', () => {
     for (const content of [event.data.transcript, event.data, event]) {
       expectTurns(content, {}, 'elevenlabs', [
         { role: 'agent', text: 'Sol Hotel, how may I help?', startMs: 0, latency: latency({ voiceMs: 210 }) },
@@ -34,7 +34,7 @@ describe('ElevenLabs', () => {
     }
   })
 
-  test('text and tool calls in one entry are separated', () => {
+  test('separates text and tool calls in one entry', () => {
     const content = [
       {
         role: 'agent',

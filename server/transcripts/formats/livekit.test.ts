@@ -47,11 +47,11 @@ const said: PartialTurn[] = [
 const assistant = (...content: unknown[]) => [{ type: 'message', role: 'assistant', content }]
 
 describe('LiveKit', () => {
-  test('a session report', () => {
+  test('reads a session report', () => {
     expectTurns(report, {}, 'livekit', said)
   })
 
-  test('only the history, with absolute times that need the start of the conversation', () => {
+  test('reads only the history, if the start of the conversation is known for absolute times', () => {
     for (const content of [report.chat_history, report.chat_history.items]) {
       expectTurns(content, { startedAt }, 'livekit', said)
     }
@@ -73,7 +73,7 @@ describe('LiveKit', () => {
     expectTurns(customer, {}, 'livekit', [{ role: 'customer', text: '<expr/>' }])
   })
 
-  test('parts of a message: text and audio transcripts, not images', () => {
+  test('reads parts of a message: text and audio transcripts, not images', () => {
     const content = assistant(
       'One.',
       { type: 'image_content', image: 'x' },

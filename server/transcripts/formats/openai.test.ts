@@ -25,7 +25,7 @@ const messages = [
 ]
 
 describe('OpenAI', () => {
-  test('messages of each role, strings and parts, tool calls and their results', () => {
+  test('reads messages of each role, strings and parts, tool calls and their results', () => {
     for (const content of [messages, { messages }, JSON.stringify(messages)]) {
       expectTurns(content, {}, 'openai', [
         { role: 'system', text: 'Be brief.' },
@@ -47,7 +47,7 @@ describe('OpenAI', () => {
     }
   })
 
-  test('text next to a call, a call in the old format, a refusal', () => {
+  test('reads text next to a call, a call in the old format, and a refusal', () => {
     const content = [
       { role: 'assistant', content: 'Let me see.', tool_calls: [{ id: 'a', function: { name: 'see' } }] },
       { role: 'assistant', content: null, function_call: { name: 'old', arguments: '{}' } },
@@ -63,7 +63,7 @@ describe('OpenAI', () => {
     ])
   })
 
-  test('tools in the parts of a message', () => {
+  test('reads tools in the parts of a message', () => {
     const content = [
       {
         role: 'assistant',

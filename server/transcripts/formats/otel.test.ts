@@ -36,7 +36,7 @@ const said: PartialTurn[] = [
 ]
 
 describe('OpenTelemetry GenAI', () => {
-  test('the traces of a conversation', () => {
+  test('reads the traces of a conversation', () => {
     expectTurns(traces, {}, 'otel', said)
   })
 
@@ -72,7 +72,7 @@ describe('OpenTelemetry GenAI', () => {
     ])
   })
 
-  test('a list of messages', () => {
+  test('reads a list of messages', () => {
     const messages = [
       user('Weather?'),
       {
@@ -190,7 +190,7 @@ describe('spans of other conventions', () => {
     { role: 'agent', text: 'Done.', startMs: 9_500 },
   ]
 
-  test('OpenInference', () => {
+  test('of OpenInference are read', () => {
     const message = (side: string, index: number, fields: Record<string, string>) =>
       Object.fromEntries(
         Object.entries(fields).map(([name, value]) => [`llm.${side}_messages.${index}.message.${name}`, value]),
@@ -230,7 +230,7 @@ describe('spans of other conventions', () => {
     expectTurns(tracesOf(...spans), {}, 'otel', told)
   })
 
-  test('the AI SDK, which has two spans per response, of which the inner one counts', () => {
+  test('of the AI SDK are read, and the inner one of its two spans per response counts', () => {
     const call = { type: 'tool-call', toolCallId: 'c1', toolName: 'seat_map', input: { seat: '14A' } }
     const system = { role: 'system', content: 'Sell seats.' }
     const asks = { role: 'user', content: [{ type: 'text', text: 'Is 14A free?' }] }

@@ -14,7 +14,7 @@ const said: PartialTurn[] = [
 ]
 
 describe('Pipecat', () => {
-  test('a session, and only its turn events', () => {
+  test('reads a session, or only its turn events', () => {
     expectTurns(session, {}, 'pipecat', said)
     expectTurns(session.transcript, { startedAt }, 'pipecat', said)
   })
@@ -26,12 +26,12 @@ describe('Pipecat', () => {
     expectTurns(local, { startedAt }, 'pipecat', [{ role: 'customer', text: 'Hi' }])
   })
 
-  test('speech to speech: the customer spoke, but the text is unknown', () => {
+  test('knows that the customer spoke in speech to speech, but not the text', () => {
     const content = [{ role: 'user', content: null, timestamp: '2026-02-28T12:00:01+00:00', user_id: 'u' }]
     expectTurns(content, { startedAt }, 'pipecat', [{ role: 'customer', startMs: 1_000 }])
   })
 
-  test('lists with seconds from the start', () => {
+  test('reads lists with seconds from the start', () => {
     const content = [
       { role: 'assistant', content: 'Hello', start_time: 0.5, end_time: 1.25 },
       { role: 'tool_call', data: { id: 'x', name: 'n', arguments: { a: 1 } }, start_time: 2, end_time: 2 },
@@ -50,7 +50,7 @@ describe('Pipecat', () => {
     ])
   })
 
-  test('lists without any times', () => {
+  test('reads lists without any times', () => {
     const content = [
       { role: 'user', content: 'Hi' },
       { role: 'tool_call_result', data: { id: 'x', name: 'n', result: 'r' } },

@@ -13,7 +13,7 @@ describe('plain text', () => {
     ])
   })
 
-  test('transcripts that providers write as text', () => {
+  test('reads transcripts that providers write as text', () => {
     expectTurns(sample('vapi_end_of_call_report.json').message.artifact.transcript, {}, 'text', [
       { role: 'agent', text: 'Harbor Dental, this is Nora. How can I help?' },
       { role: 'customer', text: 'Hi, I need to move my cleaning on Tuesday.' },
@@ -24,7 +24,7 @@ describe('plain text', () => {
     ])
   })
 
-  test('times, before the name or after it', () => {
+  test('reads times before the name or after it', () => {
     const text = '[00:12] Bot: Hi\n(00:14.5) User: Yes\n0:01:02 - AI agent: Good\nCaller (1:02:03): Still here'
     expectTurns(text, {}, 'text', [
       { role: 'agent', text: 'Hi', startMs: 12_000 },
@@ -41,7 +41,7 @@ describe('plain text', () => {
     ])
   })
 
-  test('spellings of names', () => {
+  test('recognizes different spellings of names', () => {
     const spellings = {
       agent: ['agent', 'AGENT', 'Assistant', 'Bot', 'AI', '**Agent**', 'Voice Agent', 'Agent 1'],
       customer: ['User', 'CALLER', 'Customer', 'Human', '__Client__', '  Customer', 'end-user'],
@@ -68,7 +68,7 @@ describe('plain text', () => {
     expectTurns('\n She said: fine.\nAnd left. ', {}, 'text', [{ role: 'other', text: 'She said: fine.\nAnd left.' }])
   })
 
-  test('only spaces are no transcript', () => {
+  test('rejects a text of only spaces', () => {
     expectUnreadable('', 'no supported format')
     expectUnreadable(' \n\t', 'no supported format')
   })

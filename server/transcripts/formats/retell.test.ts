@@ -32,16 +32,16 @@ const said: PartialTurn[] = [
 ]
 
 describe('Retell', () => {
-  test('a transcript with tool calls, separately and in its call', () => {
+  test('reads a transcript with tool calls, separately and in its call', () => {
     for (const content of [entries, event.call, event]) expectTurns(content, {}, 'retell', said)
   })
 
-  test('only a transcript object', () => {
+  test('reads a transcript object without its call', () => {
     const messages = said.filter(({ kind }) => kind === undefined)
     expectTurns(event.call.transcript_object, {}, 'retell', messages)
   })
 
-  test('a person who takes over, texts sent, and entries of a later version', () => {
+  test('reads a person who takes over, sent texts, and entries of a later version', () => {
     const content = [
       { role: 'transfer_target', content: 'Billing, Maria.', words: [] },
       { role: 'sms', content: 'Your code is 1', time_sec: 12.5 },
@@ -56,7 +56,7 @@ describe('Retell', () => {
     ])
   })
 
-  test('a chat', () => {
+  test('reads a chat', () => {
     const chat = {
       message_with_tool_calls: [
         { message_id: 'm1', role: 'user', content: 'Hi', created_timestamp: 1_771_923_601_500 },

@@ -5,7 +5,7 @@ import { expectTurns, expectUnreadable, tool } from '../../../test/support/turns
 const call = sample('roark_call_create.json')
 
 describe('Roark', () => {
-  test('messages with separate tools', () => {
+  test('reads messages with separate tools', () => {
     expectTurns(call, {}, 'roark', [
       { role: 'agent', text: 'Hello', startMs: 600, endMs: 1_100 },
       { role: 'customer', text: 'Hi', startMs: 1_500, endMs: 1_700 },
@@ -19,7 +19,7 @@ describe('Roark', () => {
     ])
   })
 
-  test('a tool is placed where it was used; without a time, at the end', () => {
+  test('places a tool where it was used, or at the end if it has no time', () => {
     const toolInvocations = [{ name: 'late' }, { name: 'between', startOffsetMs: 1_200 }]
     expectTurns({ ...call, toolInvocations }, {}, 'roark', [
       { role: 'agent', text: 'Hello', startMs: 600, endMs: 1_100 },

@@ -13,14 +13,14 @@ const first = {
 const second = { text: 'My card is [redacted].', startMs: 2_900, endMs: 4_600 }
 
 describe('Twilio', () => {
-  test('sentences with the transcript that contains the participants', () => {
+  test('reads sentences with the transcript that contains the participants', () => {
     expectTurns(bundle, {}, 'twilio', [
       { role: 'agent', ...first },
       { role: 'customer', ...second },
     ])
   })
 
-  test('only sentences: the speakers are unknown', () => {
+  test('reads sentences without it, with unknown speakers', () => {
     for (const content of [bundle.sentences, { sentences: bundle.sentences }]) {
       expectTurns(content, {}, 'twilio', [
         { role: 'other', ...first },

@@ -38,7 +38,7 @@ const said: PartialTurn[] = [
 ]
 
 describe('Vapi', () => {
-  test('messages, with or without their surroundings', () => {
+  test('reads messages with or without the objects around them', () => {
     for (const content of [messages, { messages }, report.message, report]) expectTurns(content, {}, 'vapi', said)
   })
 
@@ -51,7 +51,7 @@ describe('Vapi', () => {
     expectTurns(withoutOffsets, {}, 'vapi', untimed)
   })
 
-  test('calls without times, names, or arguments keep the rest', () => {
+  test('keeps the rest of calls without times, names, or arguments', () => {
     const content = [
       { role: 'assistant', message: 'One moment.', toolCalls: [{ id: 'c' }] },
       { role: 'tool_call_result', toolCallId: 'c', result: 'not JSON' },

@@ -6,7 +6,7 @@ const event = sample('elevenlabs_post_call_transcription.json')
 const dataWith = (changes: Record<string, unknown>) => ({ ...event, data: { ...event.data, ...changes } })
 
 describe('ElevenLabs', () => {
-  test('a transcription after a call', () => {
+  test('reads a transcription after a call', () => {
     expect(readCall('elevenlabs', event)).toEqual({
       externalId: 'conv_01hx9b2',
       agentExternalId: 'agent_01hx9a7',
@@ -38,7 +38,7 @@ describe('ElevenLabs', () => {
     })
   })
 
-  test('results as lists, scores, a prompt of a single call, a chat', () => {
+  test('reads results as lists, scores, the prompt of a single call, and a chat', () => {
     const changed = dataWith({
       user_id: null,
       metadata: { ...event.data.metadata, text_only: true },
@@ -63,7 +63,7 @@ describe('ElevenLabs', () => {
     })
   })
 
-  test('a call that could not start', () => {
+  test('reads a call that could not start', () => {
     const failure = {
       type: 'call_initiation_failure',
       event_timestamp: 1_772_010_075,

@@ -5,7 +5,7 @@ import { readCall } from './read-call.ts'
 const report = sample('livekit_session_report.json')
 
 describe('LiveKit', () => {
-  test('a session report', () => {
+  test('reads a session report', () => {
     expect(readCall('livekit', report)).toEqual({
       externalId: 'RM_81ff',
       agentExternalId: null,
@@ -27,7 +27,7 @@ describe('LiveKit', () => {
     })
   })
 
-  test('a report in an envelope', () => {
+  test('reads a report in an envelope', () => {
     const { started_at, ...livekit_capture } = report
     const envelope = {
       provider: 'livekit',
@@ -52,7 +52,7 @@ describe('LiveKit', () => {
     })
   })
 
-  test('a session that failed', () => {
+  test('reads a session that failed', () => {
     const events = [{ type: 'close', reason: 'error', created_at: 1_772_182_810 }]
     expect(readCall('livekit', { ...report, events })).toMatchObject({ status: 'failed', endReason: 'error' })
   })

@@ -9,7 +9,7 @@ const callWith = (changes: Record<string, unknown>, event = 'call_ended') => ({
 })
 
 describe('Retell', () => {
-  test('a call that ended', () => {
+  test('reads a call that ended', () => {
     expect(readCall('retell', ended)).toEqual({
       externalId: 'call_7c1d0b5b0f4f4f7ea3e6d2a9',
       agentExternalId: 'agent_5e0b3c9d1f',
@@ -50,7 +50,7 @@ describe('Retell', () => {
     })
   })
 
-  test('the analysis of the same call, which may arrive first', () => {
+  test('reads the analysis of the same call, which may arrive first', () => {
     const call_analysis = {
       call_summary: 'A doubled bill.',
       user_sentiment: 'Negative',
@@ -74,7 +74,7 @@ describe('Retell', () => {
     })
   })
 
-  test('a call that nobody answered', () => {
+  test('reads a call that nobody answered', () => {
     const unanswered = {
       call_status: 'not_connected',
       direction: 'outbound',
@@ -93,7 +93,7 @@ describe('Retell', () => {
     })
   })
 
-  test('a call with personal data removed', () => {
+  test('reads a call with personal data removed', () => {
     const scrubbed = [{ role: 'agent', content: 'Hello [name]', words: [] }]
     const call = {
       transcript_with_tool_calls: undefined,
@@ -108,7 +108,7 @@ describe('Retell', () => {
     })
   })
 
-  test('a chat', () => {
+  test('reads a chat', () => {
     const message_with_tool_calls = [
       { message_id: 'm', role: 'user', content: 'Hi', created_timestamp: 1_771_923_600_100 },
     ]

@@ -11,7 +11,7 @@ const transcriptWith = (changes: Record<string, unknown>) => ({
 })
 
 describe('Twilio', () => {
-  test('a transcript with its sentences, operator results, and media', () => {
+  test('reads a transcript with its sentences, operator results, and media', () => {
     expect(readCall('twilio', bundle)).toEqual({
       externalId: 'GT00000000000000000000000000000001',
       agentExternalId: 'agent-7',
@@ -45,7 +45,7 @@ describe('Twilio', () => {
     })
   })
 
-  test('without participants, media, or a time of the recording', () => {
+  test('reads a transcript without participants, media, or a time of the recording', () => {
     const bare = transcriptWith({ channel: null, media_start_time: null, duration: null })
     expect(readCall('twilio', { ...bare, media: null, sentences: [] })).toMatchObject({
       agentExternalId: 'GA00000000000000000000000000000001',

@@ -25,7 +25,7 @@ export const announcedRecording = (payload: unknown): { callSid: string; url: st
 
 const unfinished = new Set(['new', 'queued', 'in-progress'])
 
-/** Whether the transcript is not finished and has to be requested again later. */
+/** Returns whether the transcript is not finished and has to be requested again later. */
 export const isUnfinished = ({ status }: JsonObject): boolean => typeof status === 'string' && unfinished.has(status)
 
 const participantsOf = (transcript: JsonObject): JsonObject[] =>

@@ -6,7 +6,7 @@ const report = sample('vapi_end_of_call_report.json')
 const reportWith = (changes: Record<string, unknown>) => ({ message: { ...report.message, ...changes } })
 
 describe('Vapi', () => {
-  test('an end-of-call report', () => {
+  test('reads an end-of-call report', () => {
     expect(readCall('vapi', report)).toEqual({
       externalId: '0d4f9c1e-7c63-4b2a-8a39-5f2f0f7b6a11',
       agentExternalId: '6b0f7a52-3f0e-4c0b-9f55-1d1a6e2f90c1',
@@ -64,7 +64,7 @@ describe('Vapi', () => {
     expect(readCall('vapi', reportWith({ chat: { id: 'chat' } }))).toMatchObject({ channel: 'chat' })
   })
 
-  test('an older report: URLs and text elsewhere', () => {
+  test('reads an older report, which has URLs and text elsewhere', () => {
     const { id, type } = report.message.call
     const call = { id, type: type.replace('inbound', 'outbound'), createdAt: '2026-02-23T08:59:57.120Z', squadId: 's' }
     const { transcript, recordingUrl } = report.message.artifact

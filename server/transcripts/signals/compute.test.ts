@@ -36,12 +36,12 @@ const unknownTimes = {
   deadAirShare: null,
 }
 
-describe('calculated manually', () => {
+describe('signals equal those calculated manually', () => {
   /**
    * agent     0.9–3.8 (9 words)   8.3–10.4 (7)    17.4–21.0 (10)    25.0–27.2 (6)
    * customer           4.6–7.2 (9)     11.1–13.6 (5)      21.9–24.1 (6)
    */
-  test('a call of a dental office', () => {
+  test('for a call of a dental office', () => {
     const signals = computeSignals(turnsIn(sample('vapi_end_of_call_report.json')), 73_400)
     expect(signals).toEqual({
       turns: { agent: 4, customer: 3 },
@@ -72,7 +72,7 @@ describe('calculated manually', () => {
    * customer         3.5────5        8────────11      12–12.5
    * human agent                                              14──16
    */
-  test('people who speak at the same time', () => {
+  test('for people who speak at the same time', () => {
     const said = [agent(0, 4_000), customer(3_500, 5_000), agent(6_000, 9_000), customer(8_000, 11_000)]
     const signals = signalsOf([
       ...said,
@@ -103,7 +103,7 @@ describe('calculated manually', () => {
     })
   })
 
-  test('starts without ends: words are counted, durations are unknown', () => {
+  test('for starts without ends: words are counted, durations are unknown', () => {
     const signals = computeSignals(turnsIn(sample('elevenlabs_post_call_transcription.json')), 44_000)
     expect(signals).toEqual({
       ...unknownTimes,
@@ -118,7 +118,7 @@ describe('calculated manually', () => {
     })
   })
 
-  test('no speech', () => {
+  test('for a call without speech', () => {
     expect(signalsOf([])).toEqual({
       ...unknownTimes,
       turns: { agent: 0, customer: 0 },
@@ -227,7 +227,7 @@ describe('words', () => {
   })
 })
 
-describe('always', () => {
+describe('signals', () => {
   const time = fc.option(fc.nat(20_000), { freq: 20 })
   const turn = fc
     .record({
@@ -246,7 +246,7 @@ describe('always', () => {
   const conversation = fc.array(turn, { maxLength: 20 })
   const isSignals = strict.compile(Signals)
 
-  test('valid by the schema: counts are whole, shares between 0 and 1', () => {
+  test('match the schema: counts are whole numbers, and shares are between 0 and 1', () => {
     fc.assert(
       fc.property(conversation, fc.option(fc.nat(60_000)), (said, durationMs) => {
         expect(isSignals(computeSignals(turnsOf(said), durationMs)), strict.errorsText(isSignals.errors)).toBe(true)
@@ -255,7 +255,7 @@ describe('always', () => {
     )
   })
 
-  test('the order of turns does not matter', () => {
+  test('do not depend on the order of turns', () => {
     const shuffled = conversation.chain((said) =>
       fc.tuple(fc.constant(said), fc.shuffledSubarray(said, { minLength: said.length })),
     )
@@ -267,7 +267,7 @@ describe('always', () => {
     )
   })
 
-  test('events and system messages change nothing', () => {
+  test('do not depend on events and system messages', () => {
     fc.assert(
       fc.property(conversation, fc.nat(20), fc.constantFrom<PartialTurn>(...silent), (said, place, added) => {
         expect(signalsOf(said.toSpliced(place, 0, added))).toEqual(signalsOf(said))
@@ -281,7 +281,7 @@ describe('always', () => {
     { role: 'system', text: 'Be kind.', startMs: 0 },
   ]
 
-  test('with one message without times, durations are unknown', () => {
+  test('have unknown durations if one message has no times', () => {
     fc.assert(
       fc.property(conversation, fc.nat(20), fc.constantFrom('start', 'end'), (said, place, missing) => {
         const untimed = agent(missing === 'start' ? null : 5, missing === 'end' ? null : 9)
@@ -290,7 +290,7 @@ describe('always', () => {
     )
   })
 
-  test('100,000 turns are measured, however they overlap', () => {
+  test('are computed for 100,000 turns, however they overlap', () => {
     const hostile = {
       calm: (index: number) => agent(index * 100, index * 100 + 90),
       nested: (index: number) => agent(index, 400_000 - index),

@@ -38,7 +38,10 @@ const timed = (turns: Turn[]): Utterance[] | null => {
   return utterances
 }
 
-/** Without times, only marks count. Without any mark, it is unknown whether the source has them. */
+/**
+ * Counts how often a side was interrupted. Turns without times count if they are marked as interrupted. The count is
+ * unknown if no turn has a mark, because the source may not set any.
+ */
 const cutBy = (cutters: Turn[], side: Turn[]): number | null => {
   const [utterances, others] = [timed(side), timed(cutters)]
   if (utterances && others && utterances.length > 0) return countCut(utterances, others)

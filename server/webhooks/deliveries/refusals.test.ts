@@ -59,7 +59,7 @@ describe('nothing is sent', () => {
     expect(delivery).toMatchObject({ status: 'failed', attemptCount: 1, reason: expect.stringContaining(reason) })
   })
 
-  it('of other kinds does not depend on that feature', async () => {
+  it('but events of other kinds do not require that feature', async () => {
     const receiver = await openReceiver(204)
     const { id } = await makeActiveWebhookEndpoint(server, key, { url: receiver.url })
     await switchWebhooks(false)

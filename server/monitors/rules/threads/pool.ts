@@ -6,7 +6,7 @@ import { type Limits, startThread, type Thread } from './start-thread.ts'
 export type Pool = {
   /** Returns a thread when it is the owner's turn. */
   take: (owner: string, signal?: AbortSignal) => Promise<Thread>
-  /** Whether another owner waits for a turn. */
+  /** Returns whether another owner waits for a turn. */
   isWanted: (owner: string) => boolean
   /** Returns a thread to the pool, unless it was terminated. */
   giveBack: (thread: Thread, isSound: boolean) => Promise<void>

@@ -83,7 +83,7 @@ it('names a limited number of statements', async () => {
   expect(await listNamed(client)).toHaveLength(300)
 })
 
-it('leaves inserts into tables of the coordinator unnamed there', async () => {
+it('does not name inserts into tables of the coordinator', async () => {
   const coordinator = new CoordinatorClient(database.connection)
   await coordinator.connect()
   try {

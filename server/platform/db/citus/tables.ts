@@ -15,8 +15,8 @@ export type Placed = {
 }
 
 /**
- * Whether a table is placed correctly. If a foreign key requires it, Citus itself manages a local table, which does no
- * harm.
+ * Returns whether a table is placed correctly. If a foreign key requires it, Citus itself manages a local table, which
+ * does no harm.
  */
 export const isRightKind = ({ name, kind }: Placed): boolean =>
   kind === placement[name] || (kind === 'coordinator' && placement[name] === 'local')
@@ -66,6 +66,6 @@ export const placingStatement = (table: string, anchor?: string, shards?: number
   return `SELECT create_distributed_table('public.${table}', '${tenantColumn}', ${beside})`
 }
 
-/** Whether the tables of this database are distributed over several nodes. */
+/** Returns whether the tables of this database are distributed over several nodes. */
 export const isDistributed = async (client: Queryable): Promise<boolean> =>
   (await hasCitus(client)) && (await listPlaced(client)).some(({ kind }) => kind === 'distributed')

@@ -12,7 +12,7 @@ const pathOf = (levels: Level[]): string =>
     return path === '' ? name : `${path}.${name}`
   }, '')
 
-/** Whether an integer would lose digits. */
+/** Returns whether an integer would lose digits. */
 const isInexact = (text: string): boolean => {
   if (!/^-?\d+$/.test(text)) return false
   const number = Number(text)

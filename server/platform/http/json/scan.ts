@@ -66,7 +66,7 @@ const isHighHex = (code: number | undefined): boolean =>
   code !== undefined &&
   (code === 0x38 || code === 0x39 || (code >= 0x41 && code <= 0x46) || (code >= 0x61 && code <= 0x66))
 
-/** Whether the escape `\u` at this position stands for NUL or a lone surrogate. */
+/** Returns whether the escape `\u` at this position stands for NUL or a lone surrogate. */
 const isSuspiciousEscape = (bytes: Buffer, at: number): boolean => {
   const first = bytes[at + 2]
   if (first === 0x64 || first === 0x44) return isHighHex(bytes[at + 3])
