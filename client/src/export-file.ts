@@ -20,7 +20,7 @@ export type ExportProgress = {
   doing: 'queued' | 'generating' | 'downloading'
   rows: number | null
   bytes: number
-  /** Null until the file exists. */
+  /** This is null until the file exists. */
   totalBytes: number | null
 }
 

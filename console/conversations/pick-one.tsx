@@ -11,7 +11,7 @@ type PickOneProps = {
   label: string
   hint: string
   action: string
-  /** Shown if there are no options. */
+  /** Appears if there are no options. */
   none: string
   options: Option[]
   isLoaded: boolean

@@ -43,9 +43,9 @@ type StageProps = {
   results: Result[]
   place: Position
   onPlace: (place: Position) => void
-  /** Shown above everything else. */
+  /** Appears above everything else. */
   head?: ReactNode
-  /** Shown on the right, or below if there is no room. */
+  /** Appears on the right, or below if there is no room. */
   aside: ReactNode
   asideLabel: string
   /** The surrounding element already scrolls. */

@@ -3,7 +3,7 @@
 import { useSyncExternalStore } from 'react'
 
 type LateCode<T> = {
-  /** Undefined until the code is loaded. */
+  /** This is undefined until the code is loaded. */
   readonly loaded: T | undefined
   load: () => Promise<T>
 }

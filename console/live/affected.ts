@@ -76,7 +76,7 @@ const affected: Record<string, Affected[]> = {
   notifications: [once(1, 'notifications')],
 }
 
-/** Queries of work that someone is waiting for. */
+/** Queries of work that someone waits for. */
 export const awaited: Affected[] = [
   once(1, 'exports', end),
   once(1, 'experiments', any, 'exports'),

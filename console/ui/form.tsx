@@ -13,7 +13,7 @@ type FormProps<T extends FieldValues> = {
   /** Sends the values. A Fault that it throws is shown. */
   send: (values: T) => Promise<unknown>
   submit: string
-  /** Shown next to the submit button. */
+  /** Appears next to the submit button. */
   beside?: ReactNode
   /** Maps the path of an issue to a field's name if they differ. */
   fieldOf?: (path: string) => string

@@ -1,4 +1,4 @@
-/** Colors on a terminal, unless NO_COLOR is set (https://no-color.org). */
+/** Colors a text for a terminal. NO_COLOR (https://no-color.org) turns colors off. */
 
 export type Paint = (text: string, as: 'bold' | 'dim' | 'green' | 'red' | 'yellow') => string
 

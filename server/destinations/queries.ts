@@ -75,7 +75,7 @@ type NewDestination = {
   name: string
   kind: Kind
   settings: DestinationSettings
-  /** Encrypted. */
+  /** The encrypted secret. */
   secret: string | null
   createdByUserId: string
   now: Date

@@ -27,7 +27,7 @@ export type JudgeTask = {
   subject: JudgeSubject
   /** The time when the subject was read. */
   readAt: Date
-  /** Set for a run, so that evaluations of new conversations come first. */
+  /** This is set for a run, so that evaluations of new conversations come first. */
   background?: boolean
   /** Someone waits for the result. */
   isAwaited?: boolean

@@ -86,7 +86,7 @@ export type ScheduleContent = {
   windowRule: WindowRule
   settleMinutes: number
   destination: ScheduleDestination
-  /** Encrypted. Null for webhooks. */
+  /** The encrypted secret. It is null for webhooks. */
   secret: string | null
 }
 

@@ -117,7 +117,7 @@ export type NewExport = ExportKey & {
   config: object
   /** The period of calls that the export can contain. Erasing one of them ends the export. */
   since: Date
-  /** Undefined if the period has no end. */
+  /** This is undefined if the period has no end. */
   until: Date | undefined
   notificationEndpointId?: string
   /** The schedule that requested the export. */

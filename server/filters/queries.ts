@@ -23,7 +23,7 @@ export type Selection = {
   statuses?: ('in_progress' | 'completed' | 'failed')[]
   since?: string
   until?: string
-  /** Set instead of both times. */
+  /** This is set instead of both times. */
   period?: ZonedPeriod
   minDurationSeconds?: number
   maxDurationSeconds?: number

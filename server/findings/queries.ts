@@ -149,7 +149,7 @@ type NewFinding = {
   tags?: string[]
   findingType: number
   assigneeUserId?: string | undefined
-  /** Undefined if the service creates the finding. */
+  /** This is undefined if the service creates the finding. */
   createdByUserId?: string
   source: { kind: 'manual' } | { kind: 'monitor' | 'experiment'; id: string }
   now: Date
@@ -207,7 +207,7 @@ export type Move = {
   id: string
   findingId: string
   kind: 'triage' | 'merge' | 'recurrence'
-  /** Undefined if the service moves the finding. */
+  /** This is undefined if the service moves the finding. */
   byUserId?: string
   from: BoardColumn
   to: BoardColumn

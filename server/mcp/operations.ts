@@ -28,7 +28,7 @@ export type Callable = {
    * to another operation if they contained dots.
    */
   faultOf: (args: Record<string, unknown>) => string | undefined
-  /** Set for the operation that returns a link. */
+  /** This is set for the operation that returns a link. */
   linkPath: string | undefined
 }
 

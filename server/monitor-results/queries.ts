@@ -15,7 +15,7 @@ export type ResultRow = {
   monitorId: string
   monitorVersion: number
   status: Status
-  /** Null unless the status is scored. */
+  /** This is null unless the status is scored. */
   result: Verdict | null
   score: number | null
   reasoning: string | null

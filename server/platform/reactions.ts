@@ -44,7 +44,7 @@ export type Events = {
     incidentId: string
     kind: 'opened' | 'resolved'
     ownerUserId: string | null
-    /** Null if Earshot itself did it. */
+    /** This is null if Earshot itself did it. */
     byUserId: string | null
   }
   /** The finding has a new assignee. */

@@ -131,7 +131,7 @@ export const insertReview = (trx: Db, org: OrgId, review: NewReview) =>
 
 type ReviewChange = {
   status?: ReviewStatus
-  /** Set for a review in progress, and null otherwise. */
+  /** This is set for a review in progress, and null otherwise. */
   leaseExpiresAt?: Date | null
   rating?: number | null | undefined
   notes?: string | null | undefined

@@ -49,7 +49,7 @@ export type Detector = {
   day: Group
   /** One suspicion for each factor in `rises`, in the same order. */
   suspicions: Suspicion[]
-  /** Set while the rate is raised. */
+  /** This is set while the rate is raised. */
   spike: { since: number } | null
 }
 

@@ -18,7 +18,7 @@ export type Missingness = {
   fixed: FixedDifference
   anytime: AnytimeDifference
   flags: ('differential_missingness' | 'high_missingness')[]
-  /** Null if scores have no range, or nothing is settled in an arm. */
+  /** This is null if scores have no range, or nothing is settled in an arm. */
   worstCase: WorstCase | null
 }
 

@@ -15,7 +15,7 @@ export type ArmResult = StatusCounts & {
   units: number
   sum: number
   mean: number | null
-  /** Null unless the outcome is a score. */
+  /** This is null unless the outcome is a score. */
   standardDeviation: number | null
   designEffect: number
   fixed: Interval | null

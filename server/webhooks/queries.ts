@@ -83,7 +83,7 @@ type NewEndpoint = {
   name: string
   url: string
   events: string[]
-  /** Encrypted. */
+  /** The encrypted secret. */
   secret: string
   createdByUserId: string
   now: Date

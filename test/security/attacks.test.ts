@@ -150,7 +150,10 @@ const forgeries = (genuine: string, other: string): string[] => {
   ].filter((text) => text !== genuine && text !== other)
 }
 
-/** Create each kind of token with the resource it opens, and list the responses that a forged one may get. */
+/**
+ * Functions that create each kind of token with the resource it opens. `refused` lists the responses that a forged one
+ * may get.
+ */
 const openers: Record<string, () => Promise<Opener>> = {
   'a link to a file': async () => {
     const png = Buffer.from('89504e470d0a1a0a0000', 'hex')

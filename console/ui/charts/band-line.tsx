@@ -41,7 +41,7 @@ export type Spike = { id: string; at: string; label: string; link?: LinkProps }
 export type BandLineProps = {
   /** Describes the chart. */
   title: string
-  /** Oldest first. */
+  /** The points, oldest first. */
   points: BandPoint[]
   /** The measured quantity, shown in the tooltip and table, such as "Affected". */
   valueName: string

@@ -19,7 +19,7 @@ export type DayBar = {
 type DayBarsProps = {
   /** Describes the chart. */
   title: string
-  /** Oldest first. */
+  /** The days, oldest first. */
   days: DayBar[]
   /** The kinds to stack, starting at the bottom. By default, these are all kinds of results. */
   of?: Look[]

@@ -9,7 +9,7 @@ import type { Scale } from './scale.ts'
 export type IntervalRow = {
   id: string
   label: ReactNode
-  /** Null if there is no value yet. */
+  /** This is null if there is no value yet. */
   value: number | null
   /** The fixed interval, drawn as thin whiskers. */
   low?: number | null
@@ -19,7 +19,7 @@ export type IntervalRow = {
   validHigh?: number | null
   /** The most important row. */
   highlight?: boolean
-  /** Shown on the right, such as a verdict. */
+  /** Appears on the right, such as a verdict. */
   reading?: ReactNode
 }
 

@@ -21,7 +21,7 @@ export type WindowSums = {
   hits: number
   sum: number
   squares: number
-  /** Null unless the measure is a percentile. */
+  /** This is null unless the measure is a percentile. */
   quantile: number | null
 }
 

@@ -11,7 +11,7 @@ import type { GivenTranscript, ReadTranscript } from './transcript.ts'
 
 /** A transcript that is stored, or that was just read and will be stored. */
 export type TranscriptState = Omit<ReadTranscript, 'content' | 'text' | 'measured'> & {
-  /** Only set until the transcript is stored. */
+  /** This is only set until the transcript is stored. */
   fresh?: ReadTranscript
 }
 
@@ -25,7 +25,7 @@ export type ConversationState = ReportedFields & {
   id: string
   status: 'in_progress' | 'completed' | 'failed'
   transcript: TranscriptState | null
-  /** Null until they are computed. */
+  /** They are null until they are computed. */
   signals: Signals | null
 }
 

@@ -109,7 +109,7 @@ export type ConversationRow = {
   customerId: string | null
   metadata: Record<string, unknown>
   signals: Signals
-  /** Only set for a new conversation. Later changes update it with the recording. */
+  /** This is only set for a new conversation. Later changes update it with the recording. */
   recordingStatus: 'pending' | null
 }
 

@@ -14,7 +14,7 @@ export type ReadTranscript = {
   turnCount: number
   /** The searchable text. */
   text: string
-  /** Null if there are no turns. */
+  /** This is null if there are no turns. */
   measured: MeasuredSignals | null
 }
 

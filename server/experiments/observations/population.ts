@@ -27,7 +27,7 @@ type Candidate = {
 }
 
 export type ArmPlacement = {
-  /** Null if the version is in neither arm. */
+  /** This is null if the version is in neither arm. */
   arm: Arm | null
   /** Whether each outcome applies, by its position. */
   applies: boolean[]

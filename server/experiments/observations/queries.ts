@@ -182,7 +182,7 @@ export const listPinnedResults = async (trx: Db, org: OrgId, of: OfPinned): Prom
 /** A counted conversation. */
 export type Counted = {
   conversationId: string
-  /** Null if the version is in neither arm. */
+  /** This is null if the version is in neither arm. */
   arm: Arm | null
   otherVersionId: string | null
   unitId: string
@@ -370,7 +370,7 @@ export type OutcomeChange = {
   largestEValue: number
   leastP: number
   firstExcludedZeroAt: Date | null
-  /** Undefined if the timeline has no new point. */
+  /** This is undefined if the timeline has no new point. */
   timeline: StoredPoint[] | undefined
 }
 

@@ -58,7 +58,7 @@ export type NewDelivery = {
   conversationId: string | null
   bytes: number
   contentType: string | null
-  /** Encrypted. */
+  /** The encrypted payload. */
   payload: string | null
   receivedAt: Date
 }
@@ -86,7 +86,7 @@ type DeliveryChange = {
   status: Status
   reason: string | null
   conversationId: string | null
-  /** Encrypted. Replaces the current payload. */
+  /** The encrypted payload, which replaces the current one. */
   payload?: string | null
   contentType?: string
 }

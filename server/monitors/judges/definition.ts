@@ -25,7 +25,7 @@ export type JudgeResult = {
   cost: number | null
   /** The reason why it is unscored or failed. Earshot writes it, not the model. */
   reason?: string
-  /** Only set for `failed`. Retrying after this time may succeed. If it is not set, retrying won't help. */
+  /** This is only set for `failed`. Retrying after this time may succeed. If it is not set, retrying won't help. */
   retryAfterSeconds?: number
 }
 

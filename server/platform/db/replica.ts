@@ -18,7 +18,7 @@ export type Replica = {
 }
 
 type Options = {
-  /** Undefined if there is no replica. The primary is used then. */
+  /** This is undefined if there is no replica. The primary is used then. */
   url: string | undefined
   /** The maximum age of a result. 0 disables the replica. */
   maxLagMs: number

@@ -32,7 +32,7 @@ declare module 'fastify' {
     foreign?: true
     /** The reason why a writing route records no audit event. */
     unaudited?: string
-    /** Set for a reading route that records an audit event. */
+    /** This is set for a reading route that records an audit event. */
     audited?: true
   }
   interface FastifyRequest {

@@ -35,7 +35,8 @@ type Entry = Arriving & {
   readBefore: number
   isClosed: boolean
   /**
-   * Undefined before the handler starts. A request that is rejected before that is complete when the response is sent.
+   * This is undefined before the handler starts. A request that is rejected before that is complete when the response
+   * is sent.
    */
   handler: 'running' | 'ended' | undefined
 }

@@ -9,7 +9,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The limit of this request's body, if its route has a higher one. */
     maxBodyBytes: number
-    /** Set before the body is read, if the handler reads it as a stream and limits its size. */
+    /** This is set before the body is read, if the handler reads it as a stream and limits its size. */
     streamsBody: boolean
   }
 }

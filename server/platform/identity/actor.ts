@@ -32,7 +32,7 @@ export type Actor = {
 /** The caller with the operator's key, which manages organizations but has no access to their data. */
 export type ServiceActor = {
   kind: 'service'
-  /** Null for the key in the configuration. */
+  /** This is null for the key in the configuration. */
   keyId: string | null
   requestId: string
   /** The request ID that the caller sent, if any. */

@@ -9,7 +9,7 @@ import type { OutboundRequest } from './request.ts'
 export type BucketOptions = {
   bucket: string
   region: string
-  /** Null for AWS's own endpoint in the region. */
+  /** This is null for AWS's own endpoint in the region. */
   endpoint: string | null
   accessKeyId: string
   secretAccessKey: string

@@ -198,7 +198,7 @@ const openPatience = (
   giveUp: () => void,
 ) => {
   let leftMs = longestWaitMs
-  /** Set while waiting. */
+  /** This is set while waiting. */
   let waiting: { since: number; timer: NodeJS.Timeout } | undefined
   const begin = () => {
     waiting = { since: performance.now(), timer: setTimeout(giveUp, leftMs) }

@@ -9,7 +9,7 @@ export type OtelSpan = {
   /** The time in milliseconds since 1970, or Infinity if the span has none. */
   startMs: number
   endMs: number
-  /** Null if the span does not say how it ended. */
+  /** This is null if the span does not say how it ended. */
   failed: boolean | null
   /** Whether the conversation was spoken. */
   isVoice: boolean

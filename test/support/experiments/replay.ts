@@ -14,7 +14,7 @@ import {
 } from '../../../server/statistics/sums.ts'
 
 export type ReplayedObservation = {
-  /** Null if the conversation is its own unit. */
+  /** This is null if the conversation is its own unit. */
   unit: string | null
   arm: Arm
   value: number

@@ -7,7 +7,7 @@ import type { Provider } from '../../../transcripts/provider-calls/read-call.ts'
 
 type RunStatus = 'running' | 'completed' | 'failed' | 'cancelled'
 
-/** The counts of a run; each is also the name of its column. */
+/** The counts of a run. Each is also the name of its column. */
 const counters = ['listed', 'stored', 'filled', 'failed', 'unfinished', 'erased'] as const
 type Counter = (typeof counters)[number]
 

@@ -26,7 +26,7 @@ interface Of<Op extends string, Args> {
   start: number
   end: number
   input: string
-  /** Set once the node has been checked. */
+  /** This is set once the node has been checked. */
   checkedType?: CelType
   meta: {
     check: (checker: Checker, node: SyntaxNode, scope: unknown) => CelType

@@ -1,6 +1,6 @@
 /** Folds case, so that a plain search finds what a case-insensitive engine matches. */
 
-/** Letters with more than two forms, which lower case does not unify. */
+/** Letters with more than two forms, which `toLowerCase` does not unify. */
 const rareForms: Record<string, string> = {
   ſ: 's',
   ẛ: 'ṡ',

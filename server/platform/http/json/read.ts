@@ -25,7 +25,7 @@ const turnMs = 25
 export class JsonText {
   // The field is private, so that the bytes are not enumerated like properties.
   readonly #bytes: Uint8Array<ArrayBuffer>
-  /** Not set if the text was not scanned in detail. */
+  /** This is undefined if the text was not scanned in detail. */
   readonly #counts: JsonCounts | undefined
   constructor(bytes: Uint8Array<ArrayBuffer>, counts?: JsonCounts) {
     this.#bytes = bytes
