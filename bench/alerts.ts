@@ -24,7 +24,7 @@ const count = Number(process.argv[2] ?? 1_000_000)
 const ruleCount = 200
 const stepMs = 15_000
 const measuredMs = 15 * minuteMs
-/** The most processor time, in percent of one core. */
+/** The maximum processor time, in percent of one core. */
 const mostPercent = 5
 
 /** Returns a clock that moves in steps. It starts just before an hour's windows are compared with the previous ones. */

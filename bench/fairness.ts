@@ -23,7 +23,7 @@ import { openBenchDatabase } from './servers.ts'
 
 const asked = process.argv[2]
 const probes = 20
-/** The most unfinished exports of an organization. */
+/** The maximum number of unfinished exports of an organization. */
 const mostExports = 20
 
 const p95 = (values: number[]): number =>

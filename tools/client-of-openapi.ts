@@ -2,7 +2,7 @@
 
 import type { OpenApi, Operation } from './types-of-openapi.ts'
 
-/** These names for some segments of paths are shorter in the client. */
+/** Segments of paths that have shorter names in the client. */
 const shorter: Record<string, string> = { 'monitor-exports': 'exports' }
 
 /** Nouns in operation IDs that differ from the path, longest first. */

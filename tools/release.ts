@@ -115,7 +115,7 @@ const pack = (version: string, commit: string): string[] => {
   return [...files, 'SHA256SUMS']
 }
 
-/** Packs the release. The files must exist before the release is tagged, so undoes the version if packing fails. */
+/** Packs the release. The files must exist before the release is tagged, so the version is undone if packing fails. */
 const packOrUndo = (version: string): string[] => {
   try {
     return pack(version, 'HEAD')

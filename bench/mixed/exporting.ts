@@ -3,7 +3,7 @@ import type { MixedWorld } from './traffic.ts'
 
 export type Exported = { format: string; seconds: number; rows: number; bytes: number }
 
-/** The most calls that an export can have. */
+/** The maximum number of calls that an export can have. */
 const mostRows = 100_000
 
 /** Creates one export after the other and downloads each completely, alternating between the three formats. */

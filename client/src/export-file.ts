@@ -41,7 +41,7 @@ export type ExportedFile<M> = {
 
 const firstPollMs = 200
 const longestPollMs = 5_000
-/** The most consecutive attempts that receive no new byte. */
+/** The maximum number of consecutive attempts that receive no new byte. */
 const mostFailures = 6
 /** A connection without data for this long is dropped. */
 const silenceMs = 60_000

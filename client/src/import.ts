@@ -15,7 +15,7 @@ export type ImportOptions = RequestOptions & {
   concurrency?: number
 }
 
-/** The most characters in a request, unless a single conversation is larger. */
+/** The maximum number of characters in a request, unless a single conversation is larger. */
 const chunkLength = 4_000_000
 
 type Chunk<T> = { from: number; items: T[]; lines: string[]; repeatable: boolean }

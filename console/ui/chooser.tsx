@@ -15,7 +15,7 @@ type ChooserProps = {
   placeholder?: string
 }
 
-/** The most options to show at once. Typing narrows them down. */
+/** The maximum number of options to show at once. Typing narrows them down. */
 const maxShown = 100
 
 const Popup = ({ empty, isCut }: { empty: string; isCut: boolean }) => (

@@ -115,7 +115,8 @@ const stepOf = (
 }
 
 /**
- * Returns what follows from the readings. A pure function, because it runs before the transaction and again inside it.
+ * Returns what follows from the readings. This is a pure function, because it runs before the transaction and again
+ * inside it.
  */
 const planSteps = (
   readings: Reading[],
@@ -141,9 +142,9 @@ const planSteps = (
 
 type Firing = { rule: StoredRule; question: AlertQuestion; now: Date; course: Map<string, Chart> | undefined }
 
-/** The most incidents that one check opens. */
+/** The maximum number of incidents that one check opens. */
 const mostOpened = 50
-/** The most open incidents of a rule. Nobody would read more. */
+/** The maximum number of open incidents of a rule. Nobody would read more. */
 const mostOpen = 1_000
 
 const perform = async (

@@ -17,7 +17,7 @@ const pointCount = 24
 /** Returns how many windows a chart shows. Long windows change slowly and take longer to count. */
 const windowsDrawn = (windowMinutes: number): number => (windowMinutes <= 1_440 ? 6 : 2)
 
-/** The most groups times points. More rows would take too much memory. */
+/** The maximum product of groups and points. More rows would take too much memory. */
 const mostSums = 50_000
 
 const pointOf = (condition: MeasureCondition, sums: WindowSums) => {

@@ -12,7 +12,7 @@ const previewDays = 90
 const mostPeriods = 20_000
 const mostIncidents = 200
 const mostPoints = 500
-/** The most groups times periods. More rows would take too much memory. */
+/** The maximum product of groups and periods. More rows would take too much memory. */
 const mostSteps = 500_000
 
 type Incident = { key: string; openedAt: Date; resolvedAt: Date | null; value: number | null }

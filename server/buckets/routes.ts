@@ -22,8 +22,8 @@ import { Bucket, BucketCreate, BucketUpdate } from './schema.ts'
 import { defaults, drawnUntil, requireSound, selectsOtherwise, withGiven } from './settings.ts'
 
 /**
- * The most buckets of an organization, because each new conversation is checked against all of them. Concurrent
- * requests can exceed the limit slightly.
+ * The maximum number of buckets of an organization, because each new conversation is checked against all of them.
+ * Concurrent requests can exceed the limit slightly.
  */
 const mostBuckets = 100
 

@@ -5,7 +5,7 @@ import { connect } from './connect.ts'
 
 type Finding = Schemas['Finding']
 
-/** The most conversations to print. The console shows all of them. */
+/** The maximum number of conversations to print. The console shows all of them. */
 const mostConversations = 20
 
 const rowOf = ({ id, status, priority, conversationCount, updatedAt, title }: Finding): string[] => [

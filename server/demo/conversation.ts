@@ -13,7 +13,7 @@ export type Maker = {
   seed: number
   /** The last conversation ends just before this time. */
   anchor: Date
-  /** Number of days before the anchor with conversations. */
+  /** The number of days before the anchor that have conversations. */
   days: number
   companies: readonly { id: string; name: string }[]
 }

@@ -21,7 +21,7 @@ export type RuleTask = {
 
 const ruleEvaluator = 'rule'
 
-/** The most characters of text in one part, which is a few long transcripts or many short ones. */
+/** The maximum number of characters of text in one part, which is a few long transcripts or many short ones. */
 const mostCharacters = 16_000_000
 const mostSubjects = 500
 

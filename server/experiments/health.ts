@@ -9,7 +9,9 @@ import type { DimensionSplit } from './observations/queries.ts'
 import type { StoredExperiment } from './queries.ts'
 
 const rateDays = 7
-/** The most values of a property to show. If there are more, those with the most conversations are shown. */
+/**
+ * The maximum number of values of a property to show. If there are more, those with the most conversations are shown.
+ */
 const mostShown = 50
 /** The significance level is low because the test is repeated often. */
 const differsBelow = 0.0001

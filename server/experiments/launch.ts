@@ -60,7 +60,10 @@ const outcomesOf = (monitors: Monitor[], primaryId: string, groupIds: string[]):
     ...measureOf(monitor),
   }))
 
-/** The most running experiments of an agent, because each of its conversations costs something for every experiment. */
+/**
+ * The maximum number of running experiments of an agent, because each of its conversations costs something for every
+ * experiment.
+ */
 const mostRunning = 20
 
 type LaunchDeps = Pick<Deps, 'clock' | 'jobs' | 'config' | 'baseUrl' | 'reactions'>

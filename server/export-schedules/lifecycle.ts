@@ -45,8 +45,6 @@ const publishSchedule = (trx: Db, org: OrgId, id: string) =>
     { resource: 'health', kind: 'updated' },
   )
 
-// Starting
-
 /** Returns an ID that is always the same for a time of a schedule, so that a run only ever creates one export. */
 const operationIdOf = (scheduleId: string, plannedFor: Date): string => {
   const hex = createHash('sha256').update(`${scheduleId} ${plannedFor.toISOString()}`).digest('hex')
@@ -156,8 +154,6 @@ export const startDueRun = async (deps: Deps, trx: Db, org: OrgId, id: string): 
   if (obstacle === undefined) await makeRun(deps, trx, org, { schedule, plannedFor, isManual: false })
 }
 
-// What happens after the export
-
 /**
  * Continues a run in the transaction that ends its export. The webhook event is queued there too, and delivered
  * separately.
@@ -184,8 +180,6 @@ export const followExport = async (
   await publishSchedule(trx, org, schedule.id)
   await deps.jobs.enqueue(trx, deliverRun, { organizationId: org, runId: run.id })
 }
-
-// Delivering
 
 const endDelivery = async (
   deps: Deps,
@@ -245,8 +239,6 @@ export const deliverRun = defineJob({
     if (run) await endDelivery(deps, trx, { org, run }, text + mayLie(run))
   },
 })
-
-// Ending
 
 /** After this many failed runs in a row, a schedule is paused. */
 const mostFailures = 5

@@ -53,8 +53,6 @@ const moves: Record<ExportStatus, ExportStatus[]> = {
 
 export const canMove = (from: ExportStatus, to: ExportStatus): boolean => moves[from].includes(to)
 
-// Creating
-
 const mostUnfinished = 20
 
 /** `config` is normalized and includes defaults, so a repeated request has the same one. */
@@ -142,8 +140,6 @@ export const createExport = async (
   })
 }
 
-// Starting
-
 /** How many exports of an organization run at once. Others wait, and block no other organization. */
 const atOnce = 2
 
@@ -155,8 +151,6 @@ const startNext = async ({ jobs, clock }: Pick<Deps, 'jobs' | 'clock'>, trx: Db,
     await jobs.enqueue(trx, generateExport, { organizationId: org, exportId: id })
   }
 }
-
-// Ending
 
 const keptDays = 30
 
@@ -223,8 +217,6 @@ export const endByHand = (deps: Deps, actor: Actor, { id, experimentId }: Export
     const kind = auditedKind(held)
     await recordAudit(trx, actor, `${kind}.delete`, { type: kind, id: held.id })
   })
-
-// Writing
 
 /**
  * The operator can configure any limit. But timers are limited to 24 days, and the job's own timeout must never be the
@@ -312,8 +304,6 @@ export const generateExport = defineJob({
     if (held) await endExport(deps, trx, org, held, { status: 'failed', errorCode: errorCodeOf(error) })
   },
 })
-
-// Expiring
 
 const batch = 100
 

@@ -3,7 +3,7 @@ import type { Selection } from './queries.ts'
 
 /** Describes in words what a filter selects. */
 
-/** The most names to list. If there are more, the rest are counted. */
+/** The maximum number of names to list. If there are more, the rest are counted. */
 const maxNamed = 5
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']

@@ -14,8 +14,8 @@ import { findFindingOfMonitor, insertFinding, moveFinding } from './queries.ts'
 const findingTypes = { monitorSpike: 1, experimentHealth: 2 }
 
 /**
- * The most conversations to attach to a spike. One that lasts for weeks would otherwise collect all affected
- * conversations.
+ * The maximum number of conversations to attach to a spike. One that lasts for weeks would otherwise collect all
+ * affected conversations.
  */
 const mostGathered = 500
 

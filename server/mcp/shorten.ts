@@ -7,9 +7,9 @@ import { isObject } from '../platform/is-object.ts'
 type Json = Record<string, unknown>
 export type Shorten = (answer: Json, args: Json) => Json
 
-/** The most characters of a text. */
+/** The maximum number of characters of a text. */
 const mostCharacters = 2_000
-/** The most characters of a response, which is about 15,000 tokens. */
+/** The maximum number of characters of a response, which is about 15,000 tokens. */
 const mostInAll = 60_000
 /** The characters of a response that are reserved for the note on how to continue. */
 const noteCharacters = 400

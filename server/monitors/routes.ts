@@ -22,8 +22,8 @@ import { Monitor, MonitorCreate, MonitorQuery, MonitorUpdate, MonitorVersion } f
 import { nextVersion } from './versions.ts'
 
 /**
- * The most monitors of an organization, because each can run on every conversation. Concurrent requests can exceed the
- * limit slightly.
+ * The maximum number of monitors of an organization, because each can run on every conversation. Concurrent requests
+ * can exceed the limit slightly.
  */
 const mostMonitors = 500
 

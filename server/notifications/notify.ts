@@ -8,7 +8,7 @@ import { describeNotifications } from './describe.ts'
 import { type Channels, type NotificationKind, preferencesOf } from './preferences.ts'
 import { insertNotifications, listRecipients, type Recipient, type StoredNotification } from './queries.ts'
 
-/** The most immediate emails that others can cause for a person. The console still shows everything. */
+/** The maximum number of immediate emails that others can cause for a person. The console still shows everything. */
 const mostEmailsAnHour = 60
 
 type Cause = {
@@ -72,7 +72,7 @@ export const notify = async (deps: Deps, trx: Db, org: OrgId, cause: Cause): Pro
   await deps.reactions.notificationsStored(trx, org, { notifications: inserted })
 }
 
-/** The most recipients of one email. */
+/** The maximum number of recipients of one email. */
 const atOnce = 100
 
 type Email = {

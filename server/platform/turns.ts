@@ -12,8 +12,8 @@ export type TurnsOptions = {
   /** How many slots one owner can have. By default, it can have all of them. */
   perOwner?: number
   /**
-   * The most waiting requests, for all owners together. An owner only gets another place in the queue while more are
-   * free than it has, so a single owner fills half of the queue, and another one can still enter.
+   * The maximum number of waiting requests, for all owners together. An owner only gets another place in the queue
+   * while more are free than it has, so a single owner fills half of the queue, and another one can still enter.
    */
   line?: number
 }

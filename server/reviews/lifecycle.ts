@@ -47,8 +47,6 @@ const moves: Record<ReviewStatus, ReviewStatus[]> = {
 
 export const canMove = (from: ReviewStatus, to: ReviewStatus): boolean => moves[from].includes(to)
 
-// Locking
-
 export type LockedReview = { review: StoredReview; bucket: StoredBucket | undefined }
 
 /** Locks a review and its bucket against changes until the transaction ends. */
@@ -77,8 +75,6 @@ const settle = async (trx: Db, org: OrgId, { bucketId, conversationId }: StoredR
   await settleConversations(trx, org, [conversationId], now)
   if (bucketId !== null) await publishChanges(trx, org, { resource: 'buckets', kind: 'updated', ids: [bucketId] })
 }
-
-// Leases
 
 const leaseMs = 30 * 60 * 1_000
 
@@ -130,8 +126,6 @@ export const releaseReview = async (
   await recordAudit(trx, actor, 'review.release', { type: 'review', id: review.id })
   return getReview(trx, actor.org, review.id, now)
 }
-
-// Claiming
 
 type Claim = { bucketId: string; userId: string; now: Date }
 
@@ -192,8 +186,6 @@ export const claimNext = async (
   }
 }
 
-// Creating, changing, completing
-
 type ChangeDeps = Pick<Deps, 'jobs' | 'clock'>
 
 /** Completes a review, so that it counts, and sends the event to subscribers. */
@@ -230,7 +222,7 @@ export const changeReview = async (deps: ChangeDeps, trx: Db, actor: Actor, held
   return complete(deps, trx, org, id, now)
 }
 
-/** The most reviews of a conversation, in and outside of buckets. */
+/** The maximum number of reviews of a conversation, in and outside of buckets. */
 const mostReviews = 200
 
 /** Creates a review outside of buckets, including its judgments. */
@@ -255,8 +247,6 @@ export const createReview = async (
   await recordAudit(trx, actor, 'review.create', { type: 'review', id })
   return changeReview(deps, trx, actor, { review, bucket: undefined }, change)
 }
-
-// Lapsing
 
 const batchSize = 500
 

@@ -12,7 +12,7 @@ const deepest = 20
 const mostNodes = 10_000
 const mostMarks = 20
 const mostBytes = 256 * 1_024
-/** The most errors to report. */
+/** The maximum number of errors to report. */
 const mostIssues = 20
 const deepestValue = 5
 

@@ -8,7 +8,10 @@ type Node = { type: string; text?: string; attrs?: Record<string, unknown>; mark
 const options = { html: false, linkify: false }
 const [reader, readerWithoutTables] = [new MarkdownIt(options), new MarkdownIt(options).disable('table')]
 
-/** The most cells of a document, because even a row of one character gets as many cells as its table is wide. */
+/**
+ * The maximum number of cells of a document, because even a row of one character gets as many cells as its table is
+ * wide.
+ */
 const mostCells = 5_000
 
 const readerFor = (markdown: string) => {

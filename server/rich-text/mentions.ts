@@ -1,6 +1,6 @@
 import type { RichNode, RichText } from './check.ts'
 
-/** The most people that a document can notify. Further mentions are ignored. */
+/** The maximum number of people that a document can notify. Further mentions are ignored. */
 const mostMentioned = 50
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

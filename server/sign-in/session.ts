@@ -38,7 +38,7 @@ export const shownSession = ({ userId, email, name, org }: SessionUser) => ({
 type Opening = {
   /** The organization in which the session starts. By default, this is the first one that the person has joined. */
   org?: OrgId
-  /** The name of the sign-in in the audit log. Not set if the request records something else. */
+  /** The name of the sign-in in the audit log. It is undefined if the request records something else. */
   action?: string
 }
 

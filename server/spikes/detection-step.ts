@@ -21,7 +21,7 @@ import {
 const closingHours = 2
 /** Older results do not belong to the history. */
 const historyHours = 56 * 24
-/** The most hours that one transaction reads. */
+/** The maximum number of hours that one transaction reads. */
 const hoursOfStep = 7 * 24
 /** If a spike ended earlier than this, it is not reported. */
 const newsHours = 7 * 24

@@ -34,7 +34,7 @@ export type ArmEstimates = {
   b: ArmEstimate
   /** The covariance of the two means, which results from units in both arms. */
   covariance: number
-  /** b − a. */
+  /** The difference b − a. */
   difference: number | null
   /** Whether every unit has one observation. */
   single: boolean

@@ -25,10 +25,11 @@ const mergeMs = 500
 const heartbeatSeconds = 20
 const healthSeconds = 60
 /**
- * The most bytes that a reader can leave unread. A reader with more is disconnected, and catches up when it reconnects.
+ * The maximum number of bytes that a reader can leave unread. A reader with more is disconnected, and catches up when
+ * it reconnects.
  */
 const mostUnread = 64 * 1024
-/** The most notifications of an organization that can wait to be written. */
+/** The maximum number of notifications of an organization that can wait to be written. */
 const mostPending = 1_000
 /** How long an organization without streams is remembered for readers who reconnect. */
 const keptMs = 2 * 60_000
@@ -97,14 +98,17 @@ const isAboutBlindness = ({ changes }: Notice): boolean =>
   changes.some(({ resource }) => resource === 'reviews' || resource === 'buckets')
 
 /**
- * Sent after a person submitted a blind review. These resources may be outdated, because changes were hidden until
- * then.
+ * Events that are sent after a person submitted a blind review. These resources may be outdated, because changes were
+ * hidden until then.
  */
 const unhidden: StreamEvent[] = (['results', 'reviews'] as const)
   .filter((resource) => ruleOf(resource).hiddenFromBlind)
   .map((resource) => ({ kind: 'updated', resource }))
 
-/** The most events in one write. If a client has to request more than this, it can as well request everything. */
+/**
+ * The maximum number of events in one write. If a client has to request more than this, it may as well request
+ * everything.
+ */
 const mostEvents = 500
 
 const eventsFor = (audience: Audience, changes: Change[]): StreamEvent[] => {
@@ -154,8 +158,6 @@ export const openStreams = async (options: Options): Promise<Streams> => {
     registers: [metrics.registry],
   })
 
-  // Admission
-
   const reserve = ({ org, userId }: Actor): (() => void) => {
     if (draining) throw full('This process is stopping. Reconnect to reach another one.')
     const person = `${org} ${userId}`
@@ -200,8 +202,6 @@ export const openStreams = async (options: Options): Promise<Streams> => {
     ticking ??= setInterval(tick, 1_000).unref()
     return topic
   }
-
-  // Writing
 
   const remove = (topic: Topic, stream: Stream): void => {
     if (!topic.streams.delete(stream)) return
@@ -330,8 +330,6 @@ export const openStreams = async (options: Options): Promise<Streams> => {
     }
   }
 
-  // Access
-
   const toCheck = new Map<Stream, Topic>()
   /** Resolves when the access of all uncertain readers is known. Nothing is written until then. */
   let checking: Promise<unknown> | undefined
@@ -373,8 +371,6 @@ export const openStreams = async (options: Options): Promise<Streams> => {
     }
   }
 
-  // Time
-
   const beat = (): void => {
     const now = clock.now()
     for (const stream of slots[second % heartbeatSeconds] ?? []) {
@@ -410,8 +406,6 @@ export const openStreams = async (options: Options): Promise<Streams> => {
     clearInterval(ticking)
     ticking = undefined
   }
-
-  // Opening
 
   const catchUp = (topic: Topic, stream: Stream): void => {
     const { lastEventId } = stream

@@ -155,19 +155,19 @@ type NumberMatch = { start: number; end: number; marker: string }
 const findKind = (text: string, run: Group[], kind: Kind, found: NumberMatch[]): Group[][] => {
   const left: Group[][] = [[]]
   for (let at = 0; at < run.length; ) {
-    const first = run[at] as Group // at is within the run
+    const first = run[at] as Group // `at` is an index of the run
     const before = text.slice(Math.max(0, first.start - 2), first.start)
     let digits = ''
     let length = 0
     while (at + length < run.length) {
-      const next = run[at + length] as Group // as above
+      const next = run[at + length] as Group // This is an index of the run, too
       if (digits.length + next.digits.length > kind.maxDigits) break
       digits += next.digits
       length++
     }
     while (length > 0 && !kind.fits(run.slice(at, at + length), digits, before)) {
       length--
-      digits = digits.slice(0, -(run[at + length] as Group).digits.length) // as above
+      digits = digits.slice(0, -(run[at + length] as Group).digits.length) // This is an index of the run, too
     }
     if (length === 0) {
       left.at(-1)?.push(first)
@@ -175,7 +175,7 @@ const findKind = (text: string, run: Group[], kind: Kind, found: NumberMatch[]):
       continue
     }
     const lead = /[+＋]?\(?$/.exec(before)?.[0].length ?? 0
-    const end = (run[at + length - 1] as Group).end // as above
+    const end = (run[at + length - 1] as Group).end // This is an index of the run, too
     found.push({ start: first.start - lead, end, marker: kind.marker })
     left.push([])
     at += length

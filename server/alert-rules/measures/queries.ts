@@ -32,7 +32,7 @@ type Asked = {
   groupBy: GroupBy | null
   /** The starts of the periods, and the end of the last one. */
   bounds: Date[]
-  /** The most pairs of a group and a period to return. */
+  /** The maximum number of pairs of a group and a period to return. */
   limit?: number
 }
 
@@ -196,7 +196,7 @@ const selectLatestStart = (db: Db, org: OrgId, { selection, since, now }: Recent
     .orderBy('conversations.started_at', 'desc')
     .limit(1)
 
-/** Returns the start of the latest conversation since then, undefined if there was none. */
+/** Returns the start of the latest conversation since then, or undefined if there was none. */
 export const findLatestStart = async (db: Db, org: OrgId, recent: Recent): Promise<Date | undefined> =>
   (await selectLatestStart(db, org, recent).executeTakeFirst())?.at
 

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { EarshotError } from '../../../client/src/errors.ts'
 import type { Remote } from './remote.ts'
 
-/** The most failures in a row without a new byte. */
+/** The maximum number of failures in a row without a new byte. */
 const mostFailures = 6
 
 export class Damaged extends Error {}

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Earshot, EarshotError, type RequestOptions } from '../../../client/src/earshot.ts'
 import type { WantedVersion } from './bodies.ts'
 
-/** The most agents or versions to remember. Beyond that, they are looked up again. */
+/** The maximum number of agents or versions to remember. Beyond that, they are looked up again. */
 const mostKept = 10_000
 
 /** Finds or creates the versions of labels, each only once. */

@@ -52,7 +52,7 @@ const prepareAll = async (
     let since = performance.now()
     while (next < given.length) {
       const index = next++
-      items[index] = await prepareOne(given[index] as Incoming) // next is within the list
+      items[index] = await prepareOne(given[index] as Incoming) // The loop ends after the last index
       if (performance.now() - since < 10) continue
       await setImmediate()
       since = performance.now()

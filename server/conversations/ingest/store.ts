@@ -76,7 +76,7 @@ const transcriptRow = ({ state }: Slot): TranscriptRow[] => {
   return [{ conversationId: state.id, ...transcript }]
 }
 
-/** The most characters of transcripts in one statement. Indexing the words of more text takes seconds. */
+/** The maximum number of characters of transcripts in one statement. Indexing the words of more text takes seconds. */
 const statementLength = 2 * 1024 * 1024
 
 const statementsOf = (rows: TranscriptRow[]): TranscriptRow[][] => {

@@ -11,7 +11,10 @@ import { type GivenTranscript, giveTranscript, type IngestHints, type ReadTransc
 
 /** Reads short incoming content directly, and long content in a thread. */
 
-/** The most characters that are read directly. Reading the worst text of this length takes a few milliseconds. */
+/**
+ * The maximum number of characters that are read directly. Reading the worst text of this length takes a few
+ * milliseconds.
+ */
 const shortLength = 16 * 1024
 /** The limit for redacted content, which takes longer. */
 const shortRedacted = 2 * 1024

@@ -3,10 +3,10 @@ import { Closed, Nullable } from '../../platform/http/schemas.ts'
 
 /** The schema of a metric, whether it is sent on its own, in a batch, or with its conversation. */
 
-/** The most metrics of a conversation. */
+/** The maximum number of metrics of a conversation. */
 export const maxKeys = 200
 
-/** The most characters of a value. */
+/** The maximum number of characters of a value. */
 export const longestValue = 10_000
 export const longestComment = 2_000
 

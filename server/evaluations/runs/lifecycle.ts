@@ -205,7 +205,7 @@ export const evaluateRun = defineJob({
   concurrency: 8,
   retryLimit: 20,
   retryDelaySeconds: 2,
-  // A page of judges can wait for its endpoint.
+  // A judge may wait a long time for its endpoint.
   timeoutSeconds: 60 * 60,
   run: async (deps: EvaluationDeps, { organizationId, runId, resumes }, attempt) => {
     const org = organizationId

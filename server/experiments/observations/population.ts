@@ -7,7 +7,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Arm } from '../../statistics/sums.ts'
 import { type CohortFilter, parseCohort } from '../cohort.ts'
 
-/** The properties of an experiment that decide this. */
+/** The properties of an experiment that decide which conversations belong to it. */
 export type Measuring = {
   agentId: string
   armAVersionId: string

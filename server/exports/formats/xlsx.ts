@@ -14,7 +14,7 @@ import {
 } from './xlsx-parts.ts'
 import { aboutSheet, callsSheet, filterArea, type Written } from './xlsx-sheets.ts'
 
-/** Sizes in bytes. Larger chunks mean fewer switches between this thread and the one that compresses. */
+/** The sizes are in bytes. Larger chunks mean fewer switches between this thread and the one that compresses. */
 const streams = { highWaterMark: 2 ** 21, chunkSize: 2 ** 19 }
 
 /** All entries have this date, so that the same export always results in the same file. */

@@ -32,9 +32,9 @@ export type ObservationOrder = FileOrder & {
 /** `sha256` is in base64, as `Repr-Digest` requires. */
 export type Generated = { rows: number; bytes: number; sha256: string }
 
-/** The most calls in an export, after all filters. */
+/** The maximum number of calls in an export, after all filters. */
 export const maxCalls = 100_000
-/** The most conversations of an experiment in an export. An Excel sheet has at most 1,048,576 rows. */
+/** The maximum number of conversations of an experiment in an export. An Excel sheet has at most 1,048,576 rows. */
 export const maxObserved = 1_000_000
 
 export class TooManyCalls extends Error {

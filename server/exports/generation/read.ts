@@ -14,7 +14,10 @@ import {
 import { collectResults } from './results.ts'
 import { openSource, type Size } from './sources.ts'
 
-/** The most text in a slice. Ordinary texts are far below this. A slice of very long texts has fewer rows. */
+/**
+ * The maximum number of bytes of text in a slice. Ordinary texts are far below this. A slice of very long texts has
+ * fewer rows.
+ */
 const maxBytes = 32 * 1024 * 1024
 
 /**
@@ -25,7 +28,7 @@ const sparseShare = 0.04
 
 export type ReadLimits = {
   rowsPerSlice: number
-  /** The most rows in total. Reading fails if there are more. */
+  /** The maximum number of rows in total. Reading fails if there are more. */
   maxRows?: number
   maxBytes?: number
 }

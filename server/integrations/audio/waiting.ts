@@ -13,7 +13,7 @@ import { findWaiting, insertWaiting, takeWaiting } from './queries.ts'
 
 type JobDeps = Pick<Deps, 'jobs'>
 
-/** The most waiting recordings of an organization. Concurrent requests can exceed it slightly. */
+/** The maximum number of waiting recordings of an organization. Concurrent requests can exceed it slightly. */
 const mostWaiting = { count: 1_000, bytes: 8 * 1024 ** 3 }
 
 const unfound = (status: SettledDelivery['status'], reason: string | null = null): SettledDelivery => ({

@@ -127,8 +127,8 @@ const hexOf = (base64: unknown): string =>
   typeof base64 === 'string' ? Buffer.from(base64, 'base64').toString('hex') : ''
 
 /**
- * The most messages in a request. An empty message has only two bytes, but reading it creates hundreds of objects. By
- * default, exporters send far fewer.
+ * The maximum number of messages in a request. An empty message has only two bytes, but reading it creates hundreds of
+ * objects. By default, exporters send far fewer.
  */
 const mostMessages = 500_000
 

@@ -5,7 +5,7 @@ import type { Page } from '../../platform/http/paging.ts'
 
 type NewSpan = { traceId: string; spanId: string; conversationKey: string | null; text: string }
 
-/** The most characters in one statement. Writing more would block others. */
+/** The maximum number of characters in one statement. Writing more would block others. */
 const statementLength = 1024 * 1024
 
 const statementsOf = (spans: NewSpan[]): NewSpan[][] => {

@@ -16,12 +16,12 @@ export const longestCallMs = 24 * hourMs
 /** The number of requests in a job, and the pause before the next job. This results in 120 requests a minute. */
 export const requestsAJob = 60
 export const pauseSeconds = 30
-/** The most pages of a run. The next run continues there. */
+/** The maximum number of pages of a run. The next run continues there. */
 export const mostPages = 5_000
-/** The most items on a page, although at most a hundred are requested, and the most characters of a cursor. */
+/** The maximum number of items on a page, although at most a hundred are requested, and of characters in a cursor. */
 export const mostOnAPage = 1_000
 export const longestCursor = 10_000
-/** The most calls that one run fetches again because they could not be stored. */
+/** The maximum number of calls that one run fetches again because they could not be stored. */
 export const retriedARun = 500
 /** With more gaps than this, something is wrong that retrying does not fix. */
 export const mostGaps = 10_000

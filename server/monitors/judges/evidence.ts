@@ -6,7 +6,9 @@ export type Evidence = { turn: number; quote: string }
 
 const mostQuotes = 10
 const longestQuote = 500
-/** The most quotes to check, because a manipulated model can send thousands, and each has to be searched. */
+/**
+ * The maximum number of quotes to check, because a manipulated model can send thousands, and each has to be searched.
+ */
 const mostLookedFor = 50
 
 /** Normalizes a text to composed characters and single spaces. */

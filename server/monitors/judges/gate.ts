@@ -14,7 +14,7 @@ export type Timing = {
 
 type GateOptions = Timing & {
   concurrency: number
-  /** The most attempts of a request. */
+  /** The maximum number of attempts of a request. */
   attempts: number
 }
 

@@ -50,14 +50,14 @@ describe('saving a rule', () => {
     ['turns.by("user").size() > 0', 'line 1, column 10: "user" is not a speaker; use agent, customer'],
     ['conversation.startedAt.getHours("Berlin") < 8', 'line 1, column 33: this is not a time zone; use an IANA name'],
     ['conversation.startedAt.getHours("+02:00") < 8', 'line 1, column 33: this is not a time zone'],
-    // Invalid patterns
+    // These patterns are invalid.
     ['turns.mentions("(a")', 'line 1, column 16: the pattern is invalid: missing closing ): `(a`'],
     ['true ||\nturns.mentions(r"(?<=a)b")', 'line 2, column 16: the pattern is invalid'],
     ['turns[0].text.matches("a{1001}")', 'line 1, column 23: the pattern repeats more than 1000 times'],
     ['turns.mentions(metadata.words)', 'line 1, column 16: a pattern must be a string literal'],
     ['metadata.a.matches(metadata.b)', 'line 1, column 20: a pattern must be a string literal'],
     ['signals.mentions("a")', 'line 1, column 1: mentions is a function of turns, a turn, or a string, not of Signals'],
-    // Invalid syntax
+    // The syntax of these expressions is invalid.
     ['1 +', 'line 1, column 4: unexpected end'],
     ['(true', 'line 1, column 6: expected ), got the end'],
     ['true true', 'line 1, column 6: unexpected true'],

@@ -7,7 +7,7 @@ import { type TurnList, turnValuesOf } from './turns.ts'
 /** Presents a conversation to rules. Each part is created when the first rule reads it, and all rules share it. */
 
 const mostTurns = 10_000
-/** The most characters of JSON text. Its parsed form can need about thirty times as many bytes. */
+/** The maximum number of characters of JSON text. Its parsed form can need about thirty times as many bytes. */
 const mostCharacters = 5_000_000
 
 /** The parsed content of `facts`. */

@@ -16,7 +16,7 @@ import { writeDigest } from './write.ts'
 
 const batch = 100
 
-/** The most notifications that a digest lists. The others are in the inbox. */
+/** The maximum number of notifications that a digest lists. The others are in the inbox. */
 const mostNotifications = 30
 
 type Period = { since: Date; until: Date }
@@ -31,7 +31,7 @@ async function* peopleOf(db: Db, org: OrgId, now: Date, after: string | undefine
   for await (const { id } of eachOfPages(batch, (page) => listDue(db, org, now, page), after)) yield { id, summaries }
 }
 
-/** Sent in place of a summary that takes too long. It would take as long a minute later, and nobody would get a digest. */
+/** Replaces a summary that takes too long. It would take as long a minute later, and nobody would get a digest. */
 const missingSummary: Section = {
   title: 'Summary',
   lines: [{ text: 'The summary of this period took too long to compute.', path: '/' }],

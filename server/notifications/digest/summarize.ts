@@ -13,10 +13,10 @@ type Period = { since: Date; until: Date }
 export type Line = { text: string; path: string }
 export type Section = { title: string; lines: Line[] }
 
-/** The most lines in each section. */
+/** The maximum number of lines in each section. */
 const mostLines = 5
 const mostMonitors = 200
-/** The most experiments to read, newest first. Only those with news are listed. */
+/** The maximum number of experiments to read, newest first. Only those with news are listed. */
 const mostExperiments = 200
 /** The longest period. After an outage, it would otherwise be longer than anyone wants to read about. */
 const longestMs = 31 * dayMs

@@ -41,7 +41,7 @@ export type S3Options = {
   sweeps?: Sweeps | undefined
 }
 
-/** Two parts are in memory at a time. The most parts of an upload, 10,000, contain 80 GiB. */
+/** Two parts are in memory at a time. An upload can have 10,000 parts, which contain 80 GiB. */
 const partsAtOnce = 2
 const partBytes = mostBuffered / partsAtOnce
 /** The longest time that S3 allows for signed links. */

@@ -59,7 +59,7 @@ export const copyCluster = async (
   client.on('error', () => {})
   await client.connect()
   try {
-    // The slot prevents that the log is recycled during the backup. It disappears when this session ends.
+    // The slot keeps the log from being recycled during the backup. It disappears when this session ends.
     await client.query(`SELECT pg_create_physical_replication_slot('backup_${process.pid}', true, true)`)
     await client.query(`SELECT pg_backup_start('earshot backup', true)`)
     await copyFolder(folder, target, '', copy)

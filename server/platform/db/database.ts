@@ -67,7 +67,7 @@ type RunAlone = (text: string, values: unknown[]) => Promise<pg.QueryResult>
 const runners = new WeakMap<Db, RunAlone>()
 
 /**
- * Returns a function that runs a single statement on any connection, the fastest way. Returns undefined for a
+ * Returns a function that runs a single statement on any connection, in the fastest way. Returns undefined for a
  * transaction, which has its own connection.
  */
 export const runnerOf = (db: Db): RunAlone | undefined => runners.get(db)

@@ -11,11 +11,11 @@ const slice =
       .orderBy(sql.ref(column), order)
       .limit(limit)
 
-/** Selects a page in descending order, with one more row if there is another page. For `$call` of a query. */
+/** Selects a page in descending order, with one more row if there is another page. Queries pass it to `$call`. */
 export const newestFirst = (column: string, { limit, after }: Page) => slice(column, 'desc', limit + 1, after)
 
-/** Selects a page in ascending order, with one more row if there is another page. For `$call` of a query. */
+/** Selects a page in ascending order, with one more row if there is another page. Queries pass it to `$call`. */
 export const oldestFirst = (column: string, { limit, after }: Page) => slice(column, 'asc', limit + 1, after)
 
-/** Selects the next rows when reading a table in parts. For `$call` of a query. */
+/** Selects the next rows when reading a table in parts. Queries pass it to `$call`. */
 export const nextRows = (column: string, { limit, after }: Page) => slice(column, 'asc', limit, after)

@@ -148,7 +148,7 @@ const readDocument = (
     : readJson(bytes, reading)
 }
 
-/** The most items in the JSON form of a batch. */
+/** The maximum number of items in the JSON form of a batch. */
 const mostListItems = 1_000
 
 export const addBodyParser = (app: FastifyInstance, { documentBytes }: { documentBytes: number }): void => {

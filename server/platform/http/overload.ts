@@ -1,7 +1,7 @@
 import type { Database } from '../db/database.ts'
 import { ApiError } from '../errors.ts'
 
-/** The most requests that can wait for a database connection. More would only time out while they wait. */
+/** The maximum number of requests that can wait for a database connection. More would only time out while they wait. */
 const maxWaiting = 1_000
 /** If the event loop repeatedly takes longer than this, new work makes everything slower. */
 const maxTurnMs = 1_500

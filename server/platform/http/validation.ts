@@ -5,7 +5,7 @@ import { ApiError, type Issue } from '../errors.ts'
 import { coercing, compileLater, compileStrict } from '../json-schema.ts'
 import type { JsonSchema } from './examples.ts'
 
-/** The most issues in a response, because nobody reads more. */
+/** The maximum number of issues in a response, because nobody reads more. */
 export const maxIssues = 100
 
 /** Turns the pointer `/config/monitors/0/id` into `config.monitors[0].id`. */

@@ -1,6 +1,6 @@
 /** How long permissions are cached, in case the notification of a change is lost. */
 const trustMs = 5_000
-/** The most entries. Unknown callers are cached too, so without a limit, their number would grow. */
+/** The maximum number of entries. Unknown callers are cached too, so without a limit, their number would grow. */
 const maxEntries = 20_000
 
 type Options<T> = {

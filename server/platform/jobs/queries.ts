@@ -207,8 +207,8 @@ export const buryAttempt = (trx: Db, claim: Claim, message: string) =>
   endAttempt(trx, claim, sql`state = 'dead', ended_at = now(), error = ${message}`)
 
 /**
- * Returns all active jobs to the queue. Only for a process that is the only worker, because a dead process must have
- * left them behind.
+ * Returns all active jobs to the queue. Only the sole worker may call this, because a dead process must have left the
+ * jobs behind.
  */
 export const returnAllActive = async (db: Db): Promise<number> => {
   const { rows } = await sql`

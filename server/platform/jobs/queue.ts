@@ -72,7 +72,7 @@ export type Jobs = {
   stop: (options: { timeoutMs: number }) => Promise<void>
   /** Returns whether this process works and has its connection for taking jobs. */
   isWorking: () => boolean
-  /** Runs the due jobs in this process, one after the other, until none is left. For tests and commands. */
+  /** Runs the due jobs in this process, one after the other, until none is left. Tests and commands use this. */
   drain: <D>(jobs: Job<D>[], deps: D, options?: DrainOptions) => Promise<AttemptOutcome[]>
   listDead: (options: { limit: number; after?: { diedAt: Date; id: string } }) => Promise<DeadJob[]>
   retryDead: (ids: string[] | 'all') => Promise<string[]>

@@ -8,7 +8,7 @@ import { shareOut } from './share-out.ts'
 const beforeAll = '00000000-0000-0000-0000-000000000000'
 
 export type Room = {
-  /** The most jobs to take. */
+  /** The maximum number of jobs to take. */
   free: number
   /** The number of running attempts in this process, by organization. */
   running: ReadonlyMap<OrgId, number>

@@ -44,7 +44,7 @@ export class BucketError extends Error {
   }
 }
 
-/** Two parts are in memory at a time. The most parts of an upload, 10,000, contain 80 GiB. */
+/** Two parts are in memory at a time. An upload can have 10,000 parts, which contain 80 GiB. */
 const partBytes = 8 * 1024 * 1024
 const requestMs = 120_000
 /** A bucket that hangs or is very slow only occupies a slot of its organization for a limited time. */
@@ -217,7 +217,7 @@ export const openBucket = async (outbound: Outbound, options: BucketOptions): Pr
     let uploadId: string | undefined
     try {
       for await (const { body, isLast } of partsOf(stream, hash)) {
-        // The SDK expects that a handler checks the signal, but this one has its own timeout.
+        // The SDK expects a handler to check the signal, but this one has its own timeout.
         abortSignal.throwIfAborted()
         if (isLast && uploadId === undefined) {
           checkSource()

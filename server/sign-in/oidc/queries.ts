@@ -14,8 +14,8 @@ export const findUserOfIdentity = (db: Db, { issuer, subject }: Subject) =>
     .executeTakeFirst()
 
 /**
- * Finds the person with an address, and prevents that identities are linked to them until the transaction ends. The
- * lock is not on the row, because every node of a cluster has a copy of it.
+ * Finds the person with an address, and keeps identities from being linked to them until the transaction ends. The lock
+ * is not on the row, because every node of a cluster has a copy of it.
  */
 export const lockUserByEmail = async (trx: Db, email: string) => {
   const address = email.toLowerCase()

@@ -26,8 +26,8 @@ export const spend = (amount: number): void => {
 }
 
 /**
- * The most comparisons of a search, which compares nearly all of a text at each position of another in the worst case.
- * It is one call of the engine, which nothing can interrupt, and takes about 0.3 s at most.
+ * The maximum number of comparisons of a search, which compares nearly all of a text at each position of another in the
+ * worst case. It is one call of the engine, which nothing can interrupt, and takes about 0.3 s at most.
  */
 const mostCompared = 1_000_000_000
 

@@ -26,7 +26,7 @@ const typeWords: Record<string, string> = {
   'google.protobuf.Duration': 'duration',
 }
 
-/** Returns the name of a type in the documentation. */
+/** Returns the name that the documentation uses for a type. */
 export const wordOf = (type: string): string =>
   type.replace(/dyn<([^<>]+)>/g, '$1').replace(/google\.protobuf\.\w+/g, (name) => typeWords[name] ?? name)
 

@@ -22,7 +22,7 @@ export type Pattern = {
 const maxPatternLength = 1_000
 /** The limit for all counts of a pattern together, because each multiplies its length. */
 const maxCounted = 1_000
-/** The most steps of one pattern. */
+/** The maximum number of steps of one pattern. */
 const maxSteps = 3_000
 /** The memory for the states of one pattern. Beyond it, states are computed again. */
 const stateBytes = 100_000

@@ -50,7 +50,7 @@ const findShape = (text: string, values: unknown[], org: OrgId): Shape | undefin
   return shape
 }
 
-/** The most plans that a connection keeps. A plan needs about 50 kB. */
+/** The maximum number of plans that a connection keeps. A plan needs about 50 kB. */
 const maxPlans = 300
 
 export type Notice = [channel: string, payload: string]

@@ -33,7 +33,10 @@ export type RoutedDatabase = Database & {
 type Options = DatabaseOptions & { log: Log }
 
 const pauseAfterFailureMs = 5_000
-/** The most connections of a process to each node. Each of them can open another one from there to the coordinator. */
+/**
+ * The maximum number of connections of a process to each node. Each of them can open another one from there to the
+ * coordinator.
+ */
 const poolSize = 5
 /** How long a connection is used. Later, other organizations may be active, and a connection only keeps some plans. */
 const lifetimeSeconds = 300

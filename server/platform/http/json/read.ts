@@ -11,7 +11,7 @@ export type { JsonCounts }
  * The deepest nesting of a body, which a rich-text document needs. Serializers and PostgreSQL recurse into deeper ones.
  */
 const maxDepth = 64
-/** The most names and values in a body, because reading more would block others. */
+/** The maximum number of names and values in a body, because reading more would block others. */
 const maxParts = 100_000
 /** The limit of a value that is read separately, and of all items of a list together. */
 const maxPartsTogether = 1_000_000

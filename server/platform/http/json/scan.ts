@@ -56,7 +56,7 @@ export type ScanOptions = {
   apart?: string | undefined
   /** The top-level property with a list whose items are read one by one. */
   list?: string | undefined
-  /** The most list items whose positions are returned. */
+  /** The maximum number of list items whose positions are returned. */
   mostItems?: number | undefined
 }
 
