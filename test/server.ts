@@ -44,8 +44,7 @@ export type TestServer = {
   origin: string
   /** Every line that was logged. */
   logged: string[]
-  // Tests state the type of the body, and their assertions check it.
-  // biome-ignore lint/suspicious/noExplicitAny: an answer's body is whatever the test says it is.
+  // biome-ignore lint/suspicious/noExplicitAny: each test knows the type of the body.
   call: <T = any>(method: string, path: string, call?: TestCall) => Promise<TestAnswer<T>>
   /** Runs all due jobs and counts experiments in this process. */
   drain: () => Promise<unknown>

@@ -39,7 +39,7 @@ export const CohortLines = ({ filters, onChange, fault }: CohortLinesProps) => {
   return (
     <Lines title="Conversation filter" add="Add condition" onAdd={() => onChange([...filters, start('channel')])}>
       {filters.map((filter, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: conditions have no other key than their position
+        // biome-ignore lint/suspicious/noArrayIndexKey: conditions only have their position as a key
         <Line key={at}>
           <Select
             aria-label={`Field of condition ${at + 1}`}

@@ -129,7 +129,7 @@ export const MetadataLines = ({ filter, onChange }: LinesProps) => {
   return (
     <Lines title="Metadata" add="Add metadata" onAdd={() => setLines([...lines, { key: '', op: 'eq', value: '' }])}>
       {lines.map(({ key, op, value }, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: conditions have no other key than their position
+        // biome-ignore lint/suspicious/noArrayIndexKey: conditions only have their position as a key
         <Line key={at}>
           <Typed
             aria-label={`Key ${at + 1}`}

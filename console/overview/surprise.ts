@@ -26,7 +26,7 @@ export const surpriseOf = ({ data }: Trend): Surprise => {
 
 const notable = 3
 
-/** Returns null if the rate is as usual. */
+/** Describes a surprise in words. Returns null if the rate is as usual. */
 export const wordOf = ({ yesterday, usual, z }: Surprise): string | null => {
   if (rateOf(yesterday).n === 0 && rateOf(usual).n > 0) return 'Nothing scored yesterday'
   if (Math.abs(z) < notable) return null

@@ -22,7 +22,7 @@ export const Difference = ({ before, after, label, mono = false }: DifferencePro
     >
       {pieces.map(({ kind, text }, index) => {
         const Kind = kind === 'removed' ? 'del' : kind === 'added' ? 'ins' : 'span'
-        // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no other key than their position
+        // biome-ignore lint/suspicious/noArrayIndexKey: pieces only have their position as a key
         return <Kind key={index}>{text}</Kind>
       })}
     </section>

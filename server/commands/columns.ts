@@ -12,7 +12,7 @@ export const printJson = (value: unknown): number => print(`${JSON.stringify(val
 
 const segmenter = new Intl.Segmenter()
 /** Returns the approximate width on a terminal: one column per character, ignoring color codes. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: color codes start with a control character.
 const widthOf = (cell: string): number => [...segmenter.segment(cell.replaceAll(/\x1b\[\d*m/g, ''))].length
 
 /** Removes control characters, because names and texts from other people must not control the terminal. */

@@ -21,7 +21,7 @@ export type Maker = {
 /** Returns thirty days, or more if a day would otherwise have too many calls. */
 export const daysFor = (calls: number): number => Math.min(300, Math.max(30, Math.ceil(calls / 3_000)))
 
-/** Characters that a voice speaks per second. */
+/** The number of characters that a voice speaks per second. */
 const pace = 15
 /** Compared prompts run in parallel after this share of the days. */
 const splitFrom = 0.65

@@ -43,7 +43,7 @@ describe('sums', () => {
       b: b.map((value) => Math.round(value) / 10),
     })
     const cases = unitsOf(design.kind).chain((any) => {
-      // The scores have one decimal. If nearly all of a large value cancels, no sums in doubles have nine digits left.
+      // The scores have one decimal. If large values nearly cancel, sums in doubles lose too many digits to compare.
       const units = design.kind === 'boolean' ? any : any.map(tenths)
       const observations = observationsOf(units)
       return fc.tuple(fc.constant(units), fc.shuffledSubarray(observations, { minLength: observations.length }))

@@ -15,7 +15,7 @@ const startsWithLetter = new RegExp(`^${letter}`, 'u')
 const extension = new RegExp(`^(?:x|ext)\\.? ?${digit}`, 'i')
 const endsAsId = new RegExp(`${letter}[-_]$`, 'u')
 
-/** Matches separators between the groups of one number: `-`, `.`, `/`, one or two spaces, brackets. */
+/** Matches separators between the groups of one number: `-`, `.`, `/`, one or two spaces, and brackets. */
 const gapForm = new RegExp(`^(?:\\.|\\)?[${space}]{0,2}\\(?|\\)?[${space}]?[${dash}/][${space}]?\\(?)$`)
 const longestGap = 4
 const cardGap = new RegExp(`^(?:[${dash}]|[${space}]{1,2})$`)

@@ -13,7 +13,7 @@ import type { CountedChange } from './units.ts'
 export type ExperimentReading = {
   experiment: StoredExperiment
   outcomes: StoredOutcome[]
-  /** Results of counted conversations still count while a run continues. */
+  /** The times of the experiment's runs. Results of counted conversations still count while one continues. */
   runs: Awaited<ReturnType<typeof listRunTimes>>
   isRetrying: boolean
   now: Date

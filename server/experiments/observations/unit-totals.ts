@@ -17,7 +17,7 @@ export type Amount = number | Exact
 
 export const asExact = (amount: Amount): Exact => (typeof amount === 'number' ? exactOf(amount) : amount)
 
-/** Returns a number if that is exact. */
+/** Returns the amount as a JavaScript number if that is exact. */
 const amountFrom = (value: Exact): Amount => {
   const near = value.scale === 0 || value.digits === 0n ? numberOf(value) : Number.NaN
   return Number.isSafeInteger(near) ? near : value

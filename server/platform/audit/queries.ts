@@ -1,6 +1,6 @@
 import type { Db, OrgId } from '../db/database.ts'
 
-/** The contents of the JSON columns. */
+/** An event with the parsed contents of its JSON columns. */
 export type AuditEventRow = {
   id: string
   action: string

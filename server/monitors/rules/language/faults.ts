@@ -84,7 +84,7 @@ const limitWords: Record<string, string> = {
 }
 
 /** Returns the message of an error. `rest` is the expression from the error on. */
-// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a list of error codes, each with its message
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: this is a list of error codes, each with its message
 const messageOf = ({ code, summary, message, node }: Thrown, rest: string): string => {
   const said = summary ?? message
   switch (code) {

@@ -88,7 +88,7 @@ export class NodeClient extends NamingClient {
     return isKept && text.length <= maxTextLength && text.includes(`'${this.organization}'`)
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: as in NamingClient
+  // biome-ignore lint/suspicious/noExplicitAny: pg declares ten overloads, like for NamingClient
   override query(config: any, values?: any, callback?: any): any {
     if (typeof config !== 'string' || !Array.isArray(values) || callback) return super.query(config, values, callback)
     if (config === notifyText) return this.#notify(values as Notice)

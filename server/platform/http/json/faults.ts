@@ -25,7 +25,7 @@ type Options = {
   keepsIntegers: (path: string) => boolean
 }
 
-// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: this is a list of tokens and what each changes
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: this is a list of tokens, each with its effect
 export const findFaults = (text: string, { most, keepsIntegers }: Options): Issue[] => {
   const issues: Issue[] = []
   const levels: Level[] = []
