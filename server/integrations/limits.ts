@@ -13,7 +13,7 @@ export const cut = (text: string, length = longestText): string =>
   text.length <= length ? text : text.slice(0, length).toWellFormed()
 
 const cutMetric = ({ key, value, comment }: Metric): Metric => ({
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches characters that a key must not contain.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: this matches characters that a key must not contain.
   key: key.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' '),
   value: typeof value === 'string' ? cut(value, longestValue) : value,
   ...(comment !== undefined && { comment: cut(comment, longestComment) }),
