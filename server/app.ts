@@ -4,6 +4,7 @@ import { agents } from './agents/routes.ts'
 import { monitorAgreement } from './agreement/routes.ts'
 import { alertIncidents } from './alert-incidents/routes.ts'
 import { alertRules } from './alert-rules/routes.ts'
+import { analytics } from './analytics/routes.ts'
 import { apiKeys } from './api-keys/routes.ts'
 import { auditEvents } from './audit-events/routes.ts'
 import { bucketConversations } from './buckets/conversations/routes.ts'
@@ -114,6 +115,7 @@ const resources = [
   monitorTrend,
   monitorComparison,
   monitorAgreement,
+  analytics,
   integrations,
   integrationSyncs,
   deliveries,
@@ -139,6 +141,7 @@ const areas: [name: string, description: string][] = [
   ['Agents', 'Voice and text agents, their versions, and agent groups.'],
   ['Companies', 'The clients or brands your agents work for, and their logos.'],
   ['Monitors', 'The questions Earshot asks of each conversation, and the results.'],
+  ['Analytics', 'Counts, rates, and percentiles of conversations, by group and over time.'],
   ['Findings', 'Issues worth a closer look, with the conversations that show them.'],
   ['Buckets', 'Sets of conversations to review, filled by hand, by a filter, or by random sampling.'],
   ['Reviews', 'Human judgments of conversations and of monitor results.'],

@@ -1,22 +1,9 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { Choice, Closed, Id } from '../platform/http/schemas.ts'
+import { signalPaths as transcriptSignals } from '../transcripts/signals/paths.ts'
 
 /** The signals that a rule can watch, with the path to each. */
-export const signalPaths = {
-  durationSeconds: [],
-  firstWordMs: ['firstWordMs'],
-  'responseLatencyMs.p50': ['responseLatencyMs', 'p50'],
-  'responseLatencyMs.p95': ['responseLatencyMs', 'p95'],
-  'responseLatencyMs.max': ['responseLatencyMs', 'max'],
-  longestSilenceMs: ['longestSilenceMs'],
-  deadAirShare: ['deadAirShare'],
-  overlapMs: ['overlapMs'],
-  talkRatio: ['talkRatio'],
-  'interruptions.byAgent': ['interruptions', 'byAgent'],
-  'interruptions.byCustomer': ['interruptions', 'byCustomer'],
-  toolCalls: ['toolCalls'],
-  toolFailures: ['toolFailures'],
-} satisfies Record<string, string[]>
+export const signalPaths = { durationSeconds: [], ...transcriptSignals } satisfies Record<string, string[]>
 
 export type SignalName = keyof typeof signalPaths
 

@@ -2,7 +2,7 @@
 export const contents: { title: string; pages: string[] }[] = [
   { title: 'Get started', pages: ['start', 'concepts'] },
   { title: 'Ingest', pages: ['ingest'] },
-  { title: 'Monitor', pages: ['monitors', 'rules', 'judges', 'spikes'] },
+  { title: 'Monitor', pages: ['monitors', 'rules', 'judges', 'spikes', 'analytics'] },
   { title: 'Alert', pages: ['alerts', 'destinations', 'health', 'notifications'] },
   { title: 'Review', pages: ['findings', 'reviews'] },
   { title: 'Export', pages: ['exports', 'webhooks'] },

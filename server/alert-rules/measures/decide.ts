@@ -1,7 +1,7 @@
 // Decides whether a measurement meets a condition. All functions are pure.
 
-import { tQuantile } from '../../statistics/distributions.ts'
-import { around, type Interval } from '../../statistics/interval.ts'
+import type { Interval } from '../../statistics/interval.ts'
+import { meanInterval } from '../../statistics/means.ts'
 import { fisher, wilson } from '../../statistics/rate-intervals.ts'
 import type { WindowSums } from './queries.ts'
 
@@ -52,14 +52,6 @@ export const decideRate = (
   return { verdict: count < minimumSample ? 'unknown' : verdictOf(isMet), value, interval, sample: count }
 }
 
-/** Returns the interval of a mean, or null for a single value, which has no spread. */
-const meanInterval = ({ count, sum, squares }: WindowSums): Interval | null => {
-  if (count < 2) return null
-  const mean = sum / count
-  const variance = Math.max(0, (squares - sum * mean) / (count - 1))
-  return around(mean, tQuantile(1 - alpha / 2, count - 1) * Math.sqrt(variance / count))
-}
-
 /**
  * Compares a mean with a threshold by its interval. For a percentile, compares the share of values above the threshold,
  * because the interval of a share needs no assumption about how values are distributed.
@@ -73,7 +65,7 @@ export const decideStatistic = (
   if (count === 0) return { verdict: 'unknown', value: null, interval: null, sample: 0 }
   const below = quantileOf(statistic)
   if (below === undefined) {
-    const interval = meanInterval(sums)
+    const interval = meanInterval(sums, alpha)
     const isKnown = interval !== null && count >= minimumSample
     const verdict = isKnown ? verdictOf(excludes(interval, threshold)) : 'unknown'
     return { verdict, value: sum / count, interval, sample: count }

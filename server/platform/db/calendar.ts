@@ -1,10 +1,10 @@
-// Calculates hours, days, and weeks in a time zone with PostgreSQL's rules.
+// Calculates hours, days, weeks, and months in a time zone with PostgreSQL's rules.
 
 import { sql } from 'kysely'
 import { invalid } from '../errors.ts'
 import type { Db } from './database.ts'
 
-export type Calendar = { interval: 'hour' | 'day' | 'week'; timezone: string }
+export type Calendar = { interval: 'hour' | 'day' | 'week' | 'month'; timezone: string }
 
 export type CalendarWindow = { since: Date | undefined; until: Date }
 

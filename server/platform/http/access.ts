@@ -49,6 +49,11 @@ const entitlementOff: Record<Entitlement, string> = {
   metrics: 'Your organization needs the Metrics entitlement.',
 }
 
+/** Throws if the organization lacks the entitlement, for a route that needs it only for some requests. */
+export const requireEntitlement = (actor: Pick<Actor, 'entitlements'>, entitlement: Entitlement): void => {
+  if (!actor.entitlements[entitlement]) throw new ApiError('forbidden', entitlementOff[entitlement])
+}
+
 /** If these features are disabled, a request is forbidden. Without the others, it is unavailable. */
 const forbidding: ReadonlySet<Feature> = new Set(['experimentsV2'])
 
@@ -61,9 +66,7 @@ export const checkAccess = (actor: Actor, access: Exclude<Access, string>): void
   if (!hasRole(actor.role, access.role)) {
     throw new ApiError('forbidden', `This requires the role ${access.role} or higher, but your role is ${actor.role}.`)
   }
-  if (access.entitlement && !actor.entitlements[access.entitlement]) {
-    throw new ApiError('forbidden', entitlementOff[access.entitlement])
-  }
+  if (access.entitlement) requireEntitlement(actor, access.entitlement)
   if (access.feature && !actor.features[access.feature]) {
     const kind = forbidding.has(access.feature) ? 'forbidden' : 'unavailable'
     throw new ApiError(kind, 'This feature is disabled for your organization.')
