@@ -5,6 +5,7 @@
 import { removeErasedConversations } from './alert-incidents/erase.ts'
 import { createDefaultRules } from './alert-rules/defaults.ts'
 import { clearOwnerOfAlertRules, disableRulesOfMonitor, removeDeletedDestination } from './alert-rules/referenced.ts'
+import { noteChangedHours } from './analytics/hours/note-changes.ts'
 import { admitOwner } from './api-keys/admit-owner.ts'
 import { revokeKeysOfMember } from './api-keys/revoke.ts'
 import { offerConversationsToBuckets, offerResultsToBuckets } from './buckets/arrivals/jobs.ts'
@@ -52,11 +53,13 @@ const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
     evaluateMetricRules,
     evaluatePinned,
     noteChanges,
+    noteChangedHours,
     offerConversationsToBuckets,
     publishStored,
   ],
   conversationsErasing: [
     noteChanges,
+    noteChangedHours,
     eraseDeliveries,
     eraseResults,
     expireExportsOfCalls,
@@ -64,8 +67,8 @@ const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
     publishErased,
   ],
   conversationsErased: [eraseProviderData],
-  metricsStored: [evaluateMetricRules, publishMeasured],
-  resultsStored: [noteChanges, offerResultsToBuckets, publishResults],
+  metricsStored: [evaluateMetricRules, noteChangedHours, publishMeasured],
+  resultsStored: [noteChanges, noteChangedHours, offerResultsToBuckets, publishResults],
   monitorDeleted: [refuseWhileMeasured, deleteResultsLater, disableRulesOfMonitor],
   exportEnded: [followExport, notifyOfExport],
   incidentAnnounced: [notifyOfIncident],

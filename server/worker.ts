@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { checkAlertRules, sweepAlertIncidents } from './alert-rules/jobs.ts'
+import { buildAnalyticsHours, checkAnalyticsHours } from './analytics/hours/jobs.ts'
 import { drawQuotas, offerConversations } from './buckets/arrivals/jobs.ts'
 import { deleteLogo, sweepLogos } from './companies/jobs.ts'
 import { eraseByRetention } from './conversations/erasure/jobs.ts'
@@ -53,6 +54,8 @@ export const jobList: Job<ServiceDeps>[] = [
   retryLacking,
   sweepExperiments,
   detectSpikes,
+  buildAnalyticsHours,
+  checkAnalyticsHours,
   checkAlertRules,
   sweepAlertIncidents,
   measureDatabase,

@@ -97,6 +97,12 @@ const alertRules = (send: Send) => ({
     send.json('POST', path`/v1/alert-rules/${id}/mute`, { body }, options),
 })
 
+const analytics = (send: Send) => ({
+  /** Measure conversations. */
+  query: (body: Body<'/v1/analytics/query', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/analytics/query', 'post'>> =>
+    send.json('POST', '/v1/analytics/query', { body, repeat: 'always' }, options),
+})
+
 const apiKeys = (send: Send) => ({
   /** List API keys. */
   list: (query?: Query<'/v1/api-keys', 'get'>, options?: RequestOptions): Paged<Item<'/v1/api-keys', 'get'>> =>
@@ -748,6 +754,7 @@ export class Resources {
   readonly agents: ReturnType<typeof agents>
   readonly alertIncidents: ReturnType<typeof alertIncidents>
   readonly alertRules: ReturnType<typeof alertRules>
+  readonly analytics: ReturnType<typeof analytics>
   readonly apiKeys: ReturnType<typeof apiKeys>
   readonly auditEvents: ReturnType<typeof auditEvents>
   readonly buckets: ReturnType<typeof buckets>
@@ -782,6 +789,7 @@ export class Resources {
     this.agents = agents(send)
     this.alertIncidents = alertIncidents(send)
     this.alertRules = alertRules(send)
+    this.analytics = analytics(send)
     this.apiKeys = apiKeys(send)
     this.auditEvents = auditEvents(send)
     this.buckets = buckets(send)

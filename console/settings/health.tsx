@@ -28,6 +28,7 @@ const names: Record<string, string> = {
   syncs: 'Provider syncs',
   export_schedules: 'Scheduled exports',
   jobs: 'Background jobs',
+  analytics: 'Analytics',
   storage: 'Storage',
   processes: 'Processes',
   clock: 'Clocks',
@@ -69,7 +70,7 @@ const detailWords = (detail: Record<string, unknown>): ReactNode => {
 }
 
 /** The messages of these checks need no details. */
-const wordy = new Set(['storage', 'clock'])
+const wordy = new Set(['analytics', 'storage', 'clock'])
 
 const Message = ({ name, message, details }: Check) => (
   <>

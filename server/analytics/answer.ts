@@ -11,8 +11,10 @@ import type { Deps } from '../platform/deps.ts'
 import { invalid } from '../platform/errors.ts'
 import { readTimeZone } from '../platform/time-zone.ts'
 import { differenceInterval, type Figure, figureOf, type Kind, kindOf, noSums, quantileOf } from './figures.ts'
+import { coverageOf, hasWholeHours, type Stored } from './hours/coverage.ts'
+import { findState, listChangedHours } from './hours/queries.ts'
 import { type ClosedPeriod, earlierPeriod, readPeriod, type Within } from './period.ts'
-import { type GroupSums, type Key, readInSnapshot, type Sums, sumMeasure } from './queries.ts'
+import { type GroupSums, isStored, type Key, readInSnapshot, type Sums, sumMeasure } from './queries.ts'
 import { type Analytics, type AnalyticsQuery, mostGroups } from './schema.ts'
 
 const mostPeriods = 1_000
@@ -26,6 +28,10 @@ const requireMonitor = async (db: Db, org: OrgId, { measure }: AnalyticsQuery): 
   const [monitor] = await findMonitors(db, org, [measure.monitorId])
   if (!monitor) throw invalid('measure.monitorId', 'does not exist in your organization')
 }
+
+/** Stored sums have the monitor’s ID in this spelling. */
+const lowerCase = <M extends object>(measure: M): M =>
+  'monitorId' in measure ? { ...measure, monitorId: String(measure.monitorId).toLowerCase() } : measure
 
 /** A period with both ends, without which there are neither intervals nor an earlier period. */
 const closed = (within: Within, why: string): ClosedPeriod => {
@@ -104,6 +110,18 @@ const comparisonOf = (kind: Kind, before: Group, now: Group, bounds: Date[] | un
 const readZone = (query: AnalyticsQuery, { period }: Selection): string =>
   query.timezone === undefined ? (period?.timezone ?? 'UTC') : readTimeZone(query.timezone, 'timezone')
 
+type Summed = Parameters<typeof isStored>[0] & { groupBy: string[]; timezone: string }
+
+/** Which hours have sums that answer a query, as the transaction sees them. */
+const readStored = async (db: Db, org: OrgId, asked: Summed): Promise<(within: Within) => Stored> => {
+  const nothing = { builtSince: undefined, changed: [] }
+  const state = isStored(asked) ? await findState(db, org) : undefined
+  if (!state) return () => nothing
+  const stored = { builtSince: state.builtSince, changed: await listChangedHours(db, org) }
+  const isByHour = asked.groupBy.some((name) => name === 'hourOfDay' || name === 'weekday')
+  return (within) => (isByHour && !hasWholeHours(asked.timezone, within) ? nothing : stored)
+}
+
 export const answerQuery = async (deps: AnswerDeps, org: OrgId, query: AnalyticsQuery): Promise<Answer> => {
   const { db, replica, clock } = deps
   const { measure, groupBy = [], interval, compareTo } = query
@@ -121,12 +139,20 @@ export const answerQuery = async (deps: AnswerDeps, org: OrgId, query: Analytics
   const bounds = interval && (await boundsOf(closed(within, 'an interval')))
   const earlierBounds = earlier && (await boundsOf(earlier))
 
-  const asked = { measure, selection, groupBy, timezone, quantile: quantileOf(kind) }
+  const asked = { measure: lowerCase(measure), selection, groupBy, timezone, quantile: quantileOf(kind) }
   const { now, before } = await readInSnapshot(replica, async (on) => {
-    const found = await sumMeasure(on, org, { ...asked, ...within, bounds, show: { most: mostGroups } })
+    const stored = await readStored(on, org, asked)
+    const sourcesOf = (of: Within, at: Date[] | undefined) => coverageOf({ ...of, bounds: at }, stored(of))
+    const sources = sourcesOf(within, bounds)
+    const found = await sumMeasure(on, org, { ...asked, sources, bounds, show: { most: mostGroups } })
     if (!earlier) return { now: found, before: undefined }
     const keys = found.sums.flatMap(({ key, period: at }) => (key && at === undefined ? [key] : []))
-    const compared = await sumMeasure(on, org, { ...asked, ...earlier, bounds: earlierBounds, show: { keys } })
+    const compared = await sumMeasure(on, org, {
+      ...asked,
+      sources: sourcesOf(earlier, earlierBounds),
+      bounds: earlierBounds,
+      show: { keys },
+    })
     return { now: found, before: groupsOf(compared.sums) }
   })
 

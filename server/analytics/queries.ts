@@ -1,10 +1,11 @@
-import { type RawBuilder, sql } from 'kysely'
+import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import { type Selection, whereSelected } from '../filters/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { plannedEachTime } from '../platform/db/naming-client.ts'
 import type { Replica } from '../platform/db/replica.ts'
 import { codes } from '../platform/db/result-codes.ts'
 import { stepOf } from '../platform/db/rounded-values.ts'
+import type { DB } from '../platform/db/tables.ts'
 import { invalid } from '../platform/errors.ts'
 import { type SignalName, signalPaths } from '../transcripts/signals/paths.ts'
 
@@ -37,14 +38,18 @@ export type Key = (string | null)[]
 type Bound = RawBuilder<Date> | undefined
 type Times = { since: Bound; until: Bound }
 
+type Range = { since: Date | undefined; until: Date | undefined }
+
+/** Which hours are read from stored sums, and which times from conversations and results. */
+export type Sources = { hours: (Range & { except: Date[] }) | undefined; ranges: Range[] }
+
 type Asked = {
   measure: Measured
   /** Without times. */
   selection: Selection
   groupBy: string[]
   timezone: string
-  since: Date | undefined
-  until: Date | undefined
+  sources: Sources
   /** The starts of the periods, and the end of the last one. Undefined without periods. */
   bounds: Date[] | undefined
   quantile: number | undefined
@@ -140,12 +145,15 @@ const newestResults = (org: OrgId, monitorId: string, times: Times) => sql`
   WHERE r.organization_id = ${org} AND r.monitor_id = ${monitorId}::uuid AND ${within(sql`r.call_started_at`, times)}
   ORDER BY r.call_started_at DESC, r.conversation_id DESC, r.monitor_version DESC`
 
+/** One monitor, or all. */
+const costing = (org: OrgId, monitorId: string | undefined) => sql`
+  SELECT m.id FROM monitors m WHERE m.organization_id = ${org} AND m.deleted_at IS NULL
+    ${monitorId === undefined ? sql`` : sql`AND m.id = ${monitorId}::uuid`}`
+
 /** All results of one judge, or of all: each of them was paid for. */
 const paidResults = (org: OrgId, monitorId: string | undefined, times: Times) => sql`
   SELECT r.conversation_id, r.call_started_at, r.cost FROM monitor_results r
-  WHERE r.organization_id = ${org} AND r.monitor_id = ANY(ARRAY(
-      SELECT m.id FROM monitors m WHERE m.organization_id = ${org} AND m.deleted_at IS NULL
-        AND (${monitorId ?? null}::uuid IS NULL OR m.id = ${monitorId ?? null}::uuid)))
+  WHERE r.organization_id = ${org} AND r.monitor_id = ANY(ARRAY(${costing(org, monitorId)}))
     AND ${within(sql`r.call_started_at`, times)} AND r.cost IS NOT NULL`
 
 type OfResults = Extract<Measured, { kind: 'rate' | 'score' | 'cost' }>
@@ -220,6 +228,92 @@ const rowsOf = (db: Db, org: OrgId, asked: Asked, times: Times): RawBuilder<unkn
   }
 }
 
+/** Rows of all times that are not read from stored sums. */
+const rowsOfRanges = (db: Db, org: OrgId, asked: Asked): RawBuilder<unknown> | undefined => {
+  const { ranges } = asked.sources
+  const [only, ...others] = ranges
+  if (!only) return undefined
+  if (others.length === 0) return rowsOf(db, org, asked, { since: instant(only.since), until: instant(only.until) })
+  const starts = ranges.map(({ since }) => since?.toISOString() ?? '-infinity')
+  const ends = ranges.map(({ until }) => until?.toISOString() ?? 'infinity')
+  const each = rowsOf(db, org, asked, { since: sql<Date>`g.since`, until: sql<Date>`g.until` })
+  return sql`SELECT e.* FROM unnest(${starts}::timestamptz[], ${ends}::timestamptz[]) AS g(since, until)
+    CROSS JOIN LATERAL (${each}) e`
+}
+
+/** What sums are grouped by, as bits of `grain`. */
+const grains: Record<string, number> = {
+  agent: 4,
+  version: 4,
+  company: 2,
+  channel: 1,
+  direction: 1,
+  agentIds: 4,
+  agentVersionIds: 4,
+  agentGroupIds: 4,
+  companyIds: 2,
+  channels: 1,
+  directions: 1,
+  hourOfDay: 0,
+  weekday: 0,
+}
+
+/** Only counts are stored for combinations of these. */
+const stored = new Set([0, 1, 2, 4])
+const everything = 7
+
+const grainOf = ({ measure, selection, groupBy }: Pick<Asked, 'measure' | 'selection' | 'groupBy'>) => {
+  let grain = 0
+  for (const name of [...Object.keys(selection), ...groupBy]) {
+    const bits = grains[name]
+    if (bits === undefined) return undefined
+    grain |= bits
+  }
+  if (stored.has(grain)) return grain
+  return measure.kind === 'volume' || measure.kind === 'rate' ? everything : undefined
+}
+
+/** Whether sums are stored for a measure with this filter and these groups. */
+export const isStored = (asked: Pick<Asked, 'measure' | 'selection' | 'groupBy'>): boolean =>
+  asked.measure.kind !== 'agreement' && grainOf(asked) !== undefined
+
+const subjectsOf = (org: OrgId, measure: Measured): RawBuilder<unknown> => {
+  switch (measure.kind) {
+    case 'signal':
+      return sql`ARRAY[${`signal:${measure.signal}`}::text]`
+    case 'metric':
+      return sql`ARRAY[${`metric:${measure.key}`}::text]`
+    case 'rate':
+    case 'score':
+      return sql`ARRAY[${`${measure.kind}:${measure.monitorId}`}::text]`
+    case 'cost':
+      return sql`ARRAY(SELECT 'cost:' || m.id FROM (${costing(org, measure.monitorId)}) m)`
+    default:
+      return sql`ARRAY[${measure.kind}::text]`
+  }
+}
+
+const summed = ['count', 'hits', 'sum', 'squares', 'steps', 'counts']
+
+/** The stored sums as `v`, with `k1`, `k2`, and `at`. They have the columns of conversations, so filters apply. */
+const storedSums = (db: Db, org: OrgId, asked: Asked, { since, until, except }: Range & { except: Date[] }) => {
+  const [k1, k2] = keysOf(asked, sql`conversations.started_at`)
+  const times = within(sql`h.hour`, { since: instant(since), until: instant(until) })
+  const rows = db.selectFrom(
+    sql`(
+      SELECT h.*, h.hour AS started_at FROM analytics_hours h
+      WHERE h.organization_id = ${org} AND h.subject = ANY(${subjectsOf(org, asked.measure)})
+        AND h.grain = ${sql.lit(grainOf(asked) ?? 0)} AND ${times}
+        ${except.length > 0 ? sql`AND h.hour <> ALL(${except}::timestamptz[])` : sql``})`.as('conversations'),
+  ) as unknown as SelectQueryBuilder<DB, 'conversations', object>
+  return whereSelected(rows, org, asked.selection).select([
+    sql`${k1}`.as('k1'),
+    sql`${k2}`.as('k2'),
+    'conversations.started_at as at',
+    ...summed.map((name) => sql.ref(`conversations.${name}`).as(name)),
+  ])
+}
+
 /** The 0.975 quantile of the normal distribution. */
 const z = 1.959963984540054
 
@@ -242,10 +336,31 @@ export type GroupSums = Sums & {
  * them, whose ranks are so far apart that the percentile is between them in 95 of 100 samples.
  */
 export const sumMeasure = async (db: Db, org: OrgId, asked: Asked): Promise<{ groups: number; sums: GroupSums[] }> => {
-  const { groupBy, bounds, quantile = null, show } = asked
+  const { groupBy, bounds, quantile = null, show, sources } = asked
   const period = bounds === undefined ? sql`0` : sql`width_bucket(v.at, ${bounds}::timestamptz[]) - 1`
-  const step = quantile === null ? sql`NULL::smallint` : stepOf(sql`v.value`)
-  const times = { since: instant(asked.since), until: instant(asked.until) }
+  const parts: RawBuilder<unknown>[] = []
+  const rowsToRead = rowsOfRanges(db, org, asked)
+  if (rowsToRead) {
+    const step = quantile === null ? sql`NULL::smallint` : stepOf(sql`v.value`)
+    parts.push(sql`
+      SELECT v.k1, v.k2, ${period} AS period, ${step} AS step, count(*) AS count,
+        count(*) FILTER (WHERE v.hit) AS hits, coalesce(sum(v.value), 0) AS sum,
+        coalesce(sum(v.value * v.value), 0) AS squares
+      FROM (${rowsToRead}) v GROUP BY v.k1, v.k2, period, step`)
+  }
+  if (sources.hours) {
+    const sums = storedSums(db, org, asked, sources.hours)
+    parts.push(
+      quantile === null
+        ? sql`
+      SELECT v.k1, v.k2, ${period} AS period, NULL::smallint AS step, sum(v.count) AS count, sum(v.hits) AS hits,
+        sum(v.sum) AS sum, sum(v.squares) AS squares
+      FROM (${sums}) v GROUP BY v.k1, v.k2, period`
+        : sql`
+      SELECT v.k1, v.k2, ${period} AS period, u.step, sum(u.count) AS count, 0 AS hits, 0 AS sum, 0 AS squares
+      FROM (${sums}) v CROSS JOIN LATERAL unnest(v.steps, v.counts) u(step, count) GROUP BY v.k1, v.k2, period, u.step`,
+    )
+  }
   const shown =
     'keys' in show
       ? sql`SELECT * FROM unnest(${show.keys.map(([k1]) => encode(k1))}::text[], ${show.keys.map(([, k2]) => encode(k2))}::text[]) AS g(k1, k2)`
@@ -257,11 +372,7 @@ export const sumMeasure = async (db: Db, org: OrgId, asked: Asked): Promise<{ gr
   const high = sql`ceil(${quantile}::float8 * w.count + ${spread}) + 1`
   const { rows } = await sql<Row>`
     WITH parts AS MATERIALIZED (
-      SELECT v.k1, v.k2, ${period} AS period, ${step} AS step, count(*) AS count,
-        count(*) FILTER (WHERE v.hit) AS hits, coalesce(sum(v.value), 0) AS sum,
-        coalesce(sum(v.value * v.value), 0) AS squares
-      FROM (${rowsOf(db, org, asked, times)}) v
-      GROUP BY v.k1, v.k2, period, step
+      ${sql.join(parts, sql` UNION ALL `)}
     ), coded AS (
       SELECT ${encoded(sql`p.k1`)} AS k1, ${encoded(sql`p.k2`)} AS k2, p.period, p.step, p.count, p.hits, p.sum, p.squares
       FROM parts p

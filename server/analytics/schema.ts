@@ -118,7 +118,18 @@ export const AnalyticsQuery = Closed(
       }),
     ),
   },
-  { title: 'AnalyticsQuery' },
+  {
+    title: 'AnalyticsQuery',
+    examples: [
+      {
+        measure: { kind: 'duration', statistic: 'p95' },
+        filter: { period: { last: '30d' } },
+        groupBy: ['agent'],
+        interval: 'day',
+        compareTo: 'previous_period',
+      },
+    ],
+  },
 )
 export type AnalyticsQuery = Static<typeof AnalyticsQuery>
 

@@ -1,17 +1,13 @@
+import { countChanges, findCheckedState } from '../analytics/hours/queries.ts'
 import { findLastArrival } from '../conversations/queries.ts'
 import { judge } from '../evaluations/lifecycle.ts'
 import { getOrganization } from '../organizations/queries.ts'
 import { monthOf } from '../organizations/spending/month.ts'
 import { getSpending } from '../organizations/spending/queries.ts'
-import {
-  hasOneOrganization,
-  listConnectedProcesses,
-  measureClockSkew,
-  readDatabaseSize,
-} from '../platform/db/about-database.ts'
+import { hasOneOrganization, listProcesses, measureClockSkew, readDatabaseSize } from '../platform/db/about-database.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
-import { dayMs, minuteMs } from '../platform/durations.ts'
+import { dayMs, hourMs, minuteMs } from '../platform/durations.ts'
 import {
   countJobs,
   countOpenIncidents,
@@ -192,10 +188,7 @@ const checkStorage = async (db: Db, org: OrgId, now: Date): Promise<Check> => {
 }
 
 const checkProcesses = async (db: Db): Promise<Check> => {
-  const processes = (await listConnectedProcesses(db, '% notices')).flatMap((name) => {
-    const [, version, roles] = / v(\S+) (\S+) notices$/.exec(name) ?? []
-    return version === undefined || roles === undefined ? [] : [{ name: roles.replace('+', ', '), version }]
-  })
+  const processes = (await listProcesses(db)).map(({ version, roles }) => ({ name: roles.replace('+', ', '), version }))
   const versions = [...new Set(processes.map(({ version }) => version))]
   const runs = processes.length === 1 ? 'runs' : 'run'
   const message =
@@ -216,6 +209,33 @@ const checkAlerts = async (db: Db, org: OrgId): Promise<Check> => {
   const message = open === 0 ? 'No incident is open.' : `${count(open, 'incident')} open.`
   const status = critical > 0 ? 'failing' : open > 0 ? 'degraded' : 'ok'
   return { name: 'alerts', status, message, since, details: [] }
+}
+
+/** Checks the sums that analytics reads instead of conversations. */
+const checkAnalytics = async (db: Db, org: OrgId, now: Date): Promise<Check> => {
+  const state = await findCheckedState(db, org)
+  const { hours, waitingSince } = await countChanges(db, org)
+  const common = {
+    name: 'analytics',
+    since: null,
+    details: state ? [{ name: 'Stored sums', ...state, changedHours: hours }] : [],
+  }
+  if (!state || state.builtSince !== null) {
+    return {
+      ...common,
+      status: 'ok',
+      message: 'Sums are not stored for all hours yet. Until then, charts of long periods take longer.',
+    }
+  }
+  if (state.differedAt && now.getTime() - state.differedAt.getTime() < weekDays * dayMs) {
+    const message = 'Stored sums differed from their conversations in the last week. They were corrected.'
+    return { ...common, status: 'degraded', message, since: state.differedAt }
+  }
+  if (waitingSince && now.getTime() - waitingSince.getTime() > hourMs) {
+    const message = 'Sums have not been updated for an hour. Charts are right, but take longer.'
+    return { ...common, status: 'degraded', message, since: waitingSince }
+  }
+  return { ...common, status: 'ok', message: 'Charts read stored sums, which equal their conversations.' }
 }
 
 export type OrganizationHealth = { status: Status; checks: Check[] }
@@ -252,6 +272,7 @@ export const checkHealth = async (
     await checkSyncs(db, org),
     checkFailing('export_schedules', 'export schedule', 'Scheduled exports work.', await listFailingSchedules(db, org)),
     await checkJobs(db, org, now),
+    await checkAnalytics(db, org, now),
     await checkStorage(db, org, now),
     await checkProcesses(db),
     await checkClock(db, sweeps.warning()),

@@ -41,6 +41,7 @@ it('is ok in a new organization', async () => {
     'syncs',
     'export_schedules',
     'jobs',
+    'analytics',
     'storage',
     'processes',
     'clock',

@@ -54,7 +54,7 @@ const roleOf: [operations: RegExp, role: Role][] = [
   [/^GET \/v1\/webhook-endpoints\/\{id\}\/deliveries/, 'member'],
   // Viewers can read, which includes queries by POST, and exports.
   [/^GET \/v1\//, 'viewer'],
-  [/^POST \/v1\/(conversations\/(search|count)|alert-rules\/preview)$/, 'viewer'],
+  [/^POST \/v1\/(conversations\/(search|count)|alert-rules\/preview|analytics\/query)$/, 'viewer'],
   [/^POST \/v1\/(monitor-exports(\/preview)?|experiments\/\{id\}\/exports)$/, 'viewer'],
   // Everyone changes their own notifications.
   [/^(POST|PUT) \/v1\/notification/, 'viewer'],

@@ -30,12 +30,25 @@ export const measureClockSkew = async (db: Db): Promise<number> => {
 }
 
 /** Lists the processes that are connected to the database, by the name of their connection for notifications. */
-export const listConnectedProcesses = async (db: Db, pattern: string): Promise<string[]> => {
+const listConnectedProcesses = async (db: Db, pattern: string): Promise<string[]> => {
   const { rows } = await sql<{ name: string }>`
     SELECT application_name AS name FROM pg_stat_activity
     WHERE datname = current_database() AND application_name LIKE ${pattern} ORDER BY 1`.execute(db)
   return rows.map(({ name }) => name)
 }
+
+/** How each process names its connection for notifications: its version and roles. */
+const readProcessName = (name: string): { version: string; roles: string } | undefined => {
+  const [, version, roles] = / v(\S+) (\S+) notices$/.exec(name) ?? []
+  return version === undefined || roles === undefined ? undefined : { version, roles }
+}
+
+export const listProcesses = async (db: Db) =>
+  (await listConnectedProcesses(db, '% notices')).flatMap((name) => readProcessName(name) ?? [])
+
+/** Whether all connected processes have the same version: not during an upgrade. */
+export const runsOneVersion = async (db: Db): Promise<boolean> =>
+  new Set((await listProcesses(db)).map(({ version }) => version)).size <= 1
 
 /** Returns whether the database has one organization only. */
 export const hasOneOrganization = async (db: Db): Promise<boolean> =>

@@ -99,3 +99,6 @@ export const violatedConstraint = (error: unknown): string | undefined => {
   const name = typeof constraint === 'string' ? constraint : error.message
   return constraintName.exec(name)?.[1]
 }
+
+/** Whether a transaction with one state of the database met a change by another that it does not see. */
+export const isOvertaken = (error: unknown): boolean => codeOf(error) === '40001'

@@ -9,7 +9,7 @@ const stepOfOne = 16_000
 
 /** The step of a value. */
 export const stepOf = (value: RawBuilder<unknown>): RawBuilder<number> => {
-  const size = sql`abs(${value})`
+  const size = sql`least(abs(${value}), 9e99::float8)`
   const decade = sql`floor(log(${size}))`
   const first = sql`${size} / power(10::float8, ${decade})`
   return sql<number>`(CASE WHEN ${size} < 1e-30 THEN 0 ELSE sign(${value}) * (${sql.lit(stepOfOne)} + ${decade} * ${sql.lit(stepsPerDecade)} +

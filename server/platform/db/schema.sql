@@ -162,6 +162,48 @@ CREATE TABLE alert_rules (
 );
 CREATE INDEX alert_rules_due_idx ON public.alert_rules USING btree (next_check_at) WHERE enabled;
 
+CREATE TABLE analytics_changes (
+  organization_id uuid NOT NULL,
+  hour timestamp(3) with time zone NOT NULL,
+  id uuid NOT NULL,
+  at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT analytics_changes_pkey PRIMARY KEY (organization_id, hour, id)
+);
+
+CREATE TABLE analytics_hours (
+  organization_id uuid NOT NULL,
+  subject text NOT NULL,
+  grain smallint NOT NULL,
+  hour timestamp(3) with time zone NOT NULL,
+  number integer NOT NULL,
+  agent_id uuid,
+  agent_version_id uuid,
+  company_id uuid,
+  channel text,
+  direction text,
+  count integer NOT NULL,
+  hits integer NOT NULL,
+  sum double precision NOT NULL,
+  squares double precision NOT NULL,
+  steps smallint[],
+  counts integer[],
+  CONSTRAINT analytics_hours_pkey PRIMARY KEY (organization_id, subject, grain, hour, number)
+);
+CREATE INDEX analytics_hours_hour_idx ON public.analytics_hours USING btree (organization_id, hour);
+
+CREATE TABLE analytics_states (
+  organization_id uuid NOT NULL,
+  built_since timestamp(3) with time zone,
+  builds bigint NOT NULL,
+  checked_until timestamp(3) with time zone,
+  checked_at timestamp(3) with time zone,
+  checked_hours integer NOT NULL DEFAULT 0,
+  differing_hours integer NOT NULL DEFAULT 0,
+  differed_at timestamp(3) with time zone,
+  CONSTRAINT analytics_states_pkey PRIMARY KEY (organization_id),
+  CONSTRAINT analytics_states_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+);
+
 CREATE TABLE api_key_uses (
   organization_id uuid NOT NULL,
   api_key_id uuid NOT NULL,

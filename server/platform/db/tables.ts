@@ -147,6 +147,43 @@ export interface AlertRules {
   window_minutes: number;
 }
 
+export interface AnalyticsChanges {
+  at: Timestamp;
+  hour: Timestamp;
+  id: string;
+  organization_id: string;
+}
+
+export interface AnalyticsHours {
+  agent_id: string | null;
+  agent_version_id: string | null;
+  channel: string | null;
+  company_id: string | null;
+  count: number;
+  counts: number[] | null;
+  direction: string | null;
+  grain: number;
+  hits: number;
+  hour: Timestamp;
+  number: number;
+  organization_id: string;
+  squares: number;
+  steps: number[] | null;
+  subject: string;
+  sum: number;
+}
+
+export interface AnalyticsStates {
+  builds: Int8;
+  built_since: Timestamp | null;
+  checked_at: Timestamp | null;
+  checked_hours: Generated<number>;
+  checked_until: Timestamp | null;
+  differed_at: Timestamp | null;
+  differing_hours: Generated<number>;
+  organization_id: string;
+}
+
 export interface ApiKeys {
   created_at: Generated<Timestamp>;
   created_by_user_id: string;
@@ -1057,6 +1094,9 @@ export interface DB {
   alert_incident_events: AlertIncidentEvents;
   alert_incidents: AlertIncidents;
   alert_rules: AlertRules;
+  analytics_changes: AnalyticsChanges;
+  analytics_hours: AnalyticsHours;
+  analytics_states: AnalyticsStates;
   api_key_uses: ApiKeyUses;
   api_keys: ApiKeys;
   audit_events: AuditEvents;

@@ -1,0 +1,164 @@
+// How fast boards are over 90 days with a million conversations and the results of 20 monitors: each query alone, and all
+// eight charts of a board at once, requested from a server process. Exits with 1 if a limit is exceeded.
+// npm run bench -- analytics [CONVERSATIONS]
+
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import { buildNext } from '../server/analytics/hours/build.ts'
+import { openDeps } from '../server/deps.ts'
+import { loadConfig } from '../server/platform/config.ts'
+import { dayMs } from '../server/platform/durations.ts'
+import { orgIdOf } from '../server/platform/ids.ts'
+import { openLog } from '../server/platform/log.ts'
+import { loadConversations } from './alerts/data.ts'
+import { failedCount, judge, millisecondsOf, print } from './report.ts'
+import { openBenchDatabase, startServer } from './servers.ts'
+
+const count = Number(process.argv[2] ?? 1_000_000)
+const days = 90
+const serviceKey = 'service-key-of-the-bench-0123456789'
+const rounds = 20
+const boards = 100
+/** With ten times as many conversations, at most twice as long. */
+const patience = count > 1_000_000 ? 2 : 1
+
+const send = async (origin: string, path: string, key: string, body: object) => {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const response = await fetch(origin + path, { method: 'POST', headers, body: JSON.stringify(body) })
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+  // Any response; the bench reads two of its properties.
+  return (await response.json()) as { apiKey: { key: string }; organization: { id: string } }
+}
+
+const quantile = (values: number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.ceil(share * values.length) - 1] ?? Number.NaN
+
+const period = { since: '', until: '' }
+
+type Chart = { measure: object; groupBy?: string[]; interval?: string; filter?: object }
+
+/** The charts of the board first. */
+const chartsOf = ([first = '', second = '']: string[], companyId: string): Record<string, Chart> => ({
+  'volume by day': { measure: { kind: 'volume' }, interval: 'day' },
+  'a rate by day': { measure: { kind: 'rate', monitorId: first }, interval: 'day' },
+  'a rate by agent': { measure: { kind: 'rate', monitorId: second }, groupBy: ['agent'] },
+  'p95 of response latency by day': {
+    measure: { kind: 'signal', signal: 'responseLatencyMs.p95', statistic: 'p95' },
+    interval: 'day',
+  },
+  'p50 of response latency by agent': {
+    measure: { kind: 'signal', signal: 'responseLatencyMs.p50', statistic: 'p50' },
+    groupBy: ['agent'],
+  },
+  'volume by weekday and hour': { measure: { kind: 'volume' }, groupBy: ['weekday', 'hourOfDay'] },
+  'volume by company': { measure: { kind: 'volume' }, groupBy: ['company'] },
+  'mean score by week and channel': {
+    measure: { kind: 'score', monitorId: first, statistic: 'mean' },
+    groupBy: ['channel'],
+    interval: 'week',
+  },
+  'p95 of durations by day': { measure: { kind: 'duration', statistic: 'p95' }, interval: 'day' },
+  'a rate by day of one company': {
+    measure: { kind: 'rate', monitorId: first },
+    interval: 'day',
+    filter: { companyIds: [companyId] },
+  },
+  'a rate by agent of one company': {
+    measure: { kind: 'rate', monitorId: first },
+    groupBy: ['agent'],
+    filter: { companyIds: [companyId] },
+  },
+  'p95 of durations by company': { measure: { kind: 'duration', statistic: 'p95' }, groupBy: ['company'] },
+})
+
+const onBoard = 8
+
+const database = await openBenchDatabase()
+const log = openLog({ write: () => {} })
+const client = new pg.Client({ connectionString: database.url })
+const server = await startServer(join(import.meta.dirname, '../bin/earshot'), ['serve'], {
+  PORT: '0',
+  DATABASE_URL: database.url,
+  EARSHOT_ROLES: 'http',
+  EARSHOT_DATA_DIR: join(database.folder, 'files'),
+  EARSHOT_SERVICE_KEY: serviceKey,
+  EARSHOT_SECRET_KEY: 'a-secret-key-for-the-bench-0123456789',
+  EARSHOT_LIMITS: 'ratePerSecond=1000000,rateBurst=1000000',
+})
+const config = loadConfig({ EARSHOT_DATA_DIR: join(database.folder, 'files') })
+const deps = await openDeps({ config, log, connection: { connectionString: database.url }, applicationName: 'bench' })
+try {
+  await client.connect()
+  const owner = { email: 'owner@example.com', name: 'Owner' }
+  const { organization, apiKey } = await send(server.origin, '/v1/organizations', serviceKey, {
+    name: 'Bench',
+    slug: 'bench',
+    owner,
+  })
+  const org = orgIdOf(organization.id)
+  const until = Date.now()
+  period.since = new Date(until - days * dayMs).toISOString()
+  period.until = new Date(until).toISOString()
+  const loadMs = await millisecondsOf(async () => {
+    const within = { from: new Date(period.since), until: new Date(period.until) }
+    await loadConversations(client, deps.db, org, count, within)
+    await client.query('VACUUM ANALYZE')
+    await client.query('CHECKPOINT')
+  })
+  print(
+    `${count.toLocaleString('en')} conversations with results of 20 monitors, loaded in ${(loadMs / 1_000).toFixed(0)} s`,
+  )
+  const buildMs = await millisecondsOf(async () => {
+    while (await buildNext(deps, org));
+    await client.query('VACUUM ANALYZE analytics_hours')
+  })
+  const { rows } = await client.query<{ rows: string; mb: string }>(
+    `SELECT count(*) AS rows, pg_total_relation_size('analytics_hours') / 1000000 AS mb FROM analytics_hours`,
+  )
+  print(`sums of all hours: ${rows[0]?.rows} rows, ${rows[0]?.mb} MB, built in ${(buildMs / 1_000).toFixed(0)} s`)
+
+  const found = async (text: string) => (await client.query<{ id: string }>(text, [org])).rows.map(({ id }) => id)
+  const monitorIds = await found('SELECT id FROM monitors WHERE organization_id = $1 ORDER BY id')
+  const [companyId = ''] = await found('SELECT id FROM companies WHERE organization_id = $1 ORDER BY id LIMIT 1')
+  const charts = chartsOf(monitorIds, companyId)
+  const ask = ({ filter = {}, ...chart }: Chart) =>
+    send(server.origin, '/v1/analytics/query', apiKey.key, {
+      ...chart,
+      filter: { ...filter, ...period },
+      timezone: 'Europe/Berlin',
+    })
+  const residentMb = async () => {
+    const status = await readFile(`/proc/${server.child.pid}/status`, 'utf8')
+    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_000
+  }
+
+  print(`\nEach query over ${days} days, alone`)
+  for (const [name, chart] of Object.entries(charts)) {
+    const times: number[] = []
+    for (let round = 0; round < rounds; round++) times.push(await millisecondsOf(() => ask(chart)))
+    judge(
+      `${name}, p50 (slowest ${Math.max(...times).toFixed(0)} ms)`,
+      quantile(times, 0.5),
+      { atMost: 100 * patience },
+      ' ms',
+    )
+  }
+
+  print(`\nA board of ${onBoard} charts at once, ${boards} times`)
+  const ofBoard = Object.values(charts).slice(0, onBoard)
+  const board = () => Promise.all(ofBoard.map(ask))
+  for (let warming = 0; warming < 20; warming++) await board()
+  const before = await residentMb()
+  const times: number[] = []
+  for (let round = 0; round < boards; round++) times.push(await millisecondsOf(board))
+  judge('a board, p50', quantile(times, 0.5), { atMost: 400 * patience }, ' ms')
+  judge('a board, p99', quantile(times, 0.99), { atMost: 1_500 * patience }, ' ms')
+  judge('memory of the server, more than before', (await residentMb()) / before, { atMost: 1.2 })
+} finally {
+  await client.end()
+  await deps.close()
+  await server.stop()
+  await database.close()
+}
+process.exitCode = failedCount() > 0 ? 1 : 0

@@ -1,0 +1,24 @@
+// A process that stores sums of hours without a pause, and considers every hour quiet.
+// node builder-process.ts ORGANIZATION
+
+import { buildNext, thin } from '../../../server/analytics/hours/build.ts'
+import { openDeps } from '../../../server/deps.ts'
+import { loadConfig } from '../../../server/platform/config.ts'
+import { dayMs } from '../../../server/platform/durations.ts'
+import { orgIdOf } from '../../../server/platform/ids.ts'
+import { openLog } from '../../../server/platform/log.ts'
+
+const config = loadConfig()
+const deps = await openDeps({
+  config,
+  log: openLog({ write: (line) => process.stderr.write(line) }),
+  connection: { connectionString: config.databaseUrl },
+  applicationName: 'builder',
+  clock: { now: () => new Date(Date.now() + dayMs) },
+})
+const org = orgIdOf(process.argv[2] ?? '')
+process.stdout.write('Earshot is running jobs.\n')
+for (;;) {
+  await buildNext(deps, org)
+  await thin(deps, org)
+}

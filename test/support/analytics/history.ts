@@ -1,0 +1,116 @@
+// A random history of conversations: inserts, changes, results, metrics, and erasures, through the product's own code.
+
+import { eraseConversations } from '../../../server/conversations/erasure/erase.ts'
+import { hourMs } from '../../../server/platform/durations.ts'
+import { orgIdOf } from '../../../server/platform/ids.ts'
+import { makeCompany, makeMonitor, makeOrganization } from '../../make.ts'
+import type { SeededRandom } from '../../malformed.ts'
+import type { TestServer } from '../../server.ts'
+
+export const firstHour = new Date('2026-03-27T00:00:00Z')
+export const historyHours = 72
+const batchSize = 40
+
+export const openHistory = async (server: TestServer, random: SeededRandom) => {
+  const { key, id } = await makeOrganization(server)
+  const org = orgIdOf(id)
+  const companies = [(await makeCompany(server, key, 'A')).id, (await makeCompany(server, key, 'B')).id, undefined]
+  const monitors: string[] = [(await makeMonitor(server, key)).id, (await makeMonitor(server, key)).id]
+  const stored: { id: string; externalId: string; startedAt: string }[] = []
+  let made = 0
+
+  const randomStart = () =>
+    new Date(firstHour.getTime() + random.below(historyHours * 60) * 60_000 + random.below(60_000)).toISOString()
+
+  /** The start of a stored conversation never changes. */
+  const conversation = (externalId: string, startedAt: string) => ({
+    externalId,
+    startedAt,
+    agent: { externalId: random.pick(['leo', 'mia', 'noa']), name: 'Agent', channel: 'voice' },
+    ...(random.chance(0.5) && { agentVersionLabel: random.pick(['one', 'two']) }),
+    channel: random.pick(['call', 'chat']),
+    companyId: random.pick(companies),
+    ...(random.chance(0.7) && { direction: random.pick(['inbound', 'outbound']) }),
+    ...(random.chance(0.9) && { durationSeconds: random.below(2_000) }),
+    metadata: { plan: random.pick(['gold', 'free']) },
+    ...(random.chance(0.3) && { metrics: [{ key: 'csat', value: random.pick([1, 2.5, 4, true, 'text']) }] }),
+  })
+
+  const send = async (conversations: object[]): Promise<{ id?: string; status: string }[]> => {
+    const { status, text, body } = await server.call('POST', '/v1/conversations/batch', {
+      key,
+      body: { conversations },
+    })
+    if (status !== 200) throw new Error(text)
+    return body.data
+  }
+
+  const insert = async (): Promise<number> => {
+    const given = Array.from({ length: batchSize }, () => ({ externalId: `c${++made}`, startedAt: randomStart() }))
+    const answers = await send(given.map(({ externalId, startedAt }) => conversation(externalId, startedAt)))
+    for (const [at, { id: conversationId }] of answers.entries()) {
+      const one = given[at]
+      if (one && conversationId) stored.push({ id: conversationId, ...one })
+    }
+    return batchSize
+  }
+
+  const some = (count: number) => [...new Set(Array.from({ length: count }, () => random.pick(stored)))]
+
+  const change = async (): Promise<number> => {
+    const changed = some(batchSize)
+    await send(changed.map(({ externalId, startedAt }) => conversation(externalId, startedAt)))
+    return changed.length
+  }
+
+  const judge = async (): Promise<number> => {
+    const results = some(batchSize).map(({ id: conversationId }) => ({
+      conversationId,
+      monitorId: random.pick(monitors),
+      result: random.pick(['affected', 'not_affected', 'not_affected', 'unscored']),
+      ...(random.chance(0.7) && { score: random.below(100) / 10 }),
+    }))
+    const { status, text } = await server.call('POST', '/v1/monitor-results', { key, body: { results } })
+    if (status !== 200) throw new Error(text)
+    return results.length
+  }
+
+  const measure = async (): Promise<number> => {
+    const [one] = some(1)
+    const body = { value: random.below(5) }
+    await server.call('PUT', `/v1/conversations/${one?.id}/metrics/csat`, { key, body })
+    return 1
+  }
+
+  const erase = async (): Promise<number> => {
+    const erased = some(batchSize / 4)
+    const { db } = server.deps
+    await db.transaction().execute((trx) =>
+      eraseConversations(
+        server.deps,
+        trx,
+        org,
+        erased.map(({ id: conversationId }) => conversationId),
+      ),
+    )
+    const gone = new Set(erased.map(({ id: conversationId }) => conversationId))
+    stored.splice(0, stored.length, ...stored.filter((one) => !gone.has(one.id)))
+    return erased.length
+  }
+
+  return {
+    key,
+    org,
+    monitors,
+    companies,
+    /** Does something random, and returns how many conversations it was about. */
+    step: (): Promise<number> => {
+      if (stored.length < 3 * batchSize) return insert()
+      return random.pick([insert, insert, change, judge, judge, measure, erase])()
+    },
+  }
+}
+
+export type History = Awaited<ReturnType<typeof openHistory>>
+
+export const hourAt = (hours: number): Date => new Date(firstHour.getTime() + hours * hourMs)
