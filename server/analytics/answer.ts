@@ -113,13 +113,13 @@ const readZone = (query: AnalyticsQuery, { period }: Selection): string =>
 type Summed = Parameters<typeof isStored>[0] & { groupBy: string[]; timezone: string }
 
 /** Which hours have sums that answer a query, as the transaction sees them. */
-const readStored = async (db: Db, org: OrgId, asked: Summed): Promise<(within: Within) => Stored> => {
+const readStored = async (db: Db, org: OrgId, request: Summed): Promise<(within: Within) => Stored> => {
   const nothing = { builtSince: undefined, changed: [] }
-  const state = isStored(asked) ? await findState(db, org) : undefined
+  const state = isStored(request) ? await findState(db, org) : undefined
   if (!state) return () => nothing
   const stored = { builtSince: state.builtSince, changed: await listChangedHours(db, org) }
-  const isByHour = asked.groupBy.some((name) => name === 'hourOfDay' || name === 'weekday')
-  return (within) => (isByHour && !hasWholeHours(asked.timezone, within) ? nothing : stored)
+  const isByHour = request.groupBy.some((name) => name === 'hourOfDay' || name === 'weekday')
+  return (within) => (isByHour && !hasWholeHours(request.timezone, within) ? nothing : stored)
 }
 
 export const answerQuery = async (deps: AnswerDeps, org: OrgId, query: AnalyticsQuery): Promise<Answer> => {
@@ -139,21 +139,21 @@ export const answerQuery = async (deps: AnswerDeps, org: OrgId, query: Analytics
   const bounds = interval && (await boundsOf(closed(within, 'an interval')))
   const earlierBounds = earlier && (await boundsOf(earlier))
 
-  const asked = { measure: lowerCase(measure), selection, groupBy, timezone, quantile: quantileOf(kind) }
+  const request = { measure: lowerCase(measure), selection, groupBy, timezone, quantile: quantileOf(kind) }
   const { now, before } = await readInSnapshot(replica, async (on) => {
-    const stored = await readStored(on, org, asked)
+    const stored = await readStored(on, org, request)
     const sourcesOf = (of: Within, at: Date[] | undefined) => coverageOf({ ...of, bounds: at }, stored(of))
     const sources = sourcesOf(within, bounds)
-    const found = await sumMeasure(on, org, { ...asked, sources, bounds, show: { most: mostGroups } })
-    if (!earlier) return { now: found, before: undefined }
-    const keys = found.sums.flatMap(({ key, period: at }) => (key && at === undefined ? [key] : []))
+    const current = await sumMeasure(on, org, { ...request, sources, bounds, show: { most: mostGroups } })
+    if (!earlier) return { now: current, before: undefined }
+    const keys = current.sums.flatMap(({ key, period: at }) => (key && at === undefined ? [key] : []))
     const compared = await sumMeasure(on, org, {
-      ...asked,
+      ...request,
       sources: sourcesOf(earlier, earlierBounds),
       bounds: earlierBounds,
       show: { keys },
     })
-    return { now: found, before: groupsOf(compared.sums) }
+    return { now: current, before: groupsOf(compared.sums) }
   })
 
   const groups = inOrder(groupsOf(now.sums), groupBy)

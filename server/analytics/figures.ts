@@ -12,7 +12,7 @@ const alpha = 0.05
 
 export type Figure = { n: number; value: number | null; interval95: Interval | null }
 
-/** What is computed from the sums. */
+/** Names what is computed from the sums. */
 export type Kind = 'count' | 'share' | Statistic
 
 export const kindOf = (measure: Measure): Kind => {
@@ -22,7 +22,7 @@ export const kindOf = (measure: Measure): Kind => {
 
 const quantiles: Partial<Record<Kind, number>> = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99 }
 
-/** The share of values below a percentile, undefined for everything else. */
+/** Returns the share of values below a percentile, or undefined for everything else. */
 export const quantileOf = (kind: Kind): number | undefined => quantiles[kind]
 
 export const noSums: Sums = { count: 0, hits: 0, sum: 0, squares: 0, step: null, lowStep: null, highStep: null }
@@ -43,7 +43,7 @@ export const figureOf = (kind: Kind, sums: Sums): Figure => {
   return { n, value: valueAt(step), interval95: low === null || high === null ? null : { low, high } }
 }
 
-/** The interval of `now` − `before`, of rates and means. */
+/** Returns the interval of `now` − `before` for rates and means. */
 export const differenceInterval = (kind: Kind, before: Sums, now: Sums): Interval | null => {
   if (before.count === 0 || now.count === 0) return null
   if (kind === 'share') {

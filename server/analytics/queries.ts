@@ -9,7 +9,7 @@ import type { DB } from '../platform/db/tables.ts'
 import { invalid } from '../platform/errors.ts'
 import { type SignalName, signalPaths } from '../transcripts/signals/paths.ts'
 
-/** What is measured, whatever is computed from it. */
+/** Names what is measured, whatever is computed from it. */
 export type Measured =
   | { kind: 'volume' | 'duration' | 'delay' }
   | { kind: 'signal'; signal: SignalName }
@@ -19,7 +19,7 @@ export type Measured =
   | { kind: 'agreement'; monitorId: string }
   | { kind: 'cost'; monitorId?: string }
 
-/** The sums of one group in one period. */
+/** Contains the sums of one group in one period. */
 export type Sums = {
   /** How many have a value. */
   count: number
@@ -43,7 +43,7 @@ type Range = { since: Date | undefined; until: Date | undefined }
 /** Which hours are read from stored sums, and which times from conversations and results. */
 export type Sources = { hours: (Range & { except: Date[] }) | undefined; ranges: Range[] }
 
-type Asked = {
+type Request = {
   measure: Measured
   /** Without times. */
   selection: Selection
@@ -77,7 +77,7 @@ const metadataOf = (key: string): RawBuilder<unknown> =>
   sql`CASE WHEN jsonb_typeof(conversations.metadata -> ${key}::text) IN ('string', 'number', 'boolean')
     THEN conversations.metadata ->> ${key}::text END`
 
-type Grouping = Pick<Asked, 'groupBy' | 'timezone'>
+type Grouping = Pick<Request, 'groupBy' | 'timezone'>
 
 const dimensionOf = (name: string, at: RawBuilder<unknown>, timezone: string): RawBuilder<unknown> => {
   if (name === 'hourOfDay') return sql`extract(hour FROM ${at} AT TIME ZONE ${timezone}::text)::integer`
@@ -94,13 +94,13 @@ const keysOf = ({ groupBy, timezone }: Grouping, at: RawBuilder<unknown>) =>
 
 const isOfTime = (name: string): boolean => name === 'hourOfDay' || name === 'weekday'
 
-const selectConversations = (db: Db, org: OrgId, { selection }: Asked, times: Times) =>
+const selectConversations = (db: Db, org: OrgId, { selection }: Request, times: Times) =>
   whereSelected(db.selectFrom('conversations').where(within(sql`conversations.started_at`, times)), org, selection)
 
 /** The conversations as `s`, with the columns `id`, `at`, `k1`, and `k2`. */
-const keyedConversations = (db: Db, org: OrgId, asked: Asked, times: Times) => {
-  const [k1, k2] = keysOf(asked, sql`conversations.started_at`)
-  return selectConversations(db, org, asked, times).select([
+const keyedConversations = (db: Db, org: OrgId, request: Request, times: Times) => {
+  const [k1, k2] = keysOf(request, sql`conversations.started_at`)
+  return selectConversations(db, org, request, times).select([
     'conversations.id',
     'conversations.started_at as at',
     sql`${k1}`.as('k1'),
@@ -123,18 +123,18 @@ const measuredValue = (measure: OfConversations): RawBuilder<unknown> => {
   }
 }
 
-const conversationRows = (db: Db, org: OrgId, measure: OfConversations, asked: Asked, times: Times) => {
-  const conversations = keyedConversations(db, org, asked, times).select(sql`${measuredValue(measure)}`.as('value'))
+const conversationRows = (db: Db, org: OrgId, measure: OfConversations, request: Request, times: Times) => {
+  const conversations = keyedConversations(db, org, request, times).select(sql`${measuredValue(measure)}`.as('value'))
   if (measure.kind === 'volume') return sql`SELECT s.k1, s.k2, s.at, false AS hit, s.value FROM (${conversations}) s`
   // OFFSET keeps the planner from reading the value out of the signals again for each of its uses.
   return sql`SELECT s.k1, s.k2, s.at, false AS hit, s.value FROM (${conversations} OFFSET 0) s WHERE s.value IS NOT NULL`
 }
 
-const metricRows = (db: Db, org: OrgId, key: string, asked: Asked, times: Times) => sql`
+const metricRows = (db: Db, org: OrgId, key: string, request: Request, times: Times) => sql`
   SELECT * FROM (
     SELECT s.k1, s.k2, s.at, false AS hit, CASE jsonb_typeof(m.value) WHEN 'number' THEN m.value::float8
       WHEN 'boolean' THEN (m.value = 'true'::jsonb)::integer::float8 END AS value
-    FROM (${keyedConversations(db, org, asked, times)}) s
+    FROM (${keyedConversations(db, org, request, times)}) s
     JOIN customer_metrics m ON m.organization_id = ${org} AND m.conversation_id = s.id AND m.key = ${key}) v
   WHERE v.value IS NOT NULL`
 
@@ -185,26 +185,26 @@ const readResults = (org: OrgId, measure: OfResults, times: Times) => {
 }
 
 /** Only reads conversations if the filter or a group needs them. */
-const resultRows = (db: Db, org: OrgId, measure: OfResults, asked: Asked, times: Times) => {
+const resultRows = (db: Db, org: OrgId, measure: OfResults, request: Request, times: Times) => {
   const { results, hit, value, counts } = readResults(org, measure, times)
-  if (Object.keys(asked.selection).length === 0 && asked.groupBy.every(isOfTime)) {
-    const [k1, k2] = keysOf(asked, sql`n.call_started_at`)
+  if (Object.keys(request.selection).length === 0 && request.groupBy.every(isOfTime)) {
+    const [k1, k2] = keysOf(request, sql`n.call_started_at`)
     return sql`SELECT ${k1} AS k1, ${k2} AS k2, n.call_started_at AS at, ${hit} AS hit, ${value} AS value
       FROM (${results}) n WHERE ${counts}`
   }
   // A result stores when its conversation started. Joining on it as well lets both sides be read in index order.
   return sql`SELECT s.k1, s.k2, s.at, ${hit} AS hit, ${value} AS value
-    FROM (${results}) n JOIN (${keyedConversations(db, org, asked, times)}) s
+    FROM (${results}) n JOIN (${keyedConversations(db, org, request, times)}) s
       ON s.at = n.call_started_at AND s.id = n.conversation_id
     WHERE ${counts}`
 }
 
 /** Judgments of completed reviews, compared with the result of the version that was judged. */
-const agreementRows = (db: Db, org: OrgId, monitorId: string, asked: Asked, times: Times) => sql`
+const agreementRows = (db: Db, org: OrgId, monitorId: string, request: Request, times: Times) => sql`
   SELECT s.k1, s.k2, s.at, (j.correct_result = 'affected') = (m.result = ${codes.affected}) AS hit, NULL::float8 AS value
   FROM review_judgments j
   JOIN reviews r ON r.organization_id = ${org} AND r.id = j.review_id AND r.status = 'completed'
-  JOIN (${keyedConversations(db, org, asked, times)}) s ON s.id = r.conversation_id
+  JOIN (${keyedConversations(db, org, request, times)}) s ON s.id = r.conversation_id
   JOIN monitor_results m ON m.organization_id = ${org} AND m.monitor_id = ${monitorId}::uuid
     AND m.call_started_at = s.at AND m.conversation_id = s.id AND m.monitor_version = j.monitor_version
     AND m.result IS NOT NULL
@@ -212,31 +212,31 @@ const agreementRows = (db: Db, org: OrgId, monitorId: string, asked: Asked, time
     AND j.correct_result <> 'unsure'`
 
 /** Rows of `k1`, `k2`, `at`, `hit`, and `value`. */
-const rowsOf = (db: Db, org: OrgId, asked: Asked, times: Times): RawBuilder<unknown> => {
-  const { measure } = asked
+const rowsOf = (db: Db, org: OrgId, request: Request, times: Times): RawBuilder<unknown> => {
+  const { measure } = request
   switch (measure.kind) {
     case 'rate':
     case 'score':
     case 'cost':
-      return resultRows(db, org, measure, asked, times)
+      return resultRows(db, org, measure, request, times)
     case 'metric':
-      return metricRows(db, org, measure.key, asked, times)
+      return metricRows(db, org, measure.key, request, times)
     case 'agreement':
-      return agreementRows(db, org, measure.monitorId, asked, times)
+      return agreementRows(db, org, measure.monitorId, request, times)
     default:
-      return conversationRows(db, org, measure, asked, times)
+      return conversationRows(db, org, measure, request, times)
   }
 }
 
 /** Rows of all times that are not read from stored sums. */
-const rowsOfRanges = (db: Db, org: OrgId, asked: Asked): RawBuilder<unknown> | undefined => {
-  const { ranges } = asked.sources
+const rowsOfRanges = (db: Db, org: OrgId, request: Request): RawBuilder<unknown> | undefined => {
+  const { ranges } = request.sources
   const [only, ...others] = ranges
   if (!only) return undefined
-  if (others.length === 0) return rowsOf(db, org, asked, { since: instant(only.since), until: instant(only.until) })
+  if (others.length === 0) return rowsOf(db, org, request, { since: instant(only.since), until: instant(only.until) })
   const starts = ranges.map(({ since }) => since?.toISOString() ?? '-infinity')
   const ends = ranges.map(({ until }) => until?.toISOString() ?? 'infinity')
-  const each = rowsOf(db, org, asked, { since: sql<Date>`g.since`, until: sql<Date>`g.until` })
+  const each = rowsOf(db, org, request, { since: sql<Date>`g.since`, until: sql<Date>`g.until` })
   return sql`SELECT e.* FROM unnest(${starts}::timestamptz[], ${ends}::timestamptz[]) AS g(since, until)
     CROSS JOIN LATERAL (${each}) e`
 }
@@ -262,7 +262,7 @@ const grains: Record<string, number> = {
 const stored = new Set([0, 1, 2, 4])
 const everything = 7
 
-const grainOf = ({ measure, selection, groupBy }: Pick<Asked, 'measure' | 'selection' | 'groupBy'>) => {
+const grainOf = ({ measure, selection, groupBy }: Pick<Request, 'measure' | 'selection' | 'groupBy'>) => {
   let grain = 0
   for (const name of [...Object.keys(selection), ...groupBy]) {
     const bits = grains[name]
@@ -274,8 +274,8 @@ const grainOf = ({ measure, selection, groupBy }: Pick<Asked, 'measure' | 'selec
 }
 
 /** Whether sums are stored for a measure with this filter and these groups. */
-export const isStored = (asked: Pick<Asked, 'measure' | 'selection' | 'groupBy'>): boolean =>
-  asked.measure.kind !== 'agreement' && grainOf(asked) !== undefined
+export const isStored = (request: Pick<Request, 'measure' | 'selection' | 'groupBy'>): boolean =>
+  request.measure.kind !== 'agreement' && grainOf(request) !== undefined
 
 const subjectsOf = (org: OrgId, measure: Measured): RawBuilder<unknown> => {
   switch (measure.kind) {
@@ -296,17 +296,17 @@ const subjectsOf = (org: OrgId, measure: Measured): RawBuilder<unknown> => {
 const summed = ['count', 'hits', 'sum', 'squares', 'steps', 'counts']
 
 /** The stored sums as `v`, with `k1`, `k2`, and `at`. They have the columns of conversations, so filters apply. */
-const storedSums = (db: Db, org: OrgId, asked: Asked, { since, until, except }: Range & { except: Date[] }) => {
-  const [k1, k2] = keysOf(asked, sql`conversations.started_at`)
+const storedSums = (db: Db, org: OrgId, request: Request, { since, until, except }: Range & { except: Date[] }) => {
+  const [k1, k2] = keysOf(request, sql`conversations.started_at`)
   const times = within(sql`h.hour`, { since: instant(since), until: instant(until) })
   const rows = db.selectFrom(
     sql`(
       SELECT h.*, h.hour AS started_at FROM analytics_hours h
-      WHERE h.organization_id = ${org} AND h.subject = ANY(${subjectsOf(org, asked.measure)})
-        AND h.grain = ${sql.lit(grainOf(asked) ?? 0)} AND ${times}
+      WHERE h.organization_id = ${org} AND h.subject = ANY(${subjectsOf(org, request.measure)})
+        AND h.grain = ${sql.lit(grainOf(request) ?? 0)} AND ${times}
         ${except.length > 0 ? sql`AND h.hour <> ALL(${except}::timestamptz[])` : sql``})`.as('conversations'),
   ) as unknown as SelectQueryBuilder<DB, 'conversations', object>
-  return whereSelected(rows, org, asked.selection).select([
+  return whereSelected(rows, org, request.selection).select([
     sql`${k1}`.as('k1'),
     sql`${k2}`.as('k2'),
     'conversations.started_at as at',
@@ -335,22 +335,26 @@ export type GroupSums = Sums & {
  * without a value are left out. The interval of a percentile needs no assumption about the values: it is between two of
  * them, whose ranks are so far apart that the percentile is between them in 95 of 100 samples.
  */
-export const sumMeasure = async (db: Db, org: OrgId, asked: Asked): Promise<{ groups: number; sums: GroupSums[] }> => {
-  const { groupBy, bounds, quantile = null, show, sources } = asked
+export const sumMeasure = async (
+  db: Db,
+  org: OrgId,
+  request: Request,
+): Promise<{ groups: number; sums: GroupSums[] }> => {
+  const { groupBy, bounds, quantile = null, show, sources } = request
   const period = bounds === undefined ? sql`0` : sql`width_bucket(v.at, ${bounds}::timestamptz[]) - 1`
-  const parts: RawBuilder<unknown>[] = []
-  const rowsToRead = rowsOfRanges(db, org, asked)
+  const summedSources: RawBuilder<unknown>[] = []
+  const rowsToRead = rowsOfRanges(db, org, request)
   if (rowsToRead) {
     const step = quantile === null ? sql`NULL::smallint` : stepOf(sql`v.value`)
-    parts.push(sql`
+    summedSources.push(sql`
       SELECT v.k1, v.k2, ${period} AS period, ${step} AS step, count(*) AS count,
         count(*) FILTER (WHERE v.hit) AS hits, coalesce(sum(v.value), 0) AS sum,
         coalesce(sum(v.value * v.value), 0) AS squares
       FROM (${rowsToRead}) v GROUP BY v.k1, v.k2, period, step`)
   }
   if (sources.hours) {
-    const sums = storedSums(db, org, asked, sources.hours)
-    parts.push(
+    const sums = storedSums(db, org, request, sources.hours)
+    summedSources.push(
       quantile === null
         ? sql`
       SELECT v.k1, v.k2, ${period} AS period, NULL::smallint AS step, sum(v.count) AS count, sum(v.hits) AS hits,
@@ -371,11 +375,11 @@ export const sumMeasure = async (db: Db, org: OrgId, asked: Asked): Promise<{ gr
   const low = sql`floor(${quantile}::float8 * w.count - ${spread})`
   const high = sql`ceil(${quantile}::float8 * w.count + ${spread}) + 1`
   const { rows } = await sql<Row>`
-    WITH parts AS MATERIALIZED (
-      ${sql.join(parts, sql` UNION ALL `)}
+    WITH sources_summed AS MATERIALIZED (
+      ${sql.join(summedSources, sql` UNION ALL `)}
     ), coded AS (
       SELECT ${encoded(sql`p.k1`)} AS k1, ${encoded(sql`p.k2`)} AS k2, p.period, p.step, p.count, p.hits, p.sum, p.squares
-      FROM parts p
+      FROM sources_summed p
     ), totals AS (
       SELECT c.k1, c.k2, sum(c.count) AS count FROM coded c GROUP BY c.k1, c.k2
     ), shown AS MATERIALIZED (${shown}), cells AS (
@@ -409,7 +413,7 @@ const timedOut = '57014'
 /** A board has many charts, and everyone waits for the slowest. */
 const longestMs = 10_000
 
-/** Several statements that see the same data, within a time limit. */
+/** Runs statements that all see the same data, within a time limit. */
 export const readInSnapshot = async <T>(replica: Pick<Replica, 'read'>, run: (db: Db) => Promise<T>): Promise<T> => {
   const read = (on: Db) =>
     on

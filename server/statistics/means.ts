@@ -3,20 +3,20 @@
 import { tQuantile } from './distributions.ts'
 import { around, type Interval } from './interval.ts'
 
-/** The number of values, their sum, and the sum of their squares. */
+/** Contains the number of values, their sum, and the sum of their squares. */
 export type MeanSums = { count: number; sum: number; squares: number }
 
 const varianceOf = ({ count, sum, squares }: MeanSums): number =>
   Math.max(0, (squares - (sum * sum) / count) / (count - 1))
 
-/** Student's interval of a mean. Null for a single value, which has no spread. */
+/** Returns Student's interval of a mean, or null for a single value, which has no spread. */
 export const meanInterval = (sums: MeanSums, alpha: number): Interval | null => {
   const { count, sum } = sums
   if (count < 2) return null
   return around(sum / count, tQuantile(1 - alpha / 2, count - 1) * Math.sqrt(varianceOf(sums) / count))
 }
 
-/** Welch's interval of b − a. Null if either has a single value. */
+/** Returns Welch's interval of b − a, or null if either has a single value. */
 export const meanDifference = (a: MeanSums, b: MeanSums, alpha: number): Interval | null => {
   if (a.count < 2 || b.count < 2) return null
   const [ofA, ofB] = [varianceOf(a) / a.count, varianceOf(b) / b.count]

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { coverageOf, hasWholeHours } from './coverage.ts'
 
 const at = (time: string) => new Date(`2026-03-10T${time}:00Z`)
-const told = ({ hours, ranges }: ReturnType<typeof coverageOf>) => {
+const shown = ({ hours, ranges }: ReturnType<typeof coverageOf>) => {
   const spell = (time: Date | undefined) => time?.toISOString().slice(11, 16) ?? 'open'
   return {
     hours: hours && `${spell(hours.since)}-${spell(hours.until)} except ${hours.except.map(spell).join(' ')}`.trim(),
@@ -14,23 +14,23 @@ const day = { since: at('01:30'), until: at('10:15'), bounds: undefined }
 
 describe('a period', () => {
   it('is read from rows before anything is built', () => {
-    expect(told(coverageOf(day, { builtSince: undefined, changed: [] }))).toEqual({
+    expect(shown(coverageOf(day, { builtSince: undefined, changed: [] }))).toEqual({
       hours: undefined,
       ranges: ['01:30-10:15'],
     })
   })
 
   it('is read from sums of whole hours without changes, and else from rows', () => {
-    expect(told(coverageOf(day, { builtSince: null, changed: [] }))).toEqual({
+    expect(shown(coverageOf(day, { builtSince: null, changed: [] }))).toEqual({
       hours: '02:00-10:00 except',
       ranges: ['01:30-02:00', '10:00-10:15'],
     })
     const changed = [at('09:00'), at('02:00'), at('05:00'), at('12:00')]
-    expect(told(coverageOf(day, { builtSince: null, changed }))).toEqual({
+    expect(shown(coverageOf(day, { builtSince: null, changed }))).toEqual({
       hours: '02:00-10:00 except 02:00 05:00 09:00',
       ranges: ['01:30-03:00', '05:00-06:00', '09:00-10:15'],
     })
-    expect(told(coverageOf(day, { builtSince: at('08:00'), changed: [at('02:00')] }))).toEqual({
+    expect(shown(coverageOf(day, { builtSince: at('08:00'), changed: [at('02:00')] }))).toEqual({
       hours: '08:00-10:00 except',
       ranges: ['01:30-08:00', '10:00-10:15'],
     })
@@ -38,7 +38,7 @@ describe('a period', () => {
 
   it('of less than an hour is read from rows', () => {
     const short = { since: at('01:10'), until: at('01:50'), bounds: undefined }
-    expect(told(coverageOf(short, { builtSince: null, changed: [] }))).toEqual({
+    expect(shown(coverageOf(short, { builtSince: null, changed: [] }))).toEqual({
       hours: undefined,
       ranges: ['01:10-01:50'],
     })
@@ -46,11 +46,11 @@ describe('a period', () => {
 
   it('without ends has hours without ends', () => {
     const open = { since: undefined, until: undefined, bounds: undefined }
-    expect(told(coverageOf(open, { builtSince: null, changed: [at('05:00')] }))).toEqual({
+    expect(shown(coverageOf(open, { builtSince: null, changed: [at('05:00')] }))).toEqual({
       hours: 'open-open except 05:00',
       ranges: ['05:00-06:00'],
     })
-    expect(told(coverageOf(open, { builtSince: at('08:00'), changed: [] }))).toEqual({
+    expect(shown(coverageOf(open, { builtSince: at('08:00'), changed: [] }))).toEqual({
       hours: '08:00-open except',
       ranges: ['open-08:00'],
     })
@@ -58,7 +58,7 @@ describe('a period', () => {
 
   it('reads hours in which an interval starts from rows', () => {
     const bounds = [at('01:30'), at('04:30'), at('10:15')]
-    expect(told(coverageOf({ ...day, bounds }, { builtSince: null, changed: [] }))).toEqual({
+    expect(shown(coverageOf({ ...day, bounds }, { builtSince: null, changed: [] }))).toEqual({
       hours: '02:00-10:00 except 04:00',
       ranges: ['01:30-02:00', '04:00-05:00', '10:00-10:15'],
     })

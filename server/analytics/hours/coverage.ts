@@ -11,7 +11,7 @@ export type Stored = {
   changed: Date[]
 }
 
-type Asked = { since: Date | undefined; until: Date | undefined; bounds: Date[] | undefined }
+type Period = { since: Date | undefined; until: Date | undefined; bounds: Date[] | undefined }
 
 export type Range = { since: Date | undefined; until: Date | undefined }
 
@@ -28,11 +28,11 @@ const ceil = (ms: number): number => Math.ceil(ms / hourMs) * hourMs
 /** More outdated hours than this are read as one range. */
 const mostExcepted = 2_000
 
-export const coverageOf = ({ since, until, bounds = [] }: Asked, { builtSince, changed }: Stored): Coverage => {
+export const coverageOf = ({ since, until, bounds = [] }: Period, { builtSince, changed }: Stored): Coverage => {
   const all = { hours: undefined, ranges: [{ since, until }] }
   if (builtSince === undefined) return all
-  const asked = since?.getTime() ?? Number.NEGATIVE_INFINITY
-  const from = ceil(Math.max(asked, builtSince?.getTime() ?? Number.NEGATIVE_INFINITY))
+  const start = since?.getTime() ?? Number.NEGATIVE_INFINITY
+  const from = ceil(Math.max(start, builtSince?.getTime() ?? Number.NEGATIVE_INFINITY))
   const end = until?.getTime() ?? Number.POSITIVE_INFINITY
   const to = floor(end)
   if (from >= to) return all
@@ -52,7 +52,7 @@ export const coverageOf = ({ since, until, bounds = [] }: Asked, { builtSince, c
     if (last?.until === start) last.until = stop
     else ranges.push({ since: start, until: stop })
   }
-  add(asked, from)
+  add(start, from)
   for (const hour of except) add(hour, hour + hourMs)
   add(to, end)
   const dateOf = (ms: number) => (Number.isFinite(ms) ? new Date(ms) : undefined)
@@ -65,7 +65,7 @@ export const coverageOf = ({ since, until, bounds = [] }: Asked, { builtSince, c
 const stepMs = 14 * 24 * hourMs
 const mostSteps = 2_000
 
-/** Whether local hours start when hours in UTC do, throughout a period. */
+/** Returns whether local hours start when hours in UTC do, throughout a period. */
 export const hasWholeHours = (timezone: string, { since, until }: Range): boolean => {
   if (timezone === 'UTC') return true
   if (!since || !until || (until.getTime() - since.getTime()) / stepMs > mostSteps) return false

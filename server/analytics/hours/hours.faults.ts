@@ -24,11 +24,15 @@ it(`answers are exact although builds are killed (seed ${seed})`, { timeout: 300
   const random = seededRandom(seed)
   const history = await openHistory(server, random)
   const { org } = history
-  for (let changes = 0; changes < 1_500; ) changes += await history.step()
+  for (let changes = 0; changes < 800; ) changes += await history.step()
   const dataDir = await makeDataDir()
-  const switches = { DATABASE_URL: databaseUrl(deps.database.connection), EARSHOT_DATA_DIR: dataDir }
+  const switches = {
+    DATABASE_URL: databaseUrl(deps.database.connection),
+    EARSHOT_DATA_DIR: dataDir,
+    EARSHOT_SECRET_KEY: 'a-secret-key-for-this-test-0123456789',
+  }
   const args = ['--disable-warning=ExperimentalWarning', builderFile, org]
-  for (let round = 0; round < 10 * rounds; round++) {
+  for (let round = 0; round < 5 * rounds; round++) {
     const builder = await startEarshot(switches, { file: process.execPath, args })
     const killing = pause(random.below(600)).then(() => builder.child.kill('SIGKILL'))
     for (let step = 0; step < 5; step++) await history.step()

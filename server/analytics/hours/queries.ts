@@ -16,7 +16,7 @@ export const insertChanges = (trx: Db, org: OrgId, conversationIds: string[], { 
       SELECT DISTINCT date_trunc('hour', c.started_at, 'UTC') AS hour FROM conversations c
       WHERE c.organization_id = ${org} AND c.id = ANY(${conversationIds}::uuid[])) h`.execute(trx)
 
-/** Organizations with notes, or whose hours are not all built. */
+/** Lists organizations with notes, and those whose hours are not all built. */
 export const listDueOrganizationsAllOrgs = async (db: Db): Promise<{ id: OrgId }[]> => {
   const { rows } = await sql<{ id: OrgId }>`
     SELECT o.id FROM organizations o
@@ -26,7 +26,7 @@ export const listDueOrganizationsAllOrgs = async (db: Db): Promise<{ id: OrgId }
   return rows
 }
 
-/** Organizations with built hours, to be checked. */
+/** Lists organizations with built hours, which are checked. */
 export const listBuiltOrganizationsAllOrgs = (db: Db) =>
   db.selectFrom('analytics_states').select('organization_id as id').orderBy('organization_id').execute() as Promise<
     { id: OrgId }[]
@@ -34,7 +34,7 @@ export const listBuiltOrganizationsAllOrgs = (db: Db) =>
 
 export type State = { builtSince: Date | null; checkedUntil: Date | null }
 
-/** Undefined before the first build. */
+/** Returns undefined before the first build. */
 export const findState = (db: Db, org: OrgId): Promise<State | undefined> =>
   db
     .selectFrom('analytics_states')
@@ -42,14 +42,14 @@ export const findState = (db: Db, org: OrgId): Promise<State | undefined> =>
     .where('organization_id', '=', org)
     .executeTakeFirst()
 
-/** The hours with notes. */
+/** Lists the hours with notes. */
 export const listChangedHours = async (db: Db, org: OrgId): Promise<Date[]> => {
   const { rows } = await sql<{ hour: Date }>`
     SELECT DISTINCT hour FROM analytics_changes WHERE organization_id = ${org}`.execute(db)
   return rows.map(({ hour }) => hour)
 }
 
-/** Whether an hour has more notes than this. */
+/** Returns whether an hour has more notes than this. */
 export const hasManyChanges = async (db: Db, org: OrgId, most: number): Promise<boolean> => {
   const { rows } = await sql`
     SELECT 1 FROM analytics_changes WHERE organization_id = ${org} GROUP BY hour HAVING count(*) > ${most} LIMIT 1`.execute(
@@ -58,12 +58,15 @@ export const hasManyChanges = async (db: Db, org: OrgId, most: number): Promise<
   return rows.length > 0
 }
 
-/** A day of a large organization takes longer than a request may. */
+/** Raises the limit for the transaction: a day of a large organization takes longer than a request may. */
 export const allowLongStatements = (trx: Db) => sql`SET LOCAL statement_timeout = ${sql.lit(240_000)}`.execute(trx)
 
 type Quiet = { quietSince: Date; waitingSince: Date; builtSince: Date | null; limit: number }
 
-/** Hours that have not changed lately, or have waited for long, newest first. Hours before `builtSince` have no sums yet. */
+/**
+ * Lists hours that have not changed lately, or have waited for long, newest first. Hours before `builtSince` have no sums
+ * yet.
+ */
 export const listQuietHours = async (db: Db, org: OrgId, quiet: Quiet): Promise<Date[]> => {
   const { quietSince, waitingSince, builtSince, limit } = quiet
   const { rows } = await sql<{ hour: Date }>`
@@ -75,7 +78,7 @@ export const listQuietHours = async (db: Db, org: OrgId, quiet: Quiet): Promise<
   return rows.map(({ hour }) => hour)
 }
 
-/** The hour of the latest conversation before then. */
+/** Returns the hour of the latest conversation before then. */
 export const findHourBefore = async (db: Db, org: OrgId, before: Date | null): Promise<Date | undefined> => {
   const { rows } = await sql<{ hour: Date }>`
     SELECT date_trunc('hour', c.started_at, 'UTC') AS hour FROM conversations c
@@ -87,7 +90,7 @@ export const findHourBefore = async (db: Db, org: OrgId, before: Date | null): P
 export const insertState = (trx: Db, org: OrgId, builtSince: Date | null) =>
   trx.insertInto('analytics_states').values({ organization_id: org, built_since: builtSince, builds: 1 }).execute()
 
-/** Fails if another build committed since this transaction started. Undefined leaves `built_since` as it is. */
+/** Counts a build, and fails if another one committed since this transaction started. Undefined leaves `built_since` as it is. */
 export const countBuild = (trx: Db, org: OrgId, builtSince?: Date | null) =>
   sql`
     UPDATE analytics_states SET builds = builds + 1
@@ -131,7 +134,7 @@ const valuesOf = (org: OrgId, hours: Date[]): RawBuilder<unknown> => {
   const dims = sql`s.agent_id, s.agent_version_id, s.company_id, s.channel, s.direction`
   return sql`
     WITH hours AS (SELECT h.hour FROM unnest(${hours}::timestamptz[]) AS h(hour)),
-    held AS MATERIALIZED (
+    started AS MATERIALIZED (
       SELECT g.hour, c.* FROM hours g CROSS JOIN LATERAL (
         SELECT id, started_at, created_at, duration_seconds, signals, ${dimensions} FROM conversations
         WHERE organization_id = ${org} AND ${within(sql`started_at`)}) c
@@ -148,26 +151,26 @@ const valuesOf = (org: OrgId, hours: Date[]): RawBuilder<unknown> => {
         WHERE r.organization_id = ${org} AND r.monitor_id = ANY(${monitors}) AND ${within(sql`r.call_started_at`)}
           AND r.cost IS NOT NULL) p
     )
-    SELECT s.hour, 'volume' AS subject, false AS hit, NULL::float8 AS value, ${dims} FROM held s
+    SELECT s.hour, 'volume' AS subject, false AS hit, NULL::float8 AS value, ${dims} FROM started s
     UNION ALL
     SELECT s.hour, v.subject, false, v.value, ${dims}
-    FROM held s CROSS JOIN LATERAL (VALUES ${sql.join(ofConversations)}) v(subject, value) WHERE v.value IS NOT NULL
+    FROM started s CROSS JOIN LATERAL (VALUES ${sql.join(ofConversations)}) v(subject, value) WHERE v.value IS NOT NULL
     UNION ALL
     SELECT s.hour, 'metric:' || m.key, false, CASE jsonb_typeof(m.value) WHEN 'number' THEN m.value::float8
       ELSE (m.value = 'true'::jsonb)::integer::float8 END, ${dims}
-    FROM held s JOIN customer_metrics m ON m.organization_id = ${org} AND m.conversation_id = s.id
+    FROM started s JOIN customer_metrics m ON m.organization_id = ${org} AND m.conversation_id = s.id
       AND jsonb_typeof(m.value) IN ('number', 'boolean')
     UNION ALL
     SELECT s.hour, 'rate:' || n.monitor_id, n.result = ${codes.affected}, NULL, ${dims}
-    FROM newest n JOIN held s ON s.started_at = n.call_started_at AND s.id = n.conversation_id
+    FROM newest n JOIN started s ON s.started_at = n.call_started_at AND s.id = n.conversation_id
     WHERE n.result IS NOT NULL
     UNION ALL
     SELECT s.hour, 'score:' || n.monitor_id, false, n.score, ${dims}
-    FROM newest n JOIN held s ON s.started_at = n.call_started_at AND s.id = n.conversation_id
+    FROM newest n JOIN started s ON s.started_at = n.call_started_at AND s.id = n.conversation_id
     WHERE n.score IS NOT NULL
     UNION ALL
     SELECT s.hour, 'cost:' || p.monitor_id, false, p.cost, ${dims}
-    FROM paid p JOIN held s ON s.started_at = p.call_started_at AND s.id = p.conversation_id`
+    FROM paid p JOIN started s ON s.started_at = p.call_started_at AND s.id = p.conversation_id`
 }
 
 /** The rows of `analytics_hours` of some hours, from their conversations. */
@@ -222,7 +225,7 @@ export const listDifferingHours = async (trx: Db, org: OrgId, hours: Date[]): Pr
 
 type Checked = { until: Date | null; at: Date; hours: number; differing: number }
 
-/** Counts as a build, because it may rebuild hours. */
+/** Stores the outcome of a check. It counts as a build, because it may rebuild hours. */
 export const noteCheck = (trx: Db, org: OrgId, { until, at, hours, differing }: Checked) =>
   sql`
     UPDATE analytics_states SET builds = builds + 1, checked_until = ${until}::timestamptz, checked_at = ${at}::timestamptz,
@@ -230,7 +233,7 @@ export const noteCheck = (trx: Db, org: OrgId, { until, at, hours, differing }: 
       ${differing > 0 ? sql`, differed_at = ${at}::timestamptz` : sql``}
     WHERE organization_id = ${org}`.execute(trx)
 
-/** What the nightly check found so far. */
+/** Returns what the nightly check found so far. */
 export const findCheckedState = (db: Db, org: OrgId) =>
   db
     .selectFrom('analytics_states')

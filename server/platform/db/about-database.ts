@@ -37,7 +37,7 @@ const listConnectedProcesses = async (db: Db, pattern: string): Promise<string[]
   return rows.map(({ name }) => name)
 }
 
-/** How each process names its connection for notifications: its version and roles. */
+/** Reads the version and roles from the name of a process's connection for notifications. */
 const readProcessName = (name: string): { version: string; roles: string } | undefined => {
   const [, version, roles] = / v(\S+) (\S+) notices$/.exec(name) ?? []
   return version === undefined || roles === undefined ? undefined : { version, roles }
@@ -46,7 +46,7 @@ const readProcessName = (name: string): { version: string; roles: string } | und
 export const listProcesses = async (db: Db) =>
   (await listConnectedProcesses(db, '% notices')).flatMap((name) => readProcessName(name) ?? [])
 
-/** Whether all connected processes have the same version: not during an upgrade. */
+/** Returns whether all connected processes have the same version: not during an upgrade. */
 export const runsOneVersion = async (db: Db): Promise<boolean> =>
   new Set((await listProcesses(db)).map(({ version }) => version)).size <= 1
 

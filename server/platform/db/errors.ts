@@ -100,5 +100,5 @@ export const violatedConstraint = (error: unknown): string | undefined => {
   return constraintName.exec(name)?.[1]
 }
 
-/** Whether a transaction with one state of the database met a change by another that it does not see. */
+/** Returns whether a transaction that reads one state of the database conflicts with a later change. */
 export const isOvertaken = (error: unknown): boolean => codeOf(error) === '40001'

@@ -7,7 +7,7 @@ const stepsPerDecade = 160
 /** The step of 1, so that those of small values are positive as well, and those of negative values their negatives. */
 const stepOfOne = 16_000
 
-/** The step of a value. */
+/** Returns the step of a value. */
 export const stepOf = (value: RawBuilder<unknown>): RawBuilder<number> => {
   const size = sql`least(abs(${value}), 9e99::float8)`
   const decade = sql`floor(log(${size}))`
