@@ -1,4 +1,4 @@
-// How fast boards are over 90 days with a million conversations and the results of 20 monitors: each query alone, and all
+// How fast boards are over 90 days with a million conversations and the results of 20 monitors: each query by itself, and all
 // eight charts of a board at once, requested from a server process. Exits with 1 if a limit is exceeded.
 // npm run bench -- analytics [CONVERSATIONS]
 
@@ -133,7 +133,7 @@ try {
     return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_000
   }
 
-  print(`\nEach query over ${days} days, alone`)
+  print(`\nEach query over ${days} days, one at a time`)
   for (const [name, chart] of Object.entries(charts)) {
     const times: number[] = []
     for (let round = 0; round < rounds; round++) times.push(await millisecondsOf(() => ask(chart)))

@@ -8,7 +8,7 @@ import { Analytics, AnalyticsQuery } from './schema.ts'
 
 const ofMonitors = new Set(['rate', 'score', 'cost', 'agreement'])
 
-export const requireMeasure = (actor: Pick<Actor, 'entitlements'>, { measure }: AnalyticsQuery): void => {
+const requireMeasure = (actor: Pick<Actor, 'entitlements'>, { measure }: AnalyticsQuery): void => {
   if (ofMonitors.has(measure.kind)) requireEntitlement(actor, 'monitors')
   if (measure.kind === 'metric') requireEntitlement(actor, 'metrics')
 }

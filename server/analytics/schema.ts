@@ -3,7 +3,7 @@ import { Filter } from '../filters/filter.ts'
 import { Choice, Closed, Id, Nullable, Timestamp } from '../platform/http/schemas.ts'
 import { signalNames } from '../transcripts/signals/paths.ts'
 
-export const statistics = ['mean', 'p50', 'p90', 'p95', 'p99', 'sum'] as const
+const statistics = ['mean', 'p50', 'p90', 'p95', 'p99', 'sum'] as const
 export type Statistic = (typeof statistics)[number]
 
 const Statistic = Choice(statistics, { description: 'Percentiles are rounded by at most 1.25%.' })
@@ -83,8 +83,8 @@ const Group = Type.String({
   examples: ['agent'],
 })
 
-export const intervals = ['hour', 'day', 'week', 'month'] as const
-export const comparisons = ['previous_period', 'previous_year'] as const
+const intervals = ['hour', 'day', 'week', 'month'] as const
+const comparisons = ['previous_period', 'previous_year'] as const
 
 export const AnalyticsQuery = Closed(
   {

@@ -1,7 +1,6 @@
 // A random history of conversations: inserts, changes, results, metrics, and erasures, through the product's own code.
 
 import { eraseConversations } from '../../../server/conversations/erasure/erase.ts'
-import { hourMs } from '../../../server/platform/durations.ts'
 import { orgIdOf } from '../../../server/platform/ids.ts'
 import { makeCompany, makeMonitor, makeOrganization } from '../../make.ts'
 import type { SeededRandom } from '../../malformed.ts'
@@ -112,5 +111,3 @@ export const openHistory = async (server: TestServer, random: SeededRandom) => {
 }
 
 export type History = Awaited<ReturnType<typeof openHistory>>
-
-export const hourAt = (hours: number): Date => new Date(firstHour.getTime() + hours * hourMs)
