@@ -229,7 +229,8 @@ it('opens one incident for each rule and group, with one delivery and notificati
   await expect.poll(async () => (await listDigests()).length, { timeout: 60_000 }).toBeGreaterThanOrEqual(rounds)
   expect(await listDigests()).toHaveLength(rounds)
 
-  // A message can arrive twice if a worker was killed before it stored the response. PagerDuty opens one incident by key.
+  // A message can arrive twice if a worker was killed before it stored the response. PagerDuty opens one incident for
+  // each key.
   const events = fakes.sent.filter(({ path }) => path === '/v2/enqueue').map(({ body }) => body)
   expect(new Set(events.map(({ event_action }) => event_action))).toEqual(new Set(['trigger']))
   const keys = timesEach(events.map((event) => `${event.dedup_key} ${event.client_url}`))

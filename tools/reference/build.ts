@@ -1,4 +1,5 @@
-// Builds dist/reference, the API reference: a page, the script of Scalar that renders it, and openapi.json with code samples.
+// Builds dist/reference, the API reference: a page, the script of Scalar that renders it, and openapi.json with code
+// samples.
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import scalar from '@scalar/fastify-api-reference'

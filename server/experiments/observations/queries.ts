@@ -173,7 +173,7 @@ export const listPinnedResults = async (trx: Db, org: OrgId, of: OfPinned): Prom
       SELECT r.conversation_id, r.status, r.result, r.score, r.evaluated_at FROM monitor_results r
       WHERE r.organization_id = ${org} AND r.monitor_id = p.monitor_id AND r.call_started_at = c.started_at
         AND r.conversation_id = c.id AND r.monitor_version = p.version
-      -- There is one at most. This keeps the planner from reading all results there are.
+      -- There is at most one result. The limit keeps the planner from reading all results.
       LIMIT 1) r
     ${sql.raw(plannedEachTime)}`.execute(trx)
   return rows

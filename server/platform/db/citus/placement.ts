@@ -4,10 +4,10 @@
  *
  * - `distributed`: Each row is on the node of its organization.
  * - `reference`: Every node has a copy, because the table is read before the organization is known.
- * - `coordinator`: The table is on the coordinator, and Citus manages it. A transaction that also writes on a node commits
- *   in two phases, on both or on neither.
- * - `local`: The table is on the coordinator, and Citus does not know it. If the coordinator dies while a transaction that
- *   also writes on one node commits, only the node may have its part.
+ * - `coordinator`: The table is on the coordinator, and Citus manages it. A transaction that also writes on a node
+ *   commits in two phases, on both or on neither.
+ * - `local`: The table is on the coordinator, and Citus does not know it. If the coordinator dies while a transaction
+ *   that also writes on one node commits, only the node may have its part.
  */
 export type Placement = 'distributed' | 'reference' | 'coordinator' | 'local'
 
