@@ -1,5 +1,5 @@
 // Calculates the smallest difference that can be detected, and how many conversations a given one requires. Never
-// calculates the power for the observed difference, which would say nothing that p does not.
+// calculates the power for the observed difference, which would only restate p.
 
 import { type AnytimeDifference, tLevel } from './anytime.ts'
 import type { ArmEstimates } from './arm.ts'

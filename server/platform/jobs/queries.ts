@@ -123,7 +123,7 @@ export const listBacklogs = async (
     )
     SELECT organization_id AS org, (
       SELECT count(*) FROM (
-        -- An index has this order. The planner would not choose it from statistics, which hide how few jobs an organization has.
+        -- The order makes the planner use an index. Statistics never show how few jobs an organization may have.
         SELECT FROM jobs j WHERE j.name = ${name} AND j.state = 'waiting' AND j.organization_id = turn.organization_id
         ORDER BY j.priority DESC, j.due_at, j.id LIMIT ${jobsEach}) first_ones
     ) AS waiting
