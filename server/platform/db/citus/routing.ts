@@ -50,8 +50,8 @@ const maxClockDifferenceMs = 1_000
 const noticePauseMs = 50
 
 /**
- * Sends notifications of committed transactions. If one is lost, work is only delayed, because other processes look for
- * it every second.
+ * Sends notifications of committed transactions. One that is lost, because the process dies first, delays jobs by a
+ * second, after which other processes find them, and pages that are open until something else changes.
  */
 const openNotifier = (coordinator: Queryable, log: Log) => {
   const waiting = new Map<string, Notice>()
