@@ -64,7 +64,7 @@ const store = async (number: number): Promise<void> => {
 const storeSome = async (from: number, count: number): Promise<void> => {
   const startedAt = performance.now()
   for (let at = 0; at < count; at += 5) {
-    await sleep(startedAt + (at / perSecond) * 1_000 - performance.now())
+    await sleep(Math.max(0, startedAt + (at / perSecond) * 1_000 - performance.now()))
     await Promise.all(Array.from({ length: Math.min(5, count - at) }, (_, each) => store(from + at + each)))
   }
 }

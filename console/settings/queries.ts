@@ -30,9 +30,12 @@ export const keysOptions = listOptions(['api-keys'], (cursor, signal) =>
   answer(api.GET('/v1/api-keys', { params: { query: { limit: 100, ...cursor } }, signal })),
 )
 
-export const auditOptions = listOptions(['audit-events'], (cursor, signal) =>
-  answer(api.GET('/v1/audit-events', { params: { query: { limit: 100, ...cursor } }, signal })),
-)
+export type AuditFilter = { action?: string; userId?: string; since?: string; until?: string }
+
+export const auditOptions = (filter: AuditFilter) =>
+  listOptions(['audit-events', filter], (cursor, signal) =>
+    answer(api.GET('/v1/audit-events', { params: { query: { limit: 100, ...filter, ...cursor } }, signal })),
+  )
 
 export const integrationsOptions = listOptions(['integrations', 'list'], (cursor, signal) =>
   answer(api.GET('/v1/integrations', { params: { query: { limit: 100, ...cursor } }, signal })),

@@ -1,7 +1,19 @@
-/** The open row of a list in the settings, and the status that filters its deliveries. */
-export type SettingsSearch = { open?: string; status?: string }
+/** The open row of a list in the settings, and what filters its deliveries or the audit log. */
+export type SettingsSearch = {
+  open?: string
+  status?: string
+  /** The resource that events of the audit log are about. */
+  about?: string
+  /** Who caused them. */
+  by?: string
+  /** Days, in the time zone of the browser. */
+  from?: string
+  to?: string
+}
 
-export const readSettingsSearch = ({ open, status }: Record<string, unknown>): SettingsSearch => ({
-  ...(typeof open === 'string' && open !== '' && { open }),
-  ...(typeof status === 'string' && status !== '' && { status }),
-})
+const names = ['open', 'status', 'about', 'by', 'from', 'to'] as const
+
+export const readSettingsSearch = (search: Record<string, unknown>): SettingsSearch =>
+  Object.fromEntries(
+    names.flatMap((name) => (typeof search[name] === 'string' && search[name] ? [[name, search[name]]] : [])),
+  )

@@ -96,3 +96,31 @@ it('events are listed for admins, in pages', async () => {
   }
   expect(paged).toEqual(all)
 })
+
+it('events are filtered by action, person, and time', async () => {
+  const { key, keyId } = await makeOrganization(server)
+  const company = await makeCompany(server, key)
+  await call('PATCH', `/v1/companies/${company.id}`, { key, body: { name: 'Renamed' } })
+  const admin = await makeKey(server, key, 'admin')
+  const actions = async (query: string) => (await listEvents(key, query)).map(({ action }) => action)
+  expect(await actions('?action=company')).toEqual(['company.update', 'company.create'])
+  expect(await actions('?action=company.update')).toEqual(['company.update'])
+  expect(await actions('?action=compan')).toEqual([])
+  const { member } = (await call('GET', '/v1/me', { key })).body
+  const mine = await listEvents(key, `?userId=${member.userId.toUpperCase()}`)
+  expect(mine.map(({ action }) => action)).toEqual(['apiKey.create', 'company.update', 'company.create'])
+  expect(new Set(mine.map(({ actor }) => actor.keyId))).toEqual(new Set([keyId]))
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString()
+  const yesterday = new Date(Date.now() - 86_400_000).toISOString()
+  expect(await actions(`?action=apiKey&since=${yesterday}&until=${tomorrow}`)).toEqual(['apiKey.create'])
+  expect(await actions(`?since=${tomorrow}`)).toEqual([])
+  expect(await actions(`?until=${yesterday}`)).toEqual([])
+  for (const [query, path] of [
+    [`?since=${tomorrow}&until=${yesterday}`, 'until'],
+    ['?action=a%20b', 'action'],
+    ['?userId=me', 'userId'],
+  ]) {
+    const answer = await call('GET', `/v1/audit-events${query}`, { key: admin.key })
+    expect(answer).toMatchObject({ status: 400, body: { details: { issues: [{ path }] } } })
+  }
+})

@@ -1,8 +1,9 @@
 import type { Deps } from '../platform/deps.ts'
+import { invalid } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
-import { answers, Page, PageQuery } from '../platform/http/schemas.ts'
+import { answers, Page } from '../platform/http/schemas.ts'
 import { listAuditEvents } from './queries.ts'
-import { AuditEvent } from './schema.ts'
+import { AuditEvent, AuditEventQuery } from './schema.ts'
 
 export const auditEvents = (app: App, { db }: Deps): void => {
   app.get(
@@ -14,16 +15,26 @@ export const auditEvents = (app: App, { db }: Deps): void => {
         operationId: 'listAuditEvents',
         summary: 'List audit events',
         description: 'Newest first. Each event has the actor, action, targets, and request ID.',
-        querystring: PageQuery,
-        response: answers({ 200: Page(AuditEvent) }, 401, 403),
+        querystring: AuditEventQuery,
+        response: answers({ 200: Page(AuditEvent) }, 400, 401, 403),
       },
     },
-    ({ actor, query }) =>
-      app.paging.page(
-        query,
-        ['audit-events', actor.org],
-        (page) => listAuditEvents(db, actor.org, page),
+    ({ actor, query: { limit, cursor, action, userId, since, until } }) => {
+      const filter = {
+        action,
+        userId,
+        since: since === undefined ? undefined : new Date(since),
+        until: until === undefined ? undefined : new Date(until),
+      }
+      if (filter.since && filter.until && filter.until <= filter.since) {
+        throw invalid('until', 'must be later than since')
+      }
+      return app.paging.page(
+        { limit, cursor },
+        ['audit-events', actor.org, filter],
+        (page) => listAuditEvents(db, actor.org, filter, page),
         ({ id }) => id,
-      ),
+      )
+    },
   )
 }

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { Choice, Closed, Id, Nullable, Timestamp } from '../platform/http/schemas.ts'
+import { Choice, Closed, Id, Nullable, PageQuery, Timestamp, TimestampInput } from '../platform/http/schemas.ts'
 
 export const AuditEvent = Closed(
   {
@@ -20,3 +20,18 @@ export const AuditEvent = Closed(
   },
   { title: 'AuditEvent' },
 )
+
+export const AuditEventQuery = Closed({
+  ...PageQuery.properties,
+  action: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      pattern: '^[A-Za-z]+(\\.[A-Za-z]+)?$',
+      description: 'An action such as `company.update`, or all actions on a resource, such as `company`.',
+      examples: ['company.update'],
+    }),
+  ),
+  userId: Type.Optional({ ...Id, description: 'By this person, or by a key that acts for them.' }),
+  since: Type.Optional({ ...TimestampInput, description: 'At or after this time.' }),
+  until: Type.Optional({ ...TimestampInput, description: 'Before this time.' }),
+})

@@ -95,6 +95,20 @@ it('writes rejected conversations with their position and reason', async () => {
   ])
 })
 
+it('says why the first conversations were rejected, without a file for all of them', async () => {
+  const wrong = Array.from({ length: 7 }, (_each, at) => callOf(at, { channel: 'pigeon' }))
+  const path = await write('wrong.ndjson', `${linesOf(wrong.slice(0, 1))}[1]\n${linesOf(wrong.slice(1))}`)
+  const { code, stderr } = await run(path, '--quiet')
+  const lines = stderr.trim().split('\n')
+  expect(code).toBe(3)
+  expect(lines).toHaveLength(6)
+  expect(lines[0]).toMatch(/, value 1 \(call-0\): .*channel/)
+  expect(lines[1]).toBe(`earshot: ${path}, value 2: Not a JSON object.`)
+  expect(lines[5]).toBe(
+    'earshot: 3 more were rejected. Use --rejects FILE to save what was rejected, with the reasons.',
+  )
+})
+
 it("reads calls in the format of providers' webhooks", async () => {
   const files: Record<(typeof providers)[number], string> = {
     vapi: 'vapi_end_of_call_report',

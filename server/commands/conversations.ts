@@ -5,7 +5,7 @@ import { type Called, type RunCommand, WronglyCalled } from './call.ts'
 import { print } from './columns.ts'
 import { connect } from './connect.ts'
 import type { CallSource } from './import/bodies.ts'
-import { openRejects } from './import/rejects.ts'
+import { openRejects, type Reject } from './import/rejects.ts'
 import { runImport } from './import/run.ts'
 import { type ImportSource, openSources } from './import/sources.ts'
 import { type ImportCounts, openState } from './import/state.ts'
@@ -101,10 +101,18 @@ const importAll = async (called: Called): Promise<number> => {
   if (isInterrupted()) sayHowToGoOn(statePath)
   else await state.remove()
   printCounts(counts, flag('json'))
-  if (counts.rejected > 0 && rejectsPath === undefined) {
-    process.stderr.write('earshot: use --rejects FILE to save what was rejected, with the reasons.\n')
-  }
+  if (counts.rejected > 0 && rejectsPath === undefined) explainRejects(rejects.first(), counts.rejected)
   return isInterrupted() ? 130 : exitCode
+}
+
+const explainRejects = (first: Reject[], count: number): void => {
+  for (const { file, number, externalId, message } of first) {
+    const name = externalId === null ? '' : ` (${externalId})`
+    process.stderr.write(`earshot: ${file}, value ${number}${name}: ${message}\n`)
+  }
+  const others = count - first.length
+  const more = others > 0 ? `${others.toLocaleString('en')} more ${others === 1 ? 'was' : 'were'} rejected. ` : ''
+  process.stderr.write(`earshot: ${more}Use --rejects FILE to save what was rejected, with the reasons.\n`)
 }
 
 const noteFailure = (error: unknown, statePath: string | undefined): unknown => {

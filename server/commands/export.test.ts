@@ -56,6 +56,16 @@ it('creates, waits, and downloads, with only a key', async () => {
   expect(seen.filter(({ url: path }) => path.startsWith('/files/')).every((each) => !each.authorization)).toBe(true)
 })
 
+it('rejects a file name that promises another format', async () => {
+  for (const [args, message] of [
+    [['--output', join(folder, 'all.pdf')], '--output ends in .pdf, which is not a format. Use .csv, .xlsx, .parquet'],
+    [['--output', join(folder, 'all.CSV'), '--format', 'xlsx'], '--output ends in .csv, but --format is xlsx.'],
+  ] as const) {
+    const { code, stderr } = await run('no-key', ...args)
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)])
+  }
+})
+
 it('finds monitors by name, and lists the available ones', async () => {
   const { key } = await makeCalls(4)
   const { code, stdout } = await run(key, '--affected', 'refund ASKED', '--output', '-', '--format', 'csv')

@@ -72,10 +72,11 @@ describe('what a stream sends', () => {
       key,
       Array.from({ length: 500 }, () => ({})),
     )
+    // On a cluster, notifications of other nodes arrive a moment later.
+    await stream.until({ resource: 'conversations' })
     await marker()
     await stream.until(arrived)
     const stored = stream.events.filter(({ resource }) => resource === 'conversations')
-    expect(stored.length).toBeGreaterThan(0)
     expect(stored.length).toBeLessThanOrEqual(5)
   })
 

@@ -256,7 +256,7 @@ describe('redaction', () => {
     )
   })
 
-  it('takes linear time for any text', { timeout: 20_000 }, () => {
+  it('takes linear time for any text', { timeout: 120_000 }, () => {
     const long = (part: string) => part.repeat(Math.ceil(250_000 / part.length)).slice(0, 250_000)
     const hostile = [
       '1',

@@ -1,3 +1,4 @@
+import { extname } from 'node:path'
 import { formatNames } from '../../exports/formats/formats.ts'
 import { type Called, WronglyCalled } from '../call.ts'
 import { serviceOf } from '../connect.ts'
@@ -13,6 +14,21 @@ const readCondition = (given: string) => {
   return { key, op, ...(value !== undefined && { value }) }
 }
 
+/** The format, which the name of the file can also say. A name that promises another one is an error. */
+const readFormat = (format: string | undefined, output: string | undefined): string => {
+  const ending = extname(output ?? '')
+    .slice(1)
+    .toLowerCase()
+  const known = formatNames.find((name) => name === ending)
+  if (format !== undefined && known !== undefined && format !== known)
+    throw new WronglyCalled(`--output ends in .${ending}, but --format is ${format}.`)
+  if (format === undefined && ending !== '' && known === undefined) {
+    const endings = formatNames.map((name) => `.${name}`).join(', ')
+    throw new WronglyCalled(`--output ends in .${ending}, which is not a format. Use ${endings}, or add --format.`)
+  }
+  return format ?? known ?? 'csv'
+}
+
 export type Options = ReturnType<typeof readOptions>
 
 export const readOptions = (called: Called, now: Date) => {
@@ -25,7 +41,7 @@ export const readOptions = (called: Called, now: Date) => {
   if (id !== undefined && !/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(id)) {
     throw new WronglyCalled(`--id must be the ID of an export, not ${JSON.stringify(id)}.`)
   }
-  const ending = formatNames.find((format) => output?.toLowerCase().endsWith(`.${format}`))
+  const format = readFormat(text('format'), output)
   return {
     url,
     isUrlGiven: text('url') !== undefined,
@@ -38,7 +54,7 @@ export const readOptions = (called: Called, now: Date) => {
     places: { company: text('company'), agent: text('agent'), group: text('group') },
     asked: {
       ...period,
-      format: text('format') ?? ending ?? 'csv',
+      format,
       match: text('match') ?? 'all',
       versionScope: text('versions') ?? 'historical',
       reasoning: flag('reasoning'),

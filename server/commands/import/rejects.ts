@@ -11,11 +11,27 @@ export type Reject = {
   details?: Record<string, unknown>
 }
 
-export type Rejects = { write: (reject: Reject) => Promise<void>; bytes: () => number; close: () => Promise<void> }
+export type Rejects = {
+  write: (reject: Reject) => Promise<void>
+  /** The first few, if there is no file. */
+  first: () => Reject[]
+  bytes: () => number
+  close: () => Promise<void>
+}
+
+const mostShown = 5
+
+const keepFirst = (): Rejects => {
+  const first: Reject[] = []
+  const write = async (reject: Reject) => {
+    if (first.length < mostShown) first.push(reject)
+  }
+  return { write, first: () => first, bytes: () => 0, close: async () => {} }
+}
 
 /** Opens the report and continues after the part that an earlier attempt has certainly written. */
 export const openRejects = async (path: string | undefined, keptBytes: number): Promise<Rejects> => {
-  if (path === undefined) return { write: async () => {}, bytes: () => 0, close: async () => {} }
+  if (path === undefined) return keepFirst()
   const file = await open(path, keptBytes > 0 ? 'a' : 'w')
   let bytes = Math.min(keptBytes, (await file.stat()).size)
   await file.truncate(bytes)
@@ -25,6 +41,7 @@ export const openRejects = async (path: string | undefined, keptBytes: number): 
       await file.appendFile(line)
       bytes += line.length
     },
+    first: () => [],
     bytes: () => bytes,
     close: () => file.close(),
   }

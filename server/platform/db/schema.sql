@@ -241,6 +241,8 @@ CREATE TABLE audit_events (
   CONSTRAINT audit_events_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT audit_events_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
 );
+CREATE INDEX audit_events_resource_idx ON public.audit_events USING btree (organization_id, split_part(action, '.'::text, 1), id);
+CREATE INDEX audit_events_user_idx ON public.audit_events USING btree (organization_id, ((actor ->> 'userId'::text)), id);
 
 CREATE TABLE bucket_conversations (
   organization_id uuid NOT NULL,
