@@ -12,6 +12,7 @@ import { bucketProgress } from './buckets/progress/routes.ts'
 import { buckets } from './buckets/routes.ts'
 import { companies } from './companies/routes.ts'
 import { erasure } from './conversations/erasure/routes.ts'
+import { metadataKeys } from './conversations/metadata-keys/routes.ts'
 import { customerMetrics } from './conversations/metrics/routes.ts'
 import { recordings } from './conversations/recordings/routes.ts'
 import { conversations } from './conversations/routes.ts'
@@ -87,6 +88,7 @@ const resources = [
   agentGroups,
   conversations,
   conversationSearch,
+  metadataKeys,
   ownershipRules,
   savedViews,
   recordings,

@@ -31,7 +31,8 @@ import { clearOwnerWhoLeft, removeDestinationOfRoutes } from './ownership-rules/
 import type { Db, OrgId } from './platform/db/database.ts'
 import type { Deps } from './platform/deps.ts'
 import type { Events, Reactions } from './platform/reactions.ts'
-import { requireOwnAnswer } from './reviews/blind.ts'
+import { findBlind, requireOwnAnswer } from './reviews/blind.ts'
+import { deletePersonalViews } from './saved-views/member-left.ts'
 import {
   publishErased,
   publishMeasured,
@@ -80,7 +81,13 @@ const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
   notificationsRead: [publishRead],
   organizationCreated: [createDefaultRules],
   destinationDeleted: [removeDeletedDestination, removeDestinationOfRoutes],
-  memberRemoved: [revokeKeysOfMember, clearOwnerWhoLeft, clearOwnerOfAlertRules, deleteNotificationsOfMember],
+  memberRemoved: [
+    revokeKeysOfMember,
+    deletePersonalViews,
+    clearOwnerWhoLeft,
+    clearOwnerOfAlertRules,
+    deleteNotificationsOfMember,
+  ],
 }
 
 /** Implements the providers that lower floors declare. */
@@ -91,6 +98,8 @@ export const providers = {
   findPinned,
   /** Throws if a person must submit their own judgment before they see results. */
   requireOwnAnswer,
+  /** Finds the conversations whose results a person may not see before they submit their own judgment. */
+  findBlind,
   /** Returns the contents of an experiment's export. */
   makeObservationOrder,
 }

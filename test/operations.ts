@@ -161,6 +161,11 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
   },
   '/v1/monitor-exports/{id}': async (server, { key }) => (await makeExport(server, key)).id,
   '/v1/export-schedules/{id}': async (server, { key }) => (await makeExportSchedule(server, key)).id,
+  '/v1/metadata-keys/{key}/values': async (server, { key }) => {
+    const name = `key-${newId()}`
+    await makeConversation(server, key, { metadata: { [name]: 'gold' } })
+    return name
+  },
   '/v1/saved-views/{id}': async (server, { key }) => (await makeSavedView(server, key)).id,
   '/v1/webhook-endpoints/{id}/deliveries/{deliveryId}': async (server, { key }) => {
     await forget(server, deliver)

@@ -520,6 +520,15 @@ const members = (send: Send) => ({
     send.json('POST', path`/v1/members/${id}/invitation`, {  }, options),
 })
 
+const metadataKeys = (send: Send) => ({
+  /** List metadata keys. */
+  list: (query?: Query<'/v1/metadata-keys', 'get'>, options?: RequestOptions): Promise<Answer<'/v1/metadata-keys', 'get'>> =>
+    send.json('GET', '/v1/metadata-keys', { query }, options),
+  /** List the values of a metadata key. */
+  listMetadataValues: (key: string, query?: Query<'/v1/metadata-keys/{key}/values', 'get'>, options?: RequestOptions): Promise<Answer<'/v1/metadata-keys/{key}/values', 'get'>> =>
+    send.json('GET', path`/v1/metadata-keys/${key}/values`, { query }, options),
+})
+
 const monitorResults = (send: Send) => ({
   /** Submit results for external monitors. */
   create: (body: Body<'/v1/monitor-results', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/monitor-results', 'post'>> =>
@@ -695,7 +704,7 @@ const savedViews = (send: Send) => ({
   /** Get a saved view. */
   get: (id: string, options?: RequestOptions): Promise<Answer<'/v1/saved-views/{id}', 'get'>> =>
     send.json('GET', path`/v1/saved-views/${id}`, {  }, options),
-  /** Update a saved view’s name or filter. */
+  /** Update a saved view. */
   update: (id: string, body: Body<'/v1/saved-views/{id}', 'patch'>, options?: RequestOptions): Promise<Answer<'/v1/saved-views/{id}', 'patch'>> =>
     send.json('PATCH', path`/v1/saved-views/${id}`, { body }, options),
   /** Delete a saved view. */
@@ -771,6 +780,7 @@ export class Resources {
   readonly integrations: ReturnType<typeof integrations>
   readonly me: ReturnType<typeof me>
   readonly members: ReturnType<typeof members>
+  readonly metadataKeys: ReturnType<typeof metadataKeys>
   readonly monitorResults: ReturnType<typeof monitorResults>
   readonly monitors: ReturnType<typeof monitors>
   readonly notificationPreferences: ReturnType<typeof notificationPreferences>
@@ -806,6 +816,7 @@ export class Resources {
     this.integrations = integrations(send)
     this.me = me(send)
     this.members = members(send)
+    this.metadataKeys = metadataKeys(send)
     this.monitorResults = monitorResults(send)
     this.monitors = monitors(send)
     this.notificationPreferences = notificationPreferences(send)

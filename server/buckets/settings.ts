@@ -1,4 +1,5 @@
 import { parseFilter } from '../filters/filter.ts'
+import type { Part, Selection } from '../filters/queries.ts'
 import { findMonitors } from '../monitors/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { type Issue, invalidAll } from '../platform/errors.ts'
@@ -33,15 +34,25 @@ export const withGiven = (present: BucketSettings, given: Given): BucketSettings
   filters: given.filters === undefined ? present.filters : parseFilter(given.filters, 'filters'),
 })
 
+const bucketFaults = (filters: Selection): Issue[] => {
+  const parts: [path: string, parts: (Part | undefined)[]][] = [
+    ['filters.bucketId', [filters]],
+    ['filters.anyOf', filters.anyOf ?? []],
+    ['filters.exclude', [filters.exclude, ...(filters.exclude?.anyOf ?? [])]],
+  ]
+  const message = 'is not allowed in the filters of a bucket'
+  return parts
+    .filter(([, list]) => list.some((part) => part?.bucketId !== undefined))
+    .map(([path]) => ({ path, message: path === 'filters.bucketId' ? message : `with a bucketId ${message}` }))
+}
+
 const faultsOf = (type: BucketType, { filters, agentId, share, perWeek }: BucketSettings): Issue[] => {
   const faults: Issue[] = []
   const isSampled = share !== null || perWeek !== null
   if (type === 'static' && Object.keys(filters).length > 0) {
     faults.push({ path: 'filters', message: 'must be {} for a static bucket; use the type dynamic or sampled' })
   }
-  if (filters.bucketId !== undefined) {
-    faults.push({ path: 'filters.bucketId', message: 'is not allowed in the filters of a bucket' })
-  }
+  faults.push(...bucketFaults(filters))
   if (agentId !== null && filters.agentIds) {
     faults.push({ path: 'filters.agentIds', message: 'cannot be combined with agentId' })
   }

@@ -1,5 +1,5 @@
 import { readLength, type ZonedPeriod } from '../platform/db/periods.ts'
-import type { Selection } from './queries.ts'
+import type { Exclusion, Part, Selection } from './queries.ts'
 
 /** Describes in words what a filter selects. */
 
@@ -39,19 +39,19 @@ const sayPeriod = (period: ZonedPeriod): string => {
   return `${period.previous === 'day' ? 'yesterday' : `last ${period.previous}`}${zone}`
 }
 
-const sayTimes = ({ since, until, period }: Selection): string | undefined => {
+const sayTimes = ({ since, until, period }: Part): string | undefined => {
   if (period) return `started ${sayPeriod(period)}`
   const times = [since && `since ${sayInstant(since)}`, until && `before ${sayInstant(until)}`].filter(Boolean)
   return times.length > 0 ? `started ${times.join(' and ')}` : undefined
 }
 
-const sayDuration = ({ minDurationSeconds: min, maxDurationSeconds: max }: Selection): string | undefined => {
+const sayDuration = ({ minDurationSeconds: min, maxDurationSeconds: max }: Part): string | undefined => {
   if (min !== undefined && max !== undefined) return min === max ? `${min} s long` : `${min} to ${max} s long`
   if (min !== undefined) return `at least ${min} s long`
   return max === undefined ? undefined : `at most ${max} s long`
 }
 
-const operators: Record<NonNullable<Selection['metadata']>[number]['op'], string> = {
+const operators: Record<NonNullable<Part['metadata']>[number]['op'], string> = {
   eq: 'is',
   neq: 'is set but is not',
   contains: 'contains',
@@ -66,17 +66,23 @@ const operators: Record<NonNullable<Selection['metadata']>[number]['op'], string
   is_false: 'is false',
 }
 
-const sayConditions = ({ metadata = [] }: Selection): string | undefined => {
-  if (metadata.length === 0) return undefined
-  const said = metadata.map(({ key, op, value }) =>
-    [key === '' ? quote(key) : key, operators[op], value !== undefined && quote(value)].filter(Boolean).join(' '),
-  )
-  return `where ${join(said, 'and')}`
+const sayCondition = (about: string, { key, op, value }: NonNullable<Part['metadata']>[number]): string =>
+  [about + (key === '' ? quote(key) : key), operators[op], value !== undefined && quote(value)]
+    .filter(Boolean)
+    .join(' ')
+
+const sayConditions = ({ metadata = [], metrics = [], signals = [] }: Part): string | undefined => {
+  const said = [
+    ...metadata.map((condition) => sayCondition('', condition)),
+    ...metrics.map((condition) => sayCondition('metric ', condition)),
+    ...signals.map(({ name, op, value }) => `${name} ${op === 'neq' ? 'is not' : operators[op]} ${value}`),
+  ]
+  return said.length === 0 ? undefined : `where ${join(said, 'and')}`
 }
 
 const findings = { affected: 'affected by', not_affected: 'not affected by', unscored: 'unscored by' }
 
-const sayMonitors = ({ monitors, match }: Selection, names: ReadonlyMap<string, string>): string | undefined => {
+const sayMonitors = ({ monitors, match }: Part, names: ReadonlyMap<string, string>): string | undefined => {
   if (!monitors) return undefined
   const said = monitors.map(({ id, result }) => {
     const name = names.get(id) ?? id
@@ -87,25 +93,25 @@ const sayMonitors = ({ monitors, match }: Selection, names: ReadonlyMap<string, 
   return monitors.some(({ result }) => result === 'all') ? `with a result of ${all}` : all
 }
 
-const reviews: Record<NonNullable<Selection['reviewStatus']>, string> = {
+const reviews: Record<NonNullable<Part['reviewStatus']>, string> = {
   none: 'with no review',
   pending: 'with a pending review',
   in_progress: 'with a review in progress',
   completed: 'with a completed review',
 }
 
-/** Describes a filter in words. `names` maps IDs to names. IDs without a name are shown themselves. */
-export const explainFilter = (selection: Selection, names: ReadonlyMap<string, string>): string => {
-  const { channels, directions, statuses, agentIds, agentVersionIds, agentGroupIds, companyIds } = selection
-  const { customerId, text, reviewStatus, bucketId } = selection
-  const what = channels
-    ? join(
-        channels.map((channel) => `${channel}s`),
-        'and',
-      )
-    : 'conversations'
-  const parts = [
-    what,
+const sayChannels = ({ channels }: Part): string | undefined =>
+  channels &&
+  join(
+    channels.map((channel) => `${channel}s`),
+    'and',
+  )
+
+/** Describes everything but the channels, which are the subject of a sentence. */
+const sayPart = (part: Part, names: ReadonlyMap<string, string>): string[] => {
+  const { directions, statuses, agentIds, agentVersionIds, agentGroupIds, companyIds } = part
+  const { customerId, text, reviewStatus, bucketId, findingIds } = part
+  return [
     directions && join(directions, 'or'),
     statuses && join(statuses.map(plain), 'or'),
     agentIds && `of agent ${sayIds(agentIds, names)}`,
@@ -113,13 +119,35 @@ export const explainFilter = (selection: Selection, names: ReadonlyMap<string, s
     agentGroupIds && `of an agent in group ${sayIds(agentGroupIds, names)}`,
     companyIds && `for company ${sayIds(companyIds, names)}`,
     customerId !== undefined && `of customer ${quote(customerId)}`,
-    sayTimes(selection),
-    sayDuration(selection),
+    sayTimes(part),
+    sayDuration(part),
     text !== undefined && `mentioning ${quote(text)}`,
-    sayConditions(selection),
-    sayMonitors(selection, names),
+    sayConditions(part),
+    sayMonitors(part, names),
     reviewStatus && reviews[reviewStatus],
     bucketId !== undefined && `in bucket ${sayIds([bucketId], names)}`,
-  ].filter((part) => typeof part === 'string')
+    findingIds && `attached to finding ${sayIds(findingIds, names)}`,
+  ].filter((words) => typeof words === 'string')
+}
+
+const sayAnyOf = (anyOf: Part[] | undefined, names: ReadonlyMap<string, string>): string[] => {
+  if (!anyOf) return []
+  const said = anyOf.map((part) => sayInner(part, names))
+  return [`${said.length > 1 ? 'either ' : ''}${join(said, 'or')}`]
+}
+
+/** Describes a filter within the sentence, in parentheses if it has several parts. */
+const sayInner = ({ anyOf, ...part }: Exclusion, names: ReadonlyMap<string, string>): string => {
+  const channels = sayChannels(part)
+  const words = [...(channels === undefined ? [] : [channels]), ...sayPart(part, names), ...sayAnyOf(anyOf, names)]
+  return words.length === 1 ? words.join('') : `(${words.join(', ')})`
+}
+
+/** Describes a filter in words. `names` maps IDs to names. IDs without a name are shown themselves. */
+export const explainFilter = (selection: Selection, names: ReadonlyMap<string, string>): string => {
+  const { anyOf, exclude, ...own } = selection
+  const what = sayChannels(own) ?? 'conversations'
+  const excluded = exclude ? [`except ${sayInner(exclude, names)}`] : []
+  const parts = [what, ...sayPart(own, names), ...sayAnyOf(anyOf, names), ...excluded]
   return parts.length === 1 ? `all ${what}` : parts.join(', ')
 }

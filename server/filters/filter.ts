@@ -3,7 +3,8 @@ import { type Period, periodUnits, readLength } from '../platform/db/periods.ts'
 import { type Issue, invalidAll } from '../platform/errors.ts'
 import { Choice, Closed, Id, TimestampInput } from '../platform/http/schemas.ts'
 import { findTimeZone, timeZoneFault } from '../platform/time-zone.ts'
-import type { Selection } from './queries.ts'
+import type { Exclusion as ParsedExclusion, Part, Selection } from './queries.ts'
+import { signalNames } from './sort.ts'
 
 /** The grammar of filters. Everything that selects conversations uses it. */
 
@@ -12,7 +13,11 @@ const asking = ['is_set', 'is_not_set', 'is_true', 'is_false'] as const
 
 export const Condition = Closed(
   {
-    key: Type.String({ maxLength: 120, examples: ['plan'] }),
+    key: Type.String({
+      maxLength: 120,
+      examples: ['plan'],
+      description: 'The key of metadata or of a customer metric.',
+    }),
     op: Choice([...comparing, ...asking]),
     value: Type.Optional(
       Type.String({
@@ -25,7 +30,7 @@ export const Condition = Closed(
   {
     title: 'Condition',
     description: [
-      'A condition on a metadata key. A missing or null key only satisfies `is_not_set`. An object or array is set and',
+      'A condition on a metadata key, or on a customer metric. A missing or null key only satisfies `is_not_set`. An object or array is set and',
       'satisfies no other operator. Numbers and booleans are compared as JSON text, numbers without an exponent.',
       '`eq` and `neq` compare text; `contains` and `not_contains` search in it, ignoring case. `gt`, `gte`, `lt`, and',
       '`lte` compare numbers if both sides are decimal numbers such as `-12.5`, and times if both are ISO timestamps with',
@@ -35,6 +40,20 @@ export const Condition = Closed(
   },
 )
 export type Condition = Static<typeof Condition>
+
+const signalOperators = ['eq', 'neq', 'gt', 'gte', 'lt', 'lte'] as const
+
+const SignalCondition = Closed(
+  {
+    name: Choice(signalNames, { examples: ['responseLatencyMs.p95'] }),
+    op: Choice(signalOperators),
+    value: Type.Number({ examples: [3_000] }),
+  },
+  {
+    title: 'SignalFilter',
+    description: 'A condition on a signal. A conversation without the signal does not match.',
+  },
+)
 
 const MonitorCondition = Closed(
   {
@@ -105,32 +124,61 @@ const PeriodInput = Closed(
   },
 )
 
+const fields = {
+  agentIds: List(Id, 'Any of these agents.'),
+  agentVersionIds: List(Id, 'Any of these agent versions.'),
+  agentGroupIds: List(Id, 'Agents in any of these groups.'),
+  companyIds: List(Id, 'Any of these companies.'),
+  channels: List(Choice(channels), 'Any of these channels.'),
+  directions: List(Choice(directions), 'Any of these directions.'),
+  statuses: List(Choice(statuses), 'Any of these statuses.'),
+  since: Type.Optional({ ...TimestampInput, description: 'Started at or after this time.' }),
+  until: Type.Optional({ ...TimestampInput, description: 'Started before this time.' }),
+  period: Type.Optional(PeriodInput),
+  minDurationSeconds: Type.Optional({ ...DurationSeconds, description: 'At least this long.' }),
+  maxDurationSeconds: Type.Optional({ ...DurationSeconds, description: 'At most this long.' }),
+  customerId: Type.Optional(CustomerId),
+  text: Type.Optional(SearchText),
+  metadata: Type.Optional(Type.Array(Condition, { maxItems: 8, description: 'All of these conditions.' })),
+  metrics: Type.Optional(
+    Type.Array(Condition, { maxItems: 8, description: 'All of these conditions on customer metrics.' }),
+  ),
+  signals: Type.Optional(Type.Array(SignalCondition, { maxItems: 8, description: 'All of these conditions.' })),
+  monitors: Type.Optional(Type.Array(MonitorCondition, { minItems: 1, maxItems: 20 })),
+  match: Type.Optional(
+    Choice(['all', 'any'], {
+      description:
+        'Whether all (the default) or any of the monitor conditions must match. `all` results add no condition.',
+    }),
+  ),
+  reviewStatus: Type.Optional(Choice(reviewStatuses)),
+  bucketId: Type.Optional({ ...Id, description: 'Conversations in this bucket.' }),
+  findingIds: List(Id, 'Attached to any of these findings.'),
+}
+
+const FilterPart = Closed(fields, {
+  title: 'FilterPart',
+  description: 'A filter within a filter: conversations that satisfy every field.',
+  examples: [{ text: 'refund' } satisfies object],
+})
+type FilterPart = Static<typeof FilterPart>
+
+const AnyOf = (description: string) => Type.Optional(Type.Array(FilterPart, { minItems: 1, maxItems: 10, description }))
+
+const Exclusion = Closed(
+  { ...fields, anyOf: AnyOf('At least one of these must also match.') },
+  {
+    title: 'FilterExclusion',
+    description: 'Leaves out the conversations that satisfy every field of this.',
+    examples: [{ anyOf: [{ text: 'refund' }, { channels: ['chat'] }] } satisfies object],
+  },
+)
+
 export const Filter = Closed(
   {
-    agentIds: List(Id, 'Any of these agents.'),
-    agentVersionIds: List(Id, 'Any of these agent versions.'),
-    agentGroupIds: List(Id, 'Agents in any of these groups.'),
-    companyIds: List(Id, 'Any of these companies.'),
-    channels: List(Choice(channels), 'Any of these channels.'),
-    directions: List(Choice(directions), 'Any of these directions.'),
-    statuses: List(Choice(statuses), 'Any of these statuses.'),
-    since: Type.Optional({ ...TimestampInput, description: 'Started at or after this time.' }),
-    until: Type.Optional({ ...TimestampInput, description: 'Started before this time.' }),
-    period: Type.Optional(PeriodInput),
-    minDurationSeconds: Type.Optional({ ...DurationSeconds, description: 'At least this long.' }),
-    maxDurationSeconds: Type.Optional({ ...DurationSeconds, description: 'At most this long.' }),
-    customerId: Type.Optional(CustomerId),
-    text: Type.Optional(SearchText),
-    metadata: Type.Optional(Type.Array(Condition, { maxItems: 8, description: 'All of these conditions.' })),
-    monitors: Type.Optional(Type.Array(MonitorCondition, { minItems: 1, maxItems: 20 })),
-    match: Type.Optional(
-      Choice(['all', 'any'], {
-        description:
-          'Whether all (the default) or any of the monitor conditions must match. `all` results add no condition.',
-      }),
-    ),
-    reviewStatus: Type.Optional(Choice(reviewStatuses)),
-    bucketId: Type.Optional({ ...Id, description: 'Conversations in this bucket.' }),
+    ...fields,
+    anyOf: AnyOf('At least one of these must also match.'),
+    exclude: Type.Optional(Exclusion),
   },
   {
     title: 'Filter',
@@ -150,7 +198,7 @@ const hasWord = (text: string): boolean => /[\p{L}\p{N}]/u.test(text)
 /** Returns whether a text has too many dashes. PostgreSQL counts each `-` before a word and fails with more than 32. */
 const hasDashes = (text: string): boolean => /(-[^\p{L}\p{N}-]*){20}/u.test(text)
 
-const periodFaults = ({ since, until, period }: Filter): Issue[] => {
+const periodFaults = ({ since, until, period }: FilterPart): Issue[] => {
   if (period === undefined) return []
   const { last, current, previous, timezone } = period
   const faults: Issue[] = []
@@ -169,9 +217,16 @@ const periodFaults = ({ since, until, period }: Filter): Issue[] => {
   return faults
 }
 
-/** Validates what a schema cannot. Paths are relative to the filter. */
-export const faultsOf = (filter: Filter): Issue[] => {
-  const { since, until, minDurationSeconds: min, maxDurationSeconds: max, text, metadata = [], monitors = [] } = filter
+const conditionFaults = (list: Condition[], name: 'metadata' | 'metrics'): Issue[] =>
+  list.flatMap(({ op, value }, index) =>
+    value !== undefined || !comparisons.has(op)
+      ? []
+      : [{ path: `${name}[${index}].value`, message: `is required for ${op}` }],
+  )
+
+const partFaults = (filter: FilterPart): Issue[] => {
+  const { since, until, minDurationSeconds: min, maxDurationSeconds: max, text } = filter
+  const { metadata = [], metrics = [], monitors = [] } = filter
   const faults = periodFaults(filter)
   if (since !== undefined && until !== undefined && Date.parse(until) <= Date.parse(since)) {
     faults.push({ path: 'until', message: 'must be later than since' })
@@ -181,10 +236,7 @@ export const faultsOf = (filter: Filter): Issue[] => {
   }
   if (text !== undefined && !hasWord(text)) faults.push({ path: 'text', message: 'must contain a word to search for' })
   else if (text !== undefined && hasDashes(text)) faults.push({ path: 'text', message: 'contains too many - in a row' })
-  metadata.forEach(({ op, value }, index) => {
-    if (value !== undefined || !comparisons.has(op)) return
-    faults.push({ path: `metadata[${index}].value`, message: `is required for ${op}` })
-  })
+  faults.push(...conditionFaults(metadata, 'metadata'), ...conditionFaults(metrics, 'metrics'))
   const named = monitors.map(({ id }) => id.toLowerCase())
   named.forEach((id, index) => {
     if (named.indexOf(id) < index) faults.push({ path: `monitors[${index}].id`, message: 'is listed twice' })
@@ -192,11 +244,16 @@ export const faultsOf = (filter: Filter): Issue[] => {
   return faults
 }
 
+const isEmpty = (part: object): boolean => Object.keys(part).length === 0
+
+const within = (path: string, faults: Issue[]): Issue[] =>
+  faults.map((fault) => ({ ...fault, path: `${path}.${fault.path}` }))
+
 const ids = (list: string[] | undefined) => list && [...new Set(list.map((id) => id.toLowerCase()))].sort()
 const chosen = <T extends string>(list: T[] | undefined) => list && [...list].sort()
 const instant = (text: string | undefined) => text && new Date(text).toISOString()
 
-const zoned = (period: Filter['period']) => {
+const zoned = (period: FilterPart['period']) => {
   if (period === undefined) return undefined
   const { timezone = 'UTC', ...one } = period
   // The validation has ensured that it has one of them, and a known time zone.
@@ -212,7 +269,7 @@ const conditions = (list: Condition[] | undefined) =>
  * Returns the monitor conditions in canonical form. `all` conditions add nothing next to conditions with a result, and
  * neither does `match` for a single condition.
  */
-const monitorConditions = ({ monitors = [], match }: Filter): Pick<Selection, 'monitors' | 'match'> => {
+const monitorConditions = ({ monitors = [], match }: FilterPart): Pick<Selection, 'monitors' | 'match'> => {
   if (monitors.length === 0) return {}
   const all = monitors
     .map(({ id, result = 'all' }) => ({ id: id.toLowerCase(), result }))
@@ -224,14 +281,14 @@ const monitorConditions = ({ monitors = [], match }: Filter): Pick<Selection, 'm
   }
 }
 
-/**
- * Validates what a schema cannot and reports all errors at once. Returns the filter in canonical form: filters with the
- * same meaning are equal as JSON. `path` is the path of the filter in the request.
- */
-export const parseFilter = (filter: Filter, path = ''): Selection => {
-  const issues = faultsOf(filter).map((fault) => ({ ...fault, path: path ? `${path}.${fault.path}` : fault.path }))
-  if (issues.length > 0) throw invalidAll(issues)
-  const selection = {
+const signalConditions = (list: FilterPart['signals']): Part['signals'] =>
+  list && list.length > 0 ? list.map(({ name, op, value }) => ({ name, op, value })) : undefined
+
+const defined = (selection: object): object =>
+  Object.fromEntries(Object.entries(selection).filter(([, value]) => value !== undefined))
+
+const parsePart = (filter: FilterPart): Part =>
+  defined({
     agentIds: ids(filter.agentIds),
     agentVersionIds: ids(filter.agentVersionIds),
     agentGroupIds: ids(filter.agentGroupIds),
@@ -247,9 +304,53 @@ export const parseFilter = (filter: Filter, path = ''): Selection => {
     customerId: filter.customerId,
     text: filter.text,
     metadata: conditions(filter.metadata),
+    metrics: conditions(filter.metrics),
+    signals: signalConditions(filter.signals),
     ...monitorConditions(filter),
     reviewStatus: filter.reviewStatus,
     bucketId: filter.bucketId?.toLowerCase(),
+    findingIds: ids(filter.findingIds),
+  })
+
+const parseExclusion = ({ anyOf, ...own }: Static<typeof Exclusion>): ParsedExclusion => {
+  const [part, alternatives] = [parsePart(own), parseAnyOf(anyOf)]
+  const [only, ...more] = alternatives ?? []
+  if (only && more.length === 0 && isEmpty(part)) return only
+  return { ...part, ...(alternatives && { anyOf: alternatives }) }
+}
+
+const anyOfFaults = (parts: FilterPart[]): Issue[] =>
+  parts.flatMap((part, index) => within(`anyOf[${index}]`, partFaults(part)))
+
+/** Validates what a schema cannot. Paths are relative to the filter. */
+export const faultsOf = ({ anyOf = [], exclude, ...filter }: Filter): Issue[] => {
+  const faults = partFaults(filter)
+  faults.push(...anyOfFaults(anyOf))
+  if (!exclude) return faults
+  const { anyOf: excluded = [], ...own } = exclude
+  faults.push(...within('exclude', [...partFaults(own), ...anyOfFaults(excluded)]))
+  if (isEmpty(parseExclusion(exclude))) faults.push({ path: 'exclude', message: 'must not match everything' })
+  return faults
+}
+
+/** Returns each part once, in a fixed order. If a part selects everything, the others add nothing. */
+const parseAnyOf = (parts: FilterPart[] | undefined): Part[] | undefined => {
+  const parsed = (parts ?? []).map(parsePart)
+  if (parsed.length === 0 || parsed.some(isEmpty)) return undefined
+  const bySpelling = new Map(parsed.map((part) => [JSON.stringify(part), part]))
+  return [...bySpelling].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, part]) => part)
+}
+
+/**
+ * Validates what a schema cannot and reports all errors at once. Returns the filter in canonical form: filters with the
+ * same meaning are equal as JSON. `path` is the path of the filter in the request.
+ */
+export const parseFilter = (filter: Filter, path = ''): Selection => {
+  const faults = faultsOf(filter)
+  if (faults.length > 0) throw invalidAll(path ? within(path, faults) : faults)
+  const { anyOf, exclude, ...own } = filter
+  return {
+    ...parsePart(own),
+    ...defined({ anyOf: parseAnyOf(anyOf), exclude: exclude && parseExclusion(exclude) }),
   }
-  return Object.fromEntries(Object.entries(selection).filter(([, value]) => value !== undefined))
 }

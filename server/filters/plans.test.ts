@@ -4,6 +4,8 @@ import { openPlans } from '../../test/plans.ts'
 import { listInOrder } from '../conversations/search/queries.ts'
 import { orgIdOf } from '../platform/ids.ts'
 import { countSelected, isReadInIndexOrder, listSelected, type Selection } from './queries.ts'
+import type { Sorting } from './sort.ts'
+import { listSorted, positionOf } from './sorted/queries.ts'
 
 const { describe } = onPlainPostgres('reads plans of one node')
 
@@ -57,7 +59,7 @@ const conversations = `
     n % 900, 'customer-' || n % 25000,
     jsonb_build_object('plan', (ARRAY['tin', 'gold', 'iron', 'wood'])[1 + n % 4], 'order', n / 10,
       'vip', n % 5000 = 0, 'pilot', n < 25000),
-    '{}', CASE WHEN n % 30000 = 4 THEN 'pending' ELSE 'none' END
+    jsonb_build_object('longestSilenceMs', n % 5000), CASE WHEN n % 30000 = 4 THEN 'pending' ELSE 'none' END
   FROM (
     SELECT n, CASE WHEN n % 20000 = 1 THEN 49 ELSE n % 49 END AS agent
     FROM generate_series(0, ${conversationCount - 1}) n) numbers`
@@ -78,9 +80,10 @@ const monitors = `
 // monitor's second version reverts nearly all.
 const results = `
   INSERT INTO monitor_results (organization_id, monitor_id, conversation_id, call_started_at, evaluated_at,
-    monitor_version, status, result, evidence, evaluator)
+    monitor_version, status, result, score, evidence, evaluator)
   SELECT '${org}', ${idOf(6, 'm')}, ${idOf(5, 'n')}, '${startedAt(0)}'::timestamptz + n * interval '2 min', now(), v, 0,
-    CASE WHEN m = 0 THEN v = 1 AND n % 4 = 1 ELSE n % 20000 = 10 OR m = 2 AND v = 1 END::int, '[]', 'test'
+    CASE WHEN m = 0 THEN v = 1 AND n % 4 = 1 ELSE n % 20000 = 10 OR m = 2 AND v = 1 END::int,
+    CASE WHEN m = 1 THEN n % 1009 END, '[]', 'test'
   FROM generate_series(0, ${conversationCount - 1}) n, (VALUES (0, 1), (0, 2), (1, 1), (2, 1), (2, 2)) monitors(m, v)
   WHERE n % CASE WHEN m = 2 THEN 10 WHEN m = 1 THEN 5 WHEN v = 2 THEN 1000 ELSE 1 END = CASE WHEN v = 2 AND m = 0 THEN 1 ELSE 0 END
   ORDER BY m, n, v`
@@ -331,6 +334,152 @@ describe('a count in a window', () => {
       const { answer, wholeTables } = await watch(() => countSelected(db, org, { ...selection, ...window }))
       expect(answer).toBe(numbered(Number.POSITIVE_INFINITY, (n) => n >= 75_000 && includes(n), 99_999).length)
       expect(wholeTables.filter((table) => table !== 'agent_group_members' && table !== 'monitors')).toEqual([])
+    },
+  )
+})
+
+type SortedCase = [
+  name: string,
+  Sorting,
+  Selection,
+  value: (number: number) => number | null,
+  includes: (number: number) => boolean,
+  index: string,
+  maxPages: number,
+]
+
+const byDuration = { kind: 'durationSeconds' } as const
+const byScore = { kind: 'score', monitorId: monitor(1) } as const
+const bySilence: Sorting['key'] = { kind: 'signal', path: ['longestSilenceMs'] }
+const scoreOf = (n: number) => (n % 5 === 0 ? n % 1_009 : null)
+const everyone = () => true
+
+const sorted: SortedCase[] = [
+  [
+    'the longest',
+    { key: byDuration, direction: 'desc' },
+    {},
+    (n) => n % 900,
+    everyone,
+    'conversations_duration_idx',
+    200,
+  ],
+  [
+    'the shortest',
+    { key: byDuration, direction: 'asc' },
+    {},
+    (n) => n % 900,
+    everyone,
+    'conversations_duration_idx',
+    200,
+  ],
+  [
+    'the longest of an agent',
+    { key: byDuration, direction: 'desc' },
+    { agentIds: [agent(7)] },
+    (n) => n % 900,
+    (n) => agentOf(n) === 7,
+    'conversations_agent_idx',
+    15_000,
+  ],
+  [
+    'the longest of a customer',
+    { key: byDuration, direction: 'desc' },
+    { customerId: 'customer-4711' },
+    (n) => n % 900,
+    (n) => n % 25_000 === 4_711,
+    'conversations_customer_idx',
+    6_000,
+  ],
+  [
+    'the longest in a window',
+    { key: byDuration, direction: 'desc' },
+    window,
+    (n) => n % 900,
+    (n) => n >= 75_000 && n < 100_000,
+    'conversations_duration_idx',
+    5_000,
+  ],
+  [
+    'the oldest',
+    { key: { kind: 'startedAt' }, direction: 'asc' },
+    {},
+    (n) => n,
+    everyone,
+    'conversations_time_idx',
+    20,
+  ],
+  [
+    'the oldest with a common word',
+    { key: { kind: 'startedAt' }, direction: 'asc' },
+    { text: 'hello' },
+    (n) => n,
+    (n) => spoken(n) !== undefined,
+    'conversations_time_idx',
+    9_000,
+  ],
+  [
+    'the highest scores',
+    { key: byScore, direction: 'desc' },
+    {},
+    scoreOf,
+    (n) => n % 5 === 0,
+    'monitor_results_score_idx',
+    2_000,
+  ],
+  [
+    'the lowest scores',
+    { key: byScore, direction: 'asc' },
+    {},
+    scoreOf,
+    (n) => n % 5 === 0,
+    'monitor_results_score_idx',
+    2_000,
+  ],
+  [
+    'the highest scores of a customer',
+    { key: byScore, direction: 'desc' },
+    { customerId: 'customer-4710' },
+    scoreOf,
+    (n) => n % 25_000 === 4_710,
+    'conversations_customer_idx',
+    20_000,
+  ],
+  [
+    'the longest silence in a window',
+    { key: bySilence, direction: 'desc' },
+    window,
+    (n) => n % 5_000,
+    (n) => n >= 75_000 && n < 100_000,
+    'conversations_time_idx',
+    6_000,
+  ],
+]
+
+describe('a sorted page', () => {
+  it.each(sorted)(
+    'of %s reads no more than it has to',
+    async (_name, sorting, selection, value, includes, index, maxPages) => {
+      const sign = sorting.direction === 'asc' ? 1 : -1
+      const numbers = Array.from({ length: conversationCount }, (_, n) => n)
+        .filter(includes)
+        .sort((a, b) => sign * ((value(a) ?? 0) - (value(b) ?? 0) || a - b))
+      const read = (after: string | undefined) =>
+        watch(() => listSorted(db, org, selection, sorting, { limit: pageSize, after }))
+      const first = await read(undefined)
+      const last = first.answer[pageSize - 1]
+      const second = last && (await read(positionOf(last)))
+      for (const [page, from] of [
+        [first, 0],
+        [second, pageSize],
+      ] as const) {
+        if (!page) continue
+        const wanted = numbers.slice(from, from + pageSize + 1).map((n) => id(5, n))
+        expect(page.answer.map((row) => row.id)).toEqual(wanted)
+        expect(page.indexes).toContain(index)
+        expect(page.wholeTables).toEqual([])
+        expect(page.pages).toBeLessThan(maxPages)
+      }
     },
   )
 })

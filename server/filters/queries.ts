@@ -10,10 +10,12 @@ import type { Page } from '../platform/http/paging.ts'
 type MonitorCondition = { id: string; result: 'all' | 'affected' | 'not_affected' | 'unscored' }
 type Ordering = 'gt' | 'gte' | 'lt' | 'lte'
 type Operator = 'eq' | 'neq' | 'contains' | 'not_contains' | 'is_set' | 'is_not_set' | 'is_true' | 'is_false' | Ordering
-type MetadataCondition = { key: string; op: Operator; value?: string }
+type Condition = { key: string; op: Operator; value?: string }
 
-/** A filter that `parseFilter` has validated and converted to its canonical form. Times are ISO 8601 in UTC. */
-export type Selection = {
+type SignalCondition = { name: string; op: Ordering | 'eq' | 'neq'; value: number }
+
+/** A filter, or a filter within one. */
+export type Part = {
   agentIds?: string[]
   agentVersionIds?: string[]
   agentGroupIds?: string[]
@@ -29,32 +31,48 @@ export type Selection = {
   maxDurationSeconds?: number
   customerId?: string
   text?: string
-  metadata?: MetadataCondition[]
+  metadata?: Condition[]
+  metrics?: Condition[]
+  signals?: SignalCondition[]
   /** Either all results are `all`, or none is. */
   monitors?: MonitorCondition[]
   match?: 'all' | 'any'
   reviewStatus?: 'none' | 'pending' | 'in_progress' | 'completed'
   bucketId?: string
+  findingIds?: string[]
+}
+
+export type Exclusion = Part & {
+  /** At least one matches. */
+  anyOf?: Part[]
+}
+
+/** A filter that `parseFilter` has validated and converted to its canonical form. Times are ISO 8601 in UTC. */
+export type Selection = Exclusion & {
+  /** Does not match. */
+  exclude?: Exclusion
 }
 
 /** A filter of the list, which can also filter by external ID. */
 type Listed = Selection & { externalId?: string }
 
-type Clause = RawBuilder<boolean>
+export type Clause = RawBuilder<boolean>
 
 /** The columns that conditions use. */
-const filtered = [
+export const filtered = [
   'organization_id',
   'id',
   'agent_id',
   'agent_version_id',
   'company_id',
   'channel',
+  'customer_id',
   'direction',
   'status',
   'started_at',
   'duration_seconds',
   'metadata',
+  'signals',
   'review_status',
 ] as const
 
@@ -113,41 +131,66 @@ const holding = (key: string, text: string, ...others: string[]): Clause => {
   return sql`(${sql.join(contains, sql` OR `)})`
 }
 
-/**
- * Compares metadata with a condition. A missing key and null only satisfy `is_not_set`. Objects and arrays are set, but
- * satisfy no other operator.
- */
-const metadataClause = ({ key, op, value = '' }: MetadataCondition): Clause => {
-  const held = sql`jsonb_typeof(conversations.metadata -> ${key}::text)`
-  const text = sql<string>`(CASE WHEN ${held} IN ('string', 'number', 'boolean')
-    THEN conversations.metadata ->> ${key}::text END)`
+/** Compares a text, which is null if there is none. */
+const textClause = (
+  text: RawBuilder<string>,
+  op: Exclude<Operator, 'is_set' | 'is_not_set'>,
+  value: string,
+): Clause => {
   const part = sql`strpos(lower(${text}), lower(${value}::text))`
   switch (op) {
     case 'eq':
-      return sql`(${holding(key, value)} AND ${text} = ${value})`
+      return sql`${text} = ${value}`
     case 'neq':
       return sql`${text} <> ${value}`
     case 'contains':
       return sql`${part} > 0`
     case 'not_contains':
       return sql`${part} = 0`
-    case 'is_set':
-      return sql`${held} <> 'null'`
-    case 'is_not_set':
-      return sql`coalesce(${held}, 'null') = 'null'`
     case 'is_true':
-      return sql`(${holding(key, ...spellingsOf('true'))} AND lower(${text}) = 'true')`
+      return sql`lower(${text}) = 'true'`
     case 'is_false':
-      return sql`(${holding(key, ...spellingsOf('false'))} AND lower(${text}) = 'false')`
+      return sql`lower(${text}) = 'false'`
     default:
       return ordering(text, op, value)
   }
 }
 
-const isSought = ({ op }: MetadataCondition): boolean => ['eq', 'is_true', 'is_false'].includes(op)
+/**
+ * Compares metadata with a condition. A missing key and null only satisfy `is_not_set`. Objects and arrays are set, but
+ * satisfy no other operator.
+ */
+const metadataClause = ({ key, op, value = '' }: Condition): Clause => {
+  const held = sql`jsonb_typeof(conversations.metadata -> ${key}::text)`
+  if (op === 'is_set') return sql`${held} <> 'null'`
+  if (op === 'is_not_set') return sql`coalesce(${held}, 'null') = 'null'`
+  const text = sql<string>`(CASE WHEN ${held} IN ('string', 'number', 'boolean')
+    THEN conversations.metadata ->> ${key}::text END)`
+  const compared = textClause(text, op, value)
+  if (op === 'eq') return sql`(${holding(key, value)} AND ${compared})`
+  if (op === 'is_true') return sql`(${holding(key, ...spellingsOf('true'))} AND ${compared})`
+  if (op === 'is_false') return sql`(${holding(key, ...spellingsOf('false'))} AND ${compared})`
+  return compared
+}
+
+const metricClause = (org: OrgId, { key, op, value = '' }: Condition): Clause => {
+  const metric = (also: Clause) => sql<boolean>`EXISTS (
+    SELECT 1 FROM customer_metrics m
+    WHERE m.organization_id = ${org} AND m.conversation_id = conversations.id AND m.key = ${key} AND ${also})`
+  if (op === 'is_set') return metric(sql`true`)
+  if (op === 'is_not_set') return sql`NOT ${metric(sql`true`)}`
+  return metric(textClause(sql<string>`(m.value #>> '{}')`, op, value))
+}
+
+const comparisons: Record<SignalCondition['op'], Clause> = { ...operators, eq: sql`=`, neq: sql`<>` }
+
+const signalClause = ({ name, op, value }: SignalCondition): Clause =>
+  sql`(conversations.signals #>> ${name.split('.')}::text[])::float8 ${comparisons[op]} ${value}::float8`
+
+const isSought = ({ op }: Condition): boolean => ['eq', 'is_true', 'is_false'].includes(op)
 
 /** Compares a start with the times of the selection. */
-const timeClauses = ({ since, until, period }: Selection, startedAt: RawBuilder<unknown>): Clause[] => {
+const timeClauses = ({ since, until, period }: Part, startedAt: RawBuilder<unknown>): Clause[] => {
   const moving = period && boundsOfPeriod(period)
   const from = since === undefined ? moving?.since : sql`${since}::timestamptz`
   const to = until === undefined ? moving?.until : sql`${until}::timestamptz`
@@ -176,7 +219,7 @@ const keyClauses = (selection: Listed): Clause[] => {
  * Conditions that an index in list order supports. A page with only these conditions never reads more rows than it
  * shows.
  */
-const orderedClauses = (selection: Listed): Clause[] => [
+export const orderedClauses = (selection: Listed): Clause[] => [
   ...keyClauses(selection),
   ...timeClauses(selection, sql`conversations.started_at`),
 ]
@@ -212,23 +255,23 @@ const found: Record<MonitorCondition['result'], Clause> = {
 }
 
 /** How results are read. */
-type ResultLookup =
+export type ResultLookup =
   /** The results of each conversation are looked up, which suits a few conversations. */
   | 'each'
   /**
    * All results of the monitors are read in one pass, which suits many conversations. `before` limits them in addition
    * to the selection's own period.
    */
-  | { before: string | undefined }
+  | { before: string | undefined; within?: Clause[] }
 
 /** Limits the results to the period of the selection. */
-const resultsWithin = (selection: Selection): Clause[] => timeClauses(selection, sql`call_started_at`)
+const resultsWithin = (selection: Part): Clause[] => timeClauses(selection, sql`call_started_at`)
 
 /**
  * Selects conversations by their results. Each conversation has one row for each monitor, so counting rows counts the
  * satisfied conditions.
  */
-const monitorClause = (org: OrgId, selection: Selection, lookup: ResultLookup, scope: VersionScope): Clause => {
+const monitorClause = (org: OrgId, selection: Part, lookup: ResultLookup, scope: VersionScope): Clause => {
   const { monitors = [], match = 'all' } = selection
   const ids = monitors.map(({ id }) => id)
   const wanted = sql`(${sql.join(
@@ -244,11 +287,35 @@ const monitorClause = (org: OrgId, selection: Selection, lookup: ResultLookup, s
     ]
     return sql`(SELECT count(*) FROM (${newestResults(org, ids, ofThis)}) n WHERE ${wanted}) >= ${needed}`
   }
-  const window: Clause[] = [inScope(org, ids, scope), ...resultsWithin(selection)]
+  const window: Clause[] = [inScope(org, ids, scope), ...resultsWithin(selection), ...(lookup.within ?? [])]
   if (lookup.before !== undefined) window.push(sql`r.call_started_at <= ${lookup.before}::timestamptz`)
   return sql`(conversations.started_at, conversations.id) IN (
     SELECT n.call_started_at, n.conversation_id FROM (${newestResults(org, ids, window)}) n WHERE ${wanted}
     GROUP BY n.call_started_at, n.conversation_id HAVING count(*) >= ${needed})`
+}
+
+/** Combines the conditions of a filter within a filter. */
+const innerClause = (org: OrgId, inner: Exclusion, lookup: ResultLookup, scope: VersionScope): Clause => {
+  const clauses = [...orderedClauses(inner), ...soughtClauses(org, inner, lookup, scope), ...otherClauses(inner)]
+  return sql`(${sql.join(clauses, sql` AND `)})`
+}
+
+/** Conditions by filters within the filter. They read results within the period of the outer filter. */
+const nestedClauses = (
+  org: OrgId,
+  { anyOf, exclude, ...own }: Selection,
+  lookup: ResultLookup,
+  scope: VersionScope,
+): Clause[] => {
+  const inner = lookup === 'each' ? lookup : { ...lookup, within: [...(lookup.within ?? []), ...resultsWithin(own)] }
+  const clauses: Clause[] = []
+  if (anyOf) {
+    const parts = anyOf.map((part) => innerClause(org, part, inner, scope))
+    clauses.push(sql`(${sql.join(parts, sql` OR `)})`)
+  }
+  // A condition on something absent is neither true nor false.
+  if (exclude) clauses.push(sql`${innerClause(org, exclude, inner, scope)} IS NOT TRUE`)
+  return clauses
 }
 
 /** Conditions that an unordered index supports. */
@@ -259,7 +326,7 @@ const soughtClauses = (
   scope: VersionScope = 'historical',
 ): Clause[] => {
   const { agentIds = [], agentVersionIds = [], agentGroupIds = [], companyIds = [], text, metadata = [] } = selection
-  const { bucketId } = selection
+  const { bucketId, findingIds, metrics = [] } = selection
   const clauses: Clause[] = []
   if (agentIds.length > 1) clauses.push(sql`conversations.agent_id = ANY(${agentIds}::uuid[])`)
   if (agentVersionIds.length > 1) clauses.push(sql`conversations.agent_version_id = ANY(${agentVersionIds}::uuid[])`)
@@ -274,7 +341,13 @@ const soughtClauses = (
       SELECT b.conversation_id FROM bucket_conversations b
       WHERE b.organization_id = ${org} AND b.bucket_id = ${bucketId}::uuid)`)
   }
+  if (findingIds !== undefined) {
+    clauses.push(sql`conversations.id IN (
+      SELECT f.conversation_id FROM finding_conversations f
+      WHERE f.organization_id = ${org} AND f.finding_id = ANY(${findingIds}::uuid[]))`)
+  }
   clauses.push(...metadata.filter(isSought).map(metadataClause))
+  clauses.push(...metrics.map((condition) => metricClause(org, condition)))
   if (text !== undefined) {
     clauses.push(sql`EXISTS (
       SELECT 1 FROM transcripts t
@@ -282,12 +355,13 @@ const soughtClauses = (
         AND t.words @@ websearch_to_tsquery('simple', ${text}))`)
   }
   if (selection.monitors) clauses.push(monitorClause(org, selection, lookup, scope))
+  clauses.push(...nestedClauses(org, selection, lookup, scope))
   return clauses
 }
 
 /** Conditions that no index supports. */
-const otherClauses = (selection: Selection): Clause[] => {
-  const { channels, directions, statuses = [], metadata = [] } = selection
+const otherClauses = (selection: Part): Clause[] => {
+  const { channels, directions, statuses = [], metadata = [], signals = [] } = selection
   const { minDurationSeconds: min, maxDurationSeconds: max } = selection
   const clauses: Clause[] = []
   if (channels) clauses.push(sql`conversations.channel = ANY(${channels}::text[])`)
@@ -296,15 +370,22 @@ const otherClauses = (selection: Selection): Clause[] => {
   if (min !== undefined) clauses.push(sql`conversations.duration_seconds >= ${min}`)
   if (max !== undefined) clauses.push(sql`conversations.duration_seconds <= ${max}`)
   clauses.push(...metadata.filter((condition) => !isSought(condition)).map(metadataClause))
+  clauses.push(...signals.map(signalClause))
   return clauses
 }
 
-const narrow = <T extends keyof DB, O>(query: SelectQueryBuilder<DB, T, O>, clauses: Clause[]) =>
+export const narrow = <T extends keyof DB, O>(query: SelectQueryBuilder<DB, T, O>, clauses: Clause[]) =>
   clauses.reduce((narrowed, clause) => narrowed.where(clause), query)
 
-const ofTenant = (org: OrgId): Clause => sql`conversations.organization_id = ${org}`
+export const ofTenant = (org: OrgId): Clause => sql`conversations.organization_id = ${org}`
 
-const eachTime = sql.raw(plannedEachTime)
+export const eachTime = sql.raw(plannedEachTime)
+
+/** Conditions that no index in list order supports. */
+export const checkedClauses = (org: OrgId, selection: Selection, lookup: ResultLookup): Clause[] => [
+  ...soughtClauses(org, selection, lookup),
+  ...otherClauses(selection),
+]
 
 /**
  * Restricts a query on `conversations` to those of the organization that match the filter. The query must use this
@@ -369,7 +450,7 @@ export const selectInOrder = (db: Db, org: OrgId, selection: Listed, { limit, af
   newest(narrow(db.selectFrom('conversations'), orderedFrom(org, selection, after)), limit + 1).modifyEnd(eachTime)
 
 /** How many of the newest conversations are checked individually before an unordered index is used. */
-const newestCount = 2_000
+export const newestCount = 2_000
 
 /** Selects the affected results of one monitor in any version. They have their own index in list order. */
 const affectedBy = (db: Db, org: OrgId, monitorId: string, selection: Selection) => {

@@ -1,10 +1,14 @@
 import type { Db } from '../platform/db/database.ts'
 import { ApiError } from '../platform/errors.ts'
 import type { Actor } from '../platform/identity/actor.ts'
-import { isBlind } from './queries.ts'
+import { isBlind, listBlind } from './queries.ts'
 
 /** Hides judgments and results of a conversation from a blind reviewer until they have submitted their own. */
 export const requireOwnAnswer = async (db: Db, { org, userId }: Actor, conversationId: string): Promise<void> => {
   if (!(await isBlind(db, org, userId, conversationId))) return
   throw new ApiError('forbidden', 'You have a blind review of this conversation. Complete or skip it first.')
 }
+
+/** Returns the conversations whose judgments and results are hidden from the person. */
+export const findBlind = (db: Db, { org, userId }: Actor, conversationIds: string[]): Promise<string[]> =>
+  listBlind(db, org, userId, conversationIds)

@@ -53,6 +53,14 @@ export const isBlind = async (db: Db, org: OrgId, userId: string, conversationId
   return rows[0]?.blind === true
 }
 
+/** Lists the conversations, among the given ones, whose judgments and results are hidden from the person. */
+export const listBlind = async (db: Db, org: OrgId, userId: string, conversationIds: string[]): Promise<string[]> => {
+  const { rows } = await sql<{ id: string }>`
+    SELECT g.id FROM unnest(${conversationIds}::uuid[]) AS g(id)
+    WHERE ${blindReviewOf(org, userId, sql`g.id`)}`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
 /** Lists the people from whom judgments and results of any conversation are hidden. */
 export const listBlindReviewers = async (db: Db, org: OrgId): Promise<string[]> => {
   const { rows } = await sql<{ userId: string }>`

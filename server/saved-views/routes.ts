@@ -1,14 +1,29 @@
+import type { Static } from 'typebox'
 import { explainFilter } from '../filters/explain.ts'
 import { parseFilter } from '../filters/filter.ts'
 import { findNames } from '../filters/names/queries.ts'
 import type { Selection } from '../filters/queries.ts'
+import { parseSort, type Sort } from '../filters/sort.ts'
 import { recordAudit } from '../platform/audit/record.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
+import { ApiError } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
 import { newId } from '../platform/ids.ts'
-import { deleteSavedView, getSavedView, insertSavedView, listSavedViews, updateSavedView } from './queries.ts'
+import { parseColumns } from './columns.ts'
+import {
+  clearDefaultOfOthers,
+  clearDefaultView,
+  deleteSavedView,
+  getSavedView,
+  insertSavedView,
+  listSavedViews,
+  lockSavedView,
+  setDefaultView,
+  updateSavedView,
+  type ViewChange,
+} from './queries.ts'
 import { SavedView, SavedViewCreate, SavedViewUpdate } from './schema.ts'
 
 const tags = ['Conversations']
@@ -17,6 +32,34 @@ const tags = ['Conversations']
 const explain = async <V extends { filter: Selection }>(db: Db, org: OrgId, view: V) => {
   const names = await findNames(db, org, [view.filter])
   return { ...view, explanation: explainFilter(view.filter, names) }
+}
+
+/** In canonical spelling. */
+const readSort = (sort: Sort): { by: string; direction: 'asc' | 'desc' } => {
+  const { key, direction } = parseSort(sort, 'sort')
+  return { by: key.kind === 'score' ? `score:${key.monitorId}` : sort.by, direction }
+}
+
+type Body = Partial<Static<typeof SavedViewCreate>>
+
+const readChange = ({ name, filter, columns, sort, shared }: Body): ViewChange => ({
+  ...(name !== undefined && { name }),
+  ...(filter !== undefined && { filter: parseFilter(filter, 'filter') }),
+  ...(columns !== undefined && { columns: columns && parseColumns(columns, 'columns') }),
+  ...(sort !== undefined && { sort: sort && readSort(sort) }),
+  ...(shared !== undefined && { shared }),
+})
+
+const changeDefault = async (
+  trx: Db,
+  org: OrgId,
+  userId: string,
+  id: string,
+  isDefault: boolean | undefined,
+): Promise<void> => {
+  if (isDefault === undefined) return
+  if (isDefault) await setDefaultView(trx, org, userId, id)
+  else await clearDefaultView(trx, org, userId, id)
 }
 
 export const savedViews = (app: App, { db }: Deps): void => {
@@ -28,7 +71,7 @@ export const savedViews = (app: App, { db }: Deps): void => {
         tags,
         operationId: 'listSavedViews',
         summary: 'List saved views',
-        description: 'Newest first. Saved views are shared with the whole organization.',
+        description: 'Newest first: the shared ones, and your personal ones.',
         querystring: PageQuery,
         response: answers({ 200: Page(SavedView) }, 401),
       },
@@ -36,8 +79,8 @@ export const savedViews = (app: App, { db }: Deps): void => {
     async ({ actor, query }) => {
       const { data, nextCursor } = await app.paging.page(
         query,
-        ['saved-views', actor.org],
-        (page) => listSavedViews(db, actor.org, page),
+        ['saved-views', actor.org, actor.userId],
+        (page) => listSavedViews(db, actor.org, actor.userId, page),
         ({ id }) => id,
       )
       const names = await findNames(
@@ -64,8 +107,8 @@ export const savedViews = (app: App, { db }: Deps): void => {
       },
     },
     async ({ actor, params }) => {
-      const view = await getSavedView(db, actor.org, params.id)
-      return { ...view, explanation: explainFilter(view.filter, await findNames(db, actor.org, [view.filter])) }
+      const view = await getSavedView(db, actor.org, actor.userId, params.id)
+      return explain(db, actor.org, view)
     },
   )
 
@@ -77,23 +120,24 @@ export const savedViews = (app: App, { db }: Deps): void => {
         tags,
         operationId: 'createSavedView',
         summary: 'Create a saved view',
-        description: 'Shared with the whole organization. Returns 409 if the name is taken.',
+        description:
+          'Shared with your organization unless `shared` is false. Returns 409 if another shared view, or another of ' +
+          'your personal views, has the name.',
         querystring: NoQuery,
         body: SavedViewCreate,
         response: answers({ 201: SavedView }, 400, 401, 403, 409),
       },
     },
     async ({ actor, body }, reply) => {
-      const filter = parseFilter(body.filter, 'filter')
+      const id = newId()
+      const { name, filter, isDefault, shared = true } = body
+      const { columns = null, sort = null } = readChange(body)
+      const created = { id, name, filter: parseFilter(filter, 'filter'), columns, sort, shared }
       const view = await db.transaction().execute(async (trx) => {
-        const created = await insertSavedView(trx, actor.org, {
-          id: newId(),
-          name: body.name,
-          filter,
-          createdByUserId: actor.userId,
-        })
-        await recordAudit(trx, actor, 'savedView.create', { type: 'savedView', id: created.id })
-        return created
+        await insertSavedView(trx, actor.org, actor.userId, created)
+        await changeDefault(trx, actor.org, actor.userId, id, isDefault)
+        await recordAudit(trx, actor, 'savedView.create', { type: 'savedView', id })
+        return getSavedView(trx, actor.org, actor.userId, id)
       })
       return reply
         .code(201)
@@ -109,7 +153,7 @@ export const savedViews = (app: App, { db }: Deps): void => {
       schema: {
         tags,
         operationId: 'updateSavedView',
-        summary: 'Update a saved view’s name or filter',
+        summary: 'Update a saved view',
         description: 'Omitted fields keep their values. Returns 409 if the name is taken.',
         params: IdParams,
         querystring: NoQuery,
@@ -117,15 +161,19 @@ export const savedViews = (app: App, { db }: Deps): void => {
         response: answers({ 200: SavedView }, 400, 401, 403, 404, 409),
       },
     },
-    async ({ actor, params, body: { name, filter } }) => {
-      const change = {
-        ...(name !== undefined && { name }),
-        ...(filter !== undefined && { filter: parseFilter(filter, 'filter') }),
-      }
+    async ({ actor, params, body }) => {
+      const change = readChange(body)
       const view = await db.transaction().execute(async (trx) => {
-        const updated = await updateSavedView(trx, actor.org, params.id, change)
-        await recordAudit(trx, actor, 'savedView.update', { type: 'savedView', id: updated.id })
-        return updated
+        const { shared, createdByUserId } = await lockSavedView(trx, actor.org, actor.userId, params.id)
+        const becomesPersonal = shared && change.shared === false
+        if (becomesPersonal && createdByUserId !== actor.userId) {
+          throw new ApiError('forbidden', 'Only the person who created this view can make it personal.')
+        }
+        if (Object.keys(change).length > 0) await updateSavedView(trx, actor.org, params.id, change)
+        if (becomesPersonal) await clearDefaultOfOthers(trx, actor.org, actor.userId, params.id)
+        await changeDefault(trx, actor.org, actor.userId, params.id, body.isDefault)
+        await recordAudit(trx, actor, 'savedView.update', { type: 'savedView', id: params.id.toLowerCase() })
+        return getSavedView(trx, actor.org, actor.userId, params.id)
       })
       return explain(db, actor.org, view)
     },
@@ -147,7 +195,7 @@ export const savedViews = (app: App, { db }: Deps): void => {
     },
     async ({ actor, params }, reply) => {
       await db.transaction().execute(async (trx) => {
-        const { id } = await deleteSavedView(trx, actor.org, params.id)
+        const { id } = await deleteSavedView(trx, actor.org, actor.userId, params.id)
         await recordAudit(trx, actor, 'savedView.delete', { type: 'savedView', id })
       })
       return reply.code(204).send(null)

@@ -1,14 +1,43 @@
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { Filter } from '../filters/filter.ts'
+import { Sort } from '../filters/sort.ts'
 import { Closed, Id, Name, Timestamp } from '../platform/http/schemas.ts'
+import { Column } from './columns.ts'
 
 const ViewName = { ...Name, examples: ['Refunds of gold customers'] }
+
+/** In the order in which they are shown. */
+const columns = {
+  type: ['array', 'null'],
+  items: Column,
+  minItems: 1,
+  maxItems: 50,
+  description: 'The columns in their order. Null for the default ones.',
+  examples: [[{ key: 'startedAt', width: 120 }, { key: 'metadata:plan' }]],
+}
+const Columns = Type.Unsafe<Static<typeof Column>[] | null>(columns)
+
+const NullableSort = Type.Unsafe<Static<typeof Sort> | null>({
+  ...Closed(Sort.properties),
+  type: ['object', 'null'],
+  description: 'The order. Null for latest start first.',
+})
+
+const Shared = Type.Boolean({
+  description: 'Whether everyone in your organization sees it, or only the person who created it.',
+})
+
+const IsDefault = Type.Boolean({ description: 'Whether your list of conversations opens with it.' })
 
 export const SavedView = Closed(
   {
     id: Id,
     name: ViewName,
     filter: Filter,
+    columns: Columns,
+    sort: NullableSort,
+    shared: Shared,
+    isDefault: IsDefault,
     explanation: Type.String({
       description: 'Describes the filter in words.',
       examples: ['calls, mentioning “refund”, where plan is “gold”'],
@@ -20,9 +49,26 @@ export const SavedView = Closed(
   { title: 'SavedView' },
 )
 
-export const SavedViewCreate = Closed({ name: ViewName, filter: Filter })
+export const SavedViewCreate = Closed({
+  name: ViewName,
+  filter: Filter,
+  columns: Type.Optional(Columns),
+  sort: Type.Optional(NullableSort),
+  shared: Type.Optional({ ...Shared, default: true }),
+  isDefault: Type.Optional({ ...IsDefault, default: false }),
+})
 
 export const SavedViewUpdate = Closed(
-  { name: Type.Optional(ViewName), filter: Type.Optional(Filter) },
+  {
+    name: Type.Optional(ViewName),
+    filter: Type.Optional(Filter),
+    columns: Type.Optional(Columns),
+    sort: Type.Optional(NullableSort),
+    shared: Type.Optional({
+      ...Shared,
+      description: 'Only the person who created a shared view can make it personal.',
+    }),
+    isDefault: Type.Optional(IsDefault),
+  },
   { minProperties: 1 },
 )

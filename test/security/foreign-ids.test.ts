@@ -109,7 +109,7 @@ const kinds: [place: RegExp, kind: Kind | undefined][] = [
   [/(webhookEndpointId|notificationEndpointId)$/, 'endpoint'],
   [/ruleId$/, 'rule'],
   [/destinationIds?$/, 'destination'],
-  [/intoId$/, 'finding'],
+  [/(intoId|findingIds?)$/, 'finding'],
   [/^ids$/, 'notification'],
   [/UserIds?$/, 'person'],
   [/organizationId$/, 'organization'],

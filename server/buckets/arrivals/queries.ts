@@ -15,7 +15,7 @@ export const hasFollowing = async (db: Db, org: OrgId, news: 'conversations' | '
     .where('organization_id', '=', org)
     .where('type', '<>', 'static')
     .where('per_week', 'is', null)
-    .$if(news === 'results', (query) => query.where(sql<boolean>`filters ? 'monitors'`))
+    .$if(news === 'results', (query) => query.where(sql<boolean>`jsonb_path_exists(filters, '$.**.monitors')`))
     .limit(1)
     .executeTakeFirst()
   return bucket !== undefined

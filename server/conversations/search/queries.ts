@@ -4,15 +4,14 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Page } from '../../platform/http/paging.ts'
 import { columns, readRow, selectConversations } from '../queries.ts'
 
-/** Returns these conversations in the order of lists, latest first. Omits those that were erased in the meantime. */
+/** Returns conversations in the order of the IDs. Omits those that were erased in the meantime. */
 export const listConversationsByIds = async (db: Db, org: OrgId, ids: string[]) => {
   if (ids.length === 0) return []
   const rows = await selectConversations(db, org)
     .where('conversations.id', '=', sql<string>`ANY(${ids}::uuid[])`)
-    .orderBy('conversations.started_at', 'desc')
-    .orderBy('conversations.id', 'desc')
     .execute()
-  return rows.map(readRow)
+  const found = new Map(rows.map((row) => [row.id, row]))
+  return ids.flatMap((id) => found.get(id) ?? []).map(readRow)
 }
 
 /** Returns a page of the list with one statement. The selection must satisfy `isReadInIndexOrder`. */

@@ -9,18 +9,30 @@ import {
   listSelected,
   type Selection,
 } from '../../filters/queries.ts'
+import { isNewestFirst, parseSort, type Sorting } from '../../filters/sort.ts'
+import { listSorted, positionOf } from '../../filters/sorted/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { resolvePeriod } from '../../platform/db/periods.ts'
-import type { Deps } from '../../platform/deps.ts'
 import { invalid } from '../../platform/errors.ts'
+import { requireEntitlement } from '../../platform/http/access.ts'
 import type { App } from '../../platform/http/http.ts'
 import type { Page as Position } from '../../platform/http/paging.ts'
 import { answers, NoQuery, Page } from '../../platform/http/schemas.ts'
+import type { Actor } from '../../platform/identity/actor.ts'
 import { readTimeZone } from '../../platform/time-zone.ts'
+import type { ConversationDeps } from '../deps.ts'
 import { Conversation } from '../schema.ts'
 import { filterFromQuery } from './from-query.ts'
+import { type Includable, includeIn } from './included/include.ts'
 import { listConversationsByIds, listInOrder } from './queries.ts'
-import { ConversationCount, ConversationQuery, ConversationSearch, CountAnswer, mostPeriods } from './schema.ts'
+import {
+  ConversationCount,
+  ConversationQuery,
+  ConversationSearch,
+  CountAnswer,
+  FoundConversation,
+  mostPeriods,
+} from './schema.ts'
 
 const tags = ['Conversations']
 
@@ -47,7 +59,9 @@ const fixPeriod = async (db: Db, { period, ...selection }: Selection): Promise<S
 
 type PageRequest = { limit: number; cursor?: string }
 
-export const conversationSearch = (app: App, { db, database, replica, clock }: Deps): void => {
+export const conversationSearch = (app: App, deps: ConversationDeps): void => {
+  const { db, database, replica, clock, findBlind } = deps
+
   const answerPage = async (list: string, org: OrgId, selection: Selection, request: PageRequest) => {
     const read = <Row extends { id: string; startedAt: Date }>(rows: (page: Position) => Promise<Row[]>) =>
       app.paging.page(request, [list, org, selection], rows, ({ startedAt, id }) => `${startedAt.toISOString()} ${id}`)
@@ -56,6 +70,31 @@ export const conversationSearch = (app: App, { db, database, replica, clock }: D
     const { data, nextCursor } = await read((page) => listSelected(near, org, selection, page))
     const ids = data.map(({ id }) => id)
     return { data: await listConversationsByIds(near, org, ids), nextCursor }
+  }
+
+  const answerSorted = async (org: OrgId, selection: Selection, sorting: Sorting, request: PageRequest) => {
+    const near = database.dbOf(org)
+    const { data, nextCursor } = await app.paging.page(
+      request,
+      ['search', org, selection, sorting],
+      (page) => listSorted(near, org, selection, sorting, page),
+      positionOf,
+    )
+    const ids = data.map(({ id }) => id)
+    return { data: await listConversationsByIds(near, org, ids), nextCursor }
+  }
+
+  const checkSort = async (actor: Actor, { key }: Sorting): Promise<void> => {
+    if (key.kind === 'metric') requireEntitlement(actor, 'metrics')
+    if (key.kind !== 'score') return
+    requireEntitlement(actor, 'monitors')
+    const found = await findNames(db, actor.org, [{ monitors: [{ id: key.monitorId, result: 'all' }] }])
+    if (!found.has(key.monitorId)) throw invalid('sort.by', 'names no monitor of your organization')
+  }
+
+  const checkIncluded = (actor: Actor, include: readonly Includable[]): void => {
+    if (include.includes('results') || include.includes('cost')) requireEntitlement(actor, 'monitors')
+    if (include.includes('metrics')) requireEntitlement(actor, 'metrics')
   }
 
   app.get(
@@ -87,14 +126,25 @@ export const conversationSearch = (app: App, { db, database, replica, clock }: D
         operationId: 'searchConversations',
         summary: 'Search conversations',
         description:
-          'Latest start first. Read-only and safe to repeat. Keep the filter unchanged when you send a `cursor`.',
+          'Latest start first, unless you choose a `sort`. Read-only and safe to repeat. Keep the filter and the sort ' +
+          'unchanged when you send a `cursor`.',
         querystring: NoQuery,
         body: ConversationSearch,
-        response: answers({ 200: Page(Conversation) }, 400, 401),
+        response: answers({ 200: Page(FoundConversation) }, 400, 401, 403),
       },
     },
-    ({ actor, body: { filter, ...request } }) =>
-      answerPage('search', actor.org, parseFilter(filter, 'filter'), request),
+    async ({ actor, body: { filter, sort, include = [], ...request } }) => {
+      const { org } = actor
+      const selection = parseFilter(filter, 'filter')
+      const sorting = parseSort(sort, 'sort')
+      checkIncluded(actor, include)
+      await checkSort(actor, sorting)
+      const { data, nextCursor } = isNewestFirst(sorting)
+        ? await answerPage('search', org, selection, request)
+        : await answerSorted(org, selection, sorting, request)
+      const findHidden = (ids: string[]) => findBlind(db, actor, ids)
+      return { data: await includeIn(database.dbOf(org), org, data, { include, findHidden }), nextCursor }
+    },
   )
 
   app.post(

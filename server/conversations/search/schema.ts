@@ -1,7 +1,9 @@
-import Type from 'typebox'
+import Type, { type Static, type TSchema } from 'typebox'
 import { CustomerId, Filter, SearchText } from '../../filters/filter.ts'
-import { Choice, Closed, Id, PageQuery, Timestamp, TimestampInput } from '../../platform/http/schemas.ts'
-import { ExternalId } from '../schema.ts'
+import { Sort } from '../../filters/sort.ts'
+import { Choice, Closed, Id, Nullable, PageQuery, Timestamp, TimestampInput } from '../../platform/http/schemas.ts'
+import { Conversation, ExternalId } from '../schema.ts'
+import { includable } from './included/include.ts'
 
 export const mostPeriods = 1_000
 
@@ -35,8 +37,75 @@ export const ConversationQuery = Closed({
 })
 
 export const ConversationSearch = Closed(
-  { filter: Filter, limit: PageQuery.properties.limit, cursor: PageQuery.properties.cursor },
-  { examples: [{ filter: { channels: ['call'], text: 'refund' }, limit: 50 }] },
+  {
+    filter: Filter,
+    sort: Type.Optional(Sort),
+    include: Type.Optional(
+      Type.Array(Choice(includable), {
+        uniqueItems: true,
+        maxItems: includable.length,
+        description: 'Adds these properties to each conversation.',
+      }),
+    ),
+    limit: PageQuery.properties.limit,
+    cursor: PageQuery.properties.cursor,
+  },
+  {
+    examples: [
+      {
+        filter: { channels: ['call'], text: 'refund' },
+        sort: { by: 'durationSeconds' },
+        include: ['results', 'excerpt'],
+        limit: 50,
+      },
+    ],
+  },
+)
+
+const NullableList = <T extends TSchema>(items: T, description: string) =>
+  Type.Unsafe<Static<T>[] | null>({ type: ['array', 'null'], items, description })
+
+export const FoundConversation = Closed(
+  {
+    ...Conversation.properties,
+    results: Type.Optional(
+      NullableList(
+        Closed({
+          monitorId: Id,
+          version: Type.Integer({ minimum: 1 }),
+          status: Choice(['scored', 'unscored', 'failed']),
+          result: Nullable(Choice(['not_affected', 'affected'])),
+          score: Nullable(Type.Number()),
+        }),
+        'The newest version’s result of each of the 100 newest monitors. Null while you have a blind review of the ' +
+          'conversation.',
+      ),
+    ),
+    metrics: Type.Optional(
+      Type.Array(
+        Closed({
+          key: Type.String(),
+          value: Type.Unsafe<number | boolean | string>({ type: ['number', 'boolean', 'string'] }),
+        }),
+        { description: 'Up to 50 customer metrics, sorted by key. Strings are cut at 200 characters.' },
+      ),
+    ),
+    findings: Type.Optional(
+      NullableList(
+        Closed({ id: Id, title: Type.String(), status: Type.String(), priority: Type.String() }),
+        'The 20 newest findings that the conversation is attached to. Null while you have a blind review of it.',
+      ),
+    ),
+    excerpt: Type.Optional({
+      ...Nullable(Type.String()),
+      description: 'The start of the customer’s first message, or else of the first message.',
+    }),
+    cost: Type.Optional({
+      ...Nullable(Type.Number()),
+      description: 'What its results cost, in US dollars. Null if unknown.',
+    }),
+  },
+  { title: 'FoundConversation' },
 )
 
 const Interval = Choice(['hour', 'day', 'week'])

@@ -147,7 +147,8 @@ export type RunPosition = { startedAt: Date; id: string }
 
 /** Lists the next candidates in time order, using an index in this order. */
 export const listStretch = (db: Db, org: OrgId, of: Population, length: number, after: RunPosition | undefined) => {
-  const { agentGroupIds: _, text: __, metadata: ___, monitors: ____, match: _____, ...inOrder } = of.filter
+  const { agentGroupIds: _, text: __, metadata: ___, monitors: ____, match: _____, ...others } = of.filter
+  const { metrics: ______, findingIds: _______, anyOf: ________, exclude: _________, ...inOrder } = others
   return selectStored(db, org, inOrder, of)
     .select(['conversations.id', 'conversations.started_at as startedAt'])
     .$if(after !== undefined, (query) =>

@@ -1,20 +1,30 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
-import type { Selection } from '../queries.ts'
+import type { Part, Selection } from '../queries.ts'
 
-type IdList = 'agentIds' | 'agentVersionIds' | 'agentGroupIds' | 'companyIds'
-type Named = Pick<Selection, IdList | 'monitors' | 'bucketId'>
+type IdList = 'agentIds' | 'agentVersionIds' | 'agentGroupIds' | 'companyIds' | 'findingIds'
+type Named = Pick<Selection, IdList | 'monitors' | 'bucketId' | 'anyOf' | 'exclude'>
+
+/** A filter and those within it. */
+const partsOf = (selection: Named): Pick<Part, IdList | 'monitors' | 'bucketId'>[] => [
+  selection,
+  ...(selection.anyOf ?? []),
+  ...(selection.exclude ? [selection.exclude, ...(selection.exclude.anyOf ?? [])] : []),
+]
 
 /** Returns the names of the IDs in these filters. Omits unknown IDs. */
 export const findNames = async (db: Db, org: OrgId, selections: Named[]): Promise<Map<string, string>> => {
-  const all = (field: IdList) => selections.flatMap((selection) => selection[field] ?? [])
+  const parts = selections.flatMap(partsOf)
+  const all = (field: IdList) => parts.flatMap((part) => part[field] ?? [])
   const agents = all('agentIds')
   const versions = all('agentVersionIds')
   const groups = all('agentGroupIds')
   const companies = all('companyIds')
-  const monitors = selections.flatMap((selection) => selection.monitors?.map(({ id }) => id) ?? [])
-  const buckets = selections.flatMap((selection) => selection.bucketId ?? [])
-  if ([agents, versions, groups, companies, monitors, buckets].every((ids) => ids.length === 0)) return new Map()
+  const findings = all('findingIds')
+  const monitors = parts.flatMap((part) => part.monitors?.map(({ id }) => id) ?? [])
+  const buckets = parts.flatMap((part) => part.bucketId ?? [])
+  if ([agents, versions, groups, companies, findings, monitors, buckets].every((ids) => ids.length === 0))
+    return new Map()
   const { rows } = await sql<{ id: string; name: string }>`
     SELECT id, name FROM agents WHERE organization_id = ${org} AND id = ANY(${agents}::uuid[])
     UNION ALL
@@ -23,6 +33,8 @@ export const findNames = async (db: Db, org: OrgId, selections: Named[]): Promis
     SELECT id, name FROM companies WHERE organization_id = ${org} AND id = ANY(${companies}::uuid[])
     UNION ALL
     SELECT id, name FROM buckets WHERE organization_id = ${org} AND id = ANY(${buckets}::uuid[])
+    UNION ALL
+    SELECT id, title FROM findings WHERE organization_id = ${org} AND id = ANY(${findings}::uuid[])
     UNION ALL
     SELECT id, name FROM monitors
     WHERE organization_id = ${org} AND id = ANY(${monitors}::uuid[]) AND deleted_at IS NULL

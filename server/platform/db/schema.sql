@@ -355,6 +355,7 @@ CREATE TABLE conversations (
 CREATE INDEX conversations_agent_idx ON public.conversations USING btree (organization_id, agent_id, started_at, id);
 CREATE INDEX conversations_company_idx ON public.conversations USING btree (organization_id, company_id, started_at, id);
 CREATE INDEX conversations_customer_idx ON public.conversations USING btree (organization_id, customer_id, started_at, id) WHERE (customer_id IS NOT NULL);
+CREATE INDEX conversations_duration_idx ON public.conversations USING btree (organization_id, duration_seconds, started_at, id);
 CREATE INDEX conversations_metadata_idx ON public.conversations USING gin (organization_id, metadata jsonb_path_ops);
 CREATE INDEX conversations_review_idx ON public.conversations USING btree (organization_id, review_status, started_at, id) WHERE (review_status <> 'none'::text);
 CREATE INDEX conversations_status_idx ON public.conversations USING btree (organization_id, status, started_at, id) WHERE (status <> 'completed'::text);
@@ -371,11 +372,21 @@ CREATE TABLE customer_metrics (
   CONSTRAINT customer_metrics_pkey PRIMARY KEY (organization_id, conversation_id, key),
   CONSTRAINT customer_metrics_conversation_fkey FOREIGN KEY (organization_id, conversation_id) REFERENCES conversations(organization_id, id) ON DELETE CASCADE
 );
+CREATE INDEX customer_metrics_key_idx ON public.customer_metrics USING btree (organization_id, key, conversation_id);
 
 CREATE TABLE database_sizes (
   day date NOT NULL,
   bytes bigint NOT NULL,
   CONSTRAINT database_sizes_pkey PRIMARY KEY (day)
+);
+
+CREATE TABLE default_views (
+  organization_id uuid NOT NULL,
+  user_id uuid NOT NULL,
+  saved_view_id uuid NOT NULL,
+  CONSTRAINT default_views_pkey PRIMARY KEY (organization_id, user_id),
+  CONSTRAINT default_views_user_fkey FOREIGN KEY (user_id) REFERENCES users(id),
+  CONSTRAINT default_views_view_fkey FOREIGN KEY (organization_id, saved_view_id) REFERENCES saved_views(organization_id, id) ON DELETE CASCADE
 );
 
 CREATE TABLE destination_attempts (
@@ -1059,6 +1070,7 @@ CREATE TABLE monitor_results (
 ) WITH (autovacuum_vacuum_insert_scale_factor=0.02);
 CREATE INDEX monitor_results_affected_idx ON public.monitor_results USING btree (organization_id, monitor_id, call_started_at, conversation_id, monitor_version) WHERE (result = 1);
 CREATE INDEX monitor_results_failed_idx ON public.monitor_results USING btree (organization_id, evaluated_at) WHERE (status = 2);
+CREATE INDEX monitor_results_score_idx ON public.monitor_results USING btree (organization_id, monitor_id, score, call_started_at, conversation_id, monitor_version) WHERE (score IS NOT NULL);
 
 CREATE TABLE monitor_spike_states (
   organization_id uuid NOT NULL,
@@ -1276,11 +1288,15 @@ CREATE TABLE saved_views (
   created_by_user_id uuid NOT NULL,
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  columns jsonb,
+  sort jsonb,
+  shared boolean NOT NULL DEFAULT true,
   CONSTRAINT saved_views_pkey PRIMARY KEY (organization_id, id),
-  CONSTRAINT saved_views_name_key UNIQUE (organization_id, name),
   CONSTRAINT saved_views_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT saved_views_user_fkey FOREIGN KEY (created_by_user_id) REFERENCES users(id)
 );
+CREATE UNIQUE INDEX saved_views_name_key ON public.saved_views USING btree (organization_id, name) WHERE shared;
+CREATE UNIQUE INDEX saved_views_own_name_key ON public.saved_views USING btree (organization_id, created_by_user_id, name) WHERE (NOT shared);
 
 CREATE TABLE service_keys (
   id uuid NOT NULL,

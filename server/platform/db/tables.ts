@@ -300,6 +300,12 @@ export interface DatabaseSizes {
   day: Timestamp;
 }
 
+export interface DefaultViews {
+  organization_id: string;
+  saved_view_id: string;
+  user_id: string;
+}
+
 export interface DestinationAttempts {
   answer: string | null;
   attempted_at: Timestamp;
@@ -957,12 +963,15 @@ export interface Reviews {
 }
 
 export interface SavedViews {
+  columns: Json | null;
   created_at: Generated<Timestamp>;
   created_by_user_id: string;
   filter: Json;
   id: string;
   name: string;
   organization_id: string;
+  shared: Generated<boolean>;
+  sort: Json | null;
   updated_at: Generated<Timestamp>;
 }
 
@@ -1107,6 +1116,7 @@ export interface DB {
   conversations: Conversations;
   customer_metrics: CustomerMetrics;
   database_sizes: DatabaseSizes;
+  default_views: DefaultViews;
   destination_attempts: DestinationAttempts;
   destination_deliveries: DestinationDeliveries;
   destinations: Destinations;

@@ -40,6 +40,7 @@ export const placement: Record<string, Placement> = {
   analytics_changes: 'distributed',
   analytics_hours: 'distributed',
   analytics_states: 'distributed',
+  default_views: 'distributed',
   monitors: 'distributed',
   judge_requests: 'distributed',
   monitor_versions: 'distributed',

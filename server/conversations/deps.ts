@@ -1,0 +1,8 @@
+import type { Db } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
+import type { Actor } from '../platform/identity/actor.ts'
+
+/** Returns those of the conversations that the person still has to review blind. Reviews implement it. */
+type FindBlind = (db: Db, actor: Actor, conversationIds: string[]) => Promise<string[]>
+
+export type ConversationDeps = Deps & { findBlind: FindBlind }

@@ -1,0 +1,32 @@
+import Type from 'typebox'
+import { Closed } from '../../platform/http/schemas.ts'
+
+/** How many of the newest conversations are counted. */
+export const sampled = 5_000
+export const mostSuggested = 50
+
+const sample = `Among the ${sampled.toLocaleString('en')} newest conversations.`
+const Count = Type.Integer({ minimum: 1, description: sample, examples: [1_204] })
+const Key = Type.String({ maxLength: 120, examples: ['plan'] })
+
+const Prefix = Type.Optional(
+  Type.String({
+    maxLength: 120,
+    description: 'Only those that start with this text, ignoring case.',
+    examples: ['pl'],
+  }),
+)
+
+export const SuggestionQuery = Closed({ prefix: Prefix })
+export const KeyParams = Closed({ key: Key })
+
+export const MetadataKeys = Closed({ data: Type.Array(Closed({ key: Type.String(), count: Count })) })
+
+export const MetadataValues = Closed({
+  data: Type.Array(
+    Closed({
+      value: Type.String({ description: 'Numbers and booleans as JSON text, like in filters.', examples: ['gold'] }),
+      count: Count,
+    }),
+  ),
+})

@@ -1,0 +1,70 @@
+import type { Db, OrgId } from '../../../platform/db/database.ts'
+import { excerptOf, mostRead } from '../../../transcripts/excerpt.ts'
+import {
+  listPageCosts,
+  listPageFindings,
+  listPageMetrics,
+  listPageResults,
+  listPageStarts,
+  type PageRow,
+} from './queries.ts'
+
+export const includable = ['results', 'metrics', 'findings', 'excerpt', 'cost'] as const
+export type Includable = (typeof includable)[number]
+
+const byConversation = <Row extends { conversationId: string }>(rows: Row[]) => {
+  const grouped = new Map<string, Omit<Row, 'conversationId'>[]>()
+  for (const { conversationId, ...row } of rows) {
+    const others = grouped.get(conversationId)
+    if (others) others.push(row)
+    else grouped.set(conversationId, [row])
+  }
+  return (id: string) => grouped.get(id) ?? []
+}
+
+type Options = {
+  include: readonly Includable[]
+  /** The conversations whose results and findings the caller cannot see yet. */
+  findHidden: (ids: string[]) => Promise<string[]>
+}
+
+/** Adds what was asked for to the conversations of a page. */
+export const includeIn = async <Row extends PageRow>(
+  db: Db,
+  org: OrgId,
+  rows: Row[],
+  { include, findHidden }: Options,
+) => {
+  if (rows.length === 0 || include.length === 0) return rows
+  const read = <T>(name: Includable, list: (db: Db, org: OrgId, rows: PageRow[]) => Promise<T[]>) =>
+    include.includes(name) ? list(db, org, rows) : undefined
+  const [results, hidden, metrics, findings, starts, costs] = await Promise.all([
+    read('results', listPageResults),
+    include.includes('results') || include.includes('findings') ? findHidden(rows.map(({ id }) => id)) : [],
+    read('metrics', listPageMetrics),
+    read('findings', listPageFindings),
+    read('excerpt', (on, of, page) => listPageStarts(on, of, page, mostRead)),
+    read('cost', listPageCosts),
+  ])
+  const resultsOf = results && byConversation(results)
+  const metricsOf = metrics && byConversation(metrics)
+  const findingsOf = findings && byConversation(findings)
+  const isHidden = new Set(hidden)
+  const costOf = costs && new Map(costs.map(({ conversationId, cost }) => [conversationId, cost]))
+  const excerpts =
+    starts &&
+    new Map(
+      starts.map(({ conversationId, startedAt, start, isCut, format }) => [
+        conversationId,
+        excerptOf(start, isCut, { startedAt, ...(format !== null && { provider: format }) }),
+      ]),
+    )
+  return rows.map((row) => ({
+    ...row,
+    ...(resultsOf && { results: isHidden.has(row.id) ? null : resultsOf(row.id) }),
+    ...(metricsOf && { metrics: metricsOf(row.id) }),
+    ...(findingsOf && { findings: isHidden.has(row.id) ? null : findingsOf(row.id) }),
+    ...(excerpts && { excerpt: excerpts.get(row.id) ?? null }),
+    ...(costOf && { cost: costOf.get(row.id) ?? null }),
+  }))
+}

@@ -1,0 +1,73 @@
+import Type, { type Static } from 'typebox'
+import { invalid } from '../platform/errors.ts'
+import { Choice, Closed } from '../platform/http/schemas.ts'
+import { Signals } from '../transcripts/signals/signals.ts'
+
+/** The orders of a list of conversations. */
+
+/** Such as `talkRatio` and `responseLatencyMs.p95`. */
+export const signalNames: string[] = Object.entries(Signals.properties).flatMap(([name, schema]) =>
+  'properties' in schema ? Object.keys(schema.properties as object).map((part) => `${name}.${part}`) : name,
+)
+
+/** Signals and metrics have no index: the newest of the selected conversations are sorted. */
+export const mostSorted = 100_000
+
+const directions = ['asc', 'desc'] as const
+
+export const Sort = Closed(
+  {
+    by: Type.String({
+      minLength: 1,
+      maxLength: 160,
+      description: [
+        '`startedAt`, `durationSeconds`, `score:<monitorId>` for the newest version’s score, `signal:<name>` with a',
+        'name such as `talkRatio` or `responseLatencyMs.p95`, or `metric:<key>` for a customer metric, where booleans',
+        `count as 0 and 1. Signals and metrics sort the ${mostSorted.toLocaleString('en')} newest conversations that match.`,
+      ].join(' '),
+      examples: ['durationSeconds'],
+    }),
+    direction: Type.Optional(Choice(directions, { description: 'Default: `desc`.' })),
+  },
+  {
+    title: 'Sort',
+    description: 'Equal values are sorted by start, in the same direction. Conversations without a value come last.',
+    examples: [{ by: 'durationSeconds', direction: 'desc' } satisfies object],
+  },
+)
+export type Sort = Static<typeof Sort>
+
+export type SortKey =
+  | { kind: 'startedAt' }
+  | { kind: 'durationSeconds' }
+  | { kind: 'score'; monitorId: string }
+  | { kind: 'signal'; path: string[] }
+  | { kind: 'metric'; key: string }
+
+export type Sorting = { key: SortKey; direction: (typeof directions)[number] }
+
+const newestFirst: Sorting = { key: { kind: 'startedAt' }, direction: 'desc' }
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+const readKey = (by: string): SortKey | string => {
+  if (by === 'startedAt' || by === 'durationSeconds') return { kind: by }
+  const [kind, ...rest] = by.split(':')
+  const name = rest.join(':')
+  if (kind === 'score') return uuid.test(name) ? { kind, monitorId: name.toLowerCase() } : 'needs a monitor’s ID'
+  if (kind === 'metric') return name === '' || name.length > 120 ? 'needs the key of a metric' : { kind, key: name }
+  if (kind !== 'signal') return 'must be startedAt, durationSeconds, score:…, signal:…, or metric:…'
+  return signalNames.includes(name)
+    ? { kind, path: name.split('.') }
+    : `names no signal. Choose one of ${signalNames.join(', ')}`
+}
+
+/** Without a sort, the newest come first. `path` is the path of the sort in the request. */
+export const parseSort = (sort: Sort | undefined, path: string): Sorting => {
+  if (sort === undefined) return newestFirst
+  const key = readKey(sort.by)
+  if (typeof key === 'string') throw invalid(`${path}.by`, key)
+  return { key, direction: sort.direction ?? 'desc' }
+}
+
+export const isNewestFirst = ({ key, direction }: Sorting): boolean => key.kind === 'startedAt' && direction === 'desc'

@@ -1,0 +1,8 @@
+import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
+import type { Events } from '../platform/reactions.ts'
+import { deleteViewsOf } from './queries.ts'
+
+/** Nobody else sees the personal views of a person who left. */
+export const deletePersonalViews = (_: Deps, trx: Db, org: OrgId, { userId }: Events['memberRemoved']): Promise<void> =>
+  deleteViewsOf(trx, org, userId)
