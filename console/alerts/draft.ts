@@ -1,5 +1,6 @@
 import { formatNumber, formatPercent, plural } from '../lib/format.ts'
 import type { AlertCondition, Rule } from './queries.ts'
+import type { NewRuleSearch } from './search.ts'
 
 /** Defines the values of the rule form. What people type is text. */
 
@@ -97,8 +98,12 @@ const conditionDraft = (condition: AlertCondition): Partial<Draft> => {
   }
 }
 
-export const startOf = (rule: Rule | undefined, monitorId?: string): Draft => {
-  if (!rule) return { ...fresh, monitorId: monitorId ?? null }
+export const startOf = (rule: Rule | undefined, about: NewRuleSearch = {}): Draft => {
+  if (!rule) {
+    // A rule has a window of its own.
+    const { since: _since, until: _until, period: _period, ...filter } = about.filter ?? {}
+    return { ...fresh, monitorId: about.monitorId ?? null, filter }
+  }
   const { name, severity, filter, groupBy, windowMinutes, minimumSample, destinationIds, ownerUserId } = rule
   return {
     ...fresh,

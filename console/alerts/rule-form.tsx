@@ -30,6 +30,7 @@ import {
 } from './draft.ts'
 import { Preview } from './preview.tsx'
 import { type Rule, refreshAlerts, ruleOptions } from './queries.ts'
+import type { NewRuleSearch } from './search.ts'
 
 type Part = { draft: Draft; change: (part: Partial<Draft>) => void }
 
@@ -348,9 +349,9 @@ const Notify = (part: Part) => {
   )
 }
 
-const RuleForm = ({ rule, monitorId }: { rule?: Rule; monitorId?: string | undefined }) => {
+const RuleForm = ({ rule, about }: { rule?: Rule; about?: NewRuleSearch }) => {
   const navigate = useNavigate()
-  const [start] = useState(() => startOf(rule, monitorId))
+  const [start] = useState(() => startOf(rule, about))
   const [draft, setDraft] = useState(start)
   const isDone = useRef(false)
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }))
@@ -424,7 +425,7 @@ const RuleForm = ({ rule, monitorId }: { rule?: Rule; monitorId?: string | undef
 }
 
 export const NewRule = () => {
-  const { monitorId } = useSearch({ from: '/app/alerts/rules/new' })
+  const about = useSearch({ from: '/app/alerts/rules/new' })
   return (
     <Page
       title="New alert rule"
@@ -434,7 +435,7 @@ export const NewRule = () => {
         </Link>
       }
     >
-      <RuleForm monitorId={monitorId} />
+      <RuleForm about={about} />
     </Page>
   )
 }

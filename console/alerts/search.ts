@@ -1,3 +1,6 @@
+import type { Schemas } from '../api/schema.d.ts'
+import { readFilter } from '../conversations/search.ts'
+
 /** The tab of the alerts page, and the status that filters its incidents. */
 export type AlertsSearch = { tab?: 'rules'; status?: 'firing' | 'acknowledged' | 'resolved' }
 
@@ -8,8 +11,10 @@ export const readAlertsSearch = ({ tab, status }: Record<string, unknown>): Aler
   return { ...(tab === 'rules' && { tab }), ...(known && { status: known }) }
 }
 
-/** The monitor that a new rule watches. */
-export type NewRuleSearch = { monitorId?: string }
+/** The monitor that a new rule watches, and its filter. */
+export type NewRuleSearch = { monitorId?: string; filter?: Schemas['Filter'] }
 
-export const readNewRuleSearch = ({ monitorId }: Record<string, unknown>): NewRuleSearch =>
-  typeof monitorId === 'string' && monitorId !== '' ? { monitorId } : {}
+export const readNewRuleSearch = ({ monitorId, filter }: Record<string, unknown>): NewRuleSearch => ({
+  ...(typeof monitorId === 'string' && monitorId !== '' && { monitorId }),
+  ...readFilter(filter),
+})

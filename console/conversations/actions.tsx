@@ -1,11 +1,9 @@
-import { useQuery } from '@tanstack/react-query'
 import { MoreHorizontal } from 'lucide-react'
 import { useState } from 'react'
-import { answer, api } from '../api/client.ts'
+import { api } from '../api/client.ts'
 import { queryClient } from '../api/queries.ts'
 import type { Schemas } from '../api/schema.d.ts'
 import { useMay } from '../api/session.ts'
-import { bucketsOptions } from '../buckets/queries.ts'
 import { announce } from '../ui/announce.tsx'
 import { IconButton } from '../ui/button.tsx'
 import { copyText } from '../ui/copy.tsx'
@@ -13,44 +11,7 @@ import { Confirm } from '../ui/dialog.tsx'
 import { lazy } from '../ui/lazy.tsx'
 import { Menu } from '../ui/menu.tsx'
 
-const PickOne = lazy(async () => (await import('./pick-one.tsx')).PickOne)
-
-const PutInBucket = ({ id, onClose }: { id: string; onClose: () => void }) => {
-  const { data, error } = useQuery(bucketsOptions)
-  const [bucket, setBucket] = useState<string | null>(null)
-  const options = (data ?? [])
-    .filter(({ type }) => type !== 'sampled')
-    .map((found) => ({ value: found.id, label: found.name }))
-  const send = async (bucketId: string) => {
-    const { data: outcomes } = await answer(
-      api.POST('/v1/buckets/{id}/conversations', {
-        params: { path: { id: bucketId } },
-        body: { conversationIds: [id] },
-      }),
-    )
-    await Promise.all([
-      queryClient.invalidateQueries({ queryKey: ['buckets'] }),
-      queryClient.invalidateQueries({ queryKey: ['conversations', id] }),
-    ])
-    announce(outcomes[0]?.status === 'unchanged' ? 'Already in that bucket' : 'Added to bucket')
-  }
-  return (
-    <PickOne
-      title="Add to bucket"
-      label="Bucket"
-      hint="Reviewers get it from there. You can’t add conversations to sampled buckets."
-      action="Add to bucket"
-      none="No bucket accepts conversations by hand. Create one under Buckets."
-      options={options}
-      error={error}
-      send={send}
-      onClose={onClose}
-      value={bucket}
-      onChange={setBucket}
-      isLoaded={data !== undefined}
-    />
-  )
-}
+const PutInBucket = lazy(async () => (await import('./put-in-bucket.tsx')).PutInBucket)
 
 /** Actions on a conversation. */
 export const Actions = ({
@@ -82,7 +43,7 @@ export const Actions = ({
             : []),
         ]}
       />
-      {open === 'bucket' && <PutInBucket id={id} onClose={close} />}
+      {open === 'bucket' && <PutInBucket ids={[id]} onClose={close} />}
       <Confirm
         title="Erase this conversation?"
         action="Erase conversation"

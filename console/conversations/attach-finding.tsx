@@ -2,19 +2,21 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, api } from '../api/client.ts'
 import { queryClient } from '../api/queries.ts'
+import { plural } from '../lib/format.ts'
 import { announce } from '../ui/announce.tsx'
 import { lazy } from '../ui/lazy.tsx'
 import { openFindingsOptions } from './queries.ts'
 
 const PickOne = lazy(async () => (await import('./pick-one.tsx')).PickOne)
 
-/** Attaches a conversation to an existing finding. */
+/** Attaches conversations to an existing finding. */
 export const AttachFinding = ({
-  conversationId,
+  conversationIds,
   attached,
   onClose,
 }: {
-  conversationId: string
+  conversationIds: string[]
+  /** Findings that are not offered. */
   attached: string[]
   onClose: () => void
 }) => {
@@ -24,14 +26,21 @@ export const AttachFinding = ({
     .filter(({ id }) => !attached.includes(id))
     .map(({ id, title }) => ({ value: id, label: title }))
   const send = async (id: string) => {
-    const { alreadyExisted } = await answer(
-      api.POST('/v1/findings/{id}/conversations', { params: { path: { id } }, body: { conversationId } }),
-    )
+    let added = 0
+    for (const conversationId of conversationIds) {
+      const { alreadyExisted } = await answer(
+        api.POST('/v1/findings/{id}/conversations', { params: { path: { id } }, body: { conversationId } }),
+      )
+      if (!alreadyExisted) added++
+    }
     await Promise.all([
       queryClient.invalidateQueries({ queryKey: ['findings'] }),
-      queryClient.invalidateQueries({ queryKey: ['conversations', conversationId, 'findings'] }),
+      queryClient.invalidateQueries({ queryKey: ['conversations', 'search'] }),
+      ...conversationIds.map((each) =>
+        queryClient.invalidateQueries({ queryKey: ['conversations', each, 'findings'] }),
+      ),
     ])
-    announce(alreadyExisted ? 'Already attached' : 'Conversation attached')
+    announce(added === 0 ? 'Already attached' : `${plural(added, 'conversation')} attached`)
   }
   return (
     <PickOne

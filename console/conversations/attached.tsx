@@ -74,7 +74,7 @@ export const FindingsPart = ({ conversation }: { conversation: Conversation }) =
       )}
       {open === 'file' && <FileFinding conversation={conversation} onClose={close} />}
       {open === 'attach' && (
-        <AttachFinding conversationId={conversation.id} attached={rows?.map(({ id }) => id) ?? []} onClose={close} />
+        <AttachFinding conversationIds={[conversation.id]} attached={rows?.map(({ id }) => id) ?? []} onClose={close} />
       )}
     </Section>
   )

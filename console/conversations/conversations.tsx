@@ -1,26 +1,26 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { Maximize2, MessageSquare, Phone, Voicemail, X } from 'lucide-react'
-import { useNames } from '../api/names.ts'
+import { Columns3, Maximize2, Rows2, Rows4, X } from 'lucide-react'
+import { useState } from 'react'
 import { useList } from '../api/queries.ts'
-import { useMe } from '../api/session.ts'
+import { useMay, useMe } from '../api/session.ts'
 import type { ExportSearch } from '../exports/search.ts'
 import { FilterBar } from '../filters/filter-bar.tsx'
 import { boundsOf } from '../filters/periods.ts'
-import { formatDuration, sentenceCase } from '../lib/format.ts'
-import { Badge } from '../ui/badge.tsx'
-import { ButtonLink, IconButton } from '../ui/button.tsx'
+import { formatMoment } from '../lib/format.ts'
+import { Button, ButtonLink, IconButton } from '../ui/button.tsx'
 import { lazy } from '../ui/lazy.tsx'
-import { LongTable } from '../ui/long-table.tsx'
+import { type Density, LongTable } from '../ui/long-table.tsx'
 import { Page } from '../ui/page.tsx'
 import split from '../ui/split.module.css'
 import { Empty, FaultNote, Loading } from '../ui/states.tsx'
-import type { Column } from '../ui/table.tsx'
-import { Time } from '../ui/time.tsx'
-import styles from './conversations.module.css'
+import type { Sort } from '../ui/table-head.tsx'
+import { defaultColumns, includedFor, useColumns, type ViewColumn } from './columns.tsx'
+import { useDensity } from './density.ts'
 import { NewConversations } from './new-conversations.tsx'
-import { type Conversation, conversationsOptions } from './queries.ts'
-import type { Filter } from './search.ts'
+import { conversationsOptions, type Found, type Included } from './queries.ts'
+import type { Filter, readConversationsSearch } from './search.ts'
 import type { Position } from './use-position.ts'
+import { Views } from './views.tsx'
 
 const HowToSend = lazy(async () => (await import('./how-to-send.tsx')).HowToSend)
 
@@ -30,44 +30,29 @@ const ConversationView = lazy(
   <Loading lines={8} />,
 )
 
-const channelIcons = { call: Phone, chat: MessageSquare, voicemail: Voicemail }
+const ColumnsDialog = lazy(async () => (await import('./columns-dialog.tsx')).ColumnsDialog)
+const SelectedRows = lazy(async () => (await import('./selected-rows.tsx')).SelectedRows)
 
-const Channel = ({ channel }: Pick<Conversation, 'channel'>) => {
-  const Icon = channelIcons[channel]
-  return <Icon className={styles.channel} role="img" aria-label={sentenceCase(channel)} />
+const newestFirst: Sort = { by: 'startedAt', direction: 'desc' }
+
+const isNewestFirst = ({ by, direction }: Sort): boolean => by === 'startedAt' && direction === 'desc'
+
+/** The keys of metadata and metrics among the loaded conversations. */
+const knownIn = (rows: Found[]) => {
+  const keysOf = (read: (row: Found) => string[]) => [...new Set(rows.flatMap(read))].sort()
+  return {
+    metadata: keysOf(({ metadata }) => Object.keys(metadata)),
+    metrics: keysOf(({ metrics = [] }) => metrics.map(({ key }) => key)),
+  }
 }
 
-/** Shows the unusual properties of a conversation. */
-const State = ({ status, reviewStatus }: Conversation) => {
-  if (status === 'failed') return <Badge tone="failed">Failed</Badge>
-  if (status === 'in_progress') return <Badge tone="accent">In progress</Badge>
-  return reviewStatus === 'completed' ? <Badge>Reviewed</Badge> : null
-}
+const withWidth = (columns: ViewColumn[], key: string, width: number): ViewColumn[] =>
+  columns.map((column) => (column.key === key ? { key, width } : column))
 
-const useColumns = (): Column<Conversation>[] => {
-  const { nameOf } = useNames('agents')
-  const companies = useNames('companies')
-  return [
-    { key: 'channel', label: '', width: '32px', cell: (row) => <Channel channel={row.channel} /> },
-    { key: 'started', label: 'Started', width: '116px', cell: ({ startedAt }) => <Time at={startedAt} /> },
-    { key: 'agent', label: 'Agent', width: '1.2fr', cell: ({ agentId }) => nameOf(agentId) },
-    {
-      key: 'company',
-      label: 'Company',
-      from: 960 as const,
-      cell: ({ companyId }) => companyId && companies.nameOf(companyId),
-    },
-    { key: 'customer', label: 'Customer', from: 720, cell: ({ customerId }) => customerId },
-    {
-      key: 'lasted',
-      label: 'Duration',
-      width: '84px',
-      numeric: true,
-      cell: ({ durationSeconds }) => durationSeconds !== null && formatDuration(durationSeconds),
-    },
-    { key: 'ended', label: 'End reason', from: 960, cell: ({ endReason }) => endReason },
-    { key: 'state', label: 'Status', width: '116px', from: 480, cell: (row) => <State {...row} /> },
-  ]
+const moved = (columns: ViewColumn[], key: string, to: string): ViewColumn[] => {
+  const [from, target] = [key, to].map((each) => columns.findIndex((column) => column.key === each)) as [number, number]
+  const column = columns[from]
+  return column && target >= 0 ? columns.toSpliced(from, 1).toSpliced(target, 0, column) : columns
 }
 
 const only = (ids: string[] | undefined): string | undefined => (ids?.length === 1 ? ids[0] : undefined)
@@ -91,92 +76,242 @@ const exportOf = (filter: Filter): NonNullable<ExportSearch['config']> => {
   }
 }
 
-export const Conversations = () => {
-  const { filter = {}, view, open, at, turn } = useSearch({ from: '/app/conversations' })
+/** What the columns show is only requested if the organization has it. */
+const useIncluded = (columns: ViewColumn[]): Included[] => {
+  const { entitlements } = useMe()
+  const mayInclude = (included: Included) => {
+    if (included === 'results' || included === 'cost') return entitlements.monitors
+    return included !== 'metrics' || entitlements.metrics
+  }
+  return includedFor(columns, mayInclude)
+}
+
+type Search = ReturnType<typeof readConversationsSearch>
+
+const withoutPanel = ({ open: _, at: __, turn: ___, ...rest }: Search): Search => rest
+
+/** Changes of the address. */
+const useMoves = () => {
   const navigate = useNavigate({ from: '/conversations' })
-  const { entitlements, features } = useMe()
-  const mayExport = entitlements.monitors && features.monitorExports
-  const list = useList(conversationsOptions(filter))
-  const columns = useColumns()
-  const onFilter = (next: Filter, nextView?: string) =>
-    void navigate({
-      search: {
-        ...(Object.keys(next).length > 0 && { filter: next }),
-        ...(nextView !== undefined && { view: nextView }),
-      },
-      replace: true,
-    })
-  const onSelect = (id: string | undefined) =>
-    void navigate({
-      search: ({ open: _, at: __, turn: ___, ...rest }) => (id === undefined ? rest : { ...rest, open: id }),
-      replace: true,
-    })
-  const onPlace = (place: Position) =>
-    void navigate({ search: ({ at: _, turn: __, ...rest }) => ({ ...rest, ...place }), replace: true })
-  const onOpen = (id: string) => void navigate({ to: '/conversations/$id', params: { id }, search: {} })
-  const { rows } = list
+  const change = (search: (before: Search) => Search) => void navigate({ search, replace: true })
+  return {
+    onFilter: (filter: Filter) =>
+      change((before) => {
+        const { filter: _, ...rest } = withoutPanel(before)
+        return Object.keys(filter).length > 0 ? { ...rest, filter } : rest
+      }),
+    onColumns: (columns: ViewColumn[] | undefined) =>
+      change(({ columns: _, ...rest }) => (columns ? { ...rest, columns } : rest)),
+    onSort: (sort: Sort) => change(({ sort: _, ...rest }) => (isNewestFirst(sort) ? rest : { ...rest, sort })),
+    onSelect: (id: string | undefined) =>
+      change((before) => (id === undefined ? withoutPanel(before) : { ...withoutPanel(before), open: id })),
+    onPlace: (place: Position) => change(({ at: _, turn: __, ...rest }) => ({ ...rest, ...place })),
+    onOpen: (id: string) => void navigate({ to: '/conversations/$id', params: { id }, search: {} }),
+  }
+}
+
+type Moves = ReturnType<typeof useMoves>
+
+/** The list without rows: it is loading, failed, or nothing matches. */
+const WithoutRows = ({
+  list,
+  isFiltered,
+  onResetSort,
+}: {
+  list: Pick<ReturnType<typeof useList<Found>>, 'rows' | 'error' | 'isPending' | 'retry'>
+  isFiltered: boolean
+  onResetSort: (() => void) | undefined
+}) => {
+  const { rows, error, isPending, retry } = list
+  if (isPending) return <Loading lines={12} />
+  if (error) {
+    return (
+      <div>
+        <FaultNote error={error} retry={retry} />
+        {onResetSort && <Button onClick={onResetSort}>Sort by start instead</Button>}
+      </div>
+    )
+  }
+  if (rows?.length !== 0) return null
+  if (!isFiltered) return <HowToSend />
   return (
-    <Page
-      title="Conversations"
-      fixed
-      actions={
-        mayExport && (
-          <ButtonLink to="/exports/new" search={{ config: exportOf(filter) }}>
-            Export
-          </ButtonLink>
-        )
-      }
-    >
-      <FilterBar filter={filter} view={view} onChange={onFilter} />
+    <Empty title="No conversations match">
+      <p>Remove a filter or choose a longer period.</p>
+    </Empty>
+  )
+}
+
+type PanelProps = Pick<Moves, 'onSelect' | 'onPlace'> & { open: string; place: Position }
+
+const Panel = ({ open, place, onSelect, onPlace }: PanelProps) => (
+  <aside className={split.panel} aria-label="Selected conversation">
+    <div className={split.panelHead}>
+      <ButtonLink small look="quiet" to="/conversations/$id" params={{ id: open }} search={place}>
+        <Maximize2 aria-hidden="true" /> Open full page
+      </ButtonLink>
+      <IconButton label="Close panel" icon={<X />} onClick={() => onSelect(undefined)} />
+    </div>
+    <ConversationView key={open} id={open} narrow place={place} onPlace={onPlace} />
+  </aside>
+)
+
+const nameIn = (rows: Found[], id: string): string => {
+  const row = rows.find((each) => each.id === id)
+  return row ? `conversation of ${formatMoment(row.startedAt)}` : 'conversation'
+}
+
+type RowsProps = {
+  list: ReturnType<typeof useList<Found>>
+  rows: Found[]
+  columns: ViewColumn[] | undefined
+  sort: Sort
+  open: string | undefined
+  density: Density
+  checked: ReadonlySet<string>
+  onCheck: (ids: ReadonlySet<string>) => void
+  moves: Moves
+}
+
+const Rows = ({ list, rows, columns, sort, open, density, checked, onCheck, moves }: RowsProps) => {
+  const mayWrite = useMay('member')
+  const tableColumns = useColumns(columns)
+  const { onColumns, onSort, onSelect, onOpen } = moves
+  const shown = columns ?? defaultColumns
+  return (
+    <LongTable
+      label="Conversations"
+      columns={tableColumns}
+      rows={rows}
+      idOf={({ id }) => id}
+      more={list.more}
+      isFetchingMore={list.isFetchingMore}
+      selected={open}
+      onSelect={onSelect}
+      onOpen={onOpen}
+      density={density}
+      arrange={{
+        sort,
+        onSort,
+        onResize: (key, width) => onColumns(withWidth(shown, key, width)),
+        onMove: (key, to) => onColumns(moved(shown, key, to)),
+      }}
+      {...(mayWrite && { checked: { ids: checked, onChange: onCheck, nameOf: (id) => nameIn(rows, id) } })}
+    />
+  )
+}
+
+const ExportLink = ({ filter }: { filter: Filter }) => {
+  const { entitlements, features } = useMe()
+  if (!entitlements.monitors || !features.monitorExports) return null
+  return (
+    <ButtonLink to="/exports/new" search={{ config: exportOf(filter) }}>
+      Export
+    </ButtonLink>
+  )
+}
+
+const none: ReadonlySet<string> = new Set()
+
+/** The selected rows, of one filter. */
+const useChecked = (filter: Filter) => {
+  const key = JSON.stringify(filter)
+  const [checked, setChecked] = useState({ key, ids: none })
+  return [checked.key === key ? checked.ids : none, (ids: ReadonlySet<string>) => setChecked({ key, ids })] as const
+}
+
+/** How the list looks: the height of its rows, and its columns. */
+const ListTools = ({
+  density,
+  onDensity,
+  columns,
+  rows,
+  onColumns,
+}: {
+  density: Density
+  onDensity: (density: Density) => void
+  columns: ViewColumn[]
+  rows: Found[]
+  onColumns: Moves['onColumns']
+}) => {
+  const [choosing, setChoosing] = useState(false)
+  const isCompact = density === 'compact'
+  return (
+    <>
+      <IconButton
+        label={isCompact ? 'Show taller rows' : 'Show compact rows'}
+        icon={isCompact ? <Rows2 /> : <Rows4 />}
+        onClick={() => onDensity(isCompact ? 'normal' : 'compact')}
+      />
+      <IconButton label="Choose columns" icon={<Columns3 />} onClick={() => setChoosing(true)} />
+      {choosing && (
+        <ColumnsDialog
+          columns={columns}
+          known={knownIn(rows)}
+          onChange={onColumns}
+          onClose={() => setChoosing(false)}
+        />
+      )}
+    </>
+  )
+}
+
+export const Conversations = () => {
+  const { filter = {}, view, columns, sort = newestFirst, open, at, turn } = useSearch({ from: '/app/conversations' })
+  const moves = useMoves()
+  const shownColumns = columns ?? defaultColumns
+  const include = useIncluded(shownColumns)
+  const isUsualOrder = isNewestFirst(sort)
+  const listing = { filter, include, ...(!isUsualOrder && { sort }) }
+  const list = useList(conversationsOptions(listing))
+  const [density, setDensity] = useDensity()
+  const [checked, setChecked] = useChecked(filter)
+  const isFiltered = Object.keys(filter).length > 0
+  const { rows = [] } = list
+  return (
+    <Page title="Conversations" fixed actions={<ExportLink filter={filter} />}>
+      <Views
+        state={{ ...(isFiltered && { filter }), ...(columns && { columns }), ...(!isUsualOrder && { sort }) }}
+        view={view}
+      />
+      <FilterBar filter={filter} onChange={moves.onFilter}>
+        <ListTools
+          density={density}
+          onDensity={setDensity}
+          columns={shownColumns}
+          rows={rows}
+          onColumns={moves.onColumns}
+        />
+      </FilterBar>
+      {checked.size > 0 && <SelectedRows ids={[...checked]} onClear={() => setChecked(none)} />}
       <div className={open ? `${split.split} ${split.open}` : split.split}>
         <div className={split.list}>
-          {list.error && <FaultNote error={list.error} retry={list.retry} />}
-          {list.isPending && <Loading lines={12} />}
-          {rows?.length === 0 &&
-            (Object.keys(filter).length === 0 ? (
-              <HowToSend />
-            ) : (
-              <Empty title="No conversations match">
-                <p>Remove a filter or choose a longer period.</p>
-              </Empty>
-            ))}
-          <NewConversations filter={filter} />
-          {rows !== undefined && rows.length > 0 && (
-            <LongTable
-              label="Conversations"
-              columns={columns}
+          <WithoutRows
+            list={list}
+            isFiltered={isFiltered}
+            onResetSort={isUsualOrder ? undefined : () => moves.onSort(newestFirst)}
+          />
+          {isUsualOrder && <NewConversations listing={listing} />}
+          {rows.length > 0 && (
+            <Rows
+              list={list}
               rows={rows}
-              idOf={({ id }) => id}
-              more={list.more}
-              isFetchingMore={list.isFetchingMore}
-              selected={open}
-              onSelect={onSelect}
-              onOpen={onOpen}
+              columns={columns}
+              sort={sort}
+              open={open}
+              density={density}
+              checked={checked}
+              onCheck={setChecked}
+              moves={moves}
             />
           )}
         </div>
         {open && (
-          <aside className={split.panel} aria-label="Selected conversation">
-            <div className={split.panelHead}>
-              <ButtonLink
-                small
-                look="quiet"
-                to="/conversations/$id"
-                params={{ id: open }}
-                search={{ ...(at !== undefined && { at }), ...(turn !== undefined && { turn }) }}
-              >
-                <Maximize2 aria-hidden="true" /> Open full page
-              </ButtonLink>
-              <IconButton label="Close panel" icon={<X />} onClick={() => onSelect(undefined)} />
-            </div>
-            <ConversationView
-              key={open}
-              id={open}
-              narrow
-              place={{ ...(at !== undefined && { at }), ...(turn !== undefined && { turn }) }}
-              onPlace={onPlace}
-            />
-          </aside>
+          <Panel
+            open={open}
+            place={{ ...(at !== undefined && { at }), ...(turn !== undefined && { turn }) }}
+            onSelect={moves.onSelect}
+            onPlace={moves.onPlace}
+          />
         )}
       </div>
     </Page>

@@ -1,21 +1,20 @@
 import { useEffect, useState } from 'react'
 import { queryClient } from '../api/queries.ts'
-import type { Schemas } from '../api/schema.d.ts'
 import { plural } from '../lib/format.ts'
 import { isAbout, onEvent } from '../live/live.ts'
 import { Button } from '../ui/button.tsx'
 import styles from './conversations.module.css'
-import { type Conversation, conversationsOptions, newestConversations, pageSize } from './queries.ts'
+import { conversationsOptions, type Found, type Listing, newestConversations, pageSize } from './queries.ts'
 
 /** How often the list is updated at most, because conversations can arrive many times a second. */
 const everyMs = 2_000
 
 type Loaded = { pages: Awaited<ReturnType<typeof newestConversations>>[]; pageParams: string[] }
 
-const cached = (filter: Schemas['Filter']) => queryClient.getQueryData<Loaded>(conversationsOptions(filter).queryKey)
+const cached = (listing: Listing) => queryClient.getQueryData<Loaded>(conversationsOptions(listing).queryKey)
 
 /** Returns the conversations that are not in the list yet but belong above its end. */
-const missingFrom = (loaded: Loaded, newest: Conversation[]): Conversation[] => {
+const missingFrom = (loaded: Loaded, newest: Found[]): Found[] => {
   const rows = loaded.pages.flatMap(({ data }) => data)
   const known = new Set(rows.map(({ id }) => id))
   const last = rows.at(-1)
@@ -24,10 +23,10 @@ const missingFrom = (loaded: Loaded, newest: Conversation[]): Conversation[] => 
 }
 
 /** Updates the conversations that are already in the list, without changing their order. */
-const updateRows = (filter: Schemas['Filter'], newest: Conversation[]): void => {
+const updateRows = (listing: Listing, newest: Found[]): void => {
   const byId = new Map(newest.map((row) => [row.id, row]))
   queryClient.setQueryData<Loaded>(
-    conversationsOptions(filter).queryKey,
+    conversationsOptions(listing).queryKey,
     (loaded) =>
       loaded && {
         ...loaded,
@@ -36,9 +35,9 @@ const updateRows = (filter: Schemas['Filter'], newest: Conversation[]): void => 
   )
 }
 
-const removeRow = (filter: Schemas['Filter'], id: string): void => {
+const removeRow = (listing: Listing, id: string): void => {
   queryClient.setQueryData<Loaded>(
-    conversationsOptions(filter).queryKey,
+    conversationsOptions(listing).queryKey,
     (loaded) =>
       loaded && {
         ...loaded,
@@ -50,22 +49,22 @@ const removeRow = (filter: Schemas['Filter'], id: string): void => {
 type News = { first: Loaded['pages'][number]; count: number }
 
 /** Follows the conversations that match a filter. If the list is empty, the first ones appear immediately. */
-const useNews = (filter: Schemas['Filter']) => {
+const useNews = (listing: Listing) => {
   const [news, setNews] = useState<News>()
-  const key = JSON.stringify(filter)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the filter is a new object in each render
+  const key = JSON.stringify(listing)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the listing is a new object in each render
   useEffect(() => {
     setNews(undefined)
     const leaving = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
     const look = async (): Promise<void> => {
-      const first = await newestConversations(filter, leaving.signal).catch(() => undefined)
-      const loaded = cached(filter)
+      const first = await newestConversations(listing, leaving.signal).catch(() => undefined)
+      const loaded = cached(listing)
       timer = undefined
       if (!first || !loaded || leaving.signal.aborted) return
-      updateRows(filter, first.data)
+      updateRows(listing, first.data)
       const { length: count } = missingFrom(loaded, first.data)
-      if (loaded.pages.every(({ data }) => data.length === 0)) showNews(filter, first)
+      if (loaded.pages.every(({ data }) => data.length === 0)) showNews(listing, first)
       else setNews(count > 0 ? { first, count } : undefined)
     }
     const lookLater = () => {
@@ -73,7 +72,7 @@ const useNews = (filter: Schemas['Filter']) => {
     }
     const stop = onEvent((event) => {
       if (!isAbout(event, 'conversations')) return
-      if (event.kind === 'deleted' && event.id !== undefined) removeRow(filter, event.id)
+      if (event.kind === 'deleted' && event.id !== undefined) removeRow(listing, event.id)
       // While the page is hidden, new conversations are only noted.
       if (document.hidden) return
       lookLater()
@@ -90,15 +89,15 @@ const useNews = (filter: Schemas['Filter']) => {
   return { news, clear: () => setNews(undefined) }
 }
 
-const showNews = (filter: Schemas['Filter'], first: News['first']): void => {
-  queryClient.setQueryData<Loaded>(conversationsOptions(filter).queryKey, { pages: [first], pageParams: [''] })
+const showNews = (listing: Listing, first: News['first']): void => {
+  queryClient.setQueryData<Loaded>(conversationsOptions(listing).queryKey, { pages: [first], pageParams: [''] })
 }
 
 /** Offers conversations that arrived since the list was loaded, so that it doesn't move under the pointer. */
-export const NewConversations = ({ filter }: { filter: Schemas['Filter'] }) => {
-  const { news, clear } = useNews(filter)
+export const NewConversations = ({ listing }: { listing: Listing }) => {
+  const { news, clear } = useNews(listing)
   const show = () => {
-    if (news) showNews(filter, news.first)
+    if (news) showNews(listing, news.first)
     clear()
   }
   return (

@@ -4,21 +4,29 @@ import { listOptions } from '../api/queries.ts'
 import type { Schemas } from '../api/schema.d.ts'
 
 export type Conversation = Schemas['Conversation']
+/** With what a search includes. */
+export type Found = Schemas['FoundConversation']
 
 export const pageSize = 100
 
-const searchConversations = (filter: Schemas['Filter'], cursor: { cursor?: string }, signal: AbortSignal) =>
-  answer(api.POST('/v1/conversations/search', { body: { filter, limit: pageSize, ...cursor }, signal }))
+export type Included = 'results' | 'metrics' | 'findings' | 'excerpt' | 'cost'
 
-export const conversationsOptions = (filter: Schemas['Filter']) => ({
-  ...listOptions(['conversations', 'search', filter], (cursor, signal) => searchConversations(filter, cursor, signal)),
+/** A list of conversations, without its position. */
+export type Listing = { filter: Schemas['Filter']; sort?: Schemas['Sort']; include: Included[] }
+
+const searchConversations = (listing: Listing, cursor: { cursor?: string }, signal: AbortSignal) =>
+  answer(api.POST('/v1/conversations/search', { body: { ...listing, limit: pageSize, ...cursor }, signal }))
+
+export const conversationsOptions = (listing: Listing) => ({
+  ...listOptions(['conversations', 'search', listing], (cursor, signal) =>
+    searchConversations(listing, cursor, signal),
+  ),
   // The page offers new conversations separately, so the list doesn't have to be refetched.
   refetchOnWindowFocus: false,
 })
 
 /** Returns the current first page of the list. */
-export const newestConversations = (filter: Schemas['Filter'], signal: AbortSignal) =>
-  searchConversations(filter, {}, signal)
+export const newestConversations = (listing: Listing, signal: AbortSignal) => searchConversations(listing, {}, signal)
 
 export const conversationOptions = (id: string) =>
   queryOptions({

@@ -22,6 +22,17 @@ describe('the URL of the list', () => {
     expect(readConversationsSearch({ filter })).toEqual({})
   })
 
+  it('contains the columns and the sort, without what the list cannot show', () => {
+    const columns = [{ key: 'startedAt', width: 120 }, { key: 'metadata:plan' }]
+    const sort = { by: 'durationSeconds', direction: 'asc' }
+    expect(readConversationsSearch({ columns, sort })).toEqual({ columns, sort })
+    expect(readConversationsSearch({ columns: [...columns, null, { key: 5 }], sort: { by: 'x' } })).toEqual({
+      columns,
+      sort: { by: 'x', direction: 'desc' },
+    })
+    expect(readConversationsSearch({ columns: [5], sort: 'x' })).toEqual({})
+  })
+
   it('ignores negative and non-numeric positions', () => {
     expect(readConversationsSearch({ at: -1, turn: '3', open: '', view: 4 })).toEqual({})
   })

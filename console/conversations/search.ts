@@ -20,7 +20,7 @@ const isShowable = ([name, value]: [string, unknown]): boolean => {
 }
 
 /** Returns the fields that the form can show. The API validates the values. */
-const readFilter = (value: unknown): { filter?: Filter } => {
+export const readFilter = (value: unknown): { filter?: Filter } => {
   const shown = isObject(value) ? Object.entries(value).filter(isShowable) : []
   return shown.length > 0 ? { filter: Object.fromEntries(shown) as Filter } : {}
 }
@@ -36,10 +36,31 @@ export const readConversationSearch = (search: Record<string, unknown>): Convers
   ...readNumber('turn', search.turn),
 })
 
-export type ConversationsSearch = ConversationSearch & { filter?: Filter; view?: string; open?: string }
+type Columns = NonNullable<Schemas['SavedView']['columns']>
+type Sort = { by: string; direction: 'asc' | 'desc' }
+
+const isColumn = (value: unknown): boolean =>
+  isObject(value) && typeof value.key === 'string' && ['number', 'undefined'].includes(typeof value.width)
+
+const readColumns = (value: unknown): { columns?: Columns } => {
+  const columns = Array.isArray(value) ? value.filter(isColumn) : []
+  return columns.length > 0 ? { columns } : {}
+}
+
+const readSort = (value: unknown): { sort?: Sort } => {
+  if (!isObject(value) || typeof value.by !== 'string') return {}
+  return { sort: { by: value.by, direction: value.direction === 'asc' ? 'asc' : 'desc' } }
+}
+
+/** What a saved view keeps. Absent columns and an absent sort are the default ones. */
+export type ListState = { filter?: Filter; columns?: Columns; sort?: Sort }
+
+export type ConversationsSearch = ConversationSearch & ListState & { view?: string; open?: string }
 
 export const readConversationsSearch = (search: Record<string, unknown>): ConversationsSearch => ({
   ...readFilter(search.filter),
+  ...readColumns(search.columns),
+  ...readSort(search.sort),
   ...readText('view', search.view),
   ...readText('open', search.open),
   ...readConversationSearch(search),

@@ -11,6 +11,10 @@ export type Column<T> = {
   /** The column's width in CSS grid units. */
   width?: string
   numeric?: boolean
+  /** The narrowest that the column gets in a list that scrolls sideways, in pixels. */
+  min?: number
+  /** The order that a click on the header chooses. */
+  sortBy?: string
   /** The minimum width of the table, in pixels, at which the column is shown. */
   from?: 480 | 720 | 960
   cell: (row: T) => ReactNode

@@ -1,0 +1,128 @@
+import { ArrowDown, ArrowUp, X } from 'lucide-react'
+import { useNames } from '../api/names.ts'
+import { Button, IconButton } from '../ui/button.tsx'
+import { ChooserOfOne } from '../ui/chooser.tsx'
+import type { Option } from '../ui/controls.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { defaultColumns, propertyKeys, useColumnLabel, type ViewColumn } from './columns.tsx'
+import styles from './columns-dialog.module.css'
+import { signalNames } from './signal-names.ts'
+
+const mostColumns = 50
+
+type Known = { metadata: string[]; metrics: string[] }
+
+/** All columns that can be added. */
+const useOptions = ({ metadata, metrics }: Known, taken: string[]): Option[] => {
+  const labelOf = useColumnLabel()
+  const monitors = useNames('monitors')
+  const options: [key: string, label: string][] = [
+    ...propertyKeys.map((key): [string, string] => [key, labelOf(key)]),
+    ...monitors.options.flatMap(({ value, label }): [string, string][] => [
+      [`result:${value}`, `Result: ${label}`],
+      [`score:${value}`, `Score: ${label}`],
+    ]),
+    ...metadata.map((name): [string, string] => [`metadata:${name}`, `Metadata: ${name}`]),
+    ...metrics.map((name): [string, string] => [`metric:${name}`, `Metric: ${name}`]),
+    ...signalNames.map((name): [string, string] => [`signal:${name}`, `Signal: ${labelOf(`signal:${name}`)}`]),
+  ]
+  return options.filter(([key]) => !taken.includes(key)).map(([value, label]) => ({ value, label }))
+}
+
+const withWidth = ({ key }: ViewColumn, text: string): ViewColumn => {
+  const width = Number(text)
+  return Number.isInteger(width) && width >= 40 && width <= 1_000 ? { key, width } : { key }
+}
+
+/** Adds, removes, moves, and resizes the columns of the list, by keyboard too. */
+export const ColumnsDialog = ({
+  columns,
+  known,
+  onChange,
+  onClose,
+}: {
+  columns: ViewColumn[]
+  known: Known
+  /** Undefined for the default columns. */
+  onChange: (columns: ViewColumn[] | undefined) => void
+  onClose: () => void
+}) => {
+  const labelOf = useColumnLabel()
+  const options = useOptions(
+    known,
+    columns.map(({ key }) => key),
+  )
+  const move = (from: number, to: number) => {
+    const moved = columns[from]
+    if (moved) onChange(columns.toSpliced(from, 1).toSpliced(to, 0, moved))
+  }
+  return (
+    <Dialog title="Columns" open onClose={onClose}>
+      <div className={styles.dialog}>
+        <ol className={styles.list} aria-label="Columns, from left to right">
+          {columns.map((column, index) => {
+            const label = labelOf(column.key)
+            return (
+              <li key={column.key} className={styles.line}>
+                <span className={styles.name}>{label}</span>
+                <input
+                  type="number"
+                  className={styles.width}
+                  aria-label={`Width of ${label} in pixels`}
+                  placeholder="Auto"
+                  min={40}
+                  max={1_000}
+                  step={1}
+                  defaultValue={column.width ?? ''}
+                  onBlur={({ target }) => onChange(columns.with(index, withWidth(column, target.value)))}
+                />
+                <IconButton
+                  label={`Move ${label} left`}
+                  icon={<ArrowUp />}
+                  disabled={index === 0}
+                  onClick={() => move(index, index - 1)}
+                />
+                <IconButton
+                  label={`Move ${label} right`}
+                  icon={<ArrowDown />}
+                  disabled={index === columns.length - 1}
+                  onClick={() => move(index, index + 1)}
+                />
+                <IconButton
+                  label={`Remove ${label}`}
+                  icon={<X />}
+                  disabled={columns.length === 1}
+                  onClick={() => onChange(columns.toSpliced(index, 1))}
+                />
+              </li>
+            )
+          })}
+        </ol>
+        {columns.length < mostColumns && (
+          <ChooserOfOne
+            // Starts empty again after each addition.
+            key={columns.length}
+            label="Add column"
+            hint="Metadata and metrics of the loaded conversations are listed."
+            placeholder="Search columns"
+            options={options}
+            value={null}
+            onChange={(key) => key !== null && onChange([...columns, { key }])}
+          />
+        )}
+        <div className={styles.ways}>
+          <Button
+            look="quiet"
+            disabled={JSON.stringify(columns) === JSON.stringify(defaultColumns)}
+            onClick={() => onChange(undefined)}
+          >
+            Reset to default
+          </Button>
+          <Button look="primary" onClick={onClose}>
+            Done
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}

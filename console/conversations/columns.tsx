@@ -1,0 +1,251 @@
+// The columns of the list of conversations: the default ones, and all that people can choose.
+
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { MessageSquare, Phone, Voicemail } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { versionName, versionOptions } from '../agents/queries.ts'
+import { useNames } from '../api/names.ts'
+import type { Schemas } from '../api/schema.d.ts'
+import { formatDuration, formatMoney, formatMs, formatNumber, formatPercent, sentenceCase } from '../lib/format.ts'
+import { Badge, OutcomeBadge } from '../ui/badge.tsx'
+import type { Column } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+import styles from './conversations.module.css'
+import type { Found, Included } from './queries.ts'
+import { signalLabel } from './signal-names.ts'
+
+export type ViewColumn = Schemas['ViewColumn']
+
+/** Without a choice of their own, people see these. */
+export const defaultColumns: ViewColumn[] = [
+  { key: 'channel' },
+  { key: 'startedAt' },
+  { key: 'agentId' },
+  { key: 'affected' },
+  { key: 'customerId' },
+  { key: 'companyId' },
+  { key: 'durationSeconds' },
+  { key: 'endReason' },
+  { key: 'status' },
+]
+
+const channelIcons = { call: Phone, chat: MessageSquare, voicemail: Voicemail }
+
+const Channel = ({ channel }: Pick<Found, 'channel'>) => {
+  const Icon = channelIcons[channel]
+  return <Icon className={styles.channel} role="img" aria-label={sentenceCase(channel)} />
+}
+
+/** Shows the unusual properties of a conversation. */
+const State = ({ status, reviewStatus }: Found) => {
+  if (status === 'failed') return <Badge tone="failed">Failed</Badge>
+  if (status === 'in_progress') return <Badge tone="accent">In progress</Badge>
+  return reviewStatus === 'completed' ? <Badge>Reviewed</Badge> : null
+}
+
+const Version = ({ agentId, id }: { agentId: string; id: string }) => {
+  const { data } = useQuery(versionOptions(agentId, id))
+  return data ? versionName(data) : null
+}
+
+const mostChips = 3
+
+/** The monitors that affect a conversation. */
+const Affected = ({ results, nameOf }: { results: Found['results']; nameOf: (id: string) => string }) => {
+  if (results === null) return <span className={styles.soft}>Hidden until you submit your review</span>
+  const affected = (results ?? []).filter(({ result }) => result === 'affected')
+  return (
+    <span className={styles.chips}>
+      {affected.slice(0, mostChips).map(({ monitorId }) => (
+        <Badge key={monitorId} tone="affected">
+          {nameOf(monitorId)}
+        </Badge>
+      ))}
+      {affected.length > mostChips && <span className={styles.soft}>+{affected.length - mostChips}</span>}
+    </span>
+  )
+}
+
+const text = (value: unknown): ReactNode => {
+  if (value === null || value === undefined) return null
+  if (typeof value === 'number') return formatNumber(value)
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+const signalOf = (signals: Found['signals'], name: string): number | null => {
+  const [first = '', second] = name.split('.')
+  const value: unknown = (signals as Record<string, unknown>)[first]
+  if (second === undefined) return typeof value === 'number' ? value : null
+  const part = (value as Record<string, unknown> | null)?.[second]
+  return typeof part === 'number' ? part : null
+}
+
+const formatSignal = (name: string, value: number): string => {
+  if (/ms$|^responseLatencyMs/i.test(name)) return formatMs(value)
+  return /ratio$|share$/i.test(name) ? formatPercent(value) : formatNumber(value)
+}
+
+type Definition = Omit<Column<Found>, 'key' | 'width' | 'label'> & { label: string; width?: number; share?: string }
+
+type NameOf = Record<'agents' | 'companies' | 'monitors', (id: string) => string>
+
+const properties: Record<string, (names: NameOf) => Definition> = {
+  channel: () => ({ label: 'Channel', width: 48, min: 32, cell: (row) => <Channel {...row} /> }),
+  direction: () => ({
+    label: 'Direction',
+    width: 96,
+    cell: ({ direction }) => direction && sentenceCase(direction),
+  }),
+  status: () => ({ label: 'Status', width: 116, from: 480, cell: (row) => <State {...row} /> }),
+  startedAt: () => ({
+    label: 'Started',
+    width: 116,
+    sortBy: 'startedAt',
+    cell: ({ startedAt }) => <Time at={startedAt} />,
+  }),
+  endedAt: () => ({ label: 'Ended', width: 116, cell: ({ endedAt }) => endedAt && <Time at={endedAt} /> }),
+  durationSeconds: () => ({
+    label: 'Duration',
+    width: 92,
+    numeric: true,
+    sortBy: 'durationSeconds',
+    cell: ({ durationSeconds }) => durationSeconds !== null && formatDuration(durationSeconds),
+  }),
+  agentId: (names) => ({ label: 'Agent', share: '1.2fr', cell: ({ agentId }) => names.agents(agentId) }),
+  agentVersionId: () => ({
+    label: 'Version',
+    cell: ({ agentId, agentVersionId }) => agentVersionId && <Version agentId={agentId} id={agentVersionId} />,
+  }),
+  companyId: (names) => ({
+    label: 'Company',
+    from: 960,
+    cell: ({ companyId }) => companyId && names.companies(companyId),
+  }),
+  customerId: () => ({ label: 'Customer', from: 720, cell: ({ customerId }) => customerId }),
+  externalId: () => ({ label: 'External ID', cell: ({ externalId }) => externalId }),
+  endReason: () => ({ label: 'End reason', from: 960, cell: ({ endReason }) => endReason }),
+  reviewStatus: () => ({
+    label: 'Review',
+    width: 116,
+    cell: ({ reviewStatus }) => (reviewStatus === 'none' ? null : sentenceCase(reviewStatus)),
+  }),
+  affected: (names) => ({
+    label: 'Affected',
+    share: '1.6fr',
+    from: 480,
+    min: 120,
+    cell: ({ results }) => <Affected results={results} nameOf={names.monitors} />,
+  }),
+  findings: () => ({
+    label: 'Findings',
+    cell: ({ findings }) =>
+      findings?.map(({ id, title }) => (
+        <Link key={id} to="/findings/$id" params={{ id }} className={styles.finding}>
+          {title}
+        </Link>
+      )),
+  }),
+  excerpt: () => ({ label: 'First words', share: '2fr', min: 160, cell: ({ excerpt }) => excerpt }),
+  cost: () => ({
+    label: 'Cost',
+    width: 84,
+    numeric: true,
+    cell: ({ cost }) => cost !== null && cost !== undefined && formatMoney(cost),
+  }),
+}
+
+/** The columns with a name of their own, in the order of the dialog. */
+export const propertyKeys = Object.keys(properties)
+
+const resultOf = ({ results }: Found, id: string) => results?.find(({ monitorId }) => monitorId === id)
+
+const parametrized: Record<string, (name: string, names: NameOf) => Definition> = {
+  metadata: (name) => ({ label: name, cell: ({ metadata }) => text(metadata[name]) }),
+  metric: (name) => ({
+    label: name,
+    sortBy: `metric:${name}`,
+    cell: ({ metrics }) => text(metrics?.find(({ key }) => key === name)?.value),
+  }),
+  signal: (name) => ({
+    label: signalLabel(name),
+    width: 110,
+    numeric: true,
+    sortBy: `signal:${name}`,
+    cell: ({ signals }) => {
+      const value = signalOf(signals, name)
+      return value === null ? null : formatSignal(name, value)
+    },
+  }),
+  result: (id, names) => ({
+    label: names.monitors(id),
+    min: 120,
+    cell: (row) => {
+      const result = resultOf(row, id)
+      return result && <OutcomeBadge {...result} />
+    },
+  }),
+  score: (id, names) => ({
+    label: `${names.monitors(id)} score`,
+    width: 110,
+    numeric: true,
+    sortBy: `score:${id}`,
+    cell: (row) => {
+      const score = resultOf(row, id)?.score ?? null
+      return score === null ? null : formatNumber(score)
+    },
+  }),
+}
+
+const definitionOf = (key: string, names: NameOf): Definition | undefined => {
+  const [kind = '', ...rest] = key.split(':')
+  return rest.length === 0 ? properties[key]?.(names) : parametrized[kind]?.(rest.join(':'), names)
+}
+
+const includedBy: Record<string, Included> = {
+  affected: 'results',
+  result: 'results',
+  score: 'results',
+  findings: 'findings',
+  excerpt: 'excerpt',
+  cost: 'cost',
+  metric: 'metrics',
+}
+
+/** Returns what the columns need of a search, in one order. */
+export const includedFor = (columns: ViewColumn[], may: (included: Included) => boolean): Included[] => {
+  const needed = columns.flatMap(({ key }) => includedBy[key.split(':')[0] ?? ''] ?? [])
+  return [...new Set(needed)].filter(may).sort()
+}
+
+const useNameOf = (): NameOf => ({
+  agents: useNames('agents').nameOf,
+  companies: useNames('companies').nameOf,
+  monitors: useNames('monitors').nameOf,
+})
+
+/** Returns the label of a column. */
+export const useColumnLabel = () => {
+  const names = useNameOf()
+  return (key: string): string => definitionOf(key, names)?.label ?? key
+}
+
+const leastWidth = 88
+
+/** Returns the columns of the table. The default ones make room in narrow lists; chosen ones scroll sideways. */
+export const useColumns = (chosen: ViewColumn[] | undefined): Column<Found>[] => {
+  const names = useNameOf()
+  return (chosen ?? defaultColumns).flatMap(({ key, width: own }) => {
+    const definition = definitionOf(key, names)
+    if (!definition) return []
+    const { width: usual, share, min, from, label, ...rest } = definition
+    const width = own ?? usual
+    return {
+      ...rest,
+      key,
+      label: key === 'channel' ? <span className={styles.hidden}>{label}</span> : label,
+      ...(width === undefined ? share && { width: share } : { width: `${width}px` }),
+      ...(chosen === undefined ? from && { from } : { min: width ?? min ?? leastWidth }),
+    }
+  })
+}

@@ -1,0 +1,194 @@
+// Saved views as tabs: a filter, columns, and a sort under a name, shared or personal.
+
+import { useMutation } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { Lock, MoreHorizontal, Star } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { answer, api } from '../api/client.ts'
+import { listOptions, queryClient, useList } from '../api/queries.ts'
+import type { Schemas } from '../api/schema.d.ts'
+import { useMay, useMe } from '../api/session.ts'
+import { announce } from '../ui/announce.tsx'
+import { Button, IconButton } from '../ui/button.tsx'
+import { Confirm } from '../ui/dialog.tsx'
+import { lazy } from '../ui/lazy.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { FaultNote } from '../ui/states.tsx'
+import type { ConversationsSearch, ListState } from './search.ts'
+import styles from './views.module.css'
+
+const SaveView = lazy(async () => (await import('./save-view.tsx')).SaveView)
+const RenameView = lazy(async () => (await import('./save-view.tsx')).RenameView)
+
+export type View = Schemas['SavedView']
+
+/** The tab without a saved view. Its address also keeps the default view from opening. */
+const allTab = 'all'
+
+const viewsOptions = listOptions(['saved-views'], (cursor) =>
+  answer(api.GET('/v1/saved-views', { params: { query: { limit: 200, ...cursor } } })),
+)
+
+export const refreshViews = () => queryClient.invalidateQueries({ queryKey: ['saved-views'] })
+
+const stateOf = ({ filter, columns, sort }: View): ListState => ({
+  ...(Object.keys(filter).length > 0 && { filter }),
+  ...(columns && { columns }),
+  ...(sort && { sort: { by: sort.by, direction: sort.direction ?? 'desc' } }),
+})
+
+/** The body of a request that stores what the list shows. */
+export const bodyOf = ({ filter = {}, columns, sort }: ListState) => ({
+  filter,
+  columns: columns ?? null,
+  sort: sort ?? null,
+})
+
+const isSame = (a: ListState, b: ListState): boolean => JSON.stringify(bodyOf(a)) === JSON.stringify(bodyOf(b))
+
+const searchOf = (view: View): ConversationsSearch => ({ view: view.id, ...stateOf(view) })
+
+/** Shared ones first, then personal ones, each by name. */
+const inOrder = (views: View[]): View[] =>
+  views.toSorted((a, b) => Number(b.shared) - Number(a.shared) || a.name.localeCompare(b.name))
+
+type Change = { shared: boolean } | { isDefault: boolean }
+
+const Ways = ({ view, onDeleted }: { view: View; onDeleted: () => void }) => {
+  const [open, setOpen] = useState<'rename' | 'delete'>()
+  const { member } = useMe()
+  const navigate = useNavigate()
+  const change = useMutation({
+    mutationFn: (body: Change) =>
+      answer(api.PATCH('/v1/saved-views/{id}', { params: { path: { id: view.id } }, body })),
+    onSuccess: refreshViews,
+  })
+  const close = () => setOpen(undefined)
+  const mayHide = !view.shared || view.createdByUserId === member.userId
+  return (
+    <>
+      <Menu
+        trigger={<IconButton label={`More actions for view ${view.name}`} icon={<MoreHorizontal />} />}
+        entries={[
+          {
+            label: view.isDefault ? 'Don’t open with this view' : 'Open with this view',
+            onSelect: () => change.mutate({ isDefault: !view.isDefault }),
+          },
+          { label: 'Rename…', onSelect: () => setOpen('rename') },
+          ...(mayHide
+            ? [
+                {
+                  label: view.shared ? 'Make personal' : 'Share with organization',
+                  onSelect: () => change.mutate({ shared: !view.shared }),
+                },
+              ]
+            : []),
+          {
+            label: 'Create alert…',
+            onSelect: () => void navigate({ to: '/alerts/rules/new', search: { filter: view.filter } }),
+          },
+          { label: 'Delete view…', onSelect: () => setOpen('delete'), danger: true },
+        ]}
+      />
+      {change.error && <FaultNote error={change.error} />}
+      {open === 'rename' && <RenameView view={view} onClose={close} />}
+      <Confirm
+        title={`Delete view “${view.name}”?`}
+        action="Delete view"
+        open={open === 'delete'}
+        onClose={close}
+        run={async () => {
+          await api.DELETE('/v1/saved-views/{id}', { params: { path: { id: view.id } } })
+          await refreshViews()
+          onDeleted()
+        }}
+      >
+        {view.shared ? 'This deletes the view for everyone in your organization. ' : 'This deletes your view. '}
+        Conversations are kept.
+      </Confirm>
+    </>
+  )
+}
+
+/** Opens the default view if the address asks for nothing. */
+const useDefaultView = (views: View[] | undefined, isPlain: boolean): void => {
+  const navigate = useNavigate({ from: '/conversations' })
+  const view = isPlain ? views?.find(({ isDefault }) => isDefault) : undefined
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the view is another object with each loading
+  useEffect(() => {
+    if (view) void navigate({ search: searchOf(view), replace: true })
+  }, [view?.id])
+}
+
+/** The tabs of saved views, and what can be done with the open one. */
+export const Views = ({ state, view }: { state: ListState; view: string | undefined }) => {
+  const navigate = useNavigate({ from: '/conversations' })
+  const [saving, setSaving] = useState(false)
+  const mayWrite = useMay('member')
+  const { rows: views } = useList(viewsOptions)
+  const isEmpty = isSame(state, {})
+  useDefaultView(views, view === undefined && isEmpty)
+  const chosen = views?.find(({ id }) => id === view)
+  const isChanged = chosen ? !isSame(stateOf(chosen), state) : !isEmpty
+  const update = useMutation({
+    mutationFn: ({ id }: View) =>
+      answer(api.PATCH('/v1/saved-views/{id}', { params: { path: { id } }, body: bodyOf(state) })),
+    onSuccess: async ({ name }) => {
+      await refreshViews()
+      announce(`View “${name}” updated`)
+    },
+  })
+  return (
+    <div className={styles.views}>
+      <nav className={styles.tabs} aria-label="Saved views">
+        <Link
+          to="/conversations"
+          search={{ view: allTab }}
+          className={styles.tab}
+          aria-current={chosen ? undefined : 'page'}
+        >
+          All conversations
+        </Link>
+        {inOrder(views ?? []).map((each) => (
+          <Link
+            key={each.id}
+            to="/conversations"
+            search={searchOf(each)}
+            className={styles.tab}
+            aria-current={each.id === view ? 'page' : undefined}
+          >
+            {!each.shared && <Lock role="img" aria-label="Personal" />}
+            {each.name}
+            {each.isDefault && <Star role="img" aria-label="Default" />}
+          </Link>
+        ))}
+      </nav>
+      {mayWrite && (
+        <div className={styles.ways}>
+          {chosen && isChanged && (
+            <Button small look="quiet" busy={update.isPending} onClick={() => update.mutate(chosen)}>
+              Update view
+            </Button>
+          )}
+          {isChanged && (
+            <Button small look="quiet" onClick={() => setSaving(true)}>
+              {chosen ? 'Save as new view' : 'Save view'}
+            </Button>
+          )}
+          {chosen && <Ways view={chosen} onDeleted={() => void navigate({ search: { ...state, view: allTab } })} />}
+        </div>
+      )}
+      {update.error && <FaultNote error={update.error} />}
+      {saving && (
+        <SaveView
+          state={state}
+          onClose={() => setSaving(false)}
+          onSaved={({ id }) => {
+            setSaving(false)
+            void navigate({ search: { ...state, view: id }, replace: true })
+          }}
+        />
+      )}
+    </div>
+  )
+}
