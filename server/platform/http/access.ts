@@ -57,11 +57,6 @@ export const requireEntitlement = (actor: Pick<Actor, 'entitlements'>, entitleme
 /** If these features are disabled, a request is forbidden. Without the others, it is unavailable. */
 const forbidding: ReadonlySet<Feature> = new Set(['experimentsV2'])
 
-/** Throws without the entitlement. A part of a response can need another one than its route. */
-export const requireEntitlement = (actor: Actor, entitlement: Entitlement): void => {
-  if (!actor.entitlements[entitlement]) throw new ApiError('forbidden', entitlementOff[entitlement])
-}
-
 /**
  * Throws if the caller may not use the route: 403 first, then 503. These checks come after the key is verified and
  * before the body is read.
