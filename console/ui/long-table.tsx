@@ -9,7 +9,7 @@ import { type Column, cellClass, columnsWithin, type TableProps } from './table.
 import { type Arrange, HeadCell, sortedAs } from './table-head.tsx'
 import { useWidth } from './use-width.ts'
 
-export const rowHeights = { normal: 34, compact: 27 } as const
+const rowHeights = { normal: 34, compact: 27 } as const
 export type Density = keyof typeof rowHeights
 
 const rowsBeforeTheEnd = 40
