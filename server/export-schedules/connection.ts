@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto'
+import type { OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { BucketError, openBucket } from '../platform/outbound/bucket.ts'
-import type { S3Bucket } from './queries.ts'
+import { findEndpoint } from '../webhooks/queries.ts'
+import { sendEvent } from '../webhooks/send.ts'
+import type { S3Bucket, StoredSchedule } from './queries.ts'
+import { openSecret } from './secret.ts'
 
 const testName = 'earshot-connection-test.txt'
 const content = Buffer.from('Earshot wrote this file to test the connection and deletes it immediately.\n')
@@ -41,4 +45,20 @@ export const testBucket = async (
   } finally {
     bucket.close()
   }
+}
+
+/** Tests where a schedule delivers: a bucket immediately, a webhook endpoint by an event. */
+export const testDestination = async (
+  deps: Deps,
+  org: OrgId,
+  { id, destination, secret }: StoredSchedule,
+): Promise<Tested> => {
+  const { db, secrets } = deps
+  if (destination.type === 's3') return testBucket(deps, destination, openSecret(secrets, org, id, secret ?? ''))
+  const endpoint = await findEndpoint(db, org, destination.webhookEndpointId)
+  if (!endpoint) return { ok: false, message: 'The webhook endpoint was deleted.' }
+  if (endpoint.status !== 'active') return { ok: false, message: `The webhook endpoint is ${endpoint.status}.` }
+  const event = { type: 'webhook.test', data: { endpointId: endpoint.id, name: endpoint.name } } as const
+  await db.transaction().execute((trx) => sendEvent(deps, trx, org, endpoint.id, event))
+  return { ok: true, message: 'A webhook.test event was queued. See the endpoint’s deliveries for the result.' }
 }

@@ -9,7 +9,7 @@ import { callsIn, hourMs, minuteMs, schedulesOf } from '../../test/support/expor
 import { openReceiver } from '../../test/support/webhooks/receiver.ts'
 import { generateExport } from '../exports/lifecycle.ts'
 import { openBucket } from '../platform/outbound/bucket.ts'
-import { deliverRun } from './lifecycle.ts'
+import { deliverRun } from './runs/lifecycle.ts'
 
 const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.0/8' })
 const { call, clock, deps } = server

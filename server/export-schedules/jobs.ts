@@ -1,8 +1,8 @@
 import type { Deps } from '../platform/deps.ts'
 import { eachOfPages } from '../platform/jobs/attempt-each.ts'
 import { currentTime, defineSweep } from '../platform/jobs/define-sweep.ts'
-import { startDueRun } from './lifecycle.ts'
 import { listDue, listOrganizationsWithDueAllOrgs } from './queries.ts'
+import { startDueRun } from './runs/lifecycle.ts'
 
 const batch = 100
 

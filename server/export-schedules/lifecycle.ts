@@ -1,281 +1,204 @@
-// Manages the lifecycle of a schedule's runs. They start on request or when they are due, continue when their export
-// ends, and are delivered. Their end also changes the schedule. Only this file changes the state of a run.
+// Creates, changes, pauses, resumes, and deletes schedules. `runs/lifecycle.ts` does the same for their runs, and pauses
+// schedules that keep failing.
 
-import { createHash } from 'node:crypto'
-import Type from 'typebox'
-import { explainFailure } from '../exports/failure.ts'
-import { createInLine, isLineFull } from '../exports/lifecycle.ts'
-import { lockLine } from '../exports/queries.ts'
-import { refusalOf, requireSelected } from '../exports/requirements.ts'
-import { isMember } from '../members/queries.ts'
-import { getOrganization } from '../organizations/queries.ts'
-import { publishChanges } from '../platform/changes/changes.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { Static } from 'typebox'
+import { requireSelected } from '../exports/requirements.ts'
+import { recordAudit } from '../platform/audit/record.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
-import { ApiError } from '../platform/errors.ts'
+import { ApiError, invalid, notFound } from '../platform/errors.ts'
+import type { Actor } from '../platform/identity/actor.ts'
 import { newId } from '../platform/ids.ts'
-import { defineJob, OrganizationId } from '../platform/jobs/define-job.ts'
-import { BucketError, openBucket } from '../platform/outbound/bucket.ts'
-import type { Events } from '../platform/reactions.ts'
-import { publishEvent } from '../webhooks/send.ts'
-import { type Delivery, mayLie, upload } from './deliver.ts'
-import { objectKeyOf } from './file-name.ts'
-import { configOf, type ScheduledConfig } from './parse-schedule.ts'
-import { getSchedule, lockSchedule, type PauseReason, type StoredSchedule, updateSchedule } from './queries.ts'
-import { latestPlanned, plannedAfter } from './recurrence.ts'
+import { testBucket } from './connection.ts'
+import { configOf, parseSchedule, type ScheduledConfig } from './parse-schedule.ts'
 import {
-  findRun,
-  findRunOfExport,
-  hasRunAt,
-  hasUnfinishedRun,
-  insertRun,
-  type ScheduleRun,
-  updateRun,
-} from './runs/queries.ts'
-import { openSecret } from './secret.ts'
+  deleteSchedule,
+  getSchedule,
+  insertSchedule,
+  lockSchedule,
+  lockScheduleCount,
+  type S3Bucket,
+  type ScheduleDestination,
+  type StoredSchedule,
+  updateSchedule,
+} from './queries.ts'
+import { plannedAfter } from './recurrence.ts'
+import { markMoved } from './runs/queries.ts'
+import type { ExportScheduleCreate, ExportScheduleUpdate } from './schema.ts'
+import { openSecret, sealSecret } from './secret.ts'
 import { show } from './show-schedules.ts'
-import { windowOf } from './window.ts'
 
-/** Publishes a change of the schedule. The health of an organization includes the latest run of each schedule. */
-const publishSchedule = (trx: Db, org: OrgId, id: string) =>
-  publishChanges(
-    trx,
-    org,
-    { resource: 'export-schedules', kind: 'updated', ids: [id] },
-    { resource: 'health', kind: 'updated' },
-  )
+const mostSchedules = 50
 
-/** Returns an ID that is always the same for a time of a schedule, so that a run only ever creates one export. */
-const operationIdOf = (scheduleId: string, plannedFor: Date): string => {
-  const hex = createHash('sha256').update(`${scheduleId} ${plannedFor.toISOString()}`).digest('hex')
-  // UUIDv8 allows custom content.
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
-}
+/** Names a schedule in the audit log. */
+export const auditTarget = (id: string) => ({ type: 'export-schedule', id })
 
-/** The reason why a run can't start at the moment. */
-export type Obstacle = 'unfinished' | 'made' | 'nothing_settled' | 'line_full'
+const hasSameKey = (a: ScheduleDestination, b: ScheduleDestination): b is S3Bucket =>
+  a.type === 's3' &&
+  b.type === 's3' &&
+  a.bucket === b.bucket &&
+  a.endpoint === b.endpoint &&
+  a.accessKeyId === b.accessKeyId
 
-export const obstacleOf = async (
-  trx: Db,
-  org: OrgId,
-  schedule: StoredSchedule,
-  plannedFor: Date,
-): Promise<Obstacle | undefined> => {
-  if (await hasUnfinishedRun(trx, org, schedule.id)) return 'unfinished'
-  if (await hasRunAt(trx, org, schedule.id, plannedFor)) return 'made'
-  if (!windowOf(schedule, plannedFor)) return 'nothing_settled'
-  return (await isLineFull(trx, org)) ? 'line_full' : undefined
-}
+/** Returns whether both are the same bucket. Some stores allow equal names for different accounts and regions. */
+const isSameBucket = (a: ScheduleDestination, b: ScheduleDestination): boolean =>
+  a.type === 's3' && hasSameKey(a, b) && a.region === b.region
 
-type Fault = { error: string; pause?: PauseReason }
+/** Returns whether the schedule runs at other times than before. */
+const isMoved = (before: StoredSchedule, changed: Pick<StoredSchedule, 'recurrence' | 'config'>): boolean =>
+  !isDeepStrictEqual(changed.recurrence, before.recurrence) || changed.config.timezone !== before.config.timezone
 
-const faultOf = async (
-  trx: Db,
-  org: OrgId,
-  { ownerUserId: userId }: StoredSchedule,
-  config: ScheduledConfig & { notificationEndpointId?: string },
-): Promise<Fault | undefined> => {
-  if (!(await isMember(trx, org, userId))) {
-    const error = 'The owner of the schedule is no longer a member. Edit the schedule to become its owner.'
-    return { error, pause: 'owner_left' }
-  }
-  const { features } = await getOrganization(trx, org)
-  try {
-    await requireSelected(trx, { org, userId, features }, config, 'destination.webhookEndpointId')
-    return undefined
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    const gone = 'A monitor, company, agent, group, or endpoint of the schedule was deleted.'
-    return { error: error.kind === 'notFound' ? gone : error.message }
-  }
-}
-
-/**
- * Creates the run for a time. It fails immediately if its export can't be created. The caller has locked the queue and
- * the schedule, and has checked for obstacles.
- */
-export const makeRun = async (
-  deps: Pick<Deps, 'jobs' | 'clock'>,
-  trx: Db,
-  org: OrgId,
-  { schedule, plannedFor, isManual }: { schedule: StoredSchedule; plannedFor: Date; isManual: boolean },
-): Promise<ScheduleRun> => {
-  const window = windowOf(schedule, plannedFor)
-  if (!window) throw new Error('The run has no period.')
-  const { destination } = schedule
-  const endpointId = destination.type === 'webhook' ? destination.webhookEndpointId : undefined
-  const endpoint = endpointId === undefined ? {} : { notificationEndpointId: endpointId }
-  const config = { ...configOf(schedule), ...endpoint }
-  const fault = await faultOf(trx, org, schedule, config)
-  const exported = fault
-    ? undefined
-    : await createInLine(deps, trx, org, {
-        ...window,
-        ...endpoint,
-        experimentId: null,
-        operationId: operationIdOf(schedule.id, plannedFor),
-        config: { ...config, since: window.since.toISOString(), until: window.until.toISOString() },
-        createdByUserId: schedule.ownerUserId,
-        schedule: { id: schedule.id, name: schedule.name },
-      })
-  const run = await insertRun(trx, org, {
-    id: newId(),
-    scheduleId: schedule.id,
-    plannedFor,
-    isManual,
-    ...window,
-    exportId: exported?.id ?? null,
-    createdAt: deps.clock.now(),
-  })
-  await publishSchedule(trx, org, schedule.id)
-  if (!fault) return run
-  await endRun(deps, trx, org, { schedule, run, end: { status: 'failed', ...fault } })
-  return (await findRun(trx, org, run.id)) ?? run
-}
-
-/**
- * Starts the run that is due. If several are overdue, because exports were disabled or a run was unfinished, this one
- * run replaces them.
- */
-export const startDueRun = async (deps: Deps, trx: Db, org: OrgId, id: string): Promise<void> => {
-  await lockLine(trx, org)
-  const schedule = await lockSchedule(trx, org, id)
-  const now = deps.clock.now()
-  if (schedule?.status !== 'active' || schedule.nextRunAt > now) return
-  const { status, entitlements, features } = await getOrganization(trx, org)
-  if (status === 'suspended' || !entitlements.monitors || !features.monitorExports) return
-  const { recurrence, config } = schedule
-  const latest = latestPlanned(recurrence, config.timezone, now)
-  // Without this, a change of time zone rules could lead to an earlier time than planned.
-  const plannedFor = latest > schedule.nextRunAt ? latest : schedule.nextRunAt
-  const obstacle = await obstacleOf(trx, org, schedule, plannedFor)
-  if (obstacle === 'unfinished' || obstacle === 'line_full') return
-  await updateSchedule(trx, org, id, { nextRunAt: plannedAfter(recurrence, config.timezone, plannedFor) })
-  if (obstacle === undefined) await makeRun(deps, trx, org, { schedule, plannedFor, isManual: false })
-}
-
-/**
- * Continues a run in the transaction that ends its export. The webhook event is queued there too, and delivered
- * separately.
- */
-export const followExport = async (
-  deps: Pick<Deps, 'jobs' | 'clock'>,
-  trx: Db,
-  org: OrgId,
-  ended: Events['exportEnded'],
-): Promise<void> => {
-  const { id: exportId, scheduleId, status, errorCode } = ended
-  if (scheduleId === null) return
-  const schedule = await lockSchedule(trx, org, scheduleId)
-  const run = await findRunOfExport(trx, org, exportId)
-  if (!schedule || run?.status !== 'generating') return
-  if (status !== 'completed') {
-    const error = explainFailure(errorCode)
-    return endRun(deps, trx, org, { schedule, run, end: { status: 'failed', error } })
-  }
-  const { destination } = schedule
-  if (destination.type === 'webhook') return endRun(deps, trx, org, { schedule, run, end: { status: 'succeeded' } })
-  const objectKey = objectKeyOf(destination, { schedule, config: configOf(ended), run })
-  await updateRun(trx, org, run.id, { status: 'delivering', objectKey })
-  await publishSchedule(trx, org, schedule.id)
-  await deps.jobs.enqueue(trx, deliverRun, { organizationId: org, runId: run.id })
-}
-
-const endDelivery = async (
-  deps: Deps,
-  trx: Db,
-  { org, run }: Pick<Delivery, 'org' | 'run'>,
-  error: string | undefined,
-) => {
-  const schedule = await lockSchedule(trx, org, run.scheduleId)
-  const held = await findRun(trx, org, run.id)
-  if (!schedule || held?.status !== 'delivering') return
-  const ending = error === undefined ? ({ status: 'succeeded' } as const) : ({ status: 'failed', error } as const)
-  await endRun(deps, trx, org, { schedule, run: held, end: ending })
-}
-
-/** Delivers the file of a run. Running it again writes the same object with the same bytes, or deletes it again. */
-export const deliverRun = defineJob({
-  name: 'export-schedule.deliver',
-  payload: Type.Object({ organizationId: OrganizationId, runId: Type.String() }),
-  // The retries take about an hour, in case the storage is unavailable.
-  retryLimit: 7,
-  retryDelaySeconds: 30,
-  timeoutSeconds: 30 * 60,
-  run: async (deps: Deps, { organizationId: org, runId }, attempt): Promise<void> => {
-    const { db } = deps
-    const run = await findRun(db, org, runId)
-    if (run?.status !== 'delivering') return
-    const { destination, secret } = await getSchedule(db, org, run.scheduleId)
-    const refusal =
-      destination.type === 's3' && secret !== null
-        ? await refusalOf(db, org, { experimentId: null })
-        : 'The kind of destination was changed.'
-    if (refusal !== undefined || destination.type !== 's3' || secret === null) {
-      return attempt.finish((trx) => endDelivery(deps, trx, { org, run }, `${refusal}${mayLie(run)}`))
-    }
-    // The destination has already been read, so a later change of it marks the run for the next attempt.
-    const { isMoved } = await attempt.transaction((trx) => updateRun(trx, org, runId, { attempts: run.attempts + 1 }))
-    const task = { org, run: { ...run, isMoved }, attempt }
-    const bucket = await openBucket(deps.outbound, {
-      ...destination,
-      secretAccessKey: openSecret(deps.secrets, org, run.scheduleId, secret),
-    })
-    try {
-      const fault = await upload(deps, bucket, task)
-      await attempt.finish((trx) => endDelivery(deps, trx, task, fault))
-    } catch (error) {
-      if (!(error instanceof BucketError)) throw error
-      if (error.isFinal) return await attempt.finish((trx) => endDelivery(deps, trx, task, error.message + mayLie(run)))
-      await attempt.transaction((trx) => updateRun(trx, org, runId, { error: error.message }))
-      throw error
-    } finally {
-      bucket.close()
-    }
-  },
-  onFailed: async (deps, { organizationId: org, runId }, trx, error) => {
-    const run = await findRun(trx, org, runId)
-    const text = error instanceof BucketError ? error.message : 'The delivery failed. Ask the operator of the service.'
-    if (run) await endDelivery(deps, trx, { org, run }, text + mayLie(run))
-  },
+const replanned = ({ recurrence, config }: Pick<StoredSchedule, 'recurrence' | 'config'>, now: Date) => ({
+  nextRunAt: plannedAfter(recurrence, config.timezone, now),
 })
 
-/** After this many failed runs in a row, a schedule is paused. */
-const mostFailures = 5
+const statusChange = (before: StoredSchedule, status: StoredSchedule['status'] | undefined) => {
+  if (status === before.status || status === undefined) return {}
+  if (status === 'active') return { status, pauseReason: null, failures: 0 } as const
+  return { status, pauseReason: 'by_hand' } as const
+}
 
-type Window = Pick<ScheduleRun, 'since' | 'until'>
-type RunEnd = { status: 'succeeded' } | { status: 'failed'; error: string; pause?: PauseReason }
+const requireNamed = (db: Db, actor: Actor, config: ScheduledConfig, destination: ScheduleDestination) => {
+  const endpoint = destination.type === 'webhook' ? { notificationEndpointId: destination.webhookEndpointId } : {}
+  return requireSelected(db, actor, { ...config, ...endpoint }, 'destination.webhookEndpointId')
+}
 
-/** Returns when the next period starts. A start that was set during the run takes precedence. */
-const coveredAfter = ({ windowRule, coveredUntil }: StoredSchedule, { since, until }: Window): Date => {
-  const isMovedBack = windowRule.kind === 'since_last_run' && coveredUntil < since
-  return isMovedBack || coveredUntil > until ? coveredUntil : until
+/** Throws if the service can't write to the bucket. */
+const requireBucket = async (deps: Deps, destination: S3Bucket, secret: string): Promise<void> => {
+  const { ok, message } = await testBucket(deps, destination, secret)
+  if (!ok) throw invalid('destination', `is not reachable: ${message}`)
+}
+
+const readNew = ({ config: environment }: Deps, body: Static<typeof ExportScheduleCreate>) => {
+  const { config, recurrence, windowRule, destination, coveredUntil } = parseSchedule(body, environment)
+  // The schema of the request requires all of these. Their type also describes changes, which can omit them.
+  if (!config || !recurrence || !windowRule || !destination) throw invalid('body', 'is incomplete')
+  const { secretAccessKey } = body.destination
+  if (destination.type === 's3' && secretAccessKey === undefined) {
+    throw invalid('destination.secretAccessKey', 'is required for this kind')
+  }
+  return { config, recurrence, windowRule, destination, coveredUntil, secretAccessKey }
+}
+
+/** Tests the bucket before it stores the schedule. */
+export const createSchedule = async (deps: Deps, actor: Actor, body: Static<typeof ExportScheduleCreate>) => {
+  const { db, clock, secrets } = deps
+  const { org } = actor
+  const { config, recurrence, windowRule, destination, coveredUntil, secretAccessKey } = readNew(deps, body)
+  await requireNamed(db, actor, config, destination)
+  if (destination.type === 's3' && secretAccessKey) await requireBucket(deps, destination, secretAccessKey)
+  const id = newId()
+  const now = clock.now()
+  return db.transaction().execute(async (trx) => {
+    if ((await lockScheduleCount(trx, org)) >= mostSchedules) {
+      throw new ApiError(
+        'conflict',
+        `An organization can have at most ${mostSchedules} export schedules. Delete one first.`,
+      )
+    }
+    await requireNamed(trx, actor, config, destination)
+    const stored = await insertSchedule(trx, org, {
+      id,
+      config,
+      recurrence,
+      windowRule,
+      destination,
+      secret: secretAccessKey === undefined ? null : sealSecret(secrets, org, id, secretAccessKey),
+      name: body.name,
+      settleMinutes: body.settleMinutes ?? 60,
+      coveredUntil: coveredUntil ?? now,
+      nextRunAt: plannedAfter(recurrence, config.timezone, now),
+      ownerUserId: actor.userId,
+      createdAt: now,
+    })
+    await recordAudit(trx, actor, 'export-schedule.create', auditTarget(id))
+    return show(trx, org, stored)
+  })
+}
+
+type Change = Static<typeof ExportScheduleUpdate>
+
+/** Returns the given secret, or the current one if a change of the destination can keep it. */
+const secretFor = (
+  { secrets }: Deps,
+  org: OrgId,
+  before: StoredSchedule,
+  { destination, given }: { destination: S3Bucket; given: string | undefined },
+): string => {
+  if (given !== undefined) return given
+  if (before.secret === null || !hasSameKey(destination, before.destination)) {
+    throw invalid('destination.secretAccessKey', 'is required to change the bucket, endpoint, or access key ID')
+  }
+  return openSecret(secrets, org, before.id, before.secret)
 }
 
 /**
- * Ends a run and updates its schedule. The caller's transaction has locked the schedule. The period of a failed run is
- * not covered, so the next run since the last one includes it.
+ * Returns the encrypted secret to store with a changed destination. If the change contains none, this is the current
+ * secret, which another change may have replaced while the bucket was tested.
  */
-const endRun = async (
-  deps: Pick<Deps, 'jobs' | 'clock'>,
-  trx: Db,
+const sealedFor = (
+  { secrets }: Deps,
   org: OrgId,
-  { schedule, run, end }: { schedule: StoredSchedule; run: Window & Pick<ScheduleRun, 'id'>; end: RunEnd },
-): Promise<void> => {
-  const now = deps.clock.now()
-  const error = end.status === 'failed' ? end.error : null
-  await updateRun(trx, org, run.id, { status: end.status, error, finishedAt: now })
-  await publishSchedule(trx, org, schedule.id)
-  if (end.status === 'succeeded') {
-    await updateSchedule(trx, org, schedule.id, { failures: 0, coveredUntil: coveredAfter(schedule, run) })
-    return
-  }
-  const failures = schedule.failures + 1
-  const pauseReason = end.pause ?? (failures >= mostFailures ? 'failing' : undefined)
-  const isPausing = schedule.status === 'active' && pauseReason !== undefined
-  const pause = isPausing ? ({ status: 'paused', pauseReason, updatedAt: now } as const) : {}
-  const changed = await updateSchedule(trx, org, schedule.id, { failures, ...pause })
-  if (!isPausing) return
-  const data = await show(trx, org, changed)
-  await publishEvent(deps, trx, org, { type: 'export_schedule.paused', data })
+  before: StoredSchedule,
+  { destination, given }: { destination: ScheduleDestination; given: string | undefined },
+) => {
+  if (destination.type !== 's3') return null
+  if (given !== undefined) return sealSecret(secrets, org, before.id, given)
+  if (hasSameKey(destination, before.destination)) return before.secret
+  throw new ApiError(
+    'conflict',
+    'Another request changed the destination at the same time. Get the schedule and send your change again with secretAccessKey.',
+  )
 }
+
+const storeChange = async (deps: Deps, trx: Db, actor: Actor, before: StoredSchedule, body: Change) => {
+  const { org, userId } = actor
+  const { name, settleMinutes, status } = body
+  const parsed = parseSchedule(body, deps.config)
+  const { destination } = parsed
+  const changed = { ...before, ...parsed }
+  const isResumed = status === 'active' && before.status === 'paused'
+  if (parsed.config || destination || isResumed) {
+    await requireNamed(trx, actor, configOf(changed), changed.destination)
+  }
+  const now = deps.clock.now()
+  if (destination && !isSameBucket(destination, before.destination)) await markMoved(trx, org, before.id)
+  const given = body.destination?.secretAccessKey
+  return updateSchedule(trx, org, before.id, {
+    ...parsed,
+    ...(destination && { secret: sealedFor(deps, org, before, { destination, given }) }),
+    ...(name !== undefined && { name }),
+    ...(settleMinutes !== undefined && { settleMinutes }),
+    ...((isResumed || isMoved(before, changed)) && replanned(changed, now)),
+    ...statusChange(before, status),
+    ownerUserId: userId,
+    updatedAt: now,
+  })
+}
+
+/** Changes a schedule, or pauses or resumes it. Tests a changed bucket before. */
+export const changeSchedule = async (deps: Deps, actor: Actor, id: string, body: Change) => {
+  const { db, config } = deps
+  const { org } = actor
+  const { destination } = parseSchedule(body, config)
+  const seen = await getSchedule(db, org, id)
+  const given = body.destination?.secretAccessKey
+  if (destination?.type === 's3') {
+    await requireBucket(deps, destination, secretFor(deps, org, seen, { destination, given }))
+  }
+  return db.transaction().execute(async (trx) => {
+    const before = await lockSchedule(trx, org, seen.id)
+    if (!before) throw notFound()
+    const stored = await storeChange(deps, trx, actor, before, body)
+    await recordAudit(trx, actor, 'export-schedule.update', auditTarget(before.id))
+    return show(trx, org, stored)
+  })
+}
+
+/** Deletes a schedule and its runs. Its exports stay. */
+export const removeSchedule = ({ db }: Deps, actor: Actor, id: string): Promise<void> =>
+  db.transaction().execute(async (trx) => {
+    const deleted = await deleteSchedule(trx, actor.org, id)
+    await recordAudit(trx, actor, 'export-schedule.delete', auditTarget(deleted.id))
+  })

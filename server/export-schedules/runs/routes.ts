@@ -4,10 +4,10 @@ import type { Deps } from '../../platform/deps.ts'
 import { ApiError, notFound } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, IdParams, NoBody, NoQuery, Page, PageQuery } from '../../platform/http/schemas.ts'
-import { makeRun, type Obstacle, obstacleOf } from '../lifecycle.ts'
 import { getSchedule, lockSchedule } from '../queries.ts'
 import { ExportScheduleRun } from '../schema.ts'
 import { shownRun } from '../show-schedules.ts'
+import { makeRun, type Obstacle, obstacleOf } from './lifecycle.ts'
 import { listRuns } from './queries.ts'
 
 const tags = ['Monitors']
