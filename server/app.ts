@@ -7,6 +7,7 @@ import { alertRules } from './alert-rules/routes.ts'
 import { analytics } from './analytics/routes.ts'
 import { apiKeys } from './api-keys/routes.ts'
 import { auditEvents } from './audit-events/routes.ts'
+import { boards } from './boards/routes.ts'
 import { bucketConversations } from './buckets/conversations/routes.ts'
 import { bucketProgress } from './buckets/progress/routes.ts'
 import { buckets } from './buckets/routes.ts'
@@ -118,6 +119,7 @@ const resources = [
   monitorComparison,
   monitorAgreement,
   analytics,
+  boards,
   integrations,
   integrationSyncs,
   deliveries,
@@ -143,7 +145,7 @@ const areas: [name: string, description: string][] = [
   ['Agents', 'Voice and text agents, their versions, and agent groups.'],
   ['Companies', 'The clients or brands your agents work for, and their logos.'],
   ['Monitors', 'The questions Earshot asks of each conversation, and the results.'],
-  ['Analytics', 'Counts, rates, and percentiles of conversations, by group and over time.'],
+  ['Analytics', 'Counts, rates, and percentiles of conversations, by group and over time, and boards of them.'],
   ['Findings', 'Issues worth a closer look, with the conversations that show them.'],
   ['Buckets', 'Sets of conversations to review, filled by hand, by a filter, or by random sampling.'],
   ['Reviews', 'Human judgments of conversations and of monitor results.'],

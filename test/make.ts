@@ -300,6 +300,9 @@ export const makeComment = async (server: TestServer, key: string, findingId: st
   return comment.id as string
 }
 
+export const makeBoard = (server: TestServer, key: string, fields: object = {}) =>
+  made(server.call('POST', '/v1/boards', { key, body: { name: 'Front desk', ...fields } }))
+
 export const makeSavedView = (server: TestServer, key: string, filter: object = {}) =>
   made(server.call('POST', '/v1/saved-views', { key, body: { name: `View ${randomUUID()}`, filter } }))
 

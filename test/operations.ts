@@ -19,6 +19,7 @@ import {
   makeAgentVersion,
   makeAlertIncident,
   makeAlertRule,
+  makeBoard,
   makeBucket,
   makeClaim,
   makeComment,
@@ -161,6 +162,7 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
   },
   '/v1/monitor-exports/{id}': async (server, { key }) => (await makeExport(server, key)).id,
   '/v1/export-schedules/{id}': async (server, { key }) => (await makeExportSchedule(server, key)).id,
+  '/v1/boards/{id}': async (server, { key }) => (await makeBoard(server, key)).id,
   '/v1/metadata-keys/{key}/values': async (server, { key }) => {
     const name = `key-${newId()}`
     await makeConversation(server, key, { metadata: { [name]: 'gold' } })

@@ -121,6 +121,27 @@ const auditEvents = (send: Send) => ({
     send.list('GET', '/v1/audit-events', { query }, options),
 })
 
+const boards = (send: Send) => ({
+  /** List boards. */
+  list: (query?: Query<'/v1/boards', 'get'>, options?: RequestOptions): Paged<Item<'/v1/boards', 'get'>> =>
+    send.list('GET', '/v1/boards', { query }, options),
+  /** Create a board. */
+  create: (body: Body<'/v1/boards', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/boards', 'post'>> =>
+    send.json('POST', '/v1/boards', { body }, options),
+  /** Get a board. */
+  get: (id: string, options?: RequestOptions): Promise<Answer<'/v1/boards/{id}', 'get'>> =>
+    send.json('GET', path`/v1/boards/${id}`, {  }, options),
+  /** Update a board. */
+  update: (id: string, body: Body<'/v1/boards/{id}', 'patch'>, options?: RequestOptions): Promise<Answer<'/v1/boards/{id}', 'patch'>> =>
+    send.json('PATCH', path`/v1/boards/${id}`, { body }, options),
+  /** Delete a board. */
+  delete: (id: string, options?: RequestOptions): Promise<Answer<'/v1/boards/{id}', 'delete'>> =>
+    send.json('DELETE', path`/v1/boards/${id}`, {  }, options),
+  /** Duplicate a board. */
+  duplicate: (id: string, body: Body<'/v1/boards/{id}/duplicate', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/boards/{id}/duplicate', 'post'>> =>
+    send.json('POST', path`/v1/boards/${id}/duplicate`, { body }, options),
+})
+
 const buckets = (send: Send) => ({
   /** List buckets. */
   list: (query?: Query<'/v1/buckets', 'get'>, options?: RequestOptions): Paged<Item<'/v1/buckets', 'get'>> =>
@@ -766,6 +787,7 @@ export class Resources {
   readonly analytics: ReturnType<typeof analytics>
   readonly apiKeys: ReturnType<typeof apiKeys>
   readonly auditEvents: ReturnType<typeof auditEvents>
+  readonly boards: ReturnType<typeof boards>
   readonly buckets: ReturnType<typeof buckets>
   readonly companies: ReturnType<typeof companies>
   readonly conversations: ReturnType<typeof conversations>
@@ -802,6 +824,7 @@ export class Resources {
     this.analytics = analytics(send)
     this.apiKeys = apiKeys(send)
     this.auditEvents = auditEvents(send)
+    this.boards = boards(send)
     this.buckets = buckets(send)
     this.companies = companies(send)
     this.conversations = conversations(send)

@@ -63,6 +63,7 @@ const affected: Record<string, Affected[]> = {
   'agent-groups': [once(2, 'agentGroups')],
   companies: [once(2, 'companies')],
   'saved-views': [once(2, 'saved-views')],
+  boards: [once(2, 'boards')],
   'alert-rules': [once(2, 'alert-rules', 'list'), once(2, 'alert-rules', own)],
   'alert-incidents': [once(1, 'alert-incidents')],
   destinations: [once(1, 'destinations')],

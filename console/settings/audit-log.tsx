@@ -71,6 +71,7 @@ const resources = [
   'alertIncident',
   'alertRule',
   'apiKey',
+  'board',
   'bucket',
   'company',
   'conversation',

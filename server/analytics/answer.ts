@@ -15,7 +15,8 @@ import { coverageOf, hasWholeHours, type Stored } from './hours/coverage.ts'
 import { findState, listChangedHours } from './hours/queries.ts'
 import { type ClosedPeriod, earlierPeriod, readPeriod, type Within } from './period.ts'
 import { type GroupSums, isStored, type Key, readInSnapshot, type Sums, sumMeasure } from './queries.ts'
-import { type Analytics, type AnalyticsQuery, mostGroups } from './schema.ts'
+import { type AnalyticsQuery, mostGroups } from './query-schema.ts'
+import type { Analytics } from './schema.ts'
 
 const mostPeriods = 1_000
 /** With groups, of which each has a series. */

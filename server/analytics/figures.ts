@@ -6,7 +6,7 @@ import type { Interval } from '../statistics/interval.ts'
 import { meanDifference, meanInterval } from '../statistics/means.ts'
 import { newcombe } from '../statistics/rate-intervals.ts'
 import type { Sums } from './queries.ts'
-import type { Measure, Statistic } from './schema.ts'
+import type { Measure, Statistic } from './query-schema.ts'
 
 const alpha = 0.05
 

@@ -4,7 +4,8 @@ import type { App } from '../platform/http/http.ts'
 import { answers, NoQuery } from '../platform/http/schemas.ts'
 import type { Actor } from '../platform/identity/actor.ts'
 import { answerQuery } from './answer.ts'
-import { Analytics, AnalyticsQuery } from './schema.ts'
+import { AnalyticsQuery } from './query-schema.ts'
+import { Analytics } from './schema.ts'
 
 const ofMonitors = new Set(['rate', 'score', 'cost', 'agreement'])
 

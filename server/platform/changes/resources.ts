@@ -35,6 +35,7 @@ const resources = {
   'agent-groups': { role: 'viewer', audited: 'agentGroup' },
   companies: { role: 'viewer', audited: 'company' },
   'saved-views': { role: 'viewer', audited: 'savedView' },
+  boards: { role: 'viewer', audited: 'board' },
   'alert-rules': { role: 'viewer', audited: 'alertRule' },
   'alert-incidents': { role: 'viewer', audited: 'alertIncident' },
   destinations: { role: 'viewer', audited: 'destination' },

@@ -244,6 +244,22 @@ CREATE TABLE audit_events (
 CREATE INDEX audit_events_resource_idx ON public.audit_events USING btree (organization_id, split_part(action, '.'::text, 1), id);
 CREATE INDEX audit_events_user_idx ON public.audit_events USING btree (organization_id, ((actor ->> 'userId'::text)), id);
 
+CREATE TABLE boards (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  name text NOT NULL,
+  description text,
+  filter jsonb NOT NULL,
+  compare_to text,
+  charts jsonb NOT NULL,
+  created_by_user_id uuid NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT boards_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT boards_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT boards_user_fkey FOREIGN KEY (created_by_user_id) REFERENCES users(id)
+);
+
 CREATE TABLE bucket_conversations (
   organization_id uuid NOT NULL,
   bucket_id uuid NOT NULL,

@@ -214,6 +214,19 @@ export interface AuditEvents {
   targets: Json;
 }
 
+export interface Boards {
+  charts: Json;
+  compare_to: string | null;
+  created_at: Generated<Timestamp>;
+  created_by_user_id: string;
+  description: string | null;
+  filter: Json;
+  id: string;
+  name: string;
+  organization_id: string;
+  updated_at: Generated<Timestamp>;
+}
+
 export interface BucketConversations {
   added_at: Timestamp;
   bucket_id: string;
@@ -1109,6 +1122,7 @@ export interface DB {
   api_key_uses: ApiKeyUses;
   api_keys: ApiKeys;
   audit_events: AuditEvents;
+  boards: Boards;
   bucket_conversations: BucketConversations;
   buckets: Buckets;
   companies: Companies;

@@ -37,6 +37,7 @@ export const placement: Record<string, Placement> = {
   customer_metrics: 'distributed',
   conversation_tombstones: 'distributed',
   saved_views: 'distributed',
+  boards: 'distributed',
   analytics_changes: 'distributed',
   analytics_hours: 'distributed',
   analytics_states: 'distributed',

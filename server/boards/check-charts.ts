@@ -1,0 +1,58 @@
+// Checks the charts of a board, and puts their filters into canonical spelling.
+
+import { faultsOf, parseFilter } from '../filters/filter.ts'
+import { findMonitors } from '../monitors/queries.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { type Issue, invalidAll } from '../platform/errors.ts'
+import { newId } from '../platform/ids.ts'
+import type { Chart, ChartInput } from './schema.ts'
+
+const shapeFaults = ({ kind, query: { groupBy = [], interval } }: ChartInput): Issue[] => {
+  const faults: Issue[] = []
+  const needs = (isMet: boolean, path: string, message: string) => isMet || faults.push({ path, message })
+  if (kind === 'line') needs(interval !== undefined, 'query.interval', 'is required for a line')
+  if (kind === 'heatmap') needs(groupBy.length === 2, 'query.groupBy', 'needs two groups for a heat map')
+  if (kind === 'number') needs(groupBy.length === 0, 'query.groupBy', 'must be empty for a number')
+  if (kind === 'heatmap' || kind === 'number' || kind === 'table') {
+    needs(interval === undefined, 'query.interval', 'is only used by lines and bars')
+  }
+  return faults
+}
+
+const filterFaults = ({ query: { filter } }: ChartInput): Issue[] => {
+  if (!filter) return []
+  const faults = faultsOf(filter)
+  for (const name of ['since', 'until', 'period'] as const) {
+    if (filter[name] !== undefined) faults.push({ path: name, message: 'is set for the whole board' })
+  }
+  return faults.map(({ path, message }) => ({ path: `query.filter.${path}`, message }))
+}
+
+const monitorOf = ({ query: { measure } }: ChartInput): string | undefined =>
+  'monitorId' in measure ? measure.monitorId?.toLowerCase() : undefined
+
+/** Throws if a chart contradicts itself, lists a monitor that does not exist, or has another chart's ID. */
+export const checkCharts = async (db: Db, org: OrgId, charts: ChartInput[]): Promise<Chart[]> => {
+  const ids = charts.map((chart) => chart.id?.toLowerCase() ?? newId())
+  const monitorIds = [...new Set(charts.flatMap((chart) => monitorOf(chart) ?? []))]
+  const known = new Set((await findMonitors(db, org, monitorIds)).map(({ id }) => id))
+  const issues = charts.flatMap((chart, at) => {
+    const faults = [...shapeFaults(chart), ...filterFaults(chart)]
+    const monitorId = monitorOf(chart)
+    if (monitorId !== undefined && !known.has(monitorId)) {
+      faults.push({ path: 'query.measure.monitorId', message: 'does not exist in your organization' })
+    }
+    if (ids.indexOf(ids[at] ?? '') < at) faults.push({ path: 'id', message: 'is used by another chart' })
+    return faults.map(({ path, message }) => ({ path: `charts[${at}].${path}`, message }))
+  })
+  if (issues.length > 0) throw invalidAll(issues)
+  return charts.map(
+    ({ title, kind, width, query: { filter, ...query } }, at): Chart => ({
+      id: ids[at] ?? newId(),
+      title,
+      kind,
+      width,
+      query: { ...query, ...(filter && { filter: parseFilter(filter) }) },
+    }),
+  )
+}
