@@ -64,12 +64,17 @@ it('writes a rule with errors marked and a preview, then runs a backfill', async
   await page.getByRole('heading', { level: 1, name: 'Says hello' }).waitFor()
 
   await page.getByRole('tab', { name: 'Runs', selected: true }).waitFor()
+  await page.getByText(/“Says hello” saved\. Evaluating [\d,]+ stored conversations\./).waitFor()
+  const runs = page.getByRole('list', { name: 'Runs, newest first' })
+  await runs.getByText('Completed').waitFor({ timeout: 30_000 })
   await page.getByRole('button', { name: 'Estimate cost' }).click()
   await page.getByText(/conversations in this period/).waitFor()
   await page.getByRole('button', { name: /^Evaluate [\d,]+ conversations$/ }).click()
-  const runs = page.getByRole('list', { name: 'Runs, newest first' })
-  await runs.getByText('Completed').waitFor({ timeout: 30_000 })
-  await runs.getByText(/conversations scored/).waitFor()
+  await expect.poll(() => runs.getByText('Completed').count(), { timeout: 30_000 }).toBe(2)
+  await runs
+    .getByText(/conversations scored/)
+    .first()
+    .waitFor()
   expect(await breaches(page)).toEqual([])
 })
 

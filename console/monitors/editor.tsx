@@ -7,6 +7,7 @@ import { isNotFound } from '../api/fault.ts'
 import { queryClient } from '../api/queries.ts'
 import { useMay } from '../api/session.ts'
 import { NotFound } from '../layout/not-found.tsx'
+import { plural } from '../lib/format.ts'
 import { announce } from '../ui/announce.tsx'
 import { ButtonLink } from '../ui/button.tsx'
 import { Choice } from '../ui/controls.tsx'
@@ -19,6 +20,7 @@ import { type Draft, definitionOf, draftOf, fieldOf } from './draft.ts'
 import styles from './editor.module.css'
 import { type Monitor, monitorOptions, type Scope } from './queries.ts'
 import { type Kind, kindNames } from './search.ts'
+import { startSmallBackfill } from './small-backfill.ts'
 import { HowToPost, TrialPane } from './trial-pane.tsx'
 import { useTrial } from './use-trial.ts'
 
@@ -68,9 +70,12 @@ const Editor = ({ monitor, kind, onKind }: EditorProps) => {
     )
     isSaved.current = true
     await queryClient.invalidateQueries({ queryKey: ['monitors'] })
-    announce(makesVersion ? `“${saved.name}” saved as version ${saved.currentVersion.number}` : `“${saved.name}” saved`)
-    // A new definition has no results until a backfill creates some.
+    // A new definition has no results yet.
     const asksStored = kind !== 'external' && (makesVersion || !monitor)
+    const evaluated = asksStored ? await startSmallBackfill(saved) : 0
+    const version = makesVersion ? ` as version ${saved.currentVersion.number}` : ''
+    const started = evaluated > 0 ? `. Evaluating ${plural(evaluated, 'stored conversation')}.` : ''
+    announce(`“${saved.name}” saved${version}${started}`)
     await navigate({ to: '/monitors/$id', params: { id: saved.id }, search: asksStored ? { tab: 'runs' } : {} })
   }
   return (

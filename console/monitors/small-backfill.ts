@@ -1,0 +1,46 @@
+// Evaluates stored conversations without being asked, if that is soon done and costs next to nothing, so that a new
+// monitor shows results immediately.
+
+import { answer, api } from '../api/client.ts'
+import { queryClient } from '../api/queries.ts'
+import type { Schemas } from '../api/schema.d.ts'
+import type { Monitor } from './queries.ts'
+
+type Estimate = Schemas['EvaluationEstimate']
+
+const days = 30
+/** Rules evaluate this many in a few seconds. */
+const mostForRule = 10_000
+const mostForJudge = 100
+const mostDollars = 0.5
+
+export const isSmall = (kind: Monitor['kind'], { conversations, answered, cost, budgetLeft }: Estimate): boolean => {
+  if (conversations === 0) return false
+  if (kind === 'rule') return conversations <= mostForRule
+  if (cost === null) return false
+  return conversations - answered <= mostForJudge && cost <= Math.min(mostDollars, budgetLeft ?? mostDollars)
+}
+
+/** Returns how many conversations are being evaluated: none if there are too many, or if it fails. */
+export const startSmallBackfill = async ({ id, kind }: Monitor): Promise<number> => {
+  const until = new Date()
+  const since = new Date(until.getTime() - days * 86_400_000)
+  const send = (dryRun: boolean) =>
+    answer(
+      api.POST('/v1/monitors/{id}/evaluations', {
+        params: { path: { id } },
+        body: { since: since.toISOString(), until: until.toISOString(), dryRun },
+      }),
+    )
+  try {
+    // With `dryRun`, the API returns an estimate instead of a run.
+    const estimate = (await send(true)) as Estimate
+    if (!isSmall(kind, estimate)) return 0
+    await send(false)
+    await queryClient.invalidateQueries({ queryKey: ['monitors', id, 'evaluations'] })
+    return estimate.conversations
+  } catch {
+    // The monitor is saved, and its page offers the same.
+    return 0
+  }
+}
