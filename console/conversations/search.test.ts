@@ -22,6 +22,16 @@ describe('the URL of the list', () => {
     expect(readConversationsSearch({ filter })).toEqual({})
   })
 
+  it('contains filters within the filter', () => {
+    const filter = {
+      anyOf: [{ text: 'refund' }, { metrics: [{ key: 'csat', op: 'lt', value: '3' }] }],
+      exclude: { signals: [{ name: 'talkRatio', op: 'gt', value: 0.5 }] },
+      findingIds: ['f'],
+    }
+    expect(readConversationsSearch({ filter })).toEqual({ filter })
+    expect(readConversationsSearch({ filter: { anyOf: [null], exclude: 'x', metrics: 5 } })).toEqual({})
+  })
+
   it('contains the columns and the sort, without what the list cannot show', () => {
     const columns = [{ key: 'startedAt', width: 120 }, { key: 'metadata:plan' }]
     const sort = { by: 'durationSeconds', direction: 'asc' }

@@ -9,13 +9,23 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The fields with several values. They must be lists, or the form can't show them. */
-const lists = ['agentIds', 'agentVersionIds', 'agentGroupIds', 'companyIds', 'channels', 'directions', 'statuses']
-const listsOfConditions = ['monitors', 'metadata']
+const lists = [
+  'agentIds',
+  'agentVersionIds',
+  'agentGroupIds',
+  'companyIds',
+  'channels',
+  'directions',
+  'statuses',
+  'findingIds',
+]
+const listsOfConditions = ['monitors', 'metadata', 'metrics', 'signals', 'anyOf']
+const objects = ['period', 'exclude']
 
 const isShowable = ([name, value]: [string, unknown]): boolean => {
   if (lists.includes(name)) return Array.isArray(value) && value.every((item) => typeof item === 'string')
   if (listsOfConditions.includes(name)) return Array.isArray(value) && value.every(isObject)
-  if (name === 'period') return isObject(value)
+  if (objects.includes(name)) return isObject(value)
   return typeof value === 'string' || typeof value === 'number'
 }
 
