@@ -27,6 +27,10 @@ const groups = [
   { name: 'charts', test: /console\/ui\/charts\// },
   { name: 'table', test: /console\/ui\/(list-table|table)\./ },
   { name: 'long-table', test: /console\/ui\/long-table\./ },
+  {
+    name: 'filters',
+    test: /console\/(filters\/(filter-bar|filter-chips|phrase|conditions|periods)|conversations\/signal-names)/,
+  },
   { name: 'form', test: /console\/ui\/form\./ },
   { name: 'overlays', test: /console\/ui\/(chooser|dialog-window|loaded-menu|toasts)\./ },
 ].map((group, at, { length }) => ({ ...group, priority: length - at }))

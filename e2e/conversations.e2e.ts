@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { expect, inject, it } from 'vitest'
 import { ask, breaches, monitorId, open, yesterday } from './browser.ts'
 import { sessionOf } from './people.ts'
@@ -7,8 +8,10 @@ it('lists conversations, shows the filter in words, and keeps it in the URL', as
   const grid = page.getByRole('grid', { name: 'Conversations' })
   await grid.getByRole('row').nth(5).waitFor()
   await page.getByText(/^1,5\d\d conversations$/).waitFor()
-  await page.getByRole('button', { name: 'Filter' }).click()
-  await page.getByLabel('Channels').fill('Chat')
+  await page.keyboard.press('f')
+  await page.keyboard.type('chats')
+  await page.getByRole('option', { name: 'channel: chats' }).waitFor()
+  expect(await breaches(page)).toEqual([])
   await page.keyboard.press('Enter')
   await page.getByText(/conversations .*chat/i).waitFor()
   await page.reload()
@@ -29,24 +32,71 @@ it('moves between rows by keyboard with the panel open', async () => {
   await page.getByRole('complementary', { name: 'Selected conversation' }).waitFor({ state: 'detached' })
 })
 
-it('adds a metadata condition by keyboard', async () => {
+const filterIn = (page: Page) => JSON.parse(new URL(page.url()).searchParams.get('filter') ?? '{}')
+
+it('adds, edits, excludes, and removes conditions by keyboard, with suggestions and their counts', async () => {
   const page = await open('/conversations', 'viewer')
   await page.getByRole('grid', { name: 'Conversations' }).getByRole('row').nth(5).waitFor()
+  const field = page.getByRole('combobox', { name: 'Add filter' })
   await page.keyboard.press('f')
-  await page.getByRole('button', { name: 'Add metadata' }).press('Enter')
-  const key = page.getByLabel('Key 1', { exact: true })
-  await key.focus()
-  await page.keyboard.type('plan')
+  await page.keyboard.type('pla')
+  await page.getByRole('option', { name: /^plan is … ?[\d,]+$/ }).waitFor()
   await page.keyboard.press('Tab')
-  await page.waitForURL(/plan/)
-  await expect.poll(() => page.evaluate("document.activeElement?.getAttribute('aria-label')")).toBe('Comparison 1')
-  await page.keyboard.press('Tab')
+  expect(await field.inputValue()).toBe('plan is ')
+  await page.getByRole('option', { name: /^plan is basic ?\d+/ }).waitFor()
   await page.keyboard.type('gold')
   await page.keyboard.press('Enter')
   await page.waitForURL(/gold/)
-  expect(JSON.parse(new URL(page.url()).searchParams.get('filter') ?? '')).toEqual({
-    metadata: [{ key: 'plan', op: 'eq', value: 'gold' }],
+  expect(filterIn(page)).toEqual({ metadata: [{ key: 'plan', op: 'eq', value: 'gold' }] })
+  await page.keyboard.type('duration > 1 min')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/minDurationSeconds/)
+  await page.keyboard.type('not affected: asks for a person')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/not_affected/)
+  await page.keyboard.type('not direction: outbound')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/exclude/)
+  expect(filterIn(page)).toMatchObject({ minDurationSeconds: 60, exclude: { directions: ['outbound'] } })
+  await page.getByText(/except outbound$/).waitFor()
+  expect(await breaches(page)).toEqual([])
+  await page.getByRole('button', { name: 'Edit duration ≥ 1 min' }).press('Enter')
+  await page.getByRole('combobox', { name: 'Edit filter duration ≥ 1 min' }).fill('duration > 2 min')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/minDurationSeconds%22%3A120/)
+  await page.getByRole('button', { name: 'Exclude plan is gold' }).press('Enter')
+  await page.waitForURL((url) => filterIn(page).metadata === undefined && url.search.includes('gold'))
+  expect(filterIn(page).exclude).toEqual({
+    anyOf: [{ directions: ['outbound'] }, { metadata: [{ key: 'plan', op: 'eq', value: 'gold' }] }],
   })
+  await page.getByRole('button', { name: 'Remove not direction: outbound' }).press('Enter')
+  await page.getByText(/except where plan is “gold”$/).waitFor()
+  await page.reload()
+  await page.getByRole('button', { name: 'Edit not plan is gold' }).waitFor()
+})
+
+it('has alternatives, and searches while typing', async () => {
+  const page = await open('/conversations', 'viewer')
+  await page.getByRole('grid', { name: 'Conversations' }).getByRole('row').nth(5).waitFor()
+  await page.getByRole('combobox', { name: 'Add filter' }).fill('channel: chats')
+  await page.keyboard.press('Enter')
+  await page.keyboard.type('or channel: voicemail')
+  await page.keyboard.press('Enter')
+  await page.getByText(/either chats or voicemails$/).waitFor()
+  expect(filterIn(page)).toEqual({ anyOf: [{ channels: ['chat'] }, { channels: ['voicemail'] }] })
+  expect(await breaches(page)).toEqual([])
+  await page.getByRole('searchbox', { name: 'Search transcripts' }).pressSequentially('please')
+  await page.getByText(/mentioning “please”/).waitFor()
+  expect(filterIn(page).text).toBe('please')
+})
+
+it('filters on a narrow screen', async () => {
+  const page = await open('/conversations', 'viewer', { viewport: { width: 320, height: 640 } })
+  await page.getByRole('combobox', { name: 'Add filter' }).fill('chats')
+  await page.getByRole('option', { name: 'channel: chats' }).click()
+  await page.getByRole('button', { name: 'Edit channel: chats' }).waitFor()
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320)
+  expect(await breaches(page)).toEqual([])
 })
 
 it('scrolls to the row in the URL', async () => {
@@ -84,8 +134,9 @@ it('passes its filter to a new export', async () => {
 
 it('filters by a period that moves with the time, and passes its dates to an export', async () => {
   const page = await open('/conversations', 'viewer')
-  await page.getByRole('button', { name: 'Filter', exact: true }).click()
-  await page.getByLabel('Started', { exact: true }).selectOption('Last 30 days')
+  const field = page.getByRole('combobox', { name: 'Add filter' })
+  await field.fill('last 30 days')
+  await page.keyboard.press('Enter')
   await page.getByText('started in the last 30 days').waitFor()
   await page.reload()
   await page.getByText('started in the last 30 days').waitFor()
@@ -93,11 +144,11 @@ it('filters by a period that moves with the time, and passes its dates to an exp
   const from = await page.getByLabel('Started from').inputValue()
   expect(Math.round((Date.now() - Date.parse(from)) / 86_400_000)).toBe(30)
   await page.goBack()
-  await page.getByRole('button', { name: 'Filter', exact: true }).click()
-  await page.getByLabel('Started', { exact: true }).selectOption('Dates…')
-  await page.getByLabel('Started from').fill('2020-01-01T00:00')
+  await page.getByRole('button', { name: 'Edit started: last 30 days' }).click()
+  await page.getByRole('combobox', { name: 'Edit filter' }).fill('started: from 2020-01-01')
+  await page.keyboard.press('Enter')
   await page.getByText(/started since/).waitFor()
-  expect(await page.getByLabel('Started', { exact: true }).inputValue()).toBe('dates')
+  await page.getByRole('button', { name: 'Edit started: from 2020-01-01 00:00' }).waitFor()
 })
 
 it('saves a view, updates it, renames it, and deletes it', async () => {

@@ -5,7 +5,7 @@ import { answer, api } from '../api/client.ts'
 import { isNotFound } from '../api/fault.ts'
 import { useNames } from '../api/names.ts'
 import { useList } from '../api/queries.ts'
-import { FilterFields } from '../filters/filter-fields.tsx'
+import { FilterChips } from '../filters/filter-chips.tsx'
 import { NotFound } from '../layout/not-found.tsx'
 import { destinationsOptions } from '../settings/queries.ts'
 import { Button } from '../ui/button.tsx'
@@ -280,7 +280,7 @@ const Measured = (part: Part) => {
       {counts(draft.kind) && (
         <details>
           <summary>Filter conversations</summary>
-          <FilterFields filter={draft.filter} onChange={(filter) => change({ filter })} without={['since', 'until']} />
+          <FilterChips filter={draft.filter} onChange={(filter) => change({ filter })} without={['since', 'until']} />
         </details>
       )}
     </>

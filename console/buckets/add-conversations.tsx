@@ -5,7 +5,7 @@ import { queryClient } from '../api/queries.ts'
 import { useCount } from '../filters/count.ts'
 import type { Filter } from '../filters/filter.ts'
 import { FilterWords } from '../filters/filter-bar.tsx'
-import { FilterFields } from '../filters/filter-fields.tsx'
+import { FilterChips } from '../filters/filter-chips.tsx'
 import { formatCount, plural } from '../lib/format.ts'
 import { announce } from '../ui/announce.tsx'
 import { Button } from '../ui/button.tsx'
@@ -66,7 +66,7 @@ export const AddConversations = ({ bucket, onClose }: { bucket: Bucket; onClose:
           put.mutate()
         }}
       >
-        <FilterFields filter={filter} onChange={setFilter} without={['bucketId']} />
+        <FilterChips filter={filter} onChange={setFilter} without={['bucketId']} />
         <FilterWords filter={filter} />
         <div className={styles.amount}>
           <Field label="Number of conversations" hint="Adds the latest ones first, up to 1,000 at a time.">

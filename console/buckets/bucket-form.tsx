@@ -5,7 +5,7 @@ import { useNames } from '../api/names.ts'
 import { queryClient } from '../api/queries.ts'
 import type { Filter } from '../filters/filter.ts'
 import { FilterWords } from '../filters/filter-bar.tsx'
-import { FilterFields } from '../filters/filter-fields.tsx'
+import { FilterChips } from '../filters/filter-chips.tsx'
 import { announce } from '../ui/announce.tsx'
 import { Button } from '../ui/button.tsx'
 import { Chooser } from '../ui/chooser.tsx'
@@ -137,7 +137,7 @@ export const BucketForm = ({ bucket, onDone, onCancel }: BucketFormProps) => {
       {type !== 'static' && (
         <fieldset className={styles.filter}>
           <legend>{type === 'sampled' ? 'Sample from' : 'Filter'}</legend>
-          <FilterFields filter={filters} onChange={setFilters} without={['bucketId', 'since', 'until']} />
+          <FilterChips filter={filters} onChange={setFilters} without={['bucketId', 'since', 'until']} />
           <div className={styles.words}>
             <span>Matches now:</span> <FilterWords filter={filters} />
           </div>

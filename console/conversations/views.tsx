@@ -2,23 +2,21 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { Lock, MoreHorizontal, Star } from 'lucide-react'
+import { Lock, Star } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { answer, api } from '../api/client.ts'
 import { listOptions, queryClient, useList } from '../api/queries.ts'
 import type { Schemas } from '../api/schema.d.ts'
-import { useMay, useMe } from '../api/session.ts'
+import { useMay } from '../api/session.ts'
 import { announce } from '../ui/announce.tsx'
-import { Button, IconButton } from '../ui/button.tsx'
-import { Confirm } from '../ui/dialog.tsx'
+import { Button } from '../ui/button.tsx'
 import { lazy } from '../ui/lazy.tsx'
-import { Menu } from '../ui/menu.tsx'
 import { FaultNote } from '../ui/states.tsx'
 import type { ConversationsSearch, ListState } from './search.ts'
 import styles from './views.module.css'
 
 const SaveView = lazy(async () => (await import('./save-view.tsx')).SaveView)
-const RenameView = lazy(async () => (await import('./save-view.tsx')).RenameView)
+const ViewActions = lazy(async () => (await import('./view-actions.tsx')).ViewActions)
 
 export type View = Schemas['SavedView']
 
@@ -51,64 +49,6 @@ const searchOf = (view: View): ConversationsSearch => ({ view: view.id, ...state
 /** Shared ones first, then personal ones, each by name. */
 const inOrder = (views: View[]): View[] =>
   views.toSorted((a, b) => Number(b.shared) - Number(a.shared) || a.name.localeCompare(b.name))
-
-type Change = { shared: boolean } | { isDefault: boolean }
-
-const Ways = ({ view, onDeleted }: { view: View; onDeleted: () => void }) => {
-  const [open, setOpen] = useState<'rename' | 'delete'>()
-  const { member } = useMe()
-  const navigate = useNavigate()
-  const change = useMutation({
-    mutationFn: (body: Change) =>
-      answer(api.PATCH('/v1/saved-views/{id}', { params: { path: { id: view.id } }, body })),
-    onSuccess: refreshViews,
-  })
-  const close = () => setOpen(undefined)
-  const mayHide = !view.shared || view.createdByUserId === member.userId
-  return (
-    <>
-      <Menu
-        trigger={<IconButton label={`More actions for view ${view.name}`} icon={<MoreHorizontal />} />}
-        entries={[
-          {
-            label: view.isDefault ? 'Don’t open with this view' : 'Open with this view',
-            onSelect: () => change.mutate({ isDefault: !view.isDefault }),
-          },
-          { label: 'Rename…', onSelect: () => setOpen('rename') },
-          ...(mayHide
-            ? [
-                {
-                  label: view.shared ? 'Make personal' : 'Share with organization',
-                  onSelect: () => change.mutate({ shared: !view.shared }),
-                },
-              ]
-            : []),
-          {
-            label: 'Create alert…',
-            onSelect: () => void navigate({ to: '/alerts/rules/new', search: { filter: view.filter } }),
-          },
-          { label: 'Delete view…', onSelect: () => setOpen('delete'), danger: true },
-        ]}
-      />
-      {change.error && <FaultNote error={change.error} />}
-      {open === 'rename' && <RenameView view={view} onClose={close} />}
-      <Confirm
-        title={`Delete view “${view.name}”?`}
-        action="Delete view"
-        open={open === 'delete'}
-        onClose={close}
-        run={async () => {
-          await api.DELETE('/v1/saved-views/{id}', { params: { path: { id: view.id } } })
-          await refreshViews()
-          onDeleted()
-        }}
-      >
-        {view.shared ? 'This deletes the view for everyone in your organization. ' : 'This deletes your view. '}
-        Conversations are kept.
-      </Confirm>
-    </>
-  )
-}
 
 /** Opens the default view if the address asks for nothing. */
 const useDefaultView = (views: View[] | undefined, isPlain: boolean): void => {
@@ -175,7 +115,9 @@ export const Views = ({ state, view }: { state: ListState; view: string | undefi
               {chosen ? 'Save as new view' : 'Save view'}
             </Button>
           )}
-          {chosen && <Ways view={chosen} onDeleted={() => void navigate({ search: { ...state, view: allTab } })} />}
+          {chosen && (
+            <ViewActions view={chosen} onDeleted={() => void navigate({ search: { ...state, view: allTab } })} />
+          )}
         </div>
       )}
       {update.error && <FaultNote error={update.error} />}

@@ -1,15 +1,12 @@
-import { ListFilter, Search } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { Search } from 'lucide-react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { plural } from '../lib/format.ts'
 import { Button } from '../ui/button.tsx'
-import { useKeys } from '../ui/keys.tsx'
-import { lazy } from '../ui/lazy.tsx'
 import { FaultNote } from '../ui/states.tsx'
 import { useCount } from './count.ts'
 import type { Filter } from './filter.ts'
 import styles from './filter-bar.module.css'
-
-const FilterFields = lazy(async () => (await import('./filter-fields.tsx')).FilterFields)
+import { FilterChips } from './filter-chips.tsx'
 
 /** Describes a filter in words, with the number of conversations. */
 export const FilterWords = ({ filter }: { filter: Filter }) => {
@@ -36,40 +33,66 @@ type FilterBarProps = {
   children?: ReactNode
 }
 
-/** Shows the filter of a list: in words and as fields. */
+/** How long typing pauses before the list follows. */
+const pauseMs = 350
+
+/** A search for words, which the list follows as they are typed. */
+const SearchField = ({ text, onChange }: { text: string; onChange: (text: string) => void }) => {
+  const [typed, setTyped] = useState<string>()
+  const latest = useRef(onChange)
+  useEffect(() => {
+    latest.current = onChange
+  })
+  useEffect(() => {
+    if (typed === undefined) return
+    const timer = setTimeout(() => latest.current(typed.trim()), pauseMs)
+    return () => clearTimeout(timer)
+  }, [typed])
+  return (
+    <search>
+      <form
+        className={styles.search}
+        onSubmit={(event) => {
+          event.preventDefault()
+          onChange((typed ?? text).trim())
+          setTyped(undefined)
+        }}
+      >
+        <Search aria-hidden="true" />
+        <input
+          type="search"
+          aria-label="Search transcripts"
+          placeholder="Search transcripts…"
+          maxLength={500}
+          value={typed ?? text}
+          onChange={({ target }) => setTyped(target.value)}
+          onBlur={() => {
+            if (typed !== undefined && typed.trim() !== text) onChange(typed.trim())
+            setTyped(undefined)
+          }}
+        />
+      </form>
+    </search>
+  )
+}
+
+/** Shows the filter of a list: a search, chips, and the filter in words. */
 export const FilterBar = ({ filter, onChange, children }: FilterBarProps) => {
-  const [open, setOpen] = useState(false)
-  const [text, setText] = useState<string>()
+  const { text = '', ...others } = filter
   const isEmpty = Object.keys(filter).length === 0
-  useKeys({ f: { does: 'Show or hide filters', run: () => setOpen(!open) } })
+  const search = (said: string) => {
+    if (said !== text) onChange(said === '' ? others : { ...others, text: said })
+  }
   return (
     <div className={styles.bar}>
       <div className={styles.line}>
-        <search>
-          <form
-            className={styles.search}
-            onSubmit={(event) => {
-              event.preventDefault()
-              const { text: _, ...rest } = filter
-              const said = (text ?? filter.text ?? '').trim()
-              setText(undefined)
-              onChange(said === '' ? rest : { ...rest, text: said })
-            }}
-          >
-            <Search aria-hidden="true" />
-            <input
-              type="search"
-              aria-label="Search transcripts"
-              placeholder="Search transcripts…"
-              maxLength={500}
-              value={text ?? filter.text ?? ''}
-              onChange={({ target }) => setText(target.value)}
-            />
-          </form>
-        </search>
-        <Button aria-expanded={open} onClick={() => setOpen(!open)}>
-          <ListFilter aria-hidden="true" /> Filter
-        </Button>
+        <SearchField text={text} onChange={search} />
+        <FilterChips
+          filter={others}
+          onChange={(next) => onChange(text === '' ? next : { ...next, text })}
+          without={['text']}
+          hasKey
+        />
         {!isEmpty && (
           <Button look="quiet" onClick={() => onChange({})}>
             Clear
@@ -77,11 +100,6 @@ export const FilterBar = ({ filter, onChange, children }: FilterBarProps) => {
         )}
         {children}
       </div>
-      {open && (
-        <section className={styles.panel} aria-label="Filter">
-          <FilterFields filter={filter} onChange={onChange} />
-        </section>
-      )}
       <FilterWords filter={filter} />
     </div>
   )

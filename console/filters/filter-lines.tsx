@@ -1,26 +1,17 @@
-// Repeatable conditions: on monitor results and on metadata.
+// Repeatable conditions, such as those on metadata.
 
 import { Plus, X } from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import { useNames } from '../api/names.ts'
 import type { Schemas } from '../api/schema.d.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { Select } from '../ui/controls.tsx'
 import { type Filter, withField } from './filter.ts'
-import styles from './filter-fields.module.css'
+import styles from './filter-lines.module.css'
 import { operators, takesValue } from './operators.ts'
 import { Typed } from './typed.tsx'
 
 type Condition = Schemas['Condition']
-type MonitorCondition = Schemas['MonitorCondition']
 type LinesProps = { filter: Filter; onChange: (filter: Filter) => void }
-
-const results = [
-  { value: 'affected', label: 'affected' },
-  { value: 'not_affected', label: 'not affected' },
-  { value: 'unscored', label: 'unscored' },
-  { value: 'all', label: 'any result' },
-]
 
 /** Lays out one condition. */
 export const Line = ({ children }: { children: ReactNode }) => <div className={styles.line}>{children}</div>
@@ -47,60 +38,6 @@ export const Lines = ({
     </div>
   </fieldset>
 )
-
-/** Shows the conditions on monitor results, and whether all or any must match. */
-export const MonitorLines = ({ filter, onChange }: LinesProps) => {
-  const { options } = useNames('monitors')
-  const conditions = filter.monitors ?? []
-  const set = (next: MonitorCondition[]) => {
-    const changed = withField(filter, 'monitors', next)
-    onChange(next.length > 1 ? changed : withField(changed, 'match', undefined))
-  }
-  const change = (at: number, part: Partial<MonitorCondition>) =>
-    set(conditions.map((condition, index) => (index === at ? { ...condition, ...part } : condition)))
-  const unused = options.find(({ value }) => !conditions.some(({ id }) => id === value))
-  return (
-    <Lines
-      title="Monitor results"
-      add="Add monitor"
-      onAdd={() => unused && set([...conditions, { id: unused.value, result: 'affected' }])}
-    >
-      {conditions.map(({ id, result = 'all' }, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a condition stays the same if its monitor changes
-        <Line key={at}>
-          <Select
-            aria-label={`Monitor ${at + 1}`}
-            value={id}
-            options={options.some(({ value }) => value === id) ? options : [...options, { value: id, label: id }]}
-            onChange={({ target }) => change(at, { id: target.value })}
-          />
-          <Select
-            aria-label={`Result ${at + 1}`}
-            value={result}
-            options={results}
-            onChange={({ target }) => change(at, { result: target.value as NonNullable<MonitorCondition['result']> })}
-          />
-          <IconButton
-            label={`Remove monitor ${at + 1}`}
-            icon={<X />}
-            onClick={() => set(conditions.toSpliced(at, 1))}
-          />
-        </Line>
-      ))}
-      {conditions.length > 1 && (
-        <Select
-          aria-label="Match"
-          value={filter.match ?? 'all'}
-          options={[
-            { value: 'all', label: 'Match all' },
-            { value: 'any', label: 'Match any' },
-          ]}
-          onChange={({ target }) => onChange(withField(filter, 'match', target.value === 'any' ? 'any' : undefined))}
-        />
-      )}
-    </Lines>
-  )
-}
 
 /** Shows the conditions on metadata, which must all match. A condition without a key is only stored in the form. */
 export const MetadataLines = ({ filter, onChange }: LinesProps) => {

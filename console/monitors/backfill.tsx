@@ -13,7 +13,7 @@ import { FaultNote } from '../ui/states.tsx'
 import type { Monitor } from './queries.ts'
 import styles from './runs.module.css'
 
-const FilterFields = lazy(async () => (await import('../filters/filter-fields.tsx')).FilterFields)
+const FilterChips = lazy(async () => (await import('../filters/filter-chips.tsx')).FilterChips)
 
 type Estimate = Schemas['EvaluationEstimate']
 
@@ -117,7 +117,7 @@ export const Backfill = ({ monitor: { id, kind } }: { monitor: Monitor }) => {
         </Button>
       </div>
       {filtering && (
-        <FilterFields filter={filter} onChange={change(setFilter)} without={['since', 'until', 'statuses']} />
+        <FilterChips filter={filter} onChange={change(setFilter)} without={['since', 'until', 'statuses']} />
       )}
       {estimate.data && <EstimateWords estimate={estimate.data} kind={kind} />}
       {error && <FaultNote error={error} />}

@@ -13,7 +13,7 @@ import type { Scope } from './queries.ts'
 import { RuleReference } from './rule-reference.tsx'
 import type { Kind } from './search.ts'
 
-const FilterFields = lazy(async () => (await import('../filters/filter-fields.tsx')).FilterFields)
+const FilterChips = lazy(async () => (await import('../filters/filter-chips.tsx')).FilterChips)
 
 type DefinitionFieldsProps = { kind: Kind; problems: Issue[] }
 
@@ -106,7 +106,8 @@ export const DefinitionFields = ({ kind, problems }: DefinitionFieldsProps) => {
 /** The fields of a filter that a scope doesn't have. */
 const beyondScope: (keyof Filter)[] = [
   ...(['text', 'directions', 'statuses', 'since', 'until', 'minDurationSeconds', 'maxDurationSeconds'] as const),
-  ...(['customerId', 'reviewStatus', 'bucketId', 'monitors', 'match'] as const),
+  ...(['customerId', 'reviewStatus', 'bucketId', 'monitors', 'match', 'metrics', 'signals'] as const),
+  ...(['findingIds', 'anyOf', 'exclude'] as const),
 ]
 
 /** Shows the fields for the conversations that the monitor evaluates. */
@@ -117,7 +118,7 @@ export const ScopeFields = ({ scope, onChange }: { scope: Scope; onChange: (scop
       <legend>Scope</legend>
       {open ? (
         // A filter without these fields is a scope.
-        <FilterFields filter={scope} onChange={(filter) => onChange(filter as Scope)} without={beyondScope} />
+        <FilterChips filter={scope} onChange={(filter) => onChange(filter as Scope)} without={beyondScope} />
       ) : (
         <div>
           All conversations{' '}

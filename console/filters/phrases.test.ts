@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest'
+import { conditionsOf, filterOf, withCondition } from './conditions.ts'
+import type { Filter } from './filter.ts'
+import {
+  joinParts,
+  type Part,
+  parsePhrase,
+  sayPart,
+  splitPart,
+  suggest,
+  typedValue,
+  type Vocabulary,
+} from './phrases.ts'
+
+const words: Vocabulary = {
+  agents: [
+    { value: 'a1', label: 'Leo' },
+    { value: 'a2', label: 'Mia, the second' },
+  ],
+  agentGroups: [],
+  companies: [{ value: 'c1', label: 'Acme Dental' }],
+  buckets: [{ value: 'b1', label: 'Refunds' }],
+  monitors: [{ value: 'm1', label: 'Asks for a person' }],
+  timezone: 'Europe/Berlin',
+}
+
+const phrases: [string, Part][] = [
+  ['agent: Leo', { agentIds: ['a1'] }],
+  ['agent: Mia, the second', { agentIds: ['a2'] }],
+  ['company: Acme Dental', { companyIds: ['c1'] }],
+  ['channel: calls, chats', { channels: ['call', 'chat'] }],
+  ['direction: inbound', { directions: ['inbound'] }],
+  ['status: in progress', { statuses: ['in_progress'] }],
+  ['review: awaiting', { reviewStatus: 'pending' }],
+  ['bucket: Refunds', { bucketId: 'b1' }],
+  ['customer: c-4711', { customerId: 'c-4711' }],
+  ['affected: Asks for a person', { monitors: [{ id: 'm1', result: 'affected' }] }],
+  ['not affected: Asks for a person', { monitors: [{ id: 'm1', result: 'not_affected' }] }],
+  ['result: Asks for a person', { monitors: [{ id: 'm1', result: 'all' }] }],
+  ['duration ≥ 2 min', { minDurationSeconds: 120 }],
+  ['duration ≤ 90 s', { maxDurationSeconds: 90 }],
+  ['started: last 7 days', { period: { last: '7d', timezone: 'Europe/Berlin' } }],
+  ['started: from 2026-11-01 00:00', { since: '2026-10-31T23:00:00.000Z' }],
+  [
+    'started: from 2026-11-01 00:00 before 2026-11-02 08:30',
+    { since: '2026-10-31T23:00:00.000Z', until: '2026-11-02T07:30:00.000Z' },
+  ],
+  ['plan is gold', { metadata: [{ key: 'plan', op: 'eq', value: 'gold' }] }],
+  ['plan is not gold', { metadata: [{ key: 'plan', op: 'neq', value: 'gold' }] }],
+  ['seats is greater than 3', { metadata: [{ key: 'seats', op: 'gt', value: '3' }] }],
+  ['plan doesn’t exist', { metadata: [{ key: 'plan', op: 'is_not_set' }] }],
+  ['metric csat is less than 3', { metrics: [{ key: 'csat', op: 'lt', value: '3' }] }],
+  ['signal Longest silence is greater than 8000', { signals: [{ name: 'longestSilenceMs', op: 'gt', value: 8_000 }] }],
+  ['mentions late fee', { text: 'late fee' }],
+]
+
+describe('a phrase', () => {
+  it.each(phrases)('%s is read and said', (phrase, part) => {
+    expect(parsePhrase(phrase, words)).toEqual(part)
+    expect(sayPart(part, words)).toBe(phrase)
+  })
+
+  it.each([
+    ['duration > 2 min', { minDurationSeconds: 120 }],
+    ['DURATION<1.5h', { maxDurationSeconds: 5_400 }],
+    ['Affected: asks for a person', { monitors: [{ id: 'm1', result: 'affected' }] }],
+    ['seats >= 3', { metadata: [{ key: 'seats', op: 'gte', value: '3' }] }],
+    ['plan = gold', { metadata: [{ key: 'plan', op: 'eq', value: 'gold' }] }],
+    ['signal talkRatio < 0.5', { signals: [{ name: 'talkRatio', op: 'lt', value: 0.5 }] }],
+  ])('%s is read too', (phrase, part) => {
+    expect(parsePhrase(phrase, words)).toEqual(part)
+  })
+
+  it.each(['', 'refund', 'agent: Nobody', 'plan is', 'plan exists gold', 'signal mood > 1', 'started: someday'])(
+    '%j is none',
+    (phrase) => {
+      expect(parsePhrase(phrase, words)).toBeUndefined()
+    },
+  )
+})
+
+describe('conditions', () => {
+  it('are split and joined without a loss', () => {
+    const parts = phrases
+      .map(([, part]) => part)
+      .filter((part) => !part.since && !part.agentIds && part.monitors?.[0]?.result !== 'all')
+    const whole = joinParts(parts.filter((part) => part.metadata === undefined || part.metadata[0]?.op === 'eq'))
+    expect(joinParts(splitPart(whole))).toEqual(whole)
+  })
+
+  it('replace another time', () => {
+    expect(joinParts([{ since: '2026-11-01T00:00:00Z' }, { period: { last: '7d' } }])).toEqual({
+      period: { last: '7d' },
+    })
+  })
+
+  it.each<Filter>([
+    {},
+    { text: 'a', channels: ['call'] },
+    { exclude: { text: 'a' }, anyOf: [{ text: 'b' }, { text: 'c', channels: ['call'] }] },
+    { exclude: { anyOf: [{ text: 'a' }, { channels: ['chat'] }] } },
+    { exclude: { customerId: 'c', anyOf: [{ text: 'a' }, { text: 'b' }] } },
+  ])('of %j make the same filter', (filter) => {
+    expect(filterOf(conditionsOf(filter))).toEqual(filter)
+  })
+
+  it('are added as alternatives and exclusions', () => {
+    const one = withCondition(conditionsOf({ text: 'a' }), 'or', { channels: ['chat'] })
+    expect(filterOf(one)).toEqual({ anyOf: [{ text: 'a' }, { channels: ['chat'] }] })
+    const two = withCondition(withCondition(one, 'not', { customerId: 'c' }), 'not', { customerId: 'd' })
+    expect(filterOf(two).exclude).toEqual({ anyOf: [{ customerId: 'c' }, { customerId: 'd' }] })
+  })
+})
+
+describe('suggestions', () => {
+  const known = { keys: [{ text: 'plan', count: 9 }], values: [{ text: 'gold', count: 4 }] }
+  const texts = (typed: string, without: string[] = []) => suggest(typed, words, known, without).map(({ text }) => text)
+
+  it('contain the typed words', () => {
+    expect(texts('person')[0]).toBe('affected: Asks for a person')
+    expect(texts('leo')).toEqual(['agent: Leo', 'mentions leo'])
+    expect(texts('pl')).toContain('plan is ')
+    expect(texts('plan is ')).toContain('plan is gold')
+    expect(texts('duration > 2 min')[0]).toBe('duration ≥ 2 min')
+    expect(texts('')).toContain('agent: ')
+  })
+
+  it('leave out what the filter cannot have', () => {
+    expect(texts('leo', ['agentIds', 'text'])).toEqual([])
+    expect(texts('', ['monitors', 'text'])).not.toContain('affected: ')
+  })
+
+  it('complete a value of metadata', () => {
+    expect(typedValue('plan is go')).toEqual({ key: 'plan', start: 'go', begun: 'plan is' })
+    expect(typedValue('agent: is Leo')).toBeUndefined()
+  })
+})
