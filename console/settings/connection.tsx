@@ -16,6 +16,7 @@ import { Await, Empty, FaultNote } from '../ui/states.tsx'
 import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { ConnectionDialog, providerNames, SecretDialog } from './connection-dialog.tsx'
+import { ConnectionSteps } from './connection-steps.tsx'
 import { ConnectionSync } from './connection-sync.tsx'
 import { InspectButton, StateFilter, useStatusFilter, whyColumn } from './deliveries.tsx'
 import {
@@ -253,6 +254,9 @@ export const Connection = ({ id }: { id: string }) => {
           )
         }}
       </Await>
+      {query.data?.lastDeliveryAt === null && (
+        <ConnectionSteps provider={query.data.provider} address={location.origin + query.data.webhookPath} />
+      )}
       {query.data && isListed(query.data.provider) && <ConnectionSync id={id} isSet={query.data.sync !== null} />}
       <Deliveries id={id} />
     </>
