@@ -56,6 +56,24 @@ const makeOutside = async (monitor: string) => {
   return { integration, schedule }
 }
 
+/** The list with columns, a sort, and a filter of its own. */
+const listAddress = (monitor: string): string => {
+  const parts = {
+    filter: {
+      metadata: [{ key: 'plan', op: 'eq', value: 'gold' }],
+      minDurationSeconds: 60,
+      anyOf: [{ channels: ['call'] }, { monitors: [{ id: monitor, result: 'affected' }] }],
+      exclude: { directions: ['outbound'] },
+    },
+    columns: [
+      ...['channel', 'startedAt', 'agentId', 'affected', 'durationSeconds'],
+      ...[`result:${monitor}`, 'signal:responseLatencyMs.p95', 'metadata:plan', 'excerpt'],
+    ].map((name) => ({ key: name })),
+    sort: { by: 'durationSeconds', direction: 'desc' },
+  }
+  return new URLSearchParams(Object.entries(parts).map(([name, value]) => [name, JSON.stringify(value)])).toString()
+}
+
 /** Creates a destination, and a rule that fires as soon as it is checked. */
 const makeAlert = async (monitorId: string) => {
   const settings = { url: 'https://hooks.slack.com/services/T0000/B0000/abcdefghijklmnop' }
@@ -124,6 +142,7 @@ try {
   const pages: Record<string, string> = {
     overview: '/',
     conversations: `/conversations?open=${await idOf('/v1/conversations?limit=1')}`,
+    'conversations-filtered': `/conversations?${listAddress(monitor)}`,
     conversation: `/conversations/${telling}`,
     monitors: '/monitors',
     monitor: `/monitors/${monitor}`,

@@ -49,17 +49,17 @@ const Version = ({ agentId, id }: { agentId: string; id: string }) => {
   return data ? versionName(data) : null
 }
 
-const mostChips = 3
+const mostChips = 2
 
 /** The monitors that affect a conversation. */
 const Affected = ({ results, nameOf }: { results: Found['results']; nameOf: (id: string) => string }) => {
   if (results === null) return <span className={styles.soft}>Hidden until you submit your review</span>
   const affected = (results ?? []).filter(({ result }) => result === 'affected')
   return (
-    <span className={styles.chips}>
+    <span className={styles.chips} title={affected.map(({ monitorId }) => nameOf(monitorId)).join(', ')}>
       {affected.slice(0, mostChips).map(({ monitorId }) => (
         <Badge key={monitorId} tone="affected">
-          {nameOf(monitorId)}
+          <span className={styles.name}>{nameOf(monitorId)}</span>
         </Badge>
       ))}
       {affected.length > mostChips && <span className={styles.soft}>+{affected.length - mostChips}</span>}

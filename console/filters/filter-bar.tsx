@@ -17,7 +17,7 @@ export const FilterWords = ({ filter }: { filter: Filter }) => {
       {data ? (
         <>
           <strong>{plural(data.count, 'conversation')}</strong>{' '}
-          {Object.keys(filter).length > 0 && <span>{data.explanation}</span>}
+          {Object.keys(filter).length > 0 && <span>{data.explanation.replace(/^conversations, /, '')}</span>}
         </>
       ) : (
         'Counting…'

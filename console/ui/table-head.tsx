@@ -40,7 +40,7 @@ type HeadCellProps<T> = {
 
 export const HeadCell = <T,>({ column, arrange, onResizing }: HeadCellProps<T>) => {
   const { sort, onSort, onResize, onMove } = arrange
-  const { key, label, sortBy } = column
+  const { key, label, sortBy, numeric } = column
   const cell = useRef<HTMLDivElement>(null)
   const isSorted = sortBy !== undefined && sort.by === sortBy
   const Arrow = sort.direction === 'asc' ? ArrowUp : ArrowDown
@@ -65,7 +65,7 @@ export const HeadCell = <T,>({ column, arrange, onResizing }: HeadCellProps<T>) 
     // biome-ignore lint/a11y/noStaticElementInteractions: dragging has its keyboard equivalent in the dialog
     <div
       ref={cell}
-      className={styles.head}
+      className={numeric ? `${styles.head} ${styles.right}` : styles.head}
       draggable
       onDragStart={({ dataTransfer }) => dataTransfer.setData(dragType, key)}
       onDragOver={(event: DragEvent) => event.dataTransfer.types.includes(dragType) && event.preventDefault()}
