@@ -15,7 +15,7 @@ import { coverageOf, hasWholeHours, type Stored } from './hours/coverage.ts'
 import { findState, listChangedHours } from './hours/queries.ts'
 import { type ClosedPeriod, earlierPeriod, readPeriod, type Within } from './period.ts'
 import { type GroupSums, isStored, type Key, readInSnapshot, type Sums, sumMeasure } from './queries.ts'
-import { type AnalyticsQuery, mostGroups } from './query-schema.ts'
+import { type AnalyticsQuery, mostGroupsBy } from './query-schema.ts'
 import type { Analytics } from './schema.ts'
 
 const mostPeriods = 1_000
@@ -134,6 +134,7 @@ export const answerQuery = async (deps: AnswerDeps, org: OrgId, query: Analytics
   if (interval !== undefined) closed(within, 'an interval')
   const earlier = compareTo && earlierPeriod(compareTo, closed(within, 'compareTo'), { period, timezone })
   const kind = kindOf(measure)
+  const mostGroups = mostGroupsBy(groupBy)
 
   const boundsOf = (of: ClosedPeriod) =>
     interval && listPeriodBounds(db, { interval, timezone }, of, groupBy.length > 0 ? mostPeriodsOfGroups : mostPeriods)

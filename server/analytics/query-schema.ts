@@ -74,7 +74,14 @@ export const Measure = Type.Unsafe<Measure>({
   examples: [{ kind: 'volume' }],
 })
 
-export const mostGroups = 50
+const mostGroups = 50
+/** Every hour of a week. */
+const mostHours = 168
+
+const isOfTime = (name: string): boolean => name === 'hourOfDay' || name === 'weekday'
+
+/** Returns how many groups an answer has at most, not counting the others together. */
+export const mostGroupsBy = (groupBy: string[]): number => (groupBy.every(isOfTime) ? mostHours : mostGroups)
 
 const Group = Type.String({
   pattern: '^(agent|version|company|channel|direction|endReason|hourOfDay|weekday|metadata:[\\s\\S]+)$',

@@ -160,6 +160,18 @@ describe('volume', () => {
     expect(warnings).toEqual(['There are 53 groups. The 50 largest are shown, and the others together.'])
   })
 
+  it('shows every hour of the week', async () => {
+    await makeConversations(
+      server,
+      key,
+      Array.from({ length: 60 }, (_, at) => ({ startedAt: on(2 + Math.floor(at / 24), at % 24) })),
+    )
+    const body = { measure: { kind: 'volume' }, groupBy: ['weekday', 'hourOfDay'] }
+    const { groups, warnings } = await ask(body)
+    expect(groups).toHaveLength(60)
+    expect(warnings).toEqual([])
+  })
+
   it('only counts what the filter selects, and nothing of another organization', async () => {
     await makeConversations(server, key, [
       { startedAt: on(1), metadata: { plan: 'gold' } },

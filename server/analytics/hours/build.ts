@@ -1,5 +1,6 @@
 // Stores the sums of hours. A build reads one state of the database and deletes the notes of the changes in it.
 
+import { batchesOf } from '../../platform/batches.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { isOvertaken, violatedConstraint } from '../../platform/db/errors.ts'
 import type { Deps } from '../../platform/deps.ts'
@@ -7,23 +8,28 @@ import { hourMs, minuteMs } from '../../platform/durations.ts'
 import {
   allowLongStatements,
   countBuild,
+  countConversationsIn,
   deleteChanges,
   deleteHours,
   findHourBefore,
+  findHourOfMany,
   findState,
   hasManyChanges,
   insertHours,
   insertState,
   listChangedHours,
+  listCountedMonitors,
   listDifferingHours,
   listQuietHours,
   noteCheck,
+  type Subjects,
   thinChanges,
 } from './queries.ts'
 
 type BuildDeps = Pick<Deps, 'db' | 'clock' | 'log'>
 
 const hoursAtOnce = 24
+const manyConversations = 10_000
 /** An hour that still changes would be outdated at once. */
 const quietMs = 30_000
 const longestWaitMs = 15 * minuteMs
@@ -45,10 +51,30 @@ const inSnapshot = async <T>(db: Db, run: (trx: Db) => Promise<T>): Promise<T | 
   }
 }
 
+/** In one statement, they would take too long for a large organization. */
+const monitorsAtOnce = 5
+
+const listSubjects = async (trx: Db, org: OrgId): Promise<Subjects[]> => {
+  const monitors = await listCountedMonitors(trx, org)
+  return ['conversations', ...[...batchesOf(monitors, monitorsAtOnce)].map((monitorIds) => ({ monitorIds }))]
+}
+
 const rebuild = async (trx: Db, org: OrgId, hours: Date[]): Promise<void> => {
   await deleteChanges(trx, org, hours)
   await deleteHours(trx, org, hours)
-  await insertHours(trx, org, hours)
+  for (const subjects of await listSubjects(trx, org)) await insertHours(trx, org, hours, subjects)
+}
+
+/** Returns the first hours, until they have many conversations. */
+const fewEnough = async (trx: Db, org: OrgId, hours: Date[]): Promise<Date[]> => {
+  const counts = await countConversationsIn(trx, org, hours)
+  let conversations = 0
+  let taken = 0
+  while (taken < hours.length && conversations < manyConversations) {
+    conversations += counts[taken] ?? 0
+    taken += 1
+  }
+  return hours.slice(0, taken)
 }
 
 const hoursBetween = (from: Date, until: Date): Date[] =>
@@ -65,7 +91,8 @@ const buildEarlier = async (trx: Db, org: OrgId, builtSince: Date): Promise<void
   const latest = await findHourBefore(trx, org, builtSince)
   if (!latest) return void (await countBuild(trx, org, null))
   const until = new Date(latest.getTime() + hourMs)
-  const from = new Date(until.getTime() - hoursAtOnce * hourMs)
+  const many = await findHourOfMany(trx, org, until, manyConversations)
+  const from = new Date(Math.max(until.getTime() - hoursAtOnce * hourMs, many?.getTime() ?? Number.NEGATIVE_INFINITY))
   await countBuild(trx, org, from)
   await rebuild(trx, org, hoursBetween(from, until))
 }
@@ -85,7 +112,7 @@ export const buildNext = async ({ db, clock }: BuildDeps, org: OrgId): Promise<b
     })
     if (hours.length > 0) {
       await countBuild(trx, org)
-      await rebuild(trx, org, hours)
+      await rebuild(trx, org, await fewEnough(trx, org, hours))
       return true
     }
     if (builtSince === null) return false
@@ -106,6 +133,14 @@ export const thin = async ({ db }: Pick<Deps, 'db'>, org: OrgId): Promise<void> 
   })
 }
 
+const findDiffering = async (trx: Db, org: OrgId, hours: Date[]): Promise<Date[]> => {
+  const differing = new Map<number, Date>()
+  for (const subjects of await listSubjects(trx, org)) {
+    for (const hour of await listDifferingHours(trx, org, hours, subjects)) differing.set(hour.getTime(), hour)
+  }
+  return [...differing.values()]
+}
+
 /** Compares a day with its conversations and rebuilds what differs. Returns whether there is an earlier one. */
 export const checkDay = async ({ db, clock, log }: BuildDeps, org: OrgId): Promise<boolean> => {
   const checked = await inSnapshot(db, async (trx) => {
@@ -122,7 +157,7 @@ export const checkDay = async ({ db, clock, log }: BuildDeps, org: OrgId): Promi
     const hours = hoursBetween(from, until).filter(
       (hour) => (!state.builtSince || hour >= state.builtSince) && !changed.has(hour.getTime()),
     )
-    const differing = await listDifferingHours(trx, org, hours)
+    const differing = await findDiffering(trx, org, hours)
     await noteCheck(trx, org, { until: from, at: clock.now(), hours: hours.length, differing: differing.length })
     if (differing.length > 0) await rebuild(trx, org, differing)
     return { more: true, differing }

@@ -122,23 +122,39 @@ export const deleteHours = (trx: Db, org: OrgId, hours: Date[]) =>
 
 const dimensions = sql`agent_id, agent_version_id, company_id, channel, direction`
 
-/** In the conversations of some hours, the values of all subjects. */
-const valuesOf = (org: OrgId, hours: Date[]): RawBuilder<unknown> => {
+/** Selects what is measured of conversations themselves, or the results of some monitors. */
+export type Subjects = 'conversations' | { monitorIds: string[] }
+
+/** Selects the values of some subjects in the conversations of some hours. */
+const valuesOf = (org: OrgId, hours: Date[], subjects: Subjects): RawBuilder<unknown> => {
   const within = (at: RawBuilder<unknown>) => sql`${at} >= g.hour AND ${at} < g.hour + interval '1 hour'`
-  const monitors = sql`ARRAY(SELECT m.id FROM monitors m WHERE m.organization_id = ${org} AND m.deleted_at IS NULL)`
   const ofConversations = [
     sql`('duration', duration_seconds::float8)`,
     sql`('delay', extract(epoch FROM created_at - started_at)::float8)`,
     ...signalNames.map((name) => sql`(${`signal:${name}`}::text, (signals #>> ${signalPaths[name]}::text[])::float8)`),
   ]
   const dims = sql`s.agent_id, s.agent_version_id, s.company_id, s.channel, s.direction`
-  return sql`
+  const started = sql`
     WITH hours AS (SELECT h.hour FROM unnest(${hours}::timestamptz[]) AS h(hour)),
     started AS MATERIALIZED (
       SELECT g.hour, c.* FROM hours g CROSS JOIN LATERAL (
         SELECT id, started_at, created_at, duration_seconds, signals, ${dimensions} FROM conversations
         WHERE organization_id = ${org} AND ${within(sql`started_at`)}) c
-    ), newest AS (
+    )`
+  if (subjects === 'conversations') {
+    return sql`${started}
+    SELECT s.hour, 'volume' AS subject, false AS hit, NULL::float8 AS value, ${dims} FROM started s
+    UNION ALL
+    SELECT s.hour, v.subject, false, v.value, ${dims}
+    FROM started s CROSS JOIN LATERAL (VALUES ${sql.join(ofConversations)}) v(subject, value) WHERE v.value IS NOT NULL
+    UNION ALL
+    SELECT s.hour, 'metric:' || m.key, false, CASE jsonb_typeof(m.value) WHEN 'number' THEN m.value::float8
+      ELSE (m.value = 'true'::jsonb)::integer::float8 END, ${dims}
+    FROM started s JOIN customer_metrics m ON m.organization_id = ${org} AND m.conversation_id = s.id
+      AND jsonb_typeof(m.value) IN ('number', 'boolean')`
+  }
+  const monitors = sql`${subjects.monitorIds}::uuid[]`
+  return sql`${started}, newest AS (
       SELECT n.* FROM hours g CROSS JOIN LATERAL (
         SELECT DISTINCT ON (r.monitor_id, r.call_started_at, r.conversation_id)
           r.monitor_id, r.call_started_at, r.conversation_id, r.result, r.score
@@ -151,17 +167,7 @@ const valuesOf = (org: OrgId, hours: Date[]): RawBuilder<unknown> => {
         WHERE r.organization_id = ${org} AND r.monitor_id = ANY(${monitors}) AND ${within(sql`r.call_started_at`)}
           AND r.cost IS NOT NULL) p
     )
-    SELECT s.hour, 'volume' AS subject, false AS hit, NULL::float8 AS value, ${dims} FROM started s
-    UNION ALL
-    SELECT s.hour, v.subject, false, v.value, ${dims}
-    FROM started s CROSS JOIN LATERAL (VALUES ${sql.join(ofConversations)}) v(subject, value) WHERE v.value IS NOT NULL
-    UNION ALL
-    SELECT s.hour, 'metric:' || m.key, false, CASE jsonb_typeof(m.value) WHEN 'number' THEN m.value::float8
-      ELSE (m.value = 'true'::jsonb)::integer::float8 END, ${dims}
-    FROM started s JOIN customer_metrics m ON m.organization_id = ${org} AND m.conversation_id = s.id
-      AND jsonb_typeof(m.value) IN ('number', 'boolean')
-    UNION ALL
-    SELECT s.hour, 'rate:' || n.monitor_id, n.result = ${codes.affected}, NULL, ${dims}
+    SELECT s.hour, 'rate:' || n.monitor_id AS subject, n.result = ${codes.affected} AS hit, NULL::float8 AS value, ${dims}
     FROM newest n JOIN started s ON s.started_at = n.call_started_at AND s.id = n.conversation_id
     WHERE n.result IS NOT NULL
     UNION ALL
@@ -174,9 +180,9 @@ const valuesOf = (org: OrgId, hours: Date[]): RawBuilder<unknown> => {
 }
 
 /** The rows of `analytics_hours` of some hours, from their conversations. */
-const countHours = (org: OrgId, hours: Date[]): RawBuilder<unknown> => sql`
+const countHours = (org: OrgId, hours: Date[], subjects: Subjects): RawBuilder<unknown> => sql`
   WITH given AS MATERIALIZED (
-    SELECT v.*, CASE WHEN v.value IS NOT NULL THEN ${stepOf(sql`v.value`)} END AS step FROM (${valuesOf(org, hours)}) v
+    SELECT v.*, CASE WHEN v.value IS NOT NULL THEN ${stepOf(sql`v.value`)} END AS step FROM (${valuesOf(org, hours, subjects)}) v
   ), stepped AS (
     SELECT hour, subject, (7 - grouping(agent_id, company_id, channel))::smallint AS grain, ${dimensions}, step,
       count(*) AS count, count(*) FILTER (WHERE hit) AS hits, coalesce(sum(value), 0) AS sum,
@@ -197,23 +203,28 @@ const countHours = (org: OrgId, hours: Date[]): RawBuilder<unknown> => sql`
 
 const counted = sql`subject, grain, hour, number, ${dimensions}, count, hits, sum, squares, steps, counts`
 
-export const insertHours = (trx: Db, org: OrgId, hours: Date[]) =>
+export const insertHours = (trx: Db, org: OrgId, hours: Date[], subjects: Subjects) =>
   sql`
     INSERT INTO analytics_hours (organization_id, ${counted})
-    SELECT ${org}::uuid, ${counted} FROM (${countHours(org, hours)}) h
+    SELECT ${org}::uuid, ${counted} FROM (${countHours(org, hours, subjects)}) h
     ORDER BY hour, subject, grain, number ${sql.raw(plannedEachTime)}`.execute(trx)
 
 /**
  * Compares the stored sums of hours without notes with their conversations, and returns those that differ. The order in
  * which values are added changes the last digits of a sum.
  */
-export const listDifferingHours = async (trx: Db, org: OrgId, hours: Date[]): Promise<Date[]> => {
+export const listDifferingHours = async (trx: Db, org: OrgId, hours: Date[], subjects: Subjects): Promise<Date[]> => {
+  const isCompared =
+    subjects === 'conversations'
+      ? sql`split_part(subject, ':', 1) NOT IN ('rate', 'score', 'cost')`
+      : sql`split_part(subject, ':', 1) IN ('rate', 'score', 'cost')
+          AND split_part(subject, ':', 2)::uuid = ANY(${subjects.monitorIds}::uuid[])`
   const compared = sql`subject, grain, hour, number, ${dimensions}, count, hits, sum, steps, counts::integer[] AS counts`
   const { rows } = await sql<{ hour: Date }>`
     SELECT DISTINCT d.hour FROM (
       SELECT coalesce(a.hour, b.hour) AS hour
-      FROM (SELECT ${compared} FROM analytics_hours WHERE organization_id = ${org} AND hour = ANY(${hours}::timestamptz[])) a
-      FULL JOIN (SELECT ${compared} FROM (${countHours(org, hours)}) c) b
+      FROM (SELECT ${compared} FROM analytics_hours WHERE organization_id = ${org} AND hour = ANY(${hours}::timestamptz[]) AND ${isCompared}) a
+      FULL JOIN (SELECT ${compared} FROM (${countHours(org, hours, subjects)}) c) b
         ON a.subject = b.subject AND a.grain = b.grain AND a.hour = b.hour AND a.number = b.number
       WHERE (a.agent_id, a.agent_version_id, a.company_id, a.channel, a.direction, a.count, a.hits, a.steps, a.counts)
           IS DISTINCT FROM
@@ -252,4 +263,34 @@ export const countChanges = async (db: Db, org: OrgId): Promise<{ hours: number;
     SELECT count(DISTINCT hour) AS hours, min(at) AS "waitingSince" FROM analytics_changes
     WHERE organization_id = ${org}`.execute(db)
   return rows[0] ?? { hours: 0, waitingSince: null }
+}
+
+/** Lists the monitors whose results are counted. */
+export const listCountedMonitors = async (trx: Db, org: OrgId): Promise<string[]> => {
+  const monitors = await trx
+    .selectFrom('monitors')
+    .select('id')
+    .where('organization_id', '=', org)
+    .where('deleted_at', 'is', null)
+    .orderBy('id')
+    .execute()
+  return monitors.map(({ id }) => id)
+}
+
+/** Returns the hour of the conversation that has this many after it before then, if there are so many. */
+export const findHourOfMany = async (trx: Db, org: OrgId, before: Date, many: number): Promise<Date | undefined> => {
+  const { rows } = await sql<{ hour: Date }>`
+    SELECT date_trunc('hour', c.started_at, 'UTC') AS hour FROM conversations c
+    WHERE c.organization_id = ${org} AND c.started_at < ${before}::timestamptz
+    ORDER BY c.started_at DESC LIMIT 1 OFFSET ${many}`.execute(trx)
+  return rows[0]?.hour
+}
+
+/** Counts the conversations of each of these hours. */
+export const countConversationsIn = async (trx: Db, org: OrgId, hours: Date[]): Promise<number[]> => {
+  const { rows } = await sql<{ count: number }>`
+    SELECT (SELECT count(*) FROM conversations c WHERE c.organization_id = ${org}
+      AND c.started_at >= h.hour AND c.started_at < h.hour + interval '1 hour') AS count
+    FROM unnest(${hours}::timestamptz[]) WITH ORDINALITY AS h(hour, at) ORDER BY h.at`.execute(trx)
+  return rows.map(({ count }) => count)
 }
