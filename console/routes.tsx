@@ -7,6 +7,7 @@ import { api } from './api/client.ts'
 import { Fault } from './api/fault.ts'
 import { queryClient } from './api/queries.ts'
 import { meOptions } from './api/session.ts'
+import { readBoardSearch } from './boards/search.ts'
 import { readBucketSearch, readBucketsSearch } from './buckets/search.ts'
 import { readConversationSearch, readConversationsSearch } from './conversations/search.ts'
 import { readExperimentSearch } from './experiments/search.ts'
@@ -111,6 +112,16 @@ const conversation = createRoute({
   path: '/conversations/$id',
   validateSearch: readConversationSearch,
   component: lazyRouteComponent(() => import('./conversations/conversation.tsx'), 'Conversation'),
+})
+const boards = page(
+  '/boards',
+  lazyRouteComponent(() => import('./boards/boards.tsx'), 'Boards'),
+)
+const board = createRoute({
+  getParentRoute: () => app,
+  path: '/boards/$id',
+  validateSearch: readBoardSearch,
+  component: lazyRouteComponent(() => import('./boards/board.tsx'), 'Board'),
 })
 const monitors = page(
   '/monitors',
@@ -284,6 +295,8 @@ const routeTree = root.addChildren([
     start,
     conversations,
     conversation,
+    boards,
+    board,
     monitors,
     newMonitor,
     monitor,

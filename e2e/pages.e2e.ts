@@ -19,6 +19,8 @@ const pages = [
   '/',
   '/conversations',
   `/conversations/${(await conversationIds(1))[0]}`,
+  '/boards',
+  ...(await ask<{ builtIn: { id: string }[] }>('GET', '/v1/boards')).builtIn.map(({ id }) => `/boards/${id}`),
   '/monitors',
   '/monitors/new',
   `/monitors/${await oldestOf('/v1/monitors')}`,

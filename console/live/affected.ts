@@ -24,6 +24,7 @@ const affected: Record<string, Affected[]> = {
   conversations: [
     once(1, 'conversations', own),
     once(sumSeconds, 'conversations', 'count'),
+    once(sumSeconds, 'analytics'),
     once(sumSeconds, 'conversations', 'newest'),
     once(1, 'first-run'),
     once(10, 'integrations', any, 'deliveries'),
@@ -31,6 +32,7 @@ const affected: Record<string, Affected[]> = {
   results: [
     once(1, 'conversations', own, 'results'),
     once(sumSeconds, 'conversations', 'count'),
+    once(sumSeconds, 'analytics'),
     once(sumSeconds, 'monitors', any, 'trend'),
     once(sumSeconds, 'monitors', any, 'results'),
   ],

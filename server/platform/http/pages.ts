@@ -37,6 +37,7 @@ const publicSections = ['confirm-address', 'invitations', 'outside', 'sign-in', 
 const sections = [
   'agents',
   'alerts',
+  'boards',
   'buckets',
   'companies',
   'conversations',

@@ -1,0 +1,37 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Page } from '../ui/page.tsx'
+import { Await } from '../ui/states.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+import { type Board, boardsOptions } from './queries.ts'
+
+const columns: Column<Board>[] = [
+  {
+    key: 'name',
+    label: 'Board',
+    cell: ({ id, name }) => (
+      <Link to="/boards/$id" params={{ id }}>
+        {name}
+      </Link>
+    ),
+  },
+  { key: 'description', label: 'Description', from: 480, cell: ({ description }) => description },
+  { key: 'charts', label: 'Charts', numeric: true, cell: ({ charts }) => charts.length },
+  {
+    key: 'updated',
+    label: 'Updated',
+    from: 720,
+    cell: ({ updatedAt }) => (updatedAt ? <Time at={updatedAt} ago /> : 'Built in'),
+  },
+]
+
+export const Boards = () => (
+  <Page title="Boards" context="Charts of your conversations, shared in your organization">
+    <Await query={useQuery(boardsOptions)} lines={8}>
+      {({ data, builtIn }) => (
+        <Table label="Boards" columns={columns} rows={[...data, ...builtIn]} idOf={({ id }) => id} />
+      )}
+    </Await>
+  </Page>
+)

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest'
+import { formatOf, nameOf, toCsv } from './values.ts'
+
+it('writes each measure in its unit', () => {
+  expect(formatOf({ kind: 'rate', monitorId: '' })(0.125)).toBe('12.5%')
+  expect(formatOf({ kind: 'duration', statistic: 'p50' })(92)).toBe('1 m 32 s')
+  expect(formatOf({ kind: 'signal', signal: 'responseLatencyMs.p95', statistic: 'p95' })(840)).toBe('840 ms')
+  expect(formatOf({ kind: 'signal', signal: 'talkRatio', statistic: 'mean' })(0.4)).toBe('0.4')
+  expect(nameOf({ kind: 'duration', statistic: 'p50' })).toBe('Median')
+})
+
+it('quotes cells, and keeps spreadsheets from running them', () => {
+  expect(
+    toCsv([
+      ['a,b', 1.5, null],
+      ['say "hi"', -2, '=1+1'],
+    ]),
+  ).toBe('"a,b",1.5,\r\n"say ""hi""",-2,\'=1+1')
+})
