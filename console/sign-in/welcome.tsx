@@ -53,6 +53,15 @@ const EmailField = ({ email, setsEmail }: Pick<Offer, 'email' | 'setsEmail'>) =>
     </>
   )
 
+/** Returns whether there is nothing to see yet. If it can't be found out, the overview is shown. */
+const isEmpty = async (): Promise<boolean> => {
+  const search = api.POST('/v1/conversations/search', { body: { filter: {}, limit: 1 } })
+  return answer(search).then(
+    ({ data }) => data.length === 0,
+    () => false,
+  )
+}
+
 const Joining = ({
   token,
   offer: { email, organization, setsPassword, setsEmail },
@@ -86,7 +95,7 @@ const Joining = ({
     }
     queryClient.clear()
     // The token has been used, so it is removed from the browser's history.
-    await navigate({ to: choosesPassword ? '/start' : '/', replace: true })
+    await navigate({ to: (await isEmpty()) ? '/start' : '/', replace: true })
   }
   return (
     <CardPage title={`Welcome to ${organization}`}>
