@@ -2,6 +2,7 @@ import { Ajv, type Schema, type ValidateFunction } from 'ajv'
 import type { DataValidationCxt } from 'ajv/dist/types/index.js'
 import addFormats from 'ajv-formats'
 import { hourMs, minuteMs } from './durations.ts'
+import { asAjvValidator } from './fastify-internals.ts'
 
 /** The validator of the whole service, for requests and everything else with a schema. */
 
@@ -86,9 +87,6 @@ const isLarge = (value: unknown): boolean => {
   return left <= 0
 }
 
-/** Fastify calls this library's validators in a special way, and recognizes them by this property. */
-const knownByFastify = { schemaEnv: {} }
-
 /**
  * Returns a validator that is compiled when it is first used, because a service rarely or never uses most of its
  * schemas.
@@ -102,7 +100,7 @@ export const compileLater = <T = unknown>(compile: () => ValidateFunction<T>): V
     return fits
   }
   check.errors = undefined as ValidateFunction<T>['errors']
-  return Object.assign(check, knownByFastify) as unknown as ValidateFunction<T>
+  return asAjvValidator<T>(check)
 }
 
 /** Returns a validator that finds all errors, or only the first one in a very large value. */
@@ -119,5 +117,5 @@ export const compileStrict = <T = unknown>(schema: Schema): ValidateFunction<T> 
     return false
   }
   check.errors = findFirst.errors
-  return Object.assign(check, knownByFastify) as unknown as ValidateFunction<T>
+  return asAjvValidator<T>(check)
 }

@@ -2,6 +2,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv'
 import fastJsonStringify from 'fast-json-stringify'
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify'
 import { ApiError, type Issue } from '../errors.ts'
+import { asAjvValidator } from '../fastify-internals.ts'
 import { coercing, compileLater, compileStrict } from '../json-schema.ts'
 import type { JsonSchema } from './examples.ts'
 
@@ -110,7 +111,7 @@ const compileQuery = (schema: JsonSchema): ValidateFunction => {
     return fits
   }
   check.errors = validate.errors
-  return Object.assign(check, { schemaEnv: validate.schemaEnv }) as unknown as ValidateFunction
+  return asAjvValidator(check)
 }
 
 export const addValidation = (app: FastifyInstance): void => {
