@@ -27,10 +27,10 @@ import {
 
 /** The checks of an organization's health. Each gives its result in one sentence. */
 
-export const statuses = ['ok', 'degraded', 'failing'] as const
-export type Status = (typeof statuses)[number]
+export const healthStatuses = ['ok', 'degraded', 'failing'] as const
+export type HealthStatus = (typeof healthStatuses)[number]
 
-export type Check = { name: string; status: Status; message: string; since: Date | null; details: object[] }
+export type Check = { name: string; status: HealthStatus; message: string; since: Date | null; details: object[] }
 
 const count = (items: number, one: string): string => `${items.toLocaleString('en')} ${one}${items === 1 ? '' : 's'}`
 
@@ -235,14 +235,14 @@ const checkAnalytics = async (db: Db, org: OrgId, now: Date): Promise<Check> => 
     const message = 'Sums have not been updated for an hour. Charts are right, but take longer.'
     return { ...common, status: 'degraded', message, since: waitingSince }
   }
-  return { ...common, status: 'ok', message: 'Charts read stored sums, which equal their conversations.' }
+  return { ...common, status: 'ok', message: 'Charts read stored sums, and the sums match their conversations.' }
 }
 
-export type OrganizationHealth = { status: Status; checks: Check[] }
+export type OrganizationHealth = { status: HealthStatus; checks: Check[] }
 
 const inAll = (checks: Check[]): OrganizationHealth => {
-  const worst = Math.max(...checks.map(({ status }) => statuses.indexOf(status)))
-  return { status: statuses[worst] ?? 'ok', checks }
+  const worst = Math.max(...checks.map(({ status }) => healthStatuses.indexOf(status)))
+  return { status: healthStatuses[worst] ?? 'ok', checks }
 }
 
 const resultChecks = async (db: Db, org: OrgId, now: Date): Promise<Check[]> => [

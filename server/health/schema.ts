@@ -1,16 +1,16 @@
 import Type from 'typebox'
 import { Choice, Closed, Nullable, Timestamp } from '../platform/http/schemas.ts'
-import { type Check, statuses } from './checks.ts'
+import { type Check, healthStatuses } from './checks.ts'
 
-const Status = Choice(statuses)
+const HealthStatus = Choice(healthStatuses)
 
 export const Health = Closed(
   {
-    status: { ...Status, description: 'The worst status of all checks.' },
+    status: { ...HealthStatus, description: 'The worst status of all checks.' },
     checks: Type.Array(
       Closed({
         name: Type.String({ examples: ['evaluations'] }),
-        status: Status,
+        status: HealthStatus,
         message: Type.String({ examples: ['No evaluation failed in the last day.'] }),
         since: Nullable(Timestamp),
         details: Type.Unsafe<Check['details']>({
