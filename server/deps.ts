@@ -25,7 +25,7 @@ import { openThreads } from './platform/threads/threads.ts'
 import { openReactions, providers } from './reactions.ts'
 import { listBlindReviewers } from './reviews/queries.ts'
 import { type Attempts, openAttempts } from './sign-in/attempts/attempts.ts'
-import { openStreams, type Streams } from './stream/hub.ts'
+import { openStreams, type Streams } from './stream/send-events.ts'
 
 /** Names the connection for notifications. `server/health` reads from it which processes run, and in which version. */
 const noticesName = (applicationName: string, { roles }: Config): string =>

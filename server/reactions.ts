@@ -27,7 +27,7 @@ import {
   notifyOfIncident,
   notifyReviewers,
 } from './notifications/events.ts'
-import { clearOwnerWhoLeft, removeDestinationOfRoutes } from './ownership-rules/route.ts'
+import { clearOwnerWhoLeft, removeDestinationOfRoutes } from './ownership-rules/match-rule.ts'
 import type { Db, OrgId } from './platform/db/database.ts'
 import type { Deps } from './platform/deps.ts'
 import type { Events, Reactions } from './platform/reactions.ts'

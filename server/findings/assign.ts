@@ -1,5 +1,5 @@
+import { findRoute } from '../ownership-rules/match-rule.ts'
 import { findInvolved } from '../ownership-rules/queries.ts'
-import { findRoute } from '../ownership-rules/route.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { updateFinding } from './queries.ts'

@@ -8,7 +8,7 @@ import { systemClock } from '../platform/clock.ts'
 import { loadConfig } from '../platform/config.ts'
 import type { Actor } from '../platform/identity/actor.ts'
 import { newId, orgIdOf } from '../platform/ids.ts'
-import { openStreams } from './hub.ts'
+import { openStreams } from './send-events.ts'
 
 const org = orgIdOf(newId())
 const actor: Actor = {
