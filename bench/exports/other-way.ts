@@ -2,7 +2,7 @@
 
 import pg from 'pg'
 import { connect } from '../../server/exports/generation/connect.ts'
-import type { Plan } from '../../server/exports/generation/plan.ts'
+import type { Plan } from '../../server/exports/generation/order.ts'
 import { openReading } from '../../server/exports/generation/read.ts'
 import { type BaselineExport, callByCall, throughCursor, throughExceljs } from './baselines.ts'
 

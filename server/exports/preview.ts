@@ -5,8 +5,8 @@ import type { Deps } from '../platform/deps.ts'
 import { ApiError } from '../platform/errors.ts'
 import type { Configuration } from './configuration.ts'
 import { connect } from './generation/connect.ts'
+import { makePlan } from './generation/generate.ts'
 import { maxCalls } from './generation/order.ts'
-import { makePlan } from './generation/plan.ts'
 import { openReading } from './generation/read.ts'
 import { columnNames } from './layout.ts'
 import { makeCallOrder } from './make-order.ts'
@@ -84,7 +84,7 @@ const readPreview = async (deps: Deps, org: OrgId, config: Configuration) => {
   }
 }
 
-/** Runs only a few previews at a time, because each occupies a connection and its count can take the database long. */
+/** Runs only a few previews at a time, because each occupies a connection and counting can take long. */
 export const openPreviews = (deps: Deps) => {
   let free = atOnce
   const waiting: (() => void)[] = []

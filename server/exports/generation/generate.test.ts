@@ -14,9 +14,8 @@ import { drawing } from '../../../test/support/exports/random.ts'
 import { drawOrder, makeCalls, parseCsv } from '../../../test/support/exports/random-calls.ts'
 import { parseFilter } from '../../filters/filter.ts'
 import { newId, orgIdOf } from '../../platform/ids.ts'
-import { generate, type Order } from './generate.ts'
+import { generate, makePlan, type Order } from './generate.ts'
 import type { GeneratorMessage, GeneratorTask } from './messages.ts'
-import { makePlan } from './plan.ts'
 
 const server = await testServer()
 const { deps } = server

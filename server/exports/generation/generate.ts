@@ -3,10 +3,11 @@ import { once } from 'node:events'
 import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { type Selection, selectedStatement } from '../../filters/queries.ts'
+import type { Db } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { errorOf, type GeneratorMessage, type GeneratorTask } from './messages.ts'
-import { type Generated, type ObservationOrder, type Order, TooManyCalls } from './order.ts'
-import { makePlan } from './plan.ts'
+import { type Generated, type ObservationOrder, type Order, type Plan, TooManyCalls } from './order.ts'
 import type { ReadLimits } from './read.ts'
 
 export { type Generated, type ObservationOrder, type Order, TooManyCalls }
@@ -29,6 +30,19 @@ type Options = {
   /** Receives the number of rows written so far. */
   onProgress: (rows: number) => void
   limits?: Partial<ReadLimits>
+}
+
+/** Compiles the queries, because the generating process does not load the query builder. */
+export const makePlan = (db: Db, order: Order | ObservationOrder): Plan => {
+  if ('experimentId' in order) return order
+  const { since: _since, until: _until, ...conditions } = order.selection
+  const asking = order.monitors.filter(({ result }) => result !== 'all')
+  if (asking.length === 0 && Object.keys(conditions).length === 0) return order
+  const selection: Selection = {
+    ...order.selection,
+    ...(asking.length > 0 && { monitors: asking, match: order.match }),
+  }
+  return { ...order, statement: selectedStatement(db, order.org, selection, order.versionScope) }
 }
 
 /**

@@ -3,8 +3,7 @@
 import type { BlobOptions } from '../../platform/blobs/blobs.ts'
 import { ApiError, type ErrorDetails, type ErrorKind } from '../../platform/errors.ts'
 import type { Connections } from './connect.ts'
-import { type Generated, TooManyCalls } from './order.ts'
-import type { Plan } from './plan.ts'
+import { type Generated, type Plan, TooManyCalls } from './order.ts'
 import type { ReadLimits } from './read.ts'
 
 export type GeneratorTask = {

@@ -29,6 +29,13 @@ export type ObservationOrder = FileOrder & {
   outcomes: { id: string; name: string; version: number }[]
 }
 
+/**
+ * An order with the statement that finds its calls. Without one, the order includes all calls of its period. The plan
+ * is sent as JSON.
+ */
+export type CallPlan = Order & { statement?: { text: string; values: unknown[] } }
+export type Plan = CallPlan | ObservationOrder
+
 /** `sha256` is in base64, as `Repr-Digest` requires. */
 export type Generated = { rows: number; bytes: number; sha256: string }
 

@@ -8,8 +8,8 @@ import { countSelected } from '../../filters/queries.ts'
 import { csv } from '../formats/csv.ts'
 import { columnNames } from '../layout.ts'
 import { connect } from './connect.ts'
+import { makePlan } from './generate.ts'
 import type { Order } from './order.ts'
-import { makePlan } from './plan.ts'
 import { openReading } from './read.ts'
 
 /**

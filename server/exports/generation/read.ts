@@ -1,9 +1,8 @@
 import type { Snapshot } from '../../platform/db/snapshot.ts'
 import type { Layout } from '../layout.ts'
 import type { Slice } from '../slice.ts'
-import { TooManyCalls } from './order.ts'
+import { type Plan, TooManyCalls } from './order.ts'
 import { type CallPage, copyRows, positionOf } from './page.ts'
-import type { Plan } from './plan.ts'
 import {
   type CallPosition,
   copyResultsAmong,

@@ -73,7 +73,7 @@ export const collectResults = (page: CallPage, monitors: MeasuredMonitor[], opti
   const begin = (view: DataView, at: number) => {
     const column = known.findIndex((monitor) => isOf(monitor, view, at))
     const monitor = monitors[column]
-    if (!monitor) throw new Error('A result of another monitor came')
+    if (!monitor) throw new Error('The results contain another monitor')
     current = known[column] ?? current
     first = column * rows
     only = monitor.version

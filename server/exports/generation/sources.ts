@@ -2,9 +2,8 @@
 
 import type { Snapshot, TakeTuple } from '../../platform/db/snapshot.ts'
 import { cellsOfCalls, cellsOfObservations, type Layout, slugsOf, tupleTypes } from '../layout.ts'
-import { maxCalls, maxObserved, type ObservationOrder } from './order.ts'
+import { type CallPlan, maxCalls, maxObserved, type ObservationOrder, type Plan } from './order.ts'
 import { type CallPage, collectCalls, positionOf } from './page.ts'
-import type { CallPlan, Plan } from './plan.ts'
 import {
   type CallPosition,
   copyCalls,
