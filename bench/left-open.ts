@@ -1,5 +1,5 @@
-// Whether pages of the console that are left open keep their size: the overview, the list of conversations, a monitor,
-// and the alerts stay open in one browser while as many conversations arrive as on a busy day.
+// Measures whether pages of the console grow while they are left open: the overview, the list of conversations, a
+// monitor, and the alerts stay open in one browser while as many conversations arrive as on a busy day.
 // npm run bench -- left-open [CONVERSATIONS]
 
 import { randomUUID } from 'node:crypto'
@@ -15,7 +15,7 @@ import { failedCount, judge, print } from './report.ts'
 
 const arrivals = Number(process.argv[2] ?? 20_000)
 const readings = 10
-/** Each is a request of its own, so each is a change of its own. */
+/** Sends each conversation in a separate request, so that each is a separate change. */
 const perSecond = 50
 
 type Open = { name: string; session: CDPSession }

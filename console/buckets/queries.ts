@@ -7,7 +7,7 @@ import type { Schemas } from '../api/schema.d.ts'
 export type Bucket = Schemas['Bucket']
 export type BucketState = Schemas['BucketConversation']['status']
 
-/** All buckets, of which there are at most 100. */
+/** Requests all buckets. There are at most 100. */
 export const bucketsOptions = queryOptions({
   queryKey: ['buckets', 'all'],
   queryFn: async ({ signal }) =>

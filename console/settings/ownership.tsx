@@ -111,7 +111,7 @@ export const Ownership = () => {
   return (
     <Section
       title="Ownership"
-      context="Who is in charge of new findings and incidents. The first matching rule decides"
+      context="Choose who is in charge of new findings and incidents. The first matching rule decides."
       actions={list.rows?.length !== 0 && add}
     >
       <ListTable

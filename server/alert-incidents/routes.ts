@@ -163,7 +163,7 @@ export const alertIncidents = (app: App, deps: Deps): void => {
         tags,
         operationId: 'createAlertIncidentComment',
         summary: 'Comment on an alert incident',
-        description: 'An incident can have 1,000 comments.',
+        description: 'An incident can have at most 1,000 comments.',
         params: IdParams,
         querystring: NoQuery,
         body: IncidentCommentWrite,
@@ -176,7 +176,7 @@ export const alertIncidents = (app: App, deps: Deps): void => {
       const comment = await db.transaction().execute(async (trx) => {
         const incident = await lockIncident(trx, actor.org, params.id)
         if ((await countIncidentComments(trx, actor.org, incident.id)) >= mostComments) {
-          throw new ApiError('conflict', 'An incident can have 1,000 comments.')
+          throw new ApiError('conflict', 'An incident can have at most 1,000 comments.')
         }
         const id = newId()
         const event = { id, incidentId: incident.id, kind: 'commented', userId: actor.userId, body } as const

@@ -19,7 +19,7 @@ import { type AnalyticsQuery, mostGroupsBy } from './query-schema.ts'
 import type { Analytics } from './schema.ts'
 
 const mostPeriods = 1_000
-/** With groups, of which each has a series. */
+/** The limit of a query with groups, because each group has a series. */
 const mostPeriodsOfGroups = 400
 
 type AnswerDeps = Pick<Deps, 'db' | 'replica' | 'clock'>

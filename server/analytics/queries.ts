@@ -317,7 +317,7 @@ const storedSums = (db: Db, org: OrgId, request: Request, { since, until, except
 /** The 0.975 quantile of the normal distribution. */
 const z = 1.959963984540054
 
-/** As text without a null: nothing, or `=` and the value. */
+/** Encodes the value as text that is never null: empty for null, otherwise `=` and the value. */
 const encoded = (key: RawBuilder<unknown>) => sql`CASE WHEN ${key} IS NULL THEN '' ELSE '=' || (${key})::text END`
 const encode = (value: string | null | undefined): string => (value === null ? '' : `=${value ?? ''}`)
 const decode = (text: string): string | null => (text === '' ? null : text.slice(1))

@@ -65,7 +65,7 @@ const measures = [Volume, Rate, Score, Signal, Metric, Duration, Delay, Cost, Ag
 
 export type Measure = Static<(typeof measures)[number]>
 
-/** One of these, told apart by `kind`, so that a fault is reported for the right one. */
+/** One of these schemas, chosen by `kind`, so that a fault is reported for the right one. */
 export const Measure = Type.Unsafe<Measure>({
   type: 'object',
   required: ['kind'],

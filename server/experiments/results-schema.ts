@@ -105,7 +105,7 @@ const Moment = Closed(
 const OutcomeResult = Closed(
   {
     metricId: Id,
-    name: Type.String({ description: 'The monitor’s, as of the launch.' }),
+    name: Type.String({ description: 'The monitor’s name at launch.' }),
     monitorVersion: Type.Integer({ minimum: 1 }),
     primary: Type.Boolean(),
     kind: Choice(['boolean', 'numeric'], { description: 'Affected rates, or mean scores.' }),

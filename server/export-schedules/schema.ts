@@ -86,7 +86,7 @@ const SettleMinutes = Type.Integer({
   default: 60,
   description:
     'Each window ends this long before its run, so that calls can end, arrive, and be evaluated. With ' +
-    '`since_last_run`, calls that arrive later are in no window.',
+    '`since_last_run`, calls that arrive later are missing from every window.',
 })
 
 const Kinds = Choice(['s3', 'webhook'])

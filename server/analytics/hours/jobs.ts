@@ -4,7 +4,7 @@ import { currentTime, defineSweep } from '../../platform/jobs/define-sweep.ts'
 import { buildNext, checkDay, thin } from './build.ts'
 import { listBuiltOrganizationsAllOrgs, listDueOrganizationsAllOrgs } from './queries.ts'
 
-/** Items that are numbered while there is more to do. What was done is stored, so a slice that was interrupted goes on. */
+/** Yields numbered items while there is more to do. Progress is stored, so an interrupted slice continues. */
 async function* whileMore(step: () => Promise<boolean>): AsyncGenerator<{ id: string }> {
   for (let at = 0; await step(); at++) yield { id: String(at) }
 }

@@ -61,7 +61,7 @@ export const RunEstimate = Closed(
       }),
     ),
     budgetLeft: Nullable(
-      Type.Number({ description: 'The rest of the monthly judge budget in US dollars. Null if there is no budget.' }),
+      Type.Number({ description: 'The remaining monthly judge budget in US dollars. Null if there is no budget.' }),
     ),
   },
   { title: 'EvaluationEstimate' },

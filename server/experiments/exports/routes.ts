@@ -18,7 +18,7 @@ const feature = 'monitorExports'
 
 const shown = (stored: StoredExport, now: Date): Static<typeof ExperimentExport> => {
   const { experimentId, config } = stored
-  if (experimentId === null) throw new Error('An export of an experiment has an experiment')
+  if (experimentId === null) throw new Error('The export belongs to no experiment')
   // Only this file writes the configuration, in this format.
   return { ...manifestOf(stored, now), experimentId, config: config as ExperimentExportConfiguration }
 }

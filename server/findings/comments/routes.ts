@@ -71,7 +71,7 @@ export const findingComments = (app: App, { db, clock, reactions }: Deps): void 
         tags,
         operationId: 'createFindingComment',
         summary: 'Comment on a finding',
-        description: 'A finding can have 1,000 comments.',
+        description: 'A finding can have at most 1,000 comments.',
         params: IdParams,
         querystring: NoQuery,
         body: FindingCommentWrite,

@@ -32,7 +32,7 @@ const KeyQuery = Closed({
 })
 
 const OtlpTraces = Closed({
-  resourceSpans: Type.Array(Type.Object({}, { additionalProperties: true }), { description: 'As written by OTLP.' }),
+  resourceSpans: Type.Array(Type.Object({}, { additionalProperties: true }), { description: 'The spans in OTLP’s JSON format.' }),
 })
 
 export const unreadTraces = (app: App, { db }: Deps): void => {

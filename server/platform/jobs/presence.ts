@@ -76,7 +76,7 @@ export type PresenceOptions = {
   applicationName: string
   log: Log
   names: string[]
-  /** Called if jobs with this name wait. */
+  /** Called if jobs with this name are waiting. */
   onWaiting: (name: string) => void
   running: () => Claim[]
   /** Called if this worker no longer owns the attempt. */

@@ -54,7 +54,7 @@ export const updateMail = (trx: Db, org: OrgId, id: string, { status, error, sen
     .where('id', '=', id)
     .execute()
 
-/** Ends an email that is not sent again, or never was. The error of its last attempt stays. */
+/** Marks an email as failed or as kept without sending. Keeps the error of its last attempt. */
 export const endMail = (trx: Db, org: OrgId, id: string, status: 'failed' | 'kept') =>
   trx
     .updateTable('mails')
