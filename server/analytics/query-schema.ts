@@ -31,7 +31,7 @@ const Metric = Closed(
     key: Type.String({ minLength: 1, maxLength: 120, examples: ['csat'] }),
     statistic: Statistic,
   },
-  { title: 'MetricMeasure', description: 'A customer metric. Numbers count, and `true` and `false` as 1 and 0.' },
+  { title: 'MetricMeasure', description: 'A customer metric: numbers, and `true` and `false` as 1 and 0.' },
 )
 
 const Duration = Closed(

@@ -25,7 +25,7 @@ export const analytics = (app: App, deps: Deps): void => {
         summary: 'Measure conversations',
         description:
           'Returns a count, rate, mean, sum, or percentile, by group, over time, and compared with an earlier period. ' +
-          'Every figure comes with the number of values behind it and, where there is one, its 95% interval. Read-only ' +
+          'Every figure comes with the number of values behind it and, if it is an estimate, its 95% interval. Read-only ' +
           'and safe to repeat.',
         querystring: NoQuery,
         body: AnalyticsQuery,

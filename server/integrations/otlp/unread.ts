@@ -32,7 +32,9 @@ const KeyQuery = Closed({
 })
 
 const OtlpTraces = Closed({
-  resourceSpans: Type.Array(Type.Object({}, { additionalProperties: true }), { description: 'The spans in OTLP’s JSON format.' }),
+  resourceSpans: Type.Array(Type.Object({}, { additionalProperties: true }), {
+    description: 'The spans in OTLP’s JSON format.',
+  }),
 })
 
 export const unreadTraces = (app: App, { db }: Deps): void => {
