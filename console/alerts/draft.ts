@@ -178,7 +178,7 @@ const lackOf = (draft: Draft): string | undefined => {
   if (draft.name.trim() === '') return 'Enter a name.'
   if (needsMonitor(kind) && draft.monitorId === null) return 'Choose a monitor.'
   if (usesThreshold(kind) && !isNumber(draft.threshold)) return 'Enter a threshold.'
-  if (kind === 'no_data' && !isNumber(draft.forMinutes)) return 'Enter the time without conversations after which the rule fires.'
+  if (kind === 'no_data' && !isNumber(draft.forMinutes)) return 'Enter a time without conversations.'
   if (kind === 'change' && !isNumber(draft.falseAlarmsPerYear)) return 'Enter how many false alarms you accept.'
   if (kind === 'finding' && draft.events.length === 0) return 'Choose at least one event.'
   return undefined

@@ -63,7 +63,7 @@ const BetweenPeople = Closed(
 export const VersionAgreement = Closed(
   {
     version: Version,
-    judgments: Count('Human judgments in completed reviews, without replaced ones.'),
+    judgments: Count('Human judgments in completed reviews, excluding replaced ones.'),
     unsure: Count('The reviewer could not decide. Excluded from the figures.'),
     unscored: Count('The reviewer decided and the monitor did not. Excluded from the figures.'),
     failed: Count('The evaluation failed. Excluded from the figures.'),

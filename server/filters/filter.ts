@@ -209,7 +209,10 @@ const periodFaults = ({ since, until, period }: FilterPart): Issue[] => {
     faults.push({ path: 'period', message: 'needs exactly one of last, current, and previous' })
   }
   if (last !== undefined && !readLength(last)) {
-    faults.push({ path: 'period.last', message: 'must be a number from 1 to 9999 followed by m, h, d, w, or mo, such as 7d' })
+    faults.push({
+      path: 'period.last',
+      message: 'must be a number from 1 to 9999 followed by m, h, d, w, or mo, such as 7d',
+    })
   }
   if (timezone !== undefined && findTimeZone(timezone) === undefined) {
     faults.push({ path: 'period.timezone', message: timeZoneFault })

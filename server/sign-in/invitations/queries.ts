@@ -1,7 +1,7 @@
 import type { Db, OrgId } from '../../platform/db/database.ts'
 
 /**
- * Lists where a person is invited and has not joined. Without the link, only a verified address proves that an
+ * Lists a person's open invitations. Without the link, only a verified address proves that an
  * invitation belongs to the person, so there are none for an address that is not verified.
  */
 export const listInvitedAllOrgs = (db: Db, userId: string) =>
