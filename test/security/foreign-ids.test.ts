@@ -97,7 +97,7 @@ type Kind = keyof Awaited<ReturnType<typeof makeTheirs>>
  * caller invents.
  */
 const kinds: [place: RegExp, kind: Kind | undefined][] = [
-  [/operationId$/, undefined],
+  [/(operationId|charts\.0\.id)$/, undefined],
   [/(agentVersionIds?|arm[AB]VersionId)$/i, 'version'],
   [/(agentGroupIds?|groupIds?)$/, 'group'],
   [/agentIds?$/, 'agent'],
@@ -111,7 +111,7 @@ const kinds: [place: RegExp, kind: Kind | undefined][] = [
   [/destinationIds?$/, 'destination'],
   [/(intoId|findingIds?)$/, 'finding'],
   [/^ids$/, 'notification'],
-  [/UserIds?$/, 'person'],
+  [/userIds?$/i, 'person'],
   [/organizationId$/, 'organization'],
 ]
 const kindOf = (place: string): Kind | undefined => {
