@@ -3,6 +3,7 @@
 
 import Type from 'typebox'
 import type { Evaluation } from '../monitor-results/queries.ts'
+import { storeResults } from '../monitor-results/store-results.ts'
 import { findMonitorsAtVersions, hasMetricRules, listActiveMonitors } from '../monitors/queries.ts'
 import { monthOf } from '../organizations/spending/month.ts'
 import { addSpending } from '../organizations/spending/queries.ts'
@@ -14,7 +15,7 @@ import { evaluateRules } from './evaluate-rules.ts'
 import { groupsOf, judgeConversation } from './judge-conversation.ts'
 import { type EvaluationBatch, findQuestions } from './monitors-in-scope.ts'
 import { listAnswered, listSubjects } from './queries.ts'
-import { storeFailures, storeResults } from './store.ts'
+import { storeFailures } from './store-failures.ts'
 
 /** The number of conversations in a job. */
 export const evaluationBatch = 250

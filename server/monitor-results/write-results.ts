@@ -9,9 +9,9 @@ import type { Deps } from '../platform/deps.ts'
 import { ApiError, notFound } from '../platform/errors.ts'
 import { itemReader } from '../platform/http/items.ts'
 import { mapWithPauses } from '../platform/map-with-pauses.ts'
-import { announceResults } from './announce.ts'
 import { type ResultRow, upsertResults } from './queries.ts'
 import { longestReasoning, ResultItem } from './schema.ts'
+import { announceResults } from './store-results.ts'
 
 type Item = Static<typeof ResultItem>
 

@@ -1,6 +1,7 @@
 // Evaluates one page of conversations of a run with a rule or a judge.
 
 import type { Evaluation } from '../../monitor-results/queries.ts'
+import { storeResults } from '../../monitor-results/store-results.ts'
 import type { StoredMonitor } from '../../monitors/queries.ts'
 import { monthOf } from '../../organizations/spending/month.ts'
 import { addSpending } from '../../organizations/spending/queries.ts'
@@ -11,7 +12,7 @@ import { evaluateRules } from '../evaluate-rules.ts'
 import { judgeConversation, outOfBudget } from '../judge-conversation.ts'
 import type { Subject } from '../monitors-in-scope.ts'
 import { listAnswered, listSubjects } from '../queries.ts'
-import { storeFailures, storeResults } from '../store.ts'
+import { storeFailures } from '../store-failures.ts'
 
 type PageTask = {
   monitor: StoredMonitor

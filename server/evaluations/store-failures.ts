@@ -1,20 +1,8 @@
-import { announceResults } from '../monitor-results/announce.ts'
-import { type Evaluation, storeEvaluation } from '../monitor-results/queries.ts'
+import { storeResults } from '../monitor-results/store-results.ts'
 import type { StoredMonitor } from '../monitors/queries.ts'
 import { publishChanges } from '../platform/changes/changes.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
-
-/** Stores results and informs the resources that depend on them. */
-export const storeResults = async (
-  deps: Pick<Deps, 'reactions'>,
-  trx: Db,
-  org: OrgId,
-  evaluation: Evaluation,
-): Promise<void> => {
-  await storeEvaluation(trx, org, evaluation)
-  await announceResults(deps, trx, org, evaluation.rows)
-}
 
 const failure = 'the evaluation failed repeatedly'
 
