@@ -20,8 +20,8 @@ import {
 } from './conditions.ts'
 import type { FieldName, Filter } from './filter.ts'
 import styles from './filter-chips.module.css'
+import { type Known, type Part, sayPart, splitPart, typedValue, type Vocabulary } from './parse-phrase.ts'
 import { Phrase } from './phrase.tsx'
-import { type Known, type Part, sayPart, splitPart, typedValue, type Vocabulary } from './phrases.ts'
 
 const useVocabulary = (): Vocabulary => ({
   agents: useNames('agents').options,

@@ -5,10 +5,10 @@ import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { Schemas } from '../api/schema.d.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { Select } from '../ui/controls.tsx'
+import { Typed } from './delayed-input.tsx'
 import { type Filter, withField } from './filter.ts'
 import styles from './filter-lines.module.css'
 import { operators, takesValue } from './operators.ts'
-import { Typed } from './typed.tsx'
 
 type Condition = Schemas['Condition']
 type LinesProps = { filter: Filter; onChange: (filter: Filter) => void }

@@ -1,7 +1,7 @@
 import { type KeyboardEvent, type Ref, useEffect, useId, useRef, useState } from 'react'
 import { formatCount } from '../lib/format.ts'
 import styles from './filter-chips.module.css'
-import { type Known, type Part, type Suggestion, suggest, type Vocabulary } from './phrases.ts'
+import { type Known, type Part, type Suggestion, suggest, type Vocabulary } from './parse-phrase.ts'
 
 type PhraseProps = {
   label: string

@@ -8,7 +8,7 @@ import { attachWaiting } from './audio/waiting.ts'
 import type { SettledDelivery } from './deliveries/status.ts'
 import type { PayloadReading } from './read-payload.ts'
 import type { IntegrationSettings } from './settings.ts'
-import { isStreaming } from './verify.ts'
+import { isStreaming } from './verify-by-provider.ts'
 
 export type Integration = { org: OrgId; id: string; provider: Provider; name: string; settings: IntegrationSettings }
 

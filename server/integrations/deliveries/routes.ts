@@ -12,7 +12,7 @@ import { findCalledIntegrationAllOrgs, getSealedIntegration } from '../queries.t
 import { receiveDelivery } from '../receive.ts'
 import { openValidSecrets } from '../secret.ts'
 import { checkElevenlabs, type RequestHead } from '../signatures.ts'
-import { hasSignature, isStreaming, verifyWebhook, webhookBodyLimit } from '../verify.ts'
+import { hasSignature, isStreaming, verifyWebhook, webhookBodyLimit } from '../verify-by-provider.ts'
 import { getDelivery, listDeliveries } from './queries.ts'
 import { replayDelivery } from './replay.ts'
 import { Delivery, DeliveryParams, DeliveryQuery, DeliveryWithPayload, Received } from './schema.ts'

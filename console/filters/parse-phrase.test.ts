@@ -10,7 +10,7 @@ import {
   suggest,
   typedValue,
   type Vocabulary,
-} from './phrases.ts'
+} from './parse-phrase.ts'
 
 const words: Vocabulary = {
   agents: [
