@@ -1,6 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { answer, api } from '../api/client.ts'
 import { queryClient } from '../api/queries.ts'
 import type { Schemas } from '../api/schema.d.ts'
 import type { Filter } from '../filters/filter.ts'
@@ -10,7 +9,7 @@ import { Button } from '../ui/button.tsx'
 import { Field, Input } from '../ui/controls.tsx'
 import { lazy } from '../ui/lazy.tsx'
 import { FaultNote } from '../ui/states.tsx'
-import type { Monitor } from './queries.ts'
+import { type Monitor, requestEvaluation } from './queries.ts'
 import styles from './runs.module.css'
 
 const FilterChips = lazy(async () => (await import('../filters/filter-chips.tsx')).FilterChips)
@@ -51,17 +50,12 @@ export const Backfill = ({ monitor: { id, kind } }: { monitor: Monitor }) => {
   const [filtering, setFiltering] = useState(false)
   const window = { since: instantIn(since, zone), until: instantIn(until, zone) }
   const send = <T extends boolean>(dryRun: T) =>
-    answer(
-      api.POST('/v1/monitors/{id}/evaluations', {
-        params: { path: { id } },
-        body: {
-          since: window.since ?? '',
-          until: window.until ?? '',
-          dryRun,
-          ...(Object.keys(filter).length > 0 && { filter }),
-        },
-      }),
-    )
+    requestEvaluation(id, {
+      since: window.since ?? '',
+      until: window.until ?? '',
+      dryRun,
+      ...(Object.keys(filter).length > 0 && { filter }),
+    })
   // With `dryRun`, the API returns an estimate instead of a run.
   const estimate = useMutation({ mutationFn: async () => (await send(true)) as Estimate })
   const start = useMutation({

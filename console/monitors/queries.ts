@@ -58,6 +58,12 @@ export const versionsOptions = (id: string) =>
     ),
   )
 
+type EvaluationRequest = { since: string; until: string; dryRun: boolean; filter?: Schemas['Filter'] }
+
+/** Evaluates stored conversations. With `dryRun`, the API returns an estimate instead of a run. */
+export const requestEvaluation = (id: string, body: EvaluationRequest) =>
+  answer(api.POST('/v1/monitors/{id}/evaluations', { params: { path: { id } }, body }))
+
 export const agreementOptions = (id: string) =>
   listOptions<Agreement>(['monitors', id, 'agreement'], (cursor, signal) =>
     answer(

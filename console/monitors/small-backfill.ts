@@ -1,10 +1,9 @@
 // Evaluates stored conversations without being asked, if that is soon done and costs next to nothing, so that a new
 // monitor shows results immediately.
 
-import { answer, api } from '../api/client.ts'
 import { queryClient } from '../api/queries.ts'
 import type { Schemas } from '../api/schema.d.ts'
-import type { Monitor } from './queries.ts'
+import { type Monitor, requestEvaluation } from './queries.ts'
 
 type Estimate = Schemas['EvaluationEstimate']
 
@@ -26,14 +25,8 @@ export const startSmallBackfill = async ({ id, kind }: Monitor): Promise<number>
   const until = new Date()
   const since = new Date(until.getTime() - days * 86_400_000)
   const send = (dryRun: boolean) =>
-    answer(
-      api.POST('/v1/monitors/{id}/evaluations', {
-        params: { path: { id } },
-        body: { since: since.toISOString(), until: until.toISOString(), dryRun },
-      }),
-    )
+    requestEvaluation(id, { since: since.toISOString(), until: until.toISOString(), dryRun })
   try {
-    // With `dryRun`, the API returns an estimate instead of a run.
     const estimate = (await send(true)) as Estimate
     if (!isSmall(kind, estimate)) return 0
     await send(false)

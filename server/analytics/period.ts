@@ -3,6 +3,7 @@
 import type { Selection } from '../filters/queries.ts'
 import type { Db } from '../platform/db/database.ts'
 import { readLength, resolvePeriod, type ZonedPeriod } from '../platform/db/periods.ts'
+import { dayMs } from '../platform/durations.ts'
 import { openZone } from '../platform/time-zone.ts'
 
 /** Open at an end that the filter does not limit. */
@@ -25,8 +26,6 @@ export const readPeriod = async (db: Db, { since, until, period }: Selection, no
 
 /** Months and local days vary in length, so a shift is counted in them where the period is. */
 type Shift = { months: number } | { days: number } | { ms: number }
-
-const dayMs = 86_400_000
 
 const monthsOf = { day: 0, week: 0, month: 1, quarter: 3, year: 12 }
 const daysOf = { day: 1, week: 7, month: 0, quarter: 0, year: 0 }

@@ -1,5 +1,5 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
-import { type Selection, whereSelected } from '../filters/queries.ts'
+import { metricValue, type Selection, whereSelected } from '../filters/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { plannedEachTime } from '../platform/db/naming-client.ts'
 import type { Replica } from '../platform/db/replica.ts'
@@ -132,8 +132,7 @@ const conversationRows = (db: Db, org: OrgId, measure: OfConversations, request:
 
 const metricRows = (db: Db, org: OrgId, key: string, request: Request, times: Times) => sql`
   SELECT * FROM (
-    SELECT s.k1, s.k2, s.at, false AS hit, CASE jsonb_typeof(m.value) WHEN 'number' THEN m.value::float8
-      WHEN 'boolean' THEN (m.value = 'true'::jsonb)::integer::float8 END AS value
+    SELECT s.k1, s.k2, s.at, false AS hit, ${metricValue} AS value
     FROM (${keyedConversations(db, org, request, times)}) s
     JOIN customer_metrics m ON m.organization_id = ${org} AND m.conversation_id = s.id AND m.key = ${key}) v
   WHERE v.value IS NOT NULL`

@@ -224,6 +224,10 @@ export const orderedClauses = (selection: Listed): Clause[] => [
   ...timeClauses(selection, sql`conversations.started_at`),
 ]
 
+/** The number of the customer metric `m`: booleans count as 0 and 1, and everything else is null. */
+export const metricValue = sql<number | null>`CASE jsonb_typeof(m.value) WHEN 'number' THEN m.value::float8
+  WHEN 'boolean' THEN (m.value = 'true'::jsonb)::integer::float8 END`
+
 /** Whether results of all monitor versions count, or only those of the current one. */
 export type VersionScope = 'historical' | 'current'
 

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import { metricValue } from '../../filters/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { plannedEachTime } from '../../platform/db/naming-client.ts'
 import { codes } from '../../platform/db/result-codes.ts'
@@ -148,8 +149,7 @@ const valuesOf = (org: OrgId, hours: Date[], subjects: Subjects): RawBuilder<unk
     SELECT s.hour, v.subject, false, v.value, ${dims}
     FROM started s CROSS JOIN LATERAL (VALUES ${sql.join(ofConversations)}) v(subject, value) WHERE v.value IS NOT NULL
     UNION ALL
-    SELECT s.hour, 'metric:' || m.key, false, CASE jsonb_typeof(m.value) WHEN 'number' THEN m.value::float8
-      ELSE (m.value = 'true'::jsonb)::integer::float8 END, ${dims}
+    SELECT s.hour, 'metric:' || m.key, false, ${metricValue}, ${dims}
     FROM started s JOIN customer_metrics m ON m.organization_id = ${org} AND m.conversation_id = s.id
       AND jsonb_typeof(m.value) IN ('number', 'boolean')`
   }

@@ -8,6 +8,7 @@ import {
   checkedClauses,
   eachTime,
   filtered,
+  metricValue,
   narrow,
   newestCount,
   ofTenant,
@@ -236,9 +237,7 @@ const sortValue = (
   key.kind === 'signal'
     ? sql`(conversations.signals #>> ${key.path}::text[])::float8`
     : sql`(
-      SELECT CASE jsonb_typeof(m.value) WHEN 'number' THEN m.value::float8
-        WHEN 'boolean' THEN m.value::boolean::integer::float8 END
-      FROM customer_metrics m
+      SELECT ${metricValue} FROM customer_metrics m
       WHERE m.organization_id = ${org} AND m.conversation_id = conversations.id AND m.key = ${key.key})`
 
 /** Signals and metrics have no index, so a limited number of conversations is sorted. */
