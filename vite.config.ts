@@ -18,20 +18,28 @@ const groups = [
   },
   {
     name: 'parts',
-    test: /node_modules\/lucide-react\/|console\/(api|lib\/(?!password)|monitors\/(draft|figures)|review\/answers|[^/]+\/(queries|words|count)\.)/,
+    test: /node_modules\/lucide-react\/|console\/(api|lib\/(?!password|difference)|filters\/(range-search|periods)|monitors\/figures|exports\/formats|(?!export-schedules|review\/queries)[^/]+\/(queries|words|count)\.)/,
   },
   {
     name: 'controls',
-    test: /console\/ui\/(announce|badge|button|controls|copy|dialog\.|difference|estimate|kappa|keys|lazy|leave|menu|missing|page|progress|render-later|split|states|tabs|time|use)/,
+    test: /console\/ui\/(announce|badge|button|controls|copy|dialog\.|estimate|keys|lazy|leave|menu|missing|page|progress|render-later|split|states|tabs|time|use)/,
   },
-  { name: 'charts', test: /console\/ui\/charts\// },
+  {
+    name: 'charts',
+    test: /console\/ui\/charts\/(?!band-line|confusion|day-bars|interval-plot|result-styles|verticals)/,
+  },
   { name: 'table', test: /console\/ui\/(list-table|table)\./ },
-  { name: 'long-table', test: /console\/ui\/long-table\./ },
+  { name: 'long-table', test: /console\/(ui\/long-table|conversations\/tags\.module)\./ },
   {
     name: 'filters',
-    test: /console\/(filters\/(filter-bar|filter-chips|phrase|conditions|periods)|conversations\/signal-names)/,
+    test: /console\/(filters\/(filter-bar|filter-chips|phrase|conditions)|conversations\/signal-names)/,
   },
+  { name: 'range', test: /console\/filters\/(range(-picker)?|use-range)\./ },
   { name: 'form', test: /console\/ui\/form\./ },
+  {
+    name: 'monitor-form',
+    test: /console\/monitors\/(draft|definition-text|removable-row|template-queries|small-backfill)\./,
+  },
   { name: 'overlays', test: /console\/ui\/(chooser|dialog-window|loaded-menu|toasts)\./ },
 ].map((group, at, { length }) => ({ ...group, priority: length - at }))
 

@@ -9,8 +9,8 @@ export default defineConfig({
     setupFiles: 'test/statements.ts',
     // Each file has its own server and database, so files can share a process, which imports the service once.
     isolate: false,
-    // This is one more than CI has cores, because a file sometimes waits for its database.
-    maxWorkers: 3,
+    // This is two more than CI has cores, because files often wait for their databases.
+    maxWorkers: 4,
     testTimeout: 60_000,
     expect: { poll: { timeout: 10_000 } },
     hookTimeout: 60_000,

@@ -15,7 +15,7 @@ import { migrate } from '../server/platform/db/migrate.ts'
 import { dayMs, hourMs, minuteMs } from '../server/platform/durations.ts'
 import { openLog } from '../server/platform/log.ts'
 import { loadConversations, makeRules, storeRules } from './alerts/data.ts'
-import { judgeChanges, judgeSmallSamples } from './alerts/simulate.ts'
+import { judgeChanges, judgeFieldChanges, judgeSmallSamples } from './alerts/simulate.ts'
 import { readDatabase } from './capacity/processor.ts'
 import { failedCount, judge, millisecondsOf, print } from './report.ts'
 import { openBenchDatabase } from './servers.ts'
@@ -113,5 +113,6 @@ const measureChecks = async (): Promise<void> => {
 
 await measureChecks()
 judgeChanges()
+judgeFieldChanges()
 judgeSmallSamples()
 process.exitCode = failedCount() > 0 ? 1 : 0

@@ -1,11 +1,11 @@
 // How fast boards are over 90 days with a million conversations and the results of 20 monitors: each query by itself, and all
-// eight charts of a board at once, requested from a server process. Exits with 1 if a limit is exceeded.
+// eight charts of a board at once, and comparisons, requested from a server process. Exits with 1 if a limit is exceeded.
 // npm run bench -- analytics [CONVERSATIONS]
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
-import { buildNext } from '../server/analytics/hours/build.ts'
+import { buildNext } from '../server/analytics/days/build.ts'
 import { openDeps } from '../server/deps.ts'
 import { loadConfig } from '../server/platform/config.ts'
 import { dayMs } from '../server/platform/durations.ts'
@@ -84,6 +84,9 @@ const server = await startServer(join(import.meta.dirname, '../bin/earshot'), ['
   EARSHOT_SERVICE_KEY: serviceKey,
   EARSHOT_SECRET_KEY: 'a-secret-key-for-the-bench-0123456789',
   EARSHOT_LIMITS: 'ratePerSecond=1000000,rateBurst=1000000',
+  // A worker would build sums at the same time.
+  EARSHOT_ROLES: 'http',
+  EARSHOT_STORAGE_SHARED: 'true',
 })
 const config = loadConfig({ EARSHOT_DATA_DIR: join(database.folder, 'files') })
 const deps = await openDeps({ config, log, connection: { connectionString: database.url }, applicationName: 'bench' })
@@ -103,7 +106,7 @@ try {
     const within = { from: new Date(period.since), until: new Date(period.until) }
     await loadConversations(client, deps.db, org, count, within)
     // Loaded without notes, unlike by the service.
-    await client.query('DELETE FROM analytics_states')
+    await client.query('DELETE FROM analytics_progress')
     await client.query('VACUUM ANALYZE')
     await client.query('CHECKPOINT')
   })
@@ -112,10 +115,10 @@ try {
   )
   const buildMs = await millisecondsOf(async () => {
     while (await buildNext(deps, org));
-    await client.query('VACUUM ANALYZE analytics_hours')
+    await client.query('VACUUM ANALYZE analytics_days')
   })
   const { rows } = await client.query<{ rows: string; mb: string }>(
-    `SELECT count(*) AS rows, pg_total_relation_size('analytics_hours') / 1000000 AS mb FROM analytics_hours`,
+    `SELECT count(*) AS rows, pg_total_relation_size('analytics_days') / 1000000 AS mb FROM analytics_days`,
   )
   print(`sums of all hours: ${rows[0]?.rows} rows, ${rows[0]?.mb} MB, built in ${(buildMs / 1_000).toFixed(0)} s`)
 
@@ -142,6 +145,24 @@ try {
       `${name}, p50 (slowest ${Math.max(...times).toFixed(0)} ms)`,
       quantile(times, 0.5),
       { atMost: 100 * patience },
+      ' ms',
+    )
+  }
+
+  print('\nA comparison of two sides: general measures and 20 monitors')
+  const [one, other] = await found('SELECT id FROM agents WHERE organization_id = $1 ORDER BY id LIMIT 2')
+  const comparisons = {
+    agents: { a: { agentIds: [one], ...period }, b: { agentIds: [other], ...period } },
+    periods: { a: {}, b: { period: { last: '30d' } }, compareTo: 'previous_period' },
+  }
+  for (const [name, body] of Object.entries(comparisons)) {
+    const times: number[] = []
+    const compare = () => send(server.origin, '/v1/analytics/compare', apiKey.key, body)
+    for (let round = 0; round < rounds; round++) times.push(await millisecondsOf(compare))
+    judge(
+      `${name}, p50 (slowest ${Math.max(...times).toFixed(0)} ms)`,
+      quantile(times, 0.5),
+      { atMost: 1_000 * patience },
       ' ms',
     )
   }

@@ -51,6 +51,48 @@ const measureFormats = async ({ client, window, run }: Bench, reasoning: boolean
   }
 }
 
+/**
+ * Measures lists of the same calls, newest first. With the same cells, they have the same bounds. With six columns of
+ * monitors, as people choose them, results are only cells.
+ */
+const measureLists = async ({ client, window, monitorIds, runList }: Bench) => {
+  const lists = { ...formats, jsonl: { ratio: 3, megabytes: 250 } }
+  for (const format of Object.keys(lists) as (keyof typeof lists)[]) {
+    const { ratio: atMost, megabytes } = lists[format]
+    const all: { floor: number; ms: number; peak: number }[] = []
+    await runList({ format })
+    for (let round = 0; round < rounds; round++) {
+      const floor = await millisecondsOf(() => copyToNowhere(client, window, false))
+      const { ms, peak, rows } = await runList({ format })
+      if (rows !== windowCalls) throw new Error(`${rows} rows came`)
+      all.push({ floor, ms, peak })
+    }
+    const ratio = median(all.map((one) => one.ms / one.floor))
+    print(
+      `conversations as ${format}: ${median(all.map((one) => one.ms)).toFixed(0)} ms, ${ratio.toFixed(2)} times COPY`,
+    )
+    judge('to COPY', ratio, { atMost })
+    judge('memory', Math.max(...all.map((one) => one.peak)), { atMost: megabytes }, ' MB')
+  }
+  const chosen: Record<string, string[]> = {
+    'the default columns': [
+      'channel',
+      'startedAt',
+      'agentId',
+      'affected',
+      'customerId',
+      'companyId',
+      'durationSeconds',
+    ],
+    'six columns of monitors': ['startedAt', 'agentId', ...monitorIds.slice(0, 6).map((id) => `result:${id}`)],
+    costs: ['startedAt', 'cost'],
+  }
+  for (const [name, columns] of Object.entries(chosen)) {
+    const { ms, peak } = await runList({ columns, monitorIds: [] })
+    print(`conversations with ${name}: ${ms.toFixed(0)} ms, ${peak.toFixed(0)} MB`)
+  }
+}
+
 const measureOtherWays = async ({ connection, deps, window: wanted, orderOf, run }: Bench) => {
   const compare = async (way: OtherWay['way'], format: 'csv' | 'xlsx', bound: { atLeast: number } | undefined) => {
     const all: { other: number; ms: number }[] = []
@@ -160,6 +202,7 @@ const measureTenfold = async ({ run }: Bench) => {
 const parts: Record<string, (bench: Bench) => Promise<void>> = {
   formats: (bench) => measureFormats(bench, false),
   reasoning: (bench) => measureFormats(bench, true),
+  lists: measureLists,
   filters: measureFilters,
   growth: measureGrowth,
   requests: measureRequests,

@@ -9,17 +9,18 @@ import { queryClient } from './api/queries.ts'
 import { meOptions } from './api/session.ts'
 import { readBoardSearch } from './boards/search.ts'
 import { readBucketSearch, readBucketsSearch } from './buckets/search.ts'
+import { readCompareSearch } from './compare/search.ts'
 import { readConversationSearch, readConversationsSearch } from './conversations/search.ts'
 import { readExperimentSearch } from './experiments/search.ts'
 import { readExportSearch } from './exports/search.ts'
+import { readRangeSearch } from './filters/range-search.ts'
 import { readFindingsSearch } from './findings/search.ts'
 import { readStartSearch } from './first-run/search.ts'
 import { App } from './layout/app.tsx'
 import { NotFound, PageFault } from './layout/not-found.tsx'
-import { monitorOptions, shownDays, trendOptions } from './monitors/queries.ts'
-import { readMonitorSearch, readNewMonitorSearch } from './monitors/search.ts'
+import { monitorOptions } from './monitors/queries.ts'
+import { readMonitorSearch, readNewMonitorSearch, readTemplatesSearch } from './monitors/search.ts'
 import { readNotificationsSearch } from './notifications/search.ts'
-import { volumeOptions } from './overview/queries.ts'
 import { readRoomSearch } from './review/search.ts'
 import { readSettingsSearch } from './settings/search.ts'
 import { readInvitationsSearch, readSignInSearch } from './sign-in/search.ts'
@@ -59,6 +60,12 @@ const confirmAddress = createRoute({
   component: lazyRouteComponent(() => import('./sign-in/confirm-address.tsx'), 'ConfirmAddress'),
 })
 
+const shared = createRoute({
+  getParentRoute: () => root,
+  path: '/shared',
+  component: lazyRouteComponent(() => import('./shared/shared-board.tsx'), 'SharedBoard'),
+})
+
 const isSignedIn = (): Promise<boolean> =>
   api.GET('/auth/organizations').then(
     () => true,
@@ -89,11 +96,8 @@ const page = <const Path extends string>(path: Path, component: ReturnType<typeo
 const overview = createRoute({
   getParentRoute: () => app,
   path: '/',
+  validateSearch: readRangeSearch,
   component: lazyRouteComponent(() => import('./overview/overview.tsx'), 'Overview'),
-  // Visiting a page requests its first data before it is rendered. Hovering over a link only preloads the page's code.
-  loader: ({ preload }) => {
-    if (!preload) void queryClient.prefetchQuery(volumeOptions())
-  },
 })
 const start = createRoute({
   getParentRoute: () => app,
@@ -123,6 +127,16 @@ const board = createRoute({
   validateSearch: readBoardSearch,
   component: lazyRouteComponent(() => import('./boards/board.tsx'), 'Board'),
 })
+const boardChart = page(
+  '/boards/$id/charts/$chartId',
+  lazyRouteComponent(() => import('./boards/chart-editor.tsx'), 'ChartEditor'),
+)
+const compare = createRoute({
+  getParentRoute: () => app,
+  path: '/compare',
+  validateSearch: readCompareSearch,
+  component: lazyRouteComponent(() => import('./compare/compare.tsx'), 'Compare'),
+})
 const monitors = page(
   '/monitors',
   lazyRouteComponent(() => import('./monitors/monitors.tsx'), 'Monitors'),
@@ -133,16 +147,20 @@ const newMonitor = createRoute({
   validateSearch: readNewMonitorSearch,
   component: lazyRouteComponent(() => import('./monitors/editor.tsx'), 'NewMonitor'),
 })
+const monitorTemplates = createRoute({
+  getParentRoute: () => app,
+  path: '/monitors/templates',
+  validateSearch: readTemplatesSearch,
+  component: lazyRouteComponent(() => import('./monitors/templates.tsx'), 'Templates'),
+})
 const monitor = createRoute({
   getParentRoute: () => app,
   path: '/monitors/$id',
   validateSearch: readMonitorSearch,
   component: lazyRouteComponent(() => import('./monitors/monitor.tsx'), 'Monitor'),
-  loaderDeps: ({ search: { days = shownDays, version } }) => ({ days, version }),
-  loader: ({ params: { id }, deps, preload }) => {
-    if (preload) return
-    void queryClient.prefetchQuery(monitorOptions(id))
-    void queryClient.prefetchQuery(trendOptions(id, deps))
+  // Visiting a page requests its first data before it is rendered. Hovering over a link only preloads the page's code.
+  loader: ({ params: { id }, preload }) => {
+    if (!preload) void queryClient.prefetchQuery(monitorOptions(id))
   },
 })
 const editMonitor = page(
@@ -157,10 +175,12 @@ const exportSchedules = page(
   '/exports/schedules',
   lazyRouteComponent(() => import('./export-schedules/schedules.tsx'), 'Schedules'),
 )
-const newExportSchedule = page(
-  '/exports/schedules/new',
-  lazyRouteComponent(() => import('./export-schedules/schedule-form.tsx'), 'NewSchedule'),
-)
+const newExportSchedule = createRoute({
+  getParentRoute: () => app,
+  path: '/exports/schedules/new',
+  validateSearch: readExportSearch,
+  component: lazyRouteComponent(() => import('./export-schedules/schedule-form.tsx'), 'NewSchedule'),
+})
 const exportSchedule = page(
   '/exports/schedules/$id',
   lazyRouteComponent(() => import('./export-schedules/schedule.tsx'), 'Schedule'),
@@ -290,6 +310,7 @@ const routeTree = root.addChildren([
   outside,
   invitations,
   confirmAddress,
+  shared,
   app.addChildren([
     overview,
     start,
@@ -297,7 +318,10 @@ const routeTree = root.addChildren([
     conversation,
     boards,
     board,
+    boardChart,
+    compare,
     monitors,
+    monitorTemplates,
     newMonitor,
     monitor,
     editMonitor,

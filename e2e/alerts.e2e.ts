@@ -29,6 +29,26 @@ it('sets up a destination and an alert from a monitor’s page in at most 8 acti
   expect(actions).toBeLessThanOrEqual(8)
 })
 
+it('watches the share of a category', async () => {
+  const page = await open('/alerts/rules/new', 'owner')
+  const form = page.getByRole('form', { name: 'Alert rule' })
+  await form.getByLabel('Name').fill('Many refunds')
+  await form.getByLabel('Condition').selectOption('Share of a category')
+  await form.getByRole('combobox', { name: 'Monitor' }).click()
+  await page.getByRole('option', { name: 'Refund paid' }).waitFor({ state: 'detached' })
+  await page.getByRole('option', { name: 'Reason for contact' }).click()
+  await form.getByText('Choose a category.').waitFor()
+  await form.getByLabel('Category').selectOption('refund')
+  await form.getByLabel('Threshold (%)').fill('90')
+  await page.getByRole('region', { name: 'Preview' }).getByText('in the last 90 days').waitFor()
+  expect(await breaches(page)).toEqual([])
+  await form.getByRole('button', { name: 'Create rule' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Many refunds' }).waitFor()
+  await page.getByText(/Reason for contact: share of refund above 90/).waitFor()
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete rule' }).click()
+})
+
 it('creates, tests, and deletes a destination', async () => {
   const page = await open('/settings/destinations', 'owner')
   await page.getByRole('button', { name: 'Create destination' }).first().click()

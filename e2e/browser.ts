@@ -4,7 +4,7 @@ import axe, { type AxeResults } from 'axe-core'
 import type { Browser, BrowserContextOptions, Page, Request, Route } from 'playwright-core'
 import { expect, inject, onTestFinished } from 'vitest'
 import { launchChromium } from './chromium.ts'
-import type { Role } from './people.ts'
+import type { People, Role } from './people.ts'
 
 export const origin = inject('origin')
 
@@ -59,7 +59,7 @@ export const quiet = async (page: Page): Promise<void> => {
   await expect.poll(isQuiet, { timeout: 15_000 }).toBe(true)
 }
 
-const watch = (page: Page, faults: string[]) => {
+const watch = (page: Page, faults: string[], at: string) => {
   watchTraffic(page)
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type()) && !isRefusal(message.text()))
@@ -68,14 +68,24 @@ const watch = (page: Page, faults: string[]) => {
   page.on('pageerror', (error) => faults.push(`thrown: ${error.stack ?? error}`))
   page.on('request', (request) => {
     const url = new URL(request.url())
-    if (url.protocol.startsWith('http') && url.origin !== origin) faults.push(`asked another host: ${url.href}`)
+    if (url.protocol.startsWith('http') && url.origin !== at) faults.push(`asked another host: ${url.href}`)
   })
 }
 
-type Open = BrowserContextOptions & { theme?: 'light' | 'dark' }
+type Open = BrowserContextOptions & {
+  theme?: 'light' | 'dark'
+  /** Another service than the one that all tests share, and its session. */
+  elsewhere?: { origin: string; session: People[Role] }
+}
 
 /** Opens a page of the console, signed in with the role if one is given. */
-export const open = async (path: string, as?: Role, { theme = 'light', ...options }: Open = {}): Promise<Page> => {
+export const open = async (
+  path: string,
+  as?: Role,
+  { theme = 'light', elsewhere, ...options }: Open = {},
+): Promise<Page> => {
+  const at = elsewhere?.origin ?? origin
+  const session = elsewhere?.session ?? (as && inject('people')[as])
   const context = await (await launch()).newContext({
     viewport: { width: 1440, height: 900 },
     colorScheme: theme,
@@ -89,15 +99,15 @@ export const open = async (path: string, as?: Role, { theme = 'light', ...option
   // Hooks run in reverse order. The page is checked after it is closed, so that no fault is missed.
   onTestFinished(() => expect(faults, 'what the page did that it must not').toEqual([]))
   onTestFinished(() => context.close())
-  if (as) await context.addCookies([{ ...inject('people')[as], url: origin, httpOnly: true, sameSite: 'Lax' }])
+  if (session) await context.addCookies([{ ...session, url: at, httpOnly: true, sameSite: 'Lax' }])
   const page = await context.newPage()
   page.setDefaultTimeout(15_000)
-  watch(page, faults)
+  watch(page, faults, at)
   onTestFinished(async ({ task }) => {
     if (task.result?.state !== 'fail') return
     throw new Error(`what was seen at ${page.url()}:\n${await page.locator('body').ariaSnapshot()}`)
   })
-  await page.goto(origin + path)
+  await page.goto(at + path)
   return page
 }
 

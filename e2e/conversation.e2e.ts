@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, inject, it } from 'vitest'
 import { soundOf } from '../server/demo/recording.ts'
+import { speak, toMp3 } from '../test/support/recordings.ts'
 import { ask, breaches, open, origin, refuseOnce } from './browser.ts'
 
 type Turn = Record<string, unknown>
@@ -52,15 +53,19 @@ const judged = (id: string) =>
     .poll(async () => (await ask<{ data: unknown[] }>('GET', `/v1/conversations/${id}/results`)).data.length)
     .toBeGreaterThan(5)
 
+const upload = async (id: string, recording: Buffer, type: string) => {
+  const answer = await fetch(`${origin}/v1/conversations/${id}/recording`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${inject('key')}`, 'content-type': type },
+    body: new Uint8Array(recording),
+  })
+  expect(answer.status).toBe(200)
+}
+
 const withSound = async () => {
   const { id } = await send(turns)
   const said = turns.flatMap((turn) => ('text' in turn ? [turn] : []))
-  const answer = await fetch(`${origin}/v1/conversations/${id}/recording`, {
-    method: 'PUT',
-    headers: { authorization: `Bearer ${inject('key')}`, 'content-type': 'audio/wav' },
-    body: new Uint8Array(soundOf(said, 17_000)),
-  })
-  expect(answer.status).toBe(200)
+  await upload(id, soundOf(said, 17_000), 'audio/wav')
   await judged(id)
   return id
 }
@@ -286,4 +291,29 @@ it('adds a conversation to a bucket, and erases it', async () => {
   await erase.click()
   await page.getByRole('grid', { name: 'Conversations' }).waitFor()
   await expect(ask('GET', `/v1/conversations/${id}`)).rejects.toThrow('404')
+})
+
+it('shows what was measured of the recording, and plays its slowest response', async () => {
+  const { channels, lines } = speak([
+    { channel: 0, text: 'Hello, this is the clinic, how can I help you today?', startMs: 500 },
+    { channel: 1, text: 'I would like to move my appointment to next Friday please.', startMs: 4_400 },
+    { channel: 0, text: 'I can offer you ten thirty in the morning.', startMs: 11_000 },
+  ])
+  const roles = ['agent', 'customer']
+  const turnsOfLines = lines.map(({ channel, text, startMs, endMs }) => ({
+    role: roles[channel],
+    text,
+    startMs: Math.round(startMs),
+    // The provider reports that the agent answers sooner than it does.
+    endMs: Math.round(channel === 1 ? startMs + 6_000 : endMs),
+  }))
+  const { id } = await send({ turns: turnsOfLines })
+  await upload(id, await toMp3(channels), 'audio/mpeg')
+  const page = await open(`/conversations/${id}`, 'viewer')
+  const sound = page.getByRole('region', { name: 'Sound' })
+  await sound.getByRole('row', { name: /^Response time, median/ }).waitFor()
+  await sound.getByText(/less than measured$/).waitFor()
+  expect(await breaches(page)).toEqual([])
+  await sound.getByRole('button', { name: /Agent responds after/ }).click()
+  await expect.poll(() => Number(searchOf(page).get('at'))).toBeGreaterThan(5)
 })

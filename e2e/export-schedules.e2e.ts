@@ -1,3 +1,6 @@
+import { readFile } from 'node:fs/promises'
+import { read, utils } from '@e965/xlsx'
+import type { Locator, Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { ask, breaches, open } from './browser.ts'
 
@@ -78,4 +81,82 @@ it('shows viewers schedules without edit buttons', async () => {
   await page.getByText('No schedules yet').waitFor()
   expect(await page.getByRole('link', { name: 'Create schedule' }).count()).toBe(0)
   expect(await breaches(page)).toEqual([])
+})
+
+/** Counts what a person does: each click, each typed text, and each key. */
+const counted = (page: Page) => {
+  let actions = 0
+  return {
+    count: () => actions,
+    click: async (target: Locator) => {
+      actions++
+      await target.click()
+    },
+    choose: async (target: Locator, option: string) => {
+      actions++
+      await target.selectOption(option)
+    },
+    press: async (key: string) => {
+      actions++
+      await page.keyboard.press(key)
+    },
+    type: async (text: string) => {
+      actions++
+      await page.keyboard.type(text)
+    },
+  }
+}
+
+type Found = { id: string; metadata: { plan?: string }; agentId: string }
+
+it('an analyst saves, exports, and schedules a list in at most 14 actions', async () => {
+  const { data: agents } = await ask<{ data: { id: string; name: string }[] }>('GET', '/v1/agents')
+  const agent = agents.at(-1)
+  const page = await open('/conversations', 'owner')
+  await page.getByRole('grid', { name: 'Conversations' }).getByRole('row').nth(5).waitFor()
+  const { click, choose, press, type, count } = counted(page)
+
+  // The conversations of last week, of one agent, affected by one monitor, of gold customers.
+  await press('f')
+  await type(`started: last week and agent: ${agent?.name} and affected: Asks for a person and plan is gold`)
+  await press('Enter')
+  await page.getByRole('button', { name: 'Edit plan is gold' }).waitFor()
+  for (const chip of ['started: last week', `agent: ${agent?.name}`, 'affected: Asks for a person']) {
+    await page.getByRole('button', { name: `Edit ${chip}` }).waitFor()
+  }
+
+  // Save it as a view.
+  await click(page.getByRole('button', { name: 'Save view' }))
+  await page.getByRole('dialog').locator('input:focus').waitFor()
+  await type('Gold customers who ask for a person')
+  await press('Enter')
+  await page.getByRole('link', { name: 'Gold customers who ask for a person' }).waitFor()
+  await page.getByRole('button', { name: 'Update view' }).waitFor({ state: 'detached' })
+  const filter = JSON.parse(new URL(page.url()).searchParams.get('filter') ?? '{}')
+
+  // As an Excel file.
+  await click(page.getByRole('button', { name: 'Export', exact: true }))
+  await click(page.getByRole('menuitem', { name: 'Excel' }))
+  const row = page.getByRole('row').filter({ hasText: 'plan is gold' })
+  const link = row.getByRole('link', { name: 'Download' })
+  await link.waitFor()
+
+  // Every week.
+  await click(row.getByRole('link', { name: 'Schedule this' }))
+  await click(page.getByRole('radio', { name: 'Webhook' }))
+  await choose(page.getByLabel('Webhook endpoint', { exact: true }), 'https://hooks.example.com/schedules')
+  await click(page.getByRole('button', { name: 'Create schedule' }))
+  await page.getByRole('heading', { level: 1, name: 'Conversations as Excel' }).waitFor()
+  expect(count()).toBeLessThanOrEqual(14)
+
+  await page.getByText('Every Monday at 01:00').waitFor()
+  await page.getByText(/plan is gold, affected: Asks for a person/).waitFor()
+  const search = { filter, limit: 200 }
+  const { data } = await ask<{ data: Found[] }>('POST', '/v1/conversations/search', search)
+  expect(data.every(({ metadata, agentId }) => metadata.plan === 'gold' && agentId === agent?.id)).toBe(true)
+  await page.goto(new URL('/exports', page.url()).href)
+  const [download] = await Promise.all([page.waitForEvent('download'), link.first().click()])
+  const book = read(await readFile(await download.path()))
+  const sheet = utils.sheet_to_json<{ conversation_id: string }>(book.Sheets.Conversations ?? {})
+  expect(sheet.map(({ conversation_id }) => conversation_id)).toEqual(data.map(({ id }) => id))
 })

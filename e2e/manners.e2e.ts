@@ -1,7 +1,7 @@
 // Tests how pages behave if something goes wrong.
 
 import { expect, it } from 'vitest'
-import { ask, holdBack, monitorId, open, origin, quiet } from './browser.ts'
+import { ask, holdBack, monitorId, open, origin, quiet, withoutEvents } from './browser.ts'
 
 type Listed = { data: { id: string; name: string }[] }
 
@@ -75,6 +75,8 @@ it.each([
   await ask('POST', '/v1/agents', { name, channel: 'text' })
   for (const width of [1440, 1024]) {
     const page = await open('/sign-in', 'member', { viewport: { width, height: 900 } })
+    // Other tests create agents, which events would add to the list.
+    await page.route('**/v1/stream', withoutEvents)
     const { settled, letGo } = await holdBack(page, late)
     await page.goto(`${origin}${path}`)
     await page.locator('main :is(tr, li) a').first().waitFor()

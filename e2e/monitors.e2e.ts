@@ -1,7 +1,15 @@
+import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { ask, breaches, conversationIds, holdBack, monitorId, open, origin } from './browser.ts'
 
 type Named = { id: string; name: string }
+
+/** Replaces the expression of a rule as a person does. */
+const write = async (page: Page, expression: string) => {
+  await page.getByRole('textbox', { name: 'Rule', exact: true }).click()
+  await page.keyboard.press('ControlOrMeta+a')
+  await page.keyboard.insertText(expression)
+}
 
 const monitorsOf = async () => (await ask<{ data: Named[] }>('GET', '/v1/monitors?limit=200')).data
 
@@ -24,11 +32,12 @@ it('shows the rate as a chart and as a table, and keeps the period in the URL', 
   await chart.waitFor()
   expect(await page.getByRole('button', { name: 'Disable' }).count()).toBe(0)
   expect(await breaches(page)).toEqual([])
-  await page.getByRole('radio', { name: '7 days' }).check({ force: true })
-  await expect.poll(() => new URL(page.url()).searchParams.get('days')).toBe('7')
+  await page.getByRole('button', { name: 'Period: Last 30 days' }).click()
+  await page.getByRole('button', { name: 'Last 7 days' }).click()
+  await expect.poll(() => new URL(page.url()).searchParams.get('time')).toBe('last:7d')
   await page.reload()
   await chart.waitFor()
-  expect(await page.getByRole('radio', { name: '7 days' }).isChecked()).toBe(true)
+  await page.getByRole('button', { name: 'Period: Last 7 days' }).waitFor()
   const places = chart.locator('[tabindex="0"]')
   await places.first().focus()
   await page.keyboard.press('ArrowLeft')
@@ -39,26 +48,27 @@ it('shows the rate as a chart and as a table, and keeps the period in the URL', 
   await page.goBack()
   await page.getByRole('button', { name: 'Show as table' }).first().click()
   const rows = page.getByRole('region', { name: /Affected rate by day.*table/ })
-  await expect.poll(() => rows.getByRole('row').count()).toBe(8)
+  await expect.poll(() => rows.getByRole('row').count()).toBe(9)
 })
 
 it('writes a rule with errors marked and a preview, then runs a backfill', async () => {
   const page = await open('/monitors', 'member')
   await page.getByRole('link', { name: 'Create monitor' }).click()
   await page.getByLabel('Name').fill('Says hello')
+  await page.getByRole('radio', { name: 'Expression' }).click()
   const rule = page.getByRole('textbox', { name: 'Rule', exact: true })
-  await rule.fill("turns.bye('agent').mentions('hello')")
+  await write(page, "turns.bye('agent').mentions('hello')")
   await page.getByText(/column 1: there is no function bye; did you mean by\?/).waitFor()
-  expect(await page.locator('mark').textContent()).toBe('turns.bye')
+  await expect.poll(() => page.locator('.cm-lintRange-error').textContent()).toBe('turns.bye')
   expect(await rule.getAttribute('aria-invalid')).toBe('true')
   expect(await breaches(page)).toEqual([])
-  await rule.fill("turns.by('agent').mentions('hello|hi ')")
+  await write(page, "turns.by('agent').mentions('hello|hi ')")
   await page.getByText(/Latest 20 conversations:/).waitFor()
   expect(await page.getByRole('list', { name: 'Preview' }).getByRole('listitem').count()).toBe(20)
-  await rule.fill("turns.by('agent').mentions('hello|hi ') &&")
+  await write(page, "turns.by('agent').mentions('hello|hi ') &&")
   await page.getByText('From the last valid definition').waitFor()
   expect(await breaches(page)).toEqual([])
-  await rule.fill("turns.by('agent').mentions('hello|hi ')")
+  await write(page, "turns.by('agent').mentions('hello|hi ')")
   await page.getByText('From the last valid definition').waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Create monitor' }).click()
   await page.getByRole('heading', { level: 1, name: 'Says hello' }).waitFor()
@@ -82,7 +92,8 @@ it('shows changed results before an edit is saved, and compares versions afterwa
   const id = await monitorId('Left waiting')
   const page = await open(`/monitors/${id}/edit`, 'member', { theme: 'dark' })
   await page.getByText(/no results change/).waitFor()
-  await page.getByRole('textbox', { name: 'Rule', exact: true }).fill('conversation.durationSeconds > 1.0')
+  await page.getByRole('radio', { name: 'Expression' }).click()
+  await write(page, 'conversation.durationSeconds > 1.0')
   await page.getByText(/\d+ to affected/).waitFor()
   expect(await breaches(page)).toEqual([])
 
@@ -115,7 +126,7 @@ it('says what to configure if there is no model, and keeps the input', async () 
     )
     .toBe(2)
   expect(await page.getByLabel('Criteria').inputValue()).toBe('The agent is rude.')
-  await page.getByRole('radio', { name: 'Score' }).check({ force: true })
+  await page.getByRole('radio', { name: 'Score', exact: true }).check({ force: true })
   await page.getByLabel('Affected if the score is').waitFor()
   await page.getByRole('radio', { name: 'Yes or no' }).check({ force: true })
 
@@ -285,4 +296,105 @@ it('fits 320 pixels', async () => {
   await page.getByRole('link', { name: 'Edit' }).click()
   await page.getByText(/Latest 200 conversations: \d/).waitFor()
   expect(await isTooWide()).toBe(false)
+})
+
+it('creates a monitor from a template with results of stored calls, in at most 6 actions and 5 seconds', async () => {
+  const page = await open('/monitors', 'member')
+  let actions = 0
+  const act = async (doing: Promise<void>) => {
+    actions++
+    await doing
+  }
+  await act(page.getByRole('link', { name: 'Templates' }).click())
+  await page.getByRole('heading', { level: 3, name: 'Long silence' }).waitFor()
+  expect(await breaches(page)).toEqual([])
+  await act(page.getByLabel('Search').fill('monologue'))
+  await page.getByRole('heading', { level: 3, name: 'Long silence' }).waitFor({ state: 'detached' })
+  expect(new URL(page.url()).searchParams.get('q')).toBe('monologue')
+  const started = performance.now()
+  await act(page.getByRole('button', { name: 'Install: Monologue' }).click())
+  await page.getByRole('heading', { level: 1, name: 'Monologue' }).waitFor()
+  await expect
+    .poll(async () => {
+      const { data } = await ask<{ data: { status: string }[] }>(
+        'GET',
+        `/v1/monitors/${new URL(page.url()).pathname.split('/').at(-1)}/evaluations`,
+      )
+      return data[0]?.status
+    })
+    .toBe('completed')
+  await page
+    .getByText(/Completed/)
+    .first()
+    .waitFor()
+  expect(performance.now() - started).toBeLessThan(5_000)
+  expect(actions).toBeLessThanOrEqual(6)
+})
+
+it('opens a template in the form to change it first', async () => {
+  const page = await open('/monitors/templates?q=asks for a person', 'member')
+  await page.getByText('Definition and examples of Asks for a person', { exact: true }).click()
+  await page.getByText('I want to speak to a person.').waitFor()
+  await page.getByRole('link', { name: 'Change first: Asks for a person', exact: true }).click()
+  await expect.poll(() => page.getByLabel('Name', { exact: true }).inputValue()).toBe('Asks for a person')
+  await page.getByText(/Latest 20 conversations: \d/).waitFor()
+})
+
+it('shows viewers the templates without installing them', async () => {
+  const page = await open('/monitors/templates?words=any', 'viewer')
+  await page.getByRole('heading', { level: 3, name: 'Long silence' }).waitFor()
+  expect(await page.getByRole('button', { name: /^Install/ }).count()).toBe(0)
+  await page.getByLabel('Search').fill('nothing like this')
+  await page.getByRole('heading', { name: 'No template matches' }).waitFor()
+})
+
+it('writes a rule as conditions, and reads them back', async () => {
+  const page = await open('/monitors/new', 'member')
+  await page.getByLabel('Name', { exact: true }).fill('Wants a supervisor, by condition')
+  await page.getByRole('button', { name: 'Create monitor' }).click()
+  await page.getByText('Add at least one complete condition.').waitFor()
+  await page.getByRole('button', { name: 'Someone says…' }).click()
+  const first = page.getByRole('listitem', { name: 'Condition 1' })
+  await first.getByLabel('Words or phrases, separated by commas').fill('supervisor, your manager')
+  await page.getByText(/Latest 20 conversations: /).waitFor()
+  await page.getByRole('button', { name: 'Duration', exact: true }).click()
+  const second = page.getByRole('listitem', { name: 'Condition 2' })
+  await second.getByLabel('Condition applies if').selectOption('not')
+  await second.getByLabel('Value in seconds').fill('')
+  await page.getByRole('button', { name: 'Create monitor' }).click()
+  await page.getByText('Complete or remove condition 2.').waitFor()
+  await second.getByLabel('Value in seconds').fill('7200')
+  expect(await breaches(page)).toEqual([])
+  await page.getByRole('radio', { name: 'Expression' }).click()
+  const rule = page.getByRole('textbox', { name: 'Rule', exact: true })
+  await expect
+    .poll(async () => (await rule.locator('.cm-line').allTextContents()).join('\n'))
+    .toBe("turns.by('customer').mentions('supervisor|your manager')\n  && !(conversation.durationSeconds > 7200)")
+  await page.getByRole('radio', { name: 'Conditions' }).click()
+  expect(await second.getByLabel('Value in seconds').inputValue()).toBe('7200')
+  await page.getByRole('button', { name: 'Remove condition 2' }).click()
+  await page.getByRole('button', { name: 'Create monitor' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Wants a supervisor, by condition' }).waitFor()
+  await page.getByRole('link', { name: 'Edit' }).click()
+  await expect
+    .poll(() => first.getByLabel('Words or phrases, separated by commas').inputValue())
+    .toBe('supervisor, your manager')
+})
+
+it('completes names in a rule by keyboard, and explains them', async () => {
+  const page = await open('/monitors/new', 'member', { theme: 'dark' })
+  await page.getByRole('radio', { name: 'Expression' }).click()
+  const rule = page.getByRole('textbox', { name: 'Rule', exact: true })
+  await rule.click()
+  await page.keyboard.type('signals.toolF')
+  await page.getByRole('option', { name: /^toolFailures/ }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.keyboard.type(' > 0')
+  await page.getByText(/Latest 20 conversations: /).waitFor()
+  expect(await rule.textContent()).toBe('signals.toolFailures > 0')
+  await rule.locator('.cm-line').hover({ position: { x: 110, y: 10 } })
+  await page.getByText('Failed tool calls').waitFor()
+  expect(await breaches(page)).toEqual([])
+  await page.keyboard.press('Tab')
+  await expect.poll(() => page.locator('.cm-content:focus').getAttribute('aria-label')).toBe('Score (optional)')
 })

@@ -1,23 +1,121 @@
+import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { ask, breaches, conversationIds, open, quiet } from './browser.ts'
 
-it('shows yesterday, and links each number to its conversations', async () => {
-  const page = await open('/', 'viewer')
-  const volume = page.getByRole('region', { name: 'Volume' })
-  const link = volume.getByRole('link', { name: /^\d+ conversations?$/ })
-  const said = await link.textContent()
-  const table = page.getByRole('region', { name: 'Monitors, most unusual first' })
-  await table
+const table = (page: Page) => page.getByRole('region', { name: 'Monitors, most unusual first' })
+
+const loaded = (page: Page) =>
+  table(page)
     .getByText(/n = \d/)
     .first()
     .waitFor()
+
+it('shows the last days with today, and links each number to its conversations', async () => {
+  const page = await open('/', 'viewer')
+  const volume = page.getByRole('region', { name: 'Volume' })
+  const link = volume.getByRole('link', { name: /^[\d,]+ conversations?$/ })
+  const said = await link.textContent()
+  await loaded(page)
+  await page.getByText(/% from [\d,]+ in the earlier period/).waitFor()
   expect(await breaches(page)).toEqual([])
   await link.click()
   await page.getByText(said ?? '', { exact: true }).waitFor()
   await page.goBack()
   await volume.getByRole('group', { name: 'Conversations by day' }).waitFor()
-  await table.getByRole('link', { name: 'Tool failed' }).click()
+  await table(page).getByRole('link', { name: 'Tool failed' }).click()
   await page.getByRole('heading', { level: 1, name: 'Tool failed' }).waitFor()
+})
+
+it('shows any period, and remembers it on the pages of monitors too', async () => {
+  const page = await open('/', 'member')
+  await page.getByRole('button', { name: 'Period: Last 7 days vs. previous period' }).click()
+  expect(await breaches(page)).toEqual([])
+  await page.getByRole('button', { name: 'Last 24 hours' }).click()
+  await page.waitForURL(/time=last%3A24h/)
+  await page.getByRole('group', { name: 'Conversations by hour' }).waitFor()
+  await loaded(page)
+  await table(page).getByRole('link', { name: 'Tool failed' }).click()
+  await page.getByRole('button', { name: 'Period: Last 24 hours' }).waitFor()
+  await page.waitForURL(/time=last%3A24h/)
+})
+
+/** Answers with conversations of the last interval only. */
+const onlyToday = async (page: Page) =>
+  page.route('**/v1/analytics/query', async (route) => {
+    const answer = await route.fetch()
+    const body = (await answer.json()) as { groups: { n: number; series: Figure[]; comparison?: Figure }[] }
+    for (const group of body.groups) {
+      for (const each of group.series.slice(0, -1)) Object.assign(each, nothing)
+      group.series = group.series.map((each, at, all) => (at < all.length - 1 ? each : { ...each, n: 3, value: 3 }))
+      group.n = 3
+      if (group.comparison) Object.assign(group.comparison, nothing, { difference: null, differenceInterval95: null })
+    }
+    await route.fulfill({ response: answer, json: body })
+  })
+
+type Figure = { n: number; value: number | null; interval95: object | null }
+const nothing: Figure = { n: 0, value: null, interval95: null }
+
+it('shows hours and the newest conversations on the first day', async () => {
+  const page = await open('/nowhere', 'member')
+  await onlyToday(page)
+  await page.goto(new URL('/', page.url()).href)
+  await page.getByRole('button', { name: 'Period: Today vs. previous period' }).waitFor()
+  await page.getByRole('group', { name: 'Conversations by hour' }).waitFor()
+  await page.getByText('None in the earlier period.').waitFor()
+  const newest = page.getByRole('region', { name: 'Newest conversations' })
+  await expect.poll(() => newest.getByRole('listitem').count()).toBe(5)
+  await page.getByText('Nothing earlier to compare with.').waitFor()
+  expect(await breaches(page)).toEqual([])
+})
+
+it('shows first steps until they are done', async () => {
+  const page = await open('/nowhere', 'owner')
+  await page.route('**/v1/alert-rules?limit=1', (route) => route.fulfill({ json: { data: [], nextCursor: null } }))
+  await page.goto(new URL('/', page.url()).href)
+  const steps = page.getByRole('region', { name: 'First steps' })
+  await steps.getByText('4 of 5 done').waitFor()
+  await quiet(page)
+  expect(await breaches(page)).toEqual([])
+  await steps.getByRole('link', { name: 'Get an alert when something changes' }).click()
+  await page.getByRole('heading', { level: 1, name: 'New alert rule' }).waitFor()
+  await page.unroute('**/v1/alert-rules?limit=1')
+  await page.goto(new URL('/', page.url()).href)
+  await loaded(page)
+  await quiet(page)
+  expect(await steps.count()).toBe(0)
+  // Once they are done, nothing asks for them again.
+  let asked = 0
+  page.on('request', (request) => {
+    if (request.url().includes('/v1/alert-rules')) asked += 1
+  })
+  await page.reload()
+  await loaded(page)
+  await quiet(page)
+  expect(asked).toBe(0)
+})
+
+it('lists firing alerts first', async () => {
+  const page = await open('/nowhere', 'viewer')
+  const incident = {
+    id: '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f',
+    ruleName: 'Too many refunds',
+    severity: 'critical',
+    status: 'firing',
+    group: null,
+    text: '31% were affected.',
+    openedAt: new Date().toISOString(),
+  }
+  await page.route('**/v1/alert-incidents?status=firing*', (route) =>
+    route.fulfill({
+      json: { data: [{ ...incident, severity: 'info', ruleName: 'Few calls' }, incident], nextCursor: null },
+    }),
+  )
+  await page.goto(new URL('/', page.url()).href)
+  const list = page.getByRole('list', { name: 'Needs attention' })
+  await list.getByRole('link', { name: 'Too many refunds' }).waitFor()
+  const texts = await list.getByRole('listitem').allTextContents()
+  expect(texts.findIndex((text) => text.includes('Too many'))).toBe(0)
 })
 
 it('shows urgent open findings and remaining reviews', async () => {
@@ -43,8 +141,16 @@ it('shows urgent open findings and remaining reviews', async () => {
 
 it('shows an organization without conversations how to start', async () => {
   const empty = await open('/', 'viewer')
-  await empty.route('**/v1/conversations/count', (route) =>
-    route.fulfill({ json: { count: 0, explanation: '', series: [] } }),
+  await empty.route('**/v1/conversations/count', (route) => route.fulfill({ json: { count: 0, explanation: '' } }))
+  await empty.route('**/v1/analytics/query', (route) =>
+    route.fulfill({
+      json: {
+        period: null,
+        comparedPeriod: null,
+        groups: [{ key: [], label: [], isOther: false, ...nothing }],
+        warnings: [],
+      },
+    }),
   )
   await empty.reload()
   await empty.getByRole('link', { name: 'Send your first conversation' }).click()
@@ -59,10 +165,7 @@ it('links failures to where they can be fixed', async () => {
     }),
   )
   await page.reload()
-  await page
-    .getByRole('list', { name: /Failed in the last/ })
-    .getByRole('link', { name: '1 export failed' })
-    .click()
+  await page.getByRole('list', { name: 'Needs attention' }).getByRole('link', { name: '1 export failed' }).click()
   await page.getByRole('heading', { level: 1, name: 'Exports' }).waitFor()
 })
 
@@ -79,11 +182,7 @@ it('shows an error where it happens, and everything else', async () => {
 
 it('fits 320 pixels', async () => {
   const page = await open('/', 'owner', { viewport: { width: 320, height: 700 } })
-  await page
-    .getByRole('region', { name: 'Monitors, most unusual first' })
-    .getByText(/n = \d/)
-    .first()
-    .waitFor()
+  await loaded(page)
   expect(await page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth')).toBe(false)
 })
 
@@ -97,11 +196,7 @@ it('requests nothing that the member may not see', async () => {
   const refused: string[] = []
   page.on('response', (response) => void (response.status() === 403 && refused.push(response.url())))
   await page.goto(new URL('/', page.url()).href)
-  await page
-    .getByRole('region', { name: 'Monitors, most unusual first' })
-    .getByText(/n = \d/)
-    .first()
-    .waitFor()
+  await loaded(page)
   await quiet(page)
   expect(refused).toEqual([])
 })
@@ -114,7 +209,7 @@ it('shows days in UTC if the server does not know the browser’s time zone', as
       return { ...read.call(this), timeZone: 'PST' }
     }
   }`)
-  const refused = page.waitForResponse((response) => response.url().endsWith('/v1/conversations/count'))
+  const refused = page.waitForResponse((response) => response.url().endsWith('/v1/analytics/query'))
   await page.goto(new URL('/', page.url()).href)
   expect((await refused).status()).toBe(400)
   await page.getByRole('region', { name: 'Volume' }).getByRole('link').first().waitFor()

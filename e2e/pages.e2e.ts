@@ -15,14 +15,21 @@ const oldestOf = async (path: string): Promise<string> => {
 
 const { id: findingId } = await ask<{ id: string }>('POST', '/v1/findings', { title: 'Callers are asked twice' })
 
+const { id: boardId } = await ask<{ id: string }>('POST', '/v1/boards', { name: 'Front desk' })
+
 const pages = [
   '/',
   '/conversations',
   `/conversations/${(await conversationIds(1))[0]}`,
   '/boards',
   ...(await ask<{ builtIn: { id: string }[] }>('GET', '/v1/boards')).builtIn.map(({ id }) => `/boards/${id}`),
+  `/boards/${boardId}`,
+  `/boards/${boardId}/charts/new`,
+  '/compare',
   '/monitors',
   '/monitors/new',
+  '/monitors/new?kind=scorecard',
+  '/monitors/templates',
   `/monitors/${await oldestOf('/v1/monitors')}`,
   `/monitors/${await oldestOf('/v1/monitors')}/edit`,
   '/exports',
@@ -58,6 +65,7 @@ const pages = [
     'destinations',
     'ownership',
     'webhooks',
+    'models',
     'health',
     'audit-log',
   ].map((part) => `/settings/${part}`),

@@ -2,8 +2,12 @@
 // screenshots [PAGE…]
 
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { type Ask, makeJudge, makeReviewed, tooStrict } from './aligned.ts'
 import { launchChromium, unpackChromium } from './chromium.ts'
 import { startDemo } from './demo.ts'
 import { sessionOf } from './people.ts'
@@ -11,7 +15,9 @@ import { sessionOf } from './people.ts'
 const folder = await mkdtemp(join(tmpdir(), 'earshot-screenshots-'))
 await chmod(folder, 0o711)
 const chromium = await unpackChromium(folder)
-const { child, origin, invitation, key } = await startDemo(join(folder, 'data'), 3_000)
+const { child, origin, invitation, key } = await startDemo(join(folder, 'data'), 3_000, {
+  EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.0/8',
+})
 const browser = await launchChromium(chromium)
 
 type Listed = { data: { id: string; name?: string; channel?: string; recording?: unknown }[] }
@@ -21,14 +27,51 @@ const list = async (path: string): Promise<Listed['data']> => {
   return ((await answer.json()) as Listed).data
 }
 
-const make = async (method: string, path: string, body?: object): Promise<{ id: string }> => {
+const ask: Ask = async <T>(method: string, path: string, body?: object) => {
   const answer = await fetch(origin + path, {
     method,
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     ...(body && { body: JSON.stringify(body) }),
   })
   if (!answer.ok) throw new Error(`${method} ${path} was answered ${answer.status}: ${await answer.text()}`)
-  return (await answer.json()) as { id: string }
+  return (await answer.json()) as T
+}
+
+const make = (method: string, path: string, body?: object) => ask<{ id: string }>(method, path, body)
+
+/** A model that answers like Anthropic's, for the alignment of a judge. */
+const model = createServer(async (request, response) => {
+  const body = JSON.parse(await text(request)) as { messages: { content: string | { text: string }[] }[] }
+  const user = body.messages.flatMap(({ content }) =>
+    typeof content === 'string' ? content : content.map((part) => part.text),
+  )
+  const content = [{ type: 'text', text: tooStrict(user.join('')) }]
+  response.setHeader('content-type', 'application/json')
+  response.end(JSON.stringify({ content, stop_reason: 'end_turn', usage: { input_tokens: 1_000, output_tokens: 100 } }))
+})
+
+const repeat = async (isDone: () => Promise<boolean>): Promise<void> => {
+  while (!(await isDone())) await new Promise((resolve) => setTimeout(resolve, 500))
+}
+
+/** Creates a judge with a completed alignment, and returns its ID. */
+const makeAligned = async (): Promise<string> => {
+  await new Promise<void>((resolve) => model.listen(0, '127.0.0.1', resolve))
+  const { port } = model.address() as AddressInfo
+  const settings = {
+    apiKey: 'sk-a-key-of-the-screenshots',
+    baseUrl: `http://127.0.0.1:${port}`,
+    model: 'claude-sonnet-5',
+  }
+  const provider = await make('POST', '/v1/model-providers', { name: 'Claude', kind: 'anthropic', settings })
+  const monitorId = await makeJudge(ask, 'Rudeness', `${provider.id}/claude-sonnet-5`)
+  const waitFor = (results: number) =>
+    repeat(async () => (await list(`/v1/monitors/${monitorId}/results?limit=200`)).length === results)
+  await makeReviewed({ ask, monitorId, perHalf: 40, waitFor })
+  const alignment = await make('POST', `/v1/monitors/${monitorId}/alignments`, {})
+  const path = `/v1/monitors/${monitorId}/alignments/${alignment.id}`
+  await repeat(async () => (await ask<{ status: string }>('GET', path)).status === 'completed')
+  return monitorId
 }
 
 /** Creates a connection with a sync and a schedule. The demo has neither, because they would call other hosts. */
@@ -146,6 +189,7 @@ try {
     conversation: `/conversations/${telling}`,
     monitors: '/monitors',
     monitor: `/monitors/${monitor}`,
+    alignment: `/monitors/${await makeAligned()}?tab=alignment`,
     editor: `/monitors/${monitor}/edit`,
     exports: '/exports',
     'new-export': `/exports/new?config=${encodeURIComponent(JSON.stringify({ monitors: [{ id: monitor, result: 'affected' }] }))}`,
@@ -161,6 +205,7 @@ try {
     experiments: '/experiments',
     experiment: `/experiments/${await idOf('/v1/experiments')}`,
     launch: '/experiments/new',
+    compare: '/compare',
     agents: '/agents',
     agent: `/agents/${await idOf('/v1/agents', 'Leo, support')}`,
     companies: '/companies',
@@ -203,6 +248,10 @@ try {
         await page.goto(origin + path)
         await page.getByRole('heading', { level: 1 }).waitFor()
         await page.waitForLoadState('networkidle')
+        if (name === 'alignment') {
+          const tab = page.getByRole('tab', { name: 'Alignment' })
+          await tab.evaluate((shown: { scrollIntoView: () => void }) => shown.scrollIntoView())
+        }
         await page.screenshot({ path: join(target, `${name}-${theme}-${width}.png`) })
         await page.close()
       }
@@ -210,6 +259,7 @@ try {
     }
   }
 } finally {
+  model.close()
   await browser.close()
   child.kill('SIGTERM')
   await new Promise((resolve) => child.once('close', resolve))

@@ -10,6 +10,7 @@ const parts = [
   'connections',
   'destinations',
   'webhooks',
+  'models',
   'health',
   'audit-log',
 ]

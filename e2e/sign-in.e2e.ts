@@ -75,7 +75,7 @@ it('signs out on all devices', async () => {
   await laptop.getByRole('button', { name: 'Sign out everywhere' }).click()
   await laptop.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click()
   await laptop.getByRole('heading', { name: 'Sign in' }).waitFor()
-  await phone.getByRole('link', { name: 'Companies' }).click()
+  await phone.reload()
   await phone.getByRole('heading', { name: 'Sign in' }).waitFor()
 })
 

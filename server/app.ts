@@ -4,13 +4,17 @@ import { agents } from './agents/routes.ts'
 import { monitorAgreement } from './agreement/routes.ts'
 import { alertIncidents } from './alert-incidents/routes.ts'
 import { alertRules } from './alert-rules/routes.ts'
+import { monitorAlignments } from './alignments/routes.ts'
 import { analytics } from './analytics/routes.ts'
 import { apiKeys } from './api-keys/routes.ts'
 import { auditEvents } from './audit-events/routes.ts'
 import { boards } from './boards/routes.ts'
+import { boardShares } from './boards/shares/routes.ts'
+import { sharedBoards } from './boards/shares/shared-board.ts'
 import { bucketConversations } from './buckets/conversations/routes.ts'
 import { bucketProgress } from './buckets/progress/routes.ts'
 import { buckets } from './buckets/routes.ts'
+import { bulkActions } from './bulk-actions/routes.ts'
 import { companies } from './companies/routes.ts'
 import { erasure } from './conversations/erasure/routes.ts'
 import { metadataKeys } from './conversations/metadata-keys/routes.ts'
@@ -18,6 +22,7 @@ import { customerMetrics } from './conversations/metrics/routes.ts'
 import { recordings } from './conversations/recordings/routes.ts'
 import { conversations } from './conversations/routes.ts'
 import { conversationSearch } from './conversations/search/routes.ts'
+import { conversationTags } from './conversations/tags/routes.ts'
 import type { ServiceDeps } from './deps.ts'
 import { destinationDeliveries } from './destinations/deliveries/routes.ts'
 import { destinations } from './destinations/routes.ts'
@@ -29,6 +34,7 @@ import { experiments } from './experiments/routes.ts'
 import { experimentRuns } from './experiments/runs/routes.ts'
 import { exportSchedules } from './export-schedules/routes.ts'
 import { exportScheduleRuns } from './export-schedules/runs/routes.ts'
+import { conversationExports } from './exports/conversations/routes.ts'
 import { monitorExports } from './exports/routes.ts'
 import { failedJobs } from './failed-jobs/routes.ts'
 import { findingConversations } from './findings/attachments/routes.ts'
@@ -43,8 +49,10 @@ import { integrations } from './integrations/routes.ts'
 import { integrationSyncs } from './integrations/sync/routes.ts'
 import { mcp } from './mcp/routes.ts'
 import { members } from './members/routes.ts'
+import { modelProviders } from './model-providers/routes.ts'
 import { monitorResults } from './monitor-results/routes.ts'
 import { monitors } from './monitors/routes.ts'
+import { monitorTemplates } from './monitors/templates/routes.ts'
 import { notifications } from './notifications/routes.ts'
 import { isSuspended } from './organizations/queries.ts'
 import { organizations } from './organizations/routes.ts'
@@ -62,12 +70,14 @@ import { addPages } from './platform/http/pages.ts'
 import { reviewAdjudication } from './reviews/adjudication/routes.ts'
 import { reviewClaims } from './reviews/claims/routes.ts'
 import { reviews } from './reviews/routes.ts'
+import { reviewScorecards } from './reviews/scorecards/routes.ts'
 import { savedViews } from './saved-views/routes.ts'
 import { changeAddress } from './sign-in/address/routes.ts'
 import { forgottenPassword } from './sign-in/forgotten/routes.ts'
 import { ownInvitations } from './sign-in/invitations/routes.ts'
 import { signInByOidc } from './sign-in/oidc/routes.ts'
 import { signIn } from './sign-in/routes.ts'
+import { sound } from './sound/routes.ts'
 import { stream } from './stream/routes.ts'
 import { monitorComparison } from './trends/comparison/routes.ts'
 import { monitorTrend } from './trends/routes.ts'
@@ -90,16 +100,22 @@ const resources = [
   conversations,
   conversationSearch,
   metadataKeys,
+  conversationTags,
+  bulkActions,
   ownershipRules,
   savedViews,
   recordings,
+  sound,
   erasure,
   customerMetrics,
+  modelProviders,
   monitors,
+  monitorTemplates,
   monitorTrials,
   evaluationRuns,
   monitorResults,
   monitorExports,
+  conversationExports,
   exportSchedules,
   exportScheduleRuns,
   experiments,
@@ -113,13 +129,17 @@ const resources = [
   bucketConversations,
   bucketProgress,
   reviews,
+  reviewScorecards,
   reviewClaims,
   reviewAdjudication,
   monitorTrend,
   monitorComparison,
   monitorAgreement,
+  monitorAlignments,
   analytics,
   boards,
+  boardShares,
+  sharedBoards,
   integrations,
   integrationSyncs,
   deliveries,
@@ -145,6 +165,7 @@ const areas: [name: string, description: string][] = [
   ['Agents', 'Voice and text agents, their versions, and agent groups.'],
   ['Companies', 'The clients or brands your agents work for, and their logos.'],
   ['Monitors', 'The questions Earshot asks of each conversation, and the results.'],
+  ['Models', 'The model providers that judges use, with their keys, limits, and prices.'],
   ['Analytics', 'Counts, rates, and percentiles of conversations, by group and over time, and boards of them.'],
   ['Findings', 'Issues worth a closer look, with the conversations that show them.'],
   ['Buckets', 'Sets of conversations to review, filled by hand, by a filter, or by random sampling.'],

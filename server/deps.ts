@@ -1,7 +1,8 @@
 import type pg from 'pg'
 import packageFile from '../package.json' with { type: 'json' }
+import { type Models, openModels } from './model-providers/models.ts'
+import { openRequestLog } from './model-providers/request-log/request-log.ts'
 import { type Judge, openJudge } from './monitors/judges/judge.ts'
-import { openRequestLog } from './monitors/judges/request-log.ts'
 import { openRules, type Rules } from './monitors/rules/rules.ts'
 import { openBlobs } from './platform/blobs/blobs.ts'
 import type { Clock } from './platform/clock.ts'
@@ -36,6 +37,7 @@ export type ServiceDeps = Deps &
   typeof providers & {
     attempts: Attempts
     judge: Judge
+    models: Models
     rules: Rules
     streams: Streams
     close: () => Promise<void>
@@ -101,7 +103,8 @@ export const openDeps = async (options: OpenOptions): Promise<ServiceDeps> => {
   const rules = closing(openRules())
   const threads = closing(openThreads(new URL('./thread.ts', import.meta.url)))
   const requests = closing(openRequestLog({ db, clock, log }))
-  const judge = closing(openJudge(config.judge, { clock, requests }))
+  const models = closing(openModels({ config: config.judge, clock, requests, tenants: { db, secrets, outbound, log } }))
+  const judge = closing(openJudge(models, config.judge.limits, clock))
   const jobs = closing(openJobs({ database, log }))
   const metrics = openMetrics({ database, countJobs: jobs.counts })
   const attempts = openAttempts({ db, clock, secrets, sessionCookie, identity, metrics })
@@ -137,6 +140,7 @@ export const openDeps = async (options: OpenOptions): Promise<ServiceDeps> => {
     blobs,
     outbound,
     judge,
+    models,
     rules,
     streams,
     metrics,

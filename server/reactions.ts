@@ -5,21 +5,26 @@
 import { removeErasedConversations } from './alert-incidents/erase.ts'
 import { createDefaultRules } from './alert-rules/defaults.ts'
 import { clearOwnerOfAlertRules, disableRulesOfMonitor, removeDeletedDestination } from './alert-rules/referenced.ts'
-import { noteChangedHours } from './analytics/hours/note-changes.ts'
+import { forgetLearned } from './alignments/forget.ts'
+import { noteChangedHours, noteJudgedHours, noteMeasuredHours } from './analytics/days/note-changes.ts'
 import { admitOwner } from './api-keys/admit-owner.ts'
 import { revokeKeysOfMember } from './api-keys/revoke.ts'
-import { offerConversationsToBuckets, offerResultsToBuckets } from './buckets/arrivals/jobs.ts'
+import { offerConversationsToBuckets, offerResultsToBuckets, offerTaggedToBuckets } from './buckets/arrivals/jobs.ts'
+import { removeErasedFromActions } from './bulk-actions/erased.ts'
 import { evaluateMetricRules, evaluateStored } from './evaluations/lifecycle.ts'
+import { scoreResults, scoreStored } from './evaluations/scorecards/jobs.ts'
 import { makeObservationOrder } from './experiments/exports/make-order.ts'
-import { refuseWhileMeasured } from './experiments/monitors-in-use.ts'
+import { refuseWhileMeasured, refuseWhilePinned } from './experiments/monitors-in-use.ts'
 import { noteChanges } from './experiments/observations/note-changes.ts'
 import { evaluatePinned, findPinned } from './experiments/observations/pinned.ts'
 import { followExport } from './export-schedules/runs/lifecycle.ts'
 import { expireExportsOfCalls } from './exports/lifecycle.ts'
 import { eraseDeliveries, eraseProviderData } from './integrations/erasure/erase.ts'
 import { deleteResultsLater, eraseResults } from './monitor-results/delete.ts'
+import { refuseWhileUsed } from './monitors/provider-in-use.ts'
 import {
   deleteNotificationsOfMember,
+  notifyAssignedReviewer,
   notifyAssignee,
   notifyInviter,
   notifyMentioned,
@@ -33,6 +38,7 @@ import type { Deps } from './platform/deps.ts'
 import type { Events, Reactions } from './platform/reactions.ts'
 import { findBlind, requireOwnAnswer } from './reviews/blind.ts'
 import { deletePersonalViews } from './saved-views/member-left.ts'
+import { measureSoundLater } from './sound/jobs.ts'
 import {
   publishErased,
   publishMeasured,
@@ -40,6 +46,7 @@ import {
   publishRead,
   publishResults,
   publishStored,
+  publishTagged,
 } from './stream/publish.ts'
 
 type Reaction<Event extends keyof Events> = (deps: Deps, trx: Db, org: OrgId, event: Events[Event]) => Promise<unknown>
@@ -53,6 +60,7 @@ const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
     evaluateStored,
     evaluateMetricRules,
     evaluatePinned,
+    scoreStored,
     noteChanges,
     noteChangedHours,
     offerConversationsToBuckets,
@@ -65,22 +73,28 @@ const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
     eraseResults,
     expireExportsOfCalls,
     removeErasedConversations,
+    removeErasedFromActions,
+    forgetLearned,
     publishErased,
   ],
   conversationsErased: [eraseProviderData],
-  metricsStored: [evaluateMetricRules, noteChangedHours, publishMeasured],
-  resultsStored: [noteChanges, noteChangedHours, offerResultsToBuckets, publishResults],
+  recordingStored: [measureSoundLater],
+  metricsStored: [evaluateMetricRules, noteMeasuredHours, publishMeasured],
+  conversationsTagged: [offerTaggedToBuckets, publishTagged],
+  resultsStored: [scoreResults, noteChanges, noteJudgedHours, offerResultsToBuckets, publishResults],
   monitorDeleted: [refuseWhileMeasured, deleteResultsLater, disableRulesOfMonitor],
   exportEnded: [followExport, notifyOfExport],
   incidentAnnounced: [notifyOfIncident],
   findingAssigned: [notifyAssignee],
   peopleMentioned: [notifyMentioned],
   reviewersAdded: [notifyReviewers],
+  reviewsAssigned: [notifyAssignedReviewer],
   memberJoined: [notifyInviter],
   notificationsStored: [publishNotifications],
   notificationsRead: [publishRead],
   organizationCreated: [createDefaultRules],
   destinationDeleted: [removeDeletedDestination, removeDestinationOfRoutes],
+  modelProviderDeleted: [refuseWhileUsed, refuseWhilePinned],
   memberRemoved: [
     revokeKeysOfMember,
     deletePersonalViews,
@@ -114,7 +128,9 @@ export const openReactions = (deps: () => Deps): Reactions => {
     conversationsStored: reactTo('conversationsStored'),
     conversationsErasing: reactTo('conversationsErasing'),
     conversationsErased: reactTo('conversationsErased'),
+    recordingStored: reactTo('recordingStored'),
     metricsStored: reactTo('metricsStored'),
+    conversationsTagged: reactTo('conversationsTagged'),
     resultsStored: reactTo('resultsStored'),
     monitorDeleted: reactTo('monitorDeleted'),
     exportEnded: reactTo('exportEnded'),
@@ -122,11 +138,13 @@ export const openReactions = (deps: () => Deps): Reactions => {
     findingAssigned: reactTo('findingAssigned'),
     peopleMentioned: reactTo('peopleMentioned'),
     reviewersAdded: reactTo('reviewersAdded'),
+    reviewsAssigned: reactTo('reviewsAssigned'),
     memberJoined: reactTo('memberJoined'),
     notificationsStored: reactTo('notificationsStored'),
     notificationsRead: reactTo('notificationsRead'),
     organizationCreated: reactTo('organizationCreated'),
     destinationDeleted: reactTo('destinationDeleted'),
+    modelProviderDeleted: reactTo('modelProviderDeleted'),
     memberRemoved: reactTo('memberRemoved'),
   }
 }

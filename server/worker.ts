@@ -1,7 +1,9 @@
 import { hostname } from 'node:os'
 import { checkAlertRules, sweepAlertIncidents } from './alert-rules/jobs.ts'
-import { buildAnalyticsHours, checkAnalyticsHours } from './analytics/hours/jobs.ts'
+import { alignMonitor } from './alignments/lifecycle.ts'
+import { buildAnalyticsDays, checkAnalyticsDays } from './analytics/days/jobs.ts'
 import { drawQuotas, offerConversations } from './buckets/arrivals/jobs.ts'
+import { runBulkAction, sweepBulkActions } from './bulk-actions/lifecycle.ts'
 import { deleteLogo, sweepLogos } from './companies/jobs.ts'
 import { eraseByRetention } from './conversations/erasure/jobs.ts'
 import { deleteRecording, fetchRecording, sweepRecordings } from './conversations/recordings/jobs.ts'
@@ -9,6 +11,7 @@ import type { ServiceDeps } from './deps.ts'
 import { deliverMessage, sweepMessageDeliveries } from './destinations/deliveries/jobs.ts'
 import { evaluateConversations, judge } from './evaluations/lifecycle.ts'
 import { evaluateRun } from './evaluations/runs/lifecycle.ts'
+import { scoreConversations } from './evaluations/scorecards/jobs.ts'
 import { startCounting } from './experiments/observations/counter-loop.ts'
 import { sweepExperiments } from './experiments/runs/jobs.ts'
 import { retryLacking } from './experiments/runs/lifecycle.ts'
@@ -33,6 +36,7 @@ import type { Job } from './platform/jobs/define-job.ts'
 import { deliverMail, sweepMails } from './platform/mail/jobs.ts'
 import { lapseReviews } from './reviews/lifecycle.ts'
 import { sweepSessions } from './sign-in/jobs.ts'
+import { measureOlder, measureSound } from './sound/jobs.ts'
 import { detectSpikes } from './spikes/jobs.ts'
 import { deliver, sweepWebhooks } from './webhooks/deliveries/jobs.ts'
 
@@ -43,7 +47,11 @@ export const jobList: Job<ServiceDeps>[] = [
   sweepSessions,
   evaluateConversations,
   judge,
+  scoreConversations,
   evaluateRun,
+  alignMonitor,
+  runBulkAction,
+  sweepBulkActions,
   deleteMonitorResults,
   generateExport,
   expireExports,
@@ -54,8 +62,8 @@ export const jobList: Job<ServiceDeps>[] = [
   retryLacking,
   sweepExperiments,
   detectSpikes,
-  buildAnalyticsHours,
-  checkAnalyticsHours,
+  buildAnalyticsDays,
+  checkAnalyticsDays,
   checkAlertRules,
   sweepAlertIncidents,
   measureDatabase,
@@ -68,6 +76,8 @@ export const jobList: Job<ServiceDeps>[] = [
   fetchRecording,
   deleteRecording,
   sweepRecordings,
+  measureSound,
+  measureOlder,
   sweepWaitingRecordings,
   eraseMentions,
   eraseByRetention,

@@ -6,8 +6,8 @@ import { describe, it } from 'vitest'
 import { placingSettings, withClient } from '../server/platform/db/citus/connection.ts'
 import { distribute, planPlacing } from '../server/platform/db/citus/distribute.ts'
 import { addNodes } from '../server/platform/db/citus/nodes.ts'
+import { listReferences, placingStatement } from '../server/platform/db/citus/placed-tables.ts'
 import { placement } from '../server/platform/db/citus/placement.ts'
-import { listReferences, placingStatement } from '../server/platform/db/citus/tables.ts'
 
 type Node = { host: string; port: number; url: string }
 

@@ -48,8 +48,8 @@ export const listProcesses = async (folder: string): Promise<string[]> => {
 }
 
 /**
- * Creates a folder. It is removed after the test, together with the processes that use it, or after the file if no test
- * runs.
+ * Creates a data directory. After the test, or after the file if it is called outside of a test, the processes that use
+ * it are ended and it is deleted.
  */
 export const makeDataDir = async (): Promise<string> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'earshot-process-'))

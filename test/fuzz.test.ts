@@ -251,5 +251,6 @@ describe('malformed HTTP', () => {
 })
 
 it('leaves no memory behind', () => {
-  expect(heapMegabytes() - heapBefore).toBeLessThan(48)
+  // The first request of each operation compiles its statements and serializers.
+  expect(heapMegabytes() - heapBefore).toBeLessThan(0.2 * operations.length)
 })

@@ -113,6 +113,15 @@ export const makeMetric = async (server: TestServer, key: string) => {
   return conversation
 }
 
+/** Starts a bulk action that tags a new conversation. */
+export const makeBulkAction = async (server: TestServer, key: string, fields: object = {}) => {
+  const { id } = await makeConversation(server, key)
+  const body = { ids: [id], action: { kind: 'tag', add: ['escalated'] }, ...fields }
+  const answer = await server.call('POST', '/v1/conversations/bulk', { key, body })
+  if (answer.status !== 202) throw new Error(`expected 202, got ${answer.status}: ${answer.text}`)
+  return { ...answer.body, conversationId: id as string }
+}
+
 /** Creates an external monitor. */
 export const makeMonitor = (server: TestServer, key: string, fields: object = {}) => {
   const body = { name: `Monitor ${randomUUID()}`, kind: 'external', definition: {}, ...fields }
@@ -250,6 +259,18 @@ export const makeExport = async (server: TestServer, key: string) => {
   return answer.body
 }
 
+export const makeConversationExportConfig = () => ({
+  filter: { since: '2026-11-01T00:00:00Z', until: '2026-12-01T00:00:00Z' },
+  columns: [{ key: 'startedAt' }, { key: 'agentId' }],
+})
+
+export const makeConversationExport = async (server: TestServer, key: string) => {
+  const body = { operationId: randomUUID(), config: makeConversationExportConfig() }
+  const answer = await server.call('POST', '/v1/conversation-exports', { key, body })
+  if (answer.status !== 202) throw new Error(`expected 202, got ${answer.status}: ${answer.text}`)
+  return answer.body
+}
+
 /** Returns the body of a schedule that notifies a new endpoint of each run. */
 export const makeScheduleBody = async (server: TestServer, key: string) => {
   const { since: _since, until: _until, ...config } = await makeExportConfig(server, key)
@@ -302,6 +323,21 @@ export const makeComment = async (server: TestServer, key: string, findingId: st
 
 export const makeBoard = (server: TestServer, key: string, fields: object = {}) =>
   made(server.call('POST', '/v1/boards', { key, body: { name: 'Front desk', ...fields } }))
+
+/** Creates a board with a chart, and a link to it for one company. */
+export const makeBoardShare = async (server: TestServer, key: string, fields: object = {}, companyId?: string) => {
+  const charts = [{ title: 'Calls', kind: 'number', width: 'half', query: { measure: { kind: 'volume' } } }]
+  const board = await makeBoard(server, key, { charts, ...fields })
+  const body = { companyId: companyId ?? (await makeCompany(server, key)).id }
+  const { id, url } = await made(server.call('POST', `/v1/boards/${board.id}/shares`, { key, body }))
+  return {
+    id: id as string,
+    boardId: board.id as string,
+    companyId: body.companyId as string,
+    token: new URL(url).hash.slice(1),
+    chartIds: board.charts.map((chart: { id: string }) => chart.id) as string[],
+  }
+}
 
 export const makeSavedView = (server: TestServer, key: string, filter: object = {}) =>
   made(server.call('POST', '/v1/saved-views', { key, body: { name: `View ${randomUUID()}`, filter } }))
@@ -363,6 +399,19 @@ export const makeDestination = (server: TestServer, key: string, fields: object 
   return made(
     server.call('POST', '/v1/destinations', { key, body: { name: 'On call', kind: 'slack', settings, ...fields } }),
   )
+}
+
+/** Creates a provider that is never reached: it can't list its models, and has no model that could be tested. */
+export const makeSilentModelProvider = (server: TestServer, key: string) =>
+  makeModelProvider(server, key, {
+    kind: 'azure-openai',
+    settings: { baseUrl: 'https://acme.openai.azure.com', apiKey: 'key-0123456789abcdefghij' },
+  })
+
+export const makeModelProvider = (server: TestServer, key: string, fields: object = {}) => {
+  const settings = { apiKey: 'sk-ant-0123456789abcdefghij', model: 'claude-sonnet-5' }
+  const body = { name: `Provider ${randomUUID()}`, kind: 'anthropic', settings, ...fields }
+  return made(server.call('POST', '/v1/model-providers', { key, body }))
 }
 
 /**

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
+import { alignMonitor } from '../server/alignments/lifecycle.ts'
+import { runBulkAction } from '../server/bulk-actions/lifecycle.ts'
 import { deliverMessage } from '../server/destinations/deliveries/jobs.ts'
 import { generateExport } from '../server/exports/lifecycle.ts'
 import type { Access } from '../server/platform/http/access.ts'
@@ -20,11 +22,15 @@ import {
   makeAlertIncident,
   makeAlertRule,
   makeBoard,
+  makeBoardShare,
   makeBucket,
+  makeBulkAction,
   makeClaim,
   makeComment,
   makeCompany,
   makeConversation,
+  makeConversationExport,
+  makeConversationExportConfig,
   makeDelivery,
   makeDestination,
   makeDispute,
@@ -50,6 +56,7 @@ import {
   makeRun,
   makeSavedView,
   makeScheduleBody,
+  makeSilentModelProvider,
   makeSyncedIntegration,
   makeWebhookEndpoint,
   password,
@@ -58,6 +65,7 @@ import {
 } from './make.ts'
 import { sampleBytes } from './samples/ingest/sample.ts'
 import type { TestCall, TestServer } from './server.ts'
+import { makeAlignable, makeAlignment, makeCompletedAlignment } from './support/alignments.ts'
 
 /**
  * Deletes jobs that other operations enqueued and no test waits for. They would create files, or request URLs that do
@@ -102,8 +110,15 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
   },
   '/v1/agents/{id}': async (server, { key }) => (await makeAgent(server, key)).id,
   '/v1/agent-groups/{id}': async (server, { key }) => (await makeAgentGroup(server, key)).id,
+  '/v1/conversations/bulk/{id}/undo': async (server, { key }) => {
+    const { id } = await makeBulkAction(server, key)
+    await server.deps.jobs.drain([runBulkAction], server.deps)
+    return id
+  },
+  '/v1/conversations/bulk/{id}': async (server, { key }) => (await makeBulkAction(server, key)).id,
   '/v1/conversations/{id}/metrics/{key}': async (server, { key }) => [(await makeMetric(server, key)).id, 'csat'],
   '/v1/conversations/{id}/recording': async (server, { key }) => (await makeRecording(server, key)).id,
+  '/v1/conversations/{id}/sound': async (server, { key }) => (await makeRecording(server, key)).id,
   '/v1/conversations/{id}': async (server, { key }) => (await makeConversation(server, key)).id,
   '/v1/integrations/{id}/deliveries/{deliveryId}': async (server, { key }) => {
     const { integrationId, deliveryId } = await makeDelivery(server, key)
@@ -149,11 +164,35 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
     const { id, monitorId } = await makeRun(server, key)
     return [monitorId, id]
   },
+  '/v1/monitors/{id}/alignments/{alignmentId}/apply': async (server, { key }) => {
+    await forget(server, alignMonitor)
+    const { id, monitorId } = await makeCompletedAlignment(server, key)
+    return [monitorId, id]
+  },
+  '/v1/monitors/{id}/alignments/{alignmentId}/resume': async (server, { key }) => {
+    const { id, monitorId } = await makeAlignment(server, key)
+    await server.call('POST', `/v1/monitors/${monitorId}/alignments/${id}/cancel`, { key })
+    return [monitorId, id]
+  },
+  '/v1/monitors/{id}/alignments/{alignmentId}': async (server, { key }) => {
+    const { id, monitorId } = await makeAlignment(server, key)
+    return [monitorId, id]
+  },
+  '/v1/monitors/{id}/alignments': async (server, { key }) => (await makeAlignable(server, key)).monitorId,
   '/v1/monitors/{id}/evaluations': async (server, { key }) =>
     (await makeMonitor(server, key, { kind: 'rule', definition: { expression: 'true' } })).id,
   '/v1/monitors/{id}/test': async (server, { key }) =>
     (await makeMonitor(server, key, { kind: 'rule', definition: { expression: 'true' } })).id,
+  // Templates are the same for every organization.
+  '/v1/monitor-templates/{key}/install': async () => 'tool-failed',
   '/v1/monitors/{id}': async (server, { key }) => (await makeMonitor(server, key)).id,
+  '/v1/conversation-exports/{id}/download': async (server, { key }) => {
+    await forget(server, generateExport)
+    const { id } = await makeConversationExport(server, key)
+    await server.deps.jobs.drain([generateExport], server.deps)
+    return id
+  },
+  '/v1/conversation-exports/{id}': async (server, { key }) => (await makeConversationExport(server, key)).id,
   '/v1/monitor-exports/{id}/download': async (server, { key }) => {
     await forget(server, generateExport)
     const { id } = await makeExport(server, key)
@@ -162,6 +201,10 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
   },
   '/v1/monitor-exports/{id}': async (server, { key }) => (await makeExport(server, key)).id,
   '/v1/export-schedules/{id}': async (server, { key }) => (await makeExportSchedule(server, key)).id,
+  '/v1/boards/{id}/shares/{shareId}': async (server, { key }) => {
+    const { boardId, id } = await makeBoardShare(server, key)
+    return [boardId, id]
+  },
   '/v1/boards/{id}': async (server, { key }) => (await makeBoard(server, key)).id,
   '/v1/metadata-keys/{key}/values': async (server, { key }) => {
     const name = `key-${newId()}`
@@ -192,6 +235,7 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
     return [destinationId, deliveryId]
   },
   '/v1/destinations/{id}': async (server, { key }) => (await makeDestination(server, key)).id,
+  '/v1/model-providers/{id}': async (server, { key }) => (await makeSilentModelProvider(server, key)).id,
   '/v1/members/{id}': async (server, { key }) => (await makeMember(server, key, 'member')).id,
   '/v1/api-keys/{id}': async (server, { key }) => (await makeKey(server, key, 'viewer')).id,
   '/v1/organizations/{id}': async (_server, { id }) => id,
@@ -250,7 +294,9 @@ export const listOperations = (server: TestServer): SweptOperation[] =>
 
 const makerOf = (path: string) => Object.entries(idMakers).find(([prefix]) => path.startsWith(prefix))
 
-export const hasId = ({ path }: SweptOperation): boolean => path.includes('{')
+/** Returns whether the path names something that belongs to an organization. Templates belong to all of them. */
+export const hasId = ({ path }: SweptOperation): boolean =>
+  path.includes('{') && !path.startsWith('/v1/monitor-templates/')
 
 /** Returns the required query parameters with the values of their examples. */
 const requiredQuery = ({ operation: { parameters = [] } }: SweptOperation): string => {
@@ -333,6 +379,9 @@ const preparations: Record<string, (server: TestServer, org: Org) => Promise<Par
     const { email } = await makePerson(server, key)
     return { headers: elsewhere(), body: { email, password } }
   },
+  createBulkAction: async (server, { key }) => ({
+    body: { ids: [(await makeConversation(server, key)).id], action: { kind: 'tag', add: ['escalated'] } },
+  }),
   signOut: (server, org) => bySession(server, org, {}),
   signOutEverywhere: (server, org) => bySession(server, org, {}),
   forgetPassword: async () => ({ headers: elsewhere(), body: { email: 'ada@example.com' } }),
@@ -360,6 +409,15 @@ const preparations: Record<string, (server: TestServer, org: Org) => Promise<Par
   listOwnInvitations: bySession,
   acceptOwnInvitation: withOwnInvitation,
   declineOwnInvitation: withOwnInvitation,
+  createBoardShare: async (server, { key }) => ({ body: { companyId: (await makeCompany(server, key)).id } }),
+  getSharedBoard: async (server, { key }) => {
+    const { token } = await makeBoardShare(server, key)
+    return { headers: elsewhere(), body: { token } }
+  },
+  querySharedChart: async (server, { key }) => {
+    const { token, chartIds } = await makeBoardShare(server, key)
+    return { headers: elsewhere(), body: { token, chartId: chartIds[0] } }
+  },
   attachConversation: async (server, { key }) => ({
     body: { conversationId: (await makeConversation(server, key)).id },
   }),
@@ -367,6 +425,10 @@ const preparations: Record<string, (server: TestServer, org: Org) => Promise<Par
   createMonitorExport: async (server, { key }) => ({
     body: { operationId: randomUUID(), config: await makeExportConfig(server, key) },
   }),
+  createConversationExport: async () => ({
+    body: { operationId: randomUUID(), config: makeConversationExportConfig() },
+  }),
+  previewConversationExport: async () => ({ body: { config: makeConversationExportConfig() } }),
   createOwnershipRule: async (server, { key }) => ({
     body: { name: 'All', destinationIds: [(await makeDestination(server, key)).id] },
   }),

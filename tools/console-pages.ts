@@ -41,6 +41,7 @@ const shellOf = (path: string): string => {
 const firstLists: Record<string, string[]> = {
   '/': [
     '/v1/monitors?enabled=true&limit=24',
+    '/v1/alert-incidents?status=firing&limit=20',
     '/v1/findings?status=open%2Cacknowledged&limit=200',
     '/v1/experiments?status=running&limit=10',
     '/v1/buckets?limit=200',
@@ -67,8 +68,8 @@ export const consolePages = (routes: string): Plugin => ({
         const page = chunksOf(bundle).find(({ facadeModuleId }) => facadeModuleId === module)
         if (!page) throw new Error(`no file of the console begins with ${module}`)
         const files = [...withImports(bundle, page.fileName)].filter((fileName) => !always.has(fileName))
-        // The pages of the sign-in have no frame and don't request `/v1/me`.
-        const isInside = !module.includes('/sign-in/')
+        // The pages of the sign-in and of links have no frame and don't request `/v1/me`.
+        const isInside = !/\/(sign-in|shared)\//.test(module)
         this.emitFile({
           type: 'asset',
           fileName: `pages${path === '/' ? '/index' : path}.html`,

@@ -1,7 +1,12 @@
 // Simulates years in which nothing changes, and counts the alarms that the product would raise. Needs no database. The
 // data is seeded.
 
-import { decideChange, decideRate, decideStatistic } from '../../server/alert-rules/measures/decide.ts'
+import {
+  decideChange,
+  decideFieldChange,
+  decideRate,
+  decideStatistic,
+} from '../../server/alert-rules/measures/is-met.ts'
 import type { WindowSums } from '../../server/alert-rules/measures/queries.ts'
 import { seeded, type UniformRandom } from '../../test/support/spikes/random-hours.ts'
 import { judge, print } from '../report.ts'
@@ -136,6 +141,93 @@ export const judgeChanges = (): void => {
     const groupWords = groups === 1 ? '' : `, ${groups} groups`
     const name = `rate ${rate * 100}%, ${counts.join(' and ')} conversations, ${length}${groupWords}; seen ${seen}; false`
     judge(name, perYear, { atMost: falseAlarmsPerYear }, ' a year')
+  }
+}
+
+type Values = { name: string; draw: (random: UniformRandom) => number }
+
+const normal = (random: UniformRandom): number =>
+  Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
+
+const distributions: Values[] = [
+  { name: 'normal values', draw: normal },
+  { name: 'skewed values', draw: (random) => Math.exp(normal(random)) },
+  { name: 'whole numbers from 1 to 5', draw: (random) => 1 + Math.floor(5 * random() ** 2) },
+  { name: 'mostly zeros', draw: (random) => (random() < 0.7 ? 0 : Math.exp(2 * normal(random))) },
+]
+
+const fieldYears = 200
+
+/** Splits two windows at the median of both, as the database does. */
+const pairOf = (before: number[], now: number[]) => {
+  const all = [...before, ...now].sort((one, other) => one - other)
+  const median = all[Math.ceil(all.length / 2) - 1] ?? 0
+  const sums = (values: number[]) => sumsOf(values.length, values.filter((value) => value > median).length)
+  return { before: sums(before), now: sums(now) }
+}
+
+type FieldSituation = { values: Values; counts: [number, number]; falseAlarmsPerYear: number }
+
+const openFieldTest = ({ falseAlarmsPerYear }: Pick<FieldSituation, 'falseAlarmsPerYear'>) => {
+  const known = new Map<string, boolean>()
+  const condition = { direction: 'either', falseAlarmsPerYear } as const
+  return (earlier: number[], later: number[]): boolean => {
+    const pair = pairOf(earlier, later)
+    const key = `${pair.before.count} ${pair.before.hits} ${pair.now.count} ${pair.now.hits}`
+    const about = { windowMinutes: day, groups: 1, minimumSample }
+    const answer = known.get(key) ?? decideFieldChange(pair, condition, about).verdict === 'met'
+    known.set(key, answer)
+    return answer
+  }
+}
+
+const countFieldAlarms = ({ values, counts, falseAlarmsPerYear }: FieldSituation): number => {
+  const alarms = openFieldTest({ falseAlarmsPerYear })
+  const random = seeded(3)
+  const draw = (window: number) => Array.from({ length: counts[window % 2] ?? 0 }, () => values.draw(random))
+  let [count, before] = [0, draw(1)]
+  for (let window = 0; window < 365 * fieldYears; window++) {
+    const now = draw(window)
+    if (alarms(before, now)) count++
+    before = now
+  }
+  return count
+}
+
+/** Returns the share of windows that raise an alarm if all values are this much larger than in the previous window. */
+const fieldPower = ({ values, counts, falseAlarmsPerYear }: FieldSituation, by: number): number => {
+  const alarms = openFieldTest({ falseAlarmsPerYear })
+  const random = seeded(4)
+  let detected = 0
+  for (let run = 0; run < powerRuns; run++) {
+    const before = Array.from({ length: counts[0] }, () => values.draw(random))
+    if (
+      alarms(
+        before,
+        Array.from({ length: counts[1] }, () => values.draw(random) + by),
+      )
+    )
+      detected++
+  }
+  return detected / powerRuns
+}
+
+export const judgeFieldChanges = (): void => {
+  print(
+    `\nFalse alarms of \`change\` of a field in ${fieldYears} years without a change, and how often larger values are seen`,
+  )
+  for (const values of distributions) {
+    for (const counts of [
+      [30, 30],
+      [200, 200],
+      [50, 500],
+    ] as [number, number][]) {
+      const situation = { values, counts, falseAlarmsPerYear: 2 }
+      const perYear = countFieldAlarms(situation) / fieldYears
+      const seen = [0.5, 1].map((by) => `+${by}: ${(fieldPower(situation, by) * 100).toFixed(0)}%`).join(', ')
+      const name = `${values.name}, ${counts.join(' and ')} conversations, days; seen ${seen}; false`
+      judge(name, perYear, { atMost: 2 }, ' a year')
+    }
   }
 }
 

@@ -1,7 +1,9 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { generate, type Order } from '../../server/exports/generation/generate.ts'
+import { cellsOfColumns } from '../../server/exports/conversations/columns.ts'
+import { type AnyOrder, generate, type Order } from '../../server/exports/generation/generate.ts'
+import type { ConversationOrder } from '../../server/exports/generation/order.ts'
 import { parseFilter } from '../../server/filters/filter.ts'
 import { loadConfig } from '../../server/platform/config.ts'
 import { openDatabase } from '../../server/platform/db/database.ts'
@@ -21,6 +23,24 @@ export type Change = Partial<Order> & {
   monitorsAsked?: number
   filter?: Parameters<typeof parseFilter>[0]
 }
+
+/** The columns of a list that have the cells of every export of monitor results, except the metadata as a whole. */
+const callColumns = [
+  'externalId',
+  'startedAt',
+  'endedAt',
+  'durationSeconds',
+  'channel',
+  'direction',
+  'agentId',
+  'agentVersionId',
+  'companyId',
+  'customerId',
+  'metadata:tier',
+]
+
+/** The changed properties of an order for a list. */
+export type ListChange = Partial<ConversationOrder> & { from?: number; count?: number; columns?: string[] }
 
 /** Opens the service on a separate database, with an organization and its monitors but no calls yet. */
 export const openBench = async (calls: number, windowCalls: number) => {
@@ -80,14 +100,32 @@ export const openBench = async (calls: number, windowCalls: number) => {
       ...change,
     })
 
-    const run = async (change: Change) => {
+    /** The same calls as a list of conversations: with the same columns, and all columns of the results. */
+    const listOf = ({ from = windowStart, count = windowCalls, columns = callColumns, ...change }: ListChange) => ({
+      org,
+      format: 'csv' as const,
+      key: `${org}/exports/bench.file`,
+      reasoning: false,
+      about: [],
+      selection: { since: startOf(from), until: startOf(from + count) },
+      sorting: { key: { kind: 'startedAt' as const }, direction: 'desc' as const },
+      cells: cellsOfColumns(
+        columns.map((key) => ({ key })),
+        false,
+      ),
+      monitorIds,
+      ...change,
+    })
+
+    const runOrder = async (order: AnyOrder) => {
       const startedAt = performance.now()
-      const order = orderOf(change)
       const signal = new AbortController().signal
       const work = generate(deps, order, { signal, onProgress: () => {}, limits: { maxRows: calls } })
       const { result, peak } = await peakWhile(work)
       return { ms: performance.now() - startedAt, peak, ...result }
     }
+
+    const run = (change: Change) => runOrder(orderOf(change))
 
     const stretch = (from: number, to: number, longReasoning: boolean) =>
       insertRange(client, org, { from, to, longReasoning })
@@ -101,6 +139,7 @@ export const openBench = async (calls: number, windowCalls: number) => {
       connection,
       orderOf,
       run,
+      runList: (change: ListChange) => runOrder(listOf(change)),
       close,
       url: new URL(`/v1/monitors/${monitorIds[0]}`, server.origin).href,
       key: made.apiKey.key,

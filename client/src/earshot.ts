@@ -23,6 +23,7 @@ export type {
 }
 
 type ExportConfig = Body<'/v1/monitor-exports', 'post'>['config']
+type ConversationExportConfig = Body<'/v1/conversation-exports', 'post'>['config']
 type ExperimentExportConfig = Body<'/v1/experiments/{id}/exports', 'post'>['config']
 
 type Importing = {
@@ -41,6 +42,14 @@ type Downloading = {
   ) => Promise<ExportedFile<Schemas['MonitorExport']>>
 }
 
+type DownloadingOfConversations = {
+  /** Creates an export of conversations, waits for it, and downloads its file. */
+  createAndDownload: (
+    config: ConversationExportConfig,
+    options?: DownloadOptions,
+  ) => Promise<ExportedFile<Schemas['ConversationExport']>>
+}
+
 type DownloadingOfExperiments = {
   /** Creates an experiment's export, waits for it, and downloads its file. */
   createAndDownloadExport: (
@@ -54,6 +63,7 @@ type DownloadingOfExperiments = {
 export class Earshot extends Resources {
   declare readonly conversations: Resources['conversations'] & Importing
   declare readonly exports: Resources['exports'] & Downloading
+  declare readonly conversationExports: Resources['conversationExports'] & DownloadingOfConversations
   declare readonly experiments: Resources['experiments'] & DownloadingOfExperiments
   /** Sends any other request, such as `request('GET', '/healthz')`. */
   readonly request: <T = unknown>(method: string, path: string, sent?: Sent, options?: RequestOptions) => Promise<T>
@@ -62,7 +72,7 @@ export class Earshot extends Resources {
     const send = openSend(options)
     super(send)
     this.request = send.json
-    const { conversations, exports, experiments }: Resources = this
+    const { conversations, exports, conversationExports, experiments }: Resources = this
     this.conversations = { ...conversations, import: (items, given) => importConversations(send, items, given) }
     this.exports = {
       ...exports,
@@ -72,6 +82,18 @@ export class Earshot extends Resources {
           {
             create: (operationId) => exports.create({ operationId, config }, given),
             get: (id) => exports.get(id, given),
+          },
+          given,
+        ),
+    }
+    this.conversationExports = {
+      ...conversationExports,
+      createAndDownload: (config, given) =>
+        makeFile(
+          send,
+          {
+            create: (operationId) => conversationExports.create({ operationId, config }, given),
+            get: (id) => conversationExports.get(id, given),
           },
           given,
         ),

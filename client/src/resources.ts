@@ -101,6 +101,12 @@ const analytics = (send: Send) => ({
   /** Measure conversations. */
   query: (body: Body<'/v1/analytics/query', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/analytics/query', 'post'>> =>
     send.json('POST', '/v1/analytics/query', { body, repeat: 'always' }, options),
+  /** Explain a change. */
+  explainChange: (body: Body<'/v1/analytics/explain', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/analytics/explain', 'post'>> =>
+    send.json('POST', '/v1/analytics/explain', { body, repeat: 'always' }, options),
+  /** Compare two groups of conversations. */
+  compareConversations: (body: Body<'/v1/analytics/compare', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/analytics/compare', 'post'>> =>
+    send.json('POST', '/v1/analytics/compare', { body, repeat: 'always' }, options),
 })
 
 const apiKeys = (send: Send) => ({
@@ -140,6 +146,15 @@ const boards = (send: Send) => ({
   /** Duplicate a board. */
   duplicate: (id: string, body: Body<'/v1/boards/{id}/duplicate', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/boards/{id}/duplicate', 'post'>> =>
     send.json('POST', path`/v1/boards/${id}/duplicate`, { body }, options),
+  /** List the links of a board. */
+  listShares: (id: string, query?: Query<'/v1/boards/{id}/shares', 'get'>, options?: RequestOptions): Paged<Item<'/v1/boards/{id}/shares', 'get'>> =>
+    send.list('GET', path`/v1/boards/${id}/shares`, { query }, options),
+  /** Create a link to a board for one company. */
+  createShare: (id: string, body: Body<'/v1/boards/{id}/shares', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/boards/{id}/shares', 'post'>> =>
+    send.json('POST', path`/v1/boards/${id}/shares`, { body }, options),
+  /** Revoke a link of a board. */
+  revokeShare: (id: string, shareId: string, options?: RequestOptions): Promise<Answer<'/v1/boards/{id}/shares/{shareId}', 'delete'>> =>
+    send.json('DELETE', path`/v1/boards/${id}/shares/${shareId}`, {  }, options),
 })
 
 const buckets = (send: Send) => ({
@@ -196,6 +211,33 @@ const companies = (send: Send) => ({
     send.json('PUT', path`/v1/companies/${id}/logo`, { body }, options),
 })
 
+const conversationExports = (send: Send) => ({
+  /** Create an export of conversations. */
+  create: (body: Body<'/v1/conversation-exports', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/conversation-exports', 'post'>> =>
+    send.json('POST', '/v1/conversation-exports', { body, repeat: 'always' }, options),
+  /** List exports of conversations. */
+  list: (query?: Query<'/v1/conversation-exports', 'get'>, options?: RequestOptions): Paged<Item<'/v1/conversation-exports', 'get'>> =>
+    send.list('GET', '/v1/conversation-exports', { query }, options),
+  /** Preview an export of conversations. */
+  preview: (body: Body<'/v1/conversation-exports/preview', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/conversation-exports/preview', 'post'>> =>
+    send.json('POST', '/v1/conversation-exports/preview', { body, repeat: 'always' }, options),
+  /** Get an export of conversations. */
+  get: (id: string, options?: RequestOptions): Promise<Answer<'/v1/conversation-exports/{id}', 'get'>> =>
+    send.json('GET', path`/v1/conversation-exports/${id}`, {  }, options),
+  /** Cancel or expire an export of conversations. */
+  delete: (id: string, options?: RequestOptions): Promise<Answer<'/v1/conversation-exports/{id}', 'delete'>> =>
+    send.json('DELETE', path`/v1/conversation-exports/${id}`, {  }, options),
+  /** Download an export of conversations. */
+  download: (id: string, options?: RequestOptions): Promise<Response> =>
+    send.open('GET', path`/v1/conversation-exports/${id}/download`, {  }, options),
+})
+
+const conversationTags = (send: Send) => ({
+  /** List known tags. */
+  list: (query?: Query<'/v1/conversation-tags', 'get'>, options?: RequestOptions): Promise<Answer<'/v1/conversation-tags', 'get'>> =>
+    send.json('GET', '/v1/conversation-tags', { query }, options),
+})
+
 const conversations = (send: Send) => ({
   /** Create or update a conversation. */
   create: (body: Body<'/v1/conversations', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/conversations', 'post'>> =>
@@ -224,12 +266,36 @@ const conversations = (send: Send) => ({
   /** Count conversations. */
   count: (body: Body<'/v1/conversations/count', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/conversations/count', 'post'>> =>
     send.json('POST', '/v1/conversations/count', { body, repeat: 'always' }, options),
+  /** Get a conversation’s tags. */
+  getTags: (id: string, options?: RequestOptions): Promise<Answer<'/v1/conversations/{id}/tags', 'get'>> =>
+    send.json('GET', path`/v1/conversations/${id}/tags`, {  }, options),
+  /** Set a conversation’s tags. */
+  putTags: (id: string, body: Body<'/v1/conversations/{id}/tags', 'put'>, options?: RequestOptions): Promise<Answer<'/v1/conversations/{id}/tags', 'put'>> =>
+    send.json('PUT', path`/v1/conversations/${id}/tags`, { body }, options),
+  /** List bulk actions. */
+  listBulkActions: (query?: Query<'/v1/conversations/bulk', 'get'>, options?: RequestOptions): Paged<Item<'/v1/conversations/bulk', 'get'>> =>
+    send.list('GET', '/v1/conversations/bulk', { query }, options),
+  /** Act on many conversations. */
+  createBulkAction: (body: Body<'/v1/conversations/bulk', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/conversations/bulk', 'post'>> =>
+    send.json('POST', '/v1/conversations/bulk', { body }, options),
+  /** Get a bulk action. */
+  getBulkAction: (id: string, options?: RequestOptions): Promise<Answer<'/v1/conversations/bulk/{id}', 'get'>> =>
+    send.json('GET', path`/v1/conversations/bulk/${id}`, {  }, options),
+  /** Cancel a bulk action. */
+  cancelBulkAction: (id: string, options?: RequestOptions): Promise<Answer<'/v1/conversations/bulk/{id}/cancel', 'post'>> =>
+    send.json('POST', path`/v1/conversations/bulk/${id}/cancel`, {  }, options),
+  /** Undo a bulk action. */
+  undoBulkAction: (id: string, options?: RequestOptions): Promise<Answer<'/v1/conversations/bulk/{id}/undo', 'post'>> =>
+    send.json('POST', path`/v1/conversations/bulk/${id}/undo`, {  }, options),
   /** Upload a conversation’s recording. */
   uploadRecording: (id: string, body: Blob, options?: RequestOptions): Promise<Answer<'/v1/conversations/{id}/recording', 'put'>> =>
     send.json('PUT', path`/v1/conversations/${id}/recording`, { body }, options),
   /** Get a conversation’s recording. */
   getRecording: (id: string, options?: RequestOptions): Promise<Response> =>
     send.open('GET', path`/v1/conversations/${id}/recording`, {  }, options),
+  /** Get what was measured of a conversation’s recording. */
+  getSound: (id: string, options?: RequestOptions): Promise<Answer<'/v1/conversations/{id}/sound', 'get'>> =>
+    send.json('GET', path`/v1/conversations/${id}/sound`, {  }, options),
   /** List a conversation’s metrics. */
   listCustomerMetrics: (id: string, query?: Query<'/v1/conversations/{id}/metrics', 'get'>, options?: RequestOptions): Paged<Item<'/v1/conversations/{id}/metrics', 'get'>> =>
     send.list('GET', path`/v1/conversations/${id}/metrics`, { query }, options),
@@ -550,10 +616,52 @@ const metadataKeys = (send: Send) => ({
     send.json('GET', path`/v1/metadata-keys/${key}/values`, { query }, options),
 })
 
+const modelProviders = (send: Send) => ({
+  /** List model providers. */
+  list: (query?: Query<'/v1/model-providers', 'get'>, options?: RequestOptions): Paged<Item<'/v1/model-providers', 'get'>> =>
+    send.list('GET', '/v1/model-providers', { query }, options),
+  /** Create a model provider. */
+  create: (body: Body<'/v1/model-providers', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/model-providers', 'post'>> =>
+    send.json('POST', '/v1/model-providers', { body }, options),
+  /** Get the operator’s model endpoint. */
+  getInstanceModelProvider: (options?: RequestOptions): Promise<Answer<'/v1/model-providers/instance', 'get'>> =>
+    send.json('GET', '/v1/model-providers/instance', {  }, options),
+  /** Get a model provider. */
+  get: (id: string, options?: RequestOptions): Promise<Answer<'/v1/model-providers/{id}', 'get'>> =>
+    send.json('GET', path`/v1/model-providers/${id}`, {  }, options),
+  /** Update a model provider. */
+  update: (id: string, body: Body<'/v1/model-providers/{id}', 'patch'>, options?: RequestOptions): Promise<Answer<'/v1/model-providers/{id}', 'patch'>> =>
+    send.json('PATCH', path`/v1/model-providers/${id}`, { body }, options),
+  /** Delete a model provider. */
+  delete: (id: string, options?: RequestOptions): Promise<Answer<'/v1/model-providers/{id}', 'delete'>> =>
+    send.json('DELETE', path`/v1/model-providers/${id}`, {  }, options),
+  /** Test a model provider. */
+  test: (id: string, body: Body<'/v1/model-providers/{id}/test', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/model-providers/{id}/test', 'post'>> =>
+    send.json('POST', path`/v1/model-providers/${id}/test`, { body }, options),
+  /** List a provider’s models. */
+  listOfferedModels: (id: string, options?: RequestOptions): Promise<Answer<'/v1/model-providers/{id}/models', 'get'>> =>
+    send.json('GET', path`/v1/model-providers/${id}/models`, {  }, options),
+})
+
+const models = (send: Send) => ({
+  /** List models for judges. */
+  list: (options?: RequestOptions): Promise<Answer<'/v1/models', 'get'>> =>
+    send.json('GET', '/v1/models', {  }, options),
+})
+
 const monitorResults = (send: Send) => ({
   /** Submit results for external monitors. */
   create: (body: Body<'/v1/monitor-results', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/monitor-results', 'post'>> =>
     send.json('POST', '/v1/monitor-results', { body, repeat: 'always' }, options),
+})
+
+const monitorTemplates = (send: Send) => ({
+  /** List templates of monitors. */
+  list: (query?: Query<'/v1/monitor-templates', 'get'>, options?: RequestOptions): Promise<Answer<'/v1/monitor-templates', 'get'>> =>
+    send.json('GET', '/v1/monitor-templates', { query }, options),
+  /** Create a monitor from a template. */
+  install: (key: string, body: Body<'/v1/monitor-templates/{key}/install', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/monitor-templates/{key}/install', 'post'>> =>
+    send.json('POST', path`/v1/monitor-templates/${key}/install`, { body }, options),
 })
 
 const monitors = (send: Send) => ({
@@ -608,6 +716,24 @@ const monitors = (send: Send) => ({
   /** Get a monitor’s agreement with reviewers. */
   listAgreement: (id: string, query?: Query<'/v1/monitors/{id}/agreement', 'get'>, options?: RequestOptions): Paged<Item<'/v1/monitors/{id}/agreement', 'get'>> =>
     send.list('GET', path`/v1/monitors/${id}/agreement`, { query }, options),
+  /** List a monitor’s alignments. */
+  listAlignments: (id: string, query?: Query<'/v1/monitors/{id}/alignments', 'get'>, options?: RequestOptions): Paged<Item<'/v1/monitors/{id}/alignments', 'get'>> =>
+    send.list('GET', path`/v1/monitors/${id}/alignments`, { query }, options),
+  /** Align a judge with people. */
+  createAlignment: (id: string, body: Body<'/v1/monitors/{id}/alignments', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/monitors/{id}/alignments', 'post'>> =>
+    send.json('POST', path`/v1/monitors/${id}/alignments`, { body }, options),
+  /** Get an alignment. */
+  getAlignment: (id: string, alignmentId: string, options?: RequestOptions): Promise<Answer<'/v1/monitors/{id}/alignments/{alignmentId}', 'get'>> =>
+    send.json('GET', path`/v1/monitors/${id}/alignments/${alignmentId}`, {  }, options),
+  /** Apply a proposal of an alignment. */
+  applyAlignment: (id: string, alignmentId: string, body: Body<'/v1/monitors/{id}/alignments/{alignmentId}/apply', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/monitors/{id}/alignments/{alignmentId}/apply', 'post'>> =>
+    send.json('POST', path`/v1/monitors/${id}/alignments/${alignmentId}/apply`, { body }, options),
+  /** Cancel an alignment. */
+  cancelAlignment: (id: string, alignmentId: string, options?: RequestOptions): Promise<Answer<'/v1/monitors/{id}/alignments/{alignmentId}/cancel', 'post'>> =>
+    send.json('POST', path`/v1/monitors/${id}/alignments/${alignmentId}/cancel`, {  }, options),
+  /** Resume an alignment. */
+  resumeAlignment: (id: string, alignmentId: string, body: Body<'/v1/monitors/{id}/alignments/{alignmentId}/resume', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/monitors/{id}/alignments/{alignmentId}/resume', 'post'>> =>
+    send.json('POST', path`/v1/monitors/${id}/alignments/${alignmentId}/resume`, { body }, options),
 })
 
 const notificationPreferences = (send: Send) => ({
@@ -704,6 +830,9 @@ const reviews = (send: Send) => ({
   /** Update, complete, or skip your review. */
   update: (id: string, body: Body<'/v1/reviews/{id}', 'patch'>, options?: RequestOptions): Promise<Answer<'/v1/reviews/{id}', 'patch'>> =>
     send.json('PATCH', path`/v1/reviews/${id}`, { body }, options),
+  /** Get the scorecards of a review. */
+  listScorecards: (id: string, options?: RequestOptions): Promise<Answer<'/v1/reviews/{id}/scorecards', 'get'>> =>
+    send.json('GET', path`/v1/reviews/${id}/scorecards`, {  }, options),
   /** Extend a review’s lease. */
   keep: (id: string, options?: RequestOptions): Promise<Answer<'/v1/reviews/{id}/heartbeat', 'post'>> =>
     send.json('POST', path`/v1/reviews/${id}/heartbeat`, {  }, options),
@@ -790,6 +919,8 @@ export class Resources {
   readonly boards: ReturnType<typeof boards>
   readonly buckets: ReturnType<typeof buckets>
   readonly companies: ReturnType<typeof companies>
+  readonly conversationExports: ReturnType<typeof conversationExports>
+  readonly conversationTags: ReturnType<typeof conversationTags>
   readonly conversations: ReturnType<typeof conversations>
   readonly customerMetrics: ReturnType<typeof customerMetrics>
   readonly destinations: ReturnType<typeof destinations>
@@ -803,7 +934,10 @@ export class Resources {
   readonly me: ReturnType<typeof me>
   readonly members: ReturnType<typeof members>
   readonly metadataKeys: ReturnType<typeof metadataKeys>
+  readonly modelProviders: ReturnType<typeof modelProviders>
+  readonly models: ReturnType<typeof models>
   readonly monitorResults: ReturnType<typeof monitorResults>
+  readonly monitorTemplates: ReturnType<typeof monitorTemplates>
   readonly monitors: ReturnType<typeof monitors>
   readonly notificationPreferences: ReturnType<typeof notificationPreferences>
   readonly notifications: ReturnType<typeof notifications>
@@ -827,6 +961,8 @@ export class Resources {
     this.boards = boards(send)
     this.buckets = buckets(send)
     this.companies = companies(send)
+    this.conversationExports = conversationExports(send)
+    this.conversationTags = conversationTags(send)
     this.conversations = conversations(send)
     this.customerMetrics = customerMetrics(send)
     this.destinations = destinations(send)
@@ -840,7 +976,10 @@ export class Resources {
     this.me = me(send)
     this.members = members(send)
     this.metadataKeys = metadataKeys(send)
+    this.modelProviders = modelProviders(send)
+    this.models = models(send)
     this.monitorResults = monitorResults(send)
+    this.monitorTemplates = monitorTemplates(send)
     this.monitors = monitors(send)
     this.notificationPreferences = notificationPreferences(send)
     this.notifications = notifications(send)

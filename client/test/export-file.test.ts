@@ -27,6 +27,18 @@ it('is created and downloaded, without sending the key to the storage', async ()
   expect(ofFile.map(({ authorization }) => authorization)).toEqual([undefined])
 })
 
+it('has the conversations of a list', async () => {
+  const list = { filter: {}, columns: [{ key: 'externalId' }], format: 'jsonl' as const }
+  const made = await earshot.conversationExports.createAndDownload(list)
+  expect(made.fileName).toMatch(/^earshot-conversations-.*\.jsonl$/)
+  const lines = Buffer.from(await made.bytes())
+    .toString()
+    .trim()
+    .split('\n')
+  expect(lines.map((line) => JSON.parse(line).external_id)).toContain('call 59')
+  expect(lines).toHaveLength(60)
+})
+
 it('resumes after a broken connection, and is returned again for its operation ID', async () => {
   const operationId = crypto.randomUUID()
   const first = await earshot.exports.createAndDownload(config, { operationId })

@@ -13,12 +13,13 @@ import { Button, ButtonLink } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { lazy } from '../ui/lazy.tsx'
 import { Facts, Page } from '../ui/page.tsx'
-import { Await, FaultNote } from '../ui/states.tsx'
+import { Await, FaultNote, Loading } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import styles from './agents.module.css'
 import { type Agent as AgentRecord, agentOptions, channelNames, refreshAgents } from './queries.ts'
 import { Versions } from './versions.tsx'
 
+const AgentFigures = lazy(async () => (await import('./agent-figures.tsx')).AgentFigures, <Loading lines={10} />)
 const AgentDialog = lazy(async () => (await import('./agent-dialog.tsx')).AgentDialog)
 
 const About = ({ agent }: { agent: AgentRecord }) => {
@@ -102,7 +103,9 @@ export const Agent = () => {
         {(agent) => (
           <>
             <About agent={agent} />
-            <Versions agentId={id} />
+            <AgentFigures key={id} agentId={id}>
+              <Versions agentId={id} />
+            </AgentFigures>
             {asking === 'edit' && <AgentDialog agent={agent} onClose={close} />}
             <Confirm
               title={`Archive “${agent.name}”?`}

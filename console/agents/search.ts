@@ -21,10 +21,11 @@ export const readAgentsSearch = (search: Record<string, unknown>): AgentsSearch 
   }
 }
 
-/** The two versions to compare: the earlier one and the later one. */
-export type AgentSearch = { from?: string; to?: string }
+/** The two versions whose texts are compared, the earlier one first, and the period of the figures. */
+export type AgentSearch = { from?: string; to?: string; time?: string }
 
 export const readAgentSearch = (search: Record<string, unknown>): AgentSearch => ({
   ...readText('from', search.from),
   ...readText('to', search.to),
+  ...readText('time', search.time),
 })

@@ -101,7 +101,11 @@ const Compared = ({ agentId, versions }: { agentId: string; versions: AgentVersi
                 value={before?.id ?? 'none'}
                 options={[{ value: 'none', label: 'None (show full version)' }, ...options]}
                 onChange={({ target }) =>
-                  void navigate({ search: { from: target.value, to: after.id }, replace: true })
+                  void navigate({
+                    search: (before) => ({ ...before, from: target.value, to: after.id }),
+                    replace: true,
+                    resetScroll: false,
+                  })
                 }
               />
             )}
@@ -114,8 +118,9 @@ const Compared = ({ agentId, versions }: { agentId: string; versions: AgentVersi
                 options={options}
                 onChange={({ target }) =>
                   void navigate({
-                    search: { ...(search.from !== undefined && { from: search.from }), to: target.value },
+                    search: (before) => ({ ...before, to: target.value }),
                     replace: true,
+                    resetScroll: false,
                   })
                 }
               />

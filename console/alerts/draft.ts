@@ -11,6 +11,10 @@ export type Draft = {
   name: string
   kind: Kind
   monitorId: string | null
+  category: string
+  field: string
+  /** What a change compares. */
+  compared: 'rate' | 'category' | 'field'
   direction: 'above' | 'below'
   change: Of<'change'>['direction']
   comparedTo: NonNullable<Of<'change'>['comparedTo']>
@@ -39,6 +43,9 @@ const fresh: Draft = {
   name: '',
   kind: 'rate',
   monitorId: null,
+  category: '',
+  field: '',
+  compared: 'rate',
   direction: 'above',
   change: 'up',
   comparedTo: 'previous_period',
@@ -65,13 +72,24 @@ const fresh: Draft = {
 const conditionDraft = (condition: AlertCondition): Partial<Draft> => {
   const { kind } = condition
   switch (condition.kind) {
-    case 'rate': {
+    case 'rate':
+    case 'category': {
       const { monitorId, direction, threshold, certainty = 'interval' } = condition
-      return { kind, monitorId, direction, certainty, threshold: String(Math.round(threshold * 10_000) / 100) }
+      const category = condition.kind === 'category' ? condition.category : ''
+      return {
+        kind,
+        monitorId,
+        category,
+        direction,
+        certainty,
+        threshold: String(Math.round(threshold * 10_000) / 100),
+      }
     }
-    case 'score': {
+    case 'score':
+    case 'field': {
       const { monitorId, direction, statistic, threshold } = condition
-      return { kind, monitorId, direction, statistic, threshold: String(threshold) }
+      const field = condition.kind === 'field' ? condition.field : ''
+      return { kind, monitorId, field, direction, statistic, threshold: String(threshold) }
     }
     case 'signal': {
       const { signal, direction, statistic, threshold } = condition
@@ -79,7 +97,10 @@ const conditionDraft = (condition: AlertCondition): Partial<Draft> => {
     }
     case 'change': {
       const { monitorId, direction, falseAlarmsPerYear, comparedTo = 'previous_period' } = condition
-      return { kind, monitorId, change: direction, comparedTo, falseAlarmsPerYear: String(falseAlarmsPerYear) }
+      const { category = '', field = '' } = condition
+      const compared = category !== '' ? 'category' : field !== '' ? 'field' : 'rate'
+      const change = { change: direction, comparedTo, falseAlarmsPerYear: String(falseAlarmsPerYear) }
+      return { kind, monitorId, category, field, compared, ...change }
     }
     case 'spike':
       return { kind, monitorId: condition.monitorId ?? null }
@@ -124,15 +145,20 @@ export const startOf = (rule: Rule | undefined, about: NewRuleSearch = {}): Draf
 /**
  * Returns whether a kind of condition counts conversations. These kinds take a filter and groups, and can be previewed.
  */
-export const counts = (kind: Kind): boolean => ['rate', 'score', 'signal', 'volume', 'change', 'no_data'].includes(kind)
+export const counts = (kind: Kind): boolean => hasSample(kind) || ['volume', 'no_data'].includes(kind)
 
 /** Returns whether a kind of condition measures a window. */
-export const hasWindow = (kind: Kind): boolean =>
-  ['rate', 'score', 'signal', 'volume', 'change', 'failures'].includes(kind)
+export const hasWindow = (kind: Kind): boolean => hasSample(kind) || ['volume', 'failures'].includes(kind)
 
-export const hasSample = (kind: Kind): boolean => ['rate', 'score', 'signal', 'change'].includes(kind)
+export const hasSample = (kind: Kind): boolean => needsMonitor(kind) || kind === 'signal'
 
-export const needsMonitor = (kind: Kind): boolean => ['rate', 'score', 'change'].includes(kind)
+export const needsMonitor = (kind: Kind): boolean => ['rate', 'score', 'category', 'field', 'change'].includes(kind)
+
+/** Returns whether a category or field is measured. */
+export const outputOf = ({ kind, compared }: Pick<Draft, 'kind' | 'compared'>): 'category' | 'field' | undefined => {
+  const measured = kind === 'change' ? compared : kind
+  return measured === 'category' || measured === 'field' ? measured : undefined
+}
 
 const conditionOf = (draft: Draft): AlertCondition => {
   const { kind, direction, statistic } = draft
@@ -141,13 +167,32 @@ const conditionOf = (draft: Draft): AlertCondition => {
   switch (kind) {
     case 'rate':
       return { kind, monitorId, direction, threshold: threshold / 100, certainty: draft.certainty }
+    case 'category':
+      return {
+        kind,
+        monitorId,
+        category: draft.category.trim(),
+        direction,
+        threshold: threshold / 100,
+        certainty: draft.certainty,
+      }
     case 'score':
       return { kind, monitorId, statistic, direction, threshold }
+    case 'field':
+      return { kind, monitorId, field: draft.field.trim(), statistic, direction, threshold }
     case 'signal':
       return { kind, signal: draft.signal, statistic, direction, threshold }
     case 'change': {
       const { change, comparedTo, falseAlarmsPerYear } = draft
-      return { kind, monitorId, direction: change, comparedTo, falseAlarmsPerYear: Number(falseAlarmsPerYear) }
+      const output = outputOf(draft)
+      return {
+        kind,
+        monitorId,
+        ...(output && { [output]: draft[output].trim() }),
+        direction: change,
+        comparedTo,
+        falseAlarmsPerYear: Number(falseAlarmsPerYear),
+      }
     }
     case 'spike':
       return { kind, ...(draft.monitorId !== null && { monitorId: draft.monitorId }) }
@@ -171,12 +216,14 @@ const conditionOf = (draft: Draft): AlertCondition => {
 const isNumber = (text: string): boolean => text.trim() !== '' && Number.isFinite(Number(text))
 
 const usesThreshold = (kind: Kind): boolean =>
-  ['rate', 'score', 'signal', 'volume', 'failures', 'judge_budget'].includes(kind)
+  ['rate', 'score', 'category', 'field', 'signal', 'volume', 'failures', 'judge_budget'].includes(kind)
 
 const lackOf = (draft: Draft): string | undefined => {
   const { kind } = draft
   if (draft.name.trim() === '') return 'Enter a name.'
   if (needsMonitor(kind) && draft.monitorId === null) return 'Choose a monitor.'
+  const output = outputOf(draft)
+  if (output && draft[output].trim() === '') return `Choose a ${output}.`
   if (usesThreshold(kind) && !isNumber(draft.threshold)) return 'Enter a threshold.'
   if (kind === 'no_data' && !isNumber(draft.forMinutes)) return 'Enter a time without conversations.'
   if (kind === 'change' && !isNumber(draft.falseAlarmsPerYear)) return 'Enter how many false alarms you accept.'
@@ -209,10 +256,10 @@ export const readDraft = (draft: Draft) => {
 
 export const signalNames: Record<Of<'signal'>['signal'], string> = {
   durationSeconds: 'Duration (s)',
-  firstWordMs: 'First word (ms)',
-  'responseLatencyMs.p50': 'Response latency, median (ms)',
-  'responseLatencyMs.p95': 'Response latency, 95th percentile (ms)',
-  'responseLatencyMs.max': 'Response latency, longest (ms)',
+  firstWordMs: 'Time to first word (ms)',
+  'responseLatencyMs.p50': 'Response time, median (ms)',
+  'responseLatencyMs.p95': 'Response time, 95th percentile (ms)',
+  'responseLatencyMs.max': 'Response time, longest (ms)',
   longestSilenceMs: 'Longest silence (ms)',
   deadAirShare: 'Dead air (share)',
   overlapMs: 'Overlap (ms)',
@@ -220,7 +267,7 @@ export const signalNames: Record<Of<'signal'>['signal'], string> = {
   'interruptions.byAgent': 'Interruptions by the agent',
   'interruptions.byCustomer': 'Interruptions by the customer',
   toolCalls: 'Tool calls',
-  toolFailures: 'Tool failures',
+  toolFailures: 'Failed tool calls',
 }
 
 export const statisticNames = { mean: 'Mean', p50: 'Median', p95: '95th percentile', p99: '99th percentile' } as const
@@ -248,6 +295,14 @@ export const spanWords = (minutes: number): string => {
 /** Describes a condition in a few words. */
 export const conditionWords = (condition: AlertCondition, nameOf: (monitorId: string) => string): string => {
   switch (condition.kind) {
+    case 'category': {
+      const { monitorId, category, direction, threshold } = condition
+      return `${nameOf(monitorId)}: share of ${category} ${direction} ${formatPercent(threshold)}`
+    }
+    case 'field': {
+      const { monitorId, field, statistic, direction, threshold } = condition
+      return `${nameOf(monitorId)}: ${statisticNames[statistic].toLowerCase()} of ${field} ${direction} ${formatNumber(threshold)}`
+    }
     case 'rate':
       return `${nameOf(condition.monitorId)}: rate ${condition.direction} ${formatPercent(condition.threshold)}`
     case 'score': {
@@ -256,7 +311,8 @@ export const conditionWords = (condition: AlertCondition, nameOf: (monitorId: st
     }
     case 'change': {
       const directions = { up: 'goes up', down: 'goes down', either: 'changes' }
-      return `${nameOf(condition.monitorId)}: rate ${directions[condition.direction]}`
+      const measured = condition.category === undefined ? (condition.field ?? 'rate') : `share of ${condition.category}`
+      return `${nameOf(condition.monitorId)}: ${measured} ${directions[condition.direction]}`
     }
     case 'spike':
       return condition.monitorId === undefined ? 'Any monitor spikes' : `${nameOf(condition.monitorId)} spikes`

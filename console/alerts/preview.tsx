@@ -43,7 +43,8 @@ const Summary = ({ incidents, incidentCount }: Previewed) => {
 export const Preview = ({ request }: { request: PreviewRequest }) => {
   const query = useQuery(previewOptions(useDeferred(request, typingMs)))
   const { condition, windowMinutes } = request
-  const isRate = condition.kind === 'rate' || condition.kind === 'change'
+  const isRate =
+    ['rate', 'category'].includes(condition.kind) || (condition.kind === 'change' && condition.field === undefined)
   const format = isRate ? formatPercent : formatNumber
   const threshold = 'threshold' in condition ? condition.threshold : undefined
   return (

@@ -7,6 +7,9 @@ import { useNames } from '../api/names.ts'
 import { useList } from '../api/queries.ts'
 import { FilterChips } from '../filters/filter-chips.tsx'
 import { NotFound } from '../layout/not-found.tsx'
+import { OutputKeyField } from '../monitors/output-key-field.tsx'
+import { mayHave } from '../monitors/outputs.ts'
+import { useMonitors } from '../monitors/use-monitors.ts'
 import { destinationsOptions } from '../settings/queries.ts'
 import { Button } from '../ui/button.tsx'
 import { Chooser, ChooserOfOne } from '../ui/chooser.tsx'
@@ -22,6 +25,7 @@ import {
   hasWindow,
   type Kind,
   needsMonitor,
+  outputOf,
   readDraft,
   signalNames,
   sourceNames,
@@ -40,7 +44,9 @@ const optionsOf = <V extends string>(names: Record<V, string>) =>
 const kinds: Record<Kind, string> = {
   rate: 'A monitor’s affected rate',
   score: 'A monitor’s score',
-  change: 'Change in a monitor’s rate',
+  category: 'Share of a category',
+  field: 'Value of a field',
+  change: 'Change in a monitor’s rate, category, or field',
   spike: 'Spike in a monitor’s rate',
   signal: 'Signal, such as response latency',
   volume: 'Number of conversations',
@@ -99,13 +105,35 @@ const NumberOf = ({
 
 const MonitorOf = ({ draft, change, isOptional }: Part & { isOptional: boolean }) => {
   const { options } = useNames('monitors')
+  const monitorOf = useMonitors()
+  const output = outputOf(draft)
+  const isOffered = (id: string): boolean => {
+    const monitor = monitorOf(id)
+    return !monitor || output === undefined || mayHave(monitor, output)
+  }
   return (
     <ChooserOfOne
       label="Monitor"
-      options={options}
+      options={options.filter(({ value }) => isOffered(value))}
       value={draft.monitorId}
       placeholder={isOptional ? 'Any monitor' : ''}
-      onChange={(monitorId) => change({ monitorId })}
+      onChange={(monitorId) => change({ monitorId, category: '', field: '' })}
+    />
+  )
+}
+
+/** The category or field that is measured. */
+const OutputOf = ({ draft, change }: Part) => {
+  const monitor = useMonitors()(draft.monitorId)
+  const output = outputOf(draft)
+  if (!monitor || !output) return null
+  return (
+    <OutputKeyField
+      monitor={monitor}
+      output={output}
+      none={`Choose a ${output}`}
+      value={draft[output]}
+      onChange={(value) => change({ [output]: value })}
     />
   )
 }
@@ -142,6 +170,8 @@ const StatisticFields = (part: Part) => (
     <NumberOf {...part} name="threshold" label="Threshold" />
   </Row>
 )
+
+const comparedNames = { rate: 'Affected rate', category: 'Share of a category', field: 'Values of a field' }
 
 const ChangeFields = (part: Part) => (
   <Row>
@@ -220,6 +250,8 @@ const FindingFields = (part: Part) => {
 const fields: Record<Kind, (part: Part) => React.ReactNode> = {
   rate: RateFields,
   score: StatisticFields,
+  category: RateFields,
+  field: StatisticFields,
   change: ChangeFields,
   spike: () => null,
   signal: (part) => (
@@ -395,9 +427,13 @@ const RuleForm = ({ rule, about }: { rule?: Rule; about?: NewRuleSearch }) => {
           )}
         </Field>
         <SelectOf {...part} name="kind" label="Condition" options={optionsOf(kinds)} />
+        {draft.kind === 'change' && (
+          <SelectOf {...part} name="compared" label="Measure" options={optionsOf(comparedNames)} />
+        )}
         {(needsMonitor(draft.kind) || draft.kind === 'spike') && (
           <MonitorOf {...part} isOptional={draft.kind === 'spike'} />
         )}
+        <OutputOf {...part} />
         <KindFields {...part} />
         <Measured {...part} />
         <Notify {...part} />

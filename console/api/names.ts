@@ -2,6 +2,7 @@
 
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { answer, api } from './client.ts'
+import { queryClient } from './queries.ts'
 
 type Named = { id: string; name: string }
 type Page = { data: Named[]; nextCursor: string | null }
@@ -35,8 +36,13 @@ const readAll = async (load: Load): Promise<Named[]> => {
   return all
 }
 
-const namesOptions = (kind: NamedKind) =>
+export const namesOptions = (kind: NamedKind) =>
   queryOptions({ queryKey: [kind, 'names'], queryFn: () => readAll(loaders[kind]), staleTime: 60_000 })
+
+const optionsOf = (names: Named[]) => names.map(({ id, name }) => ({ value: id, label: name }))
+
+/** Loads all names of a kind as options. */
+export const loadNames = async (kind: NamedKind) => optionsOf(await queryClient.fetchQuery(namesOptions(kind)))
 
 /** Returns all names of a kind, as options and by ID. */
 export const useNames = (kind: NamedKind) => {
@@ -45,7 +51,7 @@ export const useNames = (kind: NamedKind) => {
     isLoaded: isSuccess,
     error,
     retry: () => void refetch(),
-    options: data.map(({ id, name }) => ({ value: id, label: name })),
+    options: optionsOf(data),
     nameOf: (id: string): string => data.find((item) => item.id === id)?.name ?? `${id.slice(0, 8)}…`,
   }
 }

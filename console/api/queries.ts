@@ -51,13 +51,20 @@ export const listOptions = <T>(
 
 /** Returns the loaded rows and a function that loads more. */
 export const useList = <T>(options: ReturnType<typeof listOptions<T>>) => {
-  const { data, error, isPending, isFetchingNextPage, hasNextPage, fetchNextPage, refetch } = useInfiniteQuery(options)
+  const list = useInfiniteQuery(options)
+  const { data, error, isPending, isFetchingNextPage, isRefetching, hasNextPage, fetchNextPage, refetch } = list
+  /** Loads more rows. If the list is being requested again, waits for that instead of cancelling it. */
+  const loadMore = async (): Promise<void> => {
+    if (isFetchingNextPage) return
+    if (isRefetching) await refetch({ cancelRefetch: false })
+    await fetchNextPage()
+  }
   return {
     rows: data,
     error,
     isPending,
     isFetchingMore: isFetchingNextPage,
-    more: hasNextPage ? () => void (isFetchingNextPage || fetchNextPage()) : undefined,
+    more: hasNextPage ? () => void loadMore() : undefined,
     retry: () => void refetch(),
   }
 }

@@ -1,135 +1,154 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
-import { answer, api } from '../api/client.ts'
 import { isNotFound } from '../api/fault.ts'
 import { useMay } from '../api/session.ts'
-import { chosenTime, timeOptions, withTime } from '../filters/periods.ts'
+import type { Filter } from '../filters/filter.ts'
+import { FilterChips } from '../filters/filter-chips.tsx'
+import { compareToOf, withoutTime } from '../filters/range.ts'
+import { RangePicker } from '../filters/range-picker.tsx'
+import { useRange } from '../filters/use-range.ts'
 import { NotFound } from '../layout/not-found.tsx'
-import { ownZone } from '../lib/zones.ts'
-import { announce } from '../ui/announce.tsx'
-import { Button } from '../ui/button.tsx'
-import { Select } from '../ui/controls.tsx'
-import { Confirm } from '../ui/dialog.tsx'
+import { Button, ButtonLink } from '../ui/button.tsx'
 import { Page } from '../ui/page.tsx'
 import { Await, Empty, FaultNote } from '../ui/states.tsx'
+import { BoardActions } from './board-actions.tsx'
 import styles from './boards.module.css'
-import { ChartCard } from './chart.tsx'
-import { type Board as BoardRecord, boardOptions, refreshBoards } from './queries.ts'
+import { updateBoard } from './changes.ts'
+import { savePicture } from './chart.tsx'
+import { ChartGrid } from './chart-grid.tsx'
+import { type Board as BoardRecord, boardOptions, refreshBoards, type Shown } from './queries.ts'
 import type { BoardSearch } from './search.ts'
 
-const comparisons = [
-  { value: 'none', label: 'No comparison' },
-  { value: 'previous_period', label: 'Previous period' },
-  { value: 'previous_year', label: 'Previous year' },
-]
+/** Returns what the charts show: the board's filter and comparison, unless the address has others. */
+const useShown = (board: BoardRecord) => {
+  const search = useSearch({ from: '/app/boards/$id' })
+  const navigate = useNavigate({ from: '/boards/$id' })
+  const change = (next: BoardSearch) => void navigate({ search: next, replace: true, resetScroll: false })
+  const { period, since, until } = board.filter
+  const range = useRange({
+    page: `board:${board.id}`,
+    search,
+    defaults: {
+      time: { ...(period && { period }), ...(since && { since }), ...(until && { until }) },
+      compare: board.compareTo ?? 'none',
+    },
+    navigate: (next) => change({ ...(search.filter && { filter: search.filter }), ...next }),
+  })
+  const own = search.filter ?? withoutTime(board.filter)
+  const { compare, time } = range
+  return {
+    range,
+    filter: own,
+    shown: { filter: { ...own, ...time }, compareTo: compareToOf(compare, range.timezone) } satisfies Shown,
+    isChanged: range.isChanged || search.filter !== undefined,
+    setFilter: (filter: Filter) => change({ ...search, filter }),
+    reset: () => {
+      range.forget()
+      change({})
+    },
+  }
+}
 
-const BoardActions = ({ board }: { board: BoardRecord }) => {
-  const [deleting, setDeleting] = useState(false)
-  const navigate = useNavigate()
-  const duplicate = useMutation({
-    mutationFn: () => answer(api.POST('/v1/boards/{id}/duplicate', { params: { path: { id: board.id } }, body: {} })),
-    onSuccess: async ({ id, name }) => {
+type ShownState = ReturnType<typeof useShown>
+
+/** The period and filter of the whole board. They are only stored for everyone if a member saves them. */
+const Controls = ({ board, state }: { board: BoardRecord; state: ShownState }) => {
+  const { range, filter, shown, isChanged, setFilter, reset } = state
+  const mayWrite = useMay('member') && !board.isBuiltIn
+  const save = useMutation({
+    mutationFn: () => {
+      const { compareTo = null } = shown
+      // Dates to compare with are not stored, because they would stay the same while a period moves on.
+      const isStored = compareTo === null || typeof compareTo === 'string'
+      return updateBoard(board.id, { filter: shown.filter, ...(isStored && { compareTo }) })
+    },
+    onSuccess: async () => {
       await refreshBoards()
-      announce(`Board “${name}” created`)
-      await navigate({ to: '/boards/$id', params: { id } })
+      reset()
     },
   })
   return (
     <>
-      {duplicate.error && <FaultNote error={duplicate.error} />}
-      <Button busy={duplicate.isPending} onClick={() => duplicate.mutate()}>
-        Duplicate
-      </Button>
-      {!board.isBuiltIn && (
-        <Button look="quiet" onClick={() => setDeleting(true)}>
-          Delete
-        </Button>
-      )}
-      <Confirm
-        title={`Delete board “${board.name}”?`}
-        action="Delete board"
-        open={deleting}
-        onClose={() => setDeleting(false)}
-        run={async () => {
-          await api.DELETE('/v1/boards/{id}', { params: { path: { id: board.id } } })
-          await refreshBoards()
-          await navigate({ to: '/boards' })
-        }}
-      >
-        This deletes the board for everyone in your organization. Conversations are kept.
-      </Confirm>
+      <div className={styles.controls}>
+        <RangePicker time={range.time} timezone={range.timezone} compare={range.compare} onChange={range.choose} />
+        <FilterChips filter={filter} onChange={setFilter} without={['since', 'until']} hasKey />
+        {isChanged && (
+          <>
+            {mayWrite && (
+              <Button busy={save.isPending} onClick={() => save.mutate()}>
+                Save for everyone
+              </Button>
+            )}
+            <Button look="quiet" onClick={reset}>
+              Reset
+            </Button>
+          </>
+        )}
+      </div>
+      {save.error && <FaultNote error={save.error} />}
     </>
   )
 }
 
-/** Returns what the charts show: the board's filter and comparison, unless the address has others. */
-const shownOf = ({ filter, compareTo }: BoardRecord, { time, compare }: BoardSearch) => {
-  const zoned = filter.period ? { ...filter, period: { ...filter.period, timezone: ownZone() } } : filter
-  const chosen = compare ?? compareTo ?? 'none'
-  return {
-    filter: time === undefined ? zoned : withTime(zoned, time, ownZone()),
-    compareTo: chosen === 'none' ? undefined : chosen,
-  }
-}
-
-export const Board = () => {
-  const { id } = useParams({ from: '/app/boards/$id' })
-  const search = useSearch({ from: '/app/boards/$id' })
-  const navigate = useNavigate({ from: '/boards/$id' })
-  const query = useQuery(boardOptions(id))
-  const mayWrite = useMay('member')
-  const charts = useRef<HTMLDivElement>(null)
+const useFullScreen = () => {
   const [isFull, setIsFull] = useState(false)
   useEffect(() => {
     const update = () => setIsFull(document.fullscreenElement !== null)
     document.addEventListener('fullscreenchange', update)
     return () => document.removeEventListener('fullscreenchange', update)
   }, [])
-  if (isNotFound(query.error)) return <NotFound />
-  const board = query.data
-  const shown = board && shownOf(board, search)
-  const change = (next: BoardSearch) => void navigate({ search: { ...search, ...next }, replace: true })
+  return isFull
+}
+
+const Loaded = ({ board }: { board: BoardRecord }) => {
+  const state = useShown(board)
+  const mayWrite = useMay('member') && !board.isBuiltIn
+  const charts = useRef<HTMLDivElement>(null)
+  const isFull = useFullScreen()
   return (
     <Page
-      title={board?.name ?? 'Board'}
+      title={board.name}
       above={<Link to="/boards">Boards</Link>}
-      context={board?.description}
-      actions={board && mayWrite && <BoardActions board={board} />}
+      context={board.description}
+      actions={
+        <BoardActions
+          board={board}
+          onFullScreen={() => void charts.current?.requestFullscreen()}
+          onPicture={() => void savePicture(charts.current, board.name)}
+        />
+      }
     >
+      <Controls board={board} state={state} />
+      {board.charts.length === 0 ? (
+        <Empty
+          title="No charts yet"
+          action={
+            mayWrite && (
+              <ButtonLink to="/boards/$id/charts/$chartId" params={{ id: board.id, chartId: 'new' }}>
+                Add chart
+              </ButtonLink>
+            )
+          }
+        >
+          <p>A chart counts conversations, or shows how often a monitor finds them affected, by group or over time.</p>
+        </Empty>
+      ) : (
+        <ChartGrid ref={charts} board={board} shown={state.shown} mayChange={mayWrite} isFull={isFull} />
+      )}
+    </Page>
+  )
+}
+
+export const Board = () => {
+  const { id } = useParams({ from: '/app/boards/$id' })
+  const query = useQuery(boardOptions(id))
+  if (isNotFound(query.error)) return <NotFound />
+  if (query.data) return <Loaded key={id} board={query.data} />
+  return (
+    <Page title="Board" above={<Link to="/boards">Boards</Link>}>
       <Await query={query} lines={8}>
-        {({ charts: cards }) =>
-          shown && (
-            <>
-              <div className={styles.controls}>
-                <Select
-                  aria-label="Period"
-                  value={chosenTime(shown.filter)}
-                  // A chart over time needs a period.
-                  options={timeOptions(shown.filter).filter(
-                    ({ value }) => value !== '' && (value !== 'dates' || chosenTime(shown.filter) === 'dates'),
-                  )}
-                  onChange={({ target }) => change({ time: target.value })}
-                />
-                <Select
-                  aria-label="Compare with"
-                  value={shown.compareTo ?? 'none'}
-                  options={comparisons}
-                  onChange={({ target }) => change({ compare: target.value as BoardSearch['compare'] & string })}
-                />
-                <Button look="quiet" onClick={() => void charts.current?.requestFullscreen()}>
-                  Full screen
-                </Button>
-              </div>
-              <div ref={charts} className={isFull ? `${styles.charts} ${styles.full}` : styles.charts}>
-                {cards.length === 0 && <Empty title="No charts yet" />}
-                {cards.map((chart) => (
-                  <ChartCard key={chart.id} chart={chart} shown={shown} />
-                ))}
-              </div>
-            </>
-          )
-        }
+        {() => null}
       </Await>
     </Page>
   )

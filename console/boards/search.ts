@@ -1,14 +1,14 @@
-import { readText } from '../lib/search.ts'
+import type { Filter } from '../filters/filter.ts'
+import { type RangeSearch, readRangeSearch } from '../filters/range-search.ts'
 
-/** The period and comparison in the address replace those of the board. */
-export type BoardSearch = { time?: string; compare?: 'none' | 'previous_period' | 'previous_year' }
+/** The period, comparison, and filter of the address replace those of the board. */
+export type BoardSearch = RangeSearch & { filter?: Filter }
 
-const comparisons = ['none', 'previous_period', 'previous_year'] as const
+const isFilter = (value: unknown): value is Filter =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
-export const readBoardSearch = (search: Record<string, unknown>): BoardSearch => {
-  const compare = comparisons.find((each) => each === search.compare)
-  return {
-    ...readText('time', search.time),
-    ...(compare && { compare }),
-  }
-}
+export const readBoardSearch = (search: Record<string, unknown>): BoardSearch => ({
+  ...readRangeSearch(search),
+  // An empty filter replaces that of the board too. The API validates the fields.
+  ...(isFilter(search.filter) && { filter: search.filter }),
+})

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { formatOf, nameOf, toCsv } from './values.ts'
+import { dimensionName, formatOf, nameOf } from './values.ts'
 
 it('writes each measure in its unit', () => {
   expect(formatOf({ kind: 'rate', monitorId: '' })(0.125)).toBe('12.5%')
@@ -9,11 +9,6 @@ it('writes each measure in its unit', () => {
   expect(nameOf({ kind: 'duration', statistic: 'p50' })).toBe('Median')
 })
 
-it('quotes cells, and keeps spreadsheets from running them', () => {
-  expect(
-    toCsv([
-      ['a,b', 1.5, null],
-      ['say "hi"', -2, '=1+1'],
-    ]),
-  ).toBe('"a,b",1.5,\r\n"say ""hi""",-2,\'=1+1')
+it('names dimensions', () => {
+  expect(['agent', 'endReason', 'metadata:plan'].map(dimensionName)).toEqual(['agent', 'end reason', 'plan'])
 })

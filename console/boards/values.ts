@@ -1,23 +1,24 @@
 // Formats the values of a measure.
 
 import { formatCount, formatDuration, formatMoney, formatMs, formatNumber, formatPercent } from '../lib/format.ts'
-import type { Chart } from './queries.ts'
+import type { Measure, Query } from './queries.ts'
 
-type Measure = Chart['query']['measure']
-
-export const isShare = ({ kind }: Measure): boolean => kind === 'rate' || kind === 'agreement'
+export const isShare = ({ kind }: Measure): boolean => ['rate', 'agreement', 'category'].includes(kind)
 
 /** Returns how to write a value of the measure. */
 export const formatOf = (measure: Measure): ((value: number) => string) => {
   switch (measure.kind) {
     case 'rate':
     case 'agreement':
+    case 'category':
       return formatPercent
     case 'volume':
       return formatCount
     case 'duration':
     case 'delay':
       return formatDuration
+    case 'latency':
+      return (seconds) => formatMs(seconds * 1_000)
     case 'cost':
       return formatMoney
     case 'signal':
@@ -25,6 +26,18 @@ export const formatOf = (measure: Measure): ((value: number) => string) => {
     default:
       return formatNumber
   }
+}
+
+export const signOf = (difference: number): string => (difference > 0 ? '+' : difference < 0 ? '−' : '±')
+
+export const written = (value: number | null, format: (value: number) => string): string =>
+  value === null ? 'No data' : format(value)
+
+/** Returns a difference with its sign; of shares, in points. */
+export const differenceIn = (measure: Measure, difference: number): string => {
+  const size = Math.abs(difference)
+  const words = isShare(measure) ? formatPercent(size).replace('%', ' points') : formatOf(measure)(size)
+  return `${signOf(difference)}${words}`
 }
 
 /** Returns how to write a value on an axis, which has little room. */
@@ -38,14 +51,21 @@ export const nameOf = (measure: Measure): string => {
   if (measure.kind === 'rate') return 'Affected'
   if (measure.kind === 'agreement') return 'Agreement'
   if (measure.kind === 'volume') return 'Conversations'
+  if (measure.kind === 'category') return 'Share'
   const words = { mean: 'Mean', sum: 'Sum', p50: 'Median', p90: 'p90', p95: 'p95', p99: 'p99' }
   return words[measure.statistic]
 }
 
-const quoted = (cell: string): string => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
+/** Returns the dimensions of the answer. Without a category, the measure has a group for each one. */
+export const groupsOf = ({ measure, groupBy = [] }: Pick<Query, 'measure' | 'groupBy'>): string[] =>
+  measure.kind === 'category' && measure.category === undefined
+    ? [`category:${measure.monitorId}`, ...groupBy]
+    : groupBy
 
-/** Spreadsheets would run a cell that starts like a formula. */
-const harmless = (cell: string): string => (/^[=+\-@\t\r]/.test(cell) && Number.isNaN(Number(cell)) ? `'${cell}` : cell)
-
-export const toCsv = (rows: (string | number | null)[][]): string =>
-  rows.map((row) => row.map((cell) => quoted(harmless(cell === null ? '' : String(cell)))).join(',')).join('\r\n')
+/** Returns the name of a dimension, in a sentence. */
+export const dimensionName = (dimension: string): string => {
+  if (dimension.startsWith('metadata:')) return dimension.slice('metadata:'.length)
+  if (dimension === 'hourOfDay') return 'hour of day'
+  if (dimension.startsWith('category:')) return 'category'
+  return dimension === 'endReason' ? 'end reason' : dimension
+}

@@ -3,7 +3,13 @@ import styles from './companies.module.css'
 import type { Company } from './queries.ts'
 
 /** Shows the company's logo, or its initial if there is no logo or it can't be loaded. */
-export const Logo = ({ company: { name, logoUrl }, large = false }: { company: Company; large?: boolean }) => {
+export const Logo = ({
+  company: { name, logoUrl },
+  large = false,
+}: {
+  company: Pick<Company, 'name' | 'logoUrl'>
+  large?: boolean
+}) => {
   const [broken, setBroken] = useState<string>()
   const className = large ? `${styles.logo} ${styles.large}` : styles.logo
   if (logoUrl === null || logoUrl === broken) {

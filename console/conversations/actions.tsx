@@ -43,7 +43,7 @@ export const Actions = ({
             : []),
         ]}
       />
-      {open === 'bucket' && <PutInBucket ids={[id]} onClose={close} />}
+      {open === 'bucket' && <PutInBucket id={id} onClose={close} />}
       <Confirm
         title="Erase this conversation?"
         action="Erase conversation"

@@ -4,7 +4,7 @@ import { asFault } from '../api/fault.ts'
 import { useNames } from '../api/names.ts'
 import { useList } from '../api/queries.ts'
 import type { Schemas } from '../api/schema.d.ts'
-import { useMay } from '../api/session.ts'
+import { useMay, useMe } from '../api/session.ts'
 import { plural, sentenceCase } from '../lib/format.ts'
 import { resultLabels } from '../review/answers.ts'
 import { Badge } from '../ui/badge.tsx'
@@ -17,6 +17,7 @@ import styles from './aside.module.css'
 import { AttachFinding } from './attach-finding.tsx'
 import { findingsOfOptions, type Result, reviewsOfOptions } from './queries.ts'
 
+const OwnReview = lazy(async () => (await import('./own-review.tsx')).OwnReview)
 const FileFinding = lazy(async () => (await import('./file-finding.tsx')).FileFinding)
 
 type Conversation = Schemas['Conversation']
@@ -74,7 +75,7 @@ export const FindingsPart = ({ conversation }: { conversation: Conversation }) =
       )}
       {open === 'file' && <FileFinding conversation={conversation} onClose={close} />}
       {open === 'attach' && (
-        <AttachFinding conversationIds={[conversation.id]} attached={rows?.map(({ id }) => id) ?? []} onClose={close} />
+        <AttachFinding conversationId={conversation.id} attached={rows?.map(({ id }) => id) ?? []} onClose={close} />
       )}
     </Section>
   )
@@ -90,13 +91,14 @@ const words: Record<Review['status'], string> = {
 const ReviewLine = ({ review, results }: { review: Review; results: Result[] }) => {
   const people = useNames('members')
   const monitors = useNames('monitors')
-  const { reviewerUserId, status, rating, notes, judgments, adjudicates, completedAt, updatedAt } = review
+  const { reviewerUserId, bucketId, status, rating, notes, judgments, adjudicates, completedAt, updatedAt } = review
+  const isAssigned = status === 'pending' && bucketId === null
   return (
     <li>
       <div className={styles.line}>
         <strong>{people.nameOf(reviewerUserId)}</strong>
         <span className={styles.small}>
-          {adjudicates ? 'adjudicated' : words[status]}
+          {isAssigned ? 'assigned' : adjudicates ? 'adjudicated' : words[status]}
           {rating !== null && `, ${rating} of 5`}
         </span>
         <span className={styles.small}>
@@ -125,11 +127,17 @@ const ReviewLine = ({ review, results }: { review: Review; results: Result[] }) 
 
 export const ReviewsPart = ({ id, results }: { id: string; results: Result[] }) => {
   const { rows, error, retry } = useList(reviewsOfOptions(id))
+  const { member } = useMe()
   const done = rows?.filter(({ status }) => status === 'completed').length ?? 0
+  const own = rows?.find(
+    ({ reviewerUserId, bucketId, status }) =>
+      reviewerUserId === member.userId && bucketId === null && (status === 'pending' || status === 'in_progress'),
+  )
   return (
     <Section title="Reviews" context={done > 0 ? plural(done, 'review') : undefined}>
       {error && <Refused error={error} retry={retry} />}
       {rows?.length === 0 && <p className={styles.none}>No reviews.</p>}
+      {own && <OwnReview key={own.id} review={own} results={results} />}
       <ul className={styles.list}>
         {rows?.map((review) => (
           <ReviewLine key={review.id} review={review} results={results} />

@@ -4,16 +4,32 @@ import { Button, IconButton } from '../ui/button.tsx'
 import { ChooserOfOne } from '../ui/chooser.tsx'
 import type { Option } from '../ui/controls.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { defaultColumns, propertyKeys, useColumnLabel, type ViewColumn } from './columns.tsx'
+import { propertyKeys, useColumnLabel } from './columns.tsx'
 import styles from './columns-dialog.module.css'
+import { defaultColumns, type ViewColumn } from './default-columns.ts'
+import type { Found } from './queries.ts'
 import { signalNames } from './signal-names.ts'
 
 const mostColumns = 50
 
-type Known = { metadata: string[]; metrics: string[] }
+/** The keys of metadata, metrics, and results among the loaded conversations. */
+const knownIn = (rows: Found[]) => {
+  const keysOf = (read: (row: Found) => string[]) => [...new Set(rows.flatMap(read))].sort()
+  return {
+    metadata: keysOf(({ metadata }) => Object.keys(metadata)),
+    metrics: keysOf(({ metrics = [] }) => metrics.map(({ key }) => key)),
+    outputs: keysOf(({ results }) =>
+      (results ?? []).flatMap(({ monitorId, categories, fields }) => [
+        ...(categories ? [`categories:${monitorId}`] : []),
+        ...Object.keys(fields ?? {}).map((field) => `field:${monitorId}:${field}`),
+      ]),
+    ),
+  }
+}
 
 /** All columns that can be added. */
-const useOptions = ({ metadata, metrics }: Known, taken: string[]): Option[] => {
+const useOptions = (rows: Found[], taken: string[]): Option[] => {
+  const { metadata, metrics, outputs } = knownIn(rows)
   const labelOf = useColumnLabel()
   const monitors = useNames('monitors')
   const options: [key: string, label: string][] = [
@@ -22,6 +38,7 @@ const useOptions = ({ metadata, metrics }: Known, taken: string[]): Option[] => 
       [`result:${value}`, `Result: ${label}`],
       [`score:${value}`, `Score: ${label}`],
     ]),
+    ...outputs.map((key): [string, string] => [key, labelOf(key)]),
     ...metadata.map((name): [string, string] => [`metadata:${name}`, `Metadata: ${name}`]),
     ...metrics.map((name): [string, string] => [`metric:${name}`, `Metric: ${name}`]),
     ...signalNames.map((name): [string, string] => [`signal:${name}`, `Signal: ${labelOf(`signal:${name}`)}`]),
@@ -37,19 +54,20 @@ const withWidth = ({ key }: ViewColumn, text: string): ViewColumn => {
 /** Adds, removes, moves, and resizes the columns of the list, by keyboard too. */
 export const ColumnsDialog = ({
   columns,
-  known,
+  rows,
   onChange,
   onClose,
 }: {
   columns: ViewColumn[]
-  known: Known
+  /** The loaded conversations. */
+  rows: Found[]
   /** Undefined for the default columns. */
   onChange: (columns: ViewColumn[] | undefined) => void
   onClose: () => void
 }) => {
   const labelOf = useColumnLabel()
   const options = useOptions(
-    known,
+    rows,
     columns.map(({ key }) => key),
   )
   const move = (from: number, to: number) => {
@@ -103,7 +121,7 @@ export const ColumnsDialog = ({
             // Starts empty again after each addition.
             key={columns.length}
             label="Add column"
-            hint="Metadata and metrics of the loaded conversations are listed."
+            hint="Metadata, metrics, categories, and fields of the loaded conversations are listed."
             placeholder="Search columns"
             options={options}
             value={null}

@@ -6,29 +6,15 @@ import { MessageSquare, Phone, Voicemail } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { versionName, versionOptions } from '../agents/queries.ts'
 import { useNames } from '../api/names.ts'
-import type { Schemas } from '../api/schema.d.ts'
 import { formatDuration, formatMoney, formatMs, formatNumber, formatPercent, sentenceCase } from '../lib/format.ts'
 import { Badge, OutcomeBadge } from '../ui/badge.tsx'
 import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import styles from './conversations.module.css'
+import { defaultColumns, type ViewColumn } from './default-columns.ts'
 import type { Found, Included } from './queries.ts'
 import { signalLabel } from './signal-names.ts'
-
-export type ViewColumn = Schemas['ViewColumn']
-
-/** Without a choice of their own, people see these. */
-export const defaultColumns: ViewColumn[] = [
-  { key: 'channel' },
-  { key: 'startedAt' },
-  { key: 'agentId' },
-  { key: 'affected' },
-  { key: 'customerId' },
-  { key: 'companyId' },
-  { key: 'durationSeconds' },
-  { key: 'endReason' },
-  { key: 'status' },
-]
+import tagStyles from './tags.module.css'
 
 const channelIcons = { call: Phone, chat: MessageSquare, voicemail: Voicemail }
 
@@ -70,6 +56,7 @@ const Affected = ({ results, nameOf }: { results: Found['results']; nameOf: (id:
 const text = (value: unknown): ReactNode => {
   if (value === null || value === undefined) return null
   if (typeof value === 'number') return formatNumber(value)
+  if (Array.isArray(value)) return value.join(', ')
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
@@ -146,6 +133,19 @@ const properties: Record<string, (names: NameOf) => Definition> = {
         </Link>
       )),
   }),
+  tags: () => ({
+    label: 'Tags',
+    min: 120,
+    cell: ({ tags = [] }) => (
+      <span className={styles.chips} title={tags.join(', ')}>
+        {tags.map((tag) => (
+          <span key={tag} className={tagStyles.tag}>
+            {tag}
+          </span>
+        ))}
+      </span>
+    ),
+  }),
   excerpt: () => ({ label: 'First words', share: '2fr', min: 160, cell: ({ excerpt }) => excerpt }),
   cost: () => ({
     label: 'Cost',
@@ -185,6 +185,14 @@ const parametrized: Record<string, (name: string, names: NameOf) => Definition> 
       return result && <OutcomeBadge {...result} />
     },
   }),
+  categories: (id, names) => ({
+    label: `${names.monitors(id)} categories`,
+    cell: (row) => resultOf(row, id)?.categories?.join(', ').replaceAll('_', ' '),
+  }),
+  field: (name, names) => {
+    const [id = '', field = ''] = name.split(':')
+    return { label: `${names.monitors(id)} ${field}`, cell: (row) => text(resultOf(row, id)?.fields?.[field]) }
+  },
   score: (id, names) => ({
     label: `${names.monitors(id)} score`,
     width: 110,
@@ -205,8 +213,11 @@ const definitionOf = (key: string, names: NameOf): Definition | undefined => {
 const includedBy: Record<string, Included> = {
   affected: 'results',
   result: 'results',
+  categories: 'results',
+  field: 'results',
   score: 'results',
   findings: 'findings',
+  tags: 'tags',
   excerpt: 'excerpt',
   cost: 'cost',
   metric: 'metrics',

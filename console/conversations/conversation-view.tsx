@@ -5,6 +5,7 @@ import { useList } from '../api/queries.ts'
 import type { Schemas } from '../api/schema.d.ts'
 import { formatDuration } from '../lib/format.ts'
 import { Badge } from '../ui/badge.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { Section } from '../ui/page.tsx'
 import { RenderLater } from '../ui/render-later.tsx'
 import { Loading } from '../ui/states.tsx'
@@ -16,6 +17,7 @@ import { conversationOptions, type Result, resultsOptions } from './queries.ts'
 import { Results } from './results.tsx'
 import { SignalsPart } from './signals.tsx'
 import { Stage } from './stage.tsx'
+import { TagsPart } from './tags.tsx'
 import type { Position } from './use-position.ts'
 
 type Conversation = Schemas['Conversation']
@@ -32,14 +34,18 @@ const MonitorsPart = ({ found }: { found: Found }) => {
 
 const none: Result[] = []
 
+const SoundPart = lazy(async () => (await import('./sound.tsx')).SoundPart)
+
 const About = ({ conversation, found }: { conversation: Conversation; found: Found }) => (
   <>
     <MonitorsPart found={found} />
     <RenderLater>
+      <TagsPart id={conversation.id} />
       <FindingsPart conversation={conversation} />
       <ReviewsPart id={conversation.id} results={found.rows ?? none} />
       <MetricsPart id={conversation.id} />
       <SignalsPart signals={conversation.signals} />
+      {conversation.recording?.status === 'stored' && <SoundPart id={conversation.id} />}
       <FactsPart conversation={conversation} />
     </RenderLater>
   </>

@@ -3,9 +3,7 @@ import { Columns3, Maximize2, Rows2, Rows4, X } from 'lucide-react'
 import { useState } from 'react'
 import { useList } from '../api/queries.ts'
 import { useMay, useMe } from '../api/session.ts'
-import type { ExportSearch } from '../exports/search.ts'
 import { FilterBar } from '../filters/filter-bar.tsx'
-import { boundsOf } from '../filters/periods.ts'
 import { formatMoment } from '../lib/format.ts'
 import { Button, ButtonLink, IconButton } from '../ui/button.tsx'
 import { lazy } from '../ui/lazy.tsx'
@@ -14,8 +12,10 @@ import { Page } from '../ui/page.tsx'
 import split from '../ui/split.module.css'
 import { Empty, FaultNote, Loading } from '../ui/states.tsx'
 import type { Sort } from '../ui/table-head.tsx'
-import { defaultColumns, includedFor, useColumns, type ViewColumn } from './columns.tsx'
+import { includedFor, useColumns } from './columns.tsx'
+import { defaultColumns, type ViewColumn } from './default-columns.ts'
 import { useDensity } from './density.ts'
+import { ExportMenu } from './export-menu.tsx'
 import { NewConversations } from './new-conversations.tsx'
 import { conversationsOptions, type Found, type Included } from './queries.ts'
 import type { Filter, readConversationsSearch } from './search.ts'
@@ -31,20 +31,11 @@ const ConversationView = lazy(
 )
 
 const ColumnsDialog = lazy(async () => (await import('./columns-dialog.tsx')).ColumnsDialog)
-const SelectedRows = lazy(async () => (await import('./selected-rows.tsx')).SelectedRows)
+const BulkBar = lazy(async () => (await import('./bulk-bar.tsx')).BulkBar)
 
 const newestFirst: Sort = { by: 'startedAt', direction: 'desc' }
 
 const isNewestFirst = ({ by, direction }: Sort): boolean => by === 'startedAt' && direction === 'desc'
-
-/** The keys of metadata and metrics among the loaded conversations. */
-const knownIn = (rows: Found[]) => {
-  const keysOf = (read: (row: Found) => string[]) => [...new Set(rows.flatMap(read))].sort()
-  return {
-    metadata: keysOf(({ metadata }) => Object.keys(metadata)),
-    metrics: keysOf(({ metrics = [] }) => metrics.map(({ key }) => key)),
-  }
-}
 
 const withWidth = (columns: ViewColumn[], key: string, width: number): ViewColumn[] =>
   columns.map((column) => (column.key === key ? { key, width } : column))
@@ -53,27 +44,6 @@ const moved = (columns: ViewColumn[], key: string, to: string): ViewColumn[] => 
   const [from, target] = [key, to].map((each) => columns.findIndex((column) => column.key === each)) as [number, number]
   const column = columns[from]
   return column && target >= 0 ? columns.toSpliced(from, 1).toSpliced(target, 0, column) : columns
-}
-
-const only = (ids: string[] | undefined): string | undefined => (ids?.length === 1 ? ids[0] : undefined)
-
-/** Returns the part of a filter that exports support. */
-const exportOf = (filter: Filter): NonNullable<ExportSearch['config']> => {
-  const { monitors, match, period, metadata, agentIds, agentGroupIds, companyIds } = filter
-  const { since, until } = period ? boundsOf(period) : filter
-  const [agentId, groupId, companyId] = [only(agentIds), only(agentGroupIds), only(companyIds)]
-  return {
-    ...(monitors && {
-      monitors: monitors.map(({ id, result }) => ({ id, ...(result && result !== 'unscored' && { result }) })),
-    }),
-    ...(match && { match }),
-    ...(since && { since }),
-    ...(until && { until }),
-    ...(metadata && { metadata }),
-    ...(agentId && { agentId }),
-    ...(groupId && { groupId }),
-    ...(companyId && { companyId }),
-  }
 }
 
 /** What the columns show is only requested if the organization has it. */
@@ -200,16 +170,6 @@ const Rows = ({ list, rows, columns, sort, open, density, checked, onCheck, move
   )
 }
 
-const ExportLink = ({ filter }: { filter: Filter }) => {
-  const { entitlements, features } = useMe()
-  if (!entitlements.monitors || !features.monitorExports) return null
-  return (
-    <ButtonLink to="/exports/new" search={{ config: exportOf(filter) }}>
-      Export
-    </ButtonLink>
-  )
-}
-
 const none: ReadonlySet<string> = new Set()
 
 /** The selected rows, of one filter. */
@@ -244,12 +204,7 @@ const ListTools = ({
       />
       <IconButton label="Choose columns" icon={<Columns3 />} onClick={() => setChoosing(true)} />
       {choosing && (
-        <ColumnsDialog
-          columns={columns}
-          known={knownIn(rows)}
-          onChange={onColumns}
-          onClose={() => setChoosing(false)}
-        />
+        <ColumnsDialog columns={columns} rows={rows} onChange={onColumns} onClose={() => setChoosing(false)} />
       )}
     </>
   )
@@ -265,14 +220,13 @@ export const Conversations = () => {
   const list = useList(conversationsOptions(listing))
   const [density, setDensity] = useDensity()
   const [checked, setChecked] = useChecked(filter)
+  const mayWrite = useMay('member')
   const isFiltered = Object.keys(filter).length > 0
   const { rows = [] } = list
+  const state = { ...(isFiltered && { filter }), ...(columns && { columns }), ...(!isUsualOrder && { sort }) }
   return (
-    <Page title="Conversations" fixed actions={<ExportLink filter={filter} />}>
-      <Views
-        state={{ ...(isFiltered && { filter }), ...(columns && { columns }), ...(!isUsualOrder && { sort }) }}
-        view={view}
-      />
+    <Page title="Conversations" fixed actions={<ExportMenu state={state} />}>
+      <Views state={state} view={view} />
       <FilterBar filter={filter} onChange={moves.onFilter}>
         <ListTools
           density={density}
@@ -282,7 +236,14 @@ export const Conversations = () => {
           onColumns={moves.onColumns}
         />
       </FilterBar>
-      {checked.size > 0 && <SelectedRows ids={[...checked]} onClear={() => setChecked(none)} />}
+      {mayWrite && (
+        <BulkBar
+          checked={checked}
+          state={state}
+          mayHaveMore={list.more !== undefined && checked.size === rows.length}
+          onClear={() => setChecked(none)}
+        />
+      )}
       <div className={open ? `${split.split} ${split.open}` : split.split}>
         <div className={split.list}>
           <WithoutRows

@@ -3,32 +3,38 @@ import { useState } from 'react'
 import { answer, api } from '../api/client.ts'
 import { queryClient } from '../api/queries.ts'
 import { bucketsOptions } from '../buckets/queries.ts'
-import { plural } from '../lib/format.ts'
 import { announce } from '../ui/announce.tsx'
 import { lazy } from '../ui/lazy.tsx'
 
 const PickOne = lazy(async () => (await import('./pick-one.tsx')).PickOne)
 
-/** Adds conversations to a bucket. */
-export const PutInBucket = ({ ids, onClose }: { ids: string[]; onClose: () => void }) => {
+/** Adds a conversation to a bucket, or starts to add the selected ones. */
+export const PutInBucket = ({
+  id,
+  start,
+  onClose,
+}: { onClose: () => void } & (
+  | { id: string; start?: never }
+  | { id?: never; start: (bucketId: string) => Promise<void> }
+)) => {
   const { data, error } = useQuery(bucketsOptions)
   const [bucket, setBucket] = useState<string | null>(null)
   const options = (data ?? [])
     .filter(({ type }) => type !== 'sampled')
     .map((found) => ({ value: found.id, label: found.name }))
   const send = async (bucketId: string) => {
+    if (start) return start(bucketId)
     const { data: outcomes } = await answer(
       api.POST('/v1/buckets/{id}/conversations', {
         params: { path: { id: bucketId } },
-        body: { conversationIds: ids },
+        body: { conversationIds: [id] },
       }),
     )
     await Promise.all([
       queryClient.invalidateQueries({ queryKey: ['buckets'] }),
-      ...ids.map((id) => queryClient.invalidateQueries({ queryKey: ['conversations', id] })),
+      queryClient.invalidateQueries({ queryKey: ['conversations', id] }),
     ])
-    const added = outcomes.filter(({ status }) => status !== 'unchanged').length
-    announce(added === 0 ? 'Already in that bucket' : `${plural(added, 'conversation')} added to bucket`)
+    announce(outcomes[0]?.status === 'unchanged' ? 'Already in that bucket' : 'Conversation added to bucket')
   }
   return (
     <PickOne

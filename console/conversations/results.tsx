@@ -3,6 +3,7 @@ import { Play } from 'lucide-react'
 import { useNames } from '../api/names.ts'
 import { formatClock, formatNumber, plural } from '../lib/format.ts'
 import { OutcomeBadge } from '../ui/badge.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { Section } from '../ui/page.tsx'
 import styles from './aside.module.css'
 import type { Result } from './queries.ts'
@@ -17,34 +18,63 @@ const rankOf = ({ status, result }: Result) => {
 
 export const inOrder = (results: Result[]): Result[] => results.toSorted((a, b) => rankOf(a) - rankOf(b))
 
-/** Shows a result's evidence. Each quote can be played from its turn. */
-const Evidence = ({ evidence }: Pick<Result, 'evidence'>) => {
+/** Shows a quote that can be played from its turn. */
+const Quote = ({ turn, quote }: { turn: number; quote: string }) => {
   const { goTo, startOf } = useStage()
-  if (evidence.length === 0) return null
+  const start = startOf(turn)
+  return (
+    <button type="button" onMouseDown={keepFocus} onClick={() => goTo(turn)}>
+      <span className={styles.at}>
+        <Play aria-hidden="true" /> {start === null ? `turn ${turn + 1}` : formatClock(start)}
+      </span>
+      {quote && <q>{quote}</q>}
+    </button>
+  )
+}
+
+/** Shows a result's evidence. That of fields is shown with their values. */
+const Evidence = ({ result: { evidence, fields } }: { result: Result }) => {
+  const own = evidence.filter(({ field }) => field === undefined || !fields || !(field in fields))
+  if (own.length === 0) return null
   return (
     <ul className={styles.evidence}>
-      {evidence.map(({ turn, quote }) => {
-        const start = startOf(turn)
-        return (
-          <li key={`${turn} ${quote}`}>
-            <button type="button" onMouseDown={keepFocus} onClick={() => goTo(turn)}>
-              <span className={styles.at}>
-                <Play aria-hidden="true" /> {start === null ? `turn ${turn + 1}` : formatClock(start)}
-              </span>
-              {quote && <q>{quote}</q>}
-            </button>
-          </li>
-        )
-      })}
+      {own.map((each) => (
+        <li key={`${each.turn} ${each.quote}`}>
+          <Quote {...each} />
+        </li>
+      ))}
     </ul>
   )
 }
 
-/** Shows the reasoning and evidence. */
+const ScorecardBreakdown = lazy(async () => (await import('../monitors/scorecards/breakdown.tsx')).ScorecardBreakdown)
+const OutputValues = lazy(async () => (await import('../monitors/output-values.tsx')).OutputValues)
+
+/** Shows the items of a scorecard, categories and fields, the reasoning, and evidence. */
 export const Grounds = ({ result }: { result: Result }) => (
   <>
+    {result.breakdown && (
+      <ScorecardBreakdown
+        breakdown={result.breakdown}
+        quote={(evidence) => (
+          <div className={styles.evidence}>
+            <Quote {...evidence} />
+          </div>
+        )}
+      />
+    )}
+    {(result.categories || result.fields) && (
+      <OutputValues
+        {...result}
+        quote={(evidence) => (
+          <div className={styles.evidence}>
+            <Quote {...evidence} />
+          </div>
+        )}
+      />
+    )}
     {result.reasoning && <p className={styles.reasoning}>{result.reasoning}</p>}
-    <Evidence evidence={result.evidence} />
+    <Evidence result={result} />
   </>
 )
 

@@ -17,10 +17,12 @@ const lists = [
   'channels',
   'directions',
   'statuses',
+  'conversationIds',
   'findingIds',
+  'tags',
 ]
 const listsOfConditions = ['monitors', 'metadata', 'metrics', 'signals', 'anyOf']
-const objects = ['period', 'exclude']
+const objects = ['period', 'exclude', 'categories']
 
 const isShowable = ([name, value]: [string, unknown]): boolean => {
   if (lists.includes(name)) return Array.isArray(value) && value.every((item) => typeof item === 'string')
@@ -52,12 +54,12 @@ type Sort = { by: string; direction: 'asc' | 'desc' }
 const isColumn = (value: unknown): boolean =>
   isObject(value) && typeof value.key === 'string' && ['number', 'undefined'].includes(typeof value.width)
 
-const readColumns = (value: unknown): { columns?: Columns } => {
+export const readColumns = (value: unknown): { columns?: Columns } => {
   const columns = Array.isArray(value) ? value.filter(isColumn) : []
   return columns.length > 0 ? { columns } : {}
 }
 
-const readSort = (value: unknown): { sort?: Sort } => {
+export const readSort = (value: unknown): { sort?: Sort } => {
   if (!isObject(value) || typeof value.by !== 'string') return {}
   return { sort: { by: value.by, direction: value.direction === 'asc' ? 'asc' : 'desc' } }
 }

@@ -3,7 +3,7 @@ const labels: Record<string, string> = {
   'responseLatencyMs.p50': 'Median response time',
   'responseLatencyMs.p95': 'Response time, p95',
   'responseLatencyMs.max': 'Slowest response',
-  firstWordMs: 'First word after',
+  firstWordMs: 'Time to first word',
   longestSilenceMs: 'Longest silence',
   overlapMs: 'Overlap',
   deadAirShare: 'Dead air',

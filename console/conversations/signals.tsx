@@ -1,19 +1,17 @@
-import type { ReactNode } from 'react'
+import type { ComponentProps } from 'react'
 import type { Schemas } from '../api/schema.d.ts'
 import { formatCount, formatMs, formatNumber, formatPercent } from '../lib/format.ts'
 import { Facts, Section } from '../ui/page.tsx'
 import styles from './aside.module.css'
+import { BothSides, show } from './both-sides.tsx'
 
 type Signals = Schemas['Signals']
-
-const show = (value: number | null, format: (value: number) => string): ReactNode =>
-  value === null ? <span className={styles.none}>–</span> : format(value)
 
 /** Shows the conversation's signals: those of both sides next to each other, then those of the whole. */
 export const SignalsPart = ({ signals }: { signals: Signals }) => {
   const { turns, words, wordsPerMinute, interruptions, responseLatencyMs, talkRatio } = signals
   const talk = { agent: talkRatio, customer: talkRatio === null ? null : 1 - talkRatio }
-  const pairs: [string, { agent: number | null; customer: number | null }, (value: number) => string][] = [
+  const pairs: ComponentProps<typeof BothSides>['rows'] = [
     ['Messages', turns, formatCount],
     ['Words', words, formatCount],
     ['Talk ratio', talk, formatPercent],
@@ -24,26 +22,7 @@ export const SignalsPart = ({ signals }: { signals: Signals }) => {
   const { p50, p95, max } = responseLatencyMs
   return (
     <Section title="Signals">
-      <table className={styles.pairs}>
-        <thead>
-          <tr>
-            <th scope="col">
-              <span>Signal</span>
-            </th>
-            <th scope="col">Agent</th>
-            <th scope="col">Customer</th>
-          </tr>
-        </thead>
-        <tbody>
-          {pairs.map(([name, { agent, customer }, format]) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td>{show(agent, format)}</td>
-              <td>{show(customer, format)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <BothSides heading="Signal" rows={pairs} />
       <div className={styles.gap}>
         <Facts
           facts={[
@@ -52,7 +31,7 @@ export const SignalsPart = ({ signals }: { signals: Signals }) => {
               'Slowest response',
               max === null ? null : `${formatMs(max)}${p95 === null ? '' : ` · p95 ${formatMs(p95)}`}`,
             ],
-            ['First word after', show(signals.firstWordMs, formatMs)],
+            ['Time to first word', show(signals.firstWordMs, formatMs)],
             ['Overlap', show(signals.overlapMs, formatMs)],
             ['Longest silence', show(signals.longestSilenceMs, formatMs)],
             ['Dead air', show(signals.deadAirShare, formatPercent)],

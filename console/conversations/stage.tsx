@@ -25,6 +25,8 @@ import { type Position, usePosition } from './use-position.ts'
 type Stage = {
   /** Marks a turn and plays from it. */
   goTo: (turn: number) => void
+  /** Plays from a time. */
+  playFrom: (seconds: number) => void
   /** Returns a turn's start in seconds. */
   startOf: (turn: number) => number | null
 }
@@ -115,6 +117,11 @@ const Loaded = ({
     }
     return {
       startOf,
+      playFrom: (seconds) => {
+        move(() => ({ at: roundly(seconds) }))
+        seek(seconds)
+        play()
+      },
       goTo: (turn) => {
         const start = startOf(turn)
         move(() => ({ turn, ...(start !== null && { at: roundly(start) }) }))

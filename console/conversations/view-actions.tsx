@@ -3,13 +3,13 @@ import { useNavigate } from '@tanstack/react-router'
 import { MoreHorizontal } from 'lucide-react'
 import { useState } from 'react'
 import { answer, api } from '../api/client.ts'
-import { useMe } from '../api/session.ts'
+import { useMay, useMe } from '../api/session.ts'
 import { IconButton } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { lazy } from '../ui/lazy.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { FaultNote } from '../ui/states.tsx'
-import { refreshViews, type View } from './views.tsx'
+import { refreshViews, stateOf, type View } from './views.tsx'
 
 const RenameView = lazy(async () => (await import('./save-view.tsx')).RenameView)
 
@@ -18,7 +18,8 @@ type Change = { shared: boolean } | { isDefault: boolean }
 /** What can be done with a view. */
 export const ViewActions = ({ view, onDeleted }: { view: View; onDeleted: () => void }) => {
   const [open, setOpen] = useState<'rename' | 'delete'>()
-  const { member } = useMe()
+  const { member, entitlements, features } = useMe()
+  const maySchedule = useMay('admin') && entitlements.monitors && features.monitorExports
   const navigate = useNavigate()
   const change = useMutation({
     mutationFn: (body: Change) =>
@@ -49,6 +50,14 @@ export const ViewActions = ({ view, onDeleted }: { view: View; onDeleted: () => 
             label: 'Create alert…',
             onSelect: () => void navigate({ to: '/alerts/rules/new', search: { filter: view.filter } }),
           },
+          ...(maySchedule
+            ? [
+                {
+                  label: 'Schedule export…',
+                  onSelect: () => void navigate({ to: '/exports/schedules/new', search: { list: stateOf(view) } }),
+                },
+              ]
+            : []),
           { label: 'Delete view…', onSelect: () => setOpen('delete'), danger: true },
         ]}
       />

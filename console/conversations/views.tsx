@@ -29,7 +29,7 @@ const viewsOptions = listOptions(['saved-views'], (cursor) =>
 
 export const refreshViews = () => queryClient.invalidateQueries({ queryKey: ['saved-views'] })
 
-const stateOf = ({ filter, columns, sort }: View): ListState => ({
+export const stateOf = ({ filter, columns, sort }: View): ListState => ({
   ...(Object.keys(filter).length > 0 && { filter }),
   ...(columns && { columns }),
   ...(sort && { sort: { by: sort.by, direction: sort.direction ?? 'desc' } }),
@@ -42,7 +42,15 @@ export const bodyOf = ({ filter = {}, columns, sort }: ListState) => ({
   sort: sort ?? null,
 })
 
-const isSame = (a: ListState, b: ListState): boolean => JSON.stringify(bodyOf(a)) === JSON.stringify(bodyOf(b))
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
+
+/** Returns JSON whose objects have their keys in one order, which differs between typed and stored filters. */
+const spell = (state: ListState): string =>
+  JSON.stringify(bodyOf(state), (_, value: unknown) =>
+    isObject(value) && !Array.isArray(value) ? Object.fromEntries(Object.entries(value).sort()) : value,
+  )
+
+const isSame = (a: ListState, b: ListState): boolean => spell(a) === spell(b)
 
 const searchOf = (view: View): ConversationsSearch => ({ view: view.id, ...stateOf(view) })
 
@@ -125,9 +133,9 @@ export const Views = ({ state, view }: { state: ListState; view: string | undefi
         <SaveView
           state={state}
           onClose={() => setSaving(false)}
-          onSaved={({ id }) => {
+          onSaved={(saved) => {
             setSaving(false)
-            void navigate({ search: { ...state, view: id }, replace: true })
+            void navigate({ search: searchOf(saved), replace: true })
           }}
         />
       )}

@@ -1,6 +1,15 @@
 import type { Schemas } from '../api/schema.d.ts'
 import { splitList } from '../lib/split-list.ts'
 
+/** What is measured of a monitor, as people enter it. */
+export type MeasureDraft = {
+  metricId: string
+  kind: 'result' | 'category' | 'field'
+  key: string
+  low: string
+  high: string
+}
+
 /** The input of the launch form. */
 export type Draft = {
   name: string
@@ -12,6 +21,7 @@ export type Draft = {
   armBName: string
   outcomeMetricIds: string[]
   primaryMetricId: string
+  measures: MeasureDraft[]
   monitorGroupId: string | null
   newMonitorGroupName: string
   unit: 'auto' | 'metadata'
@@ -32,6 +42,7 @@ export const emptyDraft: Draft = {
   armBName: '',
   outcomeMetricIds: [],
   primaryMetricId: '',
+  measures: [],
   monitorGroupId: null,
   newMonitorGroupName: '',
   unit: 'auto',
@@ -49,9 +60,21 @@ export const missingFields = (draft: Draft): string[] =>
     draft.agentId === null && 'an agent',
     (draft.armAVersionId === null || draft.armBVersionId === null) && 'a version for A and one for B',
     draft.outcomeMetricIds.length === 0 && 'an outcome',
+    draft.measures.some(({ kind, key }) => kind !== 'result' && key.trim() === '') &&
+      'a category or field of each measure',
     draft.unit === 'metadata' && draft.unitKey.trim() === '' && 'the metadata key of the caller',
     !draft.stableRoutingConfirmed && 'the routing confirmation',
   ].filter((lack) => lack !== false)
+
+type Measure = NonNullable<Schemas['ExperimentLaunch']['outcomeMeasures']>[number]
+
+const measureOf = ({ metricId, kind, key, low, high }: MeasureDraft): Measure => {
+  if (kind === 'result') return { metricId, kind }
+  if (kind === 'category') return { metricId, kind, category: key.trim() }
+  const hasRange = low.trim() !== '' || high.trim() !== ''
+  // If a bound isn't a number, the API's error says so.
+  return { metricId, kind, field: key.trim(), ...(hasRange && { range: { low: Number(low), high: Number(high) } }) }
+}
 
 export const bodyOf = (draft: Draft): Schemas['ExperimentLaunch'] => {
   const emails = splitList(draft.emails)
@@ -65,6 +88,7 @@ export const bodyOf = (draft: Draft): Schemas['ExperimentLaunch'] => {
     primaryMetricId: draft.primaryMetricId,
     stableRoutingConfirmed: draft.stableRoutingConfirmed,
     assignmentUnit: draft.unit === 'metadata' ? { kind: 'metadata', key: draft.unitKey.trim() } : { kind: 'auto' },
+    ...(draft.measures.length > 0 && { outcomeMeasures: draft.measures.map(measureOf) }),
     ...(description.trim() !== '' && { description: description.trim() }),
     ...(armAName.trim() !== '' && { armAName: armAName.trim() }),
     ...(armBName.trim() !== '' && { armBName: armBName.trim() }),

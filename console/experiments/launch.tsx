@@ -9,6 +9,7 @@ import { useMay, useMe } from '../api/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Chooser, ChooserOfOne } from '../ui/chooser.tsx'
 import { Area, Check, Choice, Field, Input, Row, Select } from '../ui/controls.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { LeaveGuard } from '../ui/leave-guard.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty, FaultNote } from '../ui/states.tsx'
@@ -17,6 +18,8 @@ import { bodyOf, type Draft, emptyDraft, missingFields } from './draft.ts'
 import styles from './launch.module.css'
 import { LaunchChecks } from './launch-checks.tsx'
 import { versionsOptions } from './queries.ts'
+
+const MeasureLines = lazy(async () => (await import('./measure-lines.tsx')).MeasureLines)
 
 type Part = { draft: Draft; change: (part: Partial<Draft>) => void; faultOf: (path: string) => string | undefined }
 
@@ -72,6 +75,7 @@ const Outcomes = ({ draft, change, faultOf }: Part) => {
     change({
       outcomeMetricIds: ids,
       monitorGroupId: null,
+      measures: draft.measures.filter(({ metricId }) => ids.includes(metricId)),
       primaryMetricId: ids.includes(draft.primaryMetricId) ? draft.primaryMetricId : (ids[0] ?? ''),
     })
   return (
@@ -91,7 +95,11 @@ const Outcomes = ({ draft, change, faultOf }: Part) => {
                 set(group?.metricIds ?? draft.outcomeMetricIds)
                 change({
                   monitorGroupId: group?.id ?? null,
-                  ...(group && { outcomeMetricIds: group.metricIds, primaryMetricId: group.metricIds[0] ?? '' }),
+                  ...(group && {
+                    outcomeMetricIds: group.metricIds,
+                    primaryMetricId: group.metricIds[0] ?? '',
+                    measures: [],
+                  }),
                 })
               }}
             />
@@ -107,6 +115,14 @@ const Outcomes = ({ draft, change, faultOf }: Part) => {
         placeholder="Add monitor"
         fault={faultOf('outcomeMetricIds')}
       />
+      {chosen.length > 0 && (
+        <MeasureLines
+          monitorIds={draft.outcomeMetricIds}
+          measures={draft.measures}
+          onChange={(measures) => change({ measures })}
+          fault={faultOf('outcomeMeasures')}
+        />
+      )}
       {chosen.length > 0 && (
         <Row>
           <Field label="Primary outcome" hint="The main measure of success." fault={faultOf('primaryMetricId')}>
@@ -221,7 +237,8 @@ export const Launch = () => {
   const unnamed = [agents, monitors].find(({ error }) => error)
   const issues = launch.error ? asFault(launch.error).issues : []
   const faultOf = (path: string) =>
-    issues.find((issue) => issue.path === path || issue.path.startsWith(`${path}.`))?.message
+    issues.find((issue) => issue.path === path || ['.', '['].some((next) => issue.path.startsWith(path + next)))
+      ?.message
   const above = <Link to="/experiments">Experiments</Link>
   if (!mayLaunch || !features.experimentsV2 || !entitlements.observability) {
     return (

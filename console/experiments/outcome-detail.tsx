@@ -4,7 +4,7 @@ import { BandLine } from '../ui/charts/band-line.tsx'
 import { IntervalPlot, type IntervalRow } from '../ui/charts/interval-plot.tsx'
 import { formatDifference, formatInterval, formatLevel, formatP, isShare } from './figures.ts'
 import styles from './outcome-detail.module.css'
-import { type Arm, armName, type Experiment, filterOfArm, type Outcome } from './queries.ts'
+import { type Arm, armName, type Experiment, filterOfArm, type Outcome, outcomeName, selectOutcome } from './queries.ts'
 
 const hourMs = 3_600_000
 
@@ -22,7 +22,7 @@ const Course = ({ experiment: { countedAt }, outcome }: Props) => {
     new Date(Math.max(Date.parse(countedAt), Date.parse(timeline[at]?.at ?? countedAt) + hourMs)).toISOString()
   return (
     <BandLine
-      title={`Difference (B − A) of “${outcome.name}” over time, with the always-valid interval`}
+      title={`Difference (B − A) of “${outcomeName(outcome)}” over time, with the always-valid interval`}
       valueName="Difference (B − A)"
       tone="accent"
       point="look"
@@ -44,10 +44,7 @@ const Course = ({ experiment: { countedAt }, outcome }: Props) => {
 const Counts = ({ experiment, outcome }: Props) => {
   const result = { observed: 'all', unscored: 'unscored' } as const
   const link = (arm: Arm, count: number, asked: 'all' | 'unscored') => (
-    <Link
-      to="/conversations"
-      search={{ filter: filterOfArm(experiment, arm, [{ id: outcome.metricId, result: asked }]) }}
-    >
+    <Link to="/conversations" search={{ filter: filterOfArm(experiment, arm, selectOutcome(outcome, asked)) }}>
       {formatCount(count)}
     </Link>
   )
@@ -146,7 +143,7 @@ export const OutcomeDetail = ({ experiment, outcome }: Props) => {
   return (
     <div className={styles.detail}>
       <IntervalPlot
-        title={`Difference (B − A) of “${outcome.name}”, other estimates`}
+        title={`Difference (B − A) of “${outcomeName(outcome)}”, other estimates`}
         rows={waysOf(outcome).map((row) => ({
           ...row,
           reading:

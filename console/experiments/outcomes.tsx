@@ -8,7 +8,15 @@ import { useWidth } from '../ui/use-width.ts'
 import { formatDifference, formatInterval, formatLevel, isShare, reasons } from './figures.ts'
 import { OutcomeDetail } from './outcome-detail.tsx'
 import styles from './outcomes.module.css'
-import { type Arm, type Experiment, filterOfArm, type Outcome } from './queries.ts'
+import {
+  type Arm,
+  type Experiment,
+  filterOfArm,
+  type Outcome,
+  outcomeKey,
+  outcomeName,
+  selectOutcome,
+} from './queries.ts'
 
 const endsOf = ({ difference: { estimate, fixed, anytime } }: Outcome) => ({
   value: estimate,
@@ -21,13 +29,13 @@ const endsOf = ({ difference: { estimate, fixed, anytime } }: Outcome) => ({
 /** Shows an arm's value and sample size, linked to its conversations. */
 const Level = ({ experiment, outcome, arm }: { experiment: Experiment; outcome: Outcome; arm: Arm }) => {
   const { mean, observed } = outcome.arms[arm]
-  const monitors = [{ id: outcome.metricId, result: isShare(outcome) ? ('affected' as const) : ('all' as const) }]
+  const counted = selectOutcome(outcome, isShare(outcome) ? 'affected' : 'all')
   return (
     <span className={styles.level}>
       <span className={styles.arm} aria-hidden="true">
         {arm.toUpperCase()}
       </span>
-      <Link to="/conversations" search={{ filter: filterOfArm(experiment, arm, monitors) }}>
+      <Link to="/conversations" search={{ filter: filterOfArm(experiment, arm, counted) }}>
         {formatLevel(outcome, mean)}
       </Link>
       <span className={styles.n}>n = {formatCount(observed)}</span>
@@ -48,17 +56,17 @@ const OutcomeRow = ({
   const navigate = useNavigate({ from: '/experiments/$id' })
   const box = useRef<HTMLDivElement>(null)
   const width = useWidth(box)
-  const isOpen = open === outcome.metricId
+  const key = outcomeKey(outcome)
+  const isOpen = open === key
   const { anytime, estimate } = outcome.difference
-  const toggle = () =>
-    void navigate({ search: isOpen ? {} : { outcome: outcome.metricId }, replace: true, resetScroll: false })
+  const toggle = () => void navigate({ search: isOpen ? {} : { outcome: key }, replace: true, resetScroll: false })
   return (
     <li className={outcome.primary ? `${styles.outcome} ${styles.primary}` : styles.outcome}>
       <div className={styles.row}>
         <h3 className={styles.name}>
           <button type="button" aria-expanded={isOpen} onClick={toggle}>
             {isOpen ? <ChevronDown aria-hidden="true" /> : <ChevronRight aria-hidden="true" />}
-            {outcome.name}
+            {outcomeName(outcome)}
           </button>
         </h3>
         <div className={styles.levels}>
@@ -102,7 +110,7 @@ export const Outcomes = ({ experiment }: { experiment: Experiment }) => {
   const list = (rows: Outcome[]) => (
     <ul className={styles.outcomes}>
       {rows.map((outcome) => (
-        <OutcomeRow key={outcome.metricId} experiment={experiment} outcome={outcome} domain={domainOf(outcome)} />
+        <OutcomeRow key={outcomeKey(outcome)} experiment={experiment} outcome={outcome} domain={domainOf(outcome)} />
       ))}
     </ul>
   )

@@ -9,6 +9,16 @@ export type Outcome = Schemas['OutcomeResult']
 export type Version = Schemas['AgentVersion']
 export type Arm = 'a' | 'b'
 
+type Named = Pick<Outcome, 'name' | 'metricId' | 'measure'>
+
+/** The monitor, and the category or field that is measured. */
+export const outcomeName = ({ name, measure: { label } }: Pick<Named, 'name' | 'measure'>): string =>
+  label === null ? name : `${name}: ${label}`
+
+/** Identifies an outcome in its experiment. A monitor can have several. */
+export const outcomeKey = ({ metricId, measure: { kind, key } }: Pick<Named, 'metricId' | 'measure'>): string =>
+  key === null ? metricId : `${metricId}:${kind}:${key}`
+
 export const experimentsOptions = listOptions(['experiments'], (cursor) =>
   answer(api.GET('/v1/experiments', { params: { query: { limit: 50, ...cursor } } })),
 )
@@ -76,16 +86,27 @@ const filterOfCohort = (conditions: Experiment['cohortFilters']): Schemas['Filte
   }
 }
 
+type Selected = Pick<Schemas['Filter'], 'monitors' | 'categories'>
+
+/** Returns the part of a filter that selects the conversations of an outcome, as far as filters can. */
+export const selectOutcome = (
+  { metricId, measure }: Pick<Outcome, 'metricId' | 'measure'>,
+  result: 'affected' | 'all' | 'unscored',
+): Selected =>
+  result === 'affected' && measure.kind === 'category'
+    ? { categories: { monitorId: metricId, any: [measure.key ?? ''] } }
+    : { monitors: [{ id: metricId, result: measure.kind === 'result' ? result : 'all' }] }
+
 /** Returns a filter for an arm's conversations, optionally with one result. */
 export const filterOfArm = (
   experiment: Pick<Experiment, 'armAVersionId' | 'armBVersionId' | 'startedAt' | 'finishedAt' | 'cohortFilters'>,
   arm: Arm,
-  monitors?: Schemas['Filter']['monitors'],
+  selected: Selected = {},
 ): Schemas['Filter'] => ({
   agentVersionIds: [arm === 'a' ? experiment.armAVersionId : experiment.armBVersionId],
   statuses: ['completed'],
   since: experiment.startedAt,
   ...(experiment.finishedAt && { until: experiment.finishedAt }),
   ...filterOfCohort(experiment.cohortFilters),
-  ...(monitors && { monitors }),
+  ...selected,
 })

@@ -1,7 +1,7 @@
-import { formatCount, formatNumber, plural } from '../lib/format.ts'
+import { formatNumber, plural } from '../lib/format.ts'
 import { Table } from '../ui/table.tsx'
 import { formatDifference } from './figures.ts'
-import type { Experiment, Outcome } from './queries.ts'
+import { type Experiment, type Outcome, outcomeKey, outcomeName } from './queries.ts'
 
 /** Shows the smallest difference detectable now, and the conversations needed for the target. */
 export const SampleSize = ({ experiment }: { experiment: Experiment }) => {
@@ -11,9 +11,9 @@ export const SampleSize = ({ experiment }: { experiment: Experiment }) => {
     <Table
       label="Sample size"
       rows={experiment.outcomes.toSorted((a, b) => Number(b.primary) - Number(a.primary))}
-      idOf={({ metricId }) => metricId}
+      idOf={outcomeKey}
       columns={[
-        { key: 'name', label: 'Outcome', cell: ({ name }) => name },
+        { key: 'name', label: 'Outcome', cell: outcomeName },
         {
           key: 'now',
           label: 'Detectable now',
@@ -30,7 +30,7 @@ export const SampleSize = ({ experiment }: { experiment: Experiment }) => {
               moreDays === null
                 ? ''
                 : `, about ${moreDays < 1 ? 'a day' : plural(Math.ceil(moreDays), 'day')} at the current rate`
-            return `${formatCount(Math.ceil(moreConversations))} more conversations${days}`
+            return `${plural(Math.ceil(moreConversations), 'more conversation')}${days}`
           },
         },
         {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { changesOf, readDraft, startOf } from './draft.ts'
+import { changesOf, readDraft, startOf, startWith } from './draft.ts'
 import type { Schedule } from './queries.ts'
 
 // The schedule has only the fields that drafts read.
@@ -71,5 +71,42 @@ describe('a schedule’s draft', () => {
     const start = startOf(schedule)
     const changes = changesOf(start, bodyOf({ ...start, secretAccessKey: 'secret' }))
     expect(changes).toMatchObject({ destination: { bucket: 'refunds', secretAccessKey: 'secret' } })
+  })
+})
+
+describe('a schedule of an export', () => {
+  const list = { filter: { channels: ['call' as const] }, columns: [{ key: 'startedAt' }], format: 'xlsx' as const }
+
+  it('repeats its list in windows of its period', () => {
+    const period = { previous: 'week' as const, timezone: 'Europe/Berlin' }
+    const draft = startWith({ list: { ...list, filter: { ...list.filter, period } } })
+    expect(draft).toMatchObject({ every: 'week', weekday: 'monday', at: '01:00', window: 'days', amount: '7' })
+    const body = bodyOf({ ...draft, to: 'webhook', webhookEndpointId: 'w' })
+    expect(body).toMatchObject({ conversationConfig: { ...list, timezone: 'Europe/Berlin' }, settleMinutes: 60 })
+    expect(body).not.toHaveProperty('config')
+    expect(bodyOf({ ...draft, to: 'webhook', webhookEndpointId: 'w' }).name).toBe('Conversations as Excel')
+  })
+
+  it.each([
+    [{ last: '24h' }, { every: 'day', amount: '1' }],
+    [{ last: '3d' }, { every: 'day', amount: '3' }],
+    [{ last: '2w' }, { every: 'week', amount: '14' }],
+    [{ current: 'month' as const }, { every: 'month', window: 'since_last_run' }],
+    [{ last: '90m' }, { every: 'day', window: 'since_last_run' }],
+  ])('of %j runs %j', (period, expected) => {
+    expect(startWith({ list: { ...list, filter: { period } } })).toMatchObject(expected)
+  })
+
+  it('repeats its results, and notifies the same endpoint', () => {
+    const config = {
+      monitors: [{ id: 'm' }],
+      since: '2026-11-01T00:00:00Z',
+      timezone: 'UTC',
+      notificationEndpointId: 'w',
+    }
+    expect(bodyOf(startWith({ config }))).toMatchObject({
+      config: { monitors: [{ id: 'm' }], timezone: 'UTC' },
+      destination: { type: 'webhook', webhookEndpointId: 'w' },
+    })
   })
 })

@@ -1,14 +1,18 @@
 // Converts a schedule between form fields and the API's format.
 import type { Schemas } from '../api/schema.d.ts'
 import { withoutEmpty } from '../exports/draft.ts'
-import type { What } from '../exports/queries.ts'
+import { formatName } from '../exports/formats.ts'
+import { startOfList } from '../exports/list-draft.ts'
+import type { List, What } from '../exports/queries.ts'
+import type { ExportSearch } from '../exports/search.ts'
+import type { Period } from '../filters/periods.ts'
 import { ownZone } from '../lib/zones.ts'
 import type { Schedule } from './queries.ts'
 
 type RecurrenceInput = Schemas['ExportScheduleRecurrenceInput']
 type WindowInput = Schemas['ExportScheduleWindowInput']
 type DestinationInput = Schemas['ExportDestinationInput']
-type Body = Pick<Schedule, 'name' | 'config' | 'settleMinutes'> & {
+type Body = Pick<Schedule, 'name' | 'config' | 'conversationConfig' | 'settleMinutes'> & {
   recurrence: RecurrenceInput
   window: WindowInput
   destination: DestinationInput
@@ -18,6 +22,8 @@ type Recurrence = Schedule['recurrence']
 export type Draft = {
   name: string
   what: What
+  /** The conversations to export, instead of the results in `what`. */
+  list: List | undefined
   timezone: string
   every: Recurrence['every']
   minute: string
@@ -42,6 +48,7 @@ export type Draft = {
 const fresh: Draft = {
   name: '',
   what: { monitors: [] },
+  list: undefined,
   timezone: ownZone(),
   every: 'day',
   minute: '0',
@@ -64,15 +71,16 @@ const fresh: Draft = {
 }
 
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: this is a list of fields, each with its default
-export const startOf = (schedule: Schedule | undefined): Draft => {
-  if (!schedule) return fresh
-  const { name, config, recurrence, window, settleMinutes, destination } = schedule
-  const { timezone, ...what } = config
+export const startOf = (schedule: Schedule): Draft => {
+  const { name, config, conversationConfig, recurrence, window, settleMinutes, destination } = schedule
+  const { timezone: zoneOfWhat, ...what } = config ?? { ...fresh.what, timezone: undefined }
+  const { timezone: zoneOfList, ...list } = conversationConfig ?? {}
   return {
     ...fresh,
     name,
     what,
-    timezone,
+    list: conversationConfig && (list as List),
+    timezone: zoneOfWhat ?? zoneOfList ?? fresh.timezone,
     every: recurrence.every,
     minute: String(recurrence.minute ?? 0),
     at: recurrence.at ?? fresh.at,
@@ -91,6 +99,56 @@ export const startOf = (schedule: Schedule | undefined): Draft => {
     fileName: destination.fileName ?? '',
     encryption: destination.encryption ?? '',
   }
+}
+
+/** A week, day, or month that ends at midnight is exported an hour later, so that its conversations have settled. */
+const afterMidnight = '01:00'
+
+/** Returns when to export a period again, and how much each time. */
+const repeating = ({ last, current, previous }: Period): Partial<Draft> => {
+  const unit = current ?? previous
+  const days = last === undefined ? undefined : /^(\d+)([dw])$/.exec(last)
+  if (unit === 'day' || last === '24h') return { every: 'day', at: afterMidnight, window: 'days', amount: '1' }
+  if (unit === 'week') return { every: 'week', weekday: 'monday', at: afterMidnight, window: 'days', amount: '7' }
+  if (unit !== undefined) return { every: 'month', day: '1', at: afterMidnight, window: 'since_last_run' }
+  if (!days) return {}
+  const amount = Number(days[1]) * (days[2] === 'w' ? 7 : 1)
+  return {
+    every: amount >= 7 ? 'week' : 'day',
+    at: afterMidnight,
+    window: 'days',
+    amount: String(Math.min(amount, 366)),
+  }
+}
+
+const ofList = (given: NonNullable<ExportSearch['list']>): Draft => {
+  const { timezone = fresh.timezone, notificationEndpointId, ...list } = startOfList(given)
+  const { since: _since, until: _until, period, ...filter } = list.filter
+  return {
+    ...fresh,
+    ...(period && repeating(period)),
+    ...(notificationEndpointId && { to: 'webhook', webhookEndpointId: notificationEndpointId }),
+    name: `Conversations as ${formatName(list.format)}`,
+    list: { ...list, filter },
+    timezone: period?.timezone ?? timezone,
+  }
+}
+
+const ofResults = (given: NonNullable<ExportSearch['config']>): Draft => {
+  const { since: _since, until: _until, timezone = fresh.timezone, notificationEndpointId, ...what } = given
+  return {
+    ...fresh,
+    ...(notificationEndpointId && { to: 'webhook', webhookEndpointId: notificationEndpointId }),
+    name: `Monitor results as ${formatName(what.format)}`,
+    what: { ...what, monitors: what.monitors ?? [] },
+    timezone,
+  }
+}
+
+/** Returns the draft of a new schedule, which can repeat an export. */
+export const startWith = ({ config, list }: ExportSearch): Draft => {
+  if (list) return ofList(list)
+  return config ? ofResults(config) : fresh
 }
 
 const recurrenceOf = ({ every, minute, at, weekday, day }: Draft): RecurrenceInput => {
@@ -121,9 +179,9 @@ export const changesOf = (start: Draft, body: Body): Partial<Body> => {
 
 /** Returns the schedule to save, or why it can't be saved yet. */
 export const readDraft = (draft: Draft): { body: Body } | { missing: string } => {
-  const { what, name, timezone, to, webhookEndpointId } = draft
+  const { what, list, name, timezone, to, webhookEndpointId } = draft
   if (name.trim() === '') return { missing: 'Enter a name.' }
-  if (what.monitors.length === 0) return { missing: 'Choose at least one monitor.' }
+  if (!list && what.monitors.length === 0) return { missing: 'Choose at least one monitor.' }
   if (to === 'webhook' && webhookEndpointId === '') return { missing: 'Choose a webhook endpoint.' }
   if (to === 's3' && (!draft.bucket || !draft.region || !draft.accessKeyId)) {
     return { missing: 'Enter the bucket’s name, region, and access key.' }
@@ -131,7 +189,9 @@ export const readDraft = (draft: Draft): { body: Body } | { missing: string } =>
   return {
     body: {
       name,
-      config: { ...withoutEmpty(what), monitors: what.monitors, timezone },
+      ...(list
+        ? { conversationConfig: { ...list, timezone } }
+        : { config: { ...withoutEmpty(what), monitors: what.monitors, timezone } }),
       recurrence: recurrenceOf(draft),
       window: windowOf(draft),
       settleMinutes: Number(draft.settleMinutes),

@@ -1,9 +1,12 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { answer, api } from '../api/client.ts'
 import { isNotFound } from '../api/fault.ts'
 import { Calls, FileForm, Monitors, zones } from '../exports/fields.tsx'
+import { startOfList } from '../exports/list-draft.ts'
+import { ListFields } from '../exports/list-fields.tsx'
+import type { ExportSearch } from '../exports/search.ts'
 import { NotFound } from '../layout/not-found.tsx'
 import { ownZone } from '../lib/zones.ts'
 import { Button } from '../ui/button.tsx'
@@ -13,7 +16,7 @@ import { LeaveGuard } from '../ui/leave-guard.tsx'
 import { Page } from '../ui/page.tsx'
 import { Await, FaultNote } from '../ui/states.tsx'
 import { Destination } from './destination.tsx'
-import { changesOf, type Draft, readDraft, startOf } from './draft.ts'
+import { changesOf, type Draft, readDraft, startOf, startWith } from './draft.ts'
 import { refreshSchedules, type Schedule, scheduleOptions } from './queries.ts'
 import styles from './schedules.module.css'
 import { weekdays } from './words.tsx'
@@ -134,13 +137,45 @@ const Which = ({ draft, change }: Part) => (
   </>
 )
 
-const ScheduleForm = ({ schedule }: { schedule?: Schedule }) => {
+const contents = [
+  { value: 'results', label: 'Monitor results' },
+  { value: 'list', label: 'List of conversations' },
+]
+
+/** What each run exports. The content of an existing schedule stays the same. */
+const What = ({ draft, change, isNew }: Part & { isNew: boolean }) => {
+  const changeWhat = (part: Partial<Draft['what']>) => change({ what: { ...draft.what, ...part } })
+  const { list } = draft
+  const choose = (value: string) => {
+    const { timezone: _, ...fresh } = startOfList()
+    change({ list: value === 'list' ? fresh : undefined })
+  }
+  return (
+    <>
+      {isNew && <Choice label="Content" value={list ? 'list' : 'results'} options={contents} onChange={choose} />}
+      {list ? (
+        <ListFields
+          list={list}
+          change={(part) => change({ list: { ...list, ...part } })}
+          without={['since', 'until', 'period']}
+        />
+      ) : (
+        <>
+          <Monitors draft={draft.what} change={changeWhat} />
+          <Calls draft={draft.what} change={changeWhat} />
+          <FileForm draft={draft.what} change={changeWhat} />
+        </>
+      )}
+    </>
+  )
+}
+
+const ScheduleForm = ({ schedule, given = {} }: { schedule?: Schedule; given?: ExportSearch }) => {
   const navigate = useNavigate()
-  const [start] = useState(() => startOf(schedule))
+  const [start] = useState(() => (schedule ? startOf(schedule) : startWith(given)))
   const [draft, setDraft] = useState(start)
   const isDone = useRef(false)
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }))
-  const changeWhat = (part: Partial<Draft['what']>) => change({ what: { ...draft.what, ...part } })
   const read = readDraft(draft)
   const save = useMutation({
     mutationFn: (body: Extract<typeof read, { body: unknown }>['body']) =>
@@ -180,9 +215,7 @@ const ScheduleForm = ({ schedule }: { schedule?: Schedule }) => {
           />
         )}
       </Field>
-      <Monitors draft={draft.what} change={changeWhat} />
-      <Calls draft={draft.what} change={changeWhat} />
-      <FileForm draft={draft.what} change={changeWhat} />
+      <What draft={draft} change={change} isNew={schedule === undefined} />
       <When draft={draft} change={change} />
       <Which draft={draft} change={change} />
       <Destination draft={draft} change={change} isNew={schedule?.destination.type !== 's3'} />
@@ -197,11 +230,14 @@ const ScheduleForm = ({ schedule }: { schedule?: Schedule }) => {
   )
 }
 
-export const NewSchedule = () => (
-  <Page title="New export schedule" above={<Link to="/exports/schedules">Export schedules</Link>}>
-    <ScheduleForm />
-  </Page>
-)
+export const NewSchedule = () => {
+  const given = useSearch({ from: '/app/exports/schedules/new' })
+  return (
+    <Page title="New export schedule" above={<Link to="/exports/schedules">Export schedules</Link>}>
+      <ScheduleForm given={given} />
+    </Page>
+  )
+}
 
 export const EditSchedule = () => {
   const { id } = useParams({ from: '/app/exports/schedules/$id/edit' })

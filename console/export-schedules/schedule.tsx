@@ -5,7 +5,10 @@ import { answer, api } from '../api/client.ts'
 import { isNotFound } from '../api/fault.ts'
 import { queryClient, useList } from '../api/queries.ts'
 import { useMay } from '../api/session.ts'
-import { formatName, useWhatWords } from '../exports/words.tsx'
+import { useListWords } from '../exports/config-words.tsx'
+import { formatName } from '../exports/formats.ts'
+import type { List, What } from '../exports/queries.ts'
+import { useWhatWords } from '../exports/words.tsx'
 import { NotFound } from '../layout/not-found.tsx'
 import { announce } from '../ui/announce.tsx'
 import { Button, ButtonLink } from '../ui/button.tsx'
@@ -121,9 +124,16 @@ const columns: Column<ScheduleRun>[] = [
   { key: 'file', label: 'File', from: 960, cell: ({ objectKey }) => objectKey && <code>{objectKey}</code> },
 ]
 
-const What = ({ config }: { config: StoredSchedule['config'] }) => {
+const Results = ({ config }: { config: What }) => {
   const { results, conditions } = useWhatWords(config)
   return `${results}, as ${formatName(config.format)}${conditions}`
+}
+
+const Conversations = ({ list }: { list: List }) => `${useListWords(list)}; as ${formatName(list.format)}`
+
+const Content = ({ schedule: { config, conversationConfig } }: { schedule: StoredSchedule }) => {
+  if (conversationConfig) return <Conversations list={conversationConfig} />
+  return config && <Results config={config} />
 }
 
 const Runs = ({ schedule: { id, lastRun } }: { schedule: StoredSchedule }) => {
@@ -167,8 +177,8 @@ export const Schedule = () => {
             <Actions schedule={schedule} />
             <Facts
               facts={[
-                ['Frequency', recurrenceWords(schedule.recurrence, schedule.config.timezone)],
-                ['Monitors', <What key="what" config={schedule.config} />],
+                ['Frequency', recurrenceWords(schedule)],
+                ['Content', <Content key="what" schedule={schedule} />],
                 ['Period', windowWords(schedule)],
                 ['Destination', <Destination key="where" of={schedule.destination} />],
               ]}

@@ -22,7 +22,7 @@ const columns: Column<Schedule>[] = [
     key: 'when',
     label: 'Frequency',
     from: 720,
-    cell: ({ recurrence, config }) => recurrenceWords(recurrence, config.timezone),
+    cell: (schedule) => recurrenceWords(schedule),
   },
   { key: 'where', label: 'Destination', from: 960, cell: ({ destination }) => <Destination of={destination} /> },
   { key: 'last', label: 'Last run', from: 480, cell: ({ lastRun }) => lastRun && <RunState run={lastRun} /> },
@@ -33,7 +33,7 @@ export const Schedules = () => {
   const list = useList(schedulesOptions)
   const isAdmin = useMay('admin')
   const action = isAdmin && (
-    <ButtonLink look="primary" to="/exports/schedules/new">
+    <ButtonLink look="primary" to="/exports/schedules/new" search={{}}>
       Create schedule
     </ButtonLink>
   )

@@ -11,7 +11,9 @@ export const weekdays = (['monday', 'tuesday', 'wednesday', 'thursday', 'friday'
   (value) => ({ value, label: capital(value) }),
 )
 
-export const recurrenceWords = ({ every, minute, at, weekday, day }: Schedule['recurrence'], zone: string): string => {
+export const recurrenceWords = ({ recurrence, config, conversationConfig }: Schedule): string => {
+  const { every, minute, at, weekday, day } = recurrence
+  const zone = (config ?? conversationConfig)?.timezone
   if (every === 'hour') return `Every hour at minute ${minute ?? 0}`
   if (every === 'day') return `Every day at ${at} (${zone})`
   if (every === 'week') return `Every ${capital(weekday ?? 'monday')} at ${at} (${zone})`

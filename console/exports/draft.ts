@@ -1,5 +1,5 @@
 import { instantIn, localIn, midnightIn, ownZone } from '../lib/zones.ts'
-import type { Config } from './queries.ts'
+import type { ResultsConfig as Config } from './queries.ts'
 
 /** The form's input. The period is in the local time of its time zone. */
 export type Draft = Omit<Config, 'since' | 'until'> & { since: string; until: string }

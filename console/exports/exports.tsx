@@ -2,9 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Download, Ellipsis } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { api } from '../api/client.ts'
-import { queryClient, useList } from '../api/queries.ts'
-import { useMay } from '../api/session.ts'
+import { useMay, useMe } from '../api/session.ts'
 import { formatBytes, formatCount, plural } from '../lib/format.ts'
 import { Badge } from '../ui/badge.tsx'
 import { ButtonLink, IconButton } from '../ui/button.tsx'
@@ -17,9 +15,11 @@ import { Progress } from '../ui/progress.tsx'
 import { Empty } from '../ui/states.tsx'
 import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
+import { ConfigWords } from './config-words.tsx'
 import styles from './exports.module.css'
-import { type Export, exportsOptions, isUnderway, previewOptions, watchExport } from './queries.ts'
-import { ConfigWords, formatName, requestLines } from './words.tsx'
+import { formatName } from './formats.ts'
+import { deleteExport, type Export, isOfList, isUnderway, previewOptions, useExports, watchExport } from './queries.ts'
+import { requestLines } from './words.tsx'
 
 const failures: Record<NonNullable<Export['errorCode']>, string> = {
   too_many_calls: 'Too many conversations for one export. Choose a shorter period.',
@@ -56,8 +56,16 @@ const State = ({ row }: { row: Export }) => {
 const Actions = ({ row, onShow, onDelete }: { row: Export; onShow: () => void; onDelete: () => void }) => {
   const navigate = useNavigate()
   const mayDelete = useMay('member')
+  const { entitlements } = useMe()
+  const maySchedule = useMay('admin') && entitlements.monitors && !isUnderway(row)
+  const asSearch = isOfList(row.config) ? { list: row.config } : { config: row.config }
   return (
     <span className={styles.ways}>
+      {maySchedule && (
+        <ButtonLink small look="quiet" to="/exports/schedules/new" search={asSearch}>
+          Schedule this
+        </ButtonLink>
+      )}
       {row.downloadPath && (
         <a className={styles.download} href={row.downloadPath} download>
           <Download aria-hidden="true" /> Download
@@ -68,7 +76,7 @@ const Actions = ({ row, onShow, onDelete }: { row: Export; onShow: () => void; o
         entries={[
           {
             label: 'Create again',
-            onSelect: () => void navigate({ to: '/exports/new', search: { config: row.config } }),
+            onSelect: () => void navigate({ to: '/exports/new', search: asSearch }),
           },
           { label: 'View as API call', onSelect: onShow },
           ...(mayDelete && (isUnderway(row) || row.status === 'completed')
@@ -81,12 +89,12 @@ const Actions = ({ row, onShow, onDelete }: { row: Export; onShow: () => void; o
 }
 
 export const Exports = () => {
-  const list = useList(exportsOptions)
+  const list = useExports()
   const [shown, setShown] = useState<Export>()
   const [leaving, setLeaving] = useState<Export>()
   const { rows } = list
   useEffect(() => {
-    for (const row of rows ?? []) if (isUnderway(row)) void watchExport(row.id)
+    for (const row of rows ?? []) if (isUnderway(row)) void watchExport(row)
   }, [rows])
   const columns: Column<Export>[] = [
     { key: 'asked', label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
@@ -124,7 +132,7 @@ export const Exports = () => {
   return (
     <Page
       title="Exports"
-      context="Monitor results as files, one row per conversation"
+      context="Lists of conversations and monitor results as files"
       actions={
         <>
           <ButtonLink to="/exports/schedules">Schedules</ButtonLink>
@@ -139,8 +147,8 @@ export const Exports = () => {
         empty={
           <Empty title="No exports yet" action={action}>
             <p>
-              An export is a CSV, Excel, or Parquet file with one row per conversation and the results of the monitors
-              you choose, up to {formatCount(100_000)} conversations. Files are available for 30 days.
+              An export is a file with one row per conversation: any list with its columns, or the results of the
+              monitors you choose, up to {formatCount(100_000)} conversations. Files are available for 30 days.
             </p>
           </Empty>
         }
@@ -154,10 +162,7 @@ export const Exports = () => {
           action={isUnderway(leaving) ? 'Cancel export' : 'Delete file'}
           open
           onClose={() => setLeaving(undefined)}
-          run={async () => {
-            await api.DELETE('/v1/monitor-exports/{id}', { params: { path: { id: leaving.id } } })
-            await queryClient.invalidateQueries({ queryKey: exportsOptions.queryKey })
-          }}
+          run={() => deleteExport(leaving)}
         >
           {isUnderway(leaving) ? 'No file is created.' : 'Links to the file stop working.'} Results are kept, and you
           can create the same export again.

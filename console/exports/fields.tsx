@@ -5,9 +5,9 @@ import { MetadataLines } from '../filters/filter-lines.tsx'
 import { IconButton } from '../ui/button.tsx'
 import { Chooser, ChooserOfOne } from '../ui/chooser.tsx'
 import { Check, Choice, Row, Select } from '../ui/controls.tsx'
+import { formats } from './formats.ts'
 import styles from './new-export.module.css'
-import type { Config, What } from './queries.ts'
-import { formats } from './words.tsx'
+import type { ResultsConfig as Config, What } from './queries.ts'
 
 type Part = { draft: What; change: (part: Partial<What>) => void }
 

@@ -21,3 +21,18 @@ it('drops the fields that the form cannot show', () => {
 it.each([undefined, null, 'csv', 4])('has no configuration if it is %j', (config) => {
   expect(readExportSearch({ config })).toEqual({})
 })
+
+it('keeps a list in the URL, without the fields that the form cannot show', () => {
+  const list = {
+    filter: { channels: ['call'], period: { previous: 'week' } },
+    columns: [{ key: 'startedAt', width: 120 }],
+    sort: { by: 'durationSeconds', direction: 'asc' },
+    format: 'jsonl',
+    results: ['m'],
+    transcripts: true,
+  }
+  expect(readExportSearch({ list })).toEqual({ list })
+  expect(readExportSearch({ list: { filter: 5, columns: 'all', results: [1], transcripts: 'yes' } })).toEqual({
+    list: {},
+  })
+})

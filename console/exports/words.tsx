@@ -1,16 +1,6 @@
 import { useNames } from '../api/names.ts'
 import { operatorWords } from '../filters/operators.ts'
-import { Time } from '../ui/time.tsx'
-import type { Config, What } from './queries.ts'
-
-export const formats: { value: NonNullable<Config['format']>; label: string }[] = [
-  { value: 'csv', label: 'CSV' },
-  { value: 'xlsx', label: 'Excel' },
-  { value: 'parquet', label: 'Parquet' },
-]
-
-export const formatName = (format: Config['format'] = 'csv'): string =>
-  formats.find(({ value }) => value === format)?.label ?? format
+import { type Config, resourceOf, type What } from './queries.ts'
 
 /** Describes an export's results and conditions. */
 export const useWhatWords = (config: What): { results: string; conditions: string } => {
@@ -34,19 +24,8 @@ export const useWhatWords = (config: What): { results: string; conditions: strin
   return { results: results.join(', '), conditions: conditions.length > 0 ? `; ${conditions.join(', ')}` : '' }
 }
 
-/** Describes an export in a sentence. */
-export const ConfigWords = ({ config }: { config: Config }) => {
-  const { results, conditions } = useWhatWords(config)
-  return (
-    <>
-      {results}; from <Time at={config.since} /> to <Time at={config.until} />
-      {conditions}
-    </>
-  )
-}
-
 /** Returns the API request that creates the same export. */
-export const requestLines = (config: Config): string => `curl -X POST ${location.origin}/v1/monitor-exports \\
+export const requestLines = (config: Config): string => `curl -X POST ${location.origin}/v1/${resourceOf(config)} \\
   -H "Authorization: Bearer $EARSHOT_KEY" \\
   -H "Content-Type: application/json" \\
   -d '${JSON.stringify({ operationId: '$(uuidgen)', config }, null, 2).replaceAll("'", "'\\''").replace('$(uuidgen)', `'"$(uuidgen)"'`)}'`

@@ -23,21 +23,47 @@ import styles from './filter-chips.module.css'
 import { type Known, type Part, sayPart, splitPart, typedValue, type Vocabulary } from './parse-phrase.ts'
 import { Phrase } from './phrase.tsx'
 
-const useVocabulary = (): Vocabulary => ({
+const useCategories = (isEnabled: boolean): Vocabulary['categories'] => {
+  const { data = [] } = useQuery({
+    queryKey: ['monitors', 'categories'],
+    queryFn: async () => (await import('./categories.ts')).loadCategories(),
+    enabled: isEnabled,
+    staleTime: 60_000,
+  })
+  return data
+}
+
+const useVocabulary = (namesCategories: boolean): Vocabulary => ({
   agents: useNames('agents').options,
   agentGroups: useNames('agentGroups').options,
   companies: useNames('companies').options,
   buckets: useNames('buckets').options,
   monitors: useNames('monitors').options,
+  categories: useCategories(namesCategories),
   timezone: ownZone(),
 })
+
+/** Returns a function that describes a filter in the phrases of its chips. */
+export const useFilterText = () => {
+  // Labels of categories are shown if they are loaded.
+  const words = useVocabulary(false)
+  return (filter: Filter): string => {
+    const { all, or, not } = conditionsOf(filter)
+    const say = (part: Part) => ('anyOf' in part ? 'several conditions' : sayPart(part, words))
+    return [
+      ...all.map(say),
+      ...(or.length > 0 ? [`either ${or.map(say).join(' or ')}`] : []),
+      ...not.map((part) => `not ${say(part)}`),
+    ].join(', ')
+  }
+}
 
 type Counted = { count: number }
 
 const countedOf = <T extends Counted>(rows: T[] | undefined, textOf: (row: T) => string) =>
   (rows ?? []).map((row) => ({ text: textOf(row), count: row.count }))
 
-/** Metadata keys, and the values of the key that is being typed. */
+/** Tags, metadata keys, and the values of the key that is being typed. */
 const useKnown = (typed: string, isEnabled: boolean): Known => {
   const value = typedValue(typed)
   const keys = useQuery({
@@ -59,7 +85,14 @@ const useKnown = (typed: string, isEnabled: boolean): Known => {
     enabled: isEnabled && isKey,
     staleTime: 60_000,
   })
+  const tags = useQuery({
+    queryKey: ['conversation-tags', ''],
+    queryFn: async ({ signal }) => (await answer(api.GET('/v1/conversation-tags', { signal }))).data,
+    enabled: isEnabled,
+    staleTime: 60_000,
+  })
   return {
+    tags: countedOf(tags.data, ({ tag }) => tag),
     keys: countedOf(keys.data?.data, ({ key }) => key),
     values: countedOf(isKey ? values.data?.data : undefined, (row) => row.value),
   }
@@ -125,10 +158,10 @@ const readKind = (typed: string): { kind: Kind; phrase: string } => {
 }
 
 export const FilterChips = ({ filter, onChange, without = [], hasKey = false }: FilterChipsProps) => {
-  const words = useVocabulary()
   const [typed, setTyped] = useState('')
   const [isActive, setActive] = useState(false)
   const [editing, setEditing] = useState<At>()
+  const words = useVocabulary(isActive || JSON.stringify(filter).includes('"categories"'))
   const input = useRef<HTMLInputElement>(null)
   const { kind, phrase } = readKind(typed)
   const known = useKnown(phrase, (isActive || editing !== undefined) && !without.includes('metadata'))

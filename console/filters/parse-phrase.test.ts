@@ -20,7 +20,21 @@ const words: Vocabulary = {
   agentGroups: [],
   companies: [{ value: 'c1', label: 'Acme Dental' }],
   buckets: [{ value: 'b1', label: 'Refunds' }],
-  monitors: [{ value: 'm1', label: 'Asks for a person' }],
+  monitors: [
+    { value: 'm1', label: 'Asks for a person' },
+    { value: 'm2', label: 'Topics by call' },
+  ],
+  categories: [
+    {
+      monitorId: 'm2',
+      options: [
+        { value: 'refund', label: 'Asks for a refund' },
+        { value: 'late', label: 'Late, or lost' },
+        { value: 'car', label: 'Goes by car' },
+        { value: 'other', label: 'No category fits' },
+      ],
+    },
+  ],
   timezone: 'Europe/Berlin',
 }
 
@@ -37,6 +51,15 @@ const phrases: [string, Part][] = [
   ['affected: Asks for a person', { monitors: [{ id: 'm1', result: 'affected' }] }],
   ['not affected: Asks for a person', { monitors: [{ id: 'm1', result: 'not_affected' }] }],
   ['result: Asks for a person', { monitors: [{ id: 'm1', result: 'all' }] }],
+  [
+    'category: billing, not applicable by Asks for a person',
+    { categories: { monitorId: 'm1', any: ['billing', 'not_applicable'] } },
+  ],
+  ['category: Asks for a refund by Topics by call', { categories: { monitorId: 'm2', any: ['refund'] } }],
+  [
+    'category: late, Goes by car, billing by Topics by call',
+    { categories: { monitorId: 'm2', any: ['late', 'car', 'billing'] } },
+  ],
   ['duration ≥ 2 min', { minDurationSeconds: 120 }],
   ['duration ≤ 90 s', { maxDurationSeconds: 90 }],
   ['started: last 7 days', { period: { last: '7d', timezone: 'Europe/Berlin' } }],
@@ -64,6 +87,7 @@ describe('a phrase', () => {
     ['duration > 2 min', { minDurationSeconds: 120 }],
     ['DURATION<1.5h', { maxDurationSeconds: 5_400 }],
     ['Affected: asks for a person', { monitors: [{ id: 'm1', result: 'affected' }] }],
+    ['category: refund, goes BY car by topics by call', { categories: { monitorId: 'm2', any: ['refund', 'car'] } }],
     ['seats >= 3', { metadata: [{ key: 'seats', op: 'gte', value: '3' }] }],
     ['plan = gold', { metadata: [{ key: 'plan', op: 'eq', value: 'gold' }] }],
     ['signal talkRatio < 0.5', { signals: [{ name: 'talkRatio', op: 'lt', value: 0.5 }] }],
@@ -113,12 +137,18 @@ describe('conditions', () => {
 })
 
 describe('suggestions', () => {
-  const known = { keys: [{ text: 'plan', count: 9 }], values: [{ text: 'gold', count: 4 }] }
+  const known = {
+    tags: [{ text: 'escalated', count: 3 }],
+    keys: [{ text: 'plan', count: 9 }],
+    values: [{ text: 'gold', count: 4 }],
+  }
   const texts = (typed: string, without: string[] = []) => suggest(typed, words, known, without).map(({ text }) => text)
 
   it('contain the typed words', () => {
     expect(texts('person')[0]).toBe('affected: Asks for a person')
     expect(texts('leo')).toEqual(['agent: Leo', 'mentions leo'])
+    expect(texts('refund')).toContain('category: Asks for a refund by Topics by call')
+    expect(texts('category')).toContain('category: No category fits by Topics by call')
     expect(texts('pl')).toContain('plan is ')
     expect(texts('plan is ')).toContain('plan is gold')
     expect(texts('duration > 2 min')[0]).toBe('duration ≥ 2 min')
@@ -133,5 +163,18 @@ describe('suggestions', () => {
   it('complete a value of metadata', () => {
     expect(typedValue('plan is go')).toEqual({ key: 'plan', start: 'go', begun: 'plan is' })
     expect(typedValue('agent: is Leo')).toBeUndefined()
+  })
+})
+
+it('reads several phrases joined by “and”, unless that is part of a value', () => {
+  const typed = 'started: last week and agent: Leo and affected: Asks for a person and plan is gold'
+  expect(parsePhrase(typed, words)).toEqual({
+    period: { previous: 'week', timezone: 'Europe/Berlin' },
+    agentIds: ['a1'],
+    monitors: [{ id: 'm1', result: 'affected' }],
+    metadata: [{ key: 'plan', op: 'eq', value: 'gold' }],
+  })
+  expect(parsePhrase('plan is rock and roll', words)).toEqual({
+    metadata: [{ key: 'plan', op: 'eq', value: 'rock and roll' }],
   })
 })

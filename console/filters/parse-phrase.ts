@@ -12,6 +12,8 @@ type Condition = Schemas['Condition']
 
 /** The names that phrases contain, and the time zone of their dates. */
 export type Vocabulary = Record<'agents' | 'agentGroups' | 'companies' | 'buckets' | 'monitors', Option[]> & {
+  /** The categories of monitors that define them. */
+  categories: { monitorId: string; options: Option[] }[]
   timezone: string
 }
 
@@ -144,6 +146,34 @@ const readSignal = (text: string): Part | undefined => {
   return { signals: [{ name, op: condition.op, value } as NonNullable<Part['signals']>[number]] }
 }
 
+const readTags = (text: string): Part | undefined => {
+  const tags = text.split(',').map((tag) => tag.trim().toLowerCase())
+  return tags.every((tag) => tag !== '' && tag.length <= 50) ? { tags: [...new Set(tags)] } : undefined
+}
+
+const categoryKey = /^[a-z]\w{0,63}$/i
+
+const categoriesBy = ({ categories }: Vocabulary, monitorId: string): Option[] =>
+  categories.find((of) => of.monitorId === monitorId)?.options ?? []
+
+/** Reads categories separated by commas, each as its label or key. A label with a comma is only read by itself. */
+const readCategoryList = (text: string, options: Option[]): string[] | undefined => {
+  const names = find(options, text) === undefined ? text.split(',') : [text]
+  const any = names.map((name) => find(options, name.trim()) ?? name.trim().replaceAll(' ', '_'))
+  return any.every((key) => categoryKey.test(key)) ? [...new Set(any)] : undefined
+}
+
+/** Reads `Asks for a refund, billing by Reason for calling`. Labels and names can contain the word as well. */
+const readCategories = (text: string, words: Vocabulary): Part | undefined => {
+  for (let at = text.indexOf(' by '); at > 0; at = text.indexOf(' by ', at + 1)) {
+    const monitorId = find(words.monitors, text.slice(at + ' by '.length))
+    if (monitorId === undefined) continue
+    const any = readCategoryList(text.slice(0, at), categoriesBy(words, monitorId))
+    if (any) return { categories: { monitorId, any } }
+  }
+  return undefined
+}
+
 /** Reads what follows the name of a field and a colon. */
 const readField = (field: string, text: string, words: Vocabulary): Part | undefined => {
   const list = lists.find(([name]) => name === field)
@@ -170,6 +200,10 @@ const readField = (field: string, text: string, words: Vocabulary): Part | undef
       const bucketId = find(words.buckets, text)
       return bucketId === undefined ? undefined : { bucketId }
     }
+    case 'tag':
+      return readTags(text)
+    case 'category':
+      return readCategories(text, words)
     case 'customer':
       return text === '' ? undefined : { customerId: text }
     case 'started':
@@ -179,9 +213,19 @@ const readField = (field: string, text: string, words: Vocabulary): Part | undef
   }
 }
 
+/** Returns the conditions of phrases joined by `and`, unless one of them is none, like the rest of a value. */
+const readSeveral = (text: string, words: Vocabulary): Part | undefined => {
+  const phrases = text.split(/\s+and\s+/i)
+  if (phrases.length < 2) return undefined
+  const parts = phrases.map((phrase) => readOne(phrase, words))
+  return parts.every((part) => part !== undefined) ? joinParts(parts) : undefined
+}
+
 /** Returns the condition that a phrase states, undefined if it states none. */
-export const parsePhrase = (phrase: string, words: Vocabulary): Part | undefined => {
-  const text = phrase.trim()
+export const parsePhrase = (phrase: string, words: Vocabulary): Part | undefined =>
+  readSeveral(phrase.trim(), words) ?? readOne(phrase.trim(), words)
+
+const readOne = (text: string, words: Vocabulary): Part | undefined => {
   const [, field, rest] = /^([a-z ]+?)\s*:\s*(.+)$/i.exec(text) ?? []
   const known = field !== undefined && rest !== undefined ? readField(field.toLowerCase(), rest, words) : undefined
   if (known) return known
@@ -211,8 +255,16 @@ const sayOne = (part: Part, words: Vocabulary): string => {
     if (values) return `${name}: ${values.map((value) => labelOf(entriesOf(labels), value)).join(', ')}`
   }
   if (part.monitors) return sayMonitors(part, words)
+  if (part.categories) {
+    const { monitorId, any } = part.categories
+    const options = categoriesBy(words, monitorId)
+    const labels = options.filter(({ label }) => !label.includes(','))
+    const names = any.map((key) => labels.find(({ value }) => value === key)?.label ?? key.replaceAll('_', ' '))
+    return `category: ${names.join(', ')} by ${labelOf(words.monitors, monitorId)}`
+  }
   if (part.reviewStatus) return `review: ${reviews[part.reviewStatus]}`
   if (part.bucketId) return `bucket: ${labelOf(words.buckets, part.bucketId)}`
+  if (part.tags) return `tag: ${part.tags.join(', ')}`
   if (part.customerId !== undefined) return `customer: ${part.customerId}`
   if (part.text !== undefined) return `mentions ${part.text}`
   if (part.minDurationSeconds !== undefined) return `duration ≥ ${sayDuration(part.minDurationSeconds)}`
@@ -222,6 +274,7 @@ const sayOne = (part: Part, words: Vocabulary): string => {
   const [signal] = part.signals ?? []
   if (signal) return `signal ${sayCondition({ ...signal, key: signalLabel(signal.name), value: String(signal.value) })}`
   if (part.agentVersionIds) return `version: ${part.agentVersionIds.map((id) => `${id.slice(0, 8)}…`).join(', ')}`
+  if (part.conversationIds) return `${part.conversationIds.length} chosen`
   if (part.findingIds) return `finding: ${part.findingIds.map((id) => `${id.slice(0, 8)}…`).join(', ')}`
   return `started: ${sayTime(part, words)}`
 }
@@ -272,6 +325,9 @@ const knownPhrases = (words: Vocabulary): string[] => [
     .map(({ label }) => `started: ${label.toLowerCase()}`),
   ...Object.values(reviews).map((label) => `review: ${label}`),
   ...words.buckets.map(({ label }) => `bucket: ${label}`),
+  ...words.categories.flatMap(({ monitorId, options }) =>
+    options.map(({ value }) => sayPart({ categories: { monitorId, any: [value] } }, words)),
+  ),
 ]
 
 /** The beginnings of phrases, to be completed, with their fields. */
@@ -283,9 +339,11 @@ const beginnings: Record<string, keyof Part> = {
   'duration > ': 'minDurationSeconds',
   'channel: ': 'channels',
   'customer: ': 'customerId',
+  'tag: ': 'tags',
   'mentions ': 'text',
   'not affected: ': 'monitors',
   'unscored: ': 'monitors',
+  'category: ': 'categories',
   'direction: ': 'directions',
   'status: ': 'statuses',
   'review: ': 'reviewStatus',
@@ -299,8 +357,8 @@ export type Suggestion = { text: string; count?: number | undefined; part?: Part
 
 type Counted = { text: string; count: number }
 
-/** Metadata keys, and the values of the typed one, with how often they occur. */
-export type Known = { keys: Counted[]; values: Counted[] }
+/** Tags, metadata keys, and the values of the typed key, with how often they occur. */
+export type Known = { tags: Counted[]; keys: Counted[]; values: Counted[] }
 
 const mostSuggestions = 12
 
@@ -335,6 +393,9 @@ export const suggest = (typed: string, words: Vocabulary, known: Known, without:
   const keys = known.keys
     .filter(({ text: key }) => fits(key))
     .map(({ text: key, count }) => ({ text: `${key} is `, count }))
+  const tags = (text === '' || without.includes('tags') ? [] : known.tags)
+    .map(({ text: tag, count }) => ({ ...complete(`tag: ${tag}`), count }))
+    .filter((suggestion) => fits(suggestion.text))
   const begun = Object.entries(beginnings)
     .filter(([start, field]) => fits(start) && !without.includes(field))
     .map(([start]) => start)
@@ -347,6 +408,7 @@ export const suggest = (typed: string, words: Vocabulary, known: Known, without:
       : knownPhrases(words)
           .filter((phrase) => fits(phrase) && allows(phrase))
           .map(complete)),
+    ...tags,
     ...(without.includes('metadata') ? [] : keys),
     ...(text === '' ? [] : begun.map((start) => ({ text: start }))),
     ...(text === '' || without.includes('text') || whole ? [] : [complete(`mentions ${text}`)]),

@@ -4,12 +4,13 @@ import type { Filter } from './filter.ts'
 export type Period = NonNullable<Filter['period']>
 
 /** Returns the value of an option: the kind of the period, and its length or unit. */
-const codeOf = ({ last, current, previous }: Period): string => {
+export const codeOf = ({ last, current, previous }: Period): string => {
   if (last !== undefined) return `last:${last}`
   return current !== undefined ? `current:${current}` : `previous:${previous}`
 }
 
-const common: [period: Period, label: string][] = [
+/** The periods that people choose most. */
+export const common: [period: Period, label: string][] = [
   [{ last: '1h' }, 'Last hour'],
   [{ last: '24h' }, 'Last 24 hours'],
   [{ last: '7d' }, 'Last 7 days'],
@@ -30,8 +31,11 @@ const dates = 'dates'
 
 const units: Record<string, string> = { m: 'minute', h: 'hour', d: 'day', w: 'week', mo: 'month' }
 
-/** Returns the label of a period that is not among the common ones. */
-const labelOf = ({ last, current, previous }: Period): string => {
+/** Returns the label of a period. */
+export const labelOf = (period: Period): string => {
+  const known = common.find(([one]) => codeOf(one) === codeOf(period))
+  if (known) return known[1]
+  const { last, current, previous } = period
   if (last === undefined) return current === undefined ? `Last ${previous}` : `This ${current}`
   const count = Number.parseInt(last, 10)
   const unit = units[last.replace(/^\d+/, '')]

@@ -76,7 +76,7 @@ export const Phrase = ({
       if (chosen && (typed.trim() !== '' || marked > 0)) choose(chosen)
       return true
     },
-    // Completes a beginning. Otherwise the focus moves on.
+    // Accepts the suggestion if something was typed. Otherwise, Tab moves the focus as usual.
     Tab: () => {
       const chosen = suggestions[at]
       if (!chosen || chosen.part || typed.trim() === '') return false

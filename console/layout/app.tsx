@@ -57,7 +57,9 @@ export const App = () => {
           </RenderLater>
         </span>
       </header>
-      <div className={drawer ? `${styles.side} ${styles.open}` : styles.side}>
+      <div
+        className={[styles.side, drawer && styles.open, folded && !drawer && styles.folded].filter(Boolean).join(' ')}
+      >
         <RenderLater>
           <Rail folded={folded && !drawer} onFold={fold} onSearch={() => setFinding(true)} />
         </RenderLater>

@@ -47,10 +47,9 @@ const Targets = ({ onClose }: { onClose: () => void }) => {
         ]
   const named = [
     ...places.map(({ label, to }) => target('Page', label, () => navigate({ to: to ?? '/' }))),
+    target('Page', 'Compare', () => navigate({ to: '/compare' })),
     mayWrite && entitlements.monitors && target('Action', 'Create monitor', () => navigate({ to: '/monitors/new' })),
-    entitlements.monitors &&
-      features.monitorExports &&
-      target('Action', 'Create export', () => navigate({ to: '/exports/new', search: {} })),
+    features.monitorExports && target('Action', 'Create export', () => navigate({ to: '/exports/new', search: {} })),
     mayManage && target('Action', 'Launch experiment', () => navigate({ to: '/experiments/new' })),
     mayManage &&
       target('Action', 'Create API key', () => navigate({ to: '/settings/$part', params: { part: 'api-keys' } })),

@@ -46,7 +46,7 @@ export const useNavigationItems = (): NavigationItem[][] => {
     [
       { to: '/review', label: 'Review', icon: <ClipboardCheck /> },
       { to: '/buckets', label: 'Buckets', icon: <Inbox /> },
-      { to: '/exports', label: 'Exports', icon: <Download />, shown: entitlements.monitors && features.monitorExports },
+      { to: '/exports', label: 'Exports', icon: <Download />, shown: features.monitorExports },
     ],
     [
       { to: '/agents', label: 'Agents', icon: <Bot /> },

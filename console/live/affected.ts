@@ -36,6 +36,7 @@ const affected: Record<string, Affected[]> = {
     once(sumSeconds, 'monitors', any, 'trend'),
     once(sumSeconds, 'monitors', any, 'results'),
   ],
+  'bulk-actions': [once(1, 'bulk-actions')],
   monitors: [
     once(2, 'monitors', 'list'),
     once(2, 'monitors', 'enabled'),
@@ -43,7 +44,9 @@ const affected: Record<string, Affected[]> = {
     once(2, 'monitors', own),
   ],
   'evaluation-runs': [once(1, 'monitors', any, 'evaluations')],
-  'monitor-exports': [once(1, 'exports', end), once(1, 'exports', 'failed')],
+  alignments: [once(1, 'monitors', any, 'alignments')],
+  'monitor-exports': [once(1, 'exports', 'list', 'monitor-exports'), once(1, 'exports', 'failed')],
+  'conversation-exports': [once(1, 'exports', 'list', 'conversation-exports'), once(1, 'exports', 'failed')],
   'export-schedules': [once(1, 'export-schedules')],
   experiments: [once(2, 'experiments', own, 'runs'), once(10, 'experiments')],
   'experiment-exports': [once(1, 'experiments', any, 'exports')],
@@ -81,10 +84,12 @@ const affected: Record<string, Affected[]> = {
 
 /** Queries of work that someone waits for. */
 export const awaited: Affected[] = [
-  once(1, 'exports', end),
+  once(1, 'exports', 'list'),
   once(1, 'experiments', any, 'exports'),
   once(1, 'monitors', any, 'evaluations'),
+  once(1, 'monitors', any, 'alignments'),
   once(1, 'export-schedules', any),
+  once(1, 'bulk-actions'),
 ]
 
 /** Every query that events keep current. */

@@ -26,8 +26,20 @@ const invalidate = (one: Affected, ids: Set<string> | undefined): void => {
   })
 }
 
+/** How long to wait if somebody is loading more rows. Requesting a list again would cancel that. */
+const loadingMs = 250
+
+const isLoadingMore = (one: Affected, ids: Set<string> | undefined): boolean =>
+  queryClient.isFetching({
+    predicate: ({ queryKey, state }) => matches(queryKey, one, ids) && state.fetchMeta?.fetchMore !== undefined,
+  }) > 0
+
 const run = (one: Affected, due: Due): void => {
   const { ids } = due
+  if (isLoadingMore(one, ids)) {
+    due.timer = setTimeout(() => run(one, due), loadingMs)
+    return
+  }
   due.timer = undefined
   due.ids = new Set()
   due.ranAt = performance.now()

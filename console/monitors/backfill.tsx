@@ -3,43 +3,19 @@ import { useState } from 'react'
 import { queryClient } from '../api/queries.ts'
 import type { Schemas } from '../api/schema.d.ts'
 import type { Filter } from '../filters/filter.ts'
-import { formatCount, formatMoney, formatShort, plural } from '../lib/format.ts'
+import { plural } from '../lib/format.ts'
 import { instantIn, midnightIn, ownZone } from '../lib/zones.ts'
 import { Button } from '../ui/button.tsx'
 import { Field, Input } from '../ui/controls.tsx'
 import { lazy } from '../ui/lazy.tsx'
 import { FaultNote } from '../ui/states.tsx'
+import { EstimateWords } from './estimate-words.tsx'
 import { type Monitor, requestEvaluation } from './queries.ts'
 import styles from './runs.module.css'
 
 const FilterChips = lazy(async () => (await import('../filters/filter-chips.tsx')).FilterChips)
 
 type Estimate = Schemas['EvaluationEstimate']
-
-const EstimateWords = ({ estimate, kind }: { estimate: Estimate; kind: Monitor['kind'] }) => {
-  const { conversations, answered, tokens, cost, basis, budgetLeft } = estimate
-  const toAsk = kind === 'judge' ? conversations - answered : conversations
-  return (
-    <div className={styles.estimate} role="status">
-      <p>
-        <strong>{plural(conversations, 'conversation')}</strong> in this period. {formatCount(answered)} already have a
-        result from this version.{' '}
-        {kind === 'judge'
-          ? `The run skips these and evaluates the other ${formatCount(toAsk)}.`
-          : 'The run evaluates these again.'}
-      </p>
-      {tokens && (
-        <p>
-          About {formatShort(tokens.input)} input and {formatShort(tokens.output)} output tokens
-          {cost !== null ? `, about ${formatMoney(cost)}` : ', price unknown'}
-          {basis === 'lengths' && ' (based on transcript length)'}
-          {basis === 'results' && ' (based on earlier results)'}.
-          {budgetLeft !== null && ` Monthly budget left: ${formatMoney(budgetLeft)}.`}
-        </p>
-      )}
-    </div>
-  )
-}
 
 /** Evaluates stored conversations: first estimates the cost, then starts the run. */
 export const Backfill = ({ monitor: { id, kind } }: { monitor: Monitor }) => {
@@ -113,7 +89,7 @@ export const Backfill = ({ monitor: { id, kind } }: { monitor: Monitor }) => {
       {filtering && (
         <FilterChips filter={filter} onChange={change(setFilter)} without={['since', 'until', 'statuses']} />
       )}
-      {estimate.data && <EstimateWords estimate={estimate.data} kind={kind} />}
+      {estimate.data && <EstimateWords estimate={estimate.data} kind={kind} where="in this period" />}
       {error && <FaultNote error={error} />}
       <div className={styles.ways}>
         <Button type="submit" busy={estimate.isPending} disabled={!window.since || !window.until}>

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useFormContext } from 'react-hook-form'
 import type { Issue } from '../api/fault.ts'
 import type { Filter } from '../filters/filter.ts'
@@ -6,12 +6,25 @@ import { Button } from '../ui/button.tsx'
 import { Choice, Row } from '../ui/controls.tsx'
 import { SelectField, TextArea, TextField } from '../ui/form.tsx'
 import { lazy } from '../ui/lazy.tsx'
-import type { Draft } from './draft.ts'
+import { readRule } from './conditions/rule-text.ts'
+import { comparisonWords } from './definition-text.ts'
+import { type Draft, emptyCategory, emptyField, type OutputType } from './draft.ts'
 import styles from './editor.module.css'
-import { Expression } from './expression.tsx'
 import type { Scope } from './queries.ts'
 import { RuleReference } from './rule-reference.tsx'
 import type { Kind } from './search.ts'
+
+const ModelField = lazy(async () => (await import('./model-field.tsx')).ModelField)
+
+const ConditionFields = lazy(async () => (await import('./conditions/conditions.tsx')).ConditionFields)
+
+const Expression = lazy(async () => (await import('./expression/expression.tsx')).Expression)
+
+const CategoryFields = lazy(async () => (await import('./output-fields.tsx')).CategoryFields)
+const ExtractFields = lazy(async () => (await import('./output-fields.tsx')).ExtractFields)
+const MapFields = lazy(async () => (await import('./output-fields.tsx')).MapFields)
+
+const ScorecardFields = lazy(async () => (await import('./scorecards/scorecard-fields.tsx')).ScorecardFields)
 
 const FilterChips = lazy(async () => (await import('../filters/filter-chips.tsx')).FilterChips)
 
@@ -20,40 +33,107 @@ type DefinitionFieldsProps = { kind: Kind; problems: Issue[] }
 const problemAt = (problems: Issue[], path: string) => problems.find((problem) => problem.path === path)?.message
 
 const RuleFields = ({ problems }: { problems: Issue[] }) => {
-  const { setValue } = useFormContext<Draft>()
+  const { setValue, getValues, watch, register, unregister, formState } = useFormContext<Draft>()
+  const expression = watch('rule.expression')
+  const isReadable = readRule(expression) !== undefined
+  // The editor for expressions is large, so it only loads when it is needed.
+  const [showsMore, setShowsMore] = useState(() =>
+    getValues(['rule.score', 'rule.categories', 'rule.fields']).some((text) => text !== ''),
+  )
+  const [way, setWay] = useState<'conditions' | 'expression'>(isReadable ? 'conditions' : 'expression')
+  /** The rule leaves out incomplete conditions, so it can't be saved with one. */
+  const incomplete = useRef<number>(undefined)
+  const write = (text: string, incompleteAt?: number) => {
+    incomplete.current = incompleteAt
+    setValue('rule.expression', text, { shouldDirty: true, shouldValidate: formState.isSubmitted })
+  }
+  // Conditions have no field that holds the expression.
+  register('rule.expression', {
+    required: way === 'conditions' ? 'Add at least one complete condition.' : 'Rule is required.',
+    validate: () =>
+      way !== 'conditions' || incomplete.current === undefined || `Complete or remove condition ${incomplete.current}.`,
+  })
+  // Monitors of other types have no rule, which must not keep them from being saved.
+  useEffect(() => () => unregister('rule.expression', { keepValue: true }), [unregister])
+  const problem = problemAt(problems, 'definition.expression') ?? formState.errors.rule?.expression?.message
   return (
     <>
-      <Expression
-        name="rule.expression"
-        label="Rule"
-        hint="A CEL expression. True means affected, false means not affected. If a value is unknown, the result is unscored."
-        required
-        lines={4}
-        placeholder="turns.by('customer').mentions('real person|human')"
-        problem={problemAt(problems, 'definition.expression')}
+      <Choice
+        label="Write the rule as"
+        value={way}
+        options={[
+          { value: 'conditions', label: 'Conditions' },
+          { value: 'expression', label: 'Expression' },
+        ]}
+        onChange={(next) => {
+          incomplete.current = undefined
+          setWay(next === 'conditions' ? 'conditions' : 'expression')
+        }}
       />
-      <Expression
-        name="rule.score"
-        label="Score (optional)"
-        hint="An expression that returns a number, stored with the result."
-        lines={1}
-        problem={problemAt(problems, 'definition.score')}
-      />
-      <RuleReference onUse={(expression) => setValue('rule.expression', expression, { shouldDirty: true })} />
+      {way === 'conditions' && isReadable && <ConditionFields expression={expression} onChange={write} />}
+      {way === 'conditions' && !isReadable && (
+        <p className={styles.teaching}>This rule can’t be shown as conditions. Edit it as an expression.</p>
+      )}
+      {way === 'expression' && (
+        <Expression
+          name="rule.expression"
+          label="Rule"
+          hint="A CEL expression. True means affected, false means not affected. If a value is unknown, the result is unscored."
+          required
+          lines={4}
+          placeholder="turns.by('customer').mentions('real person|human')"
+          problem={problemAt(problems, 'definition.expression')}
+        />
+      )}
+      {way === 'conditions' && problem !== undefined && (formState.isSubmitted || expression !== '') && (
+        <p className={styles.problem} role="alert">
+          {problem}
+        </p>
+      )}
+      {(showsMore || way === 'expression') && (
+        <Expression
+          name="rule.score"
+          label="Score (optional)"
+          hint="An expression that returns a number, stored with the result."
+          lines={1}
+          problem={problemAt(problems, 'definition.score')}
+        />
+      )}
+      {showsMore ? (
+        <MapFields problems={problems} />
+      ) : (
+        <div>
+          <Button small onClick={() => setShowsMore(true)}>
+            {way === 'expression' ? 'Add categories or fields' : 'Add a score, categories, or fields'}
+          </Button>
+        </div>
+      )}
+      {way === 'expression' && <RuleReference onUse={write} />}
     </>
   )
 }
 
-const operators = [
-  { value: 'lt', label: 'less than' },
-  { value: 'lte', label: 'at most' },
-  { value: 'gt', label: 'more than' },
-  { value: 'gte', label: 'at least' },
+const operators = (['lt', 'lte', 'gt', 'gte'] as const).map((value) => ({ value, label: comparisonWords[value] }))
+
+const outputTypes: { value: OutputType; label: string }[] = [
+  { value: 'boolean', label: 'Yes or no' },
+  { value: 'score', label: 'Score' },
+  { value: 'category', label: 'Categories' },
+  { value: 'extract', label: 'Fields' },
 ]
 
 const JudgeFields = () => {
-  const { watch, setValue } = useFormContext<Draft>()
+  const { watch, setValue, getValues } = useFormContext<Draft>()
   const type = watch('judge.output.type')
+  const setType = (next: OutputType) => {
+    setValue('judge.output.type', next, { shouldDirty: true })
+    // Nobody starts with an empty list.
+    const { categories, fields } = getValues('judge.output')
+    if (next === 'category' && categories.length === 0) {
+      setValue('judge.output.categories', [{ ...emptyCategory }, { ...emptyCategory }])
+    }
+    if (next === 'extract' && fields.length === 0) setValue('judge.output.fields', [{ ...emptyField }])
+  }
   return (
     <>
       <TextArea
@@ -65,17 +145,9 @@ const JudgeFields = () => {
         maxLength={20_000}
         placeholder="The agent promises a refund without looking up the order first."
       />
-      <Choice
-        label="Answer"
-        value={type}
-        options={[
-          { value: 'boolean', label: 'Yes or no' },
-          { value: 'score', label: 'Score' },
-        ]}
-        onChange={(next) =>
-          setValue('judge.output.type', next === 'score' ? 'score' : 'boolean', { shouldDirty: true })
-        }
-      />
+      <Choice label="Answer" value={type} options={outputTypes} onChange={(next) => setType(next as OutputType)} />
+      {type === 'category' && <CategoryFields />}
+      {type === 'extract' && <ExtractFields />}
       {type === 'score' && (
         <>
           <Row>
@@ -88,26 +160,22 @@ const JudgeFields = () => {
           </Row>
         </>
       )}
-      <TextField
-        name="judge.model"
-        label="Model (optional)"
-        hint="Uses the organization’s default if empty."
-        maxLength={255}
-      />
+      <ModelField />
     </>
   )
 }
 
 export const DefinitionFields = ({ kind, problems }: DefinitionFieldsProps) => {
   if (kind === 'rule') return <RuleFields problems={problems} />
+  if (kind === 'scorecard') return <ScorecardFields />
   return kind === 'judge' ? <JudgeFields /> : null
 }
 
 /** The fields of a filter that a scope doesn't have. */
 const beyondScope: (keyof Filter)[] = [
   ...(['text', 'directions', 'statuses', 'since', 'until', 'minDurationSeconds', 'maxDurationSeconds'] as const),
-  ...(['customerId', 'reviewStatus', 'bucketId', 'monitors', 'match', 'metrics', 'signals'] as const),
-  ...(['findingIds', 'anyOf', 'exclude'] as const),
+  ...(['customerId', 'reviewStatus', 'bucketId', 'monitors', 'match', 'categories', 'metrics', 'signals'] as const),
+  ...(['findingIds', 'tags', 'anyOf', 'exclude'] as const),
 ]
 
 /** Shows the fields for the conversations that the monitor evaluates. */

@@ -1,12 +1,17 @@
 import { FilterWords } from '../filters/filter-bar.tsx'
-import { formatNumber } from '../lib/format.ts'
+import { formatNumber, plural } from '../lib/format.ts'
 import { Code } from '../ui/copy.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { Prose, Section } from '../ui/page.tsx'
+import { outputWords } from './definition-text.ts'
 import { readDefinition } from './draft.ts'
+import { splitModel } from './model-name.ts'
 import styles from './monitor.module.css'
 import type { Monitor } from './queries.ts'
 
-const operators = { gte: 'at least', gt: 'more than', lte: 'at most', lt: 'less than' }
+const ScorecardDefinition = lazy(
+  async () => (await import('./scorecards/scorecard-definition.tsx')).ScorecardDefinition,
+)
 
 /** Shows the monitor's definition, scope, and sampling rate. */
 export const Definition = ({ monitor: { kind, currentVersion, scope, samplePercent } }: { monitor: Monitor }) => {
@@ -22,6 +27,16 @@ export const Definition = ({ monitor: { kind, currentVersion, scope, samplePerce
                 Score: <code>{rule.score}</code>
               </p>
             )}
+            {rule.categories && (
+              <p className={styles.soft}>
+                Categories: <code>{rule.categories}</code>
+              </p>
+            )}
+            {rule.fields && (
+              <p className={styles.soft}>
+                Fields: <code>{rule.fields}</code>
+              </p>
+            )}
           </>
         )}
         {kind === 'judge' && (
@@ -30,13 +45,24 @@ export const Definition = ({ monitor: { kind, currentVersion, scope, samplePerce
               <p className={styles.criteria}>{judge.criteria}</p>
             </Prose>
             <p className={styles.soft}>
-              {judge.output.type === 'boolean'
-                ? 'Answers yes or no'
-                : `Scores from ${judge.output.min} to ${judge.output.max}. Affected if the score is ${operators[judge.output.op]} ${judge.output.value}`}
-              {judge.model && ` (model: ${judge.model})`}.
+              {outputWords(judge.output).join('. ')}
+              {judge.model && ` (model: ${splitModel(judge.model).model || 'its provider’s default'})`}.
             </p>
+            {judge.learned.guidelines && judge.learned.guidelines.length > 0 && (
+              <ul aria-label="Guidelines">
+                {judge.learned.guidelines.map(({ text }) => (
+                  <li key={text}>{text}</li>
+                ))}
+              </ul>
+            )}
+            {judge.learned.examples && judge.learned.examples.length > 0 && (
+              <p className={styles.soft}>
+                Learns from {plural(judge.learned.examples.length, 'example')} that people have judged.
+              </p>
+            )}
           </>
         )}
+        {kind === 'scorecard' && <ScorecardDefinition definition={currentVersion.definition} />}
         {kind === 'external' && <p className={styles.soft}>Your own code posts the results through the API.</p>}
         {kind !== 'external' && (
           <div className={styles.scope}>

@@ -1,5 +1,25 @@
 import { describe, expect, it } from 'vitest'
-import { definitionOf, fieldOf, readDefinition, textOf } from './draft.ts'
+import { outputWords, textOf } from './definition-text.ts'
+import { definitionOf, fieldOf, keyOf, readDefinition } from './draft.ts'
+
+const category = {
+  type: 'category',
+  categories: [
+    { key: 'billing', label: 'A bill', description: 'Or a charge' },
+    { key: 'complaint', label: 'A complaint', affected: true },
+  ],
+  multiple: true,
+  allowOther: true,
+}
+
+const extract = {
+  type: 'extract',
+  fields: [
+    { key: 'amount', type: 'number', required: true },
+    { key: 'reason', type: 'enum', options: ['late', 'damaged'] },
+  ],
+  affectedWhen: 'fields.amount > 20',
+}
 
 const judge = {
   criteria: 'The agent is rude.',
@@ -17,18 +37,83 @@ describe('a monitor’s draft', () => {
     expect(definitionOf('external', readDefinition({}))).toEqual({})
   })
 
+  it('keeps categories and fields', () => {
+    const rule = { expression: 'true', categories: "{'a': true}", fields: "{'b': 1}" }
+    expect(definitionOf('rule', readDefinition(rule))).toEqual(rule)
+    for (const output of [category, extract]) {
+      const stored = { criteria: 'Why?', output }
+      expect(definitionOf('judge', readDefinition(stored))).toEqual(stored)
+    }
+  })
+
+  it('keeps what an alignment has learned, and its decision as long as the score means the same', () => {
+    const decision = {
+      threshold: 0.5,
+      calibration: [
+        [1, 1],
+        [4, 0.2],
+      ],
+    }
+    const learned = {
+      guidelines: [{ text: 'One rude word is enough.', alignmentId: 'a' }],
+      examples: [
+        { conversationId: 'c', reviewId: 'r', correctResult: 'affected', excerpt: 'agent: Go away.', isDisputed: true },
+        { conversationId: 'd', reviewId: 's' },
+      ],
+    }
+    const stored = { ...judge, output: { ...judge.output, decision }, ...learned }
+    const draft = readDefinition(stored)
+    expect(definitionOf('judge', draft)).toEqual(stored)
+    expect(textOf('judge', stored)).toContain('Guideline: One rude word is enough.')
+    expect(textOf('judge', stored)).toContain('Example (affected): agent: Go away.')
+    expect(textOf('judge', stored)).toContain('Example (hidden until you have judged it)')
+    expect(outputWords(draft.judge.output)).toContain('Aligned: decides by the probability of each score, from 50% on')
+    draft.judge.output.value = 3
+    const output = { ...judge.output, affectedWhen: { op: 'lte', value: 3 } }
+    expect(definitionOf('judge', draft)).toEqual({ ...judge, output, ...learned })
+  })
+
   it('omits empty fields', () => {
     expect(definitionOf('rule', readDefinition({ expression: ' true ', score: ' ' }))).toEqual({ expression: 'true' })
+  })
+
+  it('makes keys of labels', () => {
+    const draft = readDefinition({
+      criteria: 'x',
+      output: { type: 'category', categories: [{ label: 'Réservation (2)' }] },
+    })
+    expect(definitionOf('judge', draft)).toMatchObject({ output: { categories: [{ key: 'reservation_2' }] } })
+    expect(keyOf('2 late')).toBe('late')
+    expect(keyOf('…')).toBe('')
   })
 
   it('maps issues to fields', () => {
     expect(fieldOf('rule')('definition.expression')).toBe('rule.expression')
     expect(fieldOf('judge')('definition.output.affectedWhen.value')).toBe('judge.output.value')
     expect(fieldOf('judge')('definition.output.min')).toBe('judge.output.min')
+    expect(fieldOf('judge')('definition.output.affectedWhen')).toBe('judge.output.condition')
+    expect(fieldOf('judge')('definition.output.categories[1].key')).toBe('judge.output.categories.1.key')
     expect(fieldOf('judge')('samplePercent')).toBe('samplePercent')
   })
 
   it('is compared as text', () => {
-    expect(textOf('judge', judge)).toBe('The agent is rude.\n\nanswer: score 1 to 5, affected when lte 2\nmodel: small')
+    expect(textOf('judge', judge)).toBe(
+      'The agent is rude.\n\nScores from 1 to 5\nAffected if the score is at most 2\nModel: small',
+    )
+    expect(textOf('rule', { expression: 'true', fields: "{'b': 1}" })).toBe("true\n\nfields: {'b': 1}")
+    expect(textOf('judge', { criteria: 'Why?', output: extract })).toContain('"affectedWhen": "fields.amount > 20"')
+  })
+
+  it('is described in words', () => {
+    const wordsOf = (output: object) => outputWords(readDefinition({ criteria: 'x', output }).judge.output)
+    expect(wordsOf(category)).toEqual([
+      'Names any of these categories: A bill, A complaint',
+      'Affected: A complaint',
+      'May answer that no category fits',
+    ])
+    expect(wordsOf(extract)).toEqual([
+      'Extracts amount (number, required), reason (enum)',
+      'Affected when: fields.amount > 20',
+    ])
   })
 })

@@ -1,40 +1,118 @@
 // Converts a definition between form fields and the API's format.
 
 import type { Monitor } from './queries.ts'
+import { readScorecard, type ScorecardDraft, scorecardDefinition } from './scorecards/draft.ts'
 import type { Kind } from './search.ts'
 
 export type Operator = 'gte' | 'gt' | 'lte' | 'lt'
 
+export type FieldType = 'string' | 'number' | 'date' | 'boolean' | 'enum' | 'list'
+
+export type CategoryDraft = { key: string; label: string; description: string; affected: boolean }
+
+/** The options of an enum are separated by commas. */
+export type FieldDraft = { key: string; type: FieldType; description: string; options: string; required: boolean }
+
+export type OutputType = 'boolean' | 'score' | 'category' | 'extract'
+
+/** How Earshot decides by a score. An alignment has proposed it for these values, and it is dropped if they change. */
+type Decision = { threshold: number; calibration?: unknown[] }
+type Decided = { for: string; decision: Decision }
+
+/** What an alignment has learned. The form keeps it. */
+export type Learned = {
+  guidelines?: { text: string }[]
+  examples?: { correctResult?: string; excerpt?: string }[]
+}
+
 export type Definition = {
-  rule: { expression: string; score: string }
+  rule: { expression: string; score: string; categories: string; fields: string }
   judge: {
     criteria: string
     model: string
-    output: { type: 'boolean' | 'score'; min: number; max: number; op: Operator; value: number }
+    learned: Learned
+    output: {
+      type: OutputType
+      min: number
+      max: number
+      op: Operator
+      value: number
+      categories: CategoryDraft[]
+      multiple: boolean
+      allowOther: boolean
+      allowNotApplicable: boolean
+      fields: FieldDraft[]
+      /** A condition on the fields. */
+      condition: string
+      decided?: Decided
+    }
   }
+  scorecard: ScorecardDraft
 }
 
-type StoredOutput =
-  | { type: 'boolean' }
-  | { type: 'score'; min: number; max: number; affectedWhen: { op: Operator; value: number } }
+type StoredField = Partial<Omit<FieldDraft, 'options'>> & { options?: string[] }
 
-type Stored = { expression?: string; score?: string; criteria?: string; model?: string; output?: StoredOutput }
+type StoredOutput = {
+  type?: OutputType
+  min?: number
+  max?: number
+  affectedWhen?: string | { op: Operator; value: number }
+  categories?: Partial<CategoryDraft>[]
+  multiple?: boolean
+  allowOther?: boolean
+  allowNotApplicable?: boolean
+  fields?: StoredField[]
+  decision?: Decision
+}
+
+type Stored = Partial<Definition['rule']> & Learned & { criteria?: string; model?: string; output?: StoredOutput }
+
+type Scale = { min: number; max: number; op: Operator; value: number }
+
+const scaleOf = ({ min, max, op, value }: Scale): string => [Number(min), Number(max), op, Number(value)].join(' ')
+
+export const emptyCategory: CategoryDraft = { key: '', label: '', description: '', affected: false }
+export const emptyField: FieldDraft = { key: '', type: 'string', description: '', options: '', required: false }
 
 /** Reads a stored definition. Its type depends on the kind of the monitor, which the API's types don't express. */
 export const readDefinition = (stored: Record<string, unknown>): Definition => {
-  const { expression = '', score = '', criteria = '', model = '', output } = stored as Stored
-  const scored = output?.type === 'score' ? output : undefined
+  const {
+    expression = '',
+    score = '',
+    categories = '',
+    fields = '',
+    criteria = '',
+    model = '',
+    output,
+    guidelines,
+    examples,
+  } = stored as Stored
+  const { type = 'boolean', min = 1, max = 5, affectedWhen, ...own } = output ?? {}
+  const rule = typeof affectedWhen === 'object' ? affectedWhen : { op: 'lt' as const, value: 3 }
+  const condition = typeof affectedWhen === 'string' ? affectedWhen : ''
   return {
-    rule: { expression, score },
+    scorecard: readScorecard(stored),
+    rule: { expression, score, categories, fields },
     judge: {
       criteria,
       model,
+      learned: { ...(guidelines && { guidelines }), ...(examples && { examples }) },
       output: {
-        type: scored ? 'score' : 'boolean',
-        min: scored?.min ?? 1,
-        max: scored?.max ?? 5,
-        op: scored?.affectedWhen.op ?? 'lt',
-        value: scored?.affectedWhen.value ?? 3,
+        type,
+        min,
+        max,
+        ...rule,
+        condition,
+        ...(own.decision && { decided: { for: scaleOf({ min, max, ...rule }), decision: own.decision } }),
+        categories: (own.categories ?? []).map((category) => ({ ...emptyCategory, ...category })),
+        multiple: own.multiple ?? false,
+        allowOther: own.allowOther ?? type !== 'category',
+        allowNotApplicable: own.allowNotApplicable ?? type !== 'category',
+        fields: (own.fields ?? []).map(({ options = [], ...field }) => ({
+          ...emptyField,
+          ...field,
+          options: options.join(', '),
+        })),
       },
     },
   }
@@ -46,40 +124,95 @@ export type Draft = Definition & {
   samplePercent: string
 }
 
-export const draftOf = (monitor: Monitor | undefined): Draft => ({
-  ...readDefinition(monitor?.currentVersion.definition ?? {}),
-  name: monitor?.name ?? '',
-  description: monitor?.description ?? '',
+type Start = { name: string; description: string; definition: Record<string, unknown> }
+
+/** Returns the fields of a monitor, or of a new one that starts with a template. */
+export const draftOf = (monitor: Monitor | undefined, start?: Start): Draft => ({
+  ...readDefinition(monitor?.currentVersion.definition ?? start?.definition ?? {}),
+  name: monitor?.name ?? start?.name ?? '',
+  description: monitor?.description ?? start?.description ?? '',
   samplePercent: String(monitor?.samplePercent ?? 100),
 })
 
-export const definitionOf = (kind: Kind, { rule, judge }: Definition): Record<string, unknown> => {
-  if (kind === 'external') return {}
-  if (kind === 'rule')
-    return { expression: rule.expression.trim(), ...(rule.score.trim() && { score: rule.score.trim() }) }
-  const { type, min, max, op, value } = judge.output
-  return {
-    criteria: judge.criteria.trim(),
-    output:
-      type === 'boolean'
-        ? { type }
-        : { type, min: Number(min), max: Number(max), affectedWhen: { op, value: Number(value) } },
-    ...(judge.model.trim() && { model: judge.model.trim() }),
+/** Returns the texts that are not empty. */
+const given = (texts: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(texts)
+      .map(([name, text]) => [name, text.trim()])
+      .filter(([, text]) => text !== ''),
+  )
+
+/** Returns the flags that are set. */
+const set = (flags: Record<string, boolean>): Record<string, boolean> =>
+  Object.fromEntries(Object.entries(flags).filter(([, flag]) => flag))
+
+/** Returns a key for a label, such as `a_bill`. */
+export const keyOf = (label: string): string =>
+  label
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^[_\d]+|_+$/g, '')
+    .slice(0, 64)
+
+const categoryOf = ({ key, label, description, affected }: CategoryDraft) => ({
+  key: key.trim() || keyOf(label),
+  label: label.trim(),
+  ...given({ description }),
+  ...set({ affected }),
+})
+
+const optionsOf = (options: string): string[] => [
+  ...new Set(
+    options
+      .split(',')
+      .map((option) => option.trim())
+      .filter(Boolean),
+  ),
+]
+
+const fieldDefinition = ({ key, type, description, options, required }: FieldDraft) => ({
+  key: key.trim(),
+  type,
+  ...given({ description }),
+  ...(type === 'enum' && { options: optionsOf(options) }),
+  ...set({ required }),
+})
+
+const outputOf = (output: Definition['judge']['output']): Record<string, unknown> => {
+  const { type, min, max, op, value, categories, multiple, allowOther, allowNotApplicable, fields, condition } = output
+  const { decided } = output
+  switch (type) {
+    case 'boolean':
+      return { type }
+    case 'score':
+      return {
+        type,
+        min: Number(min),
+        max: Number(max),
+        affectedWhen: { op, value: Number(value) },
+        ...(decided?.for === scaleOf(output) && { decision: decided.decision }),
+      }
+    case 'category':
+      return { type, categories: categories.map(categoryOf), ...set({ multiple, allowOther, allowNotApplicable }) }
+    case 'extract':
+      return { type, fields: fields.map(fieldDefinition), ...given({ affectedWhen: condition }) }
   }
+}
+
+export const definitionOf = (kind: Kind, { rule, judge, scorecard }: Definition): Record<string, unknown> => {
+  if (kind === 'external') return {}
+  if (kind === 'scorecard') return scorecardDefinition(scorecard)
+  if (kind === 'rule') return { expression: '', ...given(rule) }
+  const { criteria, output, model, learned } = judge
+  return { criteria: criteria.trim(), output: outputOf(output), ...given({ model }), ...learned }
 }
 
 /** Returns the form field of an API path. */
 export const fieldOf = (kind: Kind) => (path: string) =>
   path
+    .replace(/^definition\.output\.affectedWhen$/, 'judge.output.condition')
     .replace(/^definition\.output\.affectedWhen\./, 'judge.output.')
-    .replace(/^definition\./, kind === 'rule' ? 'rule.' : 'judge.')
-
-/** Returns a definition as text, to compare versions. */
-export const textOf = (kind: Kind, stored: Record<string, unknown>): string => {
-  const { rule, judge } = readDefinition(stored)
-  if (kind === 'rule') return rule.score ? `${rule.expression}\n\nscore: ${rule.score}` : rule.expression
-  if (kind === 'external') return ''
-  const { type, min, max, op, value } = judge.output
-  const output = type === 'boolean' ? 'yes or no' : `score ${min} to ${max}, affected when ${op} ${value}`
-  return [judge.criteria, '', `answer: ${output}`, ...(judge.model ? [`model: ${judge.model}`] : [])].join('\n')
-}
+    .replace(/^definition\./, `${kind}.`)
+    .replace(/\[(\d+)\]/g, '.$1')

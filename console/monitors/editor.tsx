@@ -12,6 +12,7 @@ import { announce } from '../ui/announce.tsx'
 import { ButtonLink } from '../ui/button.tsx'
 import { Choice } from '../ui/controls.tsx'
 import { Form, TextField } from '../ui/form.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { LeaveGuard } from '../ui/leave-guard.tsx'
 import { Page } from '../ui/page.tsx'
 import { Await, Empty } from '../ui/states.tsx'
@@ -21,31 +22,36 @@ import styles from './editor.module.css'
 import { type Monitor, monitorOptions, type Scope } from './queries.ts'
 import { type Kind, kindNames } from './search.ts'
 import { startSmallBackfill } from './small-backfill.ts'
+import { type Template, templatesOptions } from './template-queries.ts'
 import { HowToPost, TrialPane } from './trial-pane.tsx'
 import { useTrial } from './use-trial.ts'
+
+const PointsPane = lazy(async () => (await import('./scorecards/scorecard-fields.tsx')).PointsPane)
 
 const kinds: { value: Kind; label: string }[] = [
   { value: 'rule', label: kindNames.rule },
   { value: 'judge', label: kindNames.judge },
   { value: 'external', label: kindNames.external },
+  { value: 'scorecard', label: kindNames.scorecard },
 ]
 
 const teaching: Record<Kind, string> = {
   rule: 'An expression over a conversation’s data. Rules are free and always give the same answer.',
   judge: 'A language model reads the transcript, explains its answer, and quotes evidence that Earshot verifies.',
   external: 'Your own code posts the results. Earshot stores, charts, and shows them.',
+  scorecard: 'The points of other monitors add up to a score from 0 to 100. Scorecards are free.',
 }
 
-type EditorProps = { monitor?: Monitor; kind: Kind; onKind?: (kind: Kind) => void }
+type EditorProps = { monitor?: Monitor; start?: Template; kind: Kind; onKind?: (kind: Kind) => void }
 
 const submitLabel = (monitor: Monitor | undefined, makesVersion: boolean): string => {
   if (!monitor) return 'Create monitor'
   return makesVersion ? `Save as version ${monitor.currentVersion.number + 1}` : 'Save changes'
 }
 
-const Editor = ({ monitor, kind, onKind }: EditorProps) => {
+const Editor = ({ monitor, start, kind, onKind }: EditorProps) => {
   const navigate = useNavigate()
-  const form = useForm<Draft>({ defaultValues: draftOf(monitor) })
+  const form = useForm<Draft>({ defaultValues: draftOf(monitor, start) })
   const [scope, setScope] = useState<Scope>(monitor?.scope ?? {})
   const isSaved = useRef(false)
   // react-hook-form only tracks state that is read during rendering.
@@ -60,13 +66,17 @@ const Editor = ({ monitor, kind, onKind }: EditorProps) => {
       name: values.name,
       description: values.description.trim() || null,
       scope,
-      definition: definitionOf(kind, values),
       samplePercent: Number(values.samplePercent),
     }
+    const changed = definitionOf(kind, values)
     const saved = await answer(
       monitor
-        ? api.PATCH('/v1/monitors/{id}', { params: { path: { id: monitor.id } }, body })
-        : api.POST('/v1/monitors', { body: { ...body, kind } }),
+        ? api.PATCH('/v1/monitors/{id}', {
+            params: { path: { id: monitor.id } },
+            // The form may write the same definition differently.
+            body: { ...body, ...(makesVersion && { definition: changed }) },
+          })
+        : api.POST('/v1/monitors', { body: { ...body, kind, definition: changed } }),
     )
     isSaved.current = true
     await queryClient.invalidateQueries({ queryKey: ['monitors'] })
@@ -117,11 +127,9 @@ const Editor = ({ monitor, kind, onKind }: EditorProps) => {
         </Form>
       </div>
       <div className={styles.trial}>
-        {kind === 'external' ? (
-          <HowToPost id={monitor?.id} />
-        ) : (
-          <TrialPane kind={kind} monitor={monitor} trial={trial} />
-        )}
+        {kind === 'external' && <HowToPost id={monitor?.id} />}
+        {kind === 'scorecard' && <PointsPane scorecard={draft.scorecard} />}
+        {(kind === 'rule' || kind === 'judge') && <TrialPane kind={kind} monitor={monitor} trial={trial} />}
       </div>
       <LeaveGuard
         isDirty={() => !isSaved.current && (isDirty || JSON.stringify(scope) !== JSON.stringify(monitor?.scope ?? {}))}
@@ -136,17 +144,32 @@ const NotAllowed = () => (
   </Empty>
 )
 
+type NewProps = { kind: Kind; onKind: (kind: Kind) => void }
+
+const FromTemplate = ({ template, ...rest }: NewProps & { template: string }) => (
+  <Await query={useQuery(templatesOptions)} lines={8}>
+    {({ data }) => {
+      const start = data.find(({ key }) => key === template)
+      return <Editor {...rest} {...(start && { start })} />
+    }}
+  </Await>
+)
+
 export const NewMonitor = () => {
-  const { kind = 'rule' } = useSearch({ from: '/app/monitors/new' })
+  const { kind = 'rule', template } = useSearch({ from: '/app/monitors/new' })
   const navigate = useNavigate({ from: '/monitors/new' })
+  const onKind = (next: Kind) =>
+    void navigate({ search: { kind: next, ...(template !== undefined && { template }) }, replace: true })
   const mayWrite = useMay('member')
   return (
-    <Page title="New monitor" above={<Link to="/monitors">Monitors</Link>}>
-      {mayWrite ? (
-        <Editor kind={kind} onKind={(next) => void navigate({ search: { kind: next }, replace: true })} />
-      ) : (
-        <NotAllowed />
-      )}
+    <Page
+      title="New monitor"
+      above={<Link to="/monitors">Monitors</Link>}
+      actions={mayWrite && <ButtonLink to="/monitors/templates">Start from a template</ButtonLink>}
+    >
+      {!mayWrite && <NotAllowed />}
+      {mayWrite && template === undefined && <Editor kind={kind} onKind={onKind} />}
+      {mayWrite && template !== undefined && <FromTemplate template={template} kind={kind} onKind={onKind} />}
     </Page>
   )
 }

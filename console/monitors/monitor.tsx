@@ -11,10 +11,11 @@ import { announce } from '../ui/announce.tsx'
 import { Badge } from '../ui/badge.tsx'
 import { Button, ButtonLink, IconButton } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Page } from '../ui/page.tsx'
 import { RenderLater } from '../ui/render-later.tsx'
-import { Await, FaultNote } from '../ui/states.tsx'
+import { Await, FaultNote, Loading } from '../ui/states.tsx'
 import { Tabs } from '../ui/tabs.tsx'
 import { Time } from '../ui/time.tsx'
 import { AgreementPart } from './agreement.tsx'
@@ -28,8 +29,11 @@ import { kindNames, type Part } from './search.ts'
 import { TrendSection } from './trend.tsx'
 import { VersionsPart } from './versions.tsx'
 
-const Actions = ({ monitor: { id, name, enabled } }: { monitor: MonitorData }) => {
+const AlignmentPart = lazy(async () => (await import('./alignment/alignment.tsx')).AlignmentPart, <Loading lines={6} />)
+
+const Actions = ({ monitor: { id, name, kind, enabled, requireGain } }: { monitor: MonitorData }) => {
   const navigate = useNavigate()
+  const isAdmin = useMay('admin')
   const [deleting, setDeleting] = useState(false)
   const change = useMutation({
     mutationFn: () => answer(api.PATCH('/v1/monitors/{id}', { params: { path: { id } }, body: { enabled: !enabled } })),
@@ -38,9 +42,18 @@ const Actions = ({ monitor: { id, name, enabled } }: { monitor: MonitorData }) =
       announce(monitor.enabled ? `“${name}” enabled` : `“${name}” disabled`)
     },
   })
+  const gate = useMutation({
+    mutationFn: () =>
+      answer(api.PATCH('/v1/monitors/{id}', { params: { path: { id } }, body: { requireGain: !requireGain } })),
+    onSuccess: async (monitor) => {
+      await queryClient.invalidateQueries({ queryKey: ['monitors'] })
+      announce(monitor.requireGain ? `“${name}” requires a shown gain` : `“${name}” requires no shown gain`)
+    },
+  })
   return (
     <>
       {change.error && <FaultNote error={change.error} />}
+      {gate.error && <FaultNote error={gate.error} />}
       <ButtonLink look="primary" to="/monitors/$id/edit" params={{ id }}>
         Edit
       </ButtonLink>
@@ -52,7 +65,12 @@ const Actions = ({ monitor: { id, name, enabled } }: { monitor: MonitorData }) =
       </Button>
       <Menu
         trigger={<IconButton label="More actions" icon={<Ellipsis />} />}
-        entries={[{ label: 'Delete monitor', danger: true, onSelect: () => setDeleting(true) }]}
+        entries={[
+          ...(kind === 'judge' && isAdmin
+            ? [{ label: requireGain ? 'Stop requiring a gain' : 'Require a gain', onSelect: () => gate.mutate() }]
+            : []),
+          { label: 'Delete monitor', danger: true, onSelect: () => setDeleting(true) },
+        ]}
       />
       <Confirm
         title={`Delete “${name}”?`}
@@ -84,6 +102,9 @@ const Parts = ({ monitor }: { monitor: MonitorData }) => {
   const tabs: { value: Part; label: string; content: React.ReactNode }[] = [
     { value: 'found', label: 'Results', content: <Results monitor={monitor} /> },
     { value: 'agreement', label: 'Agreement with reviewers', content: <AgreementPart monitor={monitor} /> },
+    ...(monitor.kind === 'judge'
+      ? [{ value: 'alignment' as const, label: 'Alignment', content: <AlignmentPart monitor={monitor} /> }]
+      : []),
     { value: 'versions', label: 'Versions', content: <VersionsPart monitor={monitor} /> },
     ...(monitor.kind === 'external'
       ? []

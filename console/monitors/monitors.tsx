@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useList } from '../api/queries.ts'
 import { useMay } from '../api/session.ts'
+import { lastDays } from '../filters/use-range.ts'
 import { formatMoney, plural } from '../lib/format.ts'
 import { organizationOptions } from '../settings/queries.ts'
 import { Badge } from '../ui/badge.tsx'
@@ -17,12 +18,13 @@ import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { allOf, conversationsOf, costOf, rateOf, totalsOf } from './figures.ts'
 import styles from './monitors.module.css'
-import { type Monitor, monitorsOptions, trendOptions } from './queries.ts'
+import { type Monitor, monitorsOptions } from './queries.ts'
 import { kindNames } from './search.ts'
+import { trendOptions } from './trend-options.ts'
 
 const days = 30
 
-const useTrend = (id: string) => useQuery(trendOptions(id, { days }))
+const useTrend = (id: string) => useQuery(trendOptions(id, { time: lastDays(days) }))
 
 const Course = ({ monitor: { id, name } }: { monitor: Monitor }) => {
   const { data } = useTrend(id)
@@ -137,9 +139,12 @@ const NoMonitors = () => {
       title="No monitors yet"
       action={
         mayWrite && (
-          <ButtonLink look="primary" to="/monitors/new">
-            Create monitor
-          </ButtonLink>
+          <>
+            <ButtonLink look="primary" to="/monitors/templates">
+              Choose a template
+            </ButtonLink>
+            <ButtonLink to="/monitors/new">Create monitor</ButtonLink>
+          </>
         )
       }
     >
@@ -175,11 +180,14 @@ export const Monitors = () => {
       title="Monitors"
       context={<Spending />}
       actions={
-        mayWrite && (
-          <ButtonLink look="primary" to="/monitors/new">
-            <Plus aria-hidden="true" /> Create monitor
-          </ButtonLink>
-        )
+        <>
+          <ButtonLink to="/monitors/templates">Templates</ButtonLink>
+          {mayWrite && (
+            <ButtonLink look="primary" to="/monitors/new">
+              <Plus aria-hidden="true" /> Create monitor
+            </ButtonLink>
+          )}
+        </>
       }
     >
       <ListTable list={list} label="Monitors" columns={columns} lines={8} empty={<NoMonitors />} />

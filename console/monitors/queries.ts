@@ -1,9 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
-import { inOwnZone } from '../api/own-zone.ts'
 import { listOptions } from '../api/queries.ts'
 import type { Schemas } from '../api/schema.d.ts'
-import { midnightIn, ownZone } from '../lib/zones.ts'
 import type { Found } from './search.ts'
 
 export type Monitor = Schemas['Monitor']
@@ -27,27 +25,6 @@ export const monitorOptions = (id: string) =>
     queryFn: ({ signal }) => answer(api.GET('/v1/monitors/{id}', { params: { path: { id } }, signal })),
   })
 
-/** The default number of days of a trend. */
-export const shownDays = 30
-
-/** Returns the query for a trend of the last `days` days, which start at midnight in the viewer's time zone. */
-export const trendOptions = (id: string, { days, version }: { days: number; version?: number | undefined }) => {
-  const since = new Date(midnightIn(ownZone(), 1 - days)).toISOString()
-  return queryOptions({
-    queryKey: ['monitors', id, 'trend', since, version ?? null],
-    queryFn: ({ signal }) =>
-      inOwnZone((timezone) =>
-        answer(
-          api.GET('/v1/monitors/{id}/trend', {
-            params: { path: { id }, query: { since, timezone, ...(version !== undefined && { version }) } },
-            signal,
-          }),
-        ),
-      ),
-    staleTime: 60_000,
-  })
-}
-
 export const versionsOptions = (id: string) =>
   listOptions<Schemas['MonitorVersion']>(['monitors', id, 'versions'], (cursor, signal) =>
     answer(
@@ -58,7 +35,9 @@ export const versionsOptions = (id: string) =>
     ),
   )
 
-type EvaluationRequest = { since: string; until: string; dryRun: boolean; filter?: Schemas['Filter'] }
+type EvaluationRequest =
+  | { since: string; until: string; dryRun: boolean; filter?: Schemas['Filter'] }
+  | { conversationIds: string[]; dryRun: boolean }
 
 /** Evaluates stored conversations. With `dryRun`, the API returns an estimate instead of a run. */
 export const requestEvaluation = (id: string, body: EvaluationRequest) =>
@@ -92,6 +71,15 @@ export const runsOptions = (id: string) =>
       api.GET('/v1/monitors/{id}/evaluations', { params: { path: { id }, query: { limit: 20, ...cursor } }, signal }),
     ),
   )
+
+/** Requests the monitors that Earshot evaluates itself, at most 200. */
+export const evaluatedMonitorsOptions = queryOptions({
+  queryKey: ['monitors', 'enabled', 'evaluated'],
+  queryFn: async ({ signal }) => {
+    const { data } = await answer(api.GET('/v1/monitors', { params: { query: { limit: 200 } }, signal }))
+    return data.filter(({ kind }) => kind !== 'external')
+  },
+})
 
 /** Returns the query for findings that spikes of this monitor created. */
 export const spikesOptions = (id: string) =>

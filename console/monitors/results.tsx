@@ -1,10 +1,12 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useNames } from '../api/names.ts'
 import { useList } from '../api/queries.ts'
+import type { Schemas } from '../api/schema.d.ts'
 import { formatMoney, formatNumber } from '../lib/format.ts'
 import { OutcomeBadge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { Choice } from '../ui/controls.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { Empty, FaultNote, Loading } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { type Monitor, reviewResultsOptions, useNewest } from './queries.ts'
@@ -18,21 +20,33 @@ const words: Record<Found, string> = {
   failed: 'Failed',
 }
 
-type Evidence = { turn: number; quote: string }[]
+type Result = Schemas['MonitorResult']
 
-/** Shows a result's evidence. Each quote links to its turn. */
-const Quotes = ({ conversationId, evidence }: { conversationId: string; evidence: Evidence }) =>
-  evidence.length > 0 && (
-    <ul className={styles.quotes}>
-      {evidence.map(({ turn, quote }) => (
-        <li key={`${turn} ${quote}`}>
-          <Link to="/conversations/$id" params={{ id: conversationId }} search={{ turn }}>
-            “{quote}”
-          </Link>
-        </li>
-      ))}
-    </ul>
+/** Links a quote to its turn. */
+const Quote = ({ id, turn, quote }: { id: string; turn: number; quote: string }) => (
+  <Link to="/conversations/$id" params={{ id }} search={{ turn }}>
+    “{quote}”
+  </Link>
+)
+
+/** Shows a result's evidence. That of fields is shown with their values. */
+const Quotes = ({ result: { conversationId, evidence, fields } }: { result: Result }) => {
+  const own = evidence.filter(({ field }) => field === undefined || !fields || !(field in fields))
+  return (
+    own.length > 0 && (
+      <ul className={styles.quotes}>
+        {own.map(({ turn, quote }) => (
+          <li key={`${turn} ${quote}`}>
+            <Quote id={conversationId} turn={turn} quote={quote} />
+          </li>
+        ))}
+      </ul>
+    )
   )
+}
+
+const ScorecardBreakdown = lazy(async () => (await import('./scorecards/breakdown.tsx')).ScorecardBreakdown)
+const OutputValues = lazy(async () => (await import('./output-values.tsx')).OutputValues)
 
 /** Shows a conversation's start and agent, if known. */
 const Conversation = ({ id, of }: { id: string; of: ReturnType<ReturnType<typeof useNewest>> }) => {
@@ -91,8 +105,24 @@ export const Results = ({ monitor: { id, kind } }: { monitor: Monitor }) => {
               <span className={styles.soft}>version {row.monitorVersion}</span>
               {row.cost !== null && <span className={styles.soft}>{formatMoney(row.cost)}</span>}
             </div>
+            {row.breakdown && (
+              <ScorecardBreakdown
+                breakdown={row.breakdown}
+                quote={({ turn, quote }) => <Quote id={row.conversationId} turn={turn} quote={quote} />}
+              />
+            )}
+            {(row.categories || row.fields) && (
+              <OutputValues
+                {...row}
+                quote={({ turn, quote }) => (
+                  <span className={styles.quotes}>
+                    <Quote id={row.conversationId} turn={turn} quote={quote} />
+                  </span>
+                )}
+              />
+            )}
             {row.reasoning && <p>{row.reasoning}</p>}
-            <Quotes conversationId={row.conversationId} evidence={row.evidence} />
+            <Quotes result={row} />
           </li>
         ))}
       </ol>

@@ -1,23 +1,27 @@
 // The query parameters of these pages.
 
 import type { Schemas } from '../api/schema.d.ts'
+import type { RangeSearch } from '../filters/range-search.ts'
+import { readText } from '../lib/search.ts'
 
-export const periods = [7, 30, 90] as const
-const parts = ['found', 'agreement', 'versions', 'runs'] as const
+const parts = ['found', 'agreement', 'alignment', 'versions', 'runs'] as const
 export const foundKinds = ['affected', 'not_affected', 'unscored', 'failed'] as const
 
 export type Part = (typeof parts)[number]
 export type Found = (typeof foundKinds)[number]
 export type Kind = Schemas['Monitor']['kind']
 
-export const kindNames: Record<Kind, string> = { rule: 'Rule', judge: 'LLM judge', external: 'External' }
+export const kindNames: Record<Kind, string> = {
+  rule: 'Rule',
+  judge: 'LLM judge',
+  external: 'External',
+  scorecard: 'Scorecard',
+}
 
-export type MonitorSearch = {
+export type MonitorSearch = Pick<RangeSearch, 'time'> & {
   /** If set, only the results of this version are shown. */
   version?: number
   tab?: Part
-  /** The number of days shown. */
-  days?: (typeof periods)[number]
   /** Which results are listed. */
   result?: Found
   /** The versions to compare. */
@@ -34,13 +38,32 @@ const readVersion = <const Name extends string>(name: Name, value: unknown) =>
 export const readMonitorSearch = (search: Record<string, unknown>): MonitorSearch => ({
   ...readVersion('version', search.version),
   ...readOne('tab', search.tab, parts),
-  ...readOne('days', search.days, periods),
+  ...readText('time', search.time),
   ...readOne('result', search.result, foundKinds),
   ...readVersion('from', search.from),
   ...readVersion('to', search.to),
 })
 
-export type NewMonitorSearch = { kind?: Kind }
+export type NewMonitorSearch = {
+  kind?: Kind
+  /** The key of the template whose definition the form starts with. */
+  template?: string
+}
 
-export const readNewMonitorSearch = ({ kind }: Record<string, unknown>): NewMonitorSearch =>
-  readOne('kind', kind, ['rule', 'judge', 'external'] as const)
+export const readNewMonitorSearch = ({ kind, template }: Record<string, unknown>): NewMonitorSearch => ({
+  ...readOne('kind', kind, ['rule', 'judge', 'external', 'scorecard'] as const),
+  ...readText('template', template),
+})
+
+export type TemplatesSearch = {
+  q?: string
+  type?: 'rule' | 'judge'
+  /** Leaves out templates that only know English words. */
+  words?: 'any'
+}
+
+export const readTemplatesSearch = ({ q, type, words }: Record<string, unknown>): TemplatesSearch => ({
+  ...readText('q', q),
+  ...readOne('type', type, ['rule', 'judge'] as const),
+  ...readOne('words', words, ['any'] as const),
+})

@@ -8,14 +8,14 @@ import { type Monitor, requestEvaluation } from './queries.ts'
 type Estimate = Schemas['EvaluationEstimate']
 
 const days = 30
-/** Rules evaluate this many in a few seconds. */
+/** Rules and scorecards evaluate this many in a few seconds. */
 const mostForRule = 10_000
 const mostForJudge = 100
 const mostDollars = 0.5
 
 export const isSmall = (kind: Monitor['kind'], { conversations, answered, cost, budgetLeft }: Estimate): boolean => {
   if (conversations === 0) return false
-  if (kind === 'rule') return conversations <= mostForRule
+  if (kind === 'rule' || kind === 'scorecard') return conversations <= mostForRule
   if (cost === null) return false
   return conversations - answered <= mostForJudge && cost <= Math.min(mostDollars, budgetLeft ?? mostDollars)
 }

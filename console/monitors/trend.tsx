@@ -4,24 +4,19 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useList } from '../api/queries.ts'
+import { RangePicker } from '../filters/range-picker.tsx'
+import { lastDays, sharedRange, useRange } from '../filters/use-range.ts'
+import { withTime } from '../filters/with-time.ts'
 import { formatCount, formatMoney, formatNumber, plural } from '../lib/format.ts'
 import { BandLine } from '../ui/charts/band-line.tsx'
 import { DayBars } from '../ui/charts/day-bars.tsx'
-import { Choice, Select } from '../ui/controls.tsx'
+import { Select } from '../ui/controls.tsx'
 import { Estimate } from '../ui/estimate.tsx'
 import { Await } from '../ui/states.tsx'
 import { allOf, conversationsOf, costOf, filterOf, rateOf, totalsOf } from './figures.ts'
 import styles from './monitor.module.css'
-import {
-  agreementOptions,
-  type Monitor,
-  shownDays,
-  spikesOptions,
-  type Trend,
-  trendOptions,
-  versionsOptions,
-} from './queries.ts'
-import { type MonitorSearch, periods } from './search.ts'
+import { agreementOptions, type Monitor, spikesOptions, type Trend, versionsOptions } from './queries.ts'
+import { shownDays, trendOptions } from './trend-options.ts'
 
 const Figure = ({ name, children, note }: { name: string; children: ReactNode; note?: ReactNode }) => (
   <div className={styles.figure}>
@@ -34,15 +29,15 @@ const Figure = ({ name, children, note }: { name: string; children: ReactNode; n
 const Missing = ({
   id,
   totals,
-  since,
+  within,
 }: {
   id: string
   totals: ReturnType<typeof totalsOf>
-  since?: string | undefined
+  within: { since?: string | undefined; until?: string | undefined }
 }) => (
   <>
     {totals.unscored > 0 && (
-      <Link {...conversationsOf(id, 'unscored', { since })}>{plural(totals.unscored, 'unscored', 'unscored')}</Link>
+      <Link {...conversationsOf(id, 'unscored', within)}>{plural(totals.unscored, 'unscored', 'unscored')}</Link>
     )}
     {totals.unscored > 0 && totals.failed > 0 && ', '}
     {totals.failed > 0 && (
@@ -97,14 +92,14 @@ const Cost = ({ days }: { days: Trend['data'] }) => {
 
 const Figures = ({ monitor: { id, kind }, trend: { data, corrected } }: { monitor: Monitor; trend: Trend }) => {
   const totals = totalsOf(data)
-  const since = data[0]?.start
+  const within = { since: data[0]?.start, until: data.at(-1)?.end }
   return (
     <dl className={styles.figures}>
       <Figure
         name="Affected"
         note={
           totals.affected > 0 ? (
-            <Link {...conversationsOf(id, 'affected', { since })}>{plural(totals.affected, 'conversation')}</Link>
+            <Link {...conversationsOf(id, 'affected', within)}>{plural(totals.affected, 'conversation')}</Link>
           ) : (
             'of scored conversations'
           )
@@ -122,7 +117,9 @@ const Figures = ({ monitor: { id, kind }, trend: { data, corrected } }: { monito
       )}
       <Figure
         name="Scored"
-        note={totals.unscored + totals.failed > 0 ? <Missing id={id} totals={totals} since={since} /> : 'None missing'}
+        note={
+          totals.unscored + totals.failed > 0 ? <Missing id={id} totals={totals} within={within} /> : 'None missing'
+        }
       >
         {formatCount(totals.affected + totals.notAffected)} of {formatCount(allOf(totals))}
       </Figure>
@@ -132,13 +129,14 @@ const Figures = ({ monitor: { id, kind }, trend: { data, corrected } }: { monito
   )
 }
 
-const Charts = ({ monitor: { id }, trend: { data } }: { monitor: Monitor; trend: Trend }) => {
+const Charts = ({ monitor: { id }, trend: { data, interval } }: { monitor: Monitor; trend: Trend }) => {
   const spikes = useQuery(spikesOptions(id))
   const versions = useList(versionsOptions(id))
   return (
     <div className={styles.charts}>
       <BandLine
-        title="Affected rate by day, with 95% confidence interval"
+        title={`Affected rate by ${interval}, with 95% confidence interval`}
+        point={interval}
         valueName="Affected"
         height={220}
         points={data.map(({ start, end, affectedRate, low, high, affected, notAffected }) => ({
@@ -165,7 +163,8 @@ const Charts = ({ monitor: { id }, trend: { data } }: { monitor: Monitor; trend:
         }
       />
       <DayBars
-        title="Results by day"
+        title={`Results by ${interval}`}
+        point={interval}
         height={140}
         days={data.map(({ start, end, affected, notAffected, unscored, failed }) => ({
           start,
@@ -179,25 +178,29 @@ const Charts = ({ monitor: { id }, trend: { data } }: { monitor: Monitor; trend:
 }
 
 export const TrendSection = ({ monitor }: { monitor: Monitor }) => {
-  const { days = shownDays, version } = useSearch({ from: '/app/monitors/$id' })
+  const search = useSearch({ from: '/app/monitors/$id' })
+  const { version } = search
   const navigate = useNavigate({ from: '/monitors/$id' })
-  const query = useQuery({ ...trendOptions(monitor.id, { days, version }), placeholderData: (before) => before })
+  const range = useRange({
+    page: sharedRange,
+    search,
+    defaults: { time: lastDays(shownDays) },
+    navigate: ({ time }) =>
+      void navigate({
+        search: (before) => withTime(before, time),
+        replace: true,
+        resetScroll: false,
+      }),
+  })
+  const query = useQuery({
+    ...trendOptions(monitor.id, { time: range.time, version }),
+    placeholderData: (before) => before,
+  })
   const { rows: versions = [] } = useList(versionsOptions(monitor.id))
-  const set = (part: MonitorSearch) =>
-    void navigate({ search: (search) => ({ ...search, ...part }), replace: true, resetScroll: false })
   return (
     <section aria-label="Trend">
       <div className={styles.controls}>
-        <Choice
-          label="Period"
-          hideLabel
-          value={String(days)}
-          options={periods.map((period) => ({ value: String(period), label: `${period} days` }))}
-          onChange={(next) => {
-            const period = periods.find((one) => String(one) === next)
-            if (period) set({ days: period })
-          }}
-        />
+        <RangePicker time={range.time} timezone={range.timezone} onChange={range.choose} />
         {versions.length > 1 && (
           <div className={styles.version}>
             <Select
@@ -226,7 +229,7 @@ export const TrendSection = ({ monitor }: { monitor: Monitor }) => {
               <Figures monitor={monitor} trend={trend} />
               {allOf(totalsOf(trend.data)) === 0 ? (
                 <p className={styles.soft}>
-                  {version === undefined ? 'No results' : `No results from version ${version}`} in the last {days} days.
+                  {version === undefined ? 'No results' : `No results from version ${version}`} in this period.
                 </p>
               ) : (
                 <Charts monitor={monitor} trend={trend} />

@@ -5,6 +5,7 @@ import { Badge, OutcomeBadge, outcomeOf } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { Code } from '../ui/copy.tsx'
 import { useKeys } from '../ui/keys.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { Section } from '../ui/page.tsx'
 import { Empty, FaultNote, Loading } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
@@ -12,6 +13,8 @@ import styles from './editor.module.css'
 import { type Monitor, useNewest } from './queries.ts'
 import type { Kind } from './search.ts'
 import { maxShown, type Trial, type Tried, type useTrial } from './use-trial.ts'
+
+const OutputValues = lazy(async () => (await import('./output-values.tsx')).OutputValues)
 
 const wordOf = (outcome: { status: string; result: string | null }) => outcomeOf(outcome).word.toLowerCase()
 
@@ -21,6 +24,7 @@ const Outcome = ({ tried: { asked, status, result } }: { tried: Tried }) =>
 const TriedRow = ({ tried, of }: { tried: Tried; of: ReturnType<ReturnType<typeof useNewest>> }) => {
   const { nameOf } = useNames('agents')
   const { conversationId, score, reasoning, evidence, stored, judgment, flips } = tried
+  const others = evidence.filter(({ field }) => field === undefined)
   return (
     <li className={flips ? `${styles.tried} ${styles.flips}` : styles.tried}>
       <div className={styles.line}>
@@ -39,8 +43,16 @@ const TriedRow = ({ tried, of }: { tried: Tried; of: ReturnType<ReturnType<typeo
         {flips && stored && <span>was {wordOf(stored)}</span>}
         {judgment && <span className={styles.soft}>reviewer: {wordOf({ status: 'scored', result: judgment })}</span>}
       </div>
+      {(tried.categories || tried.fields) && (
+        <OutputValues
+          {...tried}
+          monitorId={undefined}
+          evidence={evidence}
+          quote={({ quote }) => <span className={styles.soft}>“{quote}”</span>}
+        />
+      )}
       {reasoning && <p className={styles.soft}>{reasoning}</p>}
-      {evidence.length > 0 && <p className={styles.soft}>{evidence.map(({ quote }) => `“${quote}”`).join(' · ')}</p>}
+      {others.length > 0 && <p className={styles.soft}>{others.map(({ quote }) => `“${quote}”`).join(' · ')}</p>}
     </li>
   )
 }

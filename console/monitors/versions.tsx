@@ -7,7 +7,7 @@ import { Difference } from '../ui/difference.tsx'
 import { FaultNote, Loading } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
-import { textOf } from './draft.ts'
+import { textOf } from './definition-text.ts'
 import { type Monitor, versionsOptions } from './queries.ts'
 import styles from './versions.module.css'
 
@@ -69,6 +69,7 @@ export const VersionsPart = ({ monitor }: { monitor: Monitor }) => {
   const columns: Column<Version>[] = [
     { key: 'number', label: 'Version', width: '96px', cell: ({ number }) => number },
     { key: 'since', label: 'Current since', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { key: 'note', label: 'Note', from: 720, cell: ({ note }) => note },
     {
       key: 'compare',
       label: '',

@@ -1,11 +1,9 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
-import { Link, type LinkProps } from '@tanstack/react-router'
+import type { LinkProps } from '@tanstack/react-router'
 import { useList } from '../api/queries.ts'
-import { useMay } from '../api/session.ts'
+import { useMay, useMe } from '../api/session.ts'
 import { plural } from '../lib/format.ts'
 import { endpointsOptions, healthOptions, integrationsOptions } from '../settings/queries.ts'
-import { Badge } from '../ui/badge.tsx'
-import styles from './overview.module.css'
 import { failedDeliveriesOptions, failedExportsOptions } from './queries.ts'
 
 const weekMs = 7 * 86_400_000
@@ -18,8 +16,9 @@ type Failure = { id: string; words: string; link?: LinkProps }
 type Failures = { isPending: boolean; rows: Failure[] }
 
 const useFailedExports = (): Failures => {
-  const { data, isPending } = useQuery(failedExportsOptions)
-  const failed = data?.data.filter((row) => isOfThisWeek(row) && row.errorCode !== 'cancelled') ?? []
+  const { entitlements } = useMe()
+  const { data, isPending } = useQuery(failedExportsOptions(entitlements.monitors))
+  const failed = data?.filter((row) => isOfThisWeek(row) && row.errorCode !== 'cancelled') ?? []
   if (failed.length === 0) return { isPending, rows: [] }
   const words = `${plural(failed.length, 'export')} failed`
   return { isPending, rows: [{ id: 'exports', words, link: { to: '/exports' } }] }
@@ -94,14 +93,3 @@ export const useFailures = (): Failures => {
   ]
   return { isPending: failures.some(({ isPending }) => isPending), rows: failures.flatMap(({ rows }) => rows) }
 }
-
-export const Failures = ({ failures }: { failures: Failure[] }) => (
-  <ul className={`${styles.list} ${styles.failures}`} aria-label="Failed in the last seven days">
-    {failures.map(({ id, words, link }) => (
-      <li key={id}>
-        <Badge tone="failed">Failed</Badge>
-        <span className={styles.grow}>{link ? <Link {...link}>{words}</Link> : words}</span>
-      </li>
-    ))}
-  </ul>
-)

@@ -1,23 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
-import { inOwnZone } from '../api/own-zone.ts'
-import { instantIn, midnightIn, ownZone } from '../lib/zones.ts'
-
-const shownDays = 15
-
-/** Returns the query for the conversations of the last days until today, by day in the viewer's time zone. */
-export const volumeOptions = () => {
-  const bodyIn = (timezone: string) => {
-    const midnight = (days: number) => instantIn(midnightIn(timezone, days), timezone) ?? ''
-    return { filter: { since: midnight(1 - shownDays), until: midnight(1) }, interval: 'day' as const, timezone }
-  }
-  const { filter, interval, timezone } = bodyIn(ownZone())
-  return queryOptions({
-    queryKey: ['conversations', 'count', filter, interval, timezone],
-    queryFn: ({ signal }) =>
-      inOwnZone((zone) => answer(api.POST('/v1/conversations/count', { body: bodyIn(zone), signal }))),
-  })
-}
 
 /** The maximum number of monitors on the overview. */
 const maxMonitors = 24
@@ -26,6 +8,12 @@ export const enabledMonitorsOptions = queryOptions({
   queryKey: ['monitors', 'enabled'],
   queryFn: ({ signal }) =>
     answer(api.GET('/v1/monitors', { params: { query: { enabled: true, limit: maxMonitors } }, signal })),
+})
+
+export const firingOptions = queryOptions({
+  queryKey: ['alert-incidents', 'firing'],
+  queryFn: ({ signal }) =>
+    answer(api.GET('/v1/alert-incidents', { params: { query: { status: 'firing', limit: 20 } }, signal })),
 })
 
 export const openStatuses = 'open,acknowledged'
@@ -42,11 +30,17 @@ export const runningOptions = queryOptions({
     answer(api.GET('/v1/experiments', { params: { query: { status: 'running', limit: 10 } }, signal })),
 })
 
-export const failedExportsOptions = queryOptions({
-  queryKey: ['exports', 'failed'],
-  queryFn: ({ signal }) =>
-    answer(api.GET('/v1/monitor-exports', { params: { query: { status: 'failed', limit: 50 } }, signal })),
-})
+/** Exports of monitor results need the entitlement. */
+export const failedExportsOptions = (hasMonitors: boolean) =>
+  queryOptions({
+    queryKey: ['exports', 'failed', hasMonitors],
+    queryFn: async ({ signal }) => {
+      const params = { query: { status: 'failed', limit: 50 } } as const
+      const lists = answer(api.GET('/v1/conversation-exports', { params, signal }))
+      const results = hasMonitors ? await answer(api.GET('/v1/monitor-exports', { params, signal })) : { data: [] }
+      return [...(await lists).data, ...results.data]
+    },
+  })
 
 export const failedDeliveriesOptions = (id: string) =>
   queryOptions({
@@ -59,3 +53,10 @@ export const failedDeliveriesOptions = (id: string) =>
         }),
       ),
   })
+
+/** The newest conversations, for the first day. */
+export const newestOptions = queryOptions({
+  queryKey: ['conversations', 'newest', 'overview'],
+  queryFn: ({ signal }) =>
+    answer(api.POST('/v1/conversations/search', { body: { filter: {}, limit: 5, include: ['results'] }, signal })),
+})

@@ -1,9 +1,12 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMay } from '../api/session.ts'
-import { formatPercent, plural } from '../lib/format.ts'
-import { conversationsOf, rateOf } from '../monitors/figures.ts'
-import { type Monitor, type Trend, trendOptions } from '../monitors/queries.ts'
+import type { Group } from '../boards/queries.ts'
+import type { Filter } from '../filters/filter.ts'
+import type { TimeRange } from '../filters/range.ts'
+import type { Comparison } from '../filters/range-search.ts'
+import { plural, signedPoints } from '../lib/format.ts'
+import type { Monitor } from '../monitors/queries.ts'
 import { Badge } from '../ui/badge.tsx'
 import { ButtonLink } from '../ui/button.tsx'
 import { Sparkline } from '../ui/charts/sparkline.tsx'
@@ -11,18 +14,47 @@ import { Estimate } from '../ui/estimate.tsx'
 import { Section } from '../ui/page.tsx'
 import { Empty, FaultNote } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
+import { byAttention, type Change, changeWords, marksOf, zOf } from './changes.ts'
+import { rateOptions } from './figures.ts'
 import styles from './overview.module.css'
 import { enabledMonitorsOptions, openFindingsOptions } from './queries.ts'
-import { bySurprise, type Surprise, surpriseOf, wordOf } from './surprise.ts'
 
-const days = 30
 const maxShown = 8
 
-type Rate = { monitor: Monitor; trend: Trend; surprise: Surprise; spike: { id: string; title: string } | undefined }
+type Shown = { time: TimeRange; compare: Comparison }
 
-const isUnusual = ({ spike, surprise }: Rate) => spike !== undefined || wordOf(surprise) !== null
+type Rate = Change & {
+  monitor: Monitor
+  now: Group
+  isSpike: boolean
+  spike: { id: string; title: string } | undefined
+  filter: Filter
+}
 
-const columns: Column<Rate>[] = [
+const wordsOf = (rate: Rate) => changeWords(rate.now, rate.now.comparison, rate)
+const isUnusual = (rate: Rate) => rate.isSpike || wordsOf(rate) !== null
+
+const estimateOf = ({ n, value, interval95 }: Pick<Group, 'n' | 'value' | 'interval95'>) => (
+  <Estimate rate={value} low={interval95?.low} high={interval95?.high} n={n} />
+)
+
+const Difference = ({ now: { comparison } }: Rate) => {
+  if (!comparison || comparison.difference === null) return <span className={styles.soft}>–</span>
+  const { difference, differenceInterval95: ends } = comparison
+  return (
+    <span className={styles.change}>
+      {signedPoints(difference)}
+      {ends && (
+        <span className={styles.soft}>
+          {' '}
+          ({signedPoints(ends.low)} to {signedPoints(ends.high)})
+        </span>
+      )}
+    </span>
+  )
+}
+
+const columnsOf = (isCompared: boolean): Column<Rate>[] => [
   {
     key: 'name',
     label: 'Monitor',
@@ -34,23 +66,30 @@ const columns: Column<Rate>[] = [
   },
   {
     key: 'course',
-    label: `Last ${days} days`,
-    from: 480 as const,
-    cell: ({ monitor, trend: { data } }) => (
+    label: 'Course',
+    from: 480,
+    cell: ({ monitor, now: { series = [] } }) => (
       <Sparkline
-        label={`Affected rate of ${monitor.name} by day, last ${days} days`}
-        points={data.map(({ affectedRate, low, high }) => ({ value: affectedRate, low, high }))}
+        label={`Affected rate of ${monitor.name} over time`}
+        points={series.map(({ value, interval95 }) => ({
+          value,
+          low: interval95?.low ?? null,
+          high: interval95?.high ?? null,
+        }))}
       />
     ),
   },
   {
-    key: 'yesterday',
-    label: 'Affected yesterday',
-    cell: ({ monitor: { id }, trend, surprise: { yesterday } }) => {
-      const day = trend.data.at(-2)
-      const estimate = <Estimate {...rateOf(yesterday)} />
-      return yesterday.affected > 0 && day ? (
-        <Link className={styles.rate} {...conversationsOf(id, 'affected', { since: day.start, until: day.end })}>
+    key: 'now',
+    label: 'Affected',
+    cell: ({ monitor: { id }, now, filter }) => {
+      const estimate = estimateOf(now)
+      return now.value ? (
+        <Link
+          className={styles.rate}
+          to="/conversations"
+          search={{ filter: { ...filter, monitors: [{ id, result: 'affected' }] } }}
+        >
           {estimate}
         </Link>
       ) : (
@@ -58,68 +97,82 @@ const columns: Column<Rate>[] = [
       )
     },
   },
-  {
-    key: 'usual',
-    label: `Previous ${days - 2} days`,
-    from: 720 as const,
-    cell: ({ surprise: { usual } }) => <Estimate {...rateOf(usual)} />,
-  },
+  ...(isCompared
+    ? [
+        {
+          key: 'before',
+          label: 'Earlier period',
+          from: 960 as const,
+          cell: ({ now: { comparison } }: Rate) => (comparison ? estimateOf(comparison) : null),
+        },
+        {
+          key: 'change',
+          label: 'Change in points (95% interval)',
+          from: 720 as const,
+          cell: (rate: Rate) => <Difference {...rate} />,
+        },
+      ]
+    : []),
   {
     key: 'word',
     label: '',
-    cell: ({ surprise, spike }) =>
-      spike ? (
-        <Link to="/findings/$id" params={{ id: spike.id }} title={spike.title}>
+    cell: (rate) =>
+      rate.spike ? (
+        <Link to="/findings/$id" params={{ id: rate.spike.id }} title={rate.spike.title}>
           <Badge tone="affected">Spike</Badge>
         </Link>
       ) : (
-        wordOf(surprise)
+        wordsOf(rate)
       ),
   },
 ]
 
-/** Returns all trends. The order of the monitors depends on them, so the list waits for all. */
-const useTrends = (monitors: Monitor[]) =>
+/** Returns all rates. The order of the monitors depends on them, so the list waits for all. */
+const useAnswers = (monitors: Monitor[], shown: Shown) =>
   useQueries({
-    queries: monitors.map(({ id }) => trendOptions(id, { days })),
-    combine: (trends) => {
-      const isPending = trends.some((trend) => trend.isPending)
+    queries: monitors.map(({ id }) => ({ ...rateOptions(id, shown), placeholderData: <T,>(before: T) => before })),
+    combine: (answers) => {
+      const isPending = answers.some((each) => each.isPending)
       return {
         isPending,
-        data: isPending ? [] : trends.map(({ data }) => data),
-        error: trends.find(({ error }) => error)?.error,
+        data: isPending ? [] : answers.map(({ data }) => data?.groups[0]),
+        error: answers.find(({ error }) => error)?.error,
       }
     },
   })
 
-export const useRates = () => {
+export const useRates = (shown: Shown) => {
   const monitors = useQuery(enabledMonitorsOptions)
   const findings = useQuery(openFindingsOptions)
   const list = monitors.data?.data ?? []
-  const trends = useTrends(list)
+  const answers = useAnswers(list, shown)
+  const scores = answers.data.map((now) => now && zOf(now, now.comparison))
+  const marks = marksOf(scores)
   const spikeOf = (id: string) =>
     findings.data?.data.find(({ findingType, source }) => findingType === 1 && source.id === id)
   const rates = list.flatMap((monitor, at): Rate[] => {
-    const trend = trends.data[at]
-    return trend ? [{ monitor, trend, surprise: surpriseOf(trend), spike: spikeOf(monitor.id) }] : []
+    const now = answers.data[at]
+    if (!now) return []
+    const spike = spikeOf(monitor.id)
+    const change = { z: scores[at], isMarked: marks[at] === true }
+    return [{ monitor, now, spike, isSpike: spike !== undefined, filter: shown.time, ...change }]
   })
   return {
-    isPending: monitors.isPending || trends.isPending,
-    error: monitors.error ?? trends.error,
+    isPending: monitors.isPending || answers.isPending,
+    error: monitors.error ?? answers.error,
     isEmpty: monitors.data?.data.length === 0,
     hasMore: typeof monitors.data?.nextCursor === 'string',
-    rates: rates.toSorted(
-      (a, b) => Number(b.spike !== undefined) - Number(a.spike !== undefined) || bySurprise(a.surprise, b.surprise),
-    ),
+    rates: rates.toSorted(byAttention),
   }
 }
 
-const contextOf = (rates: Rate[]): string =>
-  rates.some(isUnusual)
-    ? 'Most unusual first. Only spikes are statistically tested.'
-    : `No unusual changes from the previous ${days - 2} days.`
+const contextOf = (rates: Rate[]): string => {
+  if (rates.some(isUnusual)) return 'Most unusual first. Changes are marked if they are more than chance.'
+  const isCompared = rates.some(({ now }) => (now.comparison?.n ?? 0) > 0)
+  return isCompared ? 'No unusual changes from the earlier period.' : 'Nothing earlier to compare with.'
+}
 
-/** Shows yesterday's results of each monitor, most unusual first. */
+/** Shows the results of each monitor, most unusual first. */
 export const Rates = ({
   rates: { rates, isPending, isEmpty, error, hasMore },
 }: {
@@ -143,7 +196,7 @@ export const Rates = ({
         <>
           <Table
             label="Monitors, most unusual first"
-            columns={columns}
+            columns={columnsOf(rates.some(({ now }) => now.comparison))}
             rows={shown}
             idOf={({ monitor }) => monitor.id}
           />
@@ -152,7 +205,7 @@ export const Rates = ({
               <Link to="/monitors">
                 {rest.some(isUnusual) || hasMore
                   ? 'All monitors'
-                  : `${plural(rest.length, 'more monitor')} with no unusual changes (up to ${formatPercent(Math.max(...rest.map(({ surprise }) => rateOf(surprise.yesterday).rate ?? 0)))} yesterday)`}
+                  : `${plural(rest.length, 'more monitor')} with no unusual changes`}
               </Link>
             </p>
           )}

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { experimentOptions, type Summary } from '../experiments/queries.ts'
+import { experimentOptions, outcomeName, type Summary } from '../experiments/queries.ts'
 import { Section } from '../ui/page.tsx'
 import { FaultNote } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
@@ -13,7 +13,7 @@ const State = ({ id }: { id: string }) => {
   const primary = data?.outcomes.find((outcome) => outcome.primary)
   return primary ? (
     <p className={styles.soft}>
-      {primary.name}: {primary.verdict.text}
+      {outcomeName(primary)}: {primary.verdict.text}
     </p>
   ) : null
 }

@@ -1,43 +1,49 @@
 import { Link } from '@tanstack/react-router'
 import { memo } from 'react'
-import { formatCount, plural } from '../lib/format.ts'
-import { DayBars } from '../ui/charts/day-bars.tsx'
+import type { Analytics, Group } from '../boards/queries.ts'
+import type { Filter } from '../filters/filter.ts'
+import { formatCount, formatPercent, plural } from '../lib/format.ts'
+import { ValueBars } from '../ui/charts/value-bars.tsx'
 import styles from './overview.module.css'
 
-/** Compares yesterday with the previous days. */
-const Words = ({ counts, yesterday }: { counts: number[]; yesterday: { since: string; until: string } }) => {
-  const count = counts.at(-2) ?? 0
-  const before = counts.slice(0, -2).toSorted((a, b) => a - b)
-  const usual = before[Math.floor(before.length / 2)] ?? 0
+/** Compares the period with the earlier one. */
+const Words = ({ group: { n, comparison }, filter, range }: { group: Group; filter: Filter; range: string }) => {
+  const before = comparison?.n
   return (
     <p className={styles.words}>
-      <Link to="/conversations" search={{ filter: yesterday }}>
-        {plural(count, 'conversation')}
-      </Link>{' '}
-      yesterday. Previous {before.length} days: median {formatCount(usual)}, range {formatCount(before[0] ?? 0)}–
-      {formatCount(before.at(-1) ?? 0)}.
+      <Link to="/conversations" search={{ filter }}>
+        {plural(n, 'conversation')}
+      </Link>
+      {`: ${range}. `}
+      {before !== undefined &&
+        (before === 0
+          ? 'None in the earlier period.'
+          : `${n >= before ? '+' : '−'}${formatPercent(Math.abs(n - before) / before)} from ${formatCount(before)} in the earlier period.`)}
     </p>
   )
 }
 
-type Day = { start: string; end: string; count: number }
+type VolumeProps = { answer: Analytics; interval: string; filter: Filter; range: string }
 
 /** This is memoized, because every response that the overview waits for renders it again. */
-export const Volume = memo(({ days }: { days: Day[] }) => {
-  const yesterday = days.at(-2)
+export const Volume = memo(({ answer: { groups }, interval, filter, range }: VolumeProps) => {
+  const [group] = groups
+  if (!group) return null
   return (
     <section aria-label="Volume">
-      {yesterday && (
-        <Words counts={days.map(({ count }) => count)} yesterday={{ since: yesterday.start, until: yesterday.end }} />
-      )}
-      <DayBars
-        title="Conversations by day"
-        of={['plain']}
+      <Words group={group} filter={filter} range={range} />
+      <ValueBars
+        title={`Conversations by ${interval}`}
+        valueName="Conversations"
+        format={formatCount}
+        formatTick={(value) => (value % 1 === 0 ? formatCount(value) : '')}
+        tone="plain"
         height={150}
-        days={days.map(({ start, end, count }) => ({
+        point={interval}
+        points={(group.series ?? []).map(({ start, end, value }) => ({
           start,
           end,
-          counts: { plain: count },
+          value,
           link: { to: '/conversations', search: { filter: { since: start, until: end } } },
         }))}
       />

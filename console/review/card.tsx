@@ -56,6 +56,8 @@ const MonitorResult = ({ found, answer }: { found: Result; answer: Judged | unde
 type CardProps = {
   monitorId: string
   name: string
+  /** The scorecard and the section of an item. */
+  context: string | undefined
   answer: Answer
   /** The monitor's result. Undefined while it is hidden. */
   found: Result | undefined
@@ -71,7 +73,8 @@ type CardProps = {
 }
 
 /** Shows a monitor to judge. It is expanded if it is the current one, and otherwise a single line. */
-export const Card = ({ monitorId, name, answer, found, differs, focused, fault, noteRef, ...on }: CardProps) => {
+export const Card = (props: CardProps) => {
+  const { monitorId, name, context, answer, found, differs, focused, fault, noteRef, ...on } = props
   const monitor = useQuery(monitorOptions(monitorId))
   const { correctResult, comment } = answer
   if (!focused) {
@@ -94,6 +97,7 @@ export const Card = ({ monitorId, name, answer, found, differs, focused, fault, 
   return (
     <li className={styles.card} aria-current="step">
       <h2>{name}</h2>
+      {context && <p className={styles.context}>{context}</p>}
       {monitor.data && <Criteria monitor={monitor.data} />}
       {monitor.isPending && <Loading lines={2} />}
       {monitor.error && <FaultNote error={monitor.error} retry={() => void monitor.refetch()} />}

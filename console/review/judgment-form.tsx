@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import type { Fault } from '../api/fault.ts'
@@ -7,15 +8,27 @@ import type { Bucket } from '../buckets/queries.ts'
 import { inOrder } from '../conversations/results.tsx'
 import { Button } from '../ui/button.tsx'
 import { Key, useKeys } from '../ui/keys.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { FaultNote, Loading } from '../ui/states.tsx'
 import { agrees, answersOf, answerTo, changeOf, describeAgreement, isEmpty, requiresNote } from './answers.ts'
 import { Card } from './card.tsx'
 import { issuesOf } from './issues.ts'
+import { type Question, questionsOf } from './items.ts'
 import styles from './judgment-form.module.css'
 import { OverallRating } from './overall-rating.tsx'
-import { changeReview, isLost, type Judged, type Result, type Review, reviewResultsOptions } from './queries.ts'
+import {
+  changeReview,
+  isLost,
+  type Judged,
+  type Result,
+  type Review,
+  reviewResultsOptions,
+  reviewScorecardsOptions,
+} from './queries.ts'
 import { useResults } from './use-results.ts'
 import { useSaving } from './use-saving.ts'
+
+const ReviewTotals = lazy(async () => (await import('./scorecards.tsx')).ReviewTotals)
 
 type JudgmentFormProps = {
   bucket: Bucket
@@ -27,16 +40,26 @@ type JudgmentFormProps = {
 }
 
 /** Returns the monitors to judge, and their results unless they are hidden. */
-const useQuestions = (bucket: Bucket, { conversationId }: Review) => {
-  const { found, isHidden, ...state } = useResults(bucket, conversationId)
+const useQuestions = (bucket: Bucket, { id, conversationId }: Review) => {
+  const { found, isHidden, isReady, ...results } = useResults(bucket, conversationId)
   const [absent, setAbsent] = useState<string[]>([])
   const asked = bucket.monitorIds
-  const withResult = asked.filter((id) => found.some(({ monitorId }) => monitorId === id))
-  const open = asked.length > 0 ? withResult : inOrder(found).map(({ monitorId }) => monitorId)
+  const isAsked = asked.length > 0
+  const scorecards = useQuery({ ...reviewScorecardsOptions(id), enabled: isAsked })
+  const withResult = asked.filter((one) => found.some(({ monitorId }) => monitorId === one))
+  const questions: Question[] = isAsked
+    ? questionsOf(isHidden ? asked : withResult, scorecards.data ?? [])
+    : inOrder(found).map(({ monitorId }) => ({ monitorId }))
   return {
-    monitorIds: (isHidden ? asked : open).filter((id) => !absent.includes(id)),
-    isAsked: asked.length > 0,
-    ...state,
+    questions,
+    monitorIds: questions.map(({ monitorId }) => monitorId).filter((one) => !absent.includes(one)),
+    isAsked,
+    isReady: isReady && (!isAsked || scorecards.data !== undefined),
+    error: results.error ?? (scorecards.data ? null : scorecards.error),
+    retry: () => {
+      results.retry()
+      void scorecards.refetch()
+    },
     found,
     isHidden,
     /** In a blind review, only the server knows which monitors have a result. */
@@ -47,7 +70,10 @@ const useQuestions = (bucket: Bucket, { conversationId }: Review) => {
 /** Shows the monitors to judge as a stack of cards. One is the current one. */
 export const JudgmentForm = ({ bucket, review, onDone, onLost }: JudgmentFormProps) => {
   const { nameOf } = useNames('monitors')
-  const { monitorIds, isAsked, found, isHidden, isReady, error, retry, leaveOut } = useQuestions(bucket, review)
+  const { questions, monitorIds, isAsked, found, isHidden, isReady, error, retry, leaveOut } = useQuestions(
+    bucket,
+    review,
+  )
   const [answers, setAnswers] = useState(() => answersOf(review))
   const [at, setAt] = useState(0)
   const [faults, setFaults] = useState<Record<string, string>>({})
@@ -61,6 +87,11 @@ export const JudgmentForm = ({ bucket, review, onDone, onLost }: JudgmentFormPro
   const last = monitorIds.length
   const focus = Math.min(at, last)
   const foundOf = (id: string): Result | undefined => found.find(({ monitorId }) => monitorId === id)
+  const hasScorecards = questions.some(({ scorecardId }) => scorecardId !== undefined)
+  const contextOf = (id: string): string | undefined => {
+    const { scorecardId, section } = questions.find(({ monitorId }) => monitorId === id) ?? {}
+    return scorecardId === undefined ? undefined : `${nameOf(scorecardId)}: ${section}`
+  }
 
   const saving = useSaving(review.id, answers, monitorIds, isReady, (error, ids) => {
     if (isLost(error)) return onLost(error)
@@ -140,6 +171,8 @@ export const JudgmentForm = ({ bucket, review, onDone, onLost }: JudgmentFormPro
     await attempt(changeOf(answers, monitorIds).judgments.map(({ monitorId }) => monitorId)).catch((error: unknown) => {
       if (isLost(error)) return onLost(error)
       setFault(error)
+      // A scorecard may have been computed again since, with other items to judge.
+      void queryClient.invalidateQueries({ queryKey: reviewScorecardsOptions(review.id).queryKey })
       setBusy(false)
       saving.goOn()
     })
@@ -195,6 +228,7 @@ export const JudgmentForm = ({ bucket, review, onDone, onLost }: JudgmentFormPro
             key={id}
             monitorId={id}
             name={nameOf(id)}
+            context={contextOf(id)}
             answer={answerTo(answers, id)}
             found={foundOf(id)}
             differs={agrees(answerTo(answers, id).correctResult, foundOf(id)) === false}
@@ -218,6 +252,7 @@ export const JudgmentForm = ({ bucket, review, onDone, onLost }: JudgmentFormPro
           onLeaveNote={leaveNote}
         />
       </ol>
+      {hasScorecards && <ReviewTotals reviewId={review.id} />}
       {fault !== undefined && <FaultNote error={fault} />}
       {saving.isBehind && <p role="status">Your changes aren’t saved yet. Retrying…</p>}
       <div className={styles.ways}>

@@ -24,6 +24,20 @@ export const reviewResultsOptions = (id: string) =>
     gcTime: 0,
   })
 
+/** Requests the scorecards of a review, which reveal no results. Without the entitlement, there are none. */
+export const reviewScorecardsOptions = (id: string) =>
+  queryOptions({
+    queryKey: ['reviews', id, 'scorecards'],
+    queryFn: async ({ signal }) => {
+      try {
+        return (await answer(api.GET('/v1/reviews/{id}/scorecards', { params: { path: { id } }, signal }))).data
+      } catch (error) {
+        if (error instanceof Fault && error.status === 403) return []
+        throw error
+      }
+    },
+  })
+
 /** The requests in progress, by review ID. */
 const writing = new Map<string, Set<Promise<Review>>>()
 /** When the lease of each review ends, as far as this page knows. A lost response may have extended it. */

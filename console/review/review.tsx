@@ -119,10 +119,14 @@ const MyReviews = () => {
     {
       key: 'state',
       label: 'Status',
-      cell: ({ id, status, bucketId, adjudicates }) =>
+      cell: ({ id, status, bucketId, conversationId, adjudicates }) =>
         (status === 'in_progress' || status === 'pending') && bucketId ? (
           <Link to="/review/$bucketId" params={{ bucketId }} search={{ review: id }}>
             {sentenceCase(words[status])}, continue
+          </Link>
+        ) : status === 'pending' ? (
+          <Link to="/conversations/$id" params={{ id: conversationId }} search={{}}>
+            Assigned, review
           </Link>
         ) : (
           sentenceCase(adjudicates ? 'decided' : words[status])

@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'react'
 import { isRefusal } from '../api/fault.ts'
+import { queryClient } from '../api/queries.ts'
 import { type Answers, changeOf } from './answers.ts'
-import { changeReview } from './queries.ts'
+import { changeReview, reviewScorecardsOptions } from './queries.ts'
 
 const rest = 500
 const patience = 5_000
@@ -41,7 +42,10 @@ export const useSaving = (
       sent.current = text
       const body = JSON.parse(text) as ReturnType<typeof changeOf>
       sending.current = changeReview(id, body).then(
-        () => setFailures(0),
+        () => {
+          setFailures(0)
+          void queryClient.invalidateQueries({ queryKey: reviewScorecardsOptions(id).queryKey })
+        },
         (error: unknown) => {
           if (isLasting(error)) {
             latest.current?.(

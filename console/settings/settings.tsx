@@ -18,6 +18,7 @@ const NotificationPreferences = lazy(
 const Organization = lazy(async () => (await import('./organization.tsx')).Organization, <Loading />)
 const Members = lazy(async () => (await import('./members.tsx')).Members, <Loading />)
 const Connections = lazy(async () => (await import('./connections.tsx')).Connections, <Loading />)
+const Models = lazy(async () => (await import('./models/models.tsx')).Models, <Loading />)
 const AuditLog = lazy(async () => (await import('./audit-log.tsx')).AuditLog, <Loading />)
 const ApiKeys = lazy(async () => (await import('./api-keys.tsx')).ApiKeys, <Loading />)
 
@@ -39,6 +40,7 @@ const useParts = (): Part[] => {
     { name: 'destinations', label: 'Destinations', content: <Destinations /> },
     { name: 'ownership', label: 'Ownership', content: <Ownership /> },
     { name: 'webhooks', label: 'Webhooks', content: <Webhooks /> },
+    { name: 'models', label: 'Models', content: <Models />, shown: isAdmin },
     { name: 'health', label: 'Health', content: <HealthChecks />, shown: isMember },
     { name: 'audit-log', label: 'Audit log', content: <AuditLog />, shown: isAdmin },
   ]

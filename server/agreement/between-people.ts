@@ -1,6 +1,8 @@
 // Measures agreement between people. A unit is a judged conversation: how many people gave each answer, and how often
 // this combination occurs.
 
+import { z95 } from '../statistics/distributions.ts'
+
 export type RatedUnit = { counts: number[]; times: number }
 
 const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0)
@@ -38,9 +40,6 @@ export const krippendorffsAlpha = (given: RatedUnit[]): number | null => {
   return differingByChance === 0 ? null : 1 - ((all - 1) * differing) / differingByChance
 }
 
-/** The 0.975 quantile of the normal distribution. */
-const z = 1.959963984540054
-
 /**
  * Returns an estimate with its 95% jackknife interval: how much it changes when single units are left out. Omits the
  * bounds if nothing can be estimated with one unit left out.
@@ -56,7 +55,7 @@ export const withInterval = (units: RatedUnit[], figure: (units: RatedUnit[]) =>
   if (left.some((one) => one.value === null)) return { value, low: null, high: null }
   const mean = sum(left.map((one) => (one.value ?? 0) * one.times)) / all
   const spread = sum(left.map((one) => ((one.value ?? 0) - mean) ** 2 * one.times))
-  const half = z * Math.sqrt(((all - 1) / all) * spread)
+  const half = z95 * Math.sqrt(((all - 1) / all) * spread)
   return { value, low: Math.max(-1, value - half), high: Math.min(1, value + half) }
 }
 

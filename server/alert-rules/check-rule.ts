@@ -10,19 +10,20 @@ import type { Chart } from '../destinations/chart.ts'
 import { type Filter, parseFilter } from '../filters/filter.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
-import { dayMs, minuteMs } from '../platform/durations.ts'
+import { minuteMs } from '../platform/durations.ts'
 import type { Attempt } from '../platform/jobs/define-job.ts'
 import type { AlertCondition } from './condition-schema.ts'
-import { mostListed } from './conditions/queries.ts'
 import {
   type AlertQuestion,
   findExamples,
+  isMeasured,
   lastWholeWindow,
   type Reading,
   readCondition,
 } from './conditions/read-condition.ts'
 import { readCourse } from './course.ts'
 import { describeReading } from './describe.ts'
+import { isDueAgain, planSteps, type State, type Step } from './plan-incidents.ts'
 import { findLockedRule, type StoredRule, updateNextCheck } from './queries.ts'
 import { subjectOf } from './subject.ts'
 
@@ -42,39 +43,13 @@ const shortestMs = 15_000
  * Checks short windows often, so that alerts arrive within a minute. The result of a month-long window changes slowly.
  */
 const checkEveryMs = ({ condition, windowMinutes }: AlertQuestion): number => {
-  if (!['rate', 'score', 'signal', 'volume'].includes(condition.kind)) return minuteMs / 2
+  if (!isMeasured(condition) || condition.kind === 'change') return minuteMs / 2
   const longestMs = windowMinutes <= 1_440 ? minuteMs : 10 * minuteMs
   return Math.min(longestMs, Math.max(shortestMs, (windowMinutes * minuteMs) / 200))
 }
 
-/**
- * Returns how long a condition must not be met before its incident resolves. The time is long enough that a value near
- * the threshold does not open one incident after another. If the condition is certain to be over, for example because a
- * finding was closed, the incident resolves immediately.
- */
-const clearForMs = ({ condition, windowMinutes }: AlertQuestion): number => {
-  if (['spike', 'finding', 'experiment_health', 'judge_budget', 'no_data', 'change'].includes(condition.kind)) return 0
-  return Math.min(60 * minuteMs, Math.max(5 * minuteMs, (windowMinutes * minuteMs) / 4))
-}
-
-/** An incident also resolves after this long without enough data. */
-const unknownForMs = dayMs
-
-/** Returns whether the condition says nothing about a group without conversations. */
-const needsData = ({ condition }: AlertQuestion): boolean =>
-  ['rate', 'score', 'signal', 'change'].includes(condition.kind)
-
 /** Waits longer after a slow check, so that no rule keeps a worker busy. */
 const restMs = (tookMs: number): number => Math.min(10 * minuteMs, 20 * tookMs)
-
-/** The changes to the incidents of a rule. */
-type Step =
-  | { do: 'open'; reading: Reading }
-  | { do: 'remind'; incident: StoredIncident; reading: Reading }
-  | { do: 'note'; incident: StoredIncident; clearSince: Date | null }
-  | { do: 'resolve'; incident: StoredIncident }
-
-type State = { open: StoredIncident[]; overruled: StoredIncident[] }
 
 const readState = async (
   db: Db,
@@ -85,60 +60,6 @@ const readState = async (
   open: await list(db, org, ruleId),
   overruled: await listOverruledIncidents(db, org, ruleId),
 })
-
-const isDueAgain = ({ status, notifiedAt }: StoredIncident, rule: StoredRule, now: Date): boolean => {
-  // Someone is already looking into it.
-  if (status !== 'firing') return false
-  if (notifiedAt === null) return rule.mutedUntil === null || rule.mutedUntil <= now
-  const { repeatEveryMinutes } = rule
-  if (repeatEveryMinutes === null) return false
-  return now.getTime() - notifiedAt.getTime() >= repeatEveryMinutes * minuteMs
-}
-
-/** Decides on one open incident. `reading` is undefined if its group is gone. */
-const stepOf = (
-  incident: StoredIncident,
-  reading: Reading | undefined,
-  about: { rule: StoredRule; question: AlertQuestion; now: Date },
-): Step | undefined => {
-  const { rule, question, now } = about
-  const { clearSince } = incident
-  const verdict = reading?.verdict ?? (needsData(question) ? 'unknown' : 'clear')
-  if (reading?.verdict === 'met') {
-    if (isDueAgain(incident, rule, now)) return { do: 'remind', incident, reading }
-    return clearSince === null ? undefined : { do: 'note', incident, clearSince: null }
-  }
-  const waitMs = verdict === 'unknown' ? unknownForMs : clearForMs(question)
-  const since = clearSince ?? now
-  if (now.getTime() - since.getTime() >= waitMs) return { do: 'resolve', incident }
-  return clearSince === null ? { do: 'note', incident, clearSince: now } : undefined
-}
-
-/**
- * Returns what follows from the readings. This is a pure function, because it runs before the transaction and again
- * inside it.
- */
-const planSteps = (
-  readings: Reading[],
-  { open, overruled }: State,
-  about: { rule: StoredRule; question: AlertQuestion; now: Date },
-): Step[] => {
-  const readingOf = new Map(readings.map((reading) => [reading.key, reading]))
-  const isCut = readings.length >= mostListed && !needsData(about.question)
-  const known = new Set([...open, ...overruled].map(({ groupKey }) => groupKey))
-  const opened = readings
-    .filter(({ key, verdict }) => verdict === 'met' && !known.has(key))
-    .map((reading): Step => ({ do: 'open', reading }))
-  const isRead = ({ groupKey }: StoredIncident) => !isCut || readingOf.has(groupKey)
-  const changed = open
-    .filter(isRead)
-    .flatMap((incident) => stepOf(incident, readingOf.get(incident.groupKey), about) ?? [])
-  const settled = overruled
-    .filter(isRead)
-    .filter(({ groupKey }) => ['clear', undefined].includes(readingOf.get(groupKey)?.verdict))
-    .map((incident): Step => ({ do: 'note', incident, clearSince: about.now }))
-  return [...changed, ...settled, ...opened]
-}
 
 type Firing = { rule: StoredRule; question: AlertQuestion; now: Date; course: Map<string, Chart> | undefined }
 

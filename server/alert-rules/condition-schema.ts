@@ -1,4 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox'
+import { CategoryKey, FieldKey } from '../filters/category.ts'
 import { Choice, Closed, Id } from '../platform/http/schemas.ts'
 import { signalPaths as transcriptSignals } from '../transcripts/signals/paths.ts'
 
@@ -10,17 +11,18 @@ export type SignalName = keyof typeof signalPaths
 const Direction = Choice(['above', 'below'])
 const Statistic = Choice(['mean', 'p50', 'p95', 'p99'])
 
+const ShareThreshold = Type.Number({ minimum: 0, maximum: 1, examples: [0.2] })
+const Certainty = Choice(['interval', 'point'], {
+  description: 'interval (the default): the whole 95% interval must be past the threshold. point: the rate must.',
+})
+
 const Rate = Closed(
   {
     kind: Choice(['rate']),
     monitorId: Id,
     direction: Direction,
-    threshold: Type.Number({ minimum: 0, maximum: 1, examples: [0.2] }),
-    certainty: Type.Optional(
-      Choice(['interval', 'point'], {
-        description: 'interval (the default): the whole 95% interval must be past the threshold. point: the rate must.',
-      }),
-    ),
+    threshold: ShareThreshold,
+    certainty: Type.Optional(Certainty),
   },
   { title: 'RateCondition', description: 'The share of conversations that a monitor finds affected.' },
 )
@@ -30,10 +32,50 @@ const Score = Closed(
   { title: 'ScoreCondition', description: 'The mean or a percentile of a monitor’s scores.' },
 )
 
+const Category = Closed(
+  {
+    kind: Choice(['category']),
+    monitorId: Id,
+    category: CategoryKey,
+    direction: Direction,
+    threshold: ShareThreshold,
+    certainty: Type.Optional(Certainty),
+  },
+  {
+    title: 'CategoryShareCondition',
+    description:
+      'The share of conversations with a category, among those with categories. Conversations that are not applicable only ' +
+      'count for the share of `not_applicable`.',
+  },
+)
+
+const Field = Closed(
+  {
+    kind: Choice(['field']),
+    monitorId: Id,
+    field: FieldKey,
+    statistic: Statistic,
+    direction: Direction,
+    threshold: Type.Number(),
+  },
+  {
+    title: 'FieldValueCondition',
+    description: 'The mean or a percentile of a field: numbers, and `true` and `false` as 1 and 0.',
+  },
+)
+
 const Change = Closed(
   {
     kind: Choice(['change']),
     monitorId: Id,
+    category: Type.Optional({
+      ...CategoryKey,
+      description: 'Compares the share of this category instead of the rate.',
+    }),
+    field: Type.Optional({
+      ...FieldKey,
+      description: 'Compares the values of this field instead of the rate. Not allowed with `category`.',
+    }),
     direction: Choice(['up', 'down', 'either']),
     falseAlarmsPerYear: Type.Number({
       exclusiveMinimum: 0,
@@ -48,7 +90,10 @@ const Change = Closed(
       }),
     ),
   },
-  { title: 'ChangeCondition', description: 'A monitor’s rate in a window, compared with an earlier window.' },
+  {
+    title: 'ChangeCondition',
+    description: 'A monitor’s rate, category, or field in a window, compared with an earlier window.',
+  },
 )
 
 const Spike = Closed(
@@ -118,6 +163,8 @@ const ExperimentHealth = Closed(
 const schemas = [
   Rate,
   Score,
+  Category,
+  Field,
   Change,
   Spike,
   Signal,

@@ -10,7 +10,7 @@ import {
   measureOf,
 } from './conditions/read-condition.ts'
 import { spellLast } from './describe.ts'
-import { decideRate, eachPeriod } from './measures/decide.ts'
+import { decideRate, eachPeriod } from './measures/is-met.ts'
 import { sumMeasure, type WindowSums } from './measures/queries.ts'
 
 const pointCount = 24
@@ -21,6 +21,8 @@ const windowsDrawn = (windowMinutes: number): number => (windowMinutes <= 1_440 
 const mostSums = 50_000
 
 const pointOf = (condition: MeasureCondition, sums: WindowSums) => {
+  if (condition.kind === 'change' && condition.field !== undefined)
+    return { value: sums.quantile, low: null, high: null }
   const { value, interval } =
     condition.kind === 'change'
       ? decideRate(sums, { direction: 'above', threshold: 0, certainty: 'interval' }, 1)

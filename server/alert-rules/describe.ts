@@ -29,10 +29,13 @@ const spellMinutes = (minutes: number): string => {
 export const spellLast = (minutes: number): string => `last ${spellMinutes(minutes).replace(/^1 /, '')}`
 const inTheLast = (minutes: number): string => `in the ${spellLast(minutes)}`
 
-const rateText = ({ value, interval, sample }: Reading): string => {
+const shareText = ({ value, interval, sample }: Reading, category: string | undefined): string => {
   const range = interval === null ? '' : `${percentRange(interval)}, `
-  return `${percent(value ?? 0)} of conversations were affected (${range}n = ${whole(sample ?? 0)})`
+  const what = category === undefined ? 'were affected' : `have the category ${category}`
+  return `${percent(value ?? 0)} of conversations ${what} (${range}n = ${whole(sample ?? 0)})`
 }
+
+const rounded = (value: number | null): number => Math.round((value ?? 0) * 1_000) / 1_000
 
 const units: Partial<Record<SignalName, (value: number) => string>> = {
   durationSeconds: (value) => `${whole(Math.round(value))} s`,
@@ -56,6 +59,19 @@ const sources: Record<ConditionOf<'failures'>['source'], string> = {
   jobs: 'failed jobs',
 }
 
+const changeText = (
+  { comparedTo, category, field }: ConditionOf<'change'>,
+  windowMinutes: number,
+  reading: Reading,
+): string => {
+  const than = comparedTo === 'same_weekday' ? 'the same time a week earlier' : 'the period before'
+  const measured =
+    field === undefined
+      ? shareText(reading, category)
+      : `The median of ${field} was ${rounded(reading.value)} (n = ${whole(reading.sample ?? 0)})`
+  return `${measured} in a period of ${spellMinutes(windowMinutes)}, a clear change from ${than}`
+}
+
 type About = { condition: AlertCondition; windowMinutes: number }
 
 const textOf = ({ condition, windowMinutes }: About, reading: Reading): string => {
@@ -63,15 +79,18 @@ const textOf = ({ condition, windowMinutes }: About, reading: Reading): string =
   const within = inTheLast(windowMinutes)
   switch (condition.kind) {
     case 'rate':
-      return `${rateText(reading)}, ${condition.direction} ${percent(condition.threshold)}, ${within}`
-    case 'change': {
-      const than = condition.comparedTo === 'same_weekday' ? 'the same time a week earlier' : 'the period before'
-      return `${rateText(reading)} in a period of ${spellMinutes(windowMinutes)}, a clear change from ${than}`
+    case 'category': {
+      const category = condition.kind === 'category' ? condition.category : undefined
+      return `${shareText(reading, category)}, ${condition.direction} ${percent(condition.threshold)}, ${within}`
     }
-    case 'score': {
-      const shown = Math.round((value ?? 0) * 1_000) / 1_000
+    case 'change':
+      return changeText(condition, windowMinutes, reading)
+    case 'score':
+    case 'field': {
       const { statistic, direction, threshold } = condition
-      return `The ${statistics[statistic]} score was ${shown} (n = ${whole(sample ?? 0)}), ${direction} ${threshold}, ${within}`
+      const name =
+        condition.kind === 'score' ? `${statistics[statistic]} score` : `${statistics[statistic]} of ${condition.field}`
+      return `The ${name} was ${rounded(value)} (n = ${whole(sample ?? 0)}), ${direction} ${threshold}, ${within}`
     }
     case 'signal': {
       const { signal, statistic, direction, threshold } = condition

@@ -2,9 +2,16 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import { dayMs, minuteMs } from '../platform/durations.ts'
 import { invalid } from '../platform/errors.ts'
 import type { AlertCondition, ConditionOf } from './condition-schema.ts'
-import { type AlertQuestion, decideMeasure, lastWholeWindow, measureOf } from './conditions/read-condition.ts'
-import { type Decision, decideChange, eachPeriod, nothingMeasured } from './measures/decide.ts'
-import { findGroupNames, sumMeasure, type WindowSums } from './measures/queries.ts'
+import {
+  type AlertQuestion,
+  decideMeasure,
+  isMeasured,
+  lastWholeWindow,
+  type MeasureCondition,
+  measureOf,
+} from './conditions/read-condition.ts'
+import { type Decision, decideChange, decideFieldChange, eachPeriod, nothingMeasured } from './measures/is-met.ts'
+import { findGroupNames, sumMeasure, sumPairs, type WindowSums } from './measures/queries.ts'
 
 // Calculates when a rule would have fired in the past, in consecutive windows.
 
@@ -17,10 +24,10 @@ const mostSteps = 500_000
 
 type Incident = { key: string; openedAt: Date; resolvedAt: Date | null; value: number | null }
 
-type Previewed = ConditionOf<'rate' | 'score' | 'signal' | 'volume' | 'change' | 'no_data'>
+type Previewed = MeasureCondition | ConditionOf<'no_data'>
 
 const isPreviewed = (condition: AlertCondition): condition is Previewed =>
-  ['rate', 'score', 'signal', 'volume', 'change', 'no_data'].includes(condition.kind)
+  isMeasured(condition) || condition.kind === 'no_data'
 
 /** Returns the length of the counted periods. A rule about silence counts quarters of its time. */
 const stepMinutesOf = (condition: Previewed, windowMinutes: number): number => {
@@ -34,11 +41,15 @@ const boundsOf = (until: Date, stepMinutes: number): Date[] => {
   return Array.from({ length: periods + 1 }, (_, index) => new Date(until.getTime() - (periods - index) * stepMs))
 }
 
+/** Returns how many windows earlier a window is compared with. */
+const backOf = ({ comparedTo }: ConditionOf<'change'>, windowMinutes: number): number =>
+  comparedTo === 'same_weekday' ? Math.max(1, Math.round(10_080 / windowMinutes)) : 1
+
 const decide = (condition: Previewed, periods: WindowSums[], question: AlertQuestion, groups: number): Decision[] => {
   const { windowMinutes, minimumSample } = question
   switch (condition.kind) {
     case 'change': {
-      const back = condition.comparedTo === 'same_weekday' ? Math.max(1, Math.round(10_080 / windowMinutes)) : 1
+      const back = backOf(condition, windowMinutes)
       const about = { windowMinutes, groups, minimumSample }
       return periods.map((now, at) =>
         decideChange({ before: periods[at - back] ?? nothingMeasured, now }, condition, about),
@@ -85,26 +96,71 @@ const thin = <T>(points: T[]): T[] => {
   return points.filter((_, index) => index % every === every - 1 || every === 1)
 }
 
+type GroupPreview = { key: string; total: number; decisions: Decision[] }
+
+const tooMany = () =>
+  invalid('groupBy', 'has too many groups for windows this short; choose a longer window or a filter')
+
+/** Sorts rows into their groups. Without groups, there is one even if nothing was measured. */
+const byGroupOf = <Row extends { key: string }>(rows: Row[], groupBy: string | null, periods: number) => {
+  const byGroup = Map.groupBy(rows, ({ key }) => key)
+  if (byGroup.size * (periods + 1) > mostSteps || rows.length === mostSteps) throw tooMany()
+  if (groupBy === null && byGroup.size === 0) byGroup.set('', [])
+  return byGroup
+}
+
+const totalOf = (sums: { count: number }[]): number => sums.reduce((total, { count }) => total + count, 0)
+
+const previewGroups = async (
+  db: Db,
+  org: OrgId,
+  question: AlertQuestion,
+  condition: Previewed,
+  bounds: Date[],
+): Promise<GroupPreview[]> => {
+  const { selection, groupBy } = question
+  const measure = condition.kind === 'no_data' ? ({ kind: 'volume' } as const) : measureOf(condition)
+  const rows = await sumMeasure(db, org, { measure, selection, groupBy, bounds, limit: mostSteps })
+  const byGroup = byGroupOf(rows, groupBy, bounds.length - 1)
+  return [...byGroup].map(([key, sums]) => ({
+    key,
+    total: totalOf(sums),
+    decisions: decide(condition, eachPeriod(sums, bounds.length - 1), question, byGroup.size),
+  }))
+}
+
+/** A change of a field compares the values of each window with those of an earlier one. */
+const previewFieldChanges = async (
+  db: Db,
+  org: OrgId,
+  question: AlertQuestion,
+  condition: ConditionOf<'change'>,
+  bounds: Date[],
+): Promise<GroupPreview[]> => {
+  const { selection, groupBy, windowMinutes, minimumSample } = question
+  const [measure, back] = [measureOf(condition), backOf(condition, windowMinutes)]
+  const rows = await sumPairs(db, org, { measure, selection, groupBy, bounds, back, limit: mostSteps })
+  const byGroup = byGroupOf(rows, groupBy, bounds.length - 1)
+  const about = { windowMinutes, groups: byGroup.size, minimumSample }
+  const nothing = decideFieldChange({ before: nothingMeasured, now: nothingMeasured }, condition, about)
+  return [...byGroup].map(([key, pairs]) => {
+    const decisions = new Array<Decision>(bounds.length - 1).fill(nothing)
+    for (const pair of pairs) decisions[pair.period] = decideFieldChange(pair, condition, about)
+    return { key, total: totalOf(pairs.map(({ now }) => now)), decisions }
+  })
+}
+
 export const previewRule = async (db: Db, org: OrgId, question: AlertQuestion, now: Date) => {
-  const { condition, selection, groupBy, windowMinutes } = question
+  const { condition, groupBy, windowMinutes } = question
   if (!isPreviewed(condition)) {
     throw invalid('condition.kind', 'cannot be previewed; only conditions that count conversations can')
   }
   const stepMinutes = stepMinutesOf(condition, windowMinutes)
   const bounds = boundsOf(lastWholeWindow(now, stepMinutes), stepMinutes)
-  const measure = condition.kind === 'no_data' ? ({ kind: 'volume' } as const) : measureOf(condition)
-  const rows = await sumMeasure(db, org, { measure, selection, groupBy, bounds, limit: mostSteps })
-  const byGroup = Map.groupBy(rows, ({ key }) => key)
-  if (byGroup.size * bounds.length > mostSteps || rows.length === mostSteps) {
-    throw invalid('groupBy', 'has too many groups for windows this short; choose a longer window or a filter')
-  }
-  if (groupBy === null && byGroup.size === 0) byGroup.set('', [])
-  const groups = [...byGroup].map(([key, sums]) => {
-    const periods = eachPeriod(sums, bounds.length - 1)
-    const decisions = decide(condition, periods, question, byGroup.size)
-    const total = sums.reduce((count, sum) => count + sum.count, 0)
-    return { key, total, periods, decisions, incidents: replay(key, decisions, bounds) }
-  })
+  const previewed = await (condition.kind === 'change' && condition.field !== undefined
+    ? previewFieldChanges(db, org, question, condition, bounds)
+    : previewGroups(db, org, question, condition, bounds))
+  const groups = previewed.map((group) => ({ ...group, incidents: replay(group.key, group.decisions, bounds) }))
   const incidents = groups
     .flatMap((group) => group.incidents)
     .sort((a, b) => b.openedAt.getTime() - a.openedAt.getTime())

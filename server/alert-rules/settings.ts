@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Static } from 'typebox'
 import { findDestinationIds } from '../destinations/queries.ts'
 import { type Filter, parseFilter } from '../filters/filter.ts'
+import { faultOfCategory, readFieldType } from '../monitors/categories.ts'
 import { findMonitors } from '../monitors/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { type Issue, invalidAll } from '../platform/errors.ts'
@@ -29,7 +30,16 @@ const lowerId = <T extends { monitorId?: string }>(condition: T): T =>
   condition.monitorId === undefined ? condition : { ...condition, monitorId: condition.monitorId.toLowerCase() }
 
 /** Conditions that count conversations. All others concern the organization as a whole. */
-const counting = new Set<AlertCondition['kind']>(['rate', 'score', 'signal', 'volume', 'change', 'no_data'])
+const counting = new Set<AlertCondition['kind']>([
+  'rate',
+  'score',
+  'category',
+  'field',
+  'signal',
+  'volume',
+  'change',
+  'no_data',
+])
 
 /** Returns the parsed filter. It can't contain a period, because the rule's window moves with time. */
 export const parseRuleFilter = (filter: Filter | null | undefined): object | null => {
@@ -80,11 +90,27 @@ export const checkTogether = (fields: Parameters<typeof faultsOf>[0]): void => {
   if (issues.length > 0) throw invalidAll(issues)
 }
 
-/** Throws if the monitor of a condition does not exist. */
-export const checkMonitor = async (db: Db, org: OrgId, condition: object): Promise<void> => {
-  const { monitorId } = condition as { monitorId?: string }
-  if (monitorId === undefined || (await findMonitors(db, org, [monitorId])).length > 0) return
-  throw invalidAll([{ path: 'condition.monitorId', message: 'is not a monitor of your organization' }])
+type OfMonitor = { monitorId?: string; category?: string; field?: string }
+
+/** Throws if the monitor of a condition does not exist. A new condition can't name a category or field that it lacks. */
+export const checkMonitor = async (
+  db: Db,
+  org: OrgId,
+  condition: object,
+  { isNew }: { isNew: boolean } = { isNew: true },
+): Promise<void> => {
+  const { monitorId, category, field } = condition as OfMonitor
+  if (monitorId === undefined) return
+  const [monitor] = await findMonitors(db, org, [monitorId])
+  if (!monitor) throw invalidAll([{ path: 'condition.monitorId', message: 'is not a monitor of your organization' }])
+  if (!isNew) return
+  if (category !== undefined && field !== undefined) {
+    throw invalidAll([{ path: 'condition.field', message: 'is not allowed with category' }])
+  }
+  const categoryFault = category === undefined ? undefined : faultOfCategory(monitor, category)
+  if (categoryFault !== undefined) throw invalidAll([{ path: 'condition.category', message: categoryFault }])
+  const type = field === undefined ? undefined : readFieldType(monitor, field)
+  if (type && 'fault' in type) throw invalidAll([{ path: 'condition.field', message: type.fault }])
 }
 
 /**
@@ -106,14 +132,15 @@ export const checkRuleSettings = async (db: Db, org: OrgId, fields: RuleFields, 
     issues.push({ path: 'ownerUserId', message: 'is not a member of your organization' })
   }
   if (issues.length > 0) throw invalidAll(issues)
-  if (enabled || given.condition !== undefined) await checkMonitor(db, org, condition)
+  const isNew = given.condition !== undefined
+  if (enabled || isNew) await checkMonitor(db, org, condition, { isNew })
 }
 
 /** Returns whether a change makes the rule's open incidents meaningless. */
 export const asksSomethingElse = (before: RuleFields, after: RuleFields): boolean => {
   const subjectOf = ({ condition, groupBy }: RuleFields) => {
-    const { kind, monitorId } = condition as AlertCondition & { monitorId?: string }
-    return JSON.stringify([kind, monitorId, groupBy])
+    const { kind, monitorId, category, field } = condition as AlertCondition & OfMonitor
+    return JSON.stringify([kind, monitorId, category, field, groupBy])
   }
   return subjectOf(before) !== subjectOf(after)
 }

@@ -1,64 +1,75 @@
 // Answers a query: figures by group, over time, and compared with an earlier period.
 
 import type { Static } from 'typebox'
+import { notApplicable } from '../filters/category.ts'
 import { parseFilter } from '../filters/filter.ts'
-import { findNames } from '../filters/names/queries.ts'
 import type { Selection } from '../filters/queries.ts'
+import { definedCategories } from '../monitors/categories.ts'
 import { findMonitors } from '../monitors/queries.ts'
 import { listPeriodBounds } from '../platform/db/calendar.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { invalid } from '../platform/errors.ts'
 import { readTimeZone } from '../platform/time-zone.ts'
+import type { Analytics } from './answer-schema.ts'
 import { differenceInterval, type Figure, figureOf, type Kind, kindOf, noSums, quantileOf } from './figures.ts'
-import { coverageOf, hasWholeHours, type Stored } from './hours/coverage.ts'
-import { findState, listChangedHours } from './hours/queries.ts'
+import { labelOf, nameKeys } from './labels.ts'
 import { type ClosedPeriod, earlierPeriod, readPeriod, type Within } from './period.ts'
-import { type GroupSums, isStored, type Key, readInSnapshot, type Sums, sumMeasure } from './queries.ts'
-import { type AnalyticsQuery, mostGroupsBy } from './query-schema.ts'
-import type { Analytics } from './schema.ts'
+import { type GroupSums, type Key, listFoundCategories, readInSnapshot, type Sums } from './queries.ts'
+import {
+  type AnalyticsQuery,
+  type CompareTo,
+  faultOfGroups,
+  groupingMonitor,
+  isByCategory,
+  type Measure,
+  monitorOf,
+  mostGroupsBy,
+  withLowerCaseId,
+} from './query-schema.ts'
+import { type Summed, sumMeasure } from './sum-measure.ts'
 
 const mostPeriods = 1_000
 /** The limit of a query with groups, because each group has a series. */
 const mostPeriodsOfGroups = 400
 
-type AnswerDeps = Pick<Deps, 'db' | 'replica' | 'clock'>
+export type AnswerDeps = Pick<Deps, 'db' | 'replica' | 'clock'>
 
-const requireMonitor = async (db: Db, org: OrgId, { measure }: AnalyticsQuery): Promise<void> => {
-  if (!('monitorId' in measure) || measure.monitorId === undefined) return
-  const [monitor] = await findMonitors(db, org, [measure.monitorId])
-  if (!monitor) throw invalid('measure.monitorId', 'does not exist in your organization')
+type Monitor = Awaited<ReturnType<typeof findMonitors>>[number]
+
+const missing = 'does not exist in your organization'
+
+/** Returns the measured monitor, if one is measured. */
+const requireMonitors = async (
+  db: Db,
+  org: OrgId,
+  { measure, groupBy }: Pick<AnalyticsQuery, 'measure' | 'groupBy'>,
+): Promise<Monitor | undefined> => {
+  const fault = faultOfGroups(measure, groupBy)
+  if (fault !== undefined) throw invalid('groupBy', fault)
+  const monitorId = monitorOf(measure)?.toLowerCase()
+  const grouping = groupingMonitor(groupBy)
+  const ids = [...(monitorId === undefined ? [] : [monitorId]), ...(grouping ? [grouping.id] : [])]
+  if (ids.length === 0) return undefined
+  const found = new Map((await findMonitors(db, org, ids)).map((monitor) => [monitor.id, monitor]))
+  if (monitorId !== undefined && !found.has(monitorId)) throw invalid('measure.monitorId', missing)
+  if (grouping && !found.has(grouping.id)) throw invalid(`groupBy[${grouping.at}]`, missing)
+  return monitorId === undefined ? undefined : found.get(monitorId)
 }
 
-/** Stored sums have the monitor’s ID in this spelling. */
-const lowerCase = <M extends object>(measure: M): M =>
-  'monitorId' in measure ? { ...measure, monitorId: String(measure.monitorId).toLowerCase() } : measure
+/** Returns null if neither end is limited. */
+export const periodOf = ({ since, until }: Within) =>
+  since || until ? { since: since ?? null, until: until ?? null } : null
 
 /** A period with both ends, without which there are neither intervals nor an earlier period. */
-const closed = (within: Within, why: string): ClosedPeriod => {
+export const closed = (within: Within, why: string, path = 'filter'): ClosedPeriod => {
   const { since, until } = within
-  if (!since || !until) throw invalid('filter', `needs a period, or since, with ${why}`)
-  if (until <= since) throw invalid('filter.since', 'must be in the past if the filter has no until')
+  if (!since || !until) throw invalid(path, `needs a period, or since, with ${why}`)
+  if (until <= since) throw invalid(`${path}.since`, 'must be in the past if the filter has no until')
   return { since, until }
 }
 
-const nameOf = (key: string, names: ReadonlyMap<string, string>): string => names.get(key) ?? key
-
-const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
-
-const labelOf = (dimension: string, key: string | null, names: ReadonlyMap<string, string>): string => {
-  if (key === null) return 'None'
-  if (dimension === 'weekday') return weekdays[Number(key) - 1] ?? key
-  if (dimension === 'hourOfDay') return `${key.padStart(2, '0')}:00`
-  return ['agent', 'version', 'company'].includes(dimension) ? nameOf(key, names) : key
-}
-
-const nameKeys = (db: Db, org: OrgId, groupBy: string[], keys: Key[]) => {
-  const of = (dimension: string) => keys.flatMap((key) => key[groupBy.indexOf(dimension)] ?? [])
-  return findNames(db, org, [{ agentIds: of('agent'), agentVersionIds: of('version'), companyIds: of('company') }])
-}
-
-const keyText = (key: Key | undefined): string => JSON.stringify(key ?? 'other')
+export const keyText = (key: Key | undefined): string => JSON.stringify(key ?? 'other')
 
 /** The sums of each group, and those of its periods. */
 type Group = { key: Key | undefined; total: Sums; periods: Map<number, Sums> }
@@ -76,13 +87,15 @@ const groupsOf = (sums: GroupSums[]): Map<string, Group> => {
 
 const noGroup: Group = { key: [], total: noSums, periods: new Map() }
 
-/** Largest first, then everything else. Without groups, there is always one. */
+/** Largest first, then everything else. Categories have the same number of results, so their shares decide. */
 const inOrder = (groups: Map<string, Group>, groupBy: string[]): Group[] => {
+  // Without groups, there is always one.
   if (groupBy.length === 0) return [groups.get(keyText([])) ?? noGroup]
   return [...groups.values()].sort(
     (a, b) =>
       Number(a.key === undefined) - Number(b.key === undefined) ||
       b.total.count - a.total.count ||
+      (groupBy[0]?.startsWith('category:') ? b.total.hits - a.total.hits : 0) ||
       (keyText(a.key) < keyText(b.key) ? -1 : 1),
   )
 }
@@ -108,53 +121,75 @@ const comparisonOf = (kind: Kind, before: Group, now: Group, bounds: Date[] | un
 }
 
 /** The zone of the filter's period decides, so that days start where the period does. */
-const readZone = (query: AnalyticsQuery, { period }: Selection): string =>
+export const readZone = (query: Pick<AnalyticsQuery, 'timezone'>, { period }: Selection): string =>
   query.timezone === undefined ? (period?.timezone ?? 'UTC') : readTimeZone(query.timezone, 'timezone')
 
-type Summed = Parameters<typeof isStored>[0] & { groupBy: string[]; timezone: string }
+type Asked = Pick<AnalyticsQuery, 'measure' | 'filter' | 'timezone' | 'groupBy'>
 
-/** Which hours have sums that answer a query, as the transaction sees them. */
-const readStored = async (db: Db, org: OrgId, request: Summed): Promise<(within: Within) => Stored> => {
-  const nothing = { builtSince: undefined, changed: [] }
-  const state = isStored(request) ? await findState(db, org) : undefined
-  if (!state) return () => nothing
-  const stored = { builtSince: state.builtSince, changed: await listChangedHours(db, org) }
-  const isByHour = request.groupBy.some((name) => name === 'hourOfDay' || name === 'weekday')
-  return (within) => (isByHour && !hasWholeHours(request.timezone, within) ? nothing : stored)
-}
-
-export const answerQuery = async (deps: AnswerDeps, org: OrgId, query: AnalyticsQuery): Promise<Answer> => {
-  const { db, replica, clock } = deps
-  const { measure, groupBy = [], interval, compareTo } = query
+/** What a query is about: the conversations, without times, and the period and time zone. */
+export const readQuestion = async ({ db, clock }: AnswerDeps, org: OrgId, query: Asked) => {
   const given = parseFilter(query.filter ?? {}, 'filter')
   const { since: _since, until: _until, period, ...selection } = given
   const timezone = readZone(query, given)
-  await requireMonitor(db, org, query)
+  const monitor = await requireMonitors(db, org, query)
   const within = await readPeriod(db, given, clock.now())
+  return { measure: withLowerCaseId(query.measure), monitor, selection, period, timezone, within }
+}
+
+/** Returns the other period of a query: an earlier one, or its dates. */
+export const readCompared = (
+  compareTo: CompareTo,
+  within: Within,
+  zoned: { period: Selection['period']; timezone: string },
+): ClosedPeriod => {
+  if (typeof compareTo === 'string') return earlierPeriod(compareTo, closed(within, 'compareTo'), zoned)
+  const [since, until] = [new Date(compareTo.since), new Date(compareTo.until)]
+  if (until <= since) throw invalid('compareTo.until', 'must be later than since')
+  return { since, until }
+}
+
+/** The maximum number of categories that an answer shows. */
+const mostShown = 50
+
+/** Adds the categories to show: those of the definition, and those of the results in any of the periods. */
+const withCategories = async (
+  on: Db,
+  org: OrgId,
+  measure: Measure,
+  monitor: Monitor | undefined,
+  periods: Within[],
+): Promise<Summed['measure']> => {
+  if (!monitor || measure.kind !== 'category' || measure.category !== undefined) return measure
+  const found = await Promise.all(
+    periods.map(({ since, until }) => listFoundCategories(on, org, monitor.id, { since, until }, mostShown)),
+  )
+  const known = new Set([...definedCategories(monitor), ...found.flat()])
+  known.delete(notApplicable)
+  return { ...measure, categories: [...known].slice(0, mostShown) }
+}
+
+export const answerQuery = async (deps: AnswerDeps, org: OrgId, query: AnalyticsQuery): Promise<Answer> => {
+  const { db, replica } = deps
+  const { measure, interval, compareTo } = query
+  const { measure: given, monitor, period, selection, timezone, within } = await readQuestion(deps, org, query)
+  const groupBy = isByCategory(given) ? [`category:${monitor?.id}`, ...(query.groupBy ?? [])] : (query.groupBy ?? [])
   if (interval !== undefined) closed(within, 'an interval')
-  const earlier = compareTo && earlierPeriod(compareTo, closed(within, 'compareTo'), { period, timezone })
+  const earlier = compareTo && readCompared(compareTo, within, { period, timezone })
   const kind = kindOf(measure)
-  const mostGroups = mostGroupsBy(groupBy)
+  const mostGroups = mostGroupsBy(measure, groupBy)
 
   const boundsOf = (of: ClosedPeriod) =>
     interval && listPeriodBounds(db, { interval, timezone }, of, groupBy.length > 0 ? mostPeriodsOfGroups : mostPeriods)
   const bounds = interval && (await boundsOf(closed(within, 'an interval')))
   const earlierBounds = earlier && (await boundsOf(earlier))
 
-  const request = { measure: lowerCase(measure), selection, groupBy, timezone, quantile: quantileOf(kind) }
   const { now, before } = await readInSnapshot(replica, async (on) => {
-    const stored = await readStored(on, org, request)
-    const sourcesOf = (of: Within, at: Date[] | undefined) => coverageOf({ ...of, bounds: at }, stored(of))
-    const sources = sourcesOf(within, bounds)
-    const current = await sumMeasure(on, org, { ...request, sources, bounds, show: { most: mostGroups } })
+    const measured = await withCategories(on, org, given, monitor, earlier ? [within, earlier] : [within])
+    const request = { measure: measured, selection, groupBy, timezone, quantile: quantileOf(kind) }
+    const current = await sumMeasure(on, org, { ...request, bounds, show: { most: mostGroups } }, within)
     if (!earlier) return { now: current, before: undefined }
     const keys = current.sums.flatMap(({ key, period: at }) => (key && at === undefined ? [key] : []))
-    const compared = await sumMeasure(on, org, {
-      ...request,
-      sources: sourcesOf(earlier, earlierBounds),
-      bounds: earlierBounds,
-      show: { keys },
-    })
+    const compared = await sumMeasure(on, org, { ...request, bounds: earlierBounds, show: { keys } }, earlier)
     return { now: current, before: groupsOf(compared.sums) }
   })
 
@@ -184,9 +219,8 @@ export const answerQuery = async (deps: AnswerDeps, org: OrgId, query: Analytics
           `There are ${now.groups.toLocaleString('en')} groups. The ${mostGroups} largest are shown, and the others together.`,
         ]
       : []
-  const isLimited = within.since !== undefined || within.until !== undefined
   return {
-    period: isLimited ? { since: within.since ?? null, until: within.until ?? null } : null,
+    period: periodOf(within),
     comparedPeriod: earlier ?? null,
     groups: groups.map(answerOf),
     warnings,

@@ -1,13 +1,16 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
+import { notApplicable } from '../filters/category.ts'
 import { metricValue, type Selection, whereSelected } from '../filters/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { plannedEachTime } from '../platform/db/naming-client.ts'
 import type { Replica } from '../platform/db/replica.ts'
 import { codes } from '../platform/db/result-codes.ts'
-import { stepOf } from '../platform/db/rounded-values.ts'
+import { limited, limitedSquare, stepOf } from '../platform/db/rounded-values.ts'
 import type { DB } from '../platform/db/tables.ts'
 import { invalid } from '../platform/errors.ts'
+import { z95 } from '../statistics/distributions.ts'
 import { type SignalName, signalPaths } from '../transcripts/signals/paths.ts'
+import { valueOfJudge } from './days/queries.ts'
 
 /** Names what is measured, whatever is computed from it. */
 export type Measured =
@@ -17,7 +20,10 @@ export type Measured =
   | { kind: 'rate'; monitorId: string }
   | { kind: 'score'; monitorId: string }
   | { kind: 'agreement'; monitorId: string }
-  | { kind: 'cost'; monitorId?: string }
+  | { kind: 'cost' | 'latency'; monitorId?: string }
+  /** One category, or several. Each is then the first group. */
+  | { kind: 'category'; monitorId: string; category?: string; categories?: string[] }
+  | { kind: 'field'; monitorId: string; field: string }
 
 /** Contains the sums of one group in one period. */
 export type Sums = {
@@ -35,21 +41,41 @@ export type Sums = {
 /** The values of each dimension, null if there is none. Undefined for everything outside the largest groups. */
 export type Key = (string | null)[]
 
+export type GroupSums = Sums & {
+  key: Key | undefined
+  /** Undefined for the sums of all periods. */
+  period: number | undefined
+}
+
+/** The values of a group’s columns, which its number stands for. The text is empty for hours and weekdays. */
+export type NumberedGroup = { number: number; k1: string | null; k2: string | null }
+
+/** Either the steps of hours or those of the whole day are read. */
+export type PackedDay = { day: Date; hours: Buffer; hourSteps: Buffer | null; daySteps: Buffer | null }
+
+/** Sums of one group, interval, and rounded value. */
+export type Cell = {
+  k1: string | null
+  k2: string | null
+  interval: number
+  step: number | null
+  count: number
+  hits: number
+  sum: number
+  squares: number
+}
+
 type Bound = RawBuilder<Date> | undefined
 type Times = { since: Bound; until: Bound }
 
-type Range = { since: Date | undefined; until: Date | undefined }
-
-/** Which hours are read from stored sums, and which times from conversations and results. */
-export type Sources = { hours: (Range & { except: Date[] }) | undefined; ranges: Range[] }
-
-type Request = {
+export type SumRequest = {
   measure: Measured
   /** Without times. */
   selection: Selection
   groupBy: string[]
   timezone: string
-  sources: Sources
+  /** The times that are read from conversations and results. */
+  ranges: { since: Date | undefined; until: Date | undefined }[]
   /** The starts of the periods, and the end of the last one. Undefined without periods. */
   bounds: Date[] | undefined
   quantile: number | undefined
@@ -77,29 +103,44 @@ const metadataOf = (key: string): RawBuilder<unknown> =>
   sql`CASE WHEN jsonb_typeof(conversations.metadata -> ${key}::text) IN ('string', 'number', 'boolean')
     THEN conversations.metadata ->> ${key}::text END`
 
-type Grouping = Pick<Request, 'groupBy' | 'timezone'>
+type Grouping = Pick<SumRequest, 'groupBy' | 'timezone'> & { org: OrgId }
 
-const dimensionOf = (name: string, at: RawBuilder<unknown>, timezone: string): RawBuilder<unknown> => {
+/** The categories of a conversation, one row each, or a row without one. */
+const categoriesOf = (org: OrgId, monitorId: string): RawBuilder<unknown> => {
+  const newest = sql`(
+    SELECT r.categories FROM monitor_results r
+    WHERE r.organization_id = ${org} AND r.monitor_id = ${monitorId}::uuid
+      AND r.call_started_at = conversations.started_at AND r.conversation_id = conversations.id
+    ORDER BY r.monitor_version DESC LIMIT 1)`
+  return sql`unnest(coalesce(nullif(${newest}, '{}'), ARRAY[NULL]::text[]))`
+}
+
+const dimensionOf = (
+  name: string,
+  at: RawBuilder<unknown>,
+  { timezone, org }: Pick<Grouping, 'timezone' | 'org'>,
+): RawBuilder<unknown> => {
+  if (name.startsWith('category:')) return categoriesOf(org, name.slice('category:'.length).toLowerCase())
   if (name === 'hourOfDay') return sql`extract(hour FROM ${at} AT TIME ZONE ${timezone}::text)::integer`
   if (name === 'weekday') return sql`extract(isodow FROM ${at} AT TIME ZONE ${timezone}::text)::integer`
   return columns[name] ?? metadataOf(name.slice('metadata:'.length))
 }
 
 /** Two columns, `k1` and `k2`. */
-const keysOf = ({ groupBy, timezone }: Grouping, at: RawBuilder<unknown>) =>
+const keysOf = ({ groupBy, ...grouping }: Grouping, at: RawBuilder<unknown>) =>
   [0, 1].map((index) => {
     const name = groupBy[index]
-    return name === undefined ? sql`''` : dimensionOf(name, at, timezone)
+    return name === undefined ? sql`''` : dimensionOf(name, at, grouping)
   })
 
-const isOfTime = (name: string): boolean => name === 'hourOfDay' || name === 'weekday'
+export const isOfTime = (name: string): boolean => name === 'hourOfDay' || name === 'weekday'
 
-const selectConversations = (db: Db, org: OrgId, { selection }: Request, times: Times) =>
+const selectConversations = (db: Db, org: OrgId, { selection }: SumRequest, times: Times) =>
   whereSelected(db.selectFrom('conversations').where(within(sql`conversations.started_at`, times)), org, selection)
 
 /** The conversations as `s`, with the columns `id`, `at`, `k1`, and `k2`. */
-const keyedConversations = (db: Db, org: OrgId, request: Request, times: Times) => {
-  const [k1, k2] = keysOf(request, sql`conversations.started_at`)
+const keyedConversations = (db: Db, org: OrgId, request: SumRequest, times: Times) => {
+  const [k1, k2] = keysOf({ ...request, org }, sql`conversations.started_at`)
   return selectConversations(db, org, request, times).select([
     'conversations.id',
     'conversations.started_at as at',
@@ -123,83 +164,155 @@ const measuredValue = (measure: OfConversations): RawBuilder<unknown> => {
   }
 }
 
-const conversationRows = (db: Db, org: OrgId, measure: OfConversations, request: Request, times: Times) => {
+const conversationRows = (db: Db, org: OrgId, measure: OfConversations, request: SumRequest, times: Times) => {
   const conversations = keyedConversations(db, org, request, times).select(sql`${measuredValue(measure)}`.as('value'))
   if (measure.kind === 'volume') return sql`SELECT s.k1, s.k2, s.at, false AS hit, s.value FROM (${conversations}) s`
   // OFFSET keeps the planner from reading the value out of the signals again for each of its uses.
   return sql`SELECT s.k1, s.k2, s.at, false AS hit, s.value FROM (${conversations} OFFSET 0) s WHERE s.value IS NOT NULL`
 }
 
-const metricRows = (db: Db, org: OrgId, key: string, request: Request, times: Times) => sql`
+const metricRows = (db: Db, org: OrgId, key: string, request: SumRequest, times: Times) => sql`
   SELECT * FROM (
     SELECT s.k1, s.k2, s.at, false AS hit, ${metricValue} AS value
     FROM (${keyedConversations(db, org, request, times)}) s
     JOIN customer_metrics m ON m.organization_id = ${org} AND m.conversation_id = s.id AND m.key = ${key}) v
   WHERE v.value IS NOT NULL`
 
+const monitorOf = (id: string): RawBuilder<string> => sql<string>`${id}::uuid`
+
 /** One row for each conversation, of the newest version that has a result. */
-const newestResults = (org: OrgId, monitorId: string, times: Times) => sql`
+const newestResults = (org: OrgId, monitor: RawBuilder<string>, times: Times) => sql`
   SELECT DISTINCT ON (r.call_started_at, r.conversation_id) r.conversation_id, r.call_started_at, r.result, r.score
   FROM monitor_results r
-  WHERE r.organization_id = ${org} AND r.monitor_id = ${monitorId}::uuid AND ${within(sql`r.call_started_at`, times)}
+  WHERE r.organization_id = ${org} AND r.monitor_id = ${monitor} AND ${within(sql`r.call_started_at`, times)}
   ORDER BY r.call_started_at DESC, r.conversation_id DESC, r.monitor_version DESC`
 
+/**
+ * One row for each conversation whose newest result has categories. An index contains them, so results are not read, and
+ * newer results without categories are looked up.
+ */
+const newestCategories = (org: OrgId, monitorId: string, times: Times) => sql`
+  SELECT r.conversation_id, r.call_started_at, r.categories FROM monitor_results r
+  WHERE r.organization_id = ${org} AND r.monitor_id = ${monitorId}::uuid AND r.categories IS NOT NULL
+    AND ${within(sql`r.call_started_at`, times)}
+    AND NOT EXISTS (
+      SELECT 1 FROM monitor_results b
+      WHERE b.organization_id = ${org} AND b.monitor_id = ${monitorId}::uuid AND b.call_started_at = r.call_started_at
+        AND b.conversation_id = r.conversation_id AND b.monitor_version > r.monitor_version)`
+
+/** One row for each conversation, with the fields of the newest version that has a result. */
+const newestFields = (org: OrgId, monitorId: string, field: string, times: Times) => sql`
+  SELECT f.conversation_id, f.call_started_at, CASE jsonb_typeof(f.value) WHEN 'number' THEN f.value::float8
+    WHEN 'boolean' THEN (f.value = 'true'::jsonb)::integer::float8 END AS value
+  FROM (
+    SELECT DISTINCT ON (r.call_started_at, r.conversation_id) r.conversation_id, r.call_started_at,
+      r.fields -> ${field}::text AS value
+    FROM monitor_results r
+    WHERE r.organization_id = ${org} AND r.monitor_id = ${monitorId}::uuid AND ${within(sql`r.call_started_at`, times)}
+    ORDER BY r.call_started_at DESC, r.conversation_id DESC, r.monitor_version DESC) f`
+
 /** One monitor, or all. */
-const costing = (org: OrgId, monitorId: string | undefined) => sql`
+const ofJudges = (org: OrgId, monitorId: string | undefined) => sql`
   SELECT m.id FROM monitors m WHERE m.organization_id = ${org} AND m.deleted_at IS NULL
     ${monitorId === undefined ? sql`` : sql`AND m.id = ${monitorId}::uuid`}`
 
-/** All results of one judge, or of all: each of them was paid for. */
-const paidResults = (org: OrgId, monitorId: string | undefined, times: Times) => sql`
-  SELECT r.conversation_id, r.call_started_at, r.cost FROM monitor_results r
-  WHERE r.organization_id = ${org} AND r.monitor_id = ANY(ARRAY(${costing(org, monitorId)}))
-    AND ${within(sql`r.call_started_at`, times)} AND r.cost IS NOT NULL`
+/** All results of one judge, or of all, with what they cost or how long they took. */
+const judgedResults = (
+  org: OrgId,
+  { kind, monitorId }: Extract<Measured, { kind: 'cost' | 'latency' }>,
+  times: Times,
+) => sql`
+  SELECT r.conversation_id, r.call_started_at, ${valueOfJudge[kind]} AS value FROM monitor_results r
+  WHERE r.organization_id = ${org} AND r.monitor_id = ANY(ARRAY(${ofJudges(org, monitorId)}))
+    AND ${within(sql`r.call_started_at`, times)} AND ${valueOfJudge[kind]} IS NOT NULL`
 
-type OfResults = Extract<Measured, { kind: 'rate' | 'score' | 'cost' }>
+type OfResults = Extract<Measured, { kind: 'rate' | 'score' | 'cost' | 'latency' | 'category' | 'field' }>
 
 const readResults = (org: OrgId, measure: OfResults, times: Times) => {
   switch (measure.kind) {
     case 'rate':
       return {
-        results: newestResults(org, measure.monitorId, times),
+        results: newestResults(org, monitorOf(measure.monitorId), times),
         hit: sql`n.result = ${codes.affected}`,
         value: sql`NULL::float8`,
         counts: sql`n.result IS NOT NULL`,
       }
     case 'score':
       return {
-        results: newestResults(org, measure.monitorId, times),
+        results: newestResults(org, monitorOf(measure.monitorId), times),
         hit: sql`false`,
         value: sql`n.score`,
         counts: sql`n.score IS NOT NULL`,
       }
     case 'cost':
+    case 'latency':
       return {
-        results: paidResults(org, measure.monitorId, times),
+        results: judgedResults(org, measure, times),
         hit: sql`false`,
-        value: sql`n.cost`,
+        value: sql`n.value`,
         counts: sql`true`,
+      }
+    case 'category':
+      return {
+        results: newestCategories(org, measure.monitorId, times),
+        hit: sql`${measure.category ?? ''}::text = ANY(n.categories)`,
+        value: sql`NULL::float8`,
+        counts: measure.category === notApplicable ? sql`true` : isApplicable,
+      }
+    case 'field':
+      return {
+        results: newestFields(org, measure.monitorId, measure.field, times),
+        hit: sql`false`,
+        value: sql`n.value`,
+        counts: sql`n.value IS NOT NULL`,
       }
   }
 }
 
+const isApplicable = sql`${notApplicable}::text <> ALL(n.categories)`
+
+/** Joins results with their conversations. Joining on the start as well lets both sides be read in index order. */
+const joinedWith = (conversations: RawBuilder<unknown> | ReturnType<typeof keyedConversations>) => sql`
+  JOIN (${conversations}) s ON s.at = n.call_started_at AND s.id = n.conversation_id`
+
 /** Only reads conversations if the filter or a group needs them. */
-const resultRows = (db: Db, org: OrgId, measure: OfResults, request: Request, times: Times) => {
-  const { results, hit, value, counts } = readResults(org, measure, times)
+const resultRows = (
+  db: Db,
+  org: OrgId,
+  measure: OfResults,
+  request: SumRequest,
+  times: Times,
+  valueInstead?: RawBuilder<unknown>,
+) => {
+  const { results, hit, counts, ...read } = readResults(org, measure, times)
+  const value = valueInstead ?? read.value
   if (Object.keys(request.selection).length === 0 && request.groupBy.every(isOfTime)) {
-    const [k1, k2] = keysOf(request, sql`n.call_started_at`)
+    const [k1, k2] = keysOf({ ...request, org }, sql`n.call_started_at`)
     return sql`SELECT ${k1} AS k1, ${k2} AS k2, n.call_started_at AS at, ${hit} AS hit, ${value} AS value
       FROM (${results}) n WHERE ${counts}`
   }
-  // A result stores when its conversation started. Joining on it as well lets both sides be read in index order.
   return sql`SELECT s.k1, s.k2, s.at, ${hit} AS hit, ${value} AS value
-    FROM (${results}) n JOIN (${keyedConversations(db, org, request, times)}) s
-      ON s.at = n.call_started_at AND s.id = n.conversation_id
-    WHERE ${counts}`
+    FROM (${results}) n ${joinedWith(keyedConversations(db, org, request, times))} WHERE ${counts}`
+}
+
+/** A row for each category of each result, so that all categories are shares of the same results. */
+const categoryRows = (
+  db: Db,
+  org: OrgId,
+  { monitorId, categories }: { monitorId: string; categories: string[] },
+  request: SumRequest,
+  times: Times,
+) => {
+  const groupBy = request.groupBy.slice(1)
+  const measure = { kind: 'category', monitorId } as const
+  const rows = resultRows(db, org, measure, { ...request, groupBy }, times, sql`n.categories`)
+  return sql`
+    SELECT k.category AS k1, v.k1 AS k2, v.at, k.category = ANY(v.value) AS hit, NULL::float8 AS value
+    FROM (${rows}) v CROSS JOIN unnest(${categories}::text[]) AS k(category)`
 }
 
 /** Judgments of completed reviews, compared with the result of the version that was judged. */
-const agreementRows = (db: Db, org: OrgId, monitorId: string, request: Request, times: Times) => sql`
+const agreementRows = (db: Db, org: OrgId, monitorId: string, request: SumRequest, times: Times) => sql`
   SELECT s.k1, s.k2, s.at, (j.correct_result = 'affected') = (m.result = ${codes.affected}) AS hit, NULL::float8 AS value
   FROM review_judgments j
   JOIN reviews r ON r.organization_id = ${org} AND r.id = j.review_id AND r.status = 'completed'
@@ -211,13 +324,20 @@ const agreementRows = (db: Db, org: OrgId, monitorId: string, request: Request, 
     AND j.correct_result <> 'unsure'`
 
 /** Rows of `k1`, `k2`, `at`, `hit`, and `value`. */
-const rowsOf = (db: Db, org: OrgId, request: Request, times: Times): RawBuilder<unknown> => {
+const rowsOf = (db: Db, org: OrgId, request: SumRequest, times: Times): RawBuilder<unknown> => {
   const { measure } = request
   switch (measure.kind) {
     case 'rate':
     case 'score':
     case 'cost':
+    case 'latency':
+    case 'field':
       return resultRows(db, org, measure, request, times)
+    case 'category': {
+      const { monitorId, categories } = measure
+      if (!categories) return resultRows(db, org, measure, request, times)
+      return categoryRows(db, org, { monitorId, categories }, request, times)
+    }
     case 'metric':
       return metricRows(db, org, measure.key, request, times)
     case 'agreement':
@@ -227,18 +347,24 @@ const rowsOf = (db: Db, org: OrgId, request: Request, times: Times): RawBuilder<
   }
 }
 
-/** Rows of all times that are not read from stored sums. */
-const rowsOfRanges = (db: Db, org: OrgId, request: Request): RawBuilder<unknown> | undefined => {
-  const { ranges } = request.sources
+/** Rows of several times. Undefined without any. */
+const rowsOfTimes = (
+  ranges: SumRequest['ranges'],
+  rowsWithin: (times: Times) => RawBuilder<unknown>,
+): RawBuilder<unknown> | undefined => {
   const [only, ...others] = ranges
   if (!only) return undefined
-  if (others.length === 0) return rowsOf(db, org, request, { since: instant(only.since), until: instant(only.until) })
+  if (others.length === 0) return rowsWithin({ since: instant(only.since), until: instant(only.until) })
   const starts = ranges.map(({ since }) => since?.toISOString() ?? '-infinity')
   const ends = ranges.map(({ until }) => until?.toISOString() ?? 'infinity')
-  const each = rowsOf(db, org, request, { since: sql<Date>`g.since`, until: sql<Date>`g.until` })
+  const each = rowsWithin({ since: sql<Date>`g.since`, until: sql<Date>`g.until` })
   return sql`SELECT e.* FROM unnest(${starts}::timestamptz[], ${ends}::timestamptz[]) AS g(since, until)
     CROSS JOIN LATERAL (${each}) e`
 }
+
+/** Rows of all times that are not read from stored sums. */
+const rowsOfRanges = (db: Db, org: OrgId, request: SumRequest): RawBuilder<unknown> | undefined =>
+  rowsOfTimes(request.ranges, (times) => rowsOf(db, org, request, times))
 
 /** What sums are grouped by, as bits of `grain`. */
 const grains: Record<string, number> = {
@@ -257,11 +383,13 @@ const grains: Record<string, number> = {
   weekday: 0,
 }
 
-/** Only counts are stored for combinations of these. */
+/** Columns whose sums are stored by hour. Others are only stored together with all of them, by day. */
 const stored = new Set([0, 1, 2, 4])
 const everything = 7
 
-const grainOf = ({ measure, selection, groupBy }: Pick<Request, 'measure' | 'selection' | 'groupBy'>) => {
+type Asked = Pick<SumRequest, 'measure' | 'selection' | 'groupBy' | 'quantile'>
+
+const grainOf = ({ selection, groupBy, quantile }: Asked): number | undefined => {
   let grain = 0
   for (const name of [...Object.keys(selection), ...groupBy]) {
     const bits = grains[name]
@@ -269,12 +397,22 @@ const grainOf = ({ measure, selection, groupBy }: Pick<Request, 'measure' | 'sel
     grain |= bits
   }
   if (stored.has(grain)) return grain
-  return measure.kind === 'volume' || measure.kind === 'rate' ? everything : undefined
+  return quantile !== undefined || groupBy.some(isOfTime) ? undefined : everything
 }
 
-/** Whether sums are stored for a measure with this filter and these groups. */
-export const isStored = (request: Pick<Request, 'measure' | 'selection' | 'groupBy'>): boolean =>
-  request.measure.kind !== 'agreement' && grainOf(request) !== undefined
+/** Measures without stored sums. */
+const unstored = new Set<Measured['kind']>(['agreement', 'category', 'field'])
+
+/** Returns which columns stored sums are grouped by that answer a query, or undefined if none do. */
+export const storedGrain = (request: Asked): number | undefined =>
+  unstored.has(request.measure.kind) ? undefined : grainOf(request)
+
+/** Returns by which length of time sums are stored for a measure with this filter and these groups. */
+export const storedBy = (request: Asked): 'hour' | 'day' | undefined => {
+  const grain = storedGrain(request)
+  if (grain === undefined) return undefined
+  return grain === everything ? 'day' : 'hour'
+}
 
 const subjectsOf = (org: OrgId, measure: Measured): RawBuilder<unknown> => {
   switch (measure.kind) {
@@ -286,35 +424,58 @@ const subjectsOf = (org: OrgId, measure: Measured): RawBuilder<unknown> => {
     case 'score':
       return sql`ARRAY[${`${measure.kind}:${measure.monitorId}`}::text]`
     case 'cost':
-      return sql`ARRAY(SELECT 'cost:' || m.id FROM (${costing(org, measure.monitorId)}) m)`
-    default:
+    case 'latency':
+      return sql`ARRAY(SELECT ${`${measure.kind}:`}::text || m.id FROM (${ofJudges(org, measure.monitorId)}) m)`
+    case 'volume':
+    case 'duration':
+    case 'delay':
       return sql`ARRAY[${measure.kind}::text]`
+    default:
+      throw new Error(`Sums of the measure ${measure.kind} are not stored.`)
   }
 }
 
-const summed = ['count', 'hits', 'sum', 'squares', 'steps', 'counts']
-
-/** The stored sums as `v`, with `k1`, `k2`, and `at`. They have the columns of conversations, so filters apply. */
-const storedSums = (db: Db, org: OrgId, request: Request, { since, until, except }: Range & { except: Date[] }) => {
-  const [k1, k2] = keysOf(request, sql`conversations.started_at`)
-  const times = within(sql`h.hour`, { since: instant(since), until: instant(until) })
-  const rows = db.selectFrom(
-    sql`(
-      SELECT h.*, h.hour AS started_at FROM analytics_hours h
-      WHERE h.organization_id = ${org} AND h.subject = ANY(${subjectsOf(org, request.measure)})
-        AND h.grain = ${sql.lit(grainOf(request) ?? 0)} AND ${times}
-        ${except.length > 0 ? sql`AND h.hour <> ALL(${except}::timestamptz[])` : sql``})`.as('conversations'),
+/** The groups of stored sums that a filter selects. They have the columns of conversations, so filters apply. */
+export const listGroups = async (db: Db, org: OrgId, request: SumRequest): Promise<NumberedGroup[]> => {
+  const grain = grainOf(request) ?? 0
+  if (grain === 0) return [{ number: 0, k1: '', k2: '' }]
+  const [k1, k2] = request.groupBy.map((name) => (isOfTime(name) ? sql`''` : (columns[name] ?? sql`''`)))
+  const groups = db.selectFrom(
+    sql`(SELECT g.* FROM analytics_groups g WHERE g.organization_id = ${org} AND g.grain = ${sql.lit(grain)})`.as(
+      'conversations',
+    ),
   ) as unknown as SelectQueryBuilder<DB, 'conversations', object>
-  return whereSelected(rows, org, request.selection).select([
-    sql`${k1}`.as('k1'),
-    sql`${k2}`.as('k2'),
-    'conversations.started_at as at',
-    ...summed.map((name) => sql.ref(`conversations.${name}`).as(name)),
-  ])
+  return (await whereSelected(groups, org, request.selection)
+    .select([
+      sql.ref('conversations.number').as('number'),
+      sql`(${k1 ?? sql`''`})::text`.as('k1'),
+      sql`(${k2 ?? sql`''`})::text`.as('k2'),
+    ])
+    .execute()) as NumberedGroup[]
 }
 
-/** The 0.975 quantile of the normal distribution. */
-const z = 1.959963984540054
+type DaysToRead = { first: Date; last: Date; whole: Date[] }
+
+/** Lists the packed sums of days. */
+export const listPackedDays = async (
+  db: Db,
+  org: OrgId,
+  request: SumRequest,
+  { first, last, whole }: DaysToRead,
+): Promise<PackedDay[]> => {
+  const isWhole = sql`d.day = ANY(${whole}::timestamptz[])`
+  const steps =
+    request.quantile === undefined
+      ? sql`NULL::bytea AS "hourSteps", NULL::bytea AS "daySteps"`
+      : sql`CASE WHEN ${isWhole} THEN NULL ELSE d.hour_steps END AS "hourSteps",
+          CASE WHEN ${isWhole} THEN d.day_steps END AS "daySteps"`
+  const { rows } = await sql<PackedDay>`
+    SELECT d.day, d.hours, ${steps} FROM analytics_days d
+    WHERE d.organization_id = ${org} AND d.subject = ANY(${subjectsOf(org, request.measure)})
+      AND d.grain = ${sql.lit(grainOf(request) ?? 0)} AND d.day >= ${first}::timestamptz AND d.day <= ${last}::timestamptz
+    ${sql.raw(plannedEachTime)}`.execute(db)
+  return rows
+}
 
 /** Encodes the value as text that is never null: empty for null, otherwise `=` and the value. */
 const encoded = (key: RawBuilder<unknown>) => sql`CASE WHEN ${key} IS NULL THEN '' ELSE '=' || (${key})::text END`
@@ -323,62 +484,44 @@ const decode = (text: string): string | null => (text === '' ? null : text.slice
 
 type Row = Sums & { k1: string | null; k2: string; period: number; groups: number }
 
-export type GroupSums = Sums & {
-  key: Key | undefined
-  /** Undefined for the sums of all periods. */
-  period: number | undefined
-}
+const intervalOf = ({ bounds }: SumRequest): RawBuilder<unknown> =>
+  bounds === undefined ? sql`0` : sql`width_bucket(v.at, ${bounds}::timestamptz[]) - 1`
+
+/** Counts and sums of rows by group, interval, and rounded value. */
+const cellsOf = (rows: RawBuilder<unknown>, request: SumRequest): RawBuilder<unknown> => sql`
+  SELECT v.k1, v.k2, ${intervalOf(request)} AS period,
+    ${request.quantile === undefined ? sql`NULL::smallint` : stepOf(sql`v.value`)} AS step, count(*) AS count,
+    count(*) FILTER (WHERE v.hit) AS hits, coalesce(sum(${limited(sql`v.value`)}), 0) AS sum,
+    coalesce(sum(${limitedSquare(sql`v.value`)}), 0) AS squares
+  FROM (${rows}) v GROUP BY v.k1, v.k2, period, step`
 
 /**
- * Sums a measure by group and by group and period, of the largest groups and of all others together. Groups and periods
- * without a value are left out. The interval of a percentile needs no assumption about the values: it is between two of
- * them, whose ranks are so far apart that the percentile is between them in 95 of 100 samples.
+ * Sums rows by group and by group and period, of the largest groups and of all others together. Unlike stored sums, they can
+ * have any number of groups, so the database chooses the largest.
  */
-export const sumMeasure = async (
+export const sumRows = async (
   db: Db,
   org: OrgId,
-  request: Request,
+  request: SumRequest,
 ): Promise<{ groups: number; sums: GroupSums[] }> => {
-  const { groupBy, bounds, quantile = null, show, sources } = request
-  const period = bounds === undefined ? sql`0` : sql`width_bucket(v.at, ${bounds}::timestamptz[]) - 1`
-  const summedSources: RawBuilder<unknown>[] = []
+  const { groupBy, bounds, quantile = null, show } = request
   const rowsToRead = rowsOfRanges(db, org, request)
-  if (rowsToRead) {
-    const step = quantile === null ? sql`NULL::smallint` : stepOf(sql`v.value`)
-    summedSources.push(sql`
-      SELECT v.k1, v.k2, ${period} AS period, ${step} AS step, count(*) AS count,
-        count(*) FILTER (WHERE v.hit) AS hits, coalesce(sum(v.value), 0) AS sum,
-        coalesce(sum(v.value * v.value), 0) AS squares
-      FROM (${rowsToRead}) v GROUP BY v.k1, v.k2, period, step`)
-  }
-  if (sources.hours) {
-    const sums = storedSums(db, org, request, sources.hours)
-    summedSources.push(
-      quantile === null
-        ? sql`
-      SELECT v.k1, v.k2, ${period} AS period, NULL::smallint AS step, sum(v.count) AS count, sum(v.hits) AS hits,
-        sum(v.sum) AS sum, sum(v.squares) AS squares
-      FROM (${sums}) v GROUP BY v.k1, v.k2, period`
-        : sql`
-      SELECT v.k1, v.k2, ${period} AS period, u.step, sum(u.count) AS count, 0 AS hits, 0 AS sum, 0 AS squares
-      FROM (${sums}) v CROSS JOIN LATERAL unnest(v.steps, v.counts) u(step, count) GROUP BY v.k1, v.k2, period, u.step`,
-    )
-  }
+  if (!rowsToRead) return { groups: 0, sums: [] }
   const shown =
     'keys' in show
       ? sql`SELECT * FROM unnest(${show.keys.map(([k1]) => encode(k1))}::text[], ${show.keys.map(([, k2]) => encode(k2))}::text[]) AS g(k1, k2)`
       : sql`SELECT t.k1, t.k2 FROM totals t ORDER BY t.count DESC, t.k1, t.k2 LIMIT ${show.most}`
   const sets = bounds === undefined ? sql`(k1, k2, step)` : sql`(k1, k2, step), (k1, k2, period, step)`
   const rank = sql`ceil(${quantile}::float8 * w.count)`
-  const spread = sql`${z}::float8 * sqrt(${quantile}::float8 * (1 - ${quantile}::float8) * w.count)`
+  const spread = sql`${z95}::float8 * sqrt(${quantile}::float8 * (1 - ${quantile}::float8) * w.count)`
   const low = sql`floor(${quantile}::float8 * w.count - ${spread})`
   const high = sql`ceil(${quantile}::float8 * w.count + ${spread}) + 1`
   const { rows } = await sql<Row>`
-    WITH sources_summed AS MATERIALIZED (
-      ${sql.join(summedSources, sql` UNION ALL `)}
+    WITH summed_rows AS MATERIALIZED (
+      ${cellsOf(rowsToRead, request)}
     ), coded AS (
       SELECT ${encoded(sql`p.k1`)} AS k1, ${encoded(sql`p.k2`)} AS k2, p.period, p.step, p.count, p.hits, p.sum, p.squares
-      FROM sources_summed p
+      FROM summed_rows p
     ), totals AS (
       SELECT c.k1, c.k2, sum(c.count) AS count FROM coded c GROUP BY c.k1, c.k2
     ), shown AS MATERIALIZED (${shown}), cells AS (
@@ -408,12 +551,97 @@ export const sumMeasure = async (
   return { groups: rows[0]?.groups ?? 0, sums }
 }
 
+/** Lists the cells of the times that stored sums do not cover. */
+export const listCells = async (db: Db, org: OrgId, request: SumRequest): Promise<Cell[]> => {
+  const rowsToRead = rowsOfRanges(db, org, request)
+  if (!rowsToRead) return []
+  const { rows } = await sql<Cell>`
+    SELECT p.k1::text AS k1, p.k2::text AS k2, p.period AS interval, p.step, p.count, p.hits, p.sum, p.squares
+    FROM (${cellsOf(rowsToRead, request)}) p ${sql.raw(plannedEachTime)}`.execute(db)
+  return rows
+}
+
+/** Counts of the newest results of a monitor, and sums of their scores. */
+export type ResultCounts = {
+  monitorId: string
+  results: number
+  affected: number
+  scores: number
+  sum: number
+  squares: number
+}
+
+/** Counts the results of several monitors, in the times that stored sums do not cover, in one statement. */
+export const listResultCounts = async (
+  db: Db,
+  org: OrgId,
+  request: SumRequest,
+  monitorIds: string[],
+): Promise<ResultCounts[]> => {
+  const isPlain = Object.keys(request.selection).length === 0
+  const rowsToRead = rowsOfTimes(request.ranges, (times) => {
+    const conversations = isPlain ? sql`` : joinedWith(keyedConversations(db, org, request, times))
+    return sql`SELECT n.result, n.score FROM (${newestResults(org, sql<string>`m.id`, times)}) n ${conversations}`
+  })
+  if (!rowsToRead || monitorIds.length === 0) return []
+  const { rows } = await sql<ResultCounts>`
+    SELECT m.id AS "monitorId", c.* FROM unnest(${monitorIds}::uuid[]) AS m(id) CROSS JOIN LATERAL (
+      SELECT count(v.result) AS results, count(*) FILTER (WHERE v.result = ${codes.affected}) AS affected,
+        count(v.score) AS scores, coalesce(sum(${limited(sql`v.score`)}), 0) AS sum,
+        coalesce(sum(${limitedSquare(sql`v.score`)}), 0) AS squares
+      FROM (${rowsToRead}) v) c ${sql.raw(plannedEachTime)}`.execute(db)
+  return rows
+}
+
+/** Returns whether a conversation is selected by both, each in its own period. */
+export const haveCommon = async (
+  db: Db,
+  org: OrgId,
+  sides: { selection: Selection; since: Date | undefined; until: Date | undefined }[],
+): Promise<boolean> => {
+  const query = sides.reduce(
+    (selected, { selection, since, until }) =>
+      whereSelected(
+        selected.where(within(sql`conversations.started_at`, { since: instant(since), until: instant(until) })),
+        org,
+        selection,
+      ),
+    db.selectFrom('conversations').select('conversations.id'),
+  )
+  return (await query.limit(1).execute()).length > 0
+}
+
+/** Lists the categories of a monitor’s results, the most frequent first. */
+export const listFoundCategories = async (
+  db: Db,
+  org: OrgId,
+  monitorId: string,
+  times: { since: Date | undefined; until: Date | undefined },
+  limit: number,
+): Promise<string[]> => {
+  const found = newestCategories(org, monitorId, { since: instant(times.since), until: instant(times.until) })
+  const { rows } = await sql<{ category: string }>`
+    SELECT c.category FROM (${found}) n CROSS JOIN unnest(n.categories) AS c(category)
+    GROUP BY c.category ORDER BY count(*) DESC, c.category LIMIT ${limit} ${sql.raw(plannedEachTime)}`.execute(db)
+  return rows.map(({ category }) => category)
+}
+
 const timedOut = '57014'
 /** A board has many charts, and everyone waits for the slowest. */
 const longestMs = 10_000
 
-/** Runs statements that all see the same data, within a time limit. */
-export const readInSnapshot = async <T>(replica: Pick<Replica, 'read'>, run: (db: Db) => Promise<T>): Promise<T> => {
+const tooLong = (path: string, ms: number) =>
+  invalid(path, `selects more than ${ms / 1_000} seconds can count; choose a shorter period or fewer conditions`)
+
+/**
+ * Runs statements that all see the same data, each within a time limit. `pathNow` returns what a statement that takes
+ * longer is about.
+ */
+export const readInSnapshot = async <T>(
+  replica: Pick<Replica, 'read'>,
+  run: (db: Db) => Promise<T>,
+  pathNow = () => 'filter',
+): Promise<T> => {
   const read = (on: Db) =>
     on
       .transaction()
@@ -427,9 +655,6 @@ export const readInSnapshot = async <T>(replica: Pick<Replica, 'read'>, run: (db
     return await replica.read(read)
   } catch (error) {
     if ((error as { code?: unknown }).code !== timedOut) throw error
-    throw invalid(
-      'filter',
-      `selects more than ${longestMs / 1_000} seconds can count; choose a shorter period or fewer conditions`,
-    )
+    throw tooLong(pathNow(), longestMs)
   }
 }

@@ -1,7 +1,10 @@
 import Type, { type Static, type TSchema } from 'typebox'
+import { CategoryKey, FieldKey } from '../filters/category.ts'
 import { Filter } from '../filters/filter.ts'
-import { Choice, Closed, Id } from '../platform/http/schemas.ts'
+import { Choice, Closed, Id, TimestampInput } from '../platform/http/schemas.ts'
+import type { Entitlement } from '../platform/identity/actor.ts'
 import { signalNames } from '../transcripts/signals/paths.ts'
+import { isOfTime } from './queries.ts'
 
 const statistics = ['mean', 'p50', 'p90', 'p95', 'p99', 'sum'] as const
 export type Statistic = (typeof statistics)[number]
@@ -53,6 +56,14 @@ const Cost = Closed(
   },
 )
 
+const Latency = Closed(
+  { kind: Choice(['latency']), monitorId: Type.Optional(Id), statistic: Statistic },
+  {
+    title: 'LatencyMeasure',
+    description: 'The seconds that the model took to respond for a result, of one judge or of all.',
+  },
+)
+
 const Agreement = Closed(
   { kind: Choice(['agreement']), monitorId: Id },
   {
@@ -61,7 +72,45 @@ const Agreement = Closed(
   },
 )
 
-const measures = [Volume, Rate, Score, Signal, Metric, Duration, Delay, Cost, Agreement] as const
+const Category = Closed(
+  {
+    kind: Choice(['category']),
+    monitorId: Id,
+    category: Type.Optional({
+      ...CategoryKey,
+      description: 'Only this category. Default: each one, as the first group of the answer.',
+    }),
+  },
+  {
+    title: 'CategoryMeasure',
+    description:
+      'The share of conversations with a category, among those whose newest result has categories. Conversations that are ' +
+      'not applicable only count for the share of `not_applicable`.',
+  },
+)
+
+const Field = Closed(
+  { kind: Choice(['field']), monitorId: Id, field: FieldKey, statistic: Statistic },
+  {
+    title: 'FieldMeasure',
+    description: 'A field of a monitor’s results: numbers, and `true` and `false` as 1 and 0.',
+  },
+)
+
+const measures = [
+  Volume,
+  Rate,
+  Score,
+  Signal,
+  Metric,
+  Duration,
+  Delay,
+  Cost,
+  Latency,
+  Agreement,
+  Category,
+  Field,
+] as const
 
 export type Measure = Static<(typeof measures)[number]>
 
@@ -74,24 +123,93 @@ export const Measure = Type.Unsafe<Measure>({
   examples: [{ kind: 'volume' }],
 })
 
+const ofMonitors = new Set(['rate', 'score', 'cost', 'latency', 'agreement', 'category', 'field'])
+
+const categoryOf = /^category:(.+)$/
+
+/** Returns the monitor by whose categories a query groups. */
+export const groupingMonitor = (groupBy: string[] = []): { id: string; at: number } | undefined => {
+  const at = groupBy.findIndex((name) => categoryOf.test(name))
+  const id = categoryOf.exec(groupBy[at] ?? '')?.[1]
+  return id === undefined ? undefined : { id: id.toLowerCase(), at }
+}
+
+/** Returns what an organization needs to measure it. */
+export const entitlementOf = ({ kind }: Measure, groupBy?: string[]): Entitlement | undefined => {
+  if (ofMonitors.has(kind) || groupingMonitor(groupBy)) return 'monitors'
+  return kind === 'metric' ? 'metrics' : undefined
+}
+
+/** Returns whether the answer has a group for each category. */
+export const isByCategory = (measure: Measure): boolean => measure.kind === 'category' && measure.category === undefined
+
+/** Returns what is wrong with the groups of a query, apart from unknown monitors. */
+export const faultOfGroups = (measure: Measure, groupBy: string[] = []): string | undefined => {
+  const categories = groupBy.filter((name) => categoryOf.test(name)).length
+  if (categories > 1) return 'can only contain the categories of one monitor'
+  if (!isByCategory(measure)) return undefined
+  if (categories > 0) return 'must not contain categories, because the measure has a group for each one'
+  return groupBy.length > 1
+    ? 'must have at most one item, because the measure has a group for each category'
+    : undefined
+}
+
+/** Returns the monitor whose results are measured. */
+export const monitorOf = (measure: Measure): string | undefined =>
+  'monitorId' in measure ? measure.monitorId : undefined
+
+/** Stored sums have the monitor’s ID in this spelling. */
+export const withLowerCaseId = (measure: Measure): Measure => {
+  const monitorId = monitorOf(measure)?.toLowerCase()
+  // The kind stays the same, which the type of the spread object does not say.
+  return monitorId === undefined ? measure : ({ ...measure, monitorId } as Measure)
+}
+
 const mostGroups = 50
 /** Every hour of a week. */
 const mostHours = 168
 
-const isOfTime = (name: string): boolean => name === 'hourOfDay' || name === 'weekday'
+/** So many categories of several agents. */
+const mostCategories = 250
 
 /** Returns how many groups an answer has at most, not counting the others together. */
-export const mostGroupsBy = (groupBy: string[]): number => (groupBy.every(isOfTime) ? mostHours : mostGroups)
+export const mostGroupsBy = (measure: Measure, groupBy: string[]): number => {
+  if (isByCategory(measure)) return mostCategories
+  return groupBy.every(isOfTime) ? mostHours : mostGroups
+}
 
 const Group = Type.String({
-  pattern: '^(agent|version|company|channel|direction|endReason|hourOfDay|weekday|metadata:[\\s\\S]+)$',
+  pattern:
+    '^(agent|version|company|channel|direction|endReason|hourOfDay|weekday|metadata:[\\s\\S]+|' +
+    'category:[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$',
   maxLength: 130,
-  description: 'What to group by. `metadata:plan` groups by the values of `plan`.',
+  description:
+    'What to group by. `metadata:plan` groups by the values of `plan`, and `category:` with the ID of a monitor by its ' +
+    'categories. A conversation with several categories counts in each group.',
   examples: ['agent'],
 })
 
 const intervals = ['hour', 'day', 'week', 'month'] as const
 const comparisons = ['previous_period', 'previous_year'] as const
+
+/** An earlier period that follows from another one. */
+export const EarlierPeriod = Choice(comparisons)
+
+const ComparedDates = Closed(
+  {
+    since: { ...TimestampInput, description: 'Started at or after this time.' },
+    until: { ...TimestampInput, description: 'Started before this time.' },
+  },
+  { title: 'ComparedDates', description: 'Any other period to compare with.' },
+)
+
+export type CompareTo = (typeof comparisons)[number] | Static<typeof ComparedDates>
+
+const CompareToOf = (description: string) =>
+  Type.Optional(Type.Unsafe<CompareTo>({ anyOf: [EarlierPeriod, ComparedDates], description }))
+
+const ZoneOf = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 64, description, examples: ['Europe/Berlin'] }))
 
 export const AnalyticsQuery = Closed(
   {
@@ -109,20 +227,11 @@ export const AnalyticsQuery = Closed(
         description: 'Also answers a series over time. Requires a period in the filter. Weeks start on Monday.',
       }),
     ),
-    timezone: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 64,
-        description: 'The IANA time zone of days, hours, and weekdays. Default: that of `filter.period`, or UTC.',
-        examples: ['Europe/Berlin'],
-      }),
-    ),
-    compareTo: Type.Optional(
-      Choice(comparisons, {
-        description:
-          'Also answers the figures of an earlier period. previous_period: the one before, of the same length; for the ' +
-          'current week or month, the same part of the one before. Requires a period in the filter.',
-      }),
+    timezone: ZoneOf('The IANA time zone of days, hours, and weekdays. Default: that of `filter.period`, or UTC.'),
+    compareTo: CompareToOf(
+      'Also answers the figures of another period. `previous_period`: the one before, of the same length; for the current ' +
+        'week or month, the same part of the one before. `previous_year`: the same a year ago. Both require a period in ' +
+        'the filter. Or two dates.',
     ),
   },
   {
@@ -139,3 +248,67 @@ export const AnalyticsQuery = Closed(
   },
 )
 export type AnalyticsQuery = Static<typeof AnalyticsQuery>
+
+export const ChangeQuery = Closed(
+  {
+    measure: Measure,
+    filter: { ...Filter, description: 'Which conversations. Requires a period, or `since`.' },
+    timezone: AnalyticsQuery.properties.timezone,
+    compareTo: CompareToOf('The other period. Default: `previous_period`, the one before.'),
+    metadataKeys: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 120 }), {
+        maxItems: 10,
+        uniqueItems: true,
+        description: 'Which metadata may explain the change. Default: the five most frequent keys.',
+        examples: [['plan']],
+      }),
+    ),
+  },
+  {
+    title: 'ChangeQuery',
+    examples: [
+      {
+        measure: { kind: 'duration', statistic: 'mean' },
+        filter: { period: { last: '7d' } },
+      },
+    ],
+  },
+)
+export type ChangeQuery = Static<typeof ChangeQuery>
+
+export const GroupComparisonQuery = Closed(
+  {
+    a: { ...Filter, description: 'The conversations of one side, such as those of a version.' },
+    b: { ...Filter, description: 'Those of the other side. Differences are b − a.' },
+    compareTo: Type.Optional(
+      Choice(comparisons, {
+        description:
+          'Counts `a` in an earlier period than `b`: the one before, or the same a year ago. Then `b` needs a period, and ' +
+          '`a` has none of its own.',
+      }),
+    ),
+    timezone: ZoneOf('The IANA time zone of days, to find the earlier period. Default: that of `b.period`, or UTC.'),
+    measures: Type.Optional(
+      Type.Array(Measure, {
+        minItems: 1,
+        maxItems: 100,
+        uniqueItems: true,
+        description:
+          'What to compare. Default: the number and duration of conversations, response latencies, the cost of results, ' +
+          'and the rates and mean scores of the 50 newest enabled monitors.',
+      }),
+    ),
+  },
+  {
+    title: 'GroupComparisonQuery',
+    examples: [
+      {
+        a: { channels: ['call'] },
+        b: { channels: ['call'], period: { last: '30d' } },
+        compareTo: 'previous_period',
+        measures: [{ kind: 'volume' }, { kind: 'duration', statistic: 'p95' }],
+      },
+    ],
+  },
+)
+export type GroupComparisonQuery = Static<typeof GroupComparisonQuery>

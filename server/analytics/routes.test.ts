@@ -9,6 +9,7 @@ import {
   makeReview,
 } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
+import { noResult } from '../monitor-results/no-result.ts'
 import { upsertResults } from '../monitor-results/queries.ts'
 import { insertMonitorVersion } from '../monitors/queries.ts'
 import { orgIdOf } from '../platform/ids.ts'
@@ -39,23 +40,22 @@ const issuesOf = async (body: object) => {
 const on = (day: number, hour = 9) => `2026-03-${String(day).padStart(2, '0')}T${String(hour).padStart(2, '0')}:00:00Z`
 const march = { since: on(1, 0), until: '2026-04-01T00:00:00Z' }
 
-type Given = { score?: number; cost?: number; version?: number }
+type Given = { score?: number; cost?: number; responseMs?: number; version?: number }
 
 const give = async (monitorId: string, conversationId: string, affected: boolean, given: Given = {}) => {
-  const { score = null, cost = null, version = 1 } = given
+  const { score = null, cost = null, responseMs = null, version = 1 } = given
   const row = {
+    ...noResult,
     conversationId,
     monitorId,
     monitorVersion: version,
     status: 'scored' as const,
     result: affected ? ('affected' as const) : ('not_affected' as const),
     score,
-    reasoning: null,
-    evidence: [],
     evaluatedAt: null,
     evaluator: 'test',
-    tokens: null,
     cost,
+    responseMs,
   }
   await db.transaction().execute((trx) => upsertResults(trx, orgIdOf(id), [row], server.clock.now()))
 }
@@ -241,6 +241,29 @@ describe('rates and scores', () => {
     expect(comparison.series[2]).toMatchObject({ n: 4 })
   })
 
+  it('are compared with any dates', async () => {
+    const monitor = await makeMonitor(server, key)
+    const before = await makeConversations(server, key, Array(4).fill({ startedAt: on(3) }))
+    const now = await makeConversations(server, key, Array(5).fill({ startedAt: on(20) }))
+    for (const [at, each] of before.entries()) await give(monitor.id, each, at === 0)
+    for (const [at, each] of now.entries()) await give(monitor.id, each, at < 4)
+    const measure = { kind: 'rate', monitorId: monitor.id }
+    const compareTo = { since: on(1, 0), until: on(6, 0) }
+    const { comparedPeriod, groups } = await ask({ measure, filter: { since: on(20, 0), until: on(21, 0) }, compareTo })
+    expect(comparedPeriod).toEqual({ since: '2026-03-01T00:00:00.000Z', until: '2026-03-06T00:00:00.000Z' })
+    expect(groups[0]).toMatchObject({ value: 0.8, comparison: { n: 4, value: 0.25 } })
+    expect((await ask({ measure, compareTo })).groups[0]).toMatchObject({ n: 9, comparison: { n: 4 } })
+    expect(await issuesOf({ measure, compareTo: { since: on(6), until: on(6) } })).toEqual([
+      { path: 'compareTo.until', message: 'must be later than since' },
+    ])
+    const issues = await issuesOf({ measure, compareTo: 'yesterday' })
+    expect(issues[0]).toEqual({ path: 'compareTo', message: 'must be one of previous_period, previous_year' })
+    const explained = { measure, filter: { since: on(20, 0), until: on(21, 0) }, compareTo }
+    const { status, body } = await call('POST', '/v1/analytics/explain', { key, body: explained })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ comparedPeriod, now: { n: 5 }, before: { n: 4 } })
+  })
+
   it('agreement compares judgments with the version that was judged', async () => {
     const monitor = await makeMonitor(server, key)
     const conversations = await makeConversations(server, key, Array(3).fill({ startedAt: on(1) }))
@@ -253,6 +276,20 @@ describe('rates and scores', () => {
     }
     const { groups } = await ask({ measure: { kind: 'agreement', monitorId: monitor.id } })
     expect(groups[0]).toMatchObject({ n: 2, value: 0.5 })
+  })
+
+  it('latencies are those of all responses, of one judge or of all', async () => {
+    const [conversation = '', unasked = ''] = await makeConversations(server, key, [
+      { startedAt: on(1) },
+      { startedAt: on(1) },
+    ])
+    const [one, other] = [await makeMonitor(server, key), await makeMonitor(server, key)]
+    await give(one.id, conversation, true, { responseMs: 1_500 })
+    await give(other.id, conversation, true, { responseMs: 500 })
+    await give(other.id, unasked, true)
+    const latency = async (measure: object) => (await ask({ measure: { kind: 'latency', ...measure } })).groups[0]
+    expect(await latency({ statistic: 'mean' })).toMatchObject({ n: 2, value: 1 })
+    expect(await latency({ statistic: 'p95', monitorId: one.id })).toMatchObject({ n: 1, value: 1.5 })
   })
 
   it('costs are those of all results, of one judge or of all', async () => {

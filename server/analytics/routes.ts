@@ -1,17 +1,19 @@
 import type { Deps } from '../platform/deps.ts'
-import { requireEntitlement } from '../platform/http/access.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, NoQuery } from '../platform/http/schemas.ts'
 import type { Actor } from '../platform/identity/actor.ts'
+import { requireEntitlement } from '../platform/identity/entitlements.ts'
 import { answerQuery } from './answer.ts'
-import { AnalyticsQuery } from './query-schema.ts'
-import { Analytics } from './schema.ts'
+import { Analytics, Change, GroupComparison } from './answer-schema.ts'
+import { compareSides } from './compare.ts'
+import { explainChange } from './explain.ts'
+import { AnalyticsQuery, ChangeQuery, entitlementOf, GroupComparisonQuery } from './query-schema.ts'
 
-const ofMonitors = new Set(['rate', 'score', 'cost', 'agreement'])
+type Measured = Pick<AnalyticsQuery, 'measure' | 'groupBy'>
 
-const requireMeasure = (actor: Pick<Actor, 'entitlements'>, { measure }: AnalyticsQuery): void => {
-  if (ofMonitors.has(measure.kind)) requireEntitlement(actor, 'monitors')
-  if (measure.kind === 'metric') requireEntitlement(actor, 'metrics')
+const requireMeasure = (actor: Pick<Actor, 'entitlements'>, { measure, groupBy }: Measured): void => {
+  const entitlement = entitlementOf(measure, groupBy)
+  if (entitlement) requireEntitlement(actor, entitlement)
 }
 
 export const analytics = (app: App, deps: Deps): void => {
@@ -35,6 +37,49 @@ export const analytics = (app: App, deps: Deps): void => {
     ({ actor, body }) => {
       requireMeasure(actor, body)
       return answerQuery(deps, actor.org, body)
+    },
+  )
+  app.post(
+    '/v1/analytics/explain',
+    {
+      config: { access: { role: 'viewer' }, unaudited: 'It only reads.' },
+      schema: {
+        tags: ['Analytics'],
+        operationId: 'explainChange',
+        summary: 'Explain a change',
+        description:
+          'Returns the agents, versions, companies, channels, directions, end reasons, and metadata values that explain ' +
+          'why a measure differs from that of an earlier period. Read-only and safe to repeat.',
+        querystring: NoQuery,
+        body: ChangeQuery,
+        response: answers({ 200: Change }, 400, 401, 403),
+      },
+    },
+    ({ actor, body }) => {
+      requireMeasure(actor, body)
+      return explainChange(deps, actor.org, body)
+    },
+  )
+  app.post(
+    '/v1/analytics/compare',
+    {
+      config: { access: { role: 'viewer' }, unaudited: 'It only reads.' },
+      schema: {
+        tags: ['Analytics'],
+        operationId: 'compareConversations',
+        summary: 'Compare two groups of conversations',
+        description:
+          'Compares two groups, such as versions, agents, companies, or periods, measure by measure. Returns the difference ' +
+          'of each with its 95% interval, and whether it is more than chance although several were compared. Read-only and ' +
+          'safe to repeat.',
+        querystring: NoQuery,
+        body: GroupComparisonQuery,
+        response: answers({ 200: GroupComparison }, 400, 401, 403),
+      },
+    },
+    ({ actor, body }) => {
+      for (const measure of body.measures ?? []) requireMeasure(actor, { measure })
+      return compareSides(deps, actor, body)
     },
   )
 }

@@ -104,6 +104,12 @@ const volumeAndCost = (withCost: boolean): Spec[] => [
           width: 'half',
           query: byDay({ kind: 'cost', statistic: 'sum' }),
         } satisfies Spec,
+        {
+          title: 'Judge response time by day, p95 (s)',
+          kind: 'line',
+          width: 'half',
+          query: byDay({ kind: 'latency', statistic: 'p95' }),
+        } satisfies Spec,
       ]
     : []),
   { title: 'Conversations by channel', kind: 'bar', width: 'half', query: { measure: volume, groupBy: ['channel'] } },

@@ -1,24 +1,19 @@
 import { parseFilter } from '../filters/filter.ts'
 import type { Selection } from '../filters/queries.ts'
-import { listMonitors } from '../monitors/queries.ts'
 import { recordAudit } from '../platform/audit/record.ts'
 import type { Deps } from '../platform/deps.ts'
-import { ApiError, notFound } from '../platform/errors.ts'
+import { ApiError } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, Empty, IdParams, NoQuery, PageQuery } from '../platform/http/schemas.ts'
-import type { Actor } from '../platform/identity/actor.ts'
 import { newId } from '../platform/ids.ts'
-import { builtInBoards, isBuiltIn, mostMonitorsShown } from './built-in.ts'
+import { isBuiltIn } from './built-in.ts'
 import { checkCharts } from './check-charts.ts'
-import { deleteBoard, getBoard, insertBoard, listBoards, updateBoard } from './queries.ts'
-import { Board, BoardCreate, BoardDuplicate, BoardPage, BoardUpdate, type Chart } from './schema.ts'
+import { findBoard, listBuiltIn, shown } from './find.ts'
+import { deleteBoard, insertBoard, listBoards, updateBoard } from './queries.ts'
+import { Board, BoardCreate, BoardDuplicate, BoardPage, BoardUpdate } from './schema.ts'
+import { deleteSharesOf } from './shares/queries.ts'
 
 const tags = ['Analytics']
-
-type Stored = Awaited<ReturnType<typeof getBoard>>
-
-/** Charts were checked when they were stored. */
-const shown = (board: Stored) => ({ ...board, isBuiltIn: false, charts: board.charts as Chart[] })
 
 const defaultFilter: Selection = { period: { last: '30d', timezone: 'UTC' } }
 
@@ -29,19 +24,6 @@ const refuseBuiltIn = (id: string): void => {
 const longestName = 255
 
 export const boards = (app: App, { db }: Deps): void => {
-  const listBuiltIn = async (actor: Actor) => {
-    const page = { limit: mostMonitorsShown, after: undefined }
-    const monitors = await listMonitors(db, actor.org, { enabled: true }, page)
-    return builtInBoards(actor, monitors.slice(0, mostMonitorsShown))
-  }
-
-  const findBoard = async (actor: Actor, id: string) => {
-    if (!isBuiltIn(id)) return shown(await getBoard(db, actor.org, id))
-    const board = (await listBuiltIn(actor)).find((each) => each.id === id.toLowerCase())
-    if (!board) throw notFound()
-    return board
-  }
-
   app.get(
     '/v1/boards',
     {
@@ -62,7 +44,7 @@ export const boards = (app: App, { db }: Deps): void => {
         (page) => listBoards(db, actor.org, page),
         ({ id }) => id,
       )
-      return { data: data.map(shown), nextCursor, builtIn: await listBuiltIn(actor) }
+      return { data: data.map(shown), nextCursor, builtIn: await listBuiltIn(db, actor) }
     },
   )
 
@@ -80,7 +62,7 @@ export const boards = (app: App, { db }: Deps): void => {
         response: answers({ 200: Board }, 401, 404),
       },
     },
-    ({ actor, params }) => findBoard(actor, params.id),
+    ({ actor, params }) => findBoard(db, actor, params.id),
   )
 
   app.post(
@@ -155,7 +137,7 @@ export const boards = (app: App, { db }: Deps): void => {
         tags,
         operationId: 'deleteBoard',
         summary: 'Delete a board',
-        description: 'Conversations are not affected. Returns 409 for a built-in board.',
+        description: 'Its links end. Conversations are not affected. Returns 409 for a built-in board.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 204: Empty }, 401, 403, 404, 409),
@@ -165,6 +147,7 @@ export const boards = (app: App, { db }: Deps): void => {
       refuseBuiltIn(params.id)
       await db.transaction().execute(async (trx) => {
         const { id } = await deleteBoard(trx, actor.org, params.id)
+        await deleteSharesOf(trx, actor.org, id)
         await recordAudit(trx, actor, 'board.delete', { type: 'board', id })
       })
       return reply.code(204).send(null)
@@ -187,7 +170,7 @@ export const boards = (app: App, { db }: Deps): void => {
       },
     },
     async ({ actor, params, body }, reply) => {
-      const { description, filter, compareTo, name, charts } = await findBoard(actor, params.id)
+      const { description, filter, compareTo, name, charts } = await findBoard(db, actor, params.id)
       const copy = {
         id: newId(),
         name: body.name ?? `${name} copy`.slice(0, longestName),

@@ -1,16 +1,24 @@
 import Type, { type Static } from 'typebox'
-import { AnalyticsQuery } from '../analytics/query-schema.ts'
+import { AnalyticsQuery, EarlierPeriod } from '../analytics/query-schema.ts'
 import { Filter } from '../filters/filter.ts'
 import { Choice, Closed, Id, Name, Nullable, Page, Timestamp } from '../platform/http/schemas.ts'
 
-const { measure, groupBy, interval, compareTo } = AnalyticsQuery.properties
+const { measure, groupBy, interval } = AnalyticsQuery.properties
+
+const compareTo = {
+  ...EarlierPeriod,
+  description:
+    'previous_period: the period before, of the same length; for the current week or month, the same part of the one ' +
+    'before. previous_year: the same a year ago.',
+}
 
 const ChartQuery = Closed(
   {
     measure,
     filter: Type.Optional({
       ...Filter,
-      description: 'Replaces the fields of the board’s filter that it has. Without a period, which is the board’s.',
+      description:
+        'Its fields replace those of the board’s filter. Without `since`, `until`, and `period`, which the board sets.',
     }),
     groupBy,
     interval,
@@ -32,7 +40,7 @@ const chart = {
   query: ChartQuery,
 }
 
-const Chart = Closed({ id: Id, ...chart }, { title: 'BoardChart' })
+export const Chart = Closed({ id: Id, ...chart }, { title: 'BoardChart' })
 
 const ChartInput = Closed({
   id: Type.Optional({ ...Id, description: 'A new chart gets one.' }),

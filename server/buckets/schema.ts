@@ -39,7 +39,8 @@ const settings = {
   monitorIds: Type.Array(Id, {
     maxItems: 20,
     uniqueItems: true,
-    description: 'The monitors that a completed review must judge if they have a result.',
+    description:
+      'The monitors that a completed review must judge if they have a result. In place of a scorecard, its items.',
   }),
   blind: Type.Boolean({
     description: 'Whether other reviews and monitor results are hidden until the reviewer has submitted an answer.',

@@ -112,6 +112,60 @@ it('resumes an existing export, as JSON for scripts', async () => {
   expect((await readFile(output)).subarray(0, 4).toString()).toBe('PAR1')
 })
 
+it('exports a saved view with its columns, also in a given period', async () => {
+  const { key, ids } = await makeCalls(6)
+  const view = {
+    name: 'Odd calls',
+    filter: { conversationIds: ids.filter((_, at) => at % 2 === 1), period: { last: '9999d' } },
+    columns: [{ key: 'externalId' }],
+    sort: { by: 'startedAt', direction: 'asc' },
+  }
+  expect((await server.call('POST', '/v1/saved-views', { key, body: view })).status).toBe(201)
+  const exportView = (...args: string[]) =>
+    runInOne(['export', '--view', 'odd calls', ...args], { EARSHOT_URL: url, EARSHOT_KEY: key })
+  const { code, stdout } = await exportView('--output', '-', '--format', 'jsonl', '--quiet')
+  const lines = stdout.trim().split('\n')
+  expect([code, lines.map((line) => JSON.parse(line).external_id)]).toEqual([0, ['call 1', 'call 3', 'call 5']])
+
+  const output = join(folder, 'late.jsonl')
+  const late = await exportView(
+    '--since',
+    '2026-11-02T00:02:00Z',
+    '--until',
+    '2026-12-01',
+    '--output',
+    output,
+    '--json',
+  )
+  expect(late.code).toBe(0)
+  const { id } = JSON.parse(late.stdout)
+  expect((await readFile(output, 'utf8')).trim().split('\n')).toHaveLength(2)
+  const again = await exportView('--id', id, '--output', join(folder, 'again.jsonl'), '--json')
+  expect(JSON.parse(again.stdout)).toMatchObject({ id, rowCount: 2 })
+})
+
+it('exports a saved view without columns of its own as the list shows it', async () => {
+  const { key } = await makeCalls(1)
+  await server.call('POST', '/v1/saved-views', { key, body: { name: 'All', filter: {} } })
+  const { code, stdout } = await runInOne(['export', '--view', 'All', '--output', '-'], {
+    EARSHOT_URL: url,
+    EARSHOT_KEY: key,
+  })
+  expect([code, stdout.split('\r\n')[0]]).toEqual([0, expect.stringContaining('channel,started_at,agent_id')])
+})
+
+it('rejects options that a saved view cannot have', async () => {
+  const { key } = await makeCalls(1)
+  for (const [args, message] of [
+    [['--view', 'All', '--monitor', 'x', '--reasoning'], '--view cannot be combined with --monitor, --reasoning.'],
+    [['--format', 'jsonl'], 'Only the export of a --view can be jsonl.'],
+    [['--view', 'Nothing'], 'No saved view is named "Nothing".'],
+  ] as const) {
+    const { code, stderr } = await runBeside(key, ...args)
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)])
+  }
+})
+
 it('reports failures by exit code', async () => {
   const { key, config } = await makeCalls(1)
   expect((await runInOne(['export', '--help'], {})).stdout).toContain('--not-affected')

@@ -1,26 +1,22 @@
-import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { access, constants, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Schemas } from '../../client/src/earshot.ts'
 import { fileNameOf } from '../exports/file-name.ts'
 import { type RunCommand, WronglyCalled } from './call.ts'
 import { plainLines } from './columns.ts'
-import { makeConfiguration } from './export/configuration.ts'
 import { Damaged, downloadFile } from './export/download.ts'
 import { type Options, readOptions } from './export/options.ts'
 import { openRemote, type Remote, strangeAnswer } from './export/remote.ts'
+import { chooseSource, type Manifest, type Source } from './export/sources.ts'
 import { openProgress, type ProgressLine } from './progress.ts'
 
 const pollMs = 1_000
 /** The longest pause between two polls, as the API recommends. */
 const slowPollMs = 5_000
 const quickPolls = 20
-
-type Manifest = Schemas['MonitorExport']
 
 class ExportFailed extends Error {}
 
@@ -45,30 +41,27 @@ const requirePlace = async (output: string | undefined): Promise<void> => {
 
 const readManifest = (remote: Remote, manifest: Manifest): Manifest => {
   // The response may come from something other than Earshot.
-  if (typeof manifest?.status !== 'string' || typeof manifest.config?.since !== 'string')
-    throw strangeAnswer(remote.url)
+  const { status, config, createdAt } = manifest ?? {}
+  const start = config && ('since' in config ? config.since : createdAt)
+  if (typeof status !== 'string' || typeof start !== 'string') throw strangeAnswer(remote.url)
   return manifest
 }
 
 const begin = async (
   remote: Remote,
-  options: Options,
-  signal: AbortSignal,
+  source: Source,
+  { id, view }: Options,
 ): Promise<{ manifest: Manifest; rows: number | undefined }> => {
-  if (options.id !== undefined) {
-    const found = await remote.earshot.exports.get(options.id, { signal })
-    return { manifest: readManifest(remote, found), rows: undefined }
-  }
-  const config = await makeConfiguration(remote.earshot, options, signal)
-  const preview = await remote.earshot.exports.preview({ config }, { signal })
-  const { count, exceedsLimit } = preview
-  if (exceedsLimit) throw new ExportFailed(`${count.toLocaleString('en')} calls match: ${reasons.too_many_calls}.`)
-  const asked = { operationId: randomUUID(), config }
-  return { manifest: readManifest(remote, await remote.earshot.exports.create(asked, { signal })), rows: count }
+  if (id !== undefined) return { manifest: readManifest(remote, await source.read(id)), rows: undefined }
+  const { count, manifest } = await source.create()
+  if (manifest) return { manifest: readManifest(remote, manifest), rows: count }
+  const what = view === undefined ? 'calls' : 'conversations'
+  throw new ExportFailed(`${count.toLocaleString('en')} ${what} match: ${reasons.too_many_calls}.`)
 }
 
 const waitFor = async (
   remote: Remote,
+  source: Source,
   first: Manifest,
   rows: number | undefined,
   progress: ProgressLine,
@@ -78,7 +71,7 @@ const waitFor = async (
   for (let polls = 0; manifest.status === 'pending' || manifest.status === 'processing'; polls++) {
     progress.show(manifest.status === 'pending' ? 'Queued' : 'Generating', manifest.rowCount ?? 0, rows)
     await sleep(polls < quickPolls ? pollMs : slowPollMs, undefined, { signal })
-    manifest = readManifest(remote, await remote.earshot.exports.get(first.id, { signal }))
+    manifest = readManifest(remote, await source.read(first.id))
   }
   if (manifest.status === 'failed') {
     const code = manifest.errorCode ?? ''
@@ -124,8 +117,9 @@ const toGoOn = ({ id }: Manifest, { url, isUrlGiven, output }: Options): string 
   ].join(' ')
 
 /** Returns a file name in the current folder, because a malicious service must not choose another path. */
-const nameOf = ({ url }: Remote, { id, config }: Manifest): string => {
-  const name = fileNameOf(id, { format: 'csv', ...config })
+const nameOf = ({ url }: Remote, { id, config, createdAt }: Manifest): string => {
+  const [kind, from] = 'since' in config ? (['monitor', config.since] as const) : (['conversation', createdAt] as const)
+  const name = fileNameOf({ id, kind, format: config.format ?? 'csv', from })
   if (!/^[\w-]+\.\w+$/.test(name)) throw strangeAnswer(url)
   return name
 }
@@ -136,9 +130,10 @@ const exportAll = async (options: Options, signal: AbortSignal): Promise<void> =
   const progress = openProgress(options.quiet)
   let begun: Manifest | undefined
   try {
-    const { manifest, rows } = await begin(remote, options, signal)
+    const source = await chooseSource({ earshot: remote.earshot, signal }, options)
+    const { manifest, rows } = await begin(remote, source, options)
     begun = manifest
-    const done = await waitFor(remote, manifest, rows, progress, signal)
+    const done = await waitFor(remote, source, manifest, rows, progress, signal)
     const output = options.output ?? nameOf(remote, done)
     await fetchTo(remote, done, output, progress, signal)
     progress.end()

@@ -24,6 +24,27 @@ const list = async (called: Called): Promise<number> => {
   return rows.length > 0 ? print(columns(rows)) : print('No monitors.\n')
 }
 
+const templates = async (called: Called): Promise<number> => {
+  const { data } = await connect(called).earshot.monitorTemplates.list()
+  if (called.flag('json')) return printJson(data)
+  return print(columns(data.map(({ key, kind, language, groupName, name }) => [key, kind, language, groupName, name])))
+}
+
+const install = async (called: Called): Promise<number> => {
+  const { earshot } = connect(called)
+  const known = new Set((await earshot.monitorTemplates.list()).data.map(({ key }) => key))
+  const unknown = called.args.find((key) => !known.has(key))
+  if (unknown !== undefined)
+    throw new WronglyCalled(`No template is named ${JSON.stringify(unknown)}. See: earshot monitors templates`)
+  const variant = called.flag('any-language') ? ('any_language' as const) : ('default' as const)
+  for (const key of called.args) {
+    const monitor = await earshot.monitorTemplates.install(key, { variant })
+    if (called.flag('json')) printJson(monitor)
+    else print(`${monitor.id}  ${plain(monitor.name)}\n`)
+  }
+  return 0
+}
+
 const monitorOf = (earshot: Earshot, { args }: Called) =>
   // The command line requires the argument.
   findNamed(earshot.monitors.list(), args[0] as string, 'monitor')
@@ -108,5 +129,6 @@ const backfill = async (called: Called): Promise<number> => {
   return status === 'completed' ? 0 : 3
 }
 
-export const run: RunCommand = (called) =>
-  ({ list, test, backfill })[called.action as 'list' | 'test' | 'backfill'](called)
+const actions = { list, templates, install, test, backfill }
+
+export const run: RunCommand = (called) => actions[called.action as keyof typeof actions](called)

@@ -172,9 +172,9 @@ const offered = async (script: string, ...words: string[]): Promise<string[]> =>
 it('a shell completes commands, subcommands, options, and choices', async () => {
   const { stdout: script } = await run('completion', 'bash')
   expect(await offered(script, 'ex')).toEqual(['export', 'experiments'])
-  expect(await offered(script, 'monitors', '')).toEqual(['list', 'test', 'backfill'])
+  expect(await offered(script, 'monitors', '')).toEqual(['list', 'templates', 'install', 'test', 'backfill'])
   expect(await offered(script, 'conversations', 'import', 'a.ndjson', '--re')).toEqual(['--resume', '--rejects'])
-  expect(await offered(script, 'export', '--format', '')).toEqual(['csv', 'xlsx', 'parquet'])
+  expect(await offered(script, 'export', '--format', '')).toEqual(['csv', 'xlsx', 'parquet', 'jsonl'])
   expect(await offered(script, 'findings', 'triage', 'an-id', '--status', 'ack')).toEqual(['acknowledged'])
   for (const shell of ['zsh', 'fish']) expect((await run('completion', shell)).stdout).toContain('backfill')
   expect((await runAlone('completion', 'powershell')).code).toBe(2)

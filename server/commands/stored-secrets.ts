@@ -3,6 +3,7 @@ import { secretContext as schedulePlace } from '../export-schedules/secret.ts'
 import { payloadContext } from '../integrations/payload.ts'
 import { secretContext as integrationPlace } from '../integrations/secret.ts'
 import { keyContext } from '../integrations/sync/key.ts'
+import { secretContext as providerPlace } from '../model-providers/settings.ts'
 import type { Db } from '../platform/db/database.ts'
 import { mailContext as mailPlace } from '../platform/mail/jobs.ts'
 import type { SealedText } from '../platform/secrets/key-check.ts'
@@ -16,6 +17,7 @@ const columns = [
   { table: 'integration_deliveries', id: 'id', column: 'payload', since: 'received_at', place: payloadContext },
   { table: 'webhook_endpoints', id: 'id', column: 'secret', since: 'updated_at', place: endpointPlace },
   { table: 'destinations', id: 'id', column: 'secret', since: 'updated_at', place: destinationPlace },
+  { table: 'model_providers', id: 'id', column: 'secret', since: 'updated_at', place: providerPlace },
   { table: 'export_schedules', id: 'id', column: 'secret', since: 'updated_at', place: schedulePlace },
   { table: 'mails', id: 'id', column: 'text', since: 'created_at', flag: 'sealed', place: mailPlace },
 ] as const

@@ -218,9 +218,15 @@ derived from its content. Exit codes: 0 all imported, 3 some rejected, 130 inter
     load: () => import('./conversations.ts'),
   },
   monitors: {
-    about: 'list, test, and backfill monitors',
+    about: 'list, install, test, and backfill monitors',
     actions: {
       list: { about: 'list monitors' },
+      templates: { about: 'list the templates that can be installed' },
+      install: {
+        about: 'create a monitor from a template',
+        takes: { name: 'TEMPLATE', count: 'some' },
+        options: { 'any-language': { about: 'create a judge for any language instead of a rule with English words' } },
+      },
       test: {
         about: 'run a monitor on stored conversations without storing results',
         takes: { name: 'MONITOR', count: 'one' },
@@ -236,13 +242,14 @@ derived from its content. Exit codes: 0 all imported, 3 some rejected, 130 inter
       },
     },
     options: service,
-    notes: 'MONITOR is a name or an ID.',
+    notes: 'MONITOR is a name or an ID. TEMPLATE is a key such as asks-for-a-person.',
     load: () => import('./monitors.ts'),
   },
   export: {
-    about: 'create an export of monitor results, wait for it, and download the file',
+    about: 'create an export of monitor results or of a saved view, wait for it, and download the file',
     options: {
       ...service,
+      view: { value: 'NAME', about: 'export the conversations of this saved view, with its columns; name or ID' },
       monitor: { value: 'NAME', many: true, about: 'name or ID, up to 20; default all enabled monitors' },
       affected: { value: 'NAME', many: true, about: 'only calls with the result affected' },
       'not-affected': { value: 'NAME', many: true, about: 'only calls with the result not affected' },
@@ -269,7 +276,7 @@ derived from its content. Exit codes: 0 all imported, 3 some rejected, 130 inter
       format: {
         value: 'FORMAT',
         about: 'default from the extension of --output, or csv',
-        choices: ['csv', 'xlsx', 'parquet'],
+        choices: ['csv', 'xlsx', 'parquet', 'jsonl'],
       },
       output: { value: 'FILE', about: 'output file, or - for standard output; default the file name from the service' },
       id: {
@@ -278,7 +285,7 @@ derived from its content. Exit codes: 0 all imported, 3 some rejected, 130 inter
       },
       quiet,
     },
-    notes: `--json prints the export instead of the file name. Exit codes: 0 success, 1 service unreachable or request rejected,
+    notes: `With --view, only --since, --until, and the options that follow --reasoning apply. --json prints the export instead of the file name. Exit codes: 0 success, 1 service unreachable or request rejected,
 2 invalid usage, 3 export failed, 4 downloaded file damaged, 130 interrupted.`,
     load: () => import('./export.ts'),
   },

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { computeSignals } from '../../test/support/signals.ts'
-import { readTranscript } from '../transcripts/read.ts'
+import { readTranscript } from '../transcripts/read-transcript.ts'
 import { cast } from './cast.ts'
 import { daysFor, type Maker, makeConversation, splitSince } from './conversation.ts'
 

@@ -3,6 +3,7 @@ import type { Incoming, IngestOutcome } from '../conversations/ingest/incoming.t
 import { ingestConversations } from '../conversations/ingest/ingest.ts'
 import type { ServiceDeps } from '../deps.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import { refreshStatistics } from '../platform/db/refresh-statistics.ts'
 import { newId } from '../platform/ids.ts'
 import { companyNames } from './cast.ts'
 import { type DemoTurn, daysFor, type Maker, makeConversation } from './conversation.ts'
@@ -68,5 +69,6 @@ export const loadDemo = async (deps: ServiceDeps, org: OrgId, options: DemoOptio
     }
   }
   await Promise.all(Array.from({ length: lanes }, work))
+  await refreshStatistics(deps.db, 'conversations')
   for (const call of sounding) await storeSound(deps, org, call)
 }

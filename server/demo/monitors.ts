@@ -2,8 +2,19 @@ import { countMonitors, insertMonitor, insertMonitorVersion } from '../monitors/
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { newId } from '../platform/ids.ts'
 
+type DemoMonitor = {
+  name: string
+  description: string
+  expression: string
+  score?: string
+  categories?: string
+  fields?: string
+}
+
+const customerMentions = (pattern: string) => `turns.by('customer').mentions('${pattern}')`
+
 /** All of these are rules, because a judge would need a model. */
-const monitors: { name: string; description: string; expression: string; score?: string }[] = [
+const monitors: DemoMonitor[] = [
   {
     name: 'Asks for a person',
     description: 'The customer wants to talk to a human.',
@@ -37,6 +48,29 @@ const monitors: { name: string; description: string; expression: string; score?:
     description: 'A tool call failed.',
     expression: 'signals.toolFailures > 0',
     score: 'signals.toolFailures',
+  },
+  {
+    name: 'Reason for contact',
+    description: 'What the customer wants, by category. A conversation is affected if it is about a refund.',
+    expression: customerMentions('refund|money back'),
+    categories: `{
+  'refund': ${customerMentions('refund|money back')},
+  'delivery': ${customerMentions('where is my order|has not arrived|should have been here')},
+  'account': ${customerMentions('log in|my password')},
+  'booking': ${customerMentions('book an appointment|something free')},
+  'rescheduling': ${customerMentions('(move|change) my appointment')},
+  'prices': ${customerMentions('how much is|charge for')}
+}`,
+  },
+  {
+    name: 'Refund paid',
+    description: 'The agent refunds an order. The fields contain the amount, and how long it took.',
+    expression: "turns.calls('refund_order').size() > 0",
+    fields: `{
+  'amount': double(turns.calls('refund_order').first().tool.arguments.amount),
+  'messages': turns.filter(t, t.kind == 'message').size(),
+  'durationSeconds': conversation.durationSeconds
+}`,
   },
 ]
 

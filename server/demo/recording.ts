@@ -63,11 +63,11 @@ export type Sounding = { conversationId: string; turns: readonly DemoTurn[]; dur
 
 /** Stores the recording like an upload, unless there already is one. */
 export const storeSound = async (
-  deps: Pick<ServiceDeps, 'db' | 'blobs'>,
+  deps: Pick<ServiceDeps, 'db' | 'blobs' | 'reactions'>,
   org: OrgId,
   call: Sounding,
 ): Promise<void> => {
-  const { db, blobs } = deps
+  const { db, blobs, reactions } = deps
   const { conversationId, turns, durationMs } = call
   if (await findRecording(db, org, conversationId)) return
   const blobKey = `${org}/${recordingKind}/${newId()}`
@@ -76,5 +76,6 @@ export const storeSound = async (
   await db.transaction().execute(async (trx) => {
     await lockRecordedConversation(trx, org, conversationId)
     await storeUploaded(trx, org, conversationId, { blobKey, contentType, bytes })
+    await reactions.recordingStored(trx, org, { conversationId })
   })
 }

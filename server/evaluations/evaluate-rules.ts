@@ -1,8 +1,10 @@
 // Evaluates the rules of a batch together in a thread.
 
+import { noResult } from '../monitor-results/no-result.ts'
 import type { Evaluation } from '../monitor-results/queries.ts'
 import type { StoredMonitor } from '../monitors/queries.ts'
 import type { RuleAnswers, RuleSubject } from '../monitors/rules/rules.ts'
+import { type RuleSource, readsVariable } from '../monitors/rules/source.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import type { EvaluationDeps } from './deps.ts'
 import type { Subject } from './monitors-in-scope.ts'
@@ -42,21 +44,11 @@ const partsOf = (subjects: Subject[]): Subject[][] => {
 }
 
 // Definitions were validated for their kind when they were stored.
-const definitionOf = ({ definition }: StoredMonitor) => definition as { expression: string; score?: string }
+const definitionOf = ({ definition }: StoredMonitor) => definition as RuleSource
 
-const readsTurns = (monitor: StoredMonitor): boolean => {
-  const { expression, score = '' } = definitionOf(monitor)
-  return /\bturns\b/.test(expression) || /\bturns\b/.test(score)
-}
-
-export const readsMetrics = (monitor: StoredMonitor): boolean => {
-  const { expression, score = '' } = definitionOf(monitor)
-  return /\bmetrics\b/.test(`${expression} ${score}`)
-}
+export const readsMetrics = (monitor: StoredMonitor): boolean => readsVariable(definitionOf(monitor), 'metrics')
 
 type Row = Evaluation['rows'][number]
-
-const nothing = { result: null, score: null, reasoning: null, evidence: [], tokens: null, cost: null }
 
 type RuleOutcome = Omit<Row, 'conversationId' | 'monitorId' | 'monitorVersion'>
 
@@ -64,18 +56,15 @@ type RuleOutcome = Omit<Row, 'conversationId' | 'monitorId' | 'monitorVersion'>
 const outcomeAt = ({ results, scores, notes }: RuleAnswers, at: number): RuleOutcome | undefined => {
   const result = results[at] ?? -1
   if (result < 0) return undefined
-  const note = notes.get(at)
-  if (result > 1) {
-    const reasoning = note && 'reason' in note ? note.reason : null
-    return { ...nothing, status: result === 2 ? 'unscored' : 'failed', reasoning }
-  }
+  const { reason: reasoning = null, evidence = [], categories = null, fields = null } = notes.get(at) ?? {}
+  const details = { ...noResult, evidence, categories, fields }
+  if (result > 1) return { ...details, status: result === 2 ? 'unscored' : 'failed', reasoning }
   const score = scores[at] ?? Number.NaN
   return {
-    ...nothing,
+    ...details,
     status: 'scored',
     result: result === 1 ? 'affected' : 'not_affected',
     score: Number.isFinite(score) ? score : null,
-    evidence: note && 'evidence' in note ? note.evidence : [],
   }
 }
 
@@ -96,7 +85,7 @@ export const evaluateRules = async ({ db, rules }: RuleDeps, org: OrgId, task: R
   const { monitors, readAt: evaluatedAt, asked, signal } = task
   const rows: Row[] = []
   if (monitors.length === 0) return { evaluator: ruleEvaluator, evaluatedAt, rows }
-  const withTurns = monitors.some(readsTurns)
+  const withTurns = monitors.some((monitor) => readsVariable(definitionOf(monitor), 'turns'))
   for (const subjects of partsOf(task.subjects)) {
     const contents = new Map<string, string>()
     if (withTurns) {

@@ -57,6 +57,34 @@ describe('a completed conversation', () => {
     })
   })
 
+  it('has the categories and fields of rules, which follow its metrics', async () => {
+    const { key } = await makeOrganization(server)
+    const definition = {
+      expression: 'false',
+      categories: "{'refund': turns.mentions('money back'), 'unhappy': has(metrics.csat) && metrics.csat < 3}",
+      fields: "{'plan': metadata.plan, 'csat': metrics.csat, 'turns': turns.size()}",
+    }
+    const monitor = await makeMonitor(server, key, { kind: 'rule', definition })
+    const { id } = await makeConversation(server, key, { transcript: turns, metadata: { plan: 'gold' } })
+    await server.drain()
+    const stored = {
+      monitorId: monitor.id,
+      status: 'scored',
+      result: 'not_affected',
+      evidence: [{ turn: 1, quote: 'money back' }],
+      categories: ['refund'],
+      fields: { plan: 'gold', csat: null, turns: 3 },
+      unsupportedFields: [],
+      notApplicable: false,
+    }
+    expect(await resultsOf(key, id)).toMatchObject([stored])
+    await server.call('PUT', `/v1/conversations/${id}/metrics/csat`, { key, body: { value: 1 } })
+    await server.drain()
+    expect(await resultsOf(key, id)).toMatchObject([
+      { ...stored, categories: ['refund', 'unhappy'], fields: { plan: 'gold', csat: 1, turns: 3 } },
+    ])
+  })
+
   it('without a readable transcript is unscored and costs nothing', async () => {
     answerBy(() => impolite())
     const { key } = await makeOrganization(server)

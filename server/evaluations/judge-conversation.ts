@@ -1,5 +1,6 @@
 // Evaluates one conversation with several judges, and returns the cost.
 
+import { noResult } from '../monitor-results/no-result.ts'
 import type { Evaluation } from '../monitor-results/queries.ts'
 import type { JudgeDefinition, JudgeResult } from '../monitors/judges/definition.ts'
 import type { Paid } from '../monitors/judges/judge.ts'
@@ -7,12 +8,13 @@ import type { StoredMonitor } from '../monitors/queries.ts'
 import { monthOf } from '../organizations/spending/month.ts'
 import { addSpending, getSpending, type Spent } from '../organizations/spending/queries.ts'
 import type { OrgId } from '../platform/db/database.ts'
-import { readTranscript } from '../transcripts/read.ts'
+import { readTranscript } from '../transcripts/read-transcript.ts'
 import type { Turn } from '../transcripts/turn.ts'
+import { decideByFields } from './decide-by-fields.ts'
 import type { EvaluationDeps } from './deps.ts'
 import { listContents } from './queries.ts'
 
-type JudgeDeps = Pick<EvaluationDeps, 'db' | 'judge' | 'clock'>
+type JudgeDeps = Pick<EvaluationDeps, 'db' | 'judge' | 'rules' | 'clock'>
 
 export type JudgeSubject = {
   id: string
@@ -34,23 +36,40 @@ export type JudgeTask = {
   signal?: AbortSignal
 }
 
+/** A monitor that has no response yet but may get one later. */
+export type Postponed = {
+  monitor: StoredMonitor
+  afterSeconds: number
+  /** Whether nothing failed, so that it is not counted as an attempt. */
+  isNotSentYet: boolean
+  /** The failure to store if it is not retried. */
+  evaluation: Evaluation
+}
+
 export type Judgement = {
   /** The results to store, one list for each model request. */
   evaluations: Evaluation[]
-  /** Monitors that have no response yet but may get one later. */
-  postponed: { monitors: StoredMonitor[]; afterSeconds: number; evaluations: Evaluation[] }
+  postponed: Postponed[]
   spent: Spent
   isOutOfBudget: boolean
 }
 
 export const outOfBudget = 'the monthly judge budget is used up'
 
-/** Groups the monitors that can share a model request. */
-export const groupsOf = ({ judge }: Pick<EvaluationDeps, 'judge'>, monitors: StoredMonitor[]): StoredMonitor[][] =>
-  judge
-    // Definitions were validated for their kind when they were stored.
-    .groups(monitors.map((monitor) => ({ monitor, definition: monitor.definition as JudgeDefinition })))
-    .map((group) => group.map(({ monitor }) => monitor))
+/** Returns a function that groups those of the monitors that can share a model request. */
+export const openGroups = async (
+  { judge }: Pick<EvaluationDeps, 'judge'>,
+  org: OrgId,
+  monitors: StoredMonitor[],
+): Promise<(some: StoredMonitor[]) => StoredMonitor[][]> => {
+  // Definitions were validated for their kind when they were stored.
+  const definitionOf = (monitor: StoredMonitor) => monitor.definition as JudgeDefinition
+  const group = await judge.grouping(org, monitors.map(definitionOf))
+  return (some) =>
+    group(some.map((monitor) => ({ monitor, definition: definitionOf(monitor) }))).map((one) =>
+      one.map(({ monitor }) => monitor),
+    )
+}
 
 type Row = Evaluation['rows'][number]
 
@@ -58,16 +77,19 @@ type Row = Evaluation['rows'][number]
 const reasoningOf = ({ reason, reasoning }: JudgeResult): string | null =>
   reason === undefined ? reasoning : reasoning === null ? reason : `${reason}\n${reasoning}`
 
+/** Returns the turns of a stored transcript, or why it can't be read. */
+export const turnsOf = (
+  { format, startedAt }: Pick<JudgeSubject, 'format' | 'startedAt'>,
+  content: string,
+): Turn[] | { why: string } => {
+  const reading = readTranscript(JSON.parse(content), { startedAt, ...(format !== null && { provider: format }) })
+  return 'turns' in reading ? reading.turns : { why: `the transcript cannot be read: ${reading.unreadable}` }
+}
+
 const readTurns = async ({ db }: JudgeDeps, org: OrgId, subject: JudgeSubject): Promise<Turn[] | { why: string }> => {
   if (subject.unreadable !== null) return { why: `the transcript cannot be read: ${subject.unreadable}` }
   const [transcript] = subject.length === null ? [] : await listContents(db, org, [subject.id])
-  if (!transcript) return { why: 'there is no transcript' }
-  const { format, startedAt } = subject
-  const reading = readTranscript(JSON.parse(transcript.content), {
-    startedAt,
-    ...(format !== null && { provider: format }),
-  })
-  return 'turns' in reading ? reading.turns : { why: `the transcript cannot be read: ${reading.unreadable}` }
+  return transcript ? turnsOf(subject, transcript.content) : { why: 'there is no transcript' }
 }
 
 /** Evaluates judges without storing results, and returns the cost. If it is aborted, it stores the cost immediately. */
@@ -75,7 +97,7 @@ export const judgeConversation = async (deps: JudgeDeps, org: OrgId, task: Judge
   const { monitors, subject, readAt: evaluatedAt, background = false, isAwaited = false, signal } = task
   const judgement: Judgement = {
     evaluations: [],
-    postponed: { monitors: [], afterSeconds: 0, evaluations: [] },
+    postponed: [],
     spent: { judgements: 0, input: 0, output: 0, cost: 0 },
     isOutOfBudget: false,
   }
@@ -85,8 +107,7 @@ export const judgeConversation = async (deps: JudgeDeps, org: OrgId, task: Judge
     monitorVersion: number,
   })
   const withoutAsking = (of: StoredMonitor[], status: 'unscored' | 'failed', reasoning: string) => {
-    const nothing = { result: null, score: null, evidence: [], tokens: null, cost: null }
-    const rows = of.map((monitor): Row => ({ ...placeOf(monitor), ...nothing, status, reasoning }))
+    const rows = of.map((monitor): Row => ({ ...placeOf(monitor), ...noResult, status, reasoning }))
     judgement.evaluations.push({ evaluator: 'judge', evaluatedAt, rows })
   }
 
@@ -104,6 +125,14 @@ export const judgeConversation = async (deps: JudgeDeps, org: OrgId, task: Judge
   }
   const onLost = (paid: Paid[]) => paid.forEach(count)
 
+  const keep = (monitor: StoredMonitor, result: JudgeResult) => {
+    const { evaluator, retryAfterSeconds: afterSeconds, isNotSentYet = false, reason: _, ...found } = result
+    const row: Row = { ...placeOf(monitor), ...found, reasoning: reasoningOf(result) }
+    const evaluation = { evaluator, evaluatedAt, rows: [row] }
+    if (afterSeconds === undefined) judgement.evaluations.push(evaluation)
+    else judgement.postponed.push({ monitor, afterSeconds, isNotSentYet, evaluation })
+  }
+
   const askGroup = async (group: StoredMonitor[]) => {
     const { budgetLeft } = await getSpending(deps.db, org, monthOf(deps.clock.now()))
     if (budgetLeft === 0) {
@@ -113,34 +142,17 @@ export const judgeConversation = async (deps: JudgeDeps, org: OrgId, task: Judge
     const definitions = group.map(({ definition }) => definition as JudgeDefinition)
     const request = { definitions, turns, owner: org, background, isAwaited, onLost }
     const results = await deps.judge.evaluate({ ...request, ...(signal && { signal }) })
+    for (const paid of results) count(paid)
     for (const [at, result] of results.entries()) {
-      const monitor = group[at]
-      if (!monitor) continue
-      const { evaluator, status, result: verdict, score, evidence, tokens, cost, retryAfterSeconds } = result
-      const row: Row = {
-        ...placeOf(monitor),
-        status,
-        result: verdict,
-        score,
-        evidence,
-        tokens,
-        cost,
-        reasoning: reasoningOf(result),
-      }
-      const { postponed } = judgement
-      count(result)
-      const evaluation = { evaluator, evaluatedAt, rows: [row] }
-      if (retryAfterSeconds === undefined) judgement.evaluations.push(evaluation)
-      else {
-        postponed.monitors.push(monitor)
-        postponed.afterSeconds = Math.max(postponed.afterSeconds, retryAfterSeconds)
-        postponed.evaluations.push(evaluation)
-      }
+      const [monitor, definition] = [group[at], definitions[at]]
+      if (!monitor || !definition) continue
+      keep(monitor, await decideByFields(deps, { owner: org, definition, ...(signal && { signal }) }, result))
     }
   }
 
   try {
-    for (const group of groupsOf(deps, monitors)) await askGroup(group)
+    const groupsOf = await openGroups(deps, org, monitors)
+    for (const group of groupsOf(monitors)) await askGroup(group)
   } catch (error) {
     // The responses are lost, but the provider charges for them.
     await addSpending(deps.db, org, monthOf(deps.clock.now()), judgement.spent)

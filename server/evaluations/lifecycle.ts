@@ -12,7 +12,7 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import { defineJob, OrganizationId } from '../platform/jobs/define-job.ts'
 import type { EvaluationDeps } from './deps.ts'
 import { evaluateRules } from './evaluate-rules.ts'
-import { groupsOf, judgeConversation } from './judge-conversation.ts'
+import { judgeConversation, openGroups, type Postponed } from './judge-conversation.ts'
 import { type EvaluationBatch, findQuestions } from './monitors-in-scope.ts'
 import { listAnswered, listSubjects } from './queries.ts'
 import { storeFailures } from './store-failures.ts'
@@ -61,6 +61,8 @@ export const evaluateMetricRules = async (
 /** How often an unresponsive endpoint is retried. The pauses add up to two hours. */
 const mostRounds = 8
 const longestPauseSeconds = 3_600
+/** How long to wait at least before a request that could not be sent yet. */
+const shortestPauseSeconds = 30
 
 type Waiting = { conversationId: string; monitorIds: string[]; versions?: number[]; since: string }
 
@@ -110,20 +112,28 @@ export const judge = defineJob({
     if (!subject) return attempt.finish(async () => {})
     const { signal } = attempt
     const { evaluations, postponed, spent } = await judgeConversation(deps, org, { monitors, subject, readAt, signal })
+    const notSent = postponed.filter(({ isNotSentYet }) => isNotSentYet)
+    const failed = postponed.filter(({ isNotSentYet }) => !isNotSentYet)
     const isLastRound = round >= mostRounds
+    const again = async (trx: Db, some: Postponed[], next: { round: number; pauseSeconds: number }) => {
+      if (some.length === 0) return
+      const longest = Math.max(next.pauseSeconds, ...some.map((one) => one.afterSeconds))
+      const payload = {
+        organizationId,
+        ...waiting,
+        monitorIds: some.map(({ monitor }) => monitor.id),
+        ...(versions && { versions: some.map(({ monitor }) => monitor.number) }),
+        round: next.round,
+      }
+      await jobs.enqueue(trx, judge, payload, { afterSeconds: Math.min(longestPauseSeconds, longest) })
+    }
     await attempt.finish(async (trx) => {
-      for (const evaluation of [...evaluations, ...(isLastRound ? postponed.evaluations : [])]) {
-        await storeResults(deps, trx, org, evaluation)
-      }
+      const givenUp = isLastRound ? failed.map(({ evaluation }) => evaluation) : []
+      for (const evaluation of [...evaluations, ...givenUp]) await storeResults(deps, trx, org, evaluation)
       await addSpending(trx, org, monthOf(clock.now()), spent)
-      if (isLastRound || postponed.monitors.length === 0) return
-      const afterSeconds = Math.min(longestPauseSeconds, Math.max(postponed.afterSeconds, 30 * 2 ** round))
-      const again = {
-        monitorIds: postponed.monitors.map(({ id }) => id),
-        ...(versions && { versions: postponed.monitors.map(({ number }) => number) }),
-      }
-      const payload = { organizationId, ...waiting, ...again, round: round + 1 }
-      await jobs.enqueue(trx, judge, payload, { afterSeconds })
+      // Waiting for the limits that people set is not a failure, however long it takes.
+      await again(trx, notSent, { round, pauseSeconds: shortestPauseSeconds })
+      if (!isLastRound) await again(trx, failed, { round: round + 1, pauseSeconds: 30 * 2 ** round })
     })
   },
   onFailed: async (deps, { organizationId, ...waiting }, trx) => {
@@ -162,15 +172,15 @@ export const evaluateConversations = defineJob({
       const task = { monitors: ofRules, subjects, asked, readAt, signal }
       evaluations.push(await evaluateRules({ ...deps, db }, org, task))
     }
+    const judgesOf = ({ monitors }: (typeof questions)[number]) => monitors.filter(({ kind }) => kind === 'judge')
+    const groupsOf = await openGroups(deps, org, questions.flatMap(judgesOf))
     await attempt.finish(async (trx) => {
       for (const evaluation of evaluations) await storeResults(deps, trx, org, evaluation)
-      const judgings = questions.flatMap(({ monitors, isPinned, asked }) => {
-        const judges = monitors.filter(({ kind }) => kind === 'judge')
+      const judgings = questions.flatMap((question) => {
+        const { isPinned, asked } = question
+        const judges = judgesOf(question)
         return subjects.flatMap((subject) =>
-          groupsOf(
-            deps,
-            judges.filter((monitor) => asked(subject, monitor)),
-          ).map((group) => ({
+          groupsOf(judges.filter((monitor) => asked(subject, monitor))).map((group) => ({
             organizationId,
             conversationId: subject.id,
             monitorIds: group.map(({ id }) => id),

@@ -5,10 +5,14 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import type { EvaluationDeps } from './deps.ts'
 import { readsMetrics } from './evaluate-rules.ts'
 import { listAnswered, listSelectedAmong, listSubjects } from './queries.ts'
+import { findItemVersions } from './scorecards/item-versions.ts'
 
 export type Subject = Awaited<ReturnType<typeof listSubjects>>[number]
 
-type IsInScope = (subject: Subject, monitor: StoredMonitor) => boolean
+/** What decides whether a conversation belongs to a sample and a scope. */
+type Sampled = Pick<Subject, 'id' | 'samplePosition'>
+
+type IsInScope = (subject: Sampled, monitor: StoredMonitor) => boolean
 
 /**
  * Finds the monitors whose scope and sample contain each conversation. No other monitor creates a result. Equal scopes
@@ -17,7 +21,7 @@ type IsInScope = (subject: Subject, monitor: StoredMonitor) => boolean
 export const findMonitorsInScope = async (
   db: Db,
   org: OrgId,
-  subjects: Subject[],
+  subjects: Sampled[],
   monitors: StoredMonitor[],
 ): Promise<IsInScope> => {
   const scopes: Selection[] = []
@@ -61,21 +65,30 @@ const oneVersionEach = (monitors: StoredMonitor[]): StoredMonitor[][] => {
 
 type PinDeps = Pick<EvaluationDeps, 'findPinned'>
 
-/** Finds what to evaluate: the monitors' current versions, and the versions that experiments have pinned. */
+/** Finds what to evaluate: the monitors' current versions, and those that scorecards and experiments have pinned. */
 export const findQuestions = async (
   deps: PinDeps,
   db: Db,
   org: OrgId,
   { conversationIds, reads, lacks }: EvaluationBatch,
 ) => {
-  const isMeant = (monitor: StoredMonitor) => reads === undefined || (monitor.kind === 'rule' && readsMetrics(monitor))
-  const active = lacks === 'pinned' ? [] : (await listActiveMonitors(db, org)).filter(isMeant)
+  const isMeant = (monitor: StoredMonitor) =>
+    monitor.kind !== 'scorecard' && (reads === undefined || (monitor.kind === 'rule' && readsMetrics(monitor)))
+  const all = lacks === 'pinned' ? [] : await listActiveMonitors(db, org)
+  const active = all.filter(isMeant)
   const pinned = await deps.findPinned(db, org, conversationIds)
+  const items = await findItemVersions(db, org, all, pinned)
+  const older = oneVersionEach(items.monitors.filter(isMeant))
   const lists = oneVersionEach(pinned.monitors.filter(isMeant))
-  if (active.length + lists.length === 0) return { subjects: [], questions: [] }
+  if (active.length + older.length + lists.length === 0) return { subjects: [], questions: [] }
   const subjects = await listSubjects(db, org, conversationIds)
-  const isAnswered = lacks === 'pinned' ? await findAnswered(db, org, subjects, pinned.monitors) : () => false
-  const askedByThemselves = await findMonitorsInScope(db, org, subjects, active)
+  const isAnswered =
+    lacks === 'pinned' ? await findAnswered(db, org, subjects, [...pinned.monitors, ...items.monitors]) : () => false
+  const askedByThemselves = await findMonitorsInScope(db, org, subjects, [
+    ...active,
+    ...items.monitors,
+    ...items.scorecards,
+  ])
   const questions = [
     {
       monitors: active,
@@ -84,6 +97,15 @@ export const findQuestions = async (
       asked: (subject: Subject, monitor: StoredMonitor) =>
         askedByThemselves(subject, monitor) && !pinned.asks(subject.id, monitor),
     },
+    ...older.map((monitors) => ({
+      monitors,
+      isPinned: true,
+      asked: (subject: Subject, monitor: StoredMonitor) =>
+        askedByThemselves(subject, monitor) &&
+        items.isUsed(subject.id, monitor, (scorecard) => askedByThemselves(subject, scorecard)) &&
+        !pinned.asks(subject.id, monitor) &&
+        !isAnswered(subject, monitor),
+    })),
     ...lists.map((monitors) => ({
       monitors,
       isPinned: true,

@@ -1,3 +1,4 @@
+import { noResult } from '../monitor-results/no-result.ts'
 import { storeResults } from '../monitor-results/store-results.ts'
 import type { StoredMonitor } from '../monitors/queries.ts'
 import { publishChanges } from '../platform/changes/changes.ts'
@@ -15,9 +16,8 @@ export const storeFailures = async (
   org: OrgId,
   { monitors, conversationId }: Failed,
 ) => {
-  const nothing = { result: null, score: null, evidence: [], tokens: null, cost: null }
   const rows = monitors.map(({ id: monitorId, number: monitorVersion }) => {
-    return { conversationId, monitorId, monitorVersion, ...nothing, status: 'failed' as const, reasoning: failure }
+    return { conversationId, monitorId, monitorVersion, ...noResult, status: 'failed' as const, reasoning: failure }
   })
   await storeResults(deps, trx, org, { evaluator: 'none', evaluatedAt: deps.clock.now(), rows })
   await publishChanges(trx, org, { resource: 'health', kind: 'updated' })

@@ -1,4 +1,4 @@
-// Decides which conversations of the versions belong to an experiment.
+// Reads the filters that decide which conversations of the versions an experiment considers.
 
 import Type, { type Static } from 'typebox'
 import { Condition, faultsOf, parseFilter } from '../filters/filter.ts'

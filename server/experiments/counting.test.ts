@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { makeMonitor } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
-import { type ArmLabel, openExperiments } from '../../test/support/experiments/experiments.ts'
+import { type ArmLabel, expectSame, openExperiments } from '../../test/support/experiments/experiments.ts'
 import { orgIdOf } from '../platform/ids.ts'
 import { type Design, standardDesign } from '../statistics/design.ts'
 import { outcomeResult } from '../statistics/outcome.ts'
@@ -86,23 +86,6 @@ const expected = (stored: Stored[], kind: Design['kind']) => {
   return {
     byFloats: outcomeResult(outcomeSumsOf(answers, design(kind)), design(kind), wishes),
     exactly: outcomeResult(outcomeSums(exact, kind), design(kind), wishes),
-  }
-}
-
-/**
- * Compares all numbers except those that depend on dates. `tolerance` is relative to the number, or to 1 if the number
- * is smaller.
- */
-const expectSame = (found: unknown, wanted: unknown, path: string, tolerance: number): void => {
-  if (typeof wanted === 'number' && typeof found === 'number') {
-    const near = Math.abs(found - wanted) <= tolerance * Math.max(1, Math.abs(wanted))
-    if (!near) expect({ [path]: found }).toEqual({ [path]: wanted })
-  } else if (typeof wanted === 'object' && wanted !== null && typeof found === 'object' && found !== null) {
-    for (const [key, value] of Object.entries(wanted)) {
-      if (key !== 'moreDays') expectSame((found as Record<string, unknown>)[key], value, `${path}.${key}`, tolerance)
-    }
-  } else {
-    expect({ [path]: found }).toEqual({ [path]: wanted })
   }
 }
 

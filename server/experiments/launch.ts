@@ -1,7 +1,6 @@
 import type { Static } from 'typebox'
 import { getAgent } from '../agents/queries.ts'
 import type { Selection } from '../filters/queries.ts'
-import type { JudgeDefinition } from '../monitors/judges/definition.ts'
 import { recordAudit } from '../platform/audit/record.ts'
 import type { Db } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
@@ -10,6 +9,7 @@ import type { Actor } from '../platform/identity/actor.ts'
 import { newId } from '../platform/ids.ts'
 import { standardDesign } from '../statistics/design.ts'
 import { insertGroup } from './groups/queries.ts'
+import { measuresOf, type OutcomeMeasure } from './measures.ts'
 import { tellLaunched } from './notices.ts'
 import { noExactOutcome, storeOutcome } from './observations/exact-sums.ts'
 import { noteChanges } from './observations/note-changes.ts'
@@ -29,16 +29,6 @@ import type { ExperimentLaunch } from './schema.ts'
 
 type Monitor = Awaited<ReturnType<typeof requireSound>>[number]
 
-/** Returns how a monitor is measured: by its score if it has one, otherwise by the rate of affected conversations. */
-const measureOf = ({ kind, definition }: Monitor): Pick<NewOutcome, 'kind' | 'range'> => {
-  if (kind === 'rule') return { kind: typeof definition.score === 'string' ? 'numeric' : 'boolean', range: null }
-  if (kind === 'external') return { kind: 'boolean', range: null }
-  // Definitions were validated for their kind when they were stored.
-  const { output } = definition as JudgeDefinition
-  if (output.type === 'boolean') return { kind: 'boolean', range: null }
-  return { kind: 'numeric', range: { low: output.min, high: output.max } }
-}
-
 /**
  * Returns the scope that is stored with the experiment. The agents of a group can change later, so the scope depends on
  * the groups that the agent is in now.
@@ -49,16 +39,21 @@ const scopeFor = (groupIds: string[], { agentGroupIds, ...scope }: Selection): S
   return isTaken ? scope : { ...scope, channels: [] }
 }
 
-const outcomesOf = (monitors: Monitor[], primaryId: string, groupIds: string[]): NewOutcome[] =>
-  monitors.map((monitor) => ({
-    monitorId: monitor.id,
-    monitorVersion: monitor.number,
-    monitorName: monitor.name,
-    monitorKind: monitor.kind,
-    isPrimary: monitor.id === primaryId,
-    scope: scopeFor(groupIds, monitor.scope),
-    ...measureOf(monitor),
-  }))
+type Outcomes = { monitors: Monitor[]; measures: OutcomeMeasure[] | undefined; primaryId: string; groupIds: string[] }
+
+/** Returns the outcomes in order. The first one of the primary monitor is primary. */
+const outcomesOf = ({ monitors, measures, primaryId, groupIds }: Outcomes): NewOutcome[] =>
+  monitors.flatMap((monitor) =>
+    measuresOf(monitor, measures).map((measured, at) => ({
+      monitorId: monitor.id,
+      monitorVersion: monitor.number,
+      monitorName: monitor.name,
+      monitorKind: monitor.kind,
+      isPrimary: monitor.id === primaryId && at === 0,
+      scope: scopeFor(groupIds, monitor.scope),
+      ...measured,
+    })),
+  )
 
 /**
  * The maximum number of running experiments of an agent, because each of its conversations costs something for every
@@ -117,7 +112,8 @@ export const launch = async (
     createdByUserId: userId,
   })
   const { groupIds } = await getAgent(trx, org, agentId)
-  const outcomes = outcomesOf(monitors, given.primaryMetricId.toLowerCase(), groupIds)
+  const primaryId = given.primaryMetricId.toLowerCase()
+  const outcomes = outcomesOf({ monitors, measures: given.outcomeMeasures, primaryId, groupIds })
   await insertOutcomes(trx, org, { experimentId: id, outcomes, sums: storeOutcome(noExactOutcome) })
   await createLaunchRun(trx, actor, id, now)
   await noteChanges(deps, trx, org, { conversationIds: await listBegunSince(trx, org, agentId, now) })

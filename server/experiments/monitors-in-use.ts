@@ -1,10 +1,11 @@
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { ApiError } from '../platform/errors.ts'
-import { listExperimentsOfMonitor } from './queries.ts'
+import { findExperimentOfProvider, listExperimentsOfMonitor } from './queries.ts'
 
 /**
- * Throws if an experiment measures the monitor or still accepts its late results, so that the monitor is not deleted.
+ * Throws if an experiment measures the monitor, or a scorecard version that uses it, or still accepts its late results,
+ * so that the monitor is not deleted.
  */
 export const refuseWhileMeasured = async (
   _deps: Deps,
@@ -14,8 +15,24 @@ export const refuseWhileMeasured = async (
 ): Promise<void> => {
   const [experiment] = await listExperimentsOfMonitor(trx, org, monitorId)
   if (!experiment) return
-  const { name, status } = experiment
-  const running = `The experiment “${name}” measures this monitor. Finish the experiment first.`
-  const finished = `The experiment “${name}” accepts late results of this monitor for up to a week after it finished. Try again later.`
+  const { name, status, isByScorecard } = experiment
+  const measured = isByScorecard ? 'a scorecard version that uses this monitor' : 'this monitor'
+  const running = `The experiment “${name}” measures ${measured}. Finish the experiment first.`
+  const finished = `The experiment “${name}” accepts late results of ${measured} for up to a week after it finished. Try again later.`
   throw new ApiError('conflict', status === 'running' ? running : finished)
+}
+
+/** Throws if an experiment has pinned a monitor version that names the model provider, so that it is not deleted. */
+export const refuseWhilePinned = async (
+  _deps: Deps,
+  trx: Db,
+  org: OrgId,
+  { providerId, name }: { providerId: string; name: string },
+): Promise<void> => {
+  const experiment = await findExperimentOfProvider(trx, org, providerId)
+  if (!experiment) return
+  throw new ApiError(
+    'conflict',
+    `The experiment “${experiment.name}” uses “${name}” until its last results arrive. Finish the experiment first.`,
+  )
 }

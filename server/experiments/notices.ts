@@ -20,8 +20,7 @@ const titleOf = (name: string): string => {
   return `${line.slice(0, longestInSubject).replace(/[\ud800-\udbff]$/, '')}…`
 }
 
-const outcomesIn = ({ outcomeMetricIds: { length } }: StoredExperiment) =>
-  length === 1 ? 'one outcome' : `${length} outcomes`
+const outcomesIn = ({ measures: { length } }: StoredExperiment) => (length === 1 ? 'one outcome' : `${length} outcomes`)
 
 type Notice = { subject: string; lines: string[] }
 

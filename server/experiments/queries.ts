@@ -15,6 +15,15 @@ type CohortFilter = {
   value?: string
 }
 
+/** What an outcome measures instead of the monitor's result. The label is what people called the category at launch. */
+export type StoredMeasure = { kind: 'category'; category: string; label: string } | { kind: 'field'; field: string }
+
+type Range = { low: number; high: number } | null
+type MeasuredOutcome = { monitorId: string; measure: StoredMeasure | null; range: Range }
+
+const rangeOf = sql<Range>`CASE WHEN range_low IS NOT NULL
+  THEN json_build_object('low', range_low, 'high', range_high) END`
+
 const columnsOf = (org: OrgId) =>
   [
     'e.id',
@@ -41,7 +50,11 @@ const columnsOf = (org: OrgId) =>
     'e.alarmed_at as alarmedAt',
     'e.counted_at as countedAt',
     sql<string[]>`ARRAY(SELECT o.monitor_id FROM experiment_outcomes o
-    WHERE o.organization_id = ${org} AND o.experiment_id = e.id ORDER BY o.position)`.as('outcomeMetricIds'),
+    WHERE o.organization_id = ${org} AND o.experiment_id = e.id
+    GROUP BY o.monitor_id ORDER BY min(o.position))`.as('outcomeMetricIds'),
+    sql<MeasuredOutcome[]>`(SELECT coalesce(json_agg(json_build_object('monitorId', o.monitor_id, 'measure', o.measure,
+      'range', ${rangeOf}) ORDER BY o.position), '[]')
+    FROM experiment_outcomes o WHERE o.organization_id = ${org} AND o.experiment_id = e.id)`.as('measures'),
     sql<string>`(SELECT o.monitor_id FROM experiment_outcomes o
     WHERE o.organization_id = ${org} AND o.experiment_id = e.id AND o.is_primary)`.as('primaryMetricId'),
   ] as const
@@ -178,11 +191,13 @@ export type NewOutcome = {
   monitorId: string
   monitorVersion: number
   monitorName: string
-  monitorKind: 'rule' | 'judge' | 'external'
+  monitorKind: 'rule' | 'judge' | 'external' | 'scorecard'
   isPrimary: boolean
   scope: Selection
   kind: 'boolean' | 'numeric'
-  range: { low: number; high: number } | null
+  range: Range
+  /** Null for the monitor's result. */
+  measure: StoredMeasure | null
 }
 
 type NewOutcomes = { experimentId: string; outcomes: NewOutcome[]; sums: string }
@@ -205,6 +220,7 @@ export const insertOutcomes = (trx: Db, org: OrgId, { experimentId, outcomes, su
         kind: outcome.kind,
         range_low: outcome.range?.low ?? null,
         range_high: outcome.range?.high ?? null,
+        measure: outcome.measure && JSON.stringify(outcome.measure),
         sums,
       })),
     )
@@ -216,6 +232,7 @@ const pinnedColumns = [
   'monitor_version as monitorVersion',
   sql<NewOutcome['monitorKind']>`monitor_kind`.as('monitorKind'),
   sql<Selection>`scope`.as('scope'),
+  sql<StoredMeasure | null>`measure`.as('measure'),
 ] as const
 
 /** Lists the pinned outcomes without the long results. */
@@ -238,8 +255,7 @@ export const listOutcomes = (db: Db, org: OrgId, experimentId: string) =>
       'monitor_name as monitorName',
       'is_primary as isPrimary',
       sql<NewOutcome['kind']>`kind`.as('kind'),
-      sql<NewOutcome['range']>`CASE WHEN range_low IS NOT NULL
-        THEN json_build_object('low', range_low, 'high', range_high) END`.as('range'),
+      rangeOf.as('range'),
       sql<unknown>`sums`.as('sums'),
       'largest_e_value as largestEValue',
       'least_p as leastP',
@@ -281,16 +297,43 @@ export const finishExperiment = (trx: Db, org: OrgId, id: string, { finishedAt, 
     .where('id', '=', id)
     .execute()
 
-/** Returns experiments that measure a monitor, or still accept its late results. */
+/** Returns an experiment that still accepts results of a monitor version that names the model provider. */
+export const findExperimentOfProvider = async (db: Db, org: OrgId, providerId: string) => {
+  const { rows } = await sql<{ id: string; name: string }>`
+    SELECT e.id, e.name FROM experiments e
+    JOIN experiment_outcomes o ON o.organization_id = ${org} AND o.experiment_id = e.id
+    JOIN monitor_versions v ON v.organization_id = ${org} AND v.monitor_id = o.monitor_id AND v.number = o.monitor_version
+    WHERE e.organization_id = ${org} AND lower(v.definition ->> 'model') LIKE ${`${providerId}/%`}
+      AND EXISTS (SELECT 1 FROM experiment_runs r
+        WHERE r.organization_id = ${org} AND r.experiment_id = e.id AND r.status IN ('queued', 'running'))
+    ORDER BY e.id LIMIT 1`.execute(db)
+  return rows[0]
+}
+
+const usesMonitor = (org: OrgId, monitorId: string) => sql<boolean>`(o.monitor_id = ${monitorId}::uuid
+  OR (o.monitor_kind = 'scorecard' AND EXISTS (
+    SELECT 1 FROM monitor_versions v
+    WHERE v.organization_id = ${org} AND v.monitor_id = o.monitor_id AND v.number = o.monitor_version
+      AND jsonb_path_query_array(v.definition, '$.sections[*].items[*].monitorId') ? ${monitorId})))`
+
+/**
+ * Returns experiments that measure a monitor or a scorecard with it, or still accept its late results. Those that measure
+ * the monitor itself are first.
+ */
 export const listExperimentsOfMonitor = (db: Db, org: OrgId, monitorId: string) =>
   db
     .selectFrom('experiments as e')
     .innerJoin('experiment_outcomes as o', (join) =>
       join.onRef('o.organization_id', '=', 'e.organization_id').onRef('o.experiment_id', '=', 'e.id'),
     )
-    .select(['e.id', 'e.name', sql<ExperimentStatus>`e.status`.as('status')])
+    .select([
+      'e.id',
+      'e.name',
+      sql<ExperimentStatus>`e.status`.as('status'),
+      sql<boolean>`bool_and(o.monitor_id <> ${monitorId}::uuid)`.as('isByScorecard'),
+    ])
     .where('e.organization_id', '=', org)
-    .where('o.monitor_id', '=', monitorId)
+    .where(usesMonitor(org, monitorId))
     .where(({ exists, selectFrom }) =>
       exists(
         selectFrom('experiment_runs as r')
@@ -300,5 +343,7 @@ export const listExperimentsOfMonitor = (db: Db, org: OrgId, monitorId: string) 
           .where('r.status', 'in', ['queued', 'running']),
       ),
     )
+    .groupBy(['e.id', 'e.name', 'e.status'])
+    .orderBy('isByScorecard')
     .orderBy('e.id')
     .execute()

@@ -8,6 +8,7 @@ import { type Issue, invalidAll } from '../platform/errors.ts'
 import { unitFaults } from './assignment-unit.ts'
 import { cohortFaults, companyIdsOf } from './cohort.ts'
 import { lockGroupShared } from './groups/queries.ts'
+import { measureFaults } from './measures.ts'
 import type { ExperimentLaunch } from './schema.ts'
 
 type Monitor = Awaited<ReturnType<typeof findMonitors>>[number]
@@ -104,6 +105,8 @@ export const requireSound = async (trx: Db, org: OrgId, launch: ExperimentLaunch
     ...(await groupFaults(trx, org, launch)),
   ]
   const found = await holdSoundMonitors(trx, org, launch.outcomeMetricIds, 'outcomeMetricIds')
-  if (issues.length + found.issues.length > 0) throw invalidAll([...issues, ...found.issues])
+  const { outcomeMeasures = [], outcomeMetricIds } = launch
+  issues.push(...found.issues, ...measureFaults(found.monitors, outcomeMeasures, outcomeMetricIds))
+  if (issues.length > 0) throw invalidAll(issues)
   return found.monitors
 }

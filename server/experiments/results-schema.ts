@@ -52,11 +52,14 @@ const ArmResult = Closed(
     conversations: { ...Whole, description: 'Conversations the outcome applies to: the sum of the next four fields.' },
     observed: Whole,
     pending: { ...Whole, description: 'Conversations with a queued or running evaluation.' },
-    missing: { ...Whole, description: 'Conversations without a result, or with an unscored one.' },
+    missing: {
+      ...Whole,
+      description: 'Conversations without a result, with an unscored one, or without the category or field.',
+    },
     failed: Whole,
     units: { ...Whole, description: 'Units with at least one observation.' },
     sum: Figure,
-    mean: Nullable({ ...Figure, description: 'The affected rate, or the mean score.' }),
+    mean: Nullable({ ...Figure, description: 'The share, such as the affected rate, or the mean.' }),
     standardDeviation: Nullable(Figure),
     designEffect: { ...Figure, description: 'How much returning units increase the variance.' },
     fixed: OptionalInterval,
@@ -108,8 +111,16 @@ const OutcomeResult = Closed(
     name: Type.String({ description: 'The monitor’s name at launch.' }),
     monitorVersion: Type.Integer({ minimum: 1 }),
     primary: Type.Boolean(),
-    kind: Choice(['boolean', 'numeric'], { description: 'Affected rates, or mean scores.' }),
-    range: Nullable({ ...Interval, description: 'Mean score, if the monitor has scores.' }),
+    measure: Closed(
+      {
+        kind: Choice(['result', 'category', 'field']),
+        key: Nullable(Type.String({ description: 'The category or field. Null for the result.' })),
+        label: Nullable(Type.String({ description: 'What the monitor called it at launch.' })),
+      },
+      { description: 'What is measured of the monitor.' },
+    ),
+    kind: Choice(['boolean', 'numeric'], { description: 'Shares of conversations, or mean values.' }),
+    range: Nullable({ ...Interval, description: 'The smallest and the largest possible value, if they are known.' }),
     arms: ByArm(ArmResult),
     difference: Closed(
       {
@@ -160,7 +171,7 @@ const OutcomeResult = Closed(
           title: 'CorrectedDifference',
           description:
             'The difference corrected with people’s reviews of sampled conversations. ' +
-            'Null for scores, and until 30 conversations of each arm are reviewed in sampled buckets.',
+            'Null for scores, categories, and fields, and until 30 conversations of each arm are reviewed in sampled buckets.',
         },
       ),
     ),

@@ -7,6 +7,7 @@ import { verdictOf } from '../statistics/verdict.ts'
 import { correctionOf } from './correction/correct.ts'
 import type { Reviewed } from './correction/queries.ts'
 import type { Health } from './health.ts'
+import { measureName, shownMeasure } from './measures.ts'
 import { outcomeSums, readOutcome } from './observations/exact-sums.ts'
 import { designOf, pointOf } from './observations/interim-analysis.ts'
 import type { StoredUnit } from './observations/queries.ts'
@@ -26,9 +27,20 @@ const momentOf = ([at, observedA, observedB, meanA, meanB, difference, low, high
 
 export const launchedOf = (experiment: StoredExperiment) => {
   const { emails, alpha: _, tuningConversations: __, leastSplitP: ___, alarmedAt: ____, ...shown } = experiment
-  const { countedAt: _____, ...launched } = shown
-  return { ...launched, stableRoutingConfirmed: true, notifications: { emails } }
+  const { countedAt: _____, measures, ...launched } = shown
+  return {
+    ...launched,
+    outcomeMeasures: measures.map(shownMeasure),
+    stableRoutingConfirmed: true,
+    notifications: { emails },
+  }
 }
+
+const measureOf = ({ measure }: StoredOutcome) => ({
+  kind: measure?.kind ?? ('result' as const),
+  key: measure?.kind === 'category' ? measure.category : (measure?.field ?? null),
+  label: measureName({ measure }) ?? null,
+})
 
 type Reading = {
   experiment: StoredExperiment
@@ -47,7 +59,11 @@ export const outcomesOf = ({ experiment, outcomes, health, reviews, units }: Rea
     const sums = outcomeSums(exact, outcome.kind)
     const result = outcomeResult(sums, design, { target: null, conversationsPerDay: health.conversations.perDay })
     const { point } = pointOf(exact, design, { at: experiment.countedAt, splitP })
-    const corrected = correctionOf({ reviews, units, sums: exact, position: outcome.position, design })
+    // People judge the result, not a category or field.
+    const corrected =
+      outcome.measure === null
+        ? correctionOf({ reviews, units, sums: exact, position: outcome.position, design })
+        : null
     return { outcome, design, result, point, corrected, arms: estimateArms(sums.observed, outcome.kind) }
   })
   const secondaries = results.filter(({ outcome }) => !outcome.isPrimary)
@@ -71,6 +87,7 @@ export const outcomesOf = ({ experiment, outcomes, health, reviews, units }: Rea
       name: outcome.monitorName,
       monitorVersion: outcome.monitorVersion,
       primary: outcome.isPrimary,
+      measure: measureOf(outcome),
       kind: outcome.kind,
       range: outcome.range,
       ...result,
@@ -96,6 +113,7 @@ export const outcomesOf = ({ experiment, outcomes, health, reviews, units }: Rea
           concerns: health.concerns,
           better: null,
           finished: experiment.status === 'finished',
+          measure: outcome.measure?.kind ?? 'result',
         },
         design,
       ),

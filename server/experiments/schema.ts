@@ -3,6 +3,7 @@ import { Choice, Closed, Email, Id, Nullable, PageQuery, Timestamp } from '../pl
 import { AssignmentUnit } from './assignment-unit.ts'
 import { CohortFilter } from './cohort.ts'
 import { experimentStatuses } from './experiment-status.ts'
+import { mostOutcomes, OutcomeMeasure } from './measures.ts'
 
 const Title = Type.String({ minLength: 1, maxLength: 255, pattern: '\\S' })
 const ExperimentName = { ...Title, examples: ['Shorter greeting'] }
@@ -12,7 +13,7 @@ const ExpectedPercent = Type.Integer({ minimum: 1, maximum: 99, examples: [50] }
 
 const Outcomes = Type.Array(Id, {
   minItems: 1,
-  maxItems: 20,
+  maxItems: mostOutcomes,
   description: 'Distinct enabled monitors, each measured as an outcome.',
 })
 
@@ -28,7 +29,18 @@ export const ExperimentLaunch = Closed(
     armAVersionId: { ...Id, description: 'The prompt version of arm A, the baseline.' },
     armBVersionId: { ...Id, description: 'The prompt version of arm B.' },
     outcomeMetricIds: Outcomes,
-    primaryMetricId: { ...Id, description: 'One of the outcomes. The others never affect its significance.' },
+    primaryMetricId: {
+      ...Id,
+      description:
+        'One of the outcomes. The others never affect its significance. If it has several measures, the first one is primary.',
+    },
+    outcomeMeasures: Type.Optional(
+      Type.Array(OutcomeMeasure, {
+        maxItems: mostOutcomes,
+        description:
+          'What is measured of monitors. Each is an outcome of its own. A monitor that is not listed has one outcome, its result.',
+      }),
+    ),
     stableRoutingConfirmed: Type.Boolean({
       description: 'Confirms that each unit is always routed to the same arm. Must be true.',
     }),
@@ -69,6 +81,7 @@ export const launched = {
   armBName: Nullable(ArmName),
   outcomeMetricIds: Outcomes,
   primaryMetricId: Id,
+  outcomeMeasures: Type.Array(OutcomeMeasure, { description: 'What each outcome measures, in order.' }),
   stableRoutingConfirmed: Type.Boolean(),
   cohortFilters: Type.Array(CohortFilter),
   assignmentUnit: AssignmentUnit,

@@ -3,7 +3,6 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Static } from 'typebox'
-import { requireSelected } from '../exports/requirements.ts'
 import { recordAudit } from '../platform/audit/record.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
@@ -11,7 +10,8 @@ import { ApiError, invalid, notFound } from '../platform/errors.ts'
 import type { Actor } from '../platform/identity/actor.ts'
 import { newId } from '../platform/ids.ts'
 import { testBucket } from './connection.ts'
-import { configOf, parseSchedule, type ScheduledConfig } from './parse-schedule.ts'
+import { configOf, requireNamed } from './contents.ts'
+import { parseSchedule } from './parse-schedule.ts'
 import {
   deleteSchedule,
   getSchedule,
@@ -59,11 +59,6 @@ const statusChange = (before: StoredSchedule, status: StoredSchedule['status'] |
   return { status, pauseReason: 'by_hand' } as const
 }
 
-const requireNamed = (db: Db, actor: Actor, config: ScheduledConfig, destination: ScheduleDestination) => {
-  const endpoint = destination.type === 'webhook' ? { notificationEndpointId: destination.webhookEndpointId } : {}
-  return requireSelected(db, actor, { ...config, ...endpoint }, 'destination.webhookEndpointId')
-}
-
 /** Throws if the service can't write to the bucket. */
 const requireBucket = async (deps: Deps, destination: S3Bucket, secret: string): Promise<void> => {
   const { ok, message } = await testBucket(deps, destination, secret)
@@ -73,7 +68,8 @@ const requireBucket = async (deps: Deps, destination: S3Bucket, secret: string):
 const readNew = ({ config: environment }: Deps, body: Static<typeof ExportScheduleCreate>) => {
   const { config, recurrence, windowRule, destination, coveredUntil } = parseSchedule(body, environment)
   // The schema of the request requires all of these. Their type also describes changes, which can omit them.
-  if (!config || !recurrence || !windowRule || !destination) throw invalid('body', 'is incomplete')
+  if (!config) throw invalid('config', 'or conversationConfig is required')
+  if (!recurrence || !windowRule || !destination) throw invalid('body', 'is incomplete')
   const { secretAccessKey } = body.destination
   if (destination.type === 's3' && secretAccessKey === undefined) {
     throw invalid('destination.secretAccessKey', 'is required for this kind')
@@ -86,7 +82,7 @@ export const createSchedule = async (deps: Deps, actor: Actor, body: Static<type
   const { db, clock, secrets } = deps
   const { org } = actor
   const { config, recurrence, windowRule, destination, coveredUntil, secretAccessKey } = readNew(deps, body)
-  await requireNamed(db, actor, config, destination)
+  await requireNamed(db, actor, { config, destination })
   if (destination.type === 's3' && secretAccessKey) await requireBucket(deps, destination, secretAccessKey)
   const id = newId()
   const now = clock.now()
@@ -97,7 +93,7 @@ export const createSchedule = async (deps: Deps, actor: Actor, body: Static<type
         `An organization can have at most ${mostSchedules} export schedules. Delete one first.`,
       )
     }
-    await requireNamed(trx, actor, config, destination)
+    await requireNamed(trx, actor, { config, destination })
     const stored = await insertSchedule(trx, org, {
       id,
       config,
@@ -160,7 +156,7 @@ const storeChange = async (deps: Deps, trx: Db, actor: Actor, before: StoredSche
   const changed = { ...before, ...parsed }
   const isResumed = status === 'active' && before.status === 'paused'
   if (parsed.config || destination || isResumed) {
-    await requireNamed(trx, actor, configOf(changed), changed.destination)
+    await requireNamed(trx, actor, { config: configOf(changed), destination: changed.destination })
   }
   const now = deps.clock.now()
   if (destination && !isSameBucket(destination, before.destination)) await markMoved(trx, org, before.id)

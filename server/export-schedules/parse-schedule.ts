@@ -1,17 +1,14 @@
 // Validates a requested schedule beyond its schema, and normalizes it.
-import { type Configuration, parseConfiguration } from '../exports/configuration.ts'
+import { parseConfiguration } from '../exports/configuration.ts'
+import { parseConversations } from '../exports/conversations/configuration.ts'
 import { type Issue, invalidAll } from '../platform/errors.ts'
 import { isPublicHostByForm } from '../platform/outbound/public-host.ts'
+import type { ScheduledConfig } from './contents.ts'
 import { defaultFileName, faultOfSegments, faultOfTemplate } from './file-name.ts'
 import type { Recurrence, ScheduleDestination, WindowRule } from './queries.ts'
 import type { ExportScheduleCreate, ExportScheduleUpdate } from './schema.ts'
 
-export type ScheduledConfig = Omit<Configuration, 'since' | 'until' | 'notificationEndpointId'>
-
-/** Returns the stored configuration, which only `parseSchedule` can have written. */
-export const configOf = ({ config }: { config: object }): ScheduledConfig => config as ScheduledConfig
-
-type Given = Pick<ExportScheduleUpdate, 'config' | 'recurrence' | 'window' | 'destination'>
+type Given = Pick<ExportScheduleUpdate, 'config' | 'conversationConfig' | 'recurrence' | 'window' | 'destination'>
 type Environment = { allowedPrivateAddresses: string[] }
 
 /**
@@ -103,21 +100,39 @@ const parseDestination = (given: ExportScheduleCreate['destination']): ScheduleD
 /** The period is arbitrary, because each run has its own. */
 const anyWindow = { since: '2000-01-01T00:00:00Z', until: '2000-01-02T00:00:00Z' }
 
-const parseConfig = (given: ExportScheduleCreate['config']): ScheduledConfig => {
+const parseCalls = (given: NonNullable<Given['config']>): ScheduledConfig => {
   const { since: _since, until: _until, ...config } = parseConfiguration({ ...given, ...anyWindow }, 'config')
   return config
 }
 
+const faultsOfContents = ({ config, conversationConfig }: Given): Issue[] => {
+  if (config && conversationConfig) return [{ path: 'conversationConfig', message: 'cannot be combined with config' }]
+  const filter = conversationConfig?.filter ?? {}
+  return (['since', 'until', 'period'] as const)
+    .filter((name) => name in filter)
+    .map((name) => ({
+      path: `conversationConfig.filter.${name}`,
+      message: 'is not allowed, because each run has its own window',
+    }))
+}
+
+const parseContents = ({ config, conversationConfig }: Given): { config?: ScheduledConfig } => {
+  if (config) return { config: parseCalls(config) }
+  return conversationConfig ? { config: parseConversations(conversationConfig, 'conversationConfig') } : {}
+}
+
 /** Validates the given properties and reports all errors at once. */
-export const parseSchedule = ({ config, recurrence, window, destination }: Given, environment: Environment) => {
+export const parseSchedule = (given: Given, environment: Environment) => {
+  const { recurrence, window, destination } = given
   const faults = [
+    ...faultsOfContents(given),
     ...(recurrence ? faultsOfRecurrence(recurrence) : []),
     ...(window ? faultsOfWindow(window) : []),
     ...(destination ? faultsOfDestination(destination, environment) : []),
   ]
   if (faults.length > 0) throw invalidAll(faults)
   return {
-    ...(config && { config: parseConfig(config) }),
+    ...parseContents(given),
     ...(recurrence && { recurrence: parseRecurrence(recurrence) }),
     ...(window && { windowRule: parseWindow(window) }),
     ...(window?.since !== undefined && { coveredUntil: new Date(window.since) }),

@@ -30,7 +30,7 @@ export type ScheduleDestination = S3Bucket | { type: 'webhook'; webhookEndpointI
 type Status = 'active' | 'paused'
 export type PauseReason = 'by_hand' | 'failing' | 'owner_left'
 /** The configuration of the export, except its period and endpoint. */
-type Config = Record<string, unknown> & { timezone: string; format: 'csv' | 'xlsx' | 'parquet' }
+type Config = Record<string, unknown> & { timezone: string; format: 'csv' | 'xlsx' | 'parquet' | 'jsonl' }
 
 const columns = [
   'id',

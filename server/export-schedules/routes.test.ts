@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { makeExportSchedule, makeOrganization, makeScheduleBody, makeWebhookEndpoint } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
@@ -163,6 +164,32 @@ it('can be changed property by property, and starts its periods where requested'
   const same = await change(key, id, { recurrence: { every: 'hour', minute: 15 } })
   expect(same.body.nextRunAt).toBe(body.nextRunAt)
   expect((await change(key, id, {})).status).toBe(400)
+})
+
+it('export either monitor results or conversations, whose filter has no period of its own', async () => {
+  const { key } = await makeOrganization(server)
+  const { config, ...body } = await makeScheduleBody(server, key)
+  const conversationConfig = { filter: {}, columns: [{ key: 'startedAt' }], timezone: 'UTC' }
+  const pathsOf = async (fields: object) => {
+    const answer = await create(key, { ...body, ...fields })
+    expect(answer.status, answer.text).toBe(400)
+    return answer.body.details.issues.map(({ path }: { path: string }) => path)
+  }
+  expect(await pathsOf({})).toEqual(['config'])
+  expect(await pathsOf({ config, conversationConfig })).toEqual(['conversationConfig'])
+  const filter = { since: '2026-11-01T00:00:00Z', period: { last: '7d' } }
+  expect(await pathsOf({ conversationConfig: { ...conversationConfig, filter } })).toEqual([
+    'conversationConfig.filter.since',
+    'conversationConfig.filter.period',
+  ])
+  const unknown = { ...conversationConfig, filter: { agentIds: [randomUUID()] } }
+  const missing = await create(key, { ...body, conversationConfig: unknown })
+  expect([missing.status, missing.body.details.issues[0].path]).toEqual([404, 'conversationConfig.filter.agentIds[0]'])
+  const made = await create(key, { ...body, conversationConfig })
+  expect(made.body).toMatchObject({ conversationConfig: { ...conversationConfig, format: 'csv' } })
+  const changed = await change(key, made.body.id, { config })
+  expect(changed.body).toMatchObject({ config })
+  expect(changed.body).not.toHaveProperty('conversationConfig')
 })
 
 it('are at most 50 in an organization', async () => {

@@ -47,8 +47,9 @@ export const exportSchedules = (app: App, deps: Deps): void => {
         operationId: 'createExportSchedule',
         summary: 'Create an export schedule',
         description:
-          'Tests a bucket first by writing and deleting a small object. Each run creates an ordinary export. An ' +
-          'organization can have 50 schedules.',
+          'Each run creates an ordinary export: of monitor results with `config`, or of conversations with ' +
+          '`conversationConfig`. Tests a bucket first by writing and deleting a small object. An organization can ' +
+          'have 50 schedules.',
         querystring: NoQuery,
         body: ExportScheduleCreate,
         response: answers({ 201: ExportSchedule }, 400, 401, 403, 404, 409, 503),

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { configFields } from '../exports/config-fields.ts'
+import { conversationFields } from '../exports/conversations/config-fields.ts'
 import { Choice, Closed, Id, Name, Nullable, Timestamp, TimestampInput } from '../platform/http/schemas.ts'
 import { weekdays } from './recurrence.ts'
 
@@ -16,6 +17,30 @@ const Config = Closed(
     description: 'What each run exports: the configuration of an export without a window and an endpoint.',
     examples: [
       { monitors: [{ id: '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f', result: 'affected' }], timezone: 'Europe/Berlin' },
+    ],
+  },
+)
+
+const ConversationConfig = Closed(
+  {
+    ...conversationFields,
+    timezone: {
+      ...configFields.timezone,
+      description: 'The IANA time zone of the schedule, in which the file also states its window.',
+    },
+  },
+  {
+    title: 'ConversationExportScheduleConfig',
+    description:
+      'What each run exports: the configuration of an export of conversations without an endpoint. Its filter ' +
+      'cannot contain `since`, `until`, or `period`, because each run has its own window.',
+    examples: [
+      {
+        filter: { channels: ['call'] },
+        columns: [{ key: 'startedAt' }, { key: 'agentId' }, { key: 'affected' }],
+        format: 'jsonl',
+        timezone: 'Europe/Berlin',
+      } satisfies object,
     ],
   },
 )
@@ -165,7 +190,8 @@ const ScheduleName = { ...Name, maxLength: 100, examples: ['Yesterday’s refund
 
 export const ExportScheduleCreate = Closed({
   name: ScheduleName,
-  config: Config,
+  config: Type.Optional(Config),
+  conversationConfig: Type.Optional(ConversationConfig),
   recurrence: RecurrenceInput,
   window: WindowInput,
   settleMinutes: Type.Optional(SettleMinutes),
@@ -179,6 +205,7 @@ export const ExportScheduleUpdate = Closed(
   {
     name: Type.Optional(ScheduleName),
     config: Type.Optional(Config),
+    conversationConfig: Type.Optional(ConversationConfig),
     recurrence: Type.Optional(RecurrenceInput),
     window: Type.Optional(WindowInput),
     settleMinutes: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_080 })),
@@ -216,7 +243,8 @@ export const ExportSchedule = Closed(
   {
     id: Id,
     name: ScheduleName,
-    config: Config,
+    config: Type.Optional(Config),
+    conversationConfig: Type.Optional(ConversationConfig),
     recurrence: Recurrence,
     window: Window,
     settleMinutes: SettleMinutes,

@@ -1,6 +1,6 @@
 // Returns schedules and runs in the format of the API and its events.
 import type { Db, OrgId } from '../platform/db/database.ts'
-import { configOf } from './parse-schedule.ts'
+import { configOf, shownConfig } from './contents.ts'
 import type { StoredSchedule } from './queries.ts'
 import { listLastRuns, type ScheduleRun } from './runs/queries.ts'
 
@@ -24,10 +24,10 @@ export const shownRun = ({ scheduleId: _of, isMoved: _moved, isManual: manual, .
 })
 
 const shownSchedule = (stored: StoredSchedule, lastRun: ScheduleRun | undefined) => {
-  const { secret: _sealed, windowRule, failures, recurrence, destination, nextRunAt, ...schedule } = stored
+  const { secret: _sealed, config: _, windowRule, failures, recurrence, destination, nextRunAt, ...schedule } = stored
   return {
     ...schedule,
-    config: configOf(schedule),
+    ...shownConfig(configOf(stored)),
     recurrence: { ...recurring, ...recurrence },
     window: { ...windowed, ...windowRule },
     destination: { ...nothing, ...destination },

@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { Condition } from '../filters/filter.ts'
 import { Choice, Closed, Id } from '../platform/http/schemas.ts'
-import { formatNames } from './formats/formats.ts'
+import { tableFormats } from './formats/formats.ts'
 
 const ExportedMonitor = Closed(
   {
@@ -39,7 +39,7 @@ export const configFields = {
         'the monitor’s current version when the file is created.',
     }),
   ),
-  format: Type.Optional(Choice(formatNames, { default: 'csv' })),
+  format: Type.Optional(Choice(tableFormats, { default: 'csv' })),
   reasoning: Type.Optional(Type.Boolean({ default: false, description: 'Adds a reasoning column per monitor.' })),
   match: Type.Optional(
     Choice(['all', 'any'], {

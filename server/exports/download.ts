@@ -24,11 +24,12 @@ export const linkToFile = async ({ db, blobs, clock }: Deps, actor: Actor, store
   if (!head) throw new ApiError('unavailable', 'The file of this export is missing from the file storage.')
   const location = await blobs.signedUrl(blobKey, {
     expiresAt: new Date(Math.min(now.getTime() + linkMs, expiresAt.getTime())),
-    fileName: fileNameOf(
-      stored.id,
-      { since: stored.since.toISOString(), format: stored.config.format },
-      stored.experimentId === null ? 'calls' : 'experiment',
-    ),
+    fileName: fileNameOf({
+      id: stored.id,
+      kind: stored.kind,
+      format: stored.config.format,
+      from: (stored.kind === 'conversation' ? stored.createdAt : stored.since).toISOString(),
+    }),
     contentType: head.contentType,
     disposition: 'attachment',
     sha256,

@@ -1,7 +1,7 @@
 import type { ErrorCode } from './queries.ts'
 
 const sentences: Record<ErrorCode, string> = {
-  too_many_calls: 'The period has more than 100,000 calls.',
+  too_many_calls: 'More than 100,000 conversations match.',
   generation_failed: 'The export could not be generated.',
   storage_unavailable: 'The file storage was unavailable.',
   timed_out: 'The export timed out.',

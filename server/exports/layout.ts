@@ -10,10 +10,13 @@ export type ExportedMonitor = {
   version: number
 }
 
+/** `width` is that of the column in a sheet, in characters. */
+type ShownColumn = CallColumn & { width?: number }
+
 /** The cells of a call in the order of a slice: first the shared cells, then the cells of each monitor. */
 type CallCells = {
   /** The columns before all monitors. */
-  columns: readonly CallColumn[]
+  columns: readonly ShownColumn[]
   /** The columns before each monitor's result. Their names start with its slug. */
   monitorColumns: readonly CallColumn[]
 }
@@ -35,6 +38,8 @@ export const cellsOfObservations: CallCells = {
 }
 
 export type Layout = CallCells & {
+  /** The name of the sheet with the rows. */
+  rowsName: 'Calls' | 'Conversations'
   monitors: ExportedMonitor[]
   /**
    * Which version of a monitor is shown: the version that was current when generation started, or the version with the
@@ -54,8 +59,18 @@ const maxSlugLength = 60
 const columnsOf = (slug: string, reasoning = true): string[] =>
   resultColumns.filter((column) => reasoning || column !== 'reasoning').map((column) => `${slug}_${column}`)
 
+/** Adds a number to a name that other columns have. */
+export const freeName = (name: string, taken: Set<string>): string => {
+  let free = name
+  for (let number = 2; taken.has(free); number++) free = `${name}_${number}`
+  taken.add(free)
+  return free
+}
+
+type Named = Pick<Layout, 'columns' | 'monitorColumns' | 'monitors' | 'reasoning'>
+
 /** Returns the names of all columns in order. */
-export const columnNames = ({ columns, monitorColumns, monitors, reasoning }: Layout): string[] => [
+export const columnNames = ({ columns, monitorColumns, monitors, reasoning }: Named): string[] => [
   ...columns.map(({ name }) => name),
   ...monitors.flatMap(({ slug }) => [
     ...monitorColumns.map(({ name }) => `${slug}_${name}`),

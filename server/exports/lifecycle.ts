@@ -23,6 +23,7 @@ import {
   countUnfinished,
   type ErrorCode,
   type ExportKey,
+  type ExportKind,
   enqueueFirst,
   findExportByOperation,
   insertExport,
@@ -56,7 +57,7 @@ export const canMove = (from: ExportStatus, to: ExportStatus): boolean => moves[
 const mostUnfinished = 20
 
 /** `config` is normalized and includes defaults, so a repeated request has the same one. */
-type Request = Pick<NewExport, 'experimentId' | 'operationId' | 'config' | 'since' | 'until' | 'notificationEndpointId'>
+type Request = ExportKind & Pick<NewExport, 'operationId' | 'config' | 'since' | 'until' | 'notificationEndpointId'>
 
 type Zoned = { timezone?: unknown }
 
@@ -72,8 +73,9 @@ const asSame = (config: Request['config'], stored: StoredExport['config']): unkn
  * Returns the stored export if it answers the same request, however that is spelled. The order of monitors matters,
  * because it is the order of columns.
  */
-const replayOf = (stored: StoredExport, { experimentId, config }: Request) => {
-  if (stored.experimentId !== experimentId || !isDeepStrictEqual(stored.config, asSame(config, stored.config))) {
+const replayOf = (stored: StoredExport, { kind, experimentId, config }: Request) => {
+  const isOther = stored.kind !== kind || stored.experimentId !== experimentId
+  if (isOther || !isDeepStrictEqual(stored.config, asSame(config, stored.config))) {
     throw new ApiError(
       'conflict',
       'An export with this operationId and a different configuration exists. Use a new operationId.',
@@ -89,19 +91,18 @@ export const isLineFull = async (trx: Db, org: OrgId): Promise<boolean> =>
 const publishExport = (
   trx: Db,
   org: OrgId,
-  { id, experimentId }: Pick<StoredExport, 'id' | 'experimentId'>,
+  { id, kind: of }: Pick<StoredExport, 'id' | 'kind'>,
   kind: 'created' | 'updated',
-) => {
-  const resource = experimentId === null ? 'monitor-exports' : 'experiment-exports'
-  return publishChanges(trx, org, { resource, kind, ids: [id] })
-}
+) => publishChanges(trx, org, { resource: `${of}-exports`, kind, ids: [id] })
+
+type Made = ExportKind & Omit<NewExport, 'id' | 'createdAt'>
 
 /** Creates an export. The caller has locked the queue and checked its length. */
 export const createInLine = async (
   deps: Pick<Deps, 'jobs' | 'clock'>,
   trx: Db,
   org: OrgId,
-  request: Omit<NewExport, 'id' | 'createdAt'>,
+  request: Made,
 ): Promise<StoredExport> => {
   const stored = await insertExport(trx, org, { ...request, id: newId(), createdAt: deps.clock.now() })
   await publishExport(trx, org, stored, 'created')
@@ -173,13 +174,13 @@ const deleteLater = async ({ jobs }: Pick<Deps, 'jobs'>, trx: Db, org: OrgId, ke
   if (key) await jobs.enqueue(trx, deleteFile, { key }, { org })
 }
 
-/** Informs the endpoint of the export, and for monitor exports all subscribers. */
+/** Informs the endpoint of the export and all subscribers. Exports of experiments have no events. */
 const notify = async (deps: Deps, trx: Db, org: OrgId, ended: StoredExport): Promise<void> => {
-  const { experimentId, config, notificationEndpointId: named, createdByUserId } = ended
-  if (experimentId !== null) return
+  const { kind, config, notificationEndpointId: named, createdByUserId } = ended
+  if (kind === 'experiment') return
   const data = { ...manifestOf(ended, deps.clock.now()), ...scheduleOf(ended), config }
   if (data.status === 'pending' || data.status === 'processing') return
-  const event = { type: `monitor_export.${data.status}`, data } as const
+  const event = { type: `${kind}_export.${data.status}`, data } as const
   if (named) await sendEvent(deps, trx, org, named, event, { onlyWhileMember: createdByUserId })
   await publishEvent(deps, trx, org, event, { exceptEndpointIds: named ? [named] : [] })
 }
@@ -202,11 +203,11 @@ const endExport = async (deps: Deps, trx: Db, org: OrgId, held: StoredExport, en
 }
 
 /** Cancels an unfinished export, and expires a completed one. */
-export const endByHand = (deps: Deps, actor: Actor, { id, experimentId }: ExportKey): Promise<void> =>
+export const endByHand = (deps: Deps, actor: Actor, { id, kind, experimentId }: ExportKey): Promise<void> =>
   deps.db.transaction().execute(async (trx) => {
     await lockLine(trx, actor.org)
     const held = await lockExport(trx, actor.org, id)
-    if (held?.experimentId !== experimentId) throw notFound()
+    if (held?.kind !== kind || held.experimentId !== experimentId) throw notFound()
     const end =
       held.status === 'completed'
         ? ({ status: 'expired' } as const)
@@ -214,8 +215,8 @@ export const endByHand = (deps: Deps, actor: Actor, { id, experimentId }: Export
     if (!(await endExport(deps, trx, actor.org, held, end))) {
       throw new ApiError('conflict', `The export is ${held.status}, so there is nothing to cancel or delete.`)
     }
-    const kind = auditedKind(held)
-    await recordAudit(trx, actor, `${kind}.delete`, { type: kind, id: held.id })
+    const audited = auditedKind(held)
+    await recordAudit(trx, actor, `${audited}.delete`, { type: audited, id: held.id })
   })
 
 /**

@@ -1,13 +1,18 @@
+import { parseFilter } from '../filters/filter.ts'
 import { findNames } from '../filters/names/queries.ts'
 import type { OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
 import { type Configuration, callsOf, describeConfiguration } from './configuration.ts'
+import { makeConversationOrder } from './conversations/make-order.ts'
 import type { ExportDeps } from './deps.ts'
-import type { ObservationOrder, Order } from './generation/order.ts'
+import type { AnyOrder, Order } from './generation/order.ts'
+import type { Previewed } from './preview.ts'
+import type { StoredExport } from './queries.ts'
 
 type Ordered = { id: string; createdAt: Date; config: object }
 type OrderDeps = Pick<ExportDeps, 'db' | 'makeObservationOrder'>
 
-export const makeCallOrder = async (
+const makeCallOrder = async (
   { db }: Pick<OrderDeps, 'db'>,
   org: OrgId,
   stored: Ordered,
@@ -23,12 +28,20 @@ export const makeCallOrder = async (
 }
 
 /** Returns what is needed to generate an export. */
-export const makeOrder = (
-  deps: OrderDeps,
+export const makeOrder = (deps: OrderDeps, org: OrgId, stored: StoredExport, key: string): Promise<AnyOrder> => {
+  const { kind, experimentId } = stored
+  if (kind === 'conversation') return makeConversationOrder(deps.db, org, stored, key)
+  if (experimentId === null) return makeCallOrder(deps, org, stored, key)
+  return deps.makeObservationOrder(deps, org, { ...stored, experimentId }, key)
+}
+
+/** Returns what an export would contain if it was created at this time. */
+export const previewCalls = async (
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
   org: OrgId,
-  { experimentId, ...stored }: Ordered & { experimentId: string | null },
-  key: string,
-): Promise<Order | ObservationOrder> =>
-  experimentId === null
-    ? makeCallOrder(deps, org, stored, key)
-    : deps.makeObservationOrder(deps, org, { ...stored, experimentId }, key)
+  config: Configuration,
+): Promise<Previewed> => {
+  const order = await makeCallOrder({ db }, org, { id: '', createdAt: clock.now(), config }, '')
+  const { monitors, match, versionScope: scope } = config
+  return { order, selection: { ...order.selection, ...parseFilter({ monitors, match }) }, scope }
+}

@@ -2,7 +2,7 @@
 
 import Type from 'typebox'
 import { Choice, Id, Name, Nullable, Timestamp } from '../platform/http/schemas.ts'
-import type { ExportKey, StoredExport } from './queries.ts'
+import type { Kind, StoredExport } from './queries.ts'
 
 export const exportStatuses = ['pending', 'processing', 'completed', 'failed', 'expired'] as const
 export type ExportStatus = (typeof exportStatuses)[number]
@@ -44,8 +44,8 @@ export const ExportFilter = {
   status: Type.Optional(Choice(exportStatuses, { description: 'Only exports with this status.' })),
 }
 
-const pathOf = ({ id, experimentId }: Pick<StoredExport, 'id' | 'experimentId'>): string =>
-  experimentId === null ? `/v1/monitor-exports/${id}` : `/v1/experiments/${experimentId}/exports/${id}`
+const pathOf = ({ id, kind, experimentId }: Pick<StoredExport, 'id' | 'kind' | 'experimentId'>): string =>
+  kind === 'experiment' ? `/v1/experiments/${experimentId}/exports/${id}` : `/v1/${kind}-exports/${id}`
 
 /** Returns an export in the format of the API. It is expired once its time is over, even before a job stores that. */
 export const manifestOf = (stored: StoredExport, now: Date) => {
@@ -66,8 +66,7 @@ export const manifestOf = (stored: StoredExport, now: Date) => {
   }
 }
 
-export const auditedKind = ({ experimentId }: Pick<ExportKey, 'experimentId'>) =>
-  experimentId === null ? 'monitor-export' : 'experiment-export'
+export const auditedKind = ({ kind }: { kind: Kind }) => `${kind}-export` as const
 
 /** How often clients should poll an unfinished export. */
 export const pollSeconds = 5

@@ -38,6 +38,23 @@ it('the end of an export is sent with its manifest, signed', async () => {
   expect(JSON.parse(receiver.received[1]?.body ?? '').data).toEqual(await read(key, body.id))
 })
 
+it('the end of an export of conversations has an event of its own', async () => {
+  const receiver = await openReceiver(200)
+  const { key } = await makeCalls(2)
+  const { id, secret } = await makeActiveWebhookEndpoint(server, key, { url: receiver.url })
+  const lists = exportsOf(server, 'conversation-exports')
+  const config = { filter: {}, columns: [{ key: 'startedAt' }], notificationEndpointId: id }
+  const { body } = await lists.ask(key, config)
+  await server.drain()
+  const [first] = receiver.received
+  if (!first) throw new Error('nothing came')
+  expect(verify(secret, first, clock.now())).toEqual({
+    type: 'conversation_export.completed',
+    timestamp: clock.now().toISOString(),
+    data: await lists.read(key, body.id),
+  })
+})
+
 it('a failure is sent too, once to subscribers', async () => {
   const [named, subscribed] = [await openReceiver(200), await openReceiver(200)]
   const { key, config } = await makeCalls(1)

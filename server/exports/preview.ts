@@ -1,19 +1,16 @@
-import { parseFilter } from '../filters/filter.ts'
-import { countSelected } from '../filters/queries.ts'
+import { countSelected, type Selection, type VersionScope } from '../filters/queries.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { ApiError } from '../platform/errors.ts'
-import type { Configuration } from './configuration.ts'
 import { connect } from './generation/connect.ts'
 import { makePlan } from './generation/generate.ts'
-import { maxCalls } from './generation/order.ts'
+import { type ConversationOrder, maxCalls, type Order } from './generation/order.ts'
 import { openReading } from './generation/read.ts'
-import { columnNames } from './layout.ts'
-import { makeCallOrder } from './make-order.ts'
-import { type CallType, callColumns, instantAt, resultWords, type Slice, uuidAt } from './slice.ts'
+import { columnNames, type Layout, tupleTypes } from './layout.ts'
+import { type CallType, instantAt, plainText, resultWords, type Slice, uuidAt } from './slice.ts'
 
 const shownRows = 20
-/** Each process runs this many previews at once. */
+/** Each process runs this many previews of a kind at once. */
 const atOnce = 4
 const mostWaiting = 100
 /** The limit is the same as for statements of other requests. */
@@ -26,10 +23,20 @@ const timeAt = (view: DataView, at: number): string => new Date(instantAt(view, 
 const callCell = ({ calls }: Slice, view: DataView, at: number, type: CallType): Cell => {
   const start = calls.starts[at] ?? -1
   if (start < 0) return null
-  if (type === 'uuid') return uuidAt(calls.bytes, start)
-  if (type === 'integer') return view.getInt32(start)
-  if (type === 'timestamp') return timeAt(view, start)
-  return calls.bytes.toString('utf8', start, start + (calls.lengths[at] ?? 0))
+  const text = { bytes: calls.bytes, start, length: calls.lengths[at] ?? 0 }
+  const shown = type === 'value' || type === 'list' ? plainText(type, text) : text
+  switch (type) {
+    case 'uuid':
+      return uuidAt(calls.bytes, start)
+    case 'integer':
+      return view.getInt32(start)
+    case 'number':
+      return view.getFloat64(start)
+    case 'timestamp':
+      return timeAt(view, start)
+    default:
+      return shown.bytes.toString('utf8', shown.start, shown.start + shown.length)
+  }
 }
 
 const resultCells = ({ results }: Slice, at: number): Cell[] => {
@@ -47,38 +54,36 @@ const resultCells = ({ results }: Slice, at: number): Cell[] => {
   return [...cells, start < 0 ? null : reasoning.bytes.toString('utf8', start, start + (reasoning.lengths[at] ?? 0))]
 }
 
-const rowsOf = (slice: Slice): Cell[][] => {
-  const { bytes } = slice.calls
+const rowsOf = (slice: Slice, layout: Layout): Cell[][] => {
+  const { bytes, width } = slice.calls
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const monitors = slice.results.versions.length / slice.rows
+  const types = tupleTypes(layout)
   return Array.from({ length: slice.rows }, (_, row) => [
-    ...callColumns.map(({ type }, column) => callCell(slice, view, row * callColumns.length + column, type)),
+    ...types.map((type, column) => callCell(slice, view, row * width + column, type)),
     ...Array.from({ length: monitors }, (_each, monitor) => resultCells(slice, monitor * slice.rows + row)).flat(),
   ])
 }
+
+/** `selection` and `scope` select exactly the rows of the order. */
+export type Previewed = { order: Order | ConversationOrder; selection: Selection; scope: VersionScope }
 
 /**
  * Counts the rows that an export would have at this time, and returns the first ones. Reads them in the same way as the
  * export does.
  */
-const readPreview = async (deps: Deps, org: OrgId, config: Configuration) => {
-  const { db, database, clock } = deps
-  const stored = { id: '', createdAt: clock.now(), config }
-  const order = await makeCallOrder(deps, org, stored, '')
-  const { monitors, match, versionScope } = config
-  const selection = { ...order.selection, ...parseFilter({ monitors, match }) }
-  const count = await countSelected(db, org, selection, versionScope)
+const readPreview = async ({ db, database }: Deps, org: OrgId, { order, selection, scope }: Previewed) => {
+  const count = await countSelected(db, org, selection, scope)
   const settings = { statement_timeout: longestStatementMs }
   const snapshot = await connect({ primary: database.connection }, { note: () => {}, settings })
   try {
-    const reading = await openReading(snapshot, makePlan(db, order))
+    const { layout, slices } = await openReading(snapshot, makePlan(db, order))
     const rows: Cell[][] = []
-    for await (const slice of reading.slices({ rowsPerSlice: shownRows })) {
-      rows.push(...rowsOf(slice))
+    for await (const slice of slices({ rowsPerSlice: shownRows })) {
+      rows.push(...rowsOf(slice, layout))
       if (rows.length >= shownRows) break
     }
-    const columns = columnNames(reading.layout)
-    return { count, exceedsLimit: count > maxCalls, columns, rows: rows.slice(0, shownRows) }
+    return { count, exceedsLimit: count > maxCalls, columns: columnNames(layout), rows: rows.slice(0, shownRows) }
   } finally {
     await snapshot.close()
   }
@@ -88,7 +93,7 @@ const readPreview = async (deps: Deps, org: OrgId, config: Configuration) => {
 export const openPreviews = (deps: Deps) => {
   let free = atOnce
   const waiting: (() => void)[] = []
-  return async (org: OrgId, config: Configuration) => {
+  return async (org: OrgId, previewed: Previewed) => {
     if (free > 0) free--
     else if (waiting.length < mostWaiting) await new Promise<void>((resolve) => waiting.push(resolve))
     else {
@@ -97,7 +102,7 @@ export const openPreviews = (deps: Deps) => {
       })
     }
     try {
-      return await readPreview(deps, org, config)
+      return await readPreview(deps, org, previewed)
     } finally {
       const next = waiting.shift()
       if (next) next()

@@ -7,7 +7,10 @@ import type { Page } from '../platform/http/paging.ts'
 type Status = 'pending' | 'processing' | 'completed' | 'failed' | 'expired'
 export type ErrorCode = 'too_many_calls' | 'generation_failed' | 'storage_unavailable' | 'timed_out' | 'cancelled'
 /** Each kind of export has its own configuration, but all have a format. */
-type Json = Record<string, unknown> & { format: 'csv' | 'xlsx' | 'parquet' }
+type Json = Record<string, unknown> & { format: 'csv' | 'xlsx' | 'parquet' | 'jsonl' }
+
+/** What an export contains: monitor results, the conversations of a list, or the observations of an experiment. */
+export type Kind = 'monitor' | 'conversation' | 'experiment'
 
 const columns = [
   'id',
@@ -15,6 +18,8 @@ const columns = [
   sql<Status>`status`.as('status'),
   sql<Json>`config`.as('config'),
   'since',
+  // Some periods have no end.
+  sql<Date | null>`nullif(until, 'infinity')`.as('until'),
   'created_at as createdAt',
   'started_at as startedAt',
   'completed_at as completedAt',
@@ -27,6 +32,8 @@ const columns = [
   'blob_key as blobKey',
   'created_by_user_id as createdByUserId',
   'notification_endpoint_id as notificationEndpointId',
+  sql<Kind>`CASE WHEN experiment_id IS NOT NULL THEN 'experiment'
+    WHEN of_conversations THEN 'conversation' ELSE 'monitor' END`.as('kind'),
   'experiment_id as experimentId',
   'schedule_id as scheduleId',
   'schedule_name as scheduleName',
@@ -37,29 +44,35 @@ const selectExports = (db: Db, org: OrgId) =>
 
 export type StoredExport = Awaited<ReturnType<typeof getExport>>
 
-/** Identifies an export. One without an experiment contains monitor results. */
-export type ExportKey = { id: string; experimentId: string | null }
+/** The kind of an export, which is also the resource that it belongs to. */
+export type ExportKind =
+  | { kind: 'monitor' | 'conversation'; experimentId: null }
+  | { kind: 'experiment'; experimentId: string }
 
-const isOf = (experimentId: string | null) =>
-  experimentId === null ? sql<boolean>`experiment_id IS NULL` : sql<boolean>`experiment_id = ${experimentId}`
+export type ExportKey = ExportKind & { id: string }
 
-export const getExport = (db: Db, org: OrgId, { id, experimentId }: ExportKey) =>
-  selectExports(db, org).where('id', '=', id).where(isOf(experimentId)).executeTakeFirstOrThrow(notFound)
+const isOf = ({ kind, experimentId }: ExportKind) =>
+  kind === 'experiment'
+    ? sql<boolean>`experiment_id = ${experimentId}`
+    : sql<boolean>`(experiment_id IS NULL AND of_conversations = ${kind === 'conversation'})`
+
+export const getExport = (db: Db, org: OrgId, { id, ...kind }: ExportKey) =>
+  selectExports(db, org).where('id', '=', id).where(isOf(kind)).executeTakeFirstOrThrow(notFound)
 
 export const findExportByOperation = (db: Db, org: OrgId, operationId: string) =>
   selectExports(db, org).where('operation_id', '=', operationId).executeTakeFirst()
 
 type Wanted = {
-  experimentId: string | null
+  of: ExportKind
   status: Status | undefined
   /** The time that decides which exports have expired, even before a job stores that. */
   now: Date
 }
 
-export const listExports = (db: Db, org: OrgId, { experimentId, status, now }: Wanted, page: Page) => {
+export const listExports = (db: Db, org: OrgId, { of, status, now }: Wanted, page: Page) => {
   const isOver = sql<boolean>`(status = 'completed' AND expires_at <= ${now})`
   return selectExports(db, org)
-    .where(isOf(experimentId))
+    .where(isOf(of))
     .$if(status === 'expired', (query) => query.where(sql<boolean>`(status = 'expired' OR ${isOver})`))
     .$if(status !== undefined && status !== 'expired', (query) =>
       query.where('status', '=', status as string).where(sql<boolean>`NOT coalesce(${isOver}, false)`),
@@ -138,6 +151,7 @@ export const insertExport = (trx: Db, org: OrgId, { id, operationId, config, sin
       since,
       until: until ?? 'infinity',
       experiment_id: made.experimentId,
+      of_conversations: made.kind === 'conversation',
       notification_endpoint_id: made.notificationEndpointId ?? null,
       schedule_id: made.schedule?.id ?? null,
       schedule_name: made.schedule?.name ?? null,
@@ -233,10 +247,12 @@ export const lockExportsOfCalls = (trx: Db, org: OrgId, calls: Placed[]) =>
         SELECT 1
         FROM unnest(${calls.map(({ startedAt }) => startedAt)}::timestamptz[],
           ${calls.map(({ agentId }) => agentId)}::uuid[]) AS call (at, agent_id)
-        WHERE call.at >= since AND call.at < until AND call.agent_id = coalesce(
-          (config ->> 'agentId')::uuid,
-          (SELECT agent_id FROM experiments WHERE organization_id = ${org} AND id = monitor_exports.experiment_id),
-          call.agent_id))`,
+        WHERE call.at >= since AND call.at < until
+          AND coalesce((config #> '{filter,agentIds}') ? call.agent_id::text, true)
+          AND call.agent_id = coalesce(
+            (config ->> 'agentId')::uuid,
+            (SELECT agent_id FROM experiments WHERE organization_id = ${org} AND id = monitor_exports.experiment_id),
+            call.agent_id))`,
     )
     .orderBy('id')
     .forUpdate()

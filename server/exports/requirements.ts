@@ -2,26 +2,35 @@ import { findAgentGroup } from '../agent-groups/queries.ts'
 import { findAgent } from '../agents/queries.ts'
 import { findCompanyIds } from '../companies/queries.ts'
 import { lockMembershipShared } from '../members/queries.ts'
-import { findMonitors } from '../monitors/queries.ts'
+import { findMonitors, type StoredMonitor } from '../monitors/queries.ts'
 import { getOrganization } from '../organizations/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { ApiError, invalid, notFoundAt } from '../platform/errors.ts'
-import type { Actor } from '../platform/identity/actor.ts'
+import type { Actor, Entitlement } from '../platform/identity/actor.ts'
+import { entitlementOff } from '../platform/identity/entitlements.ts'
 import { findEndpoint } from '../webhooks/queries.ts'
 import type { Configuration } from './configuration.ts'
+import { findTooManyColumns } from './conversations/columns.ts'
+import { type ConversationConfiguration, entitlementsOf } from './conversations/configuration.ts'
+import type { StoredExport } from './queries.ts'
 
-/**
- * Returns why exports can't be created or downloaded at this time, or undefined if they can. An export of an experiment
- * does not need monitors.
- */
+/** An export of an experiment does not need monitors, and one of conversations only if it shows their results. */
+const neededBy = ({ kind, config }: Pick<StoredExport, 'kind' | 'config'>): Entitlement[] => {
+  if (kind === 'experiment') return []
+  // Only the endpoint that creates exports writes the configuration, in this format.
+  return kind === 'monitor' ? ['monitors'] : entitlementsOf(config as unknown as ConversationConfiguration)
+}
+
+/** Returns why exports can't be created or downloaded at this time, or undefined if they can. */
 export const refusalOf = async (
   db: Db,
   org: OrgId,
-  { experimentId }: { experimentId: string | null },
+  stored: Pick<StoredExport, 'kind' | 'config'>,
 ): Promise<string | undefined> => {
   const { status, entitlements, features } = await getOrganization(db, org)
   if (status === 'suspended') return 'The organization is suspended.'
-  if (experimentId === null && !entitlements.monitors) return 'Your organization needs the Monitors entitlement.'
+  const lacking = neededBy(stored).find((entitlement) => !entitlements[entitlement])
+  if (lacking) return entitlementOff[lacking]
   return features.monitorExports ? undefined : 'Exports are disabled for this organization.'
 }
 
@@ -40,11 +49,25 @@ const requireEndpoint = async (trx: Db, { org, userId, features }: Asking, id: s
   return endpoint
 }
 
+/** Returns the path if the endpoint does not exist. Throws if it can't be notified. */
+export const findMissingEndpoint = async (
+  trx: Db,
+  asking: Asking,
+  id: string | undefined,
+  path: string,
+): Promise<string[]> => (id !== undefined && !(await requireEndpoint(trx, asking, id, path)) ? [path] : [])
+
+/** Throws if the scorecards among the monitors have too many columns. `path` is that of the monitors in the request. */
+export const requireFewColumns = (monitors: StoredMonitor[], path: string): void => {
+  const fault = findTooManyColumns(monitors)
+  if (fault !== undefined) throw invalid(path, fault)
+}
+
 type Selected = Pick<Configuration, 'monitors' | 'companyId' | 'agentId' | 'groupId' | 'notificationEndpointId'>
 
 /**
- * Throws if the configuration refers to something that does not exist, listing each path, or if the endpoint can't be
- * notified. `endpointPath` is the path of the endpoint in the request.
+ * Throws if the configuration refers to something that does not exist, listing each path, if the endpoint can't be
+ * notified, or if the scorecards have too many columns. `endpointPath` is the path of the endpoint in the request.
  */
 export const requireSelected = async (
   trx: Db,
@@ -57,21 +80,16 @@ export const requireSelected = async (
   const requireExisting = async (id: string | undefined, path: string, find: (id: string) => Promise<unknown>) => {
     if (id !== undefined && !(await find(id))) missing.push(path)
   }
-  const found = new Set(
-    (
-      await findMonitors(
-        trx,
-        org,
-        monitors.map(({ id }) => id),
-      )
-    ).map(({ id }) => id),
-  )
+  const ids = monitors.map(({ id }) => id)
+  const found = await findMonitors(trx, org, ids)
+  const known = new Set(found.map(({ id }) => id))
   monitors.forEach(({ id }, index) => {
-    if (!found.has(id)) missing.push(`config.monitors[${index}].id`)
+    if (!known.has(id)) missing.push(`config.monitors[${index}].id`)
   })
   await requireExisting(companyId, 'config.companyId', async (id) => (await findCompanyIds(trx, org, [id])).length > 0)
   await requireExisting(agentId, 'config.agentId', (id) => findAgent(trx, org, id))
   await requireExisting(groupId, 'config.groupId', (id) => findAgentGroup(trx, org, id))
-  await requireExisting(notificationEndpointId, endpointPath, (id) => requireEndpoint(trx, asking, id, endpointPath))
+  missing.push(...(await findMissingEndpoint(trx, asking, notificationEndpointId, endpointPath)))
   if (missing.length > 0) throw notFoundAt(missing)
+  requireFewColumns(found, 'config.monitors')
 }

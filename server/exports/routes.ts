@@ -1,13 +1,14 @@
 import type { Static } from 'typebox'
 import type { Deps } from '../platform/deps.ts'
 import type { App } from '../platform/http/http.ts'
-import { answers, Closed, Empty, IdParams, NoQuery, Page, PageQuery, withHeaders } from '../platform/http/schemas.ts'
+import { answers, NoQuery, withHeaders } from '../platform/http/schemas.ts'
 import { parseConfiguration } from './configuration.ts'
-import { linkToFile } from './download.ts'
-import { createExport, endByHand } from './lifecycle.ts'
-import { createdHeaders, ExportFilter, manifestOf, scheduleOf, waitingHeaders } from './manifest.ts'
+import { exportLife } from './life-routes.ts'
+import { createExport } from './lifecycle.ts'
+import { previewCalls } from './make-order.ts'
+import { createdHeaders, manifestOf, scheduleOf } from './manifest.ts'
 import { openPreviews } from './preview.ts'
-import { getExport, listExports, type StoredExport } from './queries.ts'
+import type { StoredExport } from './queries.ts'
 import { requireSelected } from './requirements.ts'
 import {
   MonitorExport,
@@ -20,11 +21,8 @@ import {
 const tags = ['Monitors']
 const needs = { entitlement: 'monitors', feature: 'monitorExports' } as const
 
-/** Exports of monitor results belong to no experiment. */
-const experimentId = null
-
 // Only this file writes the configuration, in this format.
-const shown = (stored: StoredExport, now: Date): Static<typeof MonitorExport> => ({
+const show = (stored: StoredExport, now: Date): Static<typeof MonitorExport> => ({
   ...manifestOf(stored, now),
   ...scheduleOf(stored),
   config: stored.config as unknown as MonitorExportConfig,
@@ -64,41 +62,17 @@ export const monitorExports = (app: App, deps: Deps): void => {
     async ({ actor, body }, reply) => {
       const config = parseConfiguration(body.config, 'config')
       const { notificationEndpointId } = config
-      const asked = {
-        experimentId,
+      const request = {
+        kind: 'monitor' as const,
+        experimentId: null,
         config,
         operationId: body.operationId.toLowerCase(),
         since: new Date(config.since),
         until: new Date(config.until),
         ...(notificationEndpointId !== undefined && { notificationEndpointId }),
       }
-      const answer = await createExport(deps, actor, asked, (trx) => requireSelected(trx, actor, config))
-      return reply.code(202).headers(createdHeaders(answer)).send(shown(answer.stored, clock.now()))
-    },
-  )
-
-  app.get(
-    '/v1/monitor-exports',
-    {
-      config: { access: { role: 'viewer', ...needs } },
-      schema: {
-        tags,
-        operationId: 'listMonitorExports',
-        summary: 'List exports',
-        description: 'Newest first, including expired ones. Use `status` to filter.',
-        querystring: Closed({ ...PageQuery.properties, ...ExportFilter }),
-        response: answers({ 200: Page(MonitorExport) }, 400, 401, 403, 503),
-      },
-    },
-    async ({ actor, query: { status, ...page } }) => {
-      const now = clock.now()
-      const { data, nextCursor } = await app.paging.page(
-        page,
-        ['monitor-exports', actor.org, status ?? ''],
-        (wanted) => listExports(db, actor.org, { experimentId, status, now }, wanted),
-        ({ id }) => id,
-      )
-      return { data: data.map((stored) => shown(stored, now)), nextCursor }
+      const answer = await createExport(deps, actor, request, (trx) => requireSelected(trx, actor, config))
+      return reply.code(202).headers(createdHeaders(answer)).send(show(answer.stored, clock.now()))
     },
   )
 
@@ -120,74 +94,16 @@ export const monitorExports = (app: App, deps: Deps): void => {
     async ({ actor, body }) => {
       const config = parseConfiguration(body.config, 'config')
       await requireSelected(db, actor, config)
-      return preview(actor.org, config)
+      return preview(actor.org, await previewCalls(deps, actor.org, config))
     },
   )
 
-  app.get(
-    '/v1/monitor-exports/:id',
-    {
-      config: { access: { role: 'viewer', ...needs } },
-      schema: {
-        tags,
-        operationId: 'getMonitorExport',
-        summary: 'Get an export',
-        description: 'Poll it until it is final. `Retry-After` says how many seconds to wait.',
-        params: IdParams,
-        querystring: NoQuery,
-        response: answers({ 200: withHeaders(MonitorExport, 'Retry-After') }, 400, 401, 403, 404, 503),
-      },
-    },
-    async ({ actor, params }, reply) => {
-      const stored = await getExport(db, actor.org, { ...params, experimentId })
-      return reply.headers(waitingHeaders(stored)).send(shown(stored, clock.now()))
-    },
-  )
-
-  app.delete(
-    '/v1/monitor-exports/:id',
-    {
-      config: { access: { role: 'member', ...needs } },
-      schema: {
-        tags,
-        operationId: 'deleteMonitorExport',
-        summary: 'Cancel or expire an export',
-        description:
-          'Cancels an unfinished export, or expires a completed one. It stays in the list, but its file is no longer available.',
-        params: IdParams,
-        querystring: NoQuery,
-        response: answers({ 204: Empty }, 400, 401, 403, 404, 409, 503),
-      },
-    },
-    async ({ actor, params }, reply) => {
-      await endByHand(deps, actor, { ...params, experimentId })
-      return reply.code(204).send(null)
-    },
-  )
-
-  app.get(
-    '/v1/monitor-exports/:id/download',
-    {
-      config: { access: { role: 'viewer', ...needs }, audited: true },
-      schema: {
-        tags,
-        operationId: 'downloadMonitorExport',
-        summary: 'Download an export',
-        description:
-          'Redirects to a signed link that works for 15 minutes without a key. Do not send the key to it. ' +
-          '`X-File-Digest` is the file’s digest, which the file’s response repeats as `Repr-Digest` when it is ' +
-          'served from here.',
-        params: IdParams,
-        querystring: NoQuery,
-        response: answers({ 302: withHeaders(Empty, 'Location', 'X-File-Digest') }, 400, 401, 403, 404, 409, 410, 503),
-      },
-    },
-    async ({ actor, params }, reply) => {
-      const stored = await getExport(db, actor.org, { ...params, experimentId })
-      return reply
-        .code(302)
-        .headers(await linkToFile(deps, actor, stored))
-        .send(undefined)
-    },
-  )
+  exportLife(app, deps, {
+    kind: 'monitor',
+    tags,
+    needs,
+    schema: MonitorExport,
+    show,
+    noun: { one: 'an export', many: 'exports' },
+  })
 }

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import { Choice, Closed, Id, TimestampInput } from '../platform/http/schemas.ts'
 import { configFields } from './config-fields.ts'
 import { exportStatuses, manifestFields, OperationId, scheduleFields } from './manifest.ts'
+import { PreviewOf } from './preview-schema.ts'
 
 const { monitors, ...fields } = configFields
 
@@ -48,18 +49,6 @@ export const MonitorExport = Closed(
   { title: 'MonitorExport' },
 )
 
-const Whole = Type.Integer({ minimum: 0 })
-
-const Cell = Type.Unsafe<string | number | null>({ type: ['string', 'number', 'null'] })
-
 export const MonitorExportPreviewRequest = Closed({ config: MonitorExportConfig })
 
-export const MonitorExportPreview = Closed(
-  {
-    count: { ...Whole, description: 'The number of rows the export would have now.' },
-    exceedsLimit: Type.Boolean({ description: 'Whether the export would be too large.' }),
-    columns: Type.Array(Type.String()),
-    rows: Type.Array(Type.Array(Cell), { description: 'The first 20 rows, with a value per column.' }),
-  },
-  { title: 'MonitorExportPreview' },
-)
+export const MonitorExportPreview = PreviewOf('MonitorExportPreview')

@@ -40,9 +40,20 @@ export const resultWords = ['affected', 'not_affected', 'unscored', 'failed'] as
 /**
  * The binary format of each type. `uuid`: 16 bytes. `timestamp`: a big-endian int64 of microseconds since 2000-01-01
  * UTC, always whole milliseconds. `integer`: a big-endian int32. `number`: a big-endian double. All others: UTF-8.
- * Values of `word` and `name` repeat often, those of `text` rarely.
+ * Values of `word` and `name` repeat often, those of `text` rarely. `json`, `value`, and `list` are JSON: `value` is any
+ * JSON value that tables show without quotes, and `list` an array of texts, which they show separated by semicolons.
  */
-export type CallType = 'uuid' | 'text' | 'timestamp' | 'integer' | 'number' | 'word' | 'name' | 'json'
+export type CallType =
+  | 'uuid'
+  | 'text'
+  | 'timestamp'
+  | 'integer'
+  | 'number'
+  | 'word'
+  | 'name'
+  | 'json'
+  | 'value'
+  | 'list'
 
 export type CallColumn = { name: string; type: CallType }
 
@@ -80,4 +91,23 @@ export const instantAt = (view: DataView, at: number): number => {
 export const uuidAt = (bytes: Buffer, at: number): string => {
   const hex = bytes.toString('hex', at, at + 16)
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+const [quote, backslash] = [0x22, 0x5c]
+
+export type Span = { bytes: Buffer; start: number; length: number }
+
+/** Returns the text of a `value` or `list` as tables show it. */
+export const plainText = (type: 'value' | 'list', { bytes, start, length }: Span): Span => {
+  const end = start + length
+  const shown = (text: string): Span => {
+    const own = Buffer.from(text)
+    return { bytes: own, start: 0, length: own.length }
+  }
+  // PostgreSQL and this code wrote the JSON, so it is valid and has this type.
+  if (type === 'list') return shown((JSON.parse(bytes.toString('utf8', start, end)) as string[]).join('; '))
+  if (bytes[start] !== quote) return { bytes, start, length }
+  const escaped = bytes.indexOf(backslash, start)
+  if (escaped < 0 || escaped >= end) return { bytes, start: start + 1, length: length - 2 }
+  return shown(JSON.parse(bytes.toString('utf8', start, end)) as string)
 }

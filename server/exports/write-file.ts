@@ -4,8 +4,10 @@ import { findMonitors } from '../monitors/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { ApiError } from '../platform/errors.ts'
+import { findTooManyColumns } from './conversations/columns.ts'
 import type { ExportDeps } from './deps.ts'
-import { generate, type ObservationOrder, type Order, TooManyCalls } from './generation/generate.ts'
+import { type AnyOrder, generate, TooManyCalls } from './generation/generate.ts'
+import { monitorIdsOf } from './generation/order.ts'
 import { makeOrder } from './make-order.ts'
 import { type ErrorCode, type StoredExport, updateProgress } from './queries.ts'
 import { refusalOf } from './requirements.ts'
@@ -40,12 +42,16 @@ const watchProgress = ({ db, log }: Deps, org: OrgId, { stored: { id }, blobKey 
   }
 }
 
-/** Returns an error if a monitor was deleted. It does not come back, so there is nothing to retry. */
-const lackOf = async (db: Db, org: OrgId, order: Order | ObservationOrder): Promise<string | undefined> => {
+/** Returns an error if a monitor was deleted or scorecards have too many columns. Retrying would not help. */
+const lackOf = async (db: Db, org: OrgId, order: AnyOrder): Promise<string | undefined> => {
   // The results of an experiment's monitors stay with the experiment.
   if ('experimentId' in order) return undefined
-  const ids = order.monitors.map(({ id }) => id)
-  return (await findMonitors(db, org, ids)).length < ids.length ? 'One of its monitors was deleted.' : undefined
+  const ids = 'cells' in order ? monitorIdsOf(order) : order.monitors.map(({ id }) => id)
+  const found = await findMonitors(db, org, ids)
+  if (found.length < ids.length) return 'One of its monitors was deleted.'
+  const results = new Set('cells' in order ? order.monitorIds : ids)
+  const fault = findTooManyColumns(found.filter(({ id }) => results.has(id)))
+  return fault && `The export ${fault}.`
 }
 
 type Failed = { status: 'failed'; errorCode: ErrorCode }

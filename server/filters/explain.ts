@@ -93,6 +93,10 @@ const sayMonitors = ({ monitors, match }: Part, names: ReadonlyMap<string, strin
   return monitors.some(({ result }) => result === 'all') ? `with a result of ${all}` : all
 }
 
+const sayCategories = ({ categories }: Part, names: ReadonlyMap<string, string>): string | undefined =>
+  categories &&
+  `of category ${join(categories.any.map(plain).map(quote), 'or')} by ${names.get(categories.monitorId) ?? categories.monitorId}`
+
 const reviews: Record<NonNullable<Part['reviewStatus']>, string> = {
   none: 'with no review',
   pending: 'with a pending review',
@@ -107,10 +111,14 @@ const sayChannels = ({ channels }: Part): string | undefined =>
     'and',
   )
 
+/** A list of many IDs would say less than their number. */
+const sayConversations = (ids: string[], names: ReadonlyMap<string, string>): string =>
+  ids.length > 5 ? `among ${ids.length} chosen conversations` : `with ID ${sayIds(ids, names)}`
+
 /** Describes everything but the channels, which are the subject of a sentence. */
 const sayPart = (part: Part, names: ReadonlyMap<string, string>): string[] => {
   const { directions, statuses, agentIds, agentVersionIds, agentGroupIds, companyIds } = part
-  const { customerId, text, reviewStatus, bucketId, findingIds } = part
+  const { customerId, text, reviewStatus, bucketId, conversationIds, findingIds, tags } = part
   return [
     directions && join(directions, 'or'),
     statuses && join(statuses.map(plain), 'or'),
@@ -124,9 +132,12 @@ const sayPart = (part: Part, names: ReadonlyMap<string, string>): string[] => {
     text !== undefined && `mentioning ${quote(text)}`,
     sayConditions(part),
     sayMonitors(part, names),
+    sayCategories(part, names),
     reviewStatus && reviews[reviewStatus],
     bucketId !== undefined && `in bucket ${sayIds([bucketId], names)}`,
+    conversationIds && sayConversations(conversationIds, names),
     findingIds && `attached to finding ${sayIds(findingIds, names)}`,
+    tags && `tagged ${join(tags.map(quote), 'or')}`,
   ].filter((words) => typeof words === 'string')
 }
 

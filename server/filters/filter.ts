@@ -3,8 +3,10 @@ import { type Period, periodUnits, readLength } from '../platform/db/periods.ts'
 import { type Issue, invalidAll } from '../platform/errors.ts'
 import { Choice, Closed, Id, TimestampInput } from '../platform/http/schemas.ts'
 import { findTimeZone, timeZoneFault } from '../platform/time-zone.ts'
+import { CategoryKey } from './category.ts'
 import type { Exclusion as ParsedExclusion, Part, Selection } from './queries.ts'
 import { signalNames } from './sort.ts'
+import { normalizeTags, Tag } from './tag.ts'
 
 /** The grammar of filters. Everything that selects conversations uses it. */
 
@@ -71,6 +73,24 @@ const MonitorCondition = Closed(
       'result satisfies none of `affected`, `not_affected`, and `unscored`. If every condition is `all`, one of the',
       'monitors must have any result.',
     ].join(' '),
+  },
+)
+
+const CategoryCondition = Closed(
+  {
+    monitorId: Id,
+    any: Type.Array(CategoryKey, {
+      minItems: 1,
+      maxItems: 50,
+      uniqueItems: true,
+      description: 'At least one of these categories.',
+    }),
+  },
+  {
+    title: 'CategoryCondition',
+    description:
+      'A condition on the categories of a monitor’s result, from the newest version with a result for the conversation.',
+    examples: [{ monitorId: '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f', any: ['billing', 'other'] } satisfies object],
   },
 )
 
@@ -151,9 +171,19 @@ const fields = {
         'Whether all (the default) or any of the monitor conditions must match. `all` results add no condition.',
     }),
   ),
+  categories: Type.Optional(CategoryCondition),
   reviewStatus: Type.Optional(Choice(reviewStatuses)),
   bucketId: Type.Optional({ ...Id, description: 'Conversations in this bucket.' }),
+  conversationIds: Type.Optional(
+    Type.Array(Id, {
+      minItems: 1,
+      maxItems: 1_000,
+      uniqueItems: true,
+      description: 'Any of these conversations. IDs of no conversation match nothing.',
+    }),
+  ),
   findingIds: List(Id, 'Attached to any of these findings.'),
+  tags: List(Tag, 'With any of these tags.'),
 }
 
 const FilterPart = Closed(fields, {
@@ -287,6 +317,9 @@ const monitorConditions = ({ monitors = [], match }: FilterPart): Pick<Selection
 const signalConditions = (list: FilterPart['signals']): Part['signals'] =>
   list && list.length > 0 ? list.map(({ name, op, value }) => ({ name, op, value })) : undefined
 
+const categoryCondition = (given: FilterPart['categories']): Part['categories'] =>
+  given && { monitorId: given.monitorId.toLowerCase(), any: [...given.any].sort() }
+
 const defined = (selection: object): object =>
   Object.fromEntries(Object.entries(selection).filter(([, value]) => value !== undefined))
 
@@ -310,9 +343,12 @@ const parsePart = (filter: FilterPart): Part =>
     metrics: conditions(filter.metrics),
     signals: signalConditions(filter.signals),
     ...monitorConditions(filter),
+    categories: categoryCondition(filter.categories),
     reviewStatus: filter.reviewStatus,
     bucketId: filter.bucketId?.toLowerCase(),
+    conversationIds: ids(filter.conversationIds),
     findingIds: ids(filter.findingIds),
+    tags: filter.tags && normalizeTags(filter.tags),
   })
 
 const parseExclusion = ({ anyOf, ...own }: Static<typeof Exclusion>): ParsedExclusion => {

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { makeBucket, makeConversations, makeFinding, makeMonitor, makeOrganization } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
+import { runBulkAction } from '../bulk-actions/lifecycle.ts'
 import { explainFilter } from './explain.ts'
 import { type Filter, parseFilter } from './filter.ts'
 
@@ -55,6 +56,15 @@ beforeAll(async () => {
   }
   const some = { conversationIds: ids.filter((_, number) => number % 7 === 0) }
   await call('POST', `/v1/buckets/${refs.bucket}/conversations`, { key, body: some })
+  for (const [tag, every] of [
+    ['vip', 5],
+    ['other', 8],
+  ] as const) {
+    const action = { kind: 'tag', add: [tag] }
+    const tagged = { ids: ids.filter((_, number) => number % every === 0), action }
+    await call('POST', '/v1/conversations/bulk', { key, body: tagged })
+  }
+  await server.deps.jobs.drain([runBulkAction], server.deps)
 }, 60_000)
 
 const search = async (filter: object): Promise<string[]> => {
@@ -86,6 +96,9 @@ const parts = (): object[] => [
   { monitors: [{ id: refs.monitor }] },
   { bucketId: refs.bucket },
   { findingIds: [refs.finding] },
+  { conversationIds: ids.filter((_, number) => number % 9 === 0) },
+  { tags: ['vip'] },
+  { tags: ['vip', 'other'] },
 ]
 
 describe('a filter within a filter', () => {

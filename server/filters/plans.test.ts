@@ -80,10 +80,12 @@ const monitors = `
 // monitor's second version reverts nearly all.
 const results = `
   INSERT INTO monitor_results (organization_id, monitor_id, conversation_id, call_started_at, evaluated_at,
-    monitor_version, status, result, score, evidence, evaluator)
+    monitor_version, status, result, score, evidence, evaluator, categories)
   SELECT '${org}', ${idOf(6, 'm')}, ${idOf(5, 'n')}, '${startedAt(0)}'::timestamptz + n * interval '2 min', now(), v, 0,
     CASE WHEN m = 0 THEN v = 1 AND n % 4 = 1 ELSE n % 20000 = 10 OR m = 2 AND v = 1 END::int,
-    CASE WHEN m = 1 THEN n % 1009 END, '[]', 'test'
+    CASE WHEN m = 1 THEN n % 1009 END, '[]', 'test',
+    CASE m WHEN 1 THEN ARRAY[CASE WHEN n % 20000 = 10 THEN 'rare' ELSE 'common' END]
+      WHEN 2 THEN ARRAY[CASE WHEN v = 1 AND n % 20000 <> 10 THEN 'reverted' ELSE 'kept' END] END
   FROM generate_series(0, ${conversationCount - 1}) n, (VALUES (0, 1), (0, 2), (1, 1), (2, 1), (2, 2)) monitors(m, v)
   WHERE n % CASE WHEN m = 2 THEN 10 WHEN m = 1 THEN 5 WHEN v = 2 THEN 1000 ELSE 1 END = CASE WHEN v = 2 AND m = 0 THEN 1 ELSE 0 END
   ORDER BY m, n, v`
@@ -100,11 +102,19 @@ const buckets = [
     WHERE CASE b WHEN 0 THEN n % 4 = 2 WHEN 1 THEN n % 20000 = 11 ELSE n < 1000 END`,
 ]
 
+// One in seven conversations has a common tag, a few of any age a rare one, and all another one.
+const tags = `
+  INSERT INTO conversation_tags (organization_id, conversation_id, tag)
+  SELECT '${org}', ${idOf(5, 'n')}, tag
+  FROM generate_series(0, ${conversationCount - 1}) n, unnest('{common,rare,other}'::text[]) tag
+  WHERE CASE tag WHEN 'common' THEN n % 7 = 0 WHEN 'rare' THEN n % 5000 = 3 AND n % 7 > 0 ELSE true END`
+
 /**
  * Loads the data like a restored dump: builds indexes once at the end, and does not check foreign keys for each row.
  */
 const load = async () => {
-  const tables = `('conversations'::regclass, 'transcripts'::regclass, 'bucket_conversations'::regclass)`
+  const tables = `('conversations'::regclass, 'transcripts'::regclass, 'bucket_conversations'::regclass,
+    'conversation_tags'::regclass)`
   const { rows: indexes } = await pool.query<{ name: string; definition: string }>(`
     SELECT indexrelid::regclass::text AS name, pg_get_indexdef(indexrelid) AS definition FROM pg_index
     WHERE indrelid IN ${tables} AND NOT indisunique`)
@@ -113,7 +123,7 @@ const load = async () => {
     FROM pg_constraint WHERE contype = 'f' AND conrelid IN ${tables}`)
   for (const { name } of indexes) await pool.query(`DROP INDEX ${name}`)
   for (const { table, name } of keys) await pool.query(`ALTER TABLE ${table} DROP CONSTRAINT ${name}`)
-  const statements = [...names, conversations, transcripts, monitors, results, ...buckets]
+  const statements = [...names, conversations, transcripts, monitors, results, ...buckets, tags]
   for (const statement of statements) await pool.query(statement)
   for (const { definition } of indexes) await pool.query(definition)
   for (const { table, name, definition } of keys) {
@@ -225,6 +235,15 @@ const sought: Case[] = [
     'conversations_metadata_idx',
     2_000,
   ],
+  ['with a common tag', { tags: ['common'] }, (n) => n % 7 === 0, 'conversations_time_idx', 2_000],
+  [
+    'with a rare tag',
+    { tags: ['rare', 'unknown'] },
+    (n) => n % 5_000 === 3 && n % 7 > 0,
+    'conversation_tags_tag_idx',
+    1_000,
+  ],
+  ['with a tag of none', { tags: ['unknown'] }, () => false, 'conversation_tags_tag_idx', 500],
   ['with a common word', { text: 'hello' }, (n) => spoken(n) !== undefined, 'conversations_time_idx', 3_000],
   ['with a rare word', { text: 'refund' }, (n) => (spoken(n) ?? 0) % 20_000 === 7, 'transcripts_words_idx', 1_000],
   ['with a word of nobody', { text: 'nobody' }, () => false, 'transcripts_words_idx', 1_000],
@@ -262,6 +281,27 @@ const sought: Case[] = [
     { monitors: [{ id: monitor(2), result: 'affected' }] },
     (n) => n % 20_000 === 10,
     'monitor_results_pkey',
+    25_000,
+  ],
+  [
+    'of a common category',
+    { categories: { monitorId: monitor(1), any: ['common'] } },
+    (n) => n % 5 === 0 && n % 20_000 !== 10,
+    'monitor_results_pkey',
+    3_000,
+  ],
+  [
+    'of a rare category',
+    { categories: { monitorId: monitor(1), any: ['rare', 'unknown'] } },
+    (n) => n % 20_000 === 10,
+    'monitor_results_categories_idx',
+    2_000,
+  ],
+  [
+    'of a category that was reverted nearly everywhere',
+    { categories: { monitorId: monitor(2), any: ['reverted'] } },
+    () => false,
+    'monitor_results_categories_idx',
     25_000,
   ],
   ['in a large bucket', { bucketId: bucket(0) }, (n) => n % 4 === 2, 'bucket_conversations_pkey', 2_000],

@@ -37,9 +37,12 @@ export type Part = {
   /** Either all results are `all`, or none is. */
   monitors?: MonitorCondition[]
   match?: 'all' | 'any'
+  categories?: { monitorId: string; any: string[] }
   reviewStatus?: 'none' | 'pending' | 'in_progress' | 'completed'
   bucketId?: string
+  conversationIds?: string[]
   findingIds?: string[]
+  tags?: string[]
 }
 
 export type Exclusion = Part & {
@@ -298,6 +301,42 @@ const monitorClause = (org: OrgId, selection: Part, lookup: ResultLookup, scope:
     GROUP BY n.call_started_at, n.conversation_id HAVING count(*) >= ${needed})`
 }
 
+/**
+ * Selects conversations by the categories of a monitor. An index contains the categories, so results that don't match are
+ * not read. A newer version without the category overrules an older one.
+ */
+const categoryClause = (
+  org: OrgId,
+  { monitorId, any }: NonNullable<Part['categories']>,
+  selection: Part,
+  { lookup, scope }: { lookup: ResultLookup; scope: VersionScope },
+): Clause => {
+  const isMatch = sql`r.categories IS NOT NULL AND r.categories && ${any}::text[]`
+  const ofMonitor = sql`r.organization_id = ${org} AND r.monitor_id = ANY(ARRAY(
+      SELECT m.id FROM monitors m
+      WHERE m.organization_id = ${org} AND m.id = ${monitorId}::uuid AND m.deleted_at IS NULL))
+    AND ${inScope(org, [monitorId], scope)}`
+  // Only one version is current, so there is no newer one in scope.
+  const isNewest =
+    scope === 'current'
+      ? sql`true`
+      : sql`NOT EXISTS (
+    SELECT 1 FROM monitor_results b
+    WHERE b.organization_id = ${org} AND b.monitor_id = ${monitorId}::uuid AND b.call_started_at = r.call_started_at
+      AND b.conversation_id = r.conversation_id AND b.monitor_version > r.monitor_version)`
+  if (lookup === 'each') {
+    return sql`EXISTS (
+      SELECT 1 FROM monitor_results r
+      WHERE ${ofMonitor} AND r.call_started_at = conversations.started_at AND r.conversation_id = conversations.id
+        AND ${isMatch} AND ${isNewest})`
+  }
+  const window: Clause[] = [...resultsWithin(selection), ...(lookup.within ?? [])]
+  if (lookup.before !== undefined) window.push(sql`r.call_started_at <= ${lookup.before}::timestamptz`)
+  return sql`(conversations.started_at, conversations.id) IN (
+    SELECT r.call_started_at, r.conversation_id FROM monitor_results r
+    WHERE ${sql.join([ofMonitor, isMatch, ...window, isNewest], sql` AND `)})`
+}
+
 /** Combines the conditions of a filter within a filter. */
 const innerClause = (org: OrgId, inner: Exclusion, lookup: ResultLookup, scope: VersionScope): Clause => {
   const clauses = [...orderedClauses(inner), ...soughtClauses(org, inner, lookup, scope), ...otherClauses(inner)]
@@ -330,7 +369,7 @@ const soughtClauses = (
   scope: VersionScope = 'historical',
 ): Clause[] => {
   const { agentIds = [], agentVersionIds = [], agentGroupIds = [], companyIds = [], text, metadata = [] } = selection
-  const { bucketId, findingIds, metrics = [] } = selection
+  const { bucketId, conversationIds, findingIds, tags, metrics = [] } = selection
   const clauses: Clause[] = []
   if (agentIds.length > 1) clauses.push(sql`conversations.agent_id = ANY(${agentIds}::uuid[])`)
   if (agentVersionIds.length > 1) clauses.push(sql`conversations.agent_version_id = ANY(${agentVersionIds}::uuid[])`)
@@ -345,10 +384,16 @@ const soughtClauses = (
       SELECT b.conversation_id FROM bucket_conversations b
       WHERE b.organization_id = ${org} AND b.bucket_id = ${bucketId}::uuid)`)
   }
+  if (conversationIds !== undefined) clauses.push(sql`conversations.id = ANY(${conversationIds}::uuid[])`)
   if (findingIds !== undefined) {
     clauses.push(sql`conversations.id IN (
       SELECT f.conversation_id FROM finding_conversations f
       WHERE f.organization_id = ${org} AND f.finding_id = ANY(${findingIds}::uuid[]))`)
+  }
+  if (tags !== undefined) {
+    clauses.push(sql`conversations.id IN (
+      SELECT g.conversation_id FROM conversation_tags g
+      WHERE g.organization_id = ${org} AND g.tag = ANY(${tags}::text[]))`)
   }
   clauses.push(...metadata.filter(isSought).map(metadataClause))
   clauses.push(...metrics.map((condition) => metricClause(org, condition)))
@@ -359,6 +404,7 @@ const soughtClauses = (
         AND t.words @@ websearch_to_tsquery('simple', ${text}))`)
   }
   if (selection.monitors) clauses.push(monitorClause(org, selection, lookup, scope))
+  if (selection.categories) clauses.push(categoryClause(org, selection.categories, selection, { lookup, scope }))
   clauses.push(...nestedClauses(org, selection, lookup, scope))
   return clauses
 }

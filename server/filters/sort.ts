@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { invalid } from '../platform/errors.ts'
+import { type Issue, invalid } from '../platform/errors.ts'
 import { Choice, Closed } from '../platform/http/schemas.ts'
 import { Signals } from '../transcripts/signals/signals.ts'
 
@@ -60,6 +60,12 @@ const readKey = (by: string): SortKey | string => {
   return signalNames.includes(name)
     ? { kind, path: name.split('.') }
     : `names no signal. Choose one of ${signalNames.join(', ')}`
+}
+
+/** Validates what a schema cannot. `path` is the path of the sort in the request. */
+export const faultsOfSort = (sort: Sort | undefined, path: string): Issue[] => {
+  const key = sort === undefined ? undefined : readKey(sort.by)
+  return typeof key === 'string' ? [{ path: `${path}.by`, message: key }] : []
 }
 
 /** Without a sort, the newest come first. `path` is the path of the sort in the request. */

@@ -1,4 +1,4 @@
-import { countChanges, findCheckedState } from '../analytics/hours/queries.ts'
+import { countChanges, findCheckedState } from '../analytics/days/queries.ts'
 import { findLastArrival } from '../conversations/queries.ts'
 import { judge } from '../evaluations/lifecycle.ts'
 import { getOrganization } from '../organizations/queries.ts'
@@ -224,15 +224,15 @@ const checkAnalytics = async (db: Db, org: OrgId, now: Date): Promise<Check> => 
     return {
       ...common,
       status: 'ok',
-      message: 'Sums are not stored for all hours yet. Until then, charts of long periods take longer.',
+      message: 'Sums are not stored for all days yet. Until then, charts of long periods take longer.',
     }
   }
   if (state.differedAt && now.getTime() - state.differedAt.getTime() < weekDays * dayMs) {
     const message = 'Stored sums differed from their conversations in the last week. They were corrected.'
     return { ...common, status: 'degraded', message, since: state.differedAt }
   }
-  if (waitingSince && now.getTime() - waitingSince.getTime() > hourMs) {
-    const message = 'Sums have not been updated for an hour. Charts are right, but take longer.'
+  if (waitingSince && now.getTime() - waitingSince.getTime() > 2 * hourMs) {
+    const message = 'Sums have not been updated for two hours. Charts are right, but take longer.'
     return { ...common, status: 'degraded', message, since: waitingSince }
   }
   return { ...common, status: 'ok', message: 'Charts read stored sums, and the sums match their conversations.' }

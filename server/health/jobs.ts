@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { oldJudgeRequests } from '../monitors/judges/queries.ts'
+import { oldJudgeRequests } from '../model-providers/request-log/queries.ts'
 import { storeDatabaseSize } from '../platform/db/about-database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { defineCleanup } from '../platform/jobs/define-cleanup.ts'

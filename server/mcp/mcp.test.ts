@@ -3,6 +3,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { describe, expect, it, onTestFinished } from 'vitest'
 import {
   makeAgent,
+  makeAlertIncident,
   makeConversation,
   makeExperiment,
   makeExport,
@@ -83,6 +84,11 @@ describe('tools', () => {
     await server.drain()
     const experiment = await makeExperiment(server, key)
     await makeAgent(server, key)
+    const incidentId = await makeAlertIncident(server, key)
+    const list = { filter: {}, columns: [{ key: 'startedAt' }] }
+    const listExport = { operationId: randomUUID(), config: list }
+    const listed = await call('POST', '/v1/conversation-exports', { key, body: listExport })
+    await server.drain()
     const config = {
       monitors: [{ id: monitor.id }],
       since: '2026-11-01T00:00:00Z',
@@ -104,6 +110,13 @@ describe('tools', () => {
       create_export: { operationId: randomUUID(), config },
       get_export: { id: exportId },
       get_experiment: { id: experiment.id },
+      replace_tags: { id: conversationId, tags: ['escalated'] },
+      query_analytics: { measure: { kind: 'volume' }, groupBy: ['agent'] },
+      compare_conversations: { a: {}, b: { period: { last: '7d' } }, compareTo: 'previous_period' },
+      explain_change: { measure: { kind: 'volume' }, filter: { period: { last: '7d' } } },
+      get_alert_incident: { id: incidentId },
+      create_conversation_export: { operationId: randomUUID(), config: list },
+      get_conversation_export: { id: listed.body.id },
     }
     // The client checks the responses once it knows the output schemas.
     const client = await connect(key)
@@ -112,12 +125,16 @@ describe('tools', () => {
       const { isError, text, data } = await use(key, name, args[name])
       expect(isError, `${name}: ${text}`).toBe(false)
       expect(data, name).toBeDefined()
-      const again = name === 'create_export' ? { ...args[name], operationId: randomUUID() } : args[name]
+      const again = /^create_.*export$/.test(name) ? { ...args[name], operationId: randomUUID() } : args[name]
       const { structuredContent } = await client.callTool({ name, arguments: again ?? {} })
       expect(Object.keys(structuredContent as object).sort(), name).toEqual(Object.keys(data).sort())
     }
-    const { data } = await use(key, 'get_export', { id: exportId })
-    expect((await fetch(data.downloadUrl)).status).toBe(200)
+    for (const [name, id] of [
+      ['get_export', exportId],
+      ['get_conversation_export', listed.body.id],
+    ]) {
+      expect((await fetch((await use(key, name, { id })).data.downloadUrl)).status).toBe(200)
+    }
     const verdict = (await use(key, 'get_experiment', { id: experiment.id })).data.outcomes[0].verdict
     expect(verdict).toMatchObject({ verdict: 'too_early', text: expect.stringMatching(/\w{4}/) })
     const events = (await call('GET', '/v1/audit-events?limit=5', { key })).body.data

@@ -94,7 +94,18 @@ export const shortTranscript: Shorten = ({ content: _content, recordingUrl: _lin
   }
 }
 
-const outcomeFields = ['metricId', 'name', 'primary', 'kind', 'verdict', 'arms', 'difference', 'lift', 'corrected']
+const outcomeFields = [
+  'metricId',
+  'name',
+  'measure',
+  'primary',
+  'kind',
+  'verdict',
+  'arms',
+  'difference',
+  'lift',
+  'corrected',
+]
 
 const pick = (object: Json, names: string[]): Json =>
   Object.fromEntries(names.filter((name) => name in object).map((name) => [name, object[name]]))

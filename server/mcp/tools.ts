@@ -59,6 +59,74 @@ export const tools: Tool[] = [
     about: 'List the results of all monitors for a conversation, with their reasoning.',
   },
   {
+    name: 'list_tags',
+    title: 'List tags',
+    operationId: 'listConversationTags',
+    about: 'List the tags that people put on conversations, most frequent first.',
+  },
+  {
+    name: 'replace_tags',
+    title: 'Replace the tags of a conversation',
+    operationId: 'putConversationTags',
+    about: 'Set all tags of a conversation. Read its tags first, because tags that you leave out are removed.',
+  },
+  {
+    name: 'query_analytics',
+    title: 'Chart a measure',
+    operationId: 'queryAnalytics',
+    about:
+      'Compute a volume, rate, score, duration, response time, or cost, by up to two dimensions and over time. Values come ' +
+      'with the number of conversations and 95% intervals.',
+  },
+  {
+    name: 'explain_change',
+    title: 'Explain what changed',
+    operationId: 'explainChange',
+    about:
+      'Find the agents, versions, companies, or other groups that explain why a measure moved between two periods.',
+  },
+  {
+    name: 'compare_conversations',
+    title: 'Compare two groups',
+    operationId: 'compareConversations',
+    about:
+      'Compare two versions, agents, companies, or periods, monitor by monitor. Says which differences are more than chance ' +
+      'although several were compared. Conversations were not assigned at random, so a difference is not its cause.',
+  },
+  {
+    name: 'list_boards',
+    title: 'List boards',
+    operationId: 'listBoards',
+    page: '/boards/',
+    about: 'List the boards with their charts, whose measures query_analytics can compute.',
+  },
+  {
+    name: 'list_saved_views',
+    title: 'List saved views',
+    operationId: 'listSavedViews',
+    about: 'List the saved views. Their filters work in search_conversations, query_analytics, and exports.',
+  },
+  {
+    name: 'list_alert_incidents',
+    title: 'List alert incidents',
+    operationId: 'listAlertIncidents',
+    page: '/alerts/incidents/',
+    about: 'List the incidents of alert rules, newest first. Filter by status to see what is firing.',
+  },
+  {
+    name: 'get_alert_incident',
+    title: 'Get an alert incident',
+    operationId: 'getAlertIncident',
+    page: '/alerts/incidents/',
+    about: 'Get an incident with its value, interval, timeline, and examples.',
+  },
+  {
+    name: 'check_health',
+    title: 'Check the health of Earshot',
+    operationId: 'checkHealth',
+    about: 'Check whether ingestion, evaluations, judges, and deliveries work, and why results may be missing.',
+  },
+  {
     name: 'list_agents',
     title: 'List agents',
     operationId: 'listAgents',
@@ -153,6 +221,21 @@ export const tools: Tool[] = [
     operationId: 'getMonitorExport',
     about: 'Get an export. Once it is completed, `downloadUrl` is a link that works for anyone for 15 minutes.',
     link: 'downloadMonitorExport',
+  },
+  {
+    name: 'create_conversation_export',
+    title: 'Create an export of conversations',
+    operationId: 'createConversationExport',
+    about:
+      'Create a file of the conversations that a filter selects, with chosen columns. Pass a new UUID as `operationId`; the ' +
+      'same UUID returns the same export. Then call get_conversation_export until its status is completed.',
+  },
+  {
+    name: 'get_conversation_export',
+    title: 'Get an export of conversations',
+    operationId: 'getConversationExport',
+    about: 'Get an export. Once it is completed, `downloadUrl` is a link that works for anyone for 15 minutes.',
+    link: 'downloadConversationExport',
   },
   {
     name: 'list_experiments',

@@ -1,4 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
+import { notApplicable } from '../filters/category.ts'
+import type { Breakdown } from '../monitors/scorecards/algebra.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { violatedConstraint } from '../platform/db/errors.ts'
 import { plannedEachTime } from '../platform/db/naming-client.ts'
@@ -8,7 +10,8 @@ import type { Page } from '../platform/http/paging.ts'
 
 type Status = (typeof resultStatuses)[number]
 type Verdict = (typeof results)[number]
-type Evidence = { turn: number; quote: string }
+type Evidence = { turn: number; quote: string; field?: string }
+export type FieldValue = string | number | boolean | string[] | null
 
 export type ResultRow = {
   conversationId: string
@@ -20,11 +23,18 @@ export type ResultRow = {
   score: number | null
   reasoning: string | null
   evidence: Evidence[]
+  categories: string[] | null
+  fields: Record<string, FieldValue> | null
+  unsupportedFields: string[]
   /** Null means now. If an equal result is already stored, it keeps its time. */
   evaluatedAt: Date | null
   evaluator: string
   tokens: { input: number; output: number } | null
   cost: number | null
+  /** How long the model took to respond. Null if it was not asked. */
+  responseMs: number | null
+  /** The items of a scorecard. Null for other monitors. */
+  breakdown: Breakdown | null
 }
 
 type StoreOutcome = 'created' | 'updated' | 'unchanged' | 'absent'
@@ -42,12 +52,22 @@ const found = [
   'score',
   'reasoning',
   'evidence',
+  'categories',
+  'fields',
+  'unsupported_fields',
   'evaluator',
   'input_tokens',
   'output_tokens',
   'cost',
+  'response_ms',
+  'breakdown',
 ]
 const columnsOf = (table: string) => sql.join(found.map((name) => sql.ref(`${table}.${name}`)))
+
+/** Returns keys as the text of an array. Keys have no quotation marks. */
+const keysOf = (keys: string[] | null): string | null => keys && `{${keys.map((key) => `"${key}"`).join(',')}}`
+const unsupportedOf = ({ unsupportedFields }: Pick<ResultRow, 'unsupportedFields'>): string | null =>
+  keysOf(unsupportedFields.length > 0 ? unsupportedFields : null)
 
 /** Returns the last result of each key, in one order so that two batches never deadlock. */
 const lastOfEach = (rows: ResultRow[]): ResultRow[] => {
@@ -70,20 +90,28 @@ export const upsertResults = async (trx: Db, org: OrgId, given: ResultRow[], now
   const monitorIds = [...new Set(rows.map(({ monitorId }) => monitorId))]
   const { rows: told } = await sql<{ sound: number[]; created: string[]; updated: string[] }>`
     WITH given AS (
-      SELECT * FROM unnest(
+      SELECT g.monitor_id, g.monitor_version, g.conversation_id, g.status, g.result, g.score, g.reasoning, g.evidence,
+        g.categories::text[] AS categories, g.fields, g.unsupported_fields::text[] AS unsupported_fields, g.evaluator,
+        g.evaluated_at, g.input_tokens, g.output_tokens, g.cost, g.response_ms, g.breakdown, g.at
+      FROM unnest(
         ${columnOf(rows, 'uuid', (row) => row.monitorId)}, ${columnOf(rows, 'integer', (row) => row.monitorVersion)},
         ${columnOf(rows, 'uuid', (row) => row.conversationId)},
         ${columnOf(rows, 'smallint', (row) => resultStatuses.indexOf(row.status))},
         ${columnOf(rows, 'smallint', (row) => row.result && results.indexOf(row.result))},
         ${columnOf(rows, 'float8', (row) => row.score)}, ${columnOf(rows, 'text', (row) => row.reasoning)},
         ${columnOf(rows, 'jsonb', (row) => JSON.stringify(row.evidence))},
+        ${columnOf(rows, 'text', (row) => keysOf(row.categories))},
+        ${columnOf(rows, 'jsonb', (row) => row.fields && JSON.stringify(row.fields))},
+        ${columnOf(rows, 'text', unsupportedOf)},
         ${columnOf(rows, 'text', (row) => row.evaluator)},
         ${columnOf(rows, 'timestamptz', (row) => row.evaluatedAt)},
         ${columnOf(rows, 'integer', (row) => row.tokens?.input ?? null)},
         ${columnOf(rows, 'integer', (row) => row.tokens?.output ?? null)},
-        ${columnOf(rows, 'float8', (row) => row.cost)}
+        ${columnOf(rows, 'float8', (row) => row.cost)}, ${columnOf(rows, 'integer', (row) => row.responseMs)},
+        ${columnOf(rows, 'jsonb', (row) => row.breakdown && JSON.stringify(row.breakdown))}
       ) WITH ORDINALITY AS g(monitor_id, monitor_version, conversation_id, status, result, score, reasoning, evidence,
-        evaluator, evaluated_at, input_tokens, output_tokens, cost, at)
+        categories, fields, unsupported_fields, evaluator, evaluated_at, input_tokens, output_tokens, cost, response_ms,
+        breakdown, at)
     ), held_conversations AS (
       SELECT id, started_at FROM conversations
       WHERE organization_id = ${org} AND id = ANY(${conversationIds}::uuid[])
@@ -100,10 +128,11 @@ export const upsertResults = async (trx: Db, org: OrgId, given: ResultRow[], now
         ON v.organization_id = ${org} AND v.monitor_id = g.monitor_id AND v.number = g.monitor_version
     ), written AS (
       INSERT INTO monitor_results AS r (organization_id, monitor_id, monitor_version, conversation_id, call_started_at,
-        status, result, score, reasoning, evidence, evaluator, input_tokens, output_tokens, cost, evaluated_at)
+        status, result, score, reasoning, evidence, categories, fields, unsupported_fields, evaluator, input_tokens,
+        output_tokens, cost, response_ms, breakdown, evaluated_at)
       SELECT ${org}::uuid, g.monitor_id, g.monitor_version, g.conversation_id, g.started_at,
-        g.status, g.result, g.score, g.reasoning, g.evidence, g.evaluator, g.input_tokens, g.output_tokens, g.cost,
-        coalesce(g.evaluated_at, (
+        g.status, g.result, g.score, g.reasoning, g.evidence, g.categories, g.fields, g.unsupported_fields, g.evaluator,
+        g.input_tokens, g.output_tokens, g.cost, g.response_ms, g.breakdown, coalesce(g.evaluated_at, (
           SELECT b.evaluated_at FROM monitor_results b
           WHERE b.organization_id = ${org} AND b.monitor_id = g.monitor_id AND b.call_started_at = g.started_at
             AND b.conversation_id = g.conversation_id AND b.monitor_version = g.monitor_version
@@ -132,14 +161,25 @@ export type Evaluation = {
   /** The time when the conversations were read. */
   evaluatedAt: Date
   /** One row for each conversation and monitor. All rows of a monitor have the same version. */
-  rows: Omit<ResultRow, 'evaluator' | 'evaluatedAt'>[]
+  rows: Omit<ResultRow, 'evaluator' | 'evaluatedAt' | 'breakdown'>[]
 }
 
 /** Combines values that few results have. Returns null if a result has none of them. */
-const saidOf = ({ reasoning, evidence, tokens, cost }: Evaluation['rows'][number]): string | null =>
-  reasoning === null && evidence.length === 0 && tokens === null && cost === null
-    ? null
-    : JSON.stringify({ reasoning, evidence, input: tokens?.input, output: tokens?.output, cost })
+const saidOf = (row: Evaluation['rows'][number]): string | null => {
+  const { reasoning, evidence, categories, fields, tokens, cost, responseMs } = row
+  const isSilent = [reasoning, categories, fields, tokens, cost, responseMs].every((value) => value === null)
+  if (isSilent && evidence.length === 0) return null
+  return JSON.stringify({
+    reasoning,
+    evidence,
+    ...(categories && { categories: keysOf(categories) }),
+    ...(fields && { fields, unsupported: unsupportedOf(row) }),
+    input: tokens?.input,
+    output: tokens?.output,
+    cost,
+    responseMs,
+  })
+}
 
 /**
  * Builds the text of an array, because there are many. Numbers and IDs are inserted unchanged, and texts are quoted.
@@ -189,10 +229,12 @@ const insertEvaluation = (
       JOIN monitor_versions v ON v.organization_id = ${org} AND v.monitor_id = g.id AND v.number = g.version
     )
     INSERT INTO monitor_results AS r (organization_id, monitor_id, monitor_version, conversation_id, call_started_at,
-      status, result, score, reasoning, evidence, evaluator, input_tokens, output_tokens, cost, evaluated_at)
+      status, result, score, reasoning, evidence, categories, fields, unsupported_fields, evaluator, input_tokens,
+      output_tokens, cost, response_ms, evaluated_at)
     SELECT ${org}::uuid, m.id, m.version, c.id, c.started_at, g.status, g.result, g.score, g.said->>'reasoning',
-      coalesce(g.said->'evidence', '[]'), ${evaluator}, (g.said->>'input')::integer, (g.said->>'output')::integer,
-      (g.said->>'cost')::float8, ${evaluatedAt}::timestamptz
+      coalesce(g.said->'evidence', '[]'), (g.said->>'categories')::text[], g.said->'fields',
+      (g.said->>'unsupported')::text[], ${evaluator}, (g.said->>'input')::integer, (g.said->>'output')::integer,
+      (g.said->>'cost')::float8, (g.said->>'responseMs')::integer, ${evaluatedAt}::timestamptz
     FROM unnest(${arrayOf(rows.map(({ conversationId }) => conversationAt.get(conversationId) ?? null))}::integer[],
       ${arrayOf(rows.map(({ monitorId }) => monitorAt.get(monitorId) ?? null))}::integer[],
       ${arrayOf(rows.map(({ status }) => resultStatuses.indexOf(status)))}::smallint[],
@@ -237,6 +279,11 @@ const columns = [
     CASE WHEN r.input_tokens IS NOT NULL
       THEN json_build_object('input', r.input_tokens, 'output', r.output_tokens) END`.as('tokens'),
   'r.cost',
+  'r.categories',
+  sql<Record<string, FieldValue> | null>`r.fields`.as('fields'),
+  sql<string[]>`coalesce(r.unsupported_fields, '{}')`.as('unsupportedFields'),
+  sql<boolean>`coalesce(${notApplicable} = ANY(r.categories), false)`.as('notApplicable'),
+  sql<Breakdown | null>`r.breakdown`.as('breakdown'),
   'r.call_started_at as callStartedAt',
 ] as const
 
@@ -329,6 +376,28 @@ export const listConversationResults = (db: Db, org: OrgId, of: OfConversation, 
     .orderBy('r.monitor_version', 'desc')
     .limit(limit + 1)
     .execute()
+}
+
+type ItemPlace = { monitorId: string; version: number; callStartedAt: Date; conversationId: string }
+
+/** The quotes and the length of the reasoning that are shown with an item. Its own result has the rest. */
+const mostQuotes = 5
+const longestReason = 1_000
+
+export type ItemReason = ItemPlace & { reasoning: string | null; evidence: Evidence[] }
+
+/** Returns why the items of scorecards have their results, each found by one lookup. */
+export const listItemReasons = async (db: Db, org: OrgId, places: ItemPlace[]): Promise<ItemReason[]> => {
+  const { rows } = await sql<ItemReason>`
+    SELECT r.monitor_id AS "monitorId", r.monitor_version AS version, r.call_started_at AS "callStartedAt",
+      r.conversation_id AS "conversationId", left(r.reasoning, ${longestReason}) AS reasoning,
+      jsonb_path_query_array(r.evidence, ${`$[0 to ${mostQuotes - 1}]`}::jsonpath) AS evidence
+    FROM unnest(${places.map(({ monitorId }) => monitorId)}::uuid[], ${places.map(({ version }) => version)}::integer[],
+      ${places.map(({ callStartedAt }) => callStartedAt)}::timestamptz[],
+      ${places.map(({ conversationId }) => conversationId)}::uuid[]) AS p(monitor_id, version, started_at, id)
+    JOIN monitor_results r ON r.organization_id = ${org} AND r.monitor_id = p.monitor_id
+      AND r.call_started_at = p.started_at AND r.conversation_id = p.id AND r.monitor_version = p.version`.execute(db)
+  return rows
 }
 
 /** The position of a row among those of its monitor. */

@@ -44,10 +44,15 @@ const row = (fields: Partial<ResultRow> = {}): ResultRow => ({
   score: 0.5,
   reasoning: 'Because',
   evidence: [{ turn: 1, quote: 'I will' }],
+  categories: null,
+  fields: null,
+  unsupportedFields: [],
   evaluatedAt: new Date('2026-11-20T10:00:00.000Z'),
   evaluator: 'judge',
   tokens: { input: 900, output: 80 },
   cost: 0.0012,
+  responseMs: 900,
+  breakdown: null,
   ...fields,
 })
 const upsert = (...rows: ResultRow[]) =>
@@ -83,9 +88,53 @@ describe('a batch of results', () => {
       evaluator: 'external',
       tokens: null,
       cost: null,
+      categories: null,
+      fields: null,
+      unsupportedFields: [],
+      notApplicable: false,
+      breakdown: null,
     }
     expect(await results()).toEqual([stored])
     expect(await list(`/v1/monitors/${monitor.id}/results`)).toEqual([stored])
+  })
+
+  it('carries categories and fields, and replaces them', async () => {
+    const fields = { amount: 24.5, reason: 'late "delivery"', isPaid: false, items: ['cup', 'lid'], null: null }
+    const evidence = [{ turn: 1, quote: '24.50', field: 'amount' }]
+    const given = item({ categories: ['billing', 'null'], fields, evidence })
+    expect(await told([given, given])).toEqual(['created', 'created'])
+    expect(await told([given])).toEqual(['unchanged'])
+    expect(await results()).toMatchObject([
+      { categories: ['billing', 'null'], fields, evidence, unsupportedFields: [], notApplicable: false },
+    ])
+    expect(await told([item({ categories: [], fields: {} })])).toEqual(['updated'])
+    expect(await results()).toMatchObject([{ categories: [], fields: {} }])
+    expect(await told([item({ result: 'unscored', categories: ['not_applicable'] })])).toEqual(['updated'])
+    expect(await results()).toMatchObject([
+      { status: 'unscored', result: null, categories: ['not_applicable'], fields: null, notApplicable: true },
+    ])
+    expect(await told([item({ categories: ['other'] })])).toEqual(['updated'])
+    expect(await told([item({ categories: null, fields: null })])).toEqual(['updated'])
+    expect(await results()).toMatchObject([{ categories: null, fields: null, notApplicable: false }])
+  })
+
+  it.each([
+    ['result', { result: 'affected', categories: ['not_applicable'] }],
+    ['result', { result: 'not_affected', categories: ['billing', 'other'] }],
+    ['categories', { result: 'unscored', categories: ['not_applicable', 'billing'] }],
+    ['categories[0]', { categories: ['Billing question'] }],
+    ['categories', { categories: ['billing', 'billing'] }],
+    ['categories', { categories: Array.from({ length: 21 }, (_, at) => `c${at}`) }],
+    ['fields', { fields: { 'the amount': 1 } }],
+    ['fields.amount', { fields: { amount: { value: 1 } } }],
+    ['fields.reason', { fields: { reason: 'x'.repeat(1_001) } }],
+    ['fields.items[0]', { fields: { items: [1] } }],
+    ['fields', { fields: Object.fromEntries(Array.from({ length: 51 }, (_, at) => [`f${at}`, at])) }],
+    ['evidence[0].field', { evidence: [{ turn: 0, quote: 'x', field: '' }] }],
+  ])('names the path %s of %j', async (path, fields) => {
+    const { data } = (await post([item(fields)])).body
+    expect(data).toMatchObject([{ status: 'rejected', error: { error: 'validation failed' } }])
+    expect(data[0].error.details.issues[0].path).toBe(path)
   })
 
   it('reports the outcome of each item, and stores the valid ones', async () => {
@@ -179,17 +228,17 @@ describe('a batch of results', () => {
     const { id: monitorId } = await makeMonitor(server, phi.key)
     const reasoning = 'Wrote to a@b.co '.repeat(4_096)
     expect(reasoning).toHaveLength(65_536)
-    const body = {
-      results: [
-        { monitorId, conversationId: id, result: 'affected', reasoning, evidence: [{ turn: 0, quote: 'a@b.co' }] },
-      ],
-    }
+    const evidence = [{ turn: 0, quote: 'a@b.co' }]
+    const fields = { mail: 'a@b.co', list: ['a@b.co'], long: 'a@b.co '.repeat(142) }
+    const body = { results: [{ monitorId, conversationId: id, result: 'affected', reasoning, evidence, fields }] }
     const answer = await call('POST', '/v1/monitor-results', { key: phi.key, body })
     expect(answer.body.data).toEqual([{ index: 0, status: 'created' }])
     const { data } = (await call('GET', `/v1/conversations/${id}/results`, { key: phi.key })).body
     expect(data[0].evidence).toEqual([{ turn: 0, quote: '[email]' }])
     expect(data[0].reasoning).toMatch(/^Wrote to \[email\] /)
     expect(data[0].reasoning).toHaveLength(65_536)
+    expect(data[0].fields).toMatchObject({ mail: '[email]', list: ['[email]'] })
+    expect(data[0].fields.long).toHaveLength(1_000)
   })
 
   it.each([[[]], [Array.from({ length: 1_001 }, () => ({}))]])('has 1 to 1,000 items', async (given) => {

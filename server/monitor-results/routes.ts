@@ -4,6 +4,7 @@ import { invalid } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, IdParams, NoQuery, Page } from '../platform/http/schemas.ts'
 import type { ResultDeps } from './deps.ts'
+import { withItemReasons } from './item-reasons.ts'
 import { getCallStart, listConversationResults, listMonitorResults, type ResultFilter } from './queries.ts'
 import { ConversationResultQuery, MonitorResultQuery, Result, ResultBatch, ResultBatchAnswer } from './schema.ts'
 import { writeBatch } from './write-results.ts'
@@ -72,7 +73,7 @@ export const monitorResults = (app: App, deps: ResultDeps): void => {
       return app.paging.page(
         { limit, cursor },
         ['monitor-results', actor.org, id, filter],
-        (page) => listMonitorResults(db, actor.org, id, filter, page),
+        async (page) => withItemReasons(db, actor.org, await listMonitorResults(db, actor.org, id, filter, page)),
         ({ callStartedAt, conversationId, monitorVersion }) =>
           `${callStartedAt.toISOString()} ${conversationId} ${monitorVersion}`,
       )
@@ -101,7 +102,12 @@ export const monitorResults = (app: App, deps: ResultDeps): void => {
       return app.paging.page(
         { limit, cursor },
         ['conversation-results', actor.org, id, history],
-        (page) => listConversationResults(db, actor.org, { id, startedAt, history }, page),
+        async (page) =>
+          withItemReasons(
+            db,
+            actor.org,
+            await listConversationResults(db, actor.org, { id, startedAt, history }, page),
+          ),
         ({ monitorId, monitorVersion }) => `${monitorId} ${monitorVersion}`,
       )
     },

@@ -1,5 +1,8 @@
 import Type from 'typebox'
+import { CategoryKey, FieldKey, keyPattern, mostCategories } from '../filters/category.ts'
+import { itemOutcomes } from '../monitors/scorecards/algebra.ts'
 import { Choice, Closed, Id, Nullable, PageQuery, Timestamp, TimestampInput } from '../platform/http/schemas.ts'
+import type { FieldValue } from './queries.ts'
 
 /** The length is in characters as PostgreSQL counts them. */
 export const longestReasoning = 65_536
@@ -19,13 +22,69 @@ const Evidence = Type.Array(
       description: 'The quote from the turn.',
       examples: ['I will refund you today.'],
     }),
+    field: Type.Optional({ ...FieldKey, description: 'The field whose value the quote contains.' }),
   }),
   { maxItems: 100 },
 )
 
+const Categories = Type.Array(CategoryKey, { maxItems: mostCategories, uniqueItems: true, examples: [['billing']] })
+
+/** The maximum number of fields of a result. */
+const mostFields = 50
+export const longestValue = 1_000
+
+const Fields = Type.Unsafe<Record<string, FieldValue>>({
+  type: 'object',
+  maxProperties: mostFields,
+  propertyNames: { pattern: keyPattern },
+  additionalProperties: {
+    // The serializer writes a value as the first type that fits, and anything fits a string.
+    type: ['array', 'number', 'boolean', 'string', 'null'],
+    maxLength: longestValue,
+    maxItems: 100,
+    items: { type: 'string', maxLength: 200 },
+  },
+  examples: [{ amount: 24.5, reason: 'late delivery' }],
+})
+
 const Score = Type.Number({ examples: [0.8] })
 const Version = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
 const tokens = Type.Integer({ minimum: 0 })
+
+const Points = Type.Number({ minimum: 0, examples: [10] })
+
+const ScorecardItem = Closed({
+  monitorId: Id,
+  version: { ...Nullable(Version), description: 'The version whose result counts. Null if there is no result.' },
+  points: Points,
+  earned: Points,
+  outcome: Choice(itemOutcomes, {
+    description: '`unscored` includes failed evaluations. `missing` means that there is no result.',
+  }),
+  reasoning: { ...Nullable(Reasoning), description: 'The reasoning of the item’s result, up to 1,000 characters.' },
+  evidence: { ...Evidence, description: 'The first 5 quotes of the item’s result.' },
+})
+
+/** How many characters of reasoning and quotes the scorecards of a page have before further ones are shortened. */
+export const mostReasons = 2_000_000
+
+const Breakdown = Closed({
+  band: Nullable(Type.String({ description: 'The name of the band that the score reaches.', examples: ['Pass'] })),
+  autoFailed: Type.Array(Id, { description: 'The items that failed the whole scorecard.' }),
+  isShortened: Type.Boolean({
+    description:
+      'Whether `reasoning` and `evidence` of all items are left out, because earlier results of the page have ' +
+      'over 2,000,000 characters of them. The items’ own results have both.',
+  }),
+  sections: Type.Array(
+    Closed({
+      name: Type.String({ examples: ['Compliance'] }),
+      earned: Points,
+      possible: { ...Points, description: 'Without items that are excluded because they are not applicable.' },
+      items: Type.Array(ScorecardItem),
+    }),
+  ),
+})
 
 export const Result = Closed(
   {
@@ -44,6 +103,22 @@ export const Result = Closed(
     evaluator: Type.String({ description: 'What produced the result.', examples: ['external'] }),
     tokens: Nullable(Closed({ input: tokens, output: tokens })),
     cost: Nullable(Type.Number({ description: 'In US dollars.' })),
+    categories: {
+      ...Nullable(Categories),
+      description: 'The categories that apply, if the monitor names categories. Null if none could be determined.',
+    },
+    fields: {
+      ...Nullable(Fields),
+      description: 'The values of the fields, if the monitor extracts any. Null values were not found.',
+    },
+    unsupportedFields: Type.Array(FieldKey, {
+      description: 'Fields that are null because the turn quoted for them does not contain their value.',
+    }),
+    notApplicable: Type.Boolean({ description: 'Whether the monitor’s question does not apply to the conversation.' }),
+    breakdown: {
+      ...Nullable(Breakdown),
+      description: 'The sections and items of a scorecard. Null for other monitors.',
+    },
   },
   { title: 'MonitorResult' },
 )
@@ -57,6 +132,8 @@ export const ResultItem = Closed({
   score: Type.Optional(Nullable(Score)),
   reasoning: Type.Optional(Nullable(Reasoning)),
   evidence: Type.Optional(Evidence),
+  categories: Type.Optional(Nullable(Categories)),
+  fields: Type.Optional(Nullable(Fields)),
   evaluatedAt: Type.Optional(TimestampInput),
 })
 
@@ -66,8 +143,8 @@ export const ResultBatch = Closed(
       Type.Unsafe<unknown>({
         description:
           '`{monitorId, conversationId or conversationExternalId, result: affected | not_affected | unscored, ' +
-          'score?, reasoning?, evidence?: [{turn, quote}], evaluatedAt?}`. An invalid one is rejected without ' +
-          'affecting the others.',
+          'score?, reasoning?, evidence?: [{turn, quote, field?}], categories?: [key], fields?: {key: value}, ' +
+          'evaluatedAt?}`. An invalid one is rejected without affecting the others.',
       }),
       { minItems: 1, maxItems: 1_000 },
     ),

@@ -7,10 +7,11 @@ export const announceResults = (
   { reactions }: Pick<Deps, 'reactions'>,
   trx: Db,
   org: OrgId,
-  results: { conversationId: string }[],
+  results: { conversationId: string; monitorId: string }[],
 ): Promise<void> => {
   const conversationIds = [...new Set(results.map(({ conversationId }) => conversationId))]
-  return reactions.resultsStored(trx, org, { conversationIds })
+  const monitorIds = [...new Set(results.map(({ monitorId }) => monitorId))]
+  return reactions.resultsStored(trx, org, { conversationIds, monitorIds })
 }
 
 /** Stores the results of an evaluation, and informs the resources that depend on them. */

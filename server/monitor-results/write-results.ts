@@ -3,14 +3,16 @@ import { redactValue } from '../conversations/ingest/tasks.ts'
 import { redactsMetrics } from '../conversations/metrics/queries.ts'
 import { findNamedConversations } from '../conversations/queries.ts'
 import { faultOfNames, idsOfNamed } from '../conversations/resolve-ids.ts'
+import { isOpen, notApplicable, other } from '../filters/category.ts'
 import { findMonitors } from '../monitors/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
-import { ApiError, notFound } from '../platform/errors.ts'
+import { ApiError, invalid, notFound } from '../platform/errors.ts'
 import { itemReader } from '../platform/http/items.ts'
 import { mapWithPauses } from '../platform/map-with-pauses.ts'
-import { type ResultRow, upsertResults } from './queries.ts'
-import { longestReasoning, ResultItem } from './schema.ts'
+import { noResult } from './no-result.ts'
+import { type FieldValue, type ResultRow, upsertResults } from './queries.ts'
+import { longestReasoning, longestValue, ResultItem } from './schema.ts'
 import { announceResults } from './store-results.ts'
 
 type Item = Static<typeof ResultItem>
@@ -21,21 +23,45 @@ type ResultOutcome =
 
 const readShape = itemReader(ResultItem)
 
+/** Categories that decide nothing must not come with a result that does. */
+const faultOfCategories = ({ categories, result }: Item): ApiError | undefined => {
+  if (!categories) return undefined
+  const isNotApplicable = categories.includes(notApplicable)
+  if (isNotApplicable && categories.length > 1)
+    return invalid('categories', `must be empty except for ${notApplicable}`)
+  if (isNotApplicable && result !== 'unscored') return invalid('result', `must be unscored if it is ${notApplicable}`)
+  if (isOpen(categories) && result === 'not_affected') {
+    return invalid('result', `must be unscored or affected with the category ${other}`)
+  }
+  return undefined
+}
+
 const readItem = (given: unknown): Item | ApiError => {
   const item = readShape(given)
   if (item instanceof ApiError) return item
-  return faultOfNames(item) ?? item
+  return faultOfNames(item) ?? faultOfCategories(item) ?? item
 }
 
-type ReportedDetails = Pick<ResultRow, 'reasoning' | 'evidence'>
+type ReportedDetails = Pick<ResultRow, 'reasoning' | 'evidence' | 'fields'>
 
-const toldOf = ({ reasoning = null, evidence = [] }: Item): ReportedDetails => ({ reasoning, evidence })
+const toldOf = ({ reasoning = null, evidence = [], fields = null }: Item): ReportedDetails => ({
+  reasoning,
+  evidence,
+  fields,
+})
+
+const shorten = (text: string, length: number): string =>
+  text.length > length ? [...text].slice(0, length).join('') : text
+
+const shortenValue = (value: FieldValue): FieldValue =>
+  typeof value === 'string' ? shorten(value, longestValue) : value
 
 /** Shortens texts after redaction, because the replacement of an address can be longer than the address. */
-const cut = ({ reasoning, evidence }: ReportedDetails): ReportedDetails => {
-  const isLong = reasoning !== null && reasoning.length > longestReasoning
-  return { reasoning: isLong ? [...reasoning].slice(0, longestReasoning).join('') : reasoning, evidence }
-}
+const cut = ({ reasoning, evidence, fields }: ReportedDetails): ReportedDetails => ({
+  reasoning: reasoning && shorten(reasoning, longestReasoning),
+  evidence,
+  fields: fields && Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, shortenValue(value)])),
+})
 
 const redactAll = async (
   { threads }: Pick<Deps, 'threads'>,
@@ -74,8 +100,9 @@ export const writeBatch = async (
         `You can only send results of external monitors, and this is a ${monitor.kind} monitor.`,
       )
     }
-    const { result, score = null, evaluatedAt } = item
+    const { result, score = null, evaluatedAt, categories = null } = item
     return {
+      ...noResult,
       conversationId,
       monitorId: monitor.id,
       monitorVersion: monitor.number,
@@ -83,11 +110,10 @@ export const writeBatch = async (
         ? { status: 'unscored' as const, result: null }
         : { status: 'scored' as const, result }),
       score,
+      categories,
       ...(redacted?.get(item) ?? toldOf(item)),
       evaluatedAt: evaluatedAt === undefined ? null : new Date(evaluatedAt),
       evaluator: 'external',
-      tokens: null,
-      cost: null,
     }
   }
   const rows = read.map(rowOf)

@@ -6,7 +6,7 @@ import { newestFirst } from '../platform/db/pages.ts'
 import { ApiError, notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
 
-type MonitorKind = 'rule' | 'judge' | 'external'
+type MonitorKind = 'rule' | 'judge' | 'external' | 'scorecard'
 type Definition = Record<string, unknown>
 
 const columns = [
@@ -17,8 +17,10 @@ const columns = [
   'm.enabled',
   sql<Selection>`m.scope`.as('scope'),
   'm.sample_percent as samplePercent',
+  'm.require_gain as requireGain',
   'v.number',
   sql<Definition>`v.definition`.as('definition'),
+  'v.note',
   'v.created_at as versionCreatedAt',
   'm.created_at as createdAt',
   'm.updated_at as updatedAt',
@@ -64,18 +66,83 @@ export const lockMonitorsShared = (trx: Db, org: OrgId, ids: string[]) =>
     .forShare()
     .execute()
 
-/**
- * Returns the monitors that evaluate completed conversations. There are none if the organization is suspended or lacks
- * the entitlement.
- */
-export const listActiveMonitors = (db: Db, org: OrgId) =>
+/** Selects enabled monitors, unless the organization is suspended or lacks the entitlement. */
+const selectActive = (db: Db, org: OrgId) =>
   selectMonitors(db, org)
     .innerJoin('organizations as o', 'o.id', 'm.organization_id')
     .where('o.monitors', '=', true)
     .where('o.suspended_at', 'is', null)
     .where('m.enabled', '=', true)
-    .where('m.kind', '<>', 'external')
     .orderBy('m.id')
+
+/**
+ * Returns the monitors that evaluate completed conversations. There are none if the organization is suspended or lacks
+ * the entitlement.
+ */
+export const listActiveMonitors = (db: Db, org: OrgId) =>
+  selectActive(db, org).where('m.kind', 'in', ['rule', 'judge']).execute()
+
+/** Returns the scorecards that are computed for completed conversations, like `listActiveMonitors`. */
+export const listActiveScorecards = (db: Db, org: OrgId) =>
+  selectActive(db, org).where('m.kind', '=', 'scorecard').execute()
+
+/** Returns whether the organization has scorecards. */
+export const hasScorecards = async (db: Db, org: OrgId): Promise<boolean> => {
+  const found = await db
+    .selectFrom('monitors')
+    .select('id')
+    .where('organization_id', '=', org)
+    .where('kind', '=', sql.lit('scorecard'))
+    .where('deleted_at', 'is', null)
+    .limit(1)
+    .executeTakeFirst()
+  return found !== undefined
+}
+
+/**
+ * Returns whether any of the monitors is an item of a scorecard, in its current version or one that an experiment
+ * measures. Only these definitions are read, because this runs whenever results are stored.
+ */
+export const hasScorecardsOf = async (db: Db, org: OrgId, monitorIds: string[]): Promise<boolean> => {
+  const { rows } = await sql`
+    SELECT 1 FROM (
+      SELECT m.id, m.current_version AS number FROM monitors m
+      WHERE m.organization_id = ${org} AND m.kind = 'scorecard' AND m.deleted_at IS NULL
+      UNION
+      SELECT o.monitor_id, o.monitor_version FROM experiment_outcomes o
+      WHERE o.organization_id = ${org} AND o.monitor_kind = 'scorecard'
+    ) s
+    JOIN monitor_versions v ON v.organization_id = ${org} AND v.monitor_id = s.id AND v.number = s.number
+    WHERE jsonb_path_query_array(v.definition, '$.sections[*].items[*].monitorId') ?| ${monitorIds}::text[]
+    LIMIT 1`.execute(db)
+  return rows.length > 0
+}
+
+/** Lists the scorecards whose current version has the monitor as an item. */
+export const listScorecardsOf = async (
+  db: Db,
+  org: OrgId,
+  monitorId: string,
+): Promise<{ id: string; name: string }[]> => {
+  const { rows } = await sql<{ id: string; name: string }>`
+    SELECT m.id, m.name FROM monitors m
+    JOIN monitor_versions v ON v.organization_id = ${org} AND v.monitor_id = m.id AND v.number = m.current_version
+    WHERE m.organization_id = ${org} AND m.kind = 'scorecard' AND m.deleted_at IS NULL
+      AND jsonb_path_query_array(v.definition, '$.sections[*].items[*].monitorId') ? ${monitorId}
+    ORDER BY m.name, m.id`.execute(db)
+  return rows
+}
+
+/** Locks monitors against deletion until the transaction ends. Results and versions can still be written. */
+export const lockItems = (trx: Db, org: OrgId, ids: string[]) =>
+  trx
+    .selectFrom('monitors')
+    .select(['id', sql<MonitorKind>`kind`.as('kind'), 'current_version as currentVersion'])
+    .where('organization_id', '=', org)
+    .where('id', '=', sql<string>`ANY(${ids}::uuid[])`)
+    .where('deleted_at', 'is', null)
+    .orderBy('id')
+    .forKeyShare()
     .execute()
 
 /** Returns whether a rule reads metrics in any version, because an experiment may have pinned an older one. */
@@ -83,8 +150,34 @@ export const hasMetricRules = async (db: Db, org: OrgId): Promise<boolean> => {
   const { rows } = await sql`
     SELECT 1 FROM monitors m JOIN monitor_versions v ON v.organization_id = ${org} AND v.monitor_id = m.id
     WHERE m.organization_id = ${org} AND m.kind = 'rule' AND m.deleted_at IS NULL
-      AND concat_ws(' ', v.definition ->> 'expression', v.definition ->> 'score') ~ '\\mmetrics\\M' LIMIT 1`.execute(db)
+      AND concat_ws(' ', v.definition ->> 'expression', v.definition ->> 'score', v.definition ->> 'categories',
+        v.definition ->> 'fields') ~ '\\mmetrics\\M' LIMIT 1`.execute(db)
   return rows.length > 0
+}
+
+type UsedProvider = {
+  providerId: string
+  /** Judges without a model use it. */
+  isDefault: boolean
+  /** If it is the default, judges whose model names no provider use it, too. */
+  isForAnyModel: boolean
+}
+
+/** Lists the judges whose current version uses a model provider. */
+export const listMonitorsOfProvider = async (
+  db: Db,
+  org: OrgId,
+  { providerId, isDefault, isForAnyModel }: UsedProvider,
+): Promise<{ id: string; name: string }[]> => {
+  const { rows } = await sql<{ id: string; name: string }>`
+    SELECT m.id, m.name FROM monitors m
+    JOIN monitor_versions v ON v.organization_id = ${org} AND v.monitor_id = m.id AND v.number = m.current_version
+    WHERE m.organization_id = ${org} AND m.kind = 'judge' AND m.deleted_at IS NULL
+      AND (lower(v.definition ->> 'model') LIKE ${`${providerId}/%`}
+        OR (${isDefault} AND (v.definition ->> 'model' IS NULL
+          OR (${isForAnyModel} AND v.definition ->> 'model' !~* '^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|instance)/'))))
+    ORDER BY m.name, m.id`.execute(db)
+  return rows
 }
 
 type Version = { id: string; number: number }
@@ -134,12 +227,14 @@ const explain = (error: unknown): never => {
   throw new ApiError('conflict', 'Another monitor has this name.')
 }
 
-export const countMonitors = async (db: Db, org: OrgId): Promise<number> => {
+/** Counts monitors, or those of a kind. */
+export const countMonitors = async (db: Db, org: OrgId, kind?: MonitorKind): Promise<number> => {
   const { count } = await db
     .selectFrom('monitors')
     .select(sql<number>`count(*)`.as('count'))
     .where('organization_id', '=', org)
     .where('deleted_at', 'is', null)
+    .$if(kind !== undefined, (query) => query.where('kind', '=', kind as string))
     .executeTakeFirstOrThrow()
   return count
 }
@@ -178,6 +273,7 @@ type MonitorChange = {
   enabled?: boolean
   scope?: Selection
   samplePercent?: number
+  requireGain?: boolean
   currentVersion?: number
 }
 
@@ -190,6 +286,7 @@ export const updateMonitor = (db: Db, org: OrgId, id: string, change: MonitorCha
       ...(change.enabled !== undefined && { enabled: change.enabled }),
       ...(change.scope !== undefined && { scope: JSON.stringify(change.scope) }),
       ...(change.samplePercent !== undefined && { sample_percent: change.samplePercent }),
+      ...(change.requireGain !== undefined && { require_gain: change.requireGain }),
       ...(change.currentVersion !== undefined && { current_version: change.currentVersion }),
       updated_at: sql`now()`,
     })
@@ -219,17 +316,75 @@ export const markMonitorDeleted = async (trx: Db, org: OrgId, id: string): Promi
     .execute()
 }
 
-export const insertMonitorVersion = (db: Db, org: OrgId, monitorId: string, number: number, definition: Definition) =>
+type NewVersion = { number: number; definition: Definition; note: string | null }
+
+export const insertMonitorVersion = (
+  db: Db,
+  org: OrgId,
+  monitorId: string,
+  number: number,
+  definition: Definition,
+  note: string | null = null,
+) =>
   db
     .insertInto('monitor_versions')
-    .values({ organization_id: org, monitor_id: monitorId, number, definition: JSON.stringify(definition) })
+    .values({ organization_id: org, monitor_id: monitorId, number, definition: JSON.stringify(definition), note })
     .execute()
+
+/** Lists the versions of a monitor with examples or guidelines, newest first. */
+export const listVersionsWithLearned = async (db: Db, org: OrgId, monitorId: string) => {
+  const { rows } = await sql<{ number: number; definition: Definition }>`
+    SELECT number, definition FROM monitor_versions
+    WHERE organization_id = ${org} AND monitor_id = ${monitorId}::uuid
+      AND (definition -> 'examples' IS NOT NULL OR definition -> 'guidelines' IS NOT NULL)
+    ORDER BY number DESC`.execute(db)
+  return rows
+}
+
+/** Replaces the definition of a version from which something has to be removed. Other versions never change. */
+export const replaceDefinition = (trx: Db, org: OrgId, monitorId: string, { number, definition, note }: NewVersion) =>
+  trx
+    .updateTable('monitor_versions')
+    .set({ definition: JSON.stringify(definition), note })
+    .where('organization_id', '=', org)
+    .where('monitor_id', '=', monitorId)
+    .where('number', '=', number)
+    .execute()
+
+/** Locks a monitor, even if it was deleted, so that its versions don't change. Returns its current version. */
+export const lockVersions = async (trx: Db, org: OrgId, id: string): Promise<number | undefined> => {
+  const row = await trx
+    .selectFrom('monitors')
+    .select('current_version as number')
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+  return row?.number
+}
+
+type Window = { since: Date | undefined; until: Date | undefined }
+
+/** Lists those of these monitors whose definition changed in a time, which may be open at either end. */
+export const listRedefinedMonitors = async (db: Db, org: OrgId, ids: string[], { since, until }: Window) => {
+  const rows = await db
+    .selectFrom('monitor_versions')
+    .select('monitor_id as id')
+    .distinct()
+    .where('organization_id', '=', org)
+    .where('monitor_id', '=', sql<string>`ANY(${ids}::uuid[])`)
+    .where('number', '>', 1)
+    .$if(since !== undefined, (query) => query.where('created_at', '>=', since as Date))
+    .$if(until !== undefined, (query) => query.where('created_at', '<', until as Date))
+    .execute()
+  return rows.map(({ id }) => id)
+}
 
 /** Lists the versions of a monitor, newest first. Numbers are assigned in order, so they sort by age. */
 export const listMonitorVersions = (db: Db, org: OrgId, monitorId: string, { limit, after }: Page) =>
   db
     .selectFrom('monitor_versions')
-    .select(['number', sql<Definition>`definition`.as('definition'), 'created_at as createdAt'])
+    .select(['number', sql<Definition>`definition`.as('definition'), 'note', 'created_at as createdAt'])
     .where('organization_id', '=', org)
     .where('monitor_id', '=', monitorId)
     .$if(after !== undefined, (query) => query.where('number', '<', Number(after)))

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { makeConversation, makeMonitor, makeOrganization } from '../../test/make.ts'
+import { makeConversation, makeKey, makeMonitor, makeOrganization } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
+import { countWaiting } from '../../test/support/count-waiting.ts'
 
 const server = await testServer()
 const withModel = await testServer({ EARSHOT_JUDGE_BASE_URL: 'http://127.0.0.1:9/v1', EARSHOT_JUDGE_MODEL: 'large' })
@@ -33,6 +34,7 @@ describe('a monitor', () => {
       enabled: true,
       scope: {},
       samplePercent: 100,
+      requireGain: false,
       currentVersion: { number: 1, definition: rule().definition, createdAt: expect.stringMatching(/Z$/) },
       createdAt: expect.stringMatching(/Z$/),
       updatedAt: expect.stringMatching(/Z$/),
@@ -72,6 +74,21 @@ describe('a monitor', () => {
     const { body } = await create({ ...rule(), scope: { channels: ['voicemail', 'call'], metadata: [] } })
     expect(body.scope).toEqual({ channels: ['call', 'voicemail'] })
     expect((await patch(body.id, { scope: {} })).body.scope).toEqual({})
+  })
+
+  it('keeps the gate that an admin sets while a member saves it without one', async () => {
+    const { id } = (await create(rule())).body
+    const member = (await makeKey(server, key, 'member')).key
+    const { organization } = (await call('GET', '/v1/me', { key })).body
+    const setting = await server.deps.db.startTransaction().execute()
+    await sql`UPDATE monitors SET require_gain = true WHERE organization_id = ${organization.id} AND id = ${id}`.execute(
+      setting,
+    )
+    const saving = call('PATCH', `/v1/monitors/${id}`, { key: member, body: { requireGain: false } })
+    await expect.poll(() => countWaiting(server.deps.db, 'select "id" from "monitors"')).toBe(1)
+    await setting.commit().execute()
+    expect((await saving).status).toBe(403)
+    expect((await call('GET', `/v1/monitors/${id}`, { key })).body.requireGain).toBe(true)
   })
 
   it('never changes its kind', async () => {

@@ -1,47 +1,31 @@
 import { parseFilter } from '../filters/filter.ts'
 import { recordAudit } from '../platform/audit/record.ts'
-import type { Deps } from '../platform/deps.ts'
-import { ApiError, invalid, invalidAll } from '../platform/errors.ts'
+import { invalid } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
-import { newId } from '../platform/ids.ts'
-import { checkDefinition, type MonitorDefinition, type MonitorKind } from './definition.ts'
-import { requireJudgeProvider } from './judge-provider.ts'
+import { createMonitor, lockNamed, requireSound } from './create.ts'
+import { completeDefinition } from './definition.ts'
+import type { MonitorDeps } from './deps.ts'
+import { resolveLearned } from './learned.ts'
 import {
-  countMonitors,
   getMonitor,
-  insertMonitor,
-  insertMonitorVersion,
   listMonitors,
   listMonitorVersions,
   lockMonitor,
   markMonitorDeleted,
   updateMonitor,
 } from './queries.ts'
+import { changedGate, requireGainShown } from './require-gain.ts'
 import { Monitor, MonitorCreate, MonitorQuery, MonitorUpdate, MonitorVersion } from './schema.ts'
+import { refuseWhileItem } from './scorecards/items.ts'
+import { showMonitor, showMonitors, showVersions } from './shown.ts'
 import { nextVersion } from './versions.ts'
-
-/**
- * The maximum number of monitors of an organization, because each can run on every conversation. Concurrent requests
- * can exceed the limit slightly.
- */
-const mostMonitors = 500
 
 const tags = ['Monitors']
 const entitlement = 'monitors'
 
-const shown = ({ number, definition, versionCreatedAt, ...monitor }: Awaited<ReturnType<typeof getMonitor>>) => ({
-  ...monitor,
-  // Definitions were validated for their kind when they were stored.
-  currentVersion: { number, definition: definition as MonitorDefinition, createdAt: versionCreatedAt },
-})
-
-export const monitors = (app: App, { db, config, reactions }: Deps): void => {
-  const requireSound = (kind: MonitorKind, definition: MonitorDefinition): void => {
-    const issues = checkDefinition(kind, definition)
-    if (issues.length > 0) throw invalidAll(issues)
-    if (kind === 'judge') requireJudgeProvider(config.judge, 'model' in definition ? definition.model : undefined)
-  }
+export const monitors = (app: App, deps: MonitorDeps): void => {
+  const { db, reactions } = deps
 
   app.get(
     '/v1/monitors',
@@ -63,7 +47,7 @@ export const monitors = (app: App, { db, config, reactions }: Deps): void => {
         (page) => listMonitors(db, actor.org, filter, page),
         ({ id }) => id,
       )
-      return { data: data.map(shown), nextCursor }
+      return { data: await showMonitors(deps, actor, data), nextCursor }
     },
   )
 
@@ -76,27 +60,19 @@ export const monitors = (app: App, { db, config, reactions }: Deps): void => {
         operationId: 'createMonitor',
         summary: 'Create a monitor',
         description:
-          'An enabled monitor evaluates conversations that are completed from now on. To evaluate stored ones, create an evaluation.',
+          'An enabled monitor evaluates conversations that are completed from now on. To evaluate stored ones, create an ' +
+          'evaluation. A scorecard adds up the results of other monitors and calls no model.',
         querystring: NoQuery,
         body: MonitorCreate,
         response: answers({ 201: Monitor }, 400, 401, 403, 409),
       },
     },
     async ({ actor, body }, reply) => {
-      const { name, description = null, kind, definition, samplePercent = 100, enabled = true } = body
-      const scope = parseFilter(body.scope ?? {}, 'scope')
-      requireSound(kind, definition)
-      const id = newId()
-      const created = await db.transaction().execute(async (trx) => {
-        if ((await countMonitors(trx, actor.org)) >= mostMonitors) {
-          throw new ApiError('conflict', `An organization can have at most ${mostMonitors} monitors. Delete one first.`)
-        }
-        await insertMonitor(trx, actor.org, { id, name, description, kind, enabled, scope, samplePercent })
-        await insertMonitorVersion(trx, actor.org, id, 1, definition)
-        await recordAudit(trx, actor, 'monitor.create', { type: 'monitor', id })
-        return getMonitor(trx, actor.org, id)
-      })
-      return reply.code(201).header('location', `/v1/monitors/${id}`).send(shown(created))
+      const created = await createMonitor(deps, actor, body)
+      return reply
+        .code(201)
+        .header('location', `/v1/monitors/${created.id}`)
+        .send(await showMonitor(deps, actor, created))
     },
   )
 
@@ -114,7 +90,7 @@ export const monitors = (app: App, { db, config, reactions }: Deps): void => {
         response: answers({ 200: Monitor }, 401, 403, 404),
       },
     },
-    async ({ actor, params }) => shown(await getMonitor(db, actor.org, params.id)),
+    async ({ actor, params }) => showMonitor(deps, actor, await getMonitor(db, actor.org, params.id)),
   )
 
   app.patch(
@@ -126,30 +102,39 @@ export const monitors = (app: App, { db, config, reactions }: Deps): void => {
         operationId: 'updateMonitor',
         summary: 'Update a monitor',
         description:
-          'Omitted fields keep their values. A different definition creates a new version, and results of earlier versions are kept. `kind` cannot change.',
+          'Omitted fields keep their values. A different definition creates a new version, and results of earlier versions are kept. `kind` cannot change. ' +
+          'With `requireGain`, a different definition is rejected with 409 unless an admin gives an `overrideReason`: apply an alignment instead.',
         params: IdParams,
         querystring: NoQuery,
         body: MonitorUpdate,
         response: answers({ 200: Monitor }, 400, 401, 403, 404, 409),
       },
     },
-    ({ actor, params, body }) => {
-      const { kind, definition, scope, ...change } = body
+    async ({ actor, params, body }) => {
+      const { kind, definition: given, scope, overrideReason, requireGain, ...change } = body
       const parsed = scope && parseFilter(scope, 'scope')
+      const stored = await getMonitor(db, actor.org, params.id)
+      if (kind !== undefined && kind !== stored.kind) {
+        throw invalid('kind', `cannot be changed from ${stored.kind}; create another monitor`)
+      }
+      if (given) await requireSound(deps, actor.org, stored.kind, given)
+      const complete = given && completeDefinition(stored.kind, given)
       return db.transaction().execute(async (trx) => {
         const monitor = await lockMonitor(trx, actor.org, params.id)
-        if (kind !== undefined && kind !== monitor.kind) {
-          throw invalid('kind', `cannot be changed from ${monitor.kind}; create another monitor`)
-        }
-        if (definition) requireSound(monitor.kind, definition)
-        const number = definition && (await nextVersion(trx, actor.org, monitor, definition))
+        const gate = changedGate(actor, monitor, { requireGain })
+        const definition = complete && (await resolveLearned(trx, actor.org, monitor.id, complete))
+        if (definition) await lockNamed(trx, actor.org, stored.kind, definition)
+        const note = definition && requireGainShown(actor, monitor, definition, overrideReason)
+        const number = definition && (await nextVersion(trx, actor.org, monitor, definition, note))
         await updateMonitor(trx, actor.org, monitor.id, {
           ...change,
+          ...gate,
           ...(parsed && { scope: parsed }),
           ...(number !== undefined && { currentVersion: number }),
         })
-        await recordAudit(trx, actor, 'monitor.update', { type: 'monitor', id: monitor.id })
-        return shown(await getMonitor(trx, actor.org, monitor.id))
+        const action = number !== undefined && note != null ? 'monitor.override-gain' : 'monitor.update'
+        await recordAudit(trx, actor, action, { type: 'monitor', id: monitor.id })
+        return showMonitor({ ...deps, db: trx }, actor, await getMonitor(trx, actor.org, monitor.id))
       })
     },
   )
@@ -163,7 +148,8 @@ export const monitors = (app: App, { db, config, reactions }: Deps): void => {
         operationId: 'deleteMonitor',
         summary: 'Delete a monitor',
         description:
-          'Also deletes its versions and results. Returns 409 while an experiment measures it and for up to a week after that experiment ends.',
+          'Also deletes its versions and results. Returns 409 while an experiment measures it, or a scorecard version ' +
+          'that uses it, and for up to a week after that experiment ends, and while a scorecard uses it.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 204: Empty }, 401, 403, 404, 409),
@@ -173,6 +159,7 @@ export const monitors = (app: App, { db, config, reactions }: Deps): void => {
       const id = params.id.toLowerCase()
       await db.transaction().execute(async (trx) => {
         await markMonitorDeleted(trx, actor.org, id)
+        await refuseWhileItem(trx, actor.org, id)
         await reactions.monitorDeleted(trx, actor.org, { monitorId: id })
         await recordAudit(trx, actor, 'monitor.delete', { type: 'monitor', id })
       })
@@ -202,10 +189,7 @@ export const monitors = (app: App, { db, config, reactions }: Deps): void => {
         (page) => listMonitorVersions(db, actor.org, id, page),
         ({ number }) => String(number),
       )
-      return {
-        data: data.map((version) => ({ ...version, definition: version.definition as MonitorDefinition })),
-        nextCursor,
-      }
+      return { data: await showVersions(deps, actor, data), nextCursor }
     },
   )
 }

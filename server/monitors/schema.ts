@@ -16,10 +16,34 @@ const SamplePercent = Type.Number({
   examples: [100],
 })
 
+const RequireGain = Type.Boolean({
+  description:
+    'Whether a different definition is only published if an alignment has shown that it agrees better with people. Only ' +
+    'admins change it.',
+})
+
+/** Why an admin publishes a definition without a shown gain. */
+const OverrideReason = Type.String({
+  minLength: 1,
+  maxLength: 500,
+  pattern: '\\S',
+  description:
+    'Publishes a definition although the monitor requires a shown gain. Only for admins. The reason is the note of the ' +
+    'version, and the override is in the audit log.',
+})
+
 export const MonitorVersion = Closed(
   {
     number: Type.Integer({ minimum: 1, description: 'Numbered per monitor, starting at 1.' }),
     definition: AnyDefinition,
+    note: Type.Optional(
+      Type.String({
+        description:
+          'Why the version exists, if it was not simply written: an applied alignment, a removed review, or a definition ' +
+          'published without a shown gain.',
+        examples: ['Applied an alignment: threshold.'],
+      }),
+    ),
     createdAt: Timestamp,
   },
   { title: 'MonitorVersion' },
@@ -34,6 +58,7 @@ export const Monitor = Closed(
     enabled: Type.Boolean(),
     scope: Scope,
     samplePercent: SamplePercent,
+    requireGain: RequireGain,
     currentVersion: MonitorVersion,
     createdAt: Timestamp,
     updatedAt: Timestamp,
@@ -69,6 +94,8 @@ export const MonitorUpdate = Closed(
     scope: Type.Optional(Scope),
     samplePercent: Type.Optional(SamplePercent),
     enabled: Type.Optional(Type.Boolean()),
+    requireGain: Type.Optional(RequireGain),
+    overrideReason: Type.Optional(OverrideReason),
   },
   { minProperties: 1, examples: [{ enabled: false }] },
 )

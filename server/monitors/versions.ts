@@ -8,13 +8,23 @@ const stored = (definition: unknown): unknown => JSON.parse(JSON.stringify(defin
 
 type Current = { id: string; number: number; definition: object }
 
+/** Returns whether a definition is different from the current one. */
+export const changesDefinition = ({ definition }: Pick<Current, 'definition'>, next: MonitorDefinition): boolean =>
+  !isDeepStrictEqual(stored(next), definition)
+
 /**
- * Makes a definition current. Inserts the next version, unless the current one is equal. The caller has locked the
- * monitor.
+ * Makes a definition current. Inserts the next version, unless the current one is equal. The note says why the version
+ * exists. The caller has locked the monitor.
  */
-export const nextVersion = async (trx: Db, org: OrgId, monitor: Current, definition: MonitorDefinition) => {
-  if (isDeepStrictEqual(stored(definition), monitor.definition)) return undefined
+export const nextVersion = async (
+  trx: Db,
+  org: OrgId,
+  monitor: Current,
+  definition: MonitorDefinition,
+  note: string | null = null,
+) => {
+  if (!changesDefinition(monitor, definition)) return undefined
   const number = monitor.number + 1
-  await insertMonitorVersion(trx, org, monitor.id, number, definition)
+  await insertMonitorVersion(trx, org, monitor.id, number, definition, note)
   return number
 }

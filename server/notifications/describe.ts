@@ -14,8 +14,10 @@ const gone: Record<StoredNotification['subjectType'], string> = {
   alertIncident: 'a deleted incident',
   finding: 'a deleted finding',
   monitorExport: 'a deleted export',
+  conversationExport: 'a deleted export',
   experimentExport: 'a deleted export',
   bucket: 'a deleted bucket',
+  bulkAction: 'some conversations',
   member: 'Someone who has left',
 }
 
@@ -26,8 +28,12 @@ const longestName = 80
 const shorten = (title: string, limit = longestTitle): string =>
   cut(title.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim(), limit)
 
+/** The title of a bulk action is the number of its conversations. */
+const titleOf = (subjectType: About['subjectType'], { title }: Subject): string =>
+  subjectType === 'bulkAction' ? title : `“${shorten(title)}”`
+
 const sentenceOf = ({ event, subjectType }: About, { actor = 'Someone', subject }: Names): string => {
-  const title = subject ? `“${shorten(subject.title)}”` : gone[subjectType]
+  const title = subject ? titleOf(subjectType, subject) : gone[subjectType]
   switch (event) {
     case 'opened':
       return `Alert: ${title} is firing.`
@@ -55,11 +61,14 @@ const pathOf = ({ subjectType, subjectId }: About, subject: Subject | undefined)
     case 'finding':
       return `/findings/${subjectId}`
     case 'monitorExport':
+    case 'conversationExport':
       return '/exports'
     case 'experimentExport':
       return subject?.experimentId ? `/experiments/${subject.experimentId}` : '/experiments'
     case 'bucket':
       return `/buckets/${subjectId}`
+    case 'bulkAction':
+      return '/review'
     case 'member':
       return '/settings/members'
   }

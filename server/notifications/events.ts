@@ -65,14 +65,14 @@ export const notifyOfExport = async (
   deps: Deps,
   trx: Db,
   org: OrgId,
-  { id, status, errorCode, scheduleId, experimentId, createdByUserId }: Events['exportEnded'],
+  { id, status, errorCode, scheduleId, kind, createdByUserId }: Events['exportEnded'],
 ): Promise<void> => {
   if (status !== 'completed' && status !== 'failed') return
   if (errorCode === 'cancelled' || (status === 'completed' && scheduleId !== null)) return
   await notify(deps, trx, org, {
     kind: 'export',
     event: status,
-    subjectType: experimentId === null ? 'monitorExport' : 'experimentExport',
+    subjectType: `${kind}Export`,
     subjectId: id,
     eventKey: `export/${id}/${status}`,
     actorUserId: null,
@@ -94,6 +94,22 @@ export const notifyReviewers = (
     eventKey: `bucket/${bucketId}/requested/${at.toISOString()}`,
     actorUserId: byUserId,
     userIds,
+  })
+
+export const notifyAssignedReviewer = (
+  deps: Deps,
+  trx: Db,
+  org: OrgId,
+  { bulkActionId, userId, byUserId }: Events['reviewsAssigned'],
+): Promise<void> =>
+  notify(deps, trx, org, {
+    kind: 'review_request',
+    event: 'requested',
+    subjectType: 'bulkAction',
+    subjectId: bulkActionId,
+    eventKey: `bulk-action/${bulkActionId}/requested`,
+    actorUserId: byUserId,
+    userIds: [userId],
   })
 
 export const notifyInviter = async (

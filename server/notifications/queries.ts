@@ -6,7 +6,15 @@ import type { Page } from '../platform/http/paging.ts'
 
 type Kind = 'incident' | 'assignment' | 'mention' | 'export' | 'review_request' | 'invitation'
 type Event = 'opened' | 'resolved' | 'assigned' | 'mentioned' | 'completed' | 'failed' | 'requested' | 'accepted'
-type SubjectType = 'alertIncident' | 'finding' | 'monitorExport' | 'experimentExport' | 'bucket' | 'member'
+type SubjectType =
+  | 'alertIncident'
+  | 'finding'
+  | 'monitorExport'
+  | 'conversationExport'
+  | 'experimentExport'
+  | 'bucket'
+  | 'bulkAction'
+  | 'member'
 
 const columns = [
   'id',

@@ -10,7 +10,16 @@ const Notification = Closed(
     event: Choice(['opened', 'resolved', 'assigned', 'mentioned', 'completed', 'failed', 'requested', 'accepted']),
     subject: Closed(
       {
-        type: Choice(['alertIncident', 'finding', 'monitorExport', 'experimentExport', 'bucket', 'member']),
+        type: Choice([
+          'alertIncident',
+          'finding',
+          'monitorExport',
+          'conversationExport',
+          'experimentExport',
+          'bucket',
+          'bulkAction',
+          'member',
+        ]),
         id: Id,
         name: {
           ...Nullable(Type.String({ examples: ['Refunds are promised'] })),
@@ -82,7 +91,10 @@ export const NotificationPreferences = Closed(
       assignment: { ...KindPreferences, description: 'A finding is assigned to you.' },
       mention: { ...KindPreferences, description: 'Someone mentions you in a comment.' },
       export: { ...KindPreferences, description: 'An export you created is ready or failed.' },
-      review_request: { ...KindPreferences, description: 'You become a reviewer of a bucket.' },
+      review_request: {
+        ...KindPreferences,
+        description: 'You become a reviewer of a bucket, or conversations are assigned to you.',
+      },
       invitation: { ...KindPreferences, description: 'Someone you invited joins.' },
     }),
     incidents: Choice(incidentScopes, {

@@ -10,6 +10,8 @@ export type Events = {
   conversationsStored: {
     /** Conversations that are new or changed. */
     conversationIds: string[]
+    /** These, and others whose metrics changed. */
+    conversations: { startedAt: Date }[]
     /** Conversations that are new. */
     createdIds: string[]
     /** Conversations that completed, or whose transcript changed. */
@@ -25,9 +27,13 @@ export type Events = {
   conversationsErasing: { conversationIds: string[]; conversations: ErasedConversation[] }
   /** The conversations are deleted, and their external IDs are recorded as erased. */
   conversationsErased: { externalIds: string[] }
+  /** A conversation has a recording, or another one than before. */
+  recordingStored: { conversationId: string }
   /** The metrics of stored conversations have changed. */
   metricsStored: { measured: string[] }
-  resultsStored: { conversationIds: string[] }
+  /** The tags of conversations have changed. */
+  conversationsTagged: { conversationIds: string[] }
+  resultsStored: { conversationIds: string[]; monitorIds: string[] }
   /** The monitor is marked as deleted. It returns 404 from now on, but its results still exist. */
   monitorDeleted: { monitorId: string }
   exportEnded: {
@@ -36,6 +42,7 @@ export type Events = {
     errorCode: string | null
     config: Record<string, unknown>
     scheduleId: string | null
+    kind: 'monitor' | 'conversation' | 'experiment'
     experimentId: string | null
     createdByUserId: string
   }
@@ -58,6 +65,8 @@ export type Events = {
   }
   /** People were added as reviewers of a bucket. */
   reviewersAdded: { bucketId: string; userIds: string[]; byUserId: string; at: Date }
+  /** A bulk action has given a person reviews of conversations. */
+  reviewsAssigned: { bulkActionId: string; userId: string; byUserId: string }
   /** The invited person has joined. */
   memberJoined: { memberId: string; userId: string; invitedByUserId: string | null }
   /** Notifications were stored: at least one, and at most one for each person. */
@@ -67,6 +76,8 @@ export type Events = {
   organizationCreated: object
   /** The destination is about to be deleted. */
   destinationDeleted: { destinationId: string }
+  /** The model provider is about to be deleted. The caller has locked it against new references. */
+  modelProviderDeleted: { providerId: string; name: string; isDefault: boolean }
   /** The member's row is about to be deleted. */
   memberRemoved: { userId: string }
 }

@@ -1,5 +1,6 @@
 import { isAbsolute, resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
+import { defaultLimits, type Limits } from './limits.ts'
 import { readSmtpUrl, type Smtp, smtpUrlForm } from './mail/smtp-url.ts'
 
 /** A variable with its parser, default, and documentation. */
@@ -48,25 +49,6 @@ const readStorage = (text: string): Storage | undefined => {
   const folder = text.slice('file:'.length).replace(/^\/\/(?=\/)/, '')
   return { kind: 'file', folder: folder === '' ? undefined : resolve(folder) }
 }
-
-const mebibytes = 1024 * 1024
-const defaultLimits = {
-  bodyBytes: 1 * mebibytes,
-  documentBytes: 4 * mebibytes,
-  batchBytes: 32 * mebibytes,
-  heldBytes: 256 * mebibytes,
-  bodiesPerAddress: 200,
-  logoBytes: 2 * mebibytes,
-  recordingBytes: 512 * mebibytes,
-  metadataBytes: 64 * 1024,
-  exportSeconds: 1_800,
-  ratePerSecond: 500,
-  rateBurst: 2_000,
-  streams: 5_000,
-  streamsPerOrganization: 2_000,
-  streamsPerPerson: 30,
-}
-type Limits = typeof defaultLimits
 
 /** Defines a variable with several numbers, each of which has its own default. */
 const numbers = <T extends Record<string, number>>(defaults: T) => ({

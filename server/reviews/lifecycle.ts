@@ -25,14 +25,18 @@ import { readJudgments, requireWhole } from './judgments/check.ts'
 import { replaceJudgments, supersedeJudgments } from './judgments/queries.ts'
 import {
   countReviewsOf,
+  deleteUnstarted,
   getReview,
+  insertAssigned,
   insertReview,
   listLapsed,
+  listOpenReviews,
   listOrganizationsWithLapsedAllOrgs,
   type StoredReview,
   updateReview,
 } from './queries.ts'
 import type { ReviewUpdate } from './schema.ts'
+import { findScorecards, judgmentsOfScorecards, withItemVersions } from './scorecards/totals.ts'
 
 /**
  * The states that can follow each state. If the lease of a review expires, it is pending again, because someone else
@@ -211,14 +215,21 @@ export const changeReview = async (deps: ChangeDeps, trx: Db, actor: Actor, held
     await updateReview(trx, org, id, { status: 'skipped', leaseExpiresAt: null }, now)
   } else await takeUp(trx, actor, held, now)
   await updateReview(trx, org, id, { rating: change.rating, notes: change.notes }, now)
+  const scorecards = await findScorecards(trx, org, conversationId, bucket)
   if (change.judgments) {
-    await replaceJudgments(trx, org, id, await readJudgments(trx, org, conversationId, change.judgments))
+    const given = withItemVersions(change.judgments, scorecards)
+    await replaceJudgments(trx, org, id, await readJudgments(trx, org, conversationId, given))
   }
   if (change.status !== 'completed') {
     await settle(trx, org, review, now)
     return getReview(trx, org, id, now)
   }
-  if (bucket) await requireWhole(trx, org, bucket, await getReview(trx, org, id, now))
+  if (bucket) {
+    const changed = await getReview(trx, org, id, now)
+    await requireWhole(trx, org, bucket, changed, scorecards)
+    const derived = judgmentsOfScorecards(changed, scorecards)
+    if (derived.length > 0) await replaceJudgments(trx, org, id, [...changed.judgments, ...derived])
+  }
   return complete(deps, trx, org, id, now)
 }
 
@@ -246,6 +257,47 @@ export const createReview = async (
   const review = await getReview(trx, org, id, now)
   await recordAudit(trx, actor, 'review.create', { type: 'review', id })
   return changeReview(deps, trx, actor, { review, bucket: undefined }, change)
+}
+
+type Assignment = { conversationIds: string[]; reviewerUserId: string; now: Date }
+
+/**
+ * Asks a person to review conversations, outside of buckets. Returns the conversations that exist by what happened:
+ * those with an unfinished review of the person keep it, and some have too many reviews.
+ */
+export const assignReviews = async (
+  trx: Db,
+  org: OrgId,
+  { conversationIds, reviewerUserId, now }: Assignment,
+): Promise<{ assigned: string[]; kept: string[]; full: string[] }> => {
+  const present = await lockConversations(trx, org, conversationIds)
+  const open = await listOpenReviews(trx, org, reviewerUserId, present)
+  const kept = open.filter(({ hasOwn }) => hasOwn).map((each) => each.conversationId)
+  const full = open.filter(({ count, hasOwn }) => !hasOwn && count >= mostReviews).map((each) => each.conversationId)
+  const others = new Set([...kept, ...full])
+  const assigned = present.filter((id) => !others.has(id))
+  const reviews = assigned.map((conversationId) => ({ id: newId(), conversationId }))
+  await insertAssigned(trx, org, reviewerUserId, reviews, now)
+  await settleAssigned(trx, org, assigned, now)
+  return { assigned, kept, full }
+}
+
+/** Takes back reviews that were assigned and not started. Returns their conversations. */
+export const unassignReviews = async (
+  trx: Db,
+  org: OrgId,
+  { conversationIds, reviewerUserId, now }: Assignment,
+): Promise<string[]> => {
+  const present = await lockConversations(trx, org, conversationIds)
+  const deleted = await deleteUnstarted(trx, org, reviewerUserId, present)
+  await settleAssigned(trx, org, deleted, now)
+  return deleted
+}
+
+const settleAssigned = async (trx: Db, org: OrgId, ids: string[], now: Date): Promise<void> => {
+  if (ids.length === 0) return
+  await settleConversations(trx, org, ids, now)
+  await publishChanges(trx, org, { resource: 'reviews', kind: 'updated' })
 }
 
 const batchSize = 500

@@ -174,3 +174,45 @@ export const listLapsed = (db: Db, org: OrgId, now: Date, page: Page) =>
     .where('organization_id', '=', org)
     .$call(nextRows('id', page))
     .execute()
+
+type OpenReviews = { conversationId: string; count: number; hasOwn: boolean }
+
+/** Counts the reviews of conversations, and finds those with an unfinished review of the person outside of buckets. */
+export const listOpenReviews = async (db: Db, org: OrgId, userId: string, ids: string[]): Promise<OpenReviews[]> => {
+  const { rows } = await sql<OpenReviews>`
+    SELECT r.conversation_id AS "conversationId", count(*) AS count,
+      bool_or(r.reviewer_user_id = ${userId}::uuid AND r.bucket_id IS NULL AND r.status IN ('pending', 'in_progress'))
+        AS "hasOwn"
+    FROM reviews r WHERE r.organization_id = ${org} AND r.conversation_id = ANY(${ids}::uuid[])
+    GROUP BY r.conversation_id`.execute(db)
+  return rows
+}
+
+type Assigned = { id: string; conversationId: string }
+
+/** Creates reviews outside of buckets that the person has not started yet. */
+export const insertAssigned = async (trx: Db, org: OrgId, userId: string, reviews: Assigned[], now: Date) => {
+  const ids = reviews.map(({ id }) => id)
+  const conversationIds = reviews.map(({ conversationId }) => conversationId)
+  await sql`
+    INSERT INTO reviews (organization_id, id, conversation_id, reviewer_user_id, adjudicates, status, created_at, updated_at)
+    SELECT ${org}::uuid, given.id, given.conversation_id, ${userId}::uuid, false, 'pending', ${now}::timestamptz,
+      ${now}::timestamptz
+    FROM unnest(${ids}::uuid[], ${conversationIds}::uuid[]) AS given(id, conversation_id)`.execute(trx)
+}
+
+/** Deletes reviews outside of buckets that the person has not started. Returns their conversations. */
+export const deleteUnstarted = async (trx: Db, org: OrgId, userId: string, ids: string[]): Promise<string[]> => {
+  const rows = await trx
+    .deleteFrom('reviews')
+    .where('organization_id', '=', org)
+    .where('reviewer_user_id', '=', userId)
+    .where('conversation_id', '=', sql<string>`ANY(${ids}::uuid[])`)
+    .where('bucket_id', 'is', null)
+    .where('status', '=', 'pending')
+    .where('rating', 'is', null)
+    .where('notes', 'is', null)
+    .returning('conversation_id as id')
+    .execute()
+  return [...new Set(rows.map(({ id }) => id))]
+}

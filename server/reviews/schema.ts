@@ -26,7 +26,7 @@ export const Review = Closed(
     bucketId: { ...Nullable(Id), description: 'Null for a review outside a bucket.' },
     reviewerUserId: Id,
     status: Choice(reviewStatuses, {
-      description: '`pending` is started but not claimed: released, or its lease has expired.',
+      description: '`pending` is assigned but not started, released, or its lease has expired.',
     }),
     rating: Nullable(Rating),
     notes: Nullable(Notes),
@@ -53,7 +53,10 @@ export const JudgmentInput = Closed({
   comment: Type.Optional(Nullable(Comment)),
 })
 
-const Judgments = Type.Array(JudgmentInput, { maxItems: 50, description: 'Replaces the existing ones.' })
+/** A review can judge every monitor of an organization, because scorecards have many items. */
+const mostJudgments = 500
+
+const Judgments = Type.Array(JudgmentInput, { maxItems: mostJudgments, description: 'Replaces the existing ones.' })
 
 const content = {
   rating: Type.Optional(Nullable(Rating)),
@@ -87,7 +90,7 @@ export const Adjudication = Closed(
     notes: content.notes,
     judgments: Type.Array(JudgmentInput, {
       minItems: 1,
-      maxItems: 50,
+      maxItems: mostJudgments,
       description: 'One judgment for every disagreement.',
     }),
   },

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { keyPattern } from '../filters/category.ts'
 import { signalNames } from '../filters/sort.ts'
 import { type Issue, invalidAll } from '../platform/errors.ts'
 import { Closed } from '../platform/http/schemas.ts'
@@ -21,6 +22,7 @@ const properties = [
   'reviewStatus',
   'affected',
   'findings',
+  'tags',
   'excerpt',
   'cost',
 ]
@@ -32,7 +34,8 @@ export const Column = Closed(
       maxLength: 160,
       description: [
         `One of ${properties.map((name) => `\`${name}\``).join(', ')}, or \`metadata:<key>\`, \`metric:<key>\`,`,
-        '`signal:<name>`, `result:<monitorId>`, or `score:<monitorId>`. `affected` shows the monitors that affect it.',
+        '`signal:<name>`, `result:<monitorId>`, `score:<monitorId>`, `categories:<monitorId>`, or',
+        '`field:<monitorId>:<field>`. `affected` shows the monitors that affect it.',
       ].join(' '),
       examples: ['metadata:plan'],
     }),
@@ -58,25 +61,42 @@ const faultOf = (key: string): string | undefined => {
       return signalNames.includes(name) ? undefined : `names no signal. Choose one of ${signalNames.join(', ')}`
     case 'result':
     case 'score':
+    case 'categories':
       return uuid.test(name) ? undefined : `needs a monitor’s ID after ${kind}:`
+    case 'field': {
+      const [id = '', field = '', ...more] = rest
+      const isField = more.length === 0 && new RegExp(keyPattern).test(field)
+      return uuid.test(id) && isField ? undefined : 'needs a monitor’s ID and the key of a field after field:'
+    }
     default:
       return 'names no column'
   }
 }
 
-const canonical = ({ key, width }: Column): Column => {
-  const isOfMonitor = key.startsWith('result:') || key.startsWith('score:')
-  return { key: isOfMonitor ? key.toLowerCase() : key, ...(width !== undefined && { width }) }
-}
+/** Keys of fields keep their case, unlike IDs. */
+const canonicalKey = (key: string): string =>
+  key.replace(/^(result|score|categories|field):([^:]*)/, (_, kind, id) => `${kind}:${id.toLowerCase()}`)
 
-/** Reports all faults at once. `path` is the path of the columns in the request. */
-export const parseColumns = (columns: Column[], path: string): Column[] => {
-  const parsed = columns.map(canonical)
-  const keys = parsed.map(({ key }) => key)
-  const issues = parsed.flatMap(({ key }, index): Issue[] => {
+const canonical = ({ key, width }: Column): Column => ({
+  key: canonicalKey(key),
+  ...(width !== undefined && { width }),
+})
+
+/** Returns the columns in canonical spelling. */
+export const canonicalColumns = (columns: Column[]): Column[] => columns.map(canonical)
+
+/** Validates what a schema cannot. `path` is the path of the columns in the request. */
+export const faultsOfColumns = (columns: Column[], path: string): Issue[] => {
+  const keys = canonicalColumns(columns).map(({ key }) => key)
+  return keys.flatMap((key, index): Issue[] => {
     const message = keys.indexOf(key) < index ? 'is listed twice' : faultOf(key)
     return message === undefined ? [] : [{ path: `${path}[${index}].key`, message }]
   })
+}
+
+/** Reports all faults at once. */
+export const parseColumns = (columns: Column[], path: string): Column[] => {
+  const issues = faultsOfColumns(columns, path)
   if (issues.length > 0) throw invalidAll(issues)
-  return parsed
+  return canonicalColumns(columns)
 }

@@ -121,12 +121,14 @@ it('columns and sort are stored in canonical spelling, changed, and reset', asyn
   const columns = [
     { key: 'startedAt', width: 120 },
     { key: `result:${monitorId}` },
+    { key: `categories:${monitorId}` },
+    { key: `field:${monitorId}:refundAmount` },
     { key: 'metadata:a:b' },
     { key: 'signal:responseLatencyMs.p95' },
   ]
   const body = { name: 'Slow ones', filter: {}, columns, sort: { by: `score:${monitorId}` } }
   const created = await call('POST', '/v1/saved-views', { key, body })
-  const stored = columns.with(1, { key: `result:${monitorId.toLowerCase()}` })
+  const stored = columns.map((column) => ({ ...column, key: column.key.replace(monitorId, monitorId.toLowerCase()) }))
   const sort = { by: `score:${monitorId.toLowerCase()}`, direction: 'desc' }
   expect(created).toMatchObject({ status: 201, body: { columns: stored, sort } })
   const path = `/v1/saved-views/${created.body.id}`
@@ -144,9 +146,20 @@ it('unknown columns and orders are rejected with their path', async () => {
     expect(answer.status, answer.text).toBe(400)
     return answer.body.details.issues.map((issue: { path: string }) => issue.path)
   }
-  const wrong = ['mood', 'result:', 'score:leo', 'metadata:', 'signal:turns', 'startedAt', 'startedAt']
+  const wrong = [
+    'mood',
+    'categories:leo',
+    `field:${monitorId}`,
+    `field:${monitorId}:a b`,
+    'result:',
+    'score:leo',
+    'metadata:',
+    'signal:turns',
+    'startedAt',
+    'startedAt',
+  ]
   expect(await pathsOf({ columns: wrong.map((name) => ({ key: name })) })).toEqual(
-    [0, 1, 2, 3, 4, 6].map((index) => `columns[${index}].key`),
+    [0, 1, 2, 3, 4, 5, 6, 7, 9].map((index) => `columns[${index}].key`),
   )
   expect(await pathsOf({ columns: [] })).toEqual(['columns'])
   expect(await pathsOf({ columns: [{ key: 'startedAt', width: 4 }] })).toEqual(['columns[0].width'])

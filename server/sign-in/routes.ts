@@ -5,9 +5,9 @@ import type { App } from '../platform/http/http.ts'
 import { checkOrigin } from '../platform/http/origin.ts'
 import { limitByAddress } from '../platform/http/rate-limit.ts'
 import { answers, Empty, NoBody, NoQuery } from '../platform/http/schemas.ts'
-import { accept, getInvitation } from './accept.ts'
 import { isPlaceholder } from './address/placeholder.ts'
 import type { SignInDeps } from './deps.ts'
+import { accept, getInvitation } from './invitations/accept.ts'
 import { loadLibrary } from './load-library.ts'
 import {
   deleteSessionsOfUser,

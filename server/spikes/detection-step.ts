@@ -57,8 +57,8 @@ const readState = (stored: SpikeState, version: number, { since }: HourRange): S
 }
 
 /**
- * Ends a spike whose finding people have closed. After they resolved it, the test starts over. After they ignored it,
- * the rate becomes the new baseline. A merged finding counts as the one that it was merged into.
+ * Ends a spike if people have resolved or ignored its finding. Resolving starts the test over, and ignoring makes the
+ * current rate the new baseline. If the finding was merged, the finding that it was merged into counts.
  */
 const heedClosing = async (trx: Db, org: OrgId, state: State, { since }: HourRange): Promise<State> => {
   if (state.findingId === null) return state

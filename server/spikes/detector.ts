@@ -206,7 +206,7 @@ export const withoutSpike = (detector: Detector): Detector => ({
   spike: null,
 })
 
-/** Checks the suspicions after an hour was counted in them. */
+/** Starts or ends a spike after an hour was added to the evidence. */
 const judge = (detector: Detector, model: Model): Detector => {
   const evidence = detector.suspicions.map((suspicion, rise) => evidenceOf(suspicion, rise, model))
   const total = logMean(evidence)

@@ -1,15 +1,13 @@
 // Calculates shares and agreement with 95% intervals.
 
+import { z95 } from './distributions.ts'
 import { wilsonOf } from './rate-intervals.ts'
 
 export type Estimate = { value: number; low: number; high: number }
 
-/** The 0.975 quantile of the normal distribution. */
-const z = 1.959963984540054
-
 /** Returns a share with Wilson's interval, or null if there is nothing to count. Counts can be fractions. */
 export const share = (some: number, all: number): Estimate | null =>
-  all <= 0 ? null : { value: some / all, ...wilsonOf({ affected: some, all }, z) }
+  all <= 0 ? null : { value: some / all, ...wilsonOf({ affected: some, all }, z95) }
 
 /** How often two raters gave each combination of answers, which are affected or not affected. */
 export type Matrix = { truePositives: number; falsePositives: number; falseNegatives: number; trueNegatives: number }
@@ -55,7 +53,7 @@ export const kappa = (matrix: Matrix): Estimate | null => {
   const plain = cohensKappa(tableOf(matrix))
   const mended = cohensKappa(tableOf(matrix, 0.5))
   if (!plain || !mended) return null
-  const half = z * mended.standardError
+  const half = z95 * mended.standardError
   return {
     value: plain.value,
     low: Math.max(-1, Math.min(plain.value, mended.value - half)),

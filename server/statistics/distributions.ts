@@ -26,6 +26,9 @@ export const tTwoSided = (t: number, degrees: number): number => {
   return incompleteBeta(degrees / 2, 0.5, degrees / (degrees + square), square / (degrees + square))
 }
 
+/** The 0.975 quantile of the normal distribution, for 95% intervals. */
+export const z95 = 1.959963984540054
+
 /** Returns the z below which a share p of the normal distribution lies. */
 export const normalQuantile = (p: number): number => {
   if (p < 0.5) return -upperNormalQuantile(p)

@@ -1,6 +1,6 @@
 // Means from sums, and their differences.
 
-import { tQuantile } from './distributions.ts'
+import { tQuantile, tTwoSided } from './distributions.ts'
 import { around, type Interval } from './interval.ts'
 
 /** Contains the number of values, their sum, and the sum of their squares. */
@@ -16,13 +16,34 @@ export const meanInterval = (sums: MeanSums, alpha: number): Interval | null => 
   return around(sum / count, tQuantile(1 - alpha / 2, count - 1) * Math.sqrt(varianceOf(sums) / count))
 }
 
-/** Returns Welch's interval of b − a, or null if either has a single value. */
-export const meanDifference = (a: MeanSums, b: MeanSums, alpha: number): Interval | null => {
+/** Returns b − a with its variance and degrees of freedom (Welch), or null if either has a single value. */
+const welch = (a: MeanSums, b: MeanSums) => {
   if (a.count < 2 || b.count < 2) return null
   const [ofA, ofB] = [varianceOf(a) / a.count, varianceOf(b) / b.count]
-  const difference = b.sum / b.count - a.sum / a.count
   const variance = ofA + ofB
-  if (variance === 0) return around(difference, 0)
-  const degrees = variance ** 2 / (ofA ** 2 / (a.count - 1) + ofB ** 2 / (b.count - 1))
-  return around(difference, tQuantile(1 - alpha / 2, degrees) * Math.sqrt(variance))
+  return {
+    difference: b.sum / b.count - a.sum / a.count,
+    variance,
+    // Shares, because squares of very large or small variances are out of range.
+    degrees: 1 / ((ofA / variance) ** 2 / (a.count - 1) + (ofB / variance) ** 2 / (b.count - 1)),
+  }
+}
+
+/** Returns Welch's interval of b − a, or null if either has a single value. */
+export const meanDifference = (a: MeanSums, b: MeanSums, alpha: number): Interval | null => {
+  const found = welch(a, b)
+  if (!found) return null
+  const { difference, variance, degrees } = found
+  return around(difference, variance === 0 ? 0 : tQuantile(1 - alpha / 2, degrees) * Math.sqrt(variance))
+}
+
+/** A spread that is this small compared with the values is the rounding error of their sums. */
+const roundingError = 1e-12
+
+/** Tests whether two means are equal. Returns null if either has a single value, or if neither has a spread. */
+export const meanTest = (a: MeanSums, b: MeanSums): number | null => {
+  const found = welch(a, b)
+  const size = a.squares / a.count ** 2 + b.squares / b.count ** 2
+  if (!found || found.variance <= roundingError * size) return null
+  return tTwoSided(found.difference / Math.sqrt(found.variance), found.degrees)
 }

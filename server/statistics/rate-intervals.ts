@@ -108,3 +108,10 @@ export const fisher = (a: Share, b: Share): number => {
   }
   return Math.min(1, p)
 }
+
+/** With fewer expected, chance is not close enough to normal for the small p that a correction for many tests needs. */
+const enoughExpected = 100
+
+/** Tests whether two shares are equal, exactly if a cell is small. Counts must be whole. */
+export const rateTest = (a: Share, b: Share): number =>
+  leastExpected(a, b) < enoughExpected ? fisher(a, b) : scoreTest(a, b).p

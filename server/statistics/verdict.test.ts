@@ -37,6 +37,16 @@ describe('the verdict', () => {
     )
   })
 
+  it('says what is measured of the monitor', () => {
+    const effect = (sums: Sums, design: typeof boolean, measure: 'category' | 'field') =>
+      verdict(sums, design, { measure }).text.split('. ')[0]
+    expect(effect(higher, boolean, 'category')).toBe('B has this category 1.14 to 16.5 points more often than A')
+    expect(effect(lower, boolean, 'field')).toBe('This field is true in B 1.14 to 16.5 points less often than in A')
+    expect(effect(scores(spread(3), spread(4)), numeric, 'field')).toMatch(
+      /^The mean of B is 0\.\d+ to 1\.\d+ higher than/,
+    )
+  })
+
   it('says if missing results cannot change the sign', () => {
     expect(verdict(higher, boolean, { worstCase: { signSurvives: true } }).text).toContain(
       'B would still be higher if all missing results went against it.',

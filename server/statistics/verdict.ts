@@ -36,6 +36,8 @@ export const concernsOf = (health: {
   return concerns
 }
 
+type Measure = 'result' | 'category' | 'field'
+
 export type Shown = {
   arms: ArmEstimates
   anytime: Pick<AnytimeDifference, 'interval' | 'reason'>
@@ -44,6 +46,8 @@ export type Shown = {
   /** The direction that the monitor declares as better. */
   better: 'higher' | 'lower' | null
   finished: boolean
+  /** What is measured of the monitor. Default: its result. */
+  measure?: Measure
 }
 
 export const verdictOf = (shown: Shown, design: Design): Verdict => {
@@ -64,7 +68,7 @@ const finding = (shown: Shown, design: Design): Pick<Verdict, 'verdict' | 'text'
   const { interval } = anytime
   if (!interval) {
     const why =
-      anytime.reason === 'zero_variance' ? 'all scores of an arm are the same' : 'there are too few observations'
+      anytime.reason === 'zero_variance' ? 'all values of an arm are the same' : 'there are too few observations'
     return { verdict: 'too_early', text: `Too early to tell: ${why}, so there is no interval yet.` }
   }
   if (interval.low <= 0 && interval.high >= 0) {
@@ -78,14 +82,30 @@ const finding = (shown: Shown, design: Design): Pick<Verdict, 'verdict' | 'text'
   return difference(interval, shown, design)
 }
 
-const difference = (interval: Interval, { worstCase, better }: Shown, design: Design) => {
+/** What happens more or less often, by the kind of measure. */
+const shares: Record<Measure, string> = {
+  result: 'B is affected',
+  category: 'B has this category',
+  field: 'This field is true in B',
+}
+
+/** Says by how much B differs from A. */
+const effectOf = (by: string, higher: boolean, measure: Measure, { kind }: Design): string => {
+  if (kind === 'boolean') {
+    const than = measure === 'field' ? 'in A' : 'A'
+    return `${shares[measure]} ${by} points ${higher ? 'more' : 'less'} often than ${than}`
+  }
+  const direction = higher ? 'higher' : 'lower'
+  return measure === 'result'
+    ? `B scores ${by} ${direction} than A`
+    : `The mean of B is ${by} ${direction} than that of A`
+}
+
+const difference = (interval: Interval, { worstCase, better, measure = 'result' }: Shown, design: Design) => {
   const higher = interval.low > 0
   const [least, most] = [interval.low, interval.high].map(Math.abs).sort((one, other) => one - other)
   const by = `${inPoints(least ?? 0, design)} to ${inPoints(most ?? 0, design)}`
-  const effect =
-    design.kind === 'boolean'
-      ? `B is affected ${by} points ${higher ? 'more' : 'less'} often than A`
-      : `B scores ${by} ${higher ? 'higher' : 'lower'} than A`
+  const effect = effectOf(by, higher, measure, design)
   const judged = better === null ? '' : `, which is ${(better === 'higher') === higher ? 'better' : 'worse'}`
   const level = `This ${decimal(100 * (1 - design.alpha))}% interval is valid at any time.`
   const worst = worstCase?.signSurvives

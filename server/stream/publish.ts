@@ -21,6 +21,9 @@ export const publishErased: Follow<'conversationsErasing'> = (_deps, trx, org, {
 export const publishMeasured: Follow<'metricsStored'> = (_deps, trx, org, { measured }) =>
   publishChanges(trx, org, conversations('updated', measured))
 
+export const publishTagged: Follow<'conversationsTagged'> = (_deps, trx, org, { conversationIds }) =>
+  publishChanges(trx, org, conversations('updated', conversationIds))
+
 export const publishResults: Follow<'resultsStored'> = (_deps, trx, org, { conversationIds }) =>
   publishChanges(trx, org, { resource: 'results', kind: 'created', ids: conversationIds })
 

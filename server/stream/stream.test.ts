@@ -190,7 +190,9 @@ describe('access to events', () => {
     const { paths } = openApiDocument(server.app)
     const pathOf: Record<string, string> = {
       results: '/v1/conversations/{id}/results',
+      'bulk-actions': '/v1/conversations/bulk',
       'evaluation-runs': '/v1/monitors/{id}/evaluations',
+      alignments: '/v1/monitors/{id}/alignments',
       'experiment-exports': '/v1/experiments/{id}/exports',
       'monitor-groups': '/v1/experiments/monitor-groups',
     }

@@ -1,5 +1,5 @@
 import type { Hints } from './draft.ts'
-import { readTranscript } from './read.ts'
+import { readTranscript } from './read-transcript.ts'
 
 /** The first words of a conversation, read from the start of its transcript. */
 

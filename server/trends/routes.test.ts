@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { makeConversation, makeMonitor, makeOrganization } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
+import { noResult } from '../monitor-results/no-result.ts'
 import { upsertResults } from '../monitor-results/queries.ts'
 import { insertMonitorVersion } from '../monitors/queries.ts'
 import type { OrgId } from '../platform/db/database.ts'
@@ -31,6 +32,7 @@ const give = async (
   const conversationId = id || (await makeConversation(server, key, { startedAt })).id
   const isScored = found === 'affected' || found === 'not_affected'
   const row = {
+    ...noResult,
     conversationId,
     monitorId,
     monitorVersion: version,
@@ -38,9 +40,6 @@ const give = async (
     evaluatedAt: null,
     evaluator: 'test',
     ...(isScored ? { status: 'scored' as const, result: found } : { status: found, result: null }),
-    reasoning: null,
-    evidence: [],
-    tokens: null,
     cost,
   }
   await db.transaction().execute((trx) => upsertResults(trx, org, [row], server.clock.now()))

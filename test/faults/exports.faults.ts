@@ -25,6 +25,10 @@ const longestPauseMs = 900
 const day = 86_400
 const run = promisify(execFile)
 
+const kinds = ['monitor', 'conversation'] as const
+type Kind = (typeof kinds)[number]
+type Started = { kind: Kind; id: string }
+
 /** Finds the process that generates an export, if one is running. */
 const findGenerator = async (parent: number | undefined): Promise<number | undefined> => {
   const { stdout } = await run('ps', ['-eo', 'pid=,ppid=,args='], { maxBuffer: 10_000_000 })
@@ -78,20 +82,25 @@ it('exports that are killed end with the right file or an error code, and their 
   )
   await database.end()
 
-  const start = async (): Promise<string> => {
-    const config = {
-      monitors: monitors.map((id) => ({ id })),
-      since: '2026-11-01T00:00:00Z',
-      until: '2026-12-01T00:00:00Z',
-      timezone: 'UTC',
-      notificationEndpointId: endpoint.id,
-    }
-    return (await post('/v1/monitor-exports', { operationId: crypto.randomUUID(), config })).id
+  const period = { since: '2026-11-01T00:00:00Z', until: '2026-12-01T00:00:00Z' }
+  const configs: Record<Kind, object> = {
+    monitor: { ...period, monitors: monitors.map((id) => ({ id })), timezone: 'UTC' },
+    conversation: {
+      filter: period,
+      columns: [{ key: 'startedAt' }, { key: 'affected' }, { key: `score:${monitors[0]}` }],
+      results: monitors,
+      format: 'jsonl',
+    },
   }
-  const waitFor = async (id: string) => {
+  const start = async (kind: Kind): Promise<Started> => {
+    const config = { ...configs[kind], notificationEndpointId: endpoint.id }
+    const { id } = await post(`/v1/${kind}-exports`, { operationId: crypto.randomUUID(), config })
+    return { kind, id }
+  }
+  const waitFor = async ({ kind, id }: Started) => {
     let manifest: { status: string; rowCount: number; errorCode: string } | undefined
     const read = async () => {
-      const { status, body } = await ask(origin, 'GET', `/v1/monitor-exports/${id}`, key)
+      const { status, body } = await ask(origin, 'GET', `/v1/${kind}-exports/${id}`, key)
       manifest = status === 200 ? body : undefined
       return manifest?.status
     }
@@ -99,9 +108,9 @@ it('exports that are killed end with the right file or an error code, and their 
     if (!manifest) throw new Error('it has just been there')
     return manifest
   }
-  const fetchFile = async (id: string) => {
+  const fetchFile = async ({ kind, id }: Started) => {
     const headers = { authorization: `Bearer ${key}` }
-    const download = `${origin}/v1/monitor-exports/${id}/download`
+    const download = `${origin}/v1/${kind}-exports/${id}/download`
     let location: string | null = null
     const link = async () => {
       const answer = await fetch(download, { redirect: 'manual', headers })
@@ -118,10 +127,14 @@ it('exports that are killed end with the right file or an error code, and their 
     return digest
   }
 
-  const first = await start()
-  await waitFor(first)
-  const wanted = await fetchFile(first)
-  const ids = [first]
+  const started: Started[] = []
+  const wanted = new Map<Kind, string>()
+  for (const kind of kinds) {
+    const first = await start(kind)
+    await waitFor(first)
+    wanted.set(kind, await fetchFile(first))
+    started.push(first)
+  }
 
   const killed = { service: 0, generator: 0, database: 0 }
   const killOne = async () => {
@@ -141,19 +154,19 @@ it('exports that are killed end with the right file or an error code, and their 
     }
   }
   for (let kill = 0; kill < kills; kill++) {
-    ids.push(await start())
+    started.push(await start(kinds[kill % kinds.length] as Kind))
     await pause(random.below(longestPauseMs))
     await killOne()
   }
 
-  const statuses = new Map<string, string>()
-  for (const id of ids) {
-    const manifest = await waitFor(id)
-    statuses.set(id, manifest.status)
+  const statuses = new Map<Started, string>()
+  for (const each of started) {
+    const manifest = await waitFor(each)
+    statuses.set(each, manifest.status)
     if (manifest.status === 'failed') expect(manifest.errorCode).toMatch(/^(generation_failed|storage_unavailable)$/)
     else {
       expect(manifest.rowCount).toBe(calls)
-      expect(await fetchFile(id)).toBe(wanted)
+      expect(await fetchFile(each)).toBe(wanted.get(each.kind))
     }
   }
 
@@ -162,7 +175,7 @@ it('exports that are killed end with the right file or an error code, and their 
     const each = new Map(events.map((event) => [event.id, `${event.data.id} ${event.type}`]))
     return [...each.values()].sort()
   }
-  const expected = [...statuses].map(([id, status]) => `${id} monitor_export.${status}`).sort()
+  const expected = [...statuses].map(([{ kind, id }, status]) => `${id} ${kind}_export.${status}`).sort()
   await expect.poll(told, { timeout: 60_000 }).toEqual(expected)
 
   // Two days later, unreferenced files are deleted.
@@ -185,9 +198,9 @@ it('exports that are killed end with the right file or an error code, and their 
   // Checking that the storage is writable leaves a file there for a moment.
   await expect.poll(() => readdir(join(blobs, '.incoming'))).toEqual([])
   // A kill costs an export one attempt.
-  if (kills <= generateExport.retryLimit) expect(completed).toBe(ids.length)
+  if (kills <= generateExport.retryLimit) expect(completed).toBe(started.length)
   process.stdout.write(
-    `exports: ${completed} of ${ids.length} completed; killed: service ${killed.service} times, ` +
+    `exports: ${completed} of ${started.length} completed; killed: service ${killed.service} times, ` +
       `generator ${killed.generator}, database ${killed.database}\n`,
   )
 })

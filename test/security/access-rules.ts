@@ -19,6 +19,8 @@ type Line = [operations: RegExp, rule: Rule]
 
 const withoutRole: Line[] = [
   [/^GET \/(healthz|readyz|files\/\{token\}|auth\/ways)$/, 'anyone'],
+  // The token of a link is in the body.
+  [/^POST \/v1\/shared-board(\/query)?$/, 'anyone'],
   [/^POST \/auth\/(sign-in\/email|invitation|invitation\/check|forgotten-password|address\/confirm)$/, 'visitor'],
   [
     /^POST \/auth\/(sign-out|sign-out-everywhere|change-password|address|organization|invitations\/(accept|decline))$/,
@@ -43,6 +45,8 @@ const roleOf: [operations: RegExp, role: Role][] = [
   [/^POST \/v1\/webhook-endpoints\/\{id\}\/(approve|disable|rotate-secret)$/, 'admin'],
   [/^POST \/v1\/export-schedules\/\{id\}\/run$/, 'member'],
   [/^(POST|PATCH|DELETE) \/v1\/export-schedules/, 'admin'],
+  [/^(POST|DELETE) \/v1\/boards\/\{id\}\/shares/, 'admin'],
+  [/^GET \/v1\/boards\/\{id\}\/shares/, 'member'],
   // Only admins launch and finish experiments, and change monitor groups.
   [/^POST \/v1\/experiments(\/\{id\}\/finish)?$/, 'admin'],
   [/^(PATCH|DELETE) \/v1\/experiments\/monitor-groups\//, 'admin'],
@@ -50,12 +54,15 @@ const roleOf: [operations: RegExp, role: Role][] = [
   [/^GET \/v1\/(integrations|otlp)/, 'member'],
   [/^(POST|PATCH|DELETE) \/v1\/destinations/, 'admin'],
   [/^\w+ \/v1\/failed-jobs/, 'admin'],
+  // Keys of model providers cost money. Members only choose among the models.
+  [/^\w+ \/v1\/model-providers/, 'admin'],
+  [/^GET \/v1\/models$/, 'member'],
   [/^GET \/v1\/destinations\/\{id\}\/deliveries/, 'member'],
   [/^GET \/v1\/webhook-endpoints\/\{id\}\/deliveries/, 'member'],
   // Viewers can read, which includes queries by POST, and exports.
   [/^GET \/v1\//, 'viewer'],
-  [/^POST \/v1\/(conversations\/(search|count)|alert-rules\/preview|analytics\/query)$/, 'viewer'],
-  [/^POST \/v1\/(monitor-exports(\/preview)?|experiments\/\{id\}\/exports)$/, 'viewer'],
+  [/^POST \/v1\/(conversations\/(search|count)|alert-rules\/preview|analytics\/(query|explain|compare))$/, 'viewer'],
+  [/^POST \/v1\/((monitor|conversation)-exports(\/preview)?|experiments\/\{id\}\/exports)$/, 'viewer'],
   // Everyone changes their own notifications.
   [/^(POST|PUT) \/v1\/notification/, 'viewer'],
   // Everything else writes, so it needs a member.
@@ -63,14 +70,18 @@ const roleOf: [operations: RegExp, role: Role][] = [
 ]
 
 const entitlementOf: [operations: RegExp, entitlement: Entitlement][] = [
-  [/^\w+ \/v1\/(monitors|monitor-results|monitor-exports|export-schedules)(\/|$)/, 'monitors'],
+  [/^\w+ \/v1\/(monitors|monitor-templates|monitor-results|monitor-exports|export-schedules)(\/|$)/, 'monitors'],
   [/^\w+ \/v1\/conversations\/\{id\}\/results$/, 'monitors'],
+  [/^\w+ \/v1\/reviews\/\{id\}\/scorecards$/, 'monitors'],
   [/^\w+ \/v1\/(customer-metrics|conversations\/\{id\}\/metrics)(\/|$)/, 'metrics'],
   [/^POST \/v1\/experiments$/, 'observability'],
 ]
 
 const featureOf: [operations: RegExp, feature: Feature][] = [
-  [/^\w+ \/v1\/(monitor-exports|export-schedules|experiments\/\{id\}\/exports)(\/|$)/, 'monitorExports'],
+  [
+    /^\w+ \/v1\/(monitor-exports|conversation-exports|export-schedules|experiments\/\{id\}\/exports)(\/|$)/,
+    'monitorExports',
+  ],
   [/^POST \/v1\/experiments$/, 'experimentsV2'],
 ]
 

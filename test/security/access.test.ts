@@ -35,7 +35,7 @@ type Target = { swept: SweptOperation; asked: AccessCase; path: string; accepted
 
 /** Returns whether an operation creates exports that can notify an endpoint. */
 const namesEndpoint = ({ name }: SweptOperation) =>
-  /^POST \/v1\/(monitor-exports(\/preview)?|export-schedules)$/.test(name)
+  /^POST \/v1\/((monitor|conversation)-exports(\/preview)?|export-schedules)$/.test(name)
 
 const withEndpoint = ({ body, ...call }: Partial<TestCall>): Partial<TestCall> => {
   const { config, ...rest } = body as { config: object; destination?: object }
@@ -48,7 +48,7 @@ const withEndpoint = ({ body, ...call }: Partial<TestCall>): Partial<TestCall> =
 /** Returns a valid request for the organization's own resources, so that responses only depend on the caller. */
 const makeTarget = async (swept: SweptOperation): Promise<Target> => {
   const ids = swept.path.startsWith('/files/') ? [] : await idsOfHome(swept)
-  for (const id of ids) theirs.add(id)
+  if (hasId(swept)) for (const id of ids) theirs.add(id)
   const rule = ruleOf(swept.name)
   if (!rule) throw new Error(`test/security/access-rules.ts says nothing of ${swept.name}`)
   // The caller provides sessions and passwords.

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
+import { alignMonitor } from '../../server/alignments/lifecycle.ts'
 import { exampleOf, type JsonSchema } from '../../server/platform/http/examples.ts'
 import { openApiDocument } from '../../server/platform/http/openapi.ts'
 import {
@@ -11,6 +12,7 @@ import {
   makeBucket,
   makeCompany,
   makeConversation,
+  makeConversationExportConfig,
   makeDestination,
   makeFinding,
   makeMonitor,
@@ -18,6 +20,7 @@ import {
   makeOrganization,
   makePerson,
   makeScheduleBody,
+  makeSilentModelProvider,
 } from '../make.ts'
 import {
   hasId,
@@ -85,6 +88,7 @@ const makeTheirs = async ({ id, key }: Org) => {
     endpoint: (await makeActiveWebhookEndpoint(server, key)).id,
     rule: (await makeAlertRule(server, key)).id,
     destination: (await makeDestination(server, key)).id,
+    provider: (await makeSilentModelProvider(server, key)).id,
     finding: (await makeFinding(server, key)).id,
     person,
     notification: notification.id,
@@ -97,25 +101,27 @@ type Kind = keyof Awaited<ReturnType<typeof makeTheirs>>
  * caller invents.
  */
 const kinds: [place: RegExp, kind: Kind | undefined][] = [
-  [/(operationId|charts\.0\.id)$/, undefined],
+  [/(operationId|charts\.0\.id|chartId)$/, undefined],
   [/(agentVersionIds?|arm[AB]VersionId)$/i, 'version'],
   [/(agentGroupIds?|groupIds?)$/, 'group'],
   [/agentIds?$/, 'agent'],
   [/companyIds?$/, 'company'],
   [/conversationIds?$/, 'conversation'],
-  [/(monitorIds?|monitors\.0\.id|outcomeMetricIds|primaryMetricId|metricIds)$/, 'monitor'],
+  [/(monitorIds?|monitors\.0\.id|outcomeMetricIds|primaryMetricId|metricIds|onfig\.results)$/, 'monitor'],
   [/monitorGroupId$/, 'monitorGroup'],
   [/bucketId$/, 'bucket'],
   [/(webhookEndpointId|notificationEndpointId)$/, 'endpoint'],
   [/ruleId$/, 'rule'],
   [/destinationIds?$/, 'destination'],
+  [/fallbackProviderIds$/, 'provider'],
   [/(intoId|findingIds?)$/, 'finding'],
-  [/^ids$/, 'notification'],
+  [/^createBulkAction ids$/, 'conversation'],
+  [/^markNotificationsRead ids$/, 'notification'],
   [/userIds?$/i, 'person'],
   [/organizationId$/, 'organization'],
 ]
-const kindOf = (place: string): Kind | undefined => {
-  const known = kinds.find(([fits]) => fits.test(place.replace(/\.0$/, '')))
+const kindOf = (place: string, operationId: string): Kind | undefined => {
+  const known = kinds.find(([fits]) => fits.test(`${operationId} ${place.replace(/\.0$/, '')}`))
   if (!known) throw new Error(`test/security/foreign-ids.test.ts does not know what ${place} names`)
   return known[1]
 }
@@ -148,7 +154,7 @@ const withId = (
     const present = Array.isArray(value) ? value : []
     return [withId(present[0] ?? requiredOf(resolved(parent.items)), { steps, parents }, id), ...present]
   }
-  const object = (value ?? {}) as Record<string, unknown>
+  const object = (value ?? requiredOf(parent ?? {})) as Record<string, unknown>
   return { ...object, [step]: withId(object[step], { steps, parents }, id) }
 }
 const requiredOf = ({ properties = {}, required = [] }: JsonSchema) =>
@@ -156,15 +162,33 @@ const requiredOf = ({ properties = {}, required = [] }: JsonSchema) =>
 
 type Body = Record<string, unknown>
 
+const scheduleBodies = new Map<string, Promise<Body>>()
+
+/** Returns the body of a schedule. Each organization can only have a few endpoints, so its schedules share one. */
+const scheduleBodyOf = (key: string): Promise<Body> => {
+  const known = scheduleBodies.get(key) ?? makeScheduleBody(server, key)
+  scheduleBodies.set(key, known)
+  return known
+}
+
+/** A schedule exports either monitor results or conversations. */
+const withoutCalls = ({ config: _, ...body }: Body): Body => ({
+  ...body,
+  conversationConfig: { ...makeConversationExportConfig(), filter: {}, timezone: 'UTC' },
+})
+
 /** Returns the object around the position, without properties that exclude it or would match nothing. */
 const around = async ({ operation: { operationId } }: SweptOperation, at: string, given: unknown, key: string) => {
-  const { agent, filter, limit, ...body } = given as Body
+  const { agent, filter, limit, ids, ...body } = given as Body
+  if (at.startsWith('conversationConfig.')) return withoutCalls(await scheduleBodyOf(key))
   if (operationId === 'createConversation') return at === 'agentId' ? body : { ...body, agent }
-  if (operationId === 'updateExportSchedule') return makeScheduleBody(server, key)
+  if (operationId === 'updateExportSchedule') return scheduleBodyOf(key)
   if (operationId === 'markNotificationsRead') return {}
+  if (operationId === 'createBulkAction' && at.startsWith('ids.')) return { ...body, ids }
   // Counts over time would require `filter.since`.
   if (operationId === 'countConversations') return { filter: {} }
   if (at.startsWith('filter.')) return { ...body, filter: {} }
+  if (operationId === 'createMonitorEvaluation' && at.startsWith('conversationIds.')) return {}
   if (at.startsWith('conversationIds.')) return body
   return given
 }
@@ -176,7 +200,7 @@ const placesIn = ({ operation, foreign }: SweptOperation): Sought['places'] => {
   if (!schema || foreign) return []
   const places = new Map(placesOf(schema).map((place) => [place.steps.join('.'), place]))
   return [...places].flatMap(([at, place]) => {
-    const kind = kindOf(at)
+    const kind = kindOf(at, operation.operationId)
     return kind ? [{ at, place, kind }] : []
   })
 }
@@ -194,6 +218,8 @@ for (const swept of operations) {
 }
 
 const ownersRows = async () => (await storedRows(server)).filter((row) => row.includes(owner.id))
+// Creating the IDs of other operations deletes such jobs, for any organization.
+await server.deps.jobs.drain([alignMonitor], server.deps)
 const before = await ownersRows()
 
 it.each(sought)('$swept.name', async ({ swept, theirIds, places }) => {
@@ -244,7 +270,7 @@ it.each(sought)('$swept.name', async ({ swept, theirIds, places }) => {
 const queries = operations.flatMap((swept) =>
   (swept.operation.parameters ?? []).flatMap(({ in: where, name, schema }) => {
     const isId = schema.format === 'uuid' || kinds.some(([fits]) => fits.test(name))
-    const kind = where === 'query' && isId ? kindOf(name) : undefined
+    const kind = where === 'query' && isId ? kindOf(name, swept.operation.operationId) : undefined
     return kind ? [{ swept, parameter: name, kind, named: `${swept.name}?${name}` }] : []
   }),
 )

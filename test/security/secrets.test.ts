@@ -12,6 +12,7 @@ import {
   makeExport,
   makeIntegration,
   makeMember,
+  makeModelProvider,
   makeMonitor,
   makeOrganization,
   makeScheduleBody,
@@ -185,6 +186,24 @@ const useBuckets = async (key: string) => {
   await expectStatus(202, ask('POST', `/v1/export-schedules/${id}/run`, { key }))
 }
 
+const useModelProviders = async (key: string) => {
+  const settings = { baseUrl: `${outside.url}/provider`, apiKey: plant('provider-key'), model: 'model-1' }
+  const provider = await makeModelProvider(server, key, { kind: 'openai-compatible', settings, isDefault: true })
+  const { id } = provider
+  const path = `/v1/model-providers/${id}`
+  await expectStatus(200, ask('PATCH', path, { key, body: { settings: provider.settings } }))
+  const wrong = { ...settings, apiKey: [settings.apiKey] }
+  await expectStatus(400, ask('PATCH', path, { key, body: { settings: wrong } }))
+  await expectStatus(200, ask('POST', `${path}/test`, { key, body: {} }))
+  await expectStatus(200, ask('GET', `${path}/models`, { key }))
+  const bedrock = { region: 'eu-central-1', accessKeyId: 'AKIA', secretAccessKey: plant('bedrock-key') }
+  await makeModelProvider(server, key, { kind: 'bedrock', settings: { ...bedrock, baseUrl: outside.url } })
+  await useJudge(key)
+  // The rest uses the operator's endpoint.
+  await expectStatus(200, ask('PATCH', path, { key, body: { isDefault: false } }))
+  return id as string
+}
+
 const useJudge = async (key: string) => {
   const definition = { criteria: 'The agent was impolite.', output: { type: 'boolean' } }
   const monitor = await makeMonitor(server, key, { kind: 'judge', definition })
@@ -216,6 +235,7 @@ it('no secret appears in logs, responses, files, or any row', async () => {
   const destinationId = await useDestinations(key)
   const integrationId = await useIntegrations(key)
   await useBuckets(key)
+  const providerId = await useModelProviders(key)
   const { conversationId, monitorId } = await useJudge(key)
   await makeExport(server, key)
   // Failed work is retried immediately until it has no attempts left.
@@ -230,6 +250,10 @@ it('no secret appears in logs, responses, files, or any row', async () => {
     `/v1/integrations/${integrationId}`,
     `/v1/integrations/${integrationId}/sync`,
     '/v1/export-schedules',
+    '/v1/model-providers',
+    '/v1/model-providers/instance',
+    `/v1/model-providers/${providerId}`,
+    '/v1/models',
     `/v1/integrations/${integrationId}/sync/runs`,
     `/v1/conversations/${conversationId}/results`,
     '/v1/members',
@@ -251,7 +275,7 @@ it('no secret appears in logs, responses, files, or any row', async () => {
   // These expectations show that the search works and that the secrets were used.
   expect(rows.filter((row) => row.includes('AKIATEST'))).not.toEqual([])
   expect(outcomes.filter(({ result }) => result !== 'completed')).not.toEqual([])
-  for (const name of ['judge-key', 'sync-key']) expect(overheard.join()).toContain(planted[name])
+  for (const name of ['judge-key', 'sync-key', 'provider-key']) expect(overheard.join()).toContain(planted[name])
   for (const secret of Object.values(planted)) expect(secret.length).toBeGreaterThan(20)
 
   const found = Object.entries(planted).flatMap(([name, secret]) => {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { Hints } from '../../server/transcripts/draft.ts'
-import { readTranscript } from '../../server/transcripts/read.ts'
+import { readTranscript } from '../../server/transcripts/read-transcript.ts'
 import type { Turn } from '../../server/transcripts/turn.ts'
 
 const unset = {

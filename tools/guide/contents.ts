@@ -2,9 +2,9 @@
 export const contents: { title: string; pages: string[] }[] = [
   { title: 'Get started', pages: ['start', 'concepts'] },
   { title: 'Ingest', pages: ['ingest'] },
-  { title: 'Monitor', pages: ['monitors', 'rules', 'judges', 'spikes', 'analytics'] },
+  { title: 'Monitor', pages: ['monitors', 'rules', 'judges', 'scorecards', 'models', 'spikes', 'sound', 'analytics'] },
   { title: 'Alert', pages: ['alerts', 'destinations', 'health', 'notifications'] },
-  { title: 'Review', pages: ['findings', 'reviews'] },
+  { title: 'Review', pages: ['findings', 'reviews', 'alignment'] },
   { title: 'Export', pages: ['exports', 'webhooks'] },
   { title: 'Experiment', pages: ['experiments'] },
   { title: 'Build', pages: ['client', 'live', 'command-line', 'mcp'] },

@@ -3,37 +3,13 @@
 import type { LinkProps } from '@tanstack/react-router'
 import { area, line } from 'd3-shape'
 import { useId } from 'react'
-import { formatCount, formatPercent } from '../../lib/format.ts'
+import { formatPercent } from '../../lib/format.ts'
 import { TimeAxis, ValueAxis } from './axes.tsx'
 import styles from './charts.module.css'
 import { Frame, type Mark, type Plot } from './frame.tsx'
-import {
-  isWithin,
-  longTime,
-  middleOf,
-  percentile90,
-  percentTick,
-  placeOf,
-  startOf,
-  timeScale,
-  valueScale,
-  widthOf,
-} from './scale.ts'
+import { type BandPoint, extentOf, tableOfPoints, wordsOf } from './points.ts'
+import { isWithin, longTime, middleOf, percentTick, placeOf, startOf, timeScale, valueScale, widthOf } from './scale.ts'
 import { SpikeMarks, Verticals } from './verticals.tsx'
-
-export type BandPoint = {
-  start: string
-  end: string
-  /** Null leaves a gap in the line. */
-  value: number | null
-  /** The confidence interval. */
-  low?: number | null
-  high?: number | null
-  /** The sample size. */
-  n?: number
-  /** Opens the underlying conversations. */
-  link?: LinkProps
-}
 
 export type Vertical = { at: string; label: string }
 export type Spike = { id: string; at: string; label: string; link?: LinkProps }
@@ -60,34 +36,6 @@ export type BandLineProps = {
   /** The label of a point that is not a day. */
   point?: string
 }
-
-const present = (values: (number | null | undefined)[]): number[] => values.filter((value) => value != null)
-
-/**
- * Returns how far the axis extends. The widest 10% of intervals are cut off if they would flatten the rest of the
- * chart.
- */
-const reachOf = (ends: number[]): number => {
-  const [most, all] = [percentile90(ends), Math.max(...ends)]
-  return all > 1.6 * most ? most : all
-}
-
-/** Returns the axis range: all values and the intervals around them. */
-const extentOf = (points: BandPoint[], more: number[]): [number, number] => {
-  const values = [...present(points.map(({ value }) => value)), ...more]
-  const highs = present(points.map(({ high }) => high))
-  const lows = present(points.map(({ low }) => low))
-  return [
-    Math.min(...values, ...(lows.length > 0 ? [-reachOf(lows.map((low) => -low))] : []), ...more),
-    Math.max(...values, ...(highs.length > 0 ? [reachOf(highs)] : []), ...more),
-  ]
-}
-
-const wordsOf = ({ value, low, high, n }: BandPoint, format: (value: number) => string): string[] => [
-  value === null ? 'No data' : format(value),
-  ...(low != null && high != null ? [`95% interval ${format(low)} to ${format(high)}`] : []),
-  ...(n === undefined ? [] : [`n = ${formatCount(n)}`]),
-]
 
 /** A line chart with a band for the interval. */
 export const BandLine = ({
@@ -123,15 +71,7 @@ export const BandLine = ({
     return points[index - 1]?.value == null && points[index + 1]?.value == null
   }
   const hasRoom = ({ width }: Plot) => width / points.length > 14
-  const hasN = points.some(({ n }) => n !== undefined)
-  const table = {
-    head: ['From', valueName, 'Low', 'High', ...(hasN ? ['n'] : [])],
-    rows: points.map((at) => [
-      longTime(at),
-      ...[at.value, at.low, at.high].map((value) => (value == null ? '–' : format(value))),
-      ...(hasN ? [at.n === undefined ? '–' : formatCount(at.n)] : []),
-    ]),
-  }
+  const table = tableOfPoints(points, valueName, format)
   return (
     <Frame
       title={title}

@@ -36,14 +36,14 @@ export const Confusion = ({ title, matrix, sides }: ConfusionProps) => {
           <tr>
             <td />
             <th scope="col">{columns}: affected</th>
-            <th scope="col">{columns}: not</th>
+            <th scope="col">{columns}: not affected</th>
           </tr>
         </thead>
         <tbody>
           {grid.map(({ name, cells }) => (
             <tr key={name}>
               <th scope="row">
-                {rows}: {name === 'affected' ? 'affected' : 'not'}
+                {rows}: {name === 'affected' ? 'affected' : 'not affected'}
               </th>
               {cells.map((cell) => {
                 const share = total === 0 ? 0 : matrix[cell] / total

@@ -5,7 +5,7 @@ import styles from './charts.module.css'
 export type ChartTable = { head: string[]; rows: ReactNode[][] }
 
 export const AsTable = ({ isOn, onChange }: { isOn: boolean; onChange: (isOn: boolean) => void }) => (
-  <span className={styles.switch}>
+  <span className={styles.switch} data-no-picture>
     <Button small look="quiet" onClick={() => onChange(!isOn)}>
       {isOn ? 'Show as chart' : 'Show as table'}
     </Button>

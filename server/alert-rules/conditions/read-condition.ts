@@ -11,12 +11,13 @@ import {
   type ConditionVerdict,
   type Decision,
   decideChange,
+  decideFieldChange,
   decideRate,
   decideStatistic,
   decideVolume,
   nothingMeasured,
   quantileOf,
-} from '../measures/decide.ts'
+} from '../measures/is-met.ts'
 import {
   findGroupNames,
   findLatestStart,
@@ -25,6 +26,7 @@ import {
   listRecentGroups,
   type Measure,
   sumMeasure,
+  sumPairs,
   type WindowSums,
 } from '../measures/queries.ts'
 import { countFailures, listAlarmedExperiments, listOpenFindings, listSpikes } from './queries.ts'
@@ -49,17 +51,29 @@ export type Reading = {
   sample: number | null
 }
 
-export type MeasureCondition = ConditionOf<'rate' | 'score' | 'signal' | 'volume' | 'change'>
+const measuredKinds = ['rate', 'score', 'category', 'field', 'signal', 'volume', 'change'] as const
+
+export type MeasureCondition = ConditionOf<(typeof measuredKinds)[number]>
 
 export const isMeasured = (condition: AlertCondition): condition is MeasureCondition =>
-  ['rate', 'score', 'signal', 'volume', 'change'].includes(condition.kind)
+  (measuredKinds as readonly string[]).includes(condition.kind)
 
 /** Returns what has to be counted for a condition. */
 export const measureOf = (condition: MeasureCondition): Measure => {
   switch (condition.kind) {
     case 'rate':
-    case 'change':
       return { kind: 'rate', monitorId: condition.monitorId }
+    case 'change': {
+      const { monitorId, category, field } = condition
+      if (field !== undefined) return { kind: 'field', monitorId, field, threshold: 0, quantile: 0.5 }
+      return category === undefined ? { kind: 'rate', monitorId } : { kind: 'category', monitorId, category }
+    }
+    case 'category':
+      return { kind: 'category', monitorId: condition.monitorId, category: condition.category }
+    case 'field': {
+      const { monitorId, field, threshold, statistic } = condition
+      return { kind: 'field', monitorId, field, threshold, quantile: quantileOf(statistic) }
+    }
     case 'score': {
       const { monitorId, threshold, statistic } = condition
       return { kind: 'score', monitorId, threshold, quantile: quantileOf(statistic) }
@@ -83,6 +97,7 @@ export const decideMeasure = (
 ): Decision => {
   switch (condition.kind) {
     case 'rate':
+    case 'category':
       return decideRate(sums, { certainty: 'interval', ...condition }, minimumSample)
     case 'volume':
       return decideVolume(sums.count, condition)
@@ -164,13 +179,52 @@ export const lastWholeWindow = (now: Date, windowMinutes: number): Date => {
   return new Date(Math.floor((now.getTime() - settlingMs) / windowMs) * windowMs)
 }
 
+type ChangeCondition = ConditionOf<'change'>
+
+/** Reads the pair of windows that a change of a field compares, by group. */
+const readPairs = (
+  db: Db,
+  org: OrgId,
+  { selection, groupBy, windowMinutes }: AlertQuestion,
+  condition: ChangeCondition,
+  until: Date,
+) => {
+  const windowMs = windowMinutes * minuteMs
+  const measure = measureOf(condition)
+  const start = (end: number) => new Date(end - windowMs)
+  const earlier = until.getTime() - weekMs
+  // A week earlier, there are three periods: the windows, and the time between them.
+  const isWeek = condition.comparedTo === 'same_weekday' && windowMs < weekMs
+  const bounds = isWeek
+    ? [start(earlier), new Date(earlier), start(until.getTime()), until]
+    : [start(until.getTime() - windowMs), start(until.getTime()), until]
+  const back = bounds.length - 2
+  return sumPairs(db, org, { measure, selection, groupBy, bounds, back }).then((pairs) =>
+    pairs.filter(({ period }) => period === back),
+  )
+}
+
+const readFieldChange = async (
+  db: Db,
+  org: OrgId,
+  question: AlertQuestion,
+  condition: ChangeCondition,
+  until: Date,
+): Promise<Reading[]> => {
+  const { groupBy, windowMinutes, minimumSample } = question
+  const pairs = await readPairs(db, org, question, condition, until)
+  const about = { windowMinutes, groups: pairs.length, minimumSample }
+  return labelled(db, org, groupBy, new Map(pairs.map((pair) => [pair.key, decideFieldChange(pair, condition, about)])))
+}
+
 const readChange = async (
   db: Db,
   org: OrgId,
   question: AlertQuestion,
-  condition: ConditionOf<'change'>,
+  condition: ChangeCondition,
   until: Date,
 ): Promise<Reading[]> => {
+  if (condition.field !== undefined) return readFieldChange(db, org, question, condition, until)
   const { selection, groupBy, windowMinutes, minimumSample } = question
   const windowMs = windowMinutes * minuteMs
   const back = condition.comparedTo === 'same_weekday' ? weekMs : windowMs
@@ -292,18 +346,22 @@ const examplesShown = 3
 export const findExamples = async (
   db: Db,
   org: OrgId,
-  { condition, selection, groupBy, windowMinutes }: AlertQuestion,
+  question: AlertQuestion,
   key: string,
   now: Date,
 ): Promise<string[]> => {
-  if (!['rate', 'score', 'signal', 'change'].includes(condition.kind)) return []
-  // The `if` above guarantees this, but TypeScript cannot infer it.
-  const measured = condition as ConditionOf<'rate' | 'score' | 'signal' | 'change'>
-  const until = measured.kind === 'change' ? lastWholeWindow(now, windowMinutes) : now
+  const { condition, selection, groupBy, windowMinutes } = question
+  if (!isMeasured(condition) || condition.kind === 'volume') return []
+  const until = condition.kind === 'change' ? lastWholeWindow(now, windowMinutes) : now
   const bounds = [new Date(until.getTime() - windowMinutes * minuteMs), until]
-  const hits = measured.direction !== 'below' && measured.direction !== 'down'
+  const hits = condition.direction !== 'below' && condition.direction !== 'down'
+  const measure = measureOf(condition)
+  if (measure.kind === 'field' && condition.kind === 'change') {
+    const pair = (await readPairs(db, org, question, condition, until)).find((one) => one.key === key)
+    measure.threshold = pair?.median ?? 0
+  }
   return listExamples(db, org, {
-    measure: measureOf(measured),
+    measure,
     selection,
     groupBy,
     bounds,

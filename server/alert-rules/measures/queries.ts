@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import { notApplicable } from '../../filters/category.ts'
 import { type Selection, whereSelected } from '../../filters/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { codes } from '../../platform/db/result-codes.ts'
@@ -10,6 +11,8 @@ export type GroupBy = 'agent' | 'company' | 'version'
 export type Measure =
   | { kind: 'rate'; monitorId: string }
   | { kind: 'score'; monitorId: string; threshold: number; quantile: number | undefined }
+  | { kind: 'category'; monitorId: string; category: string }
+  | { kind: 'field'; monitorId: string; field: string; threshold: number; quantile: number | undefined }
   | { kind: 'signal'; path: string[]; threshold: number; quantile: number | undefined }
   | { kind: 'duration'; threshold: number; quantile: number | undefined }
   | { kind: 'volume' }
@@ -73,21 +76,82 @@ const newestResults = (org: OrgId, monitorId: string, { since, until }: Within) 
     AND r.call_started_at >= ${since}::timestamptz AND r.call_started_at < ${until}::timestamptz
   ORDER BY r.call_started_at DESC, r.conversation_id DESC, r.monitor_version DESC`
 
-type ResultMeasure = Extract<Measure, { kind: 'rate' | 'score' }>
+/**
+ * Selects one row for each conversation whose newest result has categories. An index contains them, so results are not
+ * read.
+ */
+const newestCategories = (org: OrgId, monitorId: string, { since, until }: Within) => sql`
+  SELECT r.organization_id, r.conversation_id, r.call_started_at, r.categories
+  FROM monitor_results r
+  WHERE r.organization_id = ${org} AND r.monitor_id = ${monitorId} AND r.categories IS NOT NULL
+    AND r.call_started_at >= ${since}::timestamptz AND r.call_started_at < ${until}::timestamptz
+    AND NOT EXISTS (
+      SELECT 1 FROM monitor_results b
+      WHERE b.organization_id = ${org} AND b.monitor_id = ${monitorId} AND b.call_started_at = r.call_started_at
+        AND b.conversation_id = r.conversation_id AND b.monitor_version > r.monitor_version)`
+
+/** Selects one row for each conversation, with the field of the newest version that has a result. */
+const newestField = (org: OrgId, monitorId: string, field: string, { since, until }: Within) => sql`
+  SELECT f.organization_id, f.conversation_id, f.call_started_at, CASE jsonb_typeof(f.value)
+    WHEN 'number' THEN f.value::float8 WHEN 'boolean' THEN (f.value = 'true'::jsonb)::integer::float8 END AS value
+  FROM (
+    SELECT DISTINCT ON (r.call_started_at, r.conversation_id)
+      r.organization_id, r.conversation_id, r.call_started_at, r.fields -> ${field}::text AS value
+    FROM monitor_results r
+    WHERE r.organization_id = ${org} AND r.monitor_id = ${monitorId}
+      AND r.call_started_at >= ${since}::timestamptz AND r.call_started_at < ${until}::timestamptz
+    ORDER BY r.call_started_at DESC, r.conversation_id DESC, r.monitor_version DESC) f`
+
+const ofResults = ['rate', 'score', 'category', 'field'] as const
+
+type ResultMeasure = Extract<Measure, { kind: (typeof ofResults)[number] }>
 type ConversationMeasure = Exclude<Measure, ResultMeasure>
 
-const isOfResults = (measure: Measure): measure is ResultMeasure => measure.kind === 'rate' || measure.kind === 'score'
+const isOfResults = (measure: Measure): measure is ResultMeasure =>
+  (ofResults as readonly string[]).includes(measure.kind)
 
-/** Returns the value of each result, and the condition under which a result counts. */
-const ofResult = (measure: ResultMeasure) =>
-  measure.kind === 'rate'
-    ? { hit: sql`n.result = ${codes.affected}`, value: sql`NULL::float8`, counts: sql`n.result IS NOT NULL` }
-    : { hit: sql`n.score > ${measure.threshold}::float8`, value: sql`n.score`, counts: sql`n.score IS NOT NULL` }
+/** Ignores larger values, as experiments do. The sum of their squares could overflow. */
+const isCountable = (value: RawBuilder<unknown>) => sql`abs(${value}) <= 1e15::float8`
+
+/** Selects the results, with the value of each, and the condition under which it counts. */
+const readResults = (org: OrgId, measure: ResultMeasure, within: Within) => {
+  const { monitorId } = measure
+  const noValue = sql`NULL::float8`
+  switch (measure.kind) {
+    case 'rate':
+      return {
+        results: newestResults(org, monitorId, within),
+        hit: sql`n.result = ${codes.affected}`,
+        value: noValue,
+        counts: sql`n.result IS NOT NULL`,
+      }
+    case 'score':
+      return {
+        results: newestResults(org, monitorId, within),
+        hit: sql`n.score > ${measure.threshold}::float8`,
+        value: sql`n.score`,
+        counts: isCountable(sql`n.score`),
+      }
+    case 'category':
+      return {
+        results: newestCategories(org, monitorId, within),
+        hit: sql`${measure.category}::text = ANY(n.categories)`,
+        value: noValue,
+        counts: measure.category === notApplicable ? sql`true` : sql`${notApplicable}::text <> ALL(n.categories)`,
+      }
+    case 'field':
+      return {
+        results: newestField(org, monitorId, measure.field, within),
+        hit: sql`n.value > ${measure.threshold}::float8`,
+        value: sql`n.value`,
+        counts: isCountable(sql`n.value`),
+      }
+  }
+}
 
 const resultRows = (db: Db, org: OrgId, measure: ResultMeasure, { selection, groupBy, bounds }: Asked) => {
   const within = withinOf(bounds)
-  const { hit, value, counts } = ofResult(measure)
-  const results = newestResults(org, measure.monitorId, within)
+  const { results, hit, value, counts } = readResults(org, measure, within)
   if (selection === undefined && groupBy === null) {
     return sql`SELECT '' AS key, n.call_started_at AS at, ${hit} AS hit, ${value} AS value, n.conversation_id AS id
       FROM (${results}) n WHERE ${counts}`
@@ -133,6 +197,9 @@ const rowsOf = (db: Db, org: OrgId, asked: Asked): RawBuilder<unknown> => {
 
 const quantileOf = (measure: Measure): number | undefined => ('quantile' in measure ? measure.quantile : undefined)
 
+const periodOf = (bounds: Date[]): RawBuilder<unknown> =>
+  bounds.length === 2 ? sql`0` : sql`width_bucket(v.at, ${bounds}::timestamptz[]) - 1`
+
 /** Sums what is measured by group and period. Groups and periods without conversations are left out. */
 export const sumMeasure = async (
   db: Db,
@@ -144,8 +211,8 @@ export const sumMeasure = async (
     quantile === undefined
       ? sql`NULL::float8`
       : sql`percentile_disc(${quantile}::float8) WITHIN GROUP (ORDER BY v.value)`
-  const isCounted = asked.measure.kind === 'rate' || asked.measure.kind === 'volume'
-  const period = asked.bounds.length === 2 ? sql`0` : sql`width_bucket(v.at, ${asked.bounds}::timestamptz[]) - 1`
+  const isCounted = ['rate', 'category', 'volume'].includes(asked.measure.kind)
+  const period = periodOf(asked.bounds)
   const sums = isCounted ? sql`0 AS sum, 0 AS squares` : sql`sum(v.value) AS sum, sum(v.value * v.value) AS squares`
   const { rows } = await sql<WindowSums & { key: string; period: number }>`
     SELECT v.key, ${period} AS period, count(*) AS count, count(*) FILTER (WHERE v.hit) AS hits, ${sums},
@@ -153,6 +220,35 @@ export const sumMeasure = async (
     FROM (${rowsOf(db, org, asked)}) v
     WHERE v.key IS NOT NULL
     GROUP BY v.key, period LIMIT ${asked.limit ?? null}`.execute(db)
+  return rows
+}
+
+/** The sums of a period and of an earlier one. The hits are values above the median of both together. */
+export type PairSums = { key: string; period: number; median: number; before: WindowSums; now: WindowSums }
+
+/**
+ * Compares the values of each period with those of the one that is `back` periods earlier, by group. Pairs without values
+ * are left out.
+ */
+export const sumPairs = async (db: Db, org: OrgId, asked: Asked & { back: number }): Promise<PairSums[]> => {
+  const sums = (isNow: RawBuilder<boolean>) => sql`json_build_object('count', count(*) FILTER (WHERE ${isNow}),
+    'hits', count(*) FILTER (WHERE ${isNow} AND p.value > m.median), 'sum', 0, 'squares', 0,
+    'quantile', percentile_disc(0.5) WITHIN GROUP (ORDER BY p.value) FILTER (WHERE ${isNow}))`
+  const { rows } = await sql<PairSums>`
+    WITH periods AS MATERIALIZED (
+      SELECT v.key, ${periodOf(asked.bounds)} AS period, v.value FROM (${rowsOf(db, org, asked)}) v
+      WHERE v.key IS NOT NULL
+    ), pairs AS MATERIALIZED (
+      SELECT key, period, true AS is_now, value FROM periods
+      UNION ALL
+      SELECT key, period + ${asked.back}::integer, false, value FROM periods
+    ), medians AS (
+      SELECT key, period, percentile_disc(0.5) WITHIN GROUP (ORDER BY value) AS median FROM pairs GROUP BY key, period
+    )
+    SELECT p.key, p.period, m.median, ${sums(sql<boolean>`NOT p.is_now`)} AS before, ${sums(sql<boolean>`p.is_now`)} AS now
+    FROM pairs p JOIN medians m ON m.key = p.key AND m.period = p.period
+    WHERE p.period < ${asked.bounds.length - 1}::integer
+    GROUP BY p.key, p.period, m.median LIMIT ${asked.limit ?? null}`.execute(db)
   return rows
 }
 

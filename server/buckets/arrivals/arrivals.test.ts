@@ -83,15 +83,18 @@ describe('a dynamic bucket', () => {
     const rule = await makeMonitor(server, key, { kind: 'rule', definition: { expression: 'true' } })
     const found = (id: string) => ({ filters: { monitors: [{ id, result: 'affected' }] } })
     const [posted, evaluated] = [await makeBucket(found(monitorId)), await makeBucket(found(rule.id))]
+    const named = await makeBucket({ filters: { exclude: { categories: { monitorId, any: ['other'] } } } })
+    const billing = await makeBucket({ filters: { categories: { monitorId, any: ['billing'] } } })
     const { id: conversationId } = await makeConversation(server, key, {
       transcript: [{ role: 'agent', text: 'Hello' }],
     })
     await server.drain()
     expect([await inBucket(posted), await inBucket(evaluated)]).toEqual([[], [conversationId]])
-    const results = [{ monitorId, conversationId, result: 'affected' }]
+    expect([await inBucket(named), await inBucket(billing)]).toEqual([[conversationId], []])
+    const results = [{ monitorId, conversationId, result: 'affected', categories: ['billing'] }]
     await call('POST', '/v1/monitor-results', { key, body: { results } })
     await server.drain()
-    expect(await inBucket(posted)).toEqual([conversationId])
+    expect([await inBucket(posted), await inBucket(billing)]).toEqual([[conversationId], [conversationId]])
   })
 })
 

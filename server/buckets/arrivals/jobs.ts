@@ -44,7 +44,7 @@ export const offerConversations = defineJob({
   },
 })
 
-type News = 'conversations' | 'results'
+type News = 'conversations' | 'results' | 'tags'
 type OfferDeps = Pick<Deps, 'jobs'>
 
 const offer = async ({ jobs }: OfferDeps, trx: Db, org: OrgId, ids: string[], news: News): Promise<void> => {
@@ -70,6 +70,14 @@ export const offerResultsToBuckets = (
   org: OrgId,
   { conversationIds }: Offered,
 ): Promise<void> => offer(deps, trx, org, conversationIds, 'results')
+
+/** Queues the check of conversations with other tags, in the transaction that changes the tags. */
+export const offerTaggedToBuckets = (
+  deps: OfferDeps,
+  trx: Db,
+  org: OrgId,
+  { conversationIds }: Offered,
+): Promise<void> => offer(deps, trx, org, conversationIds, 'tags')
 
 /** Conversations that arrive later than this after the end of their week are not sampled. */
 const graceMs = 6 * 60 * 60 * 1_000

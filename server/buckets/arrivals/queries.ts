@@ -6,16 +6,25 @@ import { nextRows } from '../../platform/db/pages.ts'
 import type { Page } from '../../platform/http/paging.ts'
 
 /**
- * Returns whether any bucket checks conversations when they arrive, or when their results arrive, depending on `news`.
+ * Returns whether any bucket checks conversations when they arrive, when their results arrive, or when their tags change,
+ * depending on `news`.
  */
-export const hasFollowing = async (db: Db, org: OrgId, news: 'conversations' | 'results'): Promise<boolean> => {
+export const hasFollowing = async (
+  db: Db,
+  org: OrgId,
+  news: 'conversations' | 'results' | 'tags',
+): Promise<boolean> => {
   const bucket = await db
     .selectFrom('buckets')
     .select('id')
     .where('organization_id', '=', org)
     .where('type', '<>', 'static')
     .where('per_week', 'is', null)
-    .$if(news === 'results', (query) => query.where(sql<boolean>`jsonb_path_exists(filters, '$.**.monitors')`))
+    .$if(news === 'results', (query) =>
+      query.where(sql<boolean>`(
+        jsonb_path_exists(filters, '$.**.monitors') OR jsonb_path_exists(filters, '$.**.categories'))`),
+    )
+    .$if(news === 'tags', (query) => query.where(sql<boolean>`jsonb_path_exists(filters, '$.**.tags')`))
     .limit(1)
     .executeTakeFirst()
   return bucket !== undefined

@@ -1,7 +1,18 @@
 import { publishChanges } from '../../platform/changes/changes.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import { ApiError } from '../../platform/errors.ts'
+import type { StoredBucket } from '../queries.ts'
 import { lockConversations, settleConversations } from '../review-status/queries.ts'
-import { insertItems } from './queries.ts'
+import { deleteUnreviewedItems, insertItems } from './queries.ts'
+
+/** Throws if the bucket draws a sample, because manual changes would make the sample unfair. */
+export const requireByHand = ({ type }: Pick<StoredBucket, 'type'>): void => {
+  if (type !== 'sampled') return
+  throw new ApiError(
+    'conflict',
+    'You cannot add or remove conversations in a sampled bucket, because its sample must stay random.',
+  )
+}
 
 type Target = { id: string; reviewsPerConversation: number }
 
@@ -19,4 +30,17 @@ export const putIn = async (trx: Db, org: OrgId, bucket: Target, ids: string[], 
     await publishChanges(trx, org, { resource: 'buckets', kind: 'updated', ids: [bucket.id] })
   }
   return { present, added }
+}
+
+/**
+ * Removes conversations from a locked bucket again, unless somebody has begun to review them. Returns the removed ones.
+ */
+export const takeOut = async (trx: Db, org: OrgId, bucketId: string, ids: string[], now: Date): Promise<string[]> => {
+  await lockConversations(trx, org, ids)
+  const removed = await deleteUnreviewedItems(trx, org, bucketId, ids)
+  if (removed.length > 0) {
+    await settleConversations(trx, org, removed, now)
+    await publishChanges(trx, org, { resource: 'buckets', kind: 'updated', ids: [bucketId] })
+  }
+  return removed
 }

@@ -68,3 +68,19 @@ export const deleteItem = async (trx: Db, org: OrgId, bucketId: string, conversa
     .where('conversation_id', '=', conversationId)
     .execute()
 }
+
+/** Removes the conversations of a bucket that nobody has begun to review, and returns them. */
+export const deleteUnreviewedItems = async (
+  trx: Db,
+  org: OrgId,
+  bucketId: string,
+  ids: string[],
+): Promise<string[]> => {
+  const { rows } = await sql<{ id: string }>`
+    DELETE FROM bucket_conversations i
+    WHERE i.organization_id = ${org} AND i.bucket_id = ${bucketId}::uuid AND i.conversation_id = ANY(${ids}::uuid[])
+      AND NOT EXISTS (SELECT 1 FROM reviews r WHERE r.organization_id = ${org} AND r.bucket_id = i.bucket_id
+        AND r.conversation_id = i.conversation_id)
+    RETURNING i.conversation_id AS id`.execute(trx)
+  return rows.map(({ id }) => id)
+}

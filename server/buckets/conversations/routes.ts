@@ -1,11 +1,10 @@
 import { recordAudit } from '../../platform/audit/record.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { ApiError } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, Closed, Empty, Id, IdParams, NoQuery, Page } from '../../platform/http/schemas.ts'
-import { getBucket, lockBucketShared, type StoredBucket } from '../queries.ts'
+import { getBucket, lockBucketShared } from '../queries.ts'
 import { lockConversations, settleConversations } from '../review-status/queries.ts'
-import { putIn } from './add-conversations.ts'
+import { putIn, requireByHand } from './add-conversations.ts'
 import { deleteItem, listItems } from './queries.ts'
 import {
   BucketConversation,
@@ -15,15 +14,6 @@ import {
 } from './schema.ts'
 
 const tags = ['Buckets']
-
-/** Throws if the bucket draws a sample, because manual changes would make the sample unfair. */
-const requireByHand = ({ type }: StoredBucket): void => {
-  if (type !== 'sampled') return
-  throw new ApiError(
-    'conflict',
-    'You cannot add or remove conversations in a sampled bucket, because its sample must stay random.',
-  )
-}
 
 export const bucketConversations = (app: App, { db, clock }: Deps): void => {
   app.get(

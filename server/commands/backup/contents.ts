@@ -60,7 +60,7 @@ const digestOf = async (path: string): Promise<string> => {
   return hash.digest('hex')
 }
 
-/** Collects the files that are copied into a backup. */
+/** Writes the files of a backup, and records their checksums. */
 export const openContents = (folder: string, encrypt?: Cipher) => {
   const sums = new Map<string, string>()
   let bytes = 0

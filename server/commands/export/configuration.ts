@@ -30,13 +30,18 @@ const chooseMonitors = async ({ earshot, signal }: Asking, { monitors, affected,
 }
 
 /** Returns the configuration of the export, with the IDs of all names. */
-export const makeConfiguration = async (earshot: Earshot, { named, places, asked }: Options, signal: AbortSignal) => {
+export const makeConfiguration = async (
+  earshot: Earshot,
+  { named, places, asked, format }: Options,
+  signal: AbortSignal,
+) => {
   const { company, agent, group } = places
   const { companies, agents, agentGroups } = earshot
   const given = { signal }
   const config = {
     monitors: await chooseMonitors({ earshot, signal }, named),
     ...asked,
+    format,
     ...(company !== undefined && { companyId: (await findNamed(companies.list({}, given), company, 'company')).id }),
     ...(agent !== undefined && { agentId: (await findNamed(agents.list({}, given), agent, 'agent')).id }),
     ...(group !== undefined && { groupId: (await findNamed(agentGroups.list({}, given), group, 'agent group')).id }),

@@ -1,8 +1,10 @@
 import { extname } from 'node:path'
-import { formatNames } from '../../exports/formats/formats.ts'
+import { formatNames, tableFormats } from '../../exports/formats/formats.ts'
 import { type Called, WronglyCalled } from '../call.ts'
 import { serviceOf } from '../connect.ts'
 import { periodOf } from '../when.ts'
+
+type Formats = readonly (typeof formatNames)[number][]
 
 const metadataForm =
   /^(.+?) (?:(is_set|is_not_set|is_true|is_false)|(eq|neq|contains|not_contains|gt|gte|lt|lte) (.*))$/s
@@ -15,18 +17,43 @@ const readCondition = (given: string) => {
 }
 
 /** The format, which the name of the file can also say. A name that promises another one is an error. */
-const readFormat = (format: string | undefined, output: string | undefined): string => {
+const readFormat = (format: string | undefined, output: string | undefined, formats: Formats) => {
   const ending = extname(output ?? '')
     .slice(1)
     .toLowerCase()
-  const known = formatNames.find((name) => name === ending)
+  const known = formats.find((name) => name === ending)
   if (format !== undefined && known !== undefined && format !== known)
     throw new WronglyCalled(`--output ends in .${ending}, but --format is ${format}.`)
   if (format === undefined && ending !== '' && known === undefined) {
-    const endings = formatNames.map((name) => `.${name}`).join(', ')
+    const endings = formats.map((name) => `.${name}`).join(', ')
     throw new WronglyCalled(`--output ends in .${ending}, which is not a format. Use ${endings}, or add --format.`)
   }
-  return format ?? known ?? 'csv'
+  const chosen = format ?? known ?? 'csv'
+  const found = formats.find((name) => name === chosen)
+  if (found === undefined) throw new WronglyCalled(`Only the export of a --view can be ${chosen}.`)
+  return found
+}
+
+/** The options that choose monitor results. A saved view has a filter of its own. */
+const ofMonitors = ['match', 'versions', 'company', 'agent', 'group']
+const listsOfMonitors = ['monitor', 'affected', 'not-affected', 'metadata']
+
+const requireViewAlone = ({ text, flag, list }: Called): void => {
+  const given = [
+    ...ofMonitors.filter((name) => text(name) !== undefined),
+    ...listsOfMonitors.filter((name) => list(name).length > 0),
+    ...(flag('reasoning') ? ['reasoning'] : []),
+  ]
+  if (given.length > 0) throw new WronglyCalled(`--view cannot be combined with --${given.join(', --')}.`)
+}
+
+/** Returns the saved view, and the times that replace its own. */
+const readView = (called: Called, { since, until }: { since: string; until: string }) => {
+  const name = called.text('view')
+  if (name === undefined) return undefined
+  requireViewAlone(called)
+  const isGiven = called.text('since') !== undefined || called.text('until') !== undefined
+  return { name, ...(isGiven && { period: { ...(called.text('since') && { since }), until } }) }
 }
 
 export type Options = ReturnType<typeof readOptions>
@@ -41,7 +68,9 @@ export const readOptions = (called: Called, now: Date) => {
   if (id !== undefined && !/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(id)) {
     throw new WronglyCalled(`--id must be the ID of an export, not ${JSON.stringify(id)}.`)
   }
-  const format = readFormat(text('format'), output)
+  const view = readView(called, period)
+  const isAnyFormat = view !== undefined || id !== undefined
+  const format = readFormat(text('format'), output, isAnyFormat ? formatNames : tableFormats)
   return {
     url,
     isUrlGiven: text('url') !== undefined,
@@ -50,11 +79,12 @@ export const readOptions = (called: Called, now: Date) => {
     output,
     json,
     quiet: flag('quiet'),
+    view,
+    format,
     named: { monitors: list('monitor'), affected: list('affected'), notAffected: list('not-affected') },
     places: { company: text('company'), agent: text('agent'), group: text('group') },
     asked: {
       ...period,
-      format,
       match: text('match') ?? 'all',
       versionScope: text('versions') ?? 'historical',
       reasoning: flag('reasoning'),

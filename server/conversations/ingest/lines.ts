@@ -9,7 +9,11 @@ const newline = 0x0a
 /** Many lines can arrive at once. After this time, other work gets its turn. */
 const turnMs = 15
 
-const tooLong = (maxBytes: number) => new ApiError('tooLarge', `A line can have at most ${maxBytes} bytes.`)
+const tooLong = (maxBytes: number) =>
+  new ApiError(
+    'tooLarge',
+    `A line can have at most ${maxBytes.toLocaleString('en')} bytes. Send the conversation in parts.`,
+  )
 
 /** Yields the lines of a stream, or an error in place of a line that is too long. */
 async function* linesOf(source: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer | ApiError> {

@@ -1,7 +1,6 @@
-import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import type { FileHandle } from 'node:fs/promises'
 import { Readable } from 'node:stream'
+import { openNamelessFile } from '../../platform/nameless-file.ts'
 
 /**
  * Collects text without a limit, which is read once it is complete. Most of it is in a file, because a sender may not
@@ -10,23 +9,13 @@ import { Readable } from 'node:stream'
 
 const inMemory = 1024 * 1024
 
-/** Opens an unlinked file, which disappears when it is closed or the process dies. */
-const openNameless = async (): Promise<FileHandle> => {
-  const folder = await mkdtemp(join(tmpdir(), 'earshot-spool-'))
-  try {
-    return await open(join(folder, 'answers'), 'wx+', 0o600)
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-}
-
 export const openSpool = () => {
   let waiting: string[] = []
   let length = 0
   let file: FileHandle | undefined
 
   const spill = async (): Promise<void> => {
-    file ??= await openNameless()
+    file ??= await openNamelessFile()
     await file.appendFile(waiting.join(''))
     waiting = []
     length = 0

@@ -1,3 +1,4 @@
+import { batchesOfSize } from '../../platform/batches.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { type MeasuredSignals, signalsOf } from '../../transcripts/signals/compute.ts'
@@ -79,20 +80,6 @@ const transcriptRow = ({ state }: Slot): TranscriptRow[] => {
 /** The maximum number of characters of transcripts in one statement. Indexing the words of more text takes seconds. */
 const statementLength = 2 * 1024 * 1024
 
-const statementsOf = (rows: TranscriptRow[]): TranscriptRow[][] => {
-  const statements: TranscriptRow[][] = []
-  let room = 0
-  for (const row of rows) {
-    if (room <= 0) {
-      statements.push([])
-      room = statementLength
-    }
-    statements.at(-1)?.push(row)
-    room -= row.length
-  }
-  return statements
-}
-
 const byExternalId = (a: ConversationRow, b: ConversationRow): number =>
   (a.externalId ?? '') < (b.externalId ?? '') ? -1 : 1
 
@@ -110,8 +97,9 @@ const storeConversations = async (deps: IngestDeps, trx: Db, org: OrgId, slots: 
       throw new Overtaken('One of these conversations was erased in the meantime')
   }
   if (updates.length > 0) await updateConversations(trx, org, updates)
-  for (const transcripts of statementsOf(slots.filter(isTranscriptNew).flatMap(transcriptRow))) {
-    await upsertTranscripts(trx, org, transcripts)
+  const transcripts = slots.filter(isTranscriptNew).flatMap(transcriptRow)
+  for (const some of batchesOfSize(transcripts, statementLength, ({ length }) => length)) {
+    await upsertTranscripts(trx, org, some)
   }
 }
 
@@ -154,8 +142,11 @@ export const storeSlots = async (deps: IngestDeps, trx: Db, org: OrgId, slots: S
   const idsOf = (some: Slot[]) => some.map(({ state }) => state.id)
   const toEvaluate = idsOf(changed.filter(isToEvaluate))
   const others = changed.filter((slot) => slot.state.status === 'completed' && !isToEvaluate(slot))
+  const isMeasured = new Set(measured)
+  const affected = slots.filter((slot) => changed.includes(slot) || isMeasured.has(slot.state.id))
   await deps.reactions.conversationsStored(trx, org, {
     conversationIds: idsOf(changed),
+    conversations: affected.map(({ state }) => state),
     createdIds: idsOf(changed.filter(({ before }) => before === null)),
     toEvaluate,
     measured: measured.filter((id) => !toEvaluate.includes(id)),

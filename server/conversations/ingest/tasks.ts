@@ -3,9 +3,10 @@ import { ApiError } from '../../platform/errors.ts'
 import { type JsonCounts, JsonText, parseCounted } from '../../platform/http/json/read.ts'
 import { defineTask } from '../../platform/threads/define-task.ts'
 import type { Threads } from '../../platform/threads/threads.ts'
-import { readTranscript } from '../../transcripts/read.ts'
+import { readTranscript } from '../../transcripts/read-transcript.ts'
 import { redact } from '../../transcripts/redaction.ts'
 import { type MeasuredSignals, measure } from '../../transcripts/signals/compute.ts'
+import type { Turn } from '../../transcripts/turn.ts'
 import type { Incoming } from './incoming.ts'
 import { type GivenTranscript, giveTranscript, type IngestHints, type ReadTranscript } from './transcript.ts'
 
@@ -79,6 +80,14 @@ export const measureContent = (threads: Threads, org: OrgId, content: string, hi
 /** Returns the turns of a long stored transcript as JSON, or undefined if it is short enough to be read directly. */
 export const turnsOfLongContent = (threads: Threads, org: OrgId, content: string, hints: Partial<IngestHints>) =>
   content.length <= shortLength ? undefined : threads.run(org, turnsOfLong, { content, hints })
+
+/** Returns the turns of a stored transcript. */
+export const readTurns = async (threads: Threads, org: OrgId, content: string, hints: Partial<IngestHints>) => {
+  const long = await turnsOfLongContent(threads, org, content, hints)
+  if (long !== undefined) return JSON.parse(long) as Turn[]
+  const reading = readTranscript(JSON.parse(content), hints)
+  return 'turns' in reading ? reading.turns : []
+}
 
 /** Redacts a JSON value without changing its structure. */
 export const redactValue = async <T>(threads: Threads, org: OrgId, value: T): Promise<T> => {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { readTranscript } from '../../transcripts/read.ts'
+import { readTranscript } from '../../transcripts/read-transcript.ts'
 import { type MeasuredSignals, measure } from '../../transcripts/signals/compute.ts'
 import type { Turn } from '../../transcripts/turn.ts'
 

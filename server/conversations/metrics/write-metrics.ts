@@ -85,7 +85,7 @@ export const writeBatch = async (
 const tooManyKeys = () =>
   new ApiError('conflict', `A conversation can have at most ${maxKeys} metrics. Delete one first.`)
 
-/** Redacts a value. A string stays a string, but a number that looks like a card number becomes one. */
+/** Redacts a metric if redaction is enabled. A number that looks like a card number becomes a redacted string. */
 const storable = (
   redacts: boolean,
   metric: Pick<MetricRow, 'value' | 'comment'>,

@@ -123,8 +123,10 @@ export const fetchRecording = defineJob({
       // If an erasure has already listed the files, it would miss this one.
       const isThere = await lockRecordedConversation(trx, organizationId, conversationId)
       const stored = isThere && (await storeFetched(trx, organizationId, conversationId, url, file))
-      if (stored) await publishConversation(trx, organizationId, conversationId)
-      else await deps.jobs.enqueue(trx, deleteRecording, { key: file.blobKey }, { org: organizationId })
+      if (stored) {
+        await publishConversation(trx, organizationId, conversationId)
+        await deps.reactions.recordingStored(trx, organizationId, { conversationId })
+      } else await deps.jobs.enqueue(trx, deleteRecording, { key: file.blobKey }, { org: organizationId })
     })
   },
   onFailed: async (_deps, { organizationId, conversationId }, trx, error) => {

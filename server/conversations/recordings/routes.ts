@@ -28,7 +28,7 @@ const linkMs = 5 * 60_000
  */
 const readingOf = (body: Readable) => body.iterator({ destroyOnReturn: false })
 
-export const recordings = (app: App, { db, jobs, blobs, clock, config }: Deps): void => {
+export const recordings = (app: App, { db, jobs, blobs, clock, config, reactions }: Deps): void => {
   const { recordingBytes } = config.limits
 
   /**
@@ -85,6 +85,7 @@ export const recordings = (app: App, { db, jobs, blobs, clock, config }: Deps): 
           const replaced = await lockRecording(trx, actor.org, params.id)
           const recording = await storeUploaded(trx, actor.org, params.id, file)
           if (replaced?.blobKey) await jobs.enqueue(trx, deleteRecording, { key: replaced.blobKey }, { org: actor.org })
+          await reactions.recordingStored(trx, actor.org, { conversationId: params.id })
           await recordAudit(trx, actor, 'conversation.recording', { type: 'conversation', id: params.id })
           return recording
         })

@@ -15,6 +15,7 @@ const parameters = {
   channels: 'channel',
   directions: 'direction',
   statuses: 'status',
+  tags: 'tag',
 } as const
 
 /** Returns the filter that the query parameters describe. Errors name the parameter. */

@@ -27,6 +27,7 @@ export const ConversationQuery = Closed({
   channel: Several('call,voicemail'),
   direction: Several('inbound'),
   status: Several('completed'),
+  tag: Several('escalated'),
   since: Type.Optional({ ...TimestampInput, description: 'Started at or after this time.' }),
   until: Type.Optional({ ...TimestampInput, description: 'Started before this time.' }),
   customerId: Type.Optional(CustomerId),
@@ -76,6 +77,8 @@ export const FoundConversation = Closed(
           status: Choice(['scored', 'unscored', 'failed']),
           result: Nullable(Choice(['not_affected', 'affected'])),
           score: Nullable(Type.Number()),
+          categories: Nullable(Type.Array(Type.String())),
+          fields: Nullable(Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })),
         }),
         'The newest version’s result of each of the 100 newest monitors. Null while you have a blind review of the ' +
           'conversation.',
@@ -96,6 +99,7 @@ export const FoundConversation = Closed(
         'The 20 newest findings that the conversation is attached to. Null while you have a blind review of it.',
       ),
     ),
+    tags: Type.Optional(Type.Array(Type.String(), { description: 'Sorted.', examples: [['escalated']] })),
     excerpt: Type.Optional({
       ...Nullable(Type.String()),
       description: 'The start of the customer’s first message, or else of the first message.',

@@ -1,4 +1,4 @@
-// Evaluates one page of conversations of a run with a rule or a judge.
+// Evaluates one page of conversations of a run with a rule, a judge, or a scorecard.
 
 import type { Evaluation } from '../../monitor-results/queries.ts'
 import { storeResults } from '../../monitor-results/store-results.ts'
@@ -9,10 +9,13 @@ import type { OrgId } from '../../platform/db/database.ts'
 import type { Attempt } from '../../platform/jobs/define-job.ts'
 import type { EvaluationDeps } from '../deps.ts'
 import { evaluateRules } from '../evaluate-rules.ts'
-import { judgeConversation, outOfBudget } from '../judge-conversation.ts'
+import { judgeConversation } from '../judge-conversation.ts'
 import type { Subject } from '../monitors-in-scope.ts'
 import { listAnswered, listSubjects } from '../queries.ts'
+import { computeScorecards } from '../scorecards/compute.ts'
+import { lockScorable } from '../scorecards/queries.ts'
 import { storeFailures } from '../store-failures.ts'
+import { judgeInLanes, patientAttempts, type Stop, stopIfRefused, stopOf } from './judge-in-lanes.ts'
 
 type PageTask = {
   monitor: StoredMonitor
@@ -25,21 +28,6 @@ type PageTask = {
   attempt: Attempt
 }
 
-/** The reason why a page was not completed. */
-export type Stop =
-  | { kind: 'over'; failure: string }
-  /** The endpoint is not responding at the moment. */
-  | { kind: 'wait'; afterSeconds: number; failure: string }
-
-/** If the endpoint rejects this many requests and answers none, its key or model must be wrong. */
-const enoughRefusals = 4
-
-/**
- * After a page has failed this often, its conversations are evaluated one by one, and those that fail are stored as
- * failed.
- */
-const patientAttempts = 3
-
 /**
  * Runs a judge on conversations without a result, as many in parallel as the endpoint allows. Each result is stored
  * immediately, with its cost.
@@ -49,7 +37,7 @@ const judgePage = async (
   org: OrgId,
   { monitor, since, isEnded, ids, attempt }: PageTask,
 ): Promise<Stop | undefined> => {
-  const { db, clock, config } = deps
+  const { db, clock } = deps
   const pairs = ids.map((conversationId) => ({ conversationId, monitorId: monitor.id, monitorVersion: monitor.number }))
   const answered = await listAnswered(db, org, pairs, { failedSince: since })
   const settled = new Set(answered.map(({ conversationId }) => conversationId))
@@ -62,53 +50,32 @@ const judgePage = async (
   const refused: Evaluation[] = []
   const isRefused = ({ rows }: Evaluation) => rows.every(({ status, tokens }) => status === 'failed' && tokens === null)
 
-  const judgeOne = async (subject: (typeof subjects)[number]): Promise<Stop | undefined> => {
+  const judgeOne = async (subject: Subject): Promise<Stop | undefined> => {
     const task = { monitors: [monitor], subject, readAt, background: true, signal: attempt.signal }
-    const { evaluations, postponed, spent, isOutOfBudget } = await judgeConversation(deps, org, task)
-    if (isOutOfBudget) return { kind: 'over', failure: `${outOfBudget[0]?.toUpperCase()}${outOfBudget.slice(1)}.` }
+    const judgement = await judgeConversation(deps, org, task)
+    const { evaluations, spent, isOutOfBudget } = judgement
+    if (isOutOfBudget) return stopOf(judgement)
     refused.push(...evaluations.filter(isRefused))
     await attempt.transaction(async (trx) => {
       for (const evaluation of evaluations) if (!isRefused(evaluation)) await storeResults(deps, trx, org, evaluation)
       await addSpending(trx, org, monthOf(clock.now()), spent)
     })
-    const [unanswered] = postponed.evaluations.flatMap(({ rows }) => rows)
-    if (!unanswered) return undefined
-    const failure = `The model endpoint is not responding: ${unanswered.reasoning}.`
-    return { kind: 'wait', afterSeconds: postponed.afterSeconds, failure }
+    return stopOf(judgement)
   }
 
-  const judgeOrFail = async (subject: (typeof subjects)[number]): Promise<Stop | undefined> => {
-    try {
-      return await judgeOne(subject)
-    } catch (error) {
-      if (attempt.signal.aborted || attempt.number <= patientAttempts) throw error
-      const failed = { monitors: [monitor], conversationId: subject.id }
-      await attempt.transaction((trx) => storeFailures(deps, trx, org, failed))
-      return undefined
-    }
-  }
+  const giveUp = (subject: Subject) =>
+    attempt.transaction((trx) => storeFailures(deps, trx, org, { monitors: [monitor], conversationId: subject.id }))
 
-  const queue = subjects.values()
-  let stop: Stop | undefined
-  let isOver = false
-  const work = async () => {
-    for (const subject of queue) {
-      if (stop || isOver) return
-      attempt.signal.throwIfAborted()
-      isOver ||= await isEnded()
-      if (isOver) return
-      stop = (await judgeOrFail(subject)) ?? stop
-    }
-  }
-  const lanes = await Promise.allSettled(Array.from({ length: config.judge.limits.concurrency }, work))
-  for (const lane of lanes) if (lane.status === 'rejected') throw lane.reason
-  if (refused.length >= enoughRefusals && refused.length === subjects.length) {
-    return { kind: 'over', failure: `The model endpoint rejects every request: ${refused[0]?.rows[0]?.reasoning}.` }
-  }
+  const check = async () => ((await isEnded()) ? 'ended' : undefined)
+  const lanes = { subjects, definition: monitor.definition, attempt, check, judgeOne, giveUp }
+  const halt = await judgeInLanes(deps, org, lanes)
+  const reasons = refused.map(({ rows }) => rows[0]?.reasoning)
+  const refusal = stopIfRefused(reasons, subjects.length)
+  if (refusal) return refusal
   await attempt.transaction(async (trx) => {
     for (const evaluation of refused) await storeResults(deps, trx, org, evaluation)
   })
-  return stop
+  return halt === 'ended' ? undefined : halt
 }
 
 /**
@@ -136,19 +103,35 @@ const rulePage = async (deps: EvaluationDeps, org: OrgId, { monitor, ids, attemp
   }
 }
 
+/** Computes a scorecard for every conversation from the stored results of its items. */
+const scorecardPage = (deps: EvaluationDeps, org: OrgId, { monitor, ids, attempt }: PageTask): Promise<undefined> =>
+  attempt.transaction(async (trx) => {
+    const conversations = await lockScorable(trx, org, ids)
+    const scorings = conversations.map((conversation) => ({ conversation, monitor }))
+    await computeScorecards(deps, trx, org, { scorings, skipsEmpty: false })
+    return undefined
+  })
+
 /** Evaluates a page and stores the results. If it was not completed, returns the reason. */
-export const evaluatePage = (deps: EvaluationDeps, org: OrgId, task: PageTask): Promise<Stop | undefined> =>
-  task.monitor.kind === 'rule' ? rulePage(deps, org, task) : judgePage(deps, org, task)
+export const evaluatePage = (deps: EvaluationDeps, org: OrgId, task: PageTask): Promise<Stop | undefined> => {
+  if (task.monitor.kind === 'rule') return rulePage(deps, org, task)
+  return task.monitor.kind === 'scorecard' ? scorecardPage(deps, org, task) : judgePage(deps, org, task)
+}
 
 const mostWaits = 8
 const shortestWaitSeconds = 15
 const longestWaitSeconds = 15 * 60
 
+/** `waits` is the number of pauses in a row that count as failures. */
+export type Pause = { afterSeconds: number; waits: number }
+
 /**
- * Returns the pause before a run continues, depending on the number of pauses in a row, or undefined after the last
+ * Returns the pause before a run continues, depending on the number of pauses in a row, or its failure after the last
  * one.
  */
-export const secondsToWait = (stop: Stop, waits: number): number | undefined => {
-  if (stop.kind === 'over' || waits >= mostWaits) return undefined
-  return Math.min(longestWaitSeconds, Math.max(stop.afterSeconds, shortestWaitSeconds * 2 ** waits))
+export const pauseAfter = (stop: Stop, waits: number): Pause | { failure: string } => {
+  if (stop.kind === 'later') return { afterSeconds: Math.max(stop.afterSeconds, shortestWaitSeconds), waits }
+  if (stop.kind === 'over' || waits >= mostWaits) return { failure: stop.failure }
+  const afterSeconds = Math.min(longestWaitSeconds, Math.max(stop.afterSeconds, shortestWaitSeconds * 2 ** waits))
+  return { afterSeconds, waits: waits + 1 }
 }

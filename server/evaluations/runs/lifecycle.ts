@@ -10,7 +10,8 @@ import type { Actor } from '../../platform/identity/actor.ts'
 import { newId } from '../../platform/ids.ts'
 import { type Attempt, defineJob, OrganizationId } from '../../platform/jobs/define-job.ts'
 import type { EvaluationDeps } from '../deps.ts'
-import { evaluatePage, type Stop, secondsToWait } from './evaluate-page.ts'
+import { evaluatePage, type Pause, pauseAfter } from './evaluate-page.ts'
+import type { Stop } from './judge-in-lanes.ts'
 import { findNextPage } from './next-page.ts'
 import {
   advanceRun,
@@ -23,17 +24,14 @@ import {
   type Run,
   updateRun,
 } from './queries.ts'
-import { canMove, type RunStatus } from './run-status.ts'
+import { canMove, monitorIsGone, type RunStatus } from './run-status.ts'
 
 /** After this time, the job yields to other runs and is queued again. */
 const turnMs = 10_000
-/** The number of conversations that a rule evaluates together. The run stores its position after them. */
+/** The number of conversations that a rule or a scorecard evaluates together. The run stores its position after them. */
 const rulePageSize = 500
 /** The number of conversations on a page, for each concurrent request to the judge. */
 const pagesOfJudges = 4
-
-const notThere =
-  'The monitor was deleted, monitors were disabled for the organization, or the organization was suspended.'
 
 const publishRun = (trx: Db, org: OrgId, id: string) =>
   publishChanges(trx, org, { resource: 'evaluation-runs', kind: 'updated', ids: [id] })
@@ -139,26 +137,26 @@ const end = (deps: EvaluationDeps, attempt: Attempt, org: OrgId, run: Run, failu
   })
 
 /** Enqueues the next job and completes this one in the same transaction. */
-const goOn = (deps: EvaluationDeps, attempt: Attempt, org: OrgId, run: Run, afterSeconds = 0) =>
+const goOn = (deps: EvaluationDeps, attempt: Attempt, org: OrgId, run: Run, pause?: Pause) =>
   attempt.finish(async (trx) => {
     if ((await lockOwnRun(trx, org, run))?.status !== 'running') return
-    if (afterSeconds > 0) await updateRun(trx, org, run.id, { waits: run.waits + 1 })
+    if (pause) await updateRun(trx, org, run.id, { waits: pause.waits })
     await deps.jobs.enqueue(
       trx,
       evaluateRun,
       { organizationId: org, runId: run.id, resumes: run.resumes },
-      { afterSeconds },
+      { afterSeconds: pause?.afterSeconds ?? 0 },
     )
   })
 
 const whenStopped = (deps: EvaluationDeps, attempt: Attempt, org: OrgId, run: Run, stop: Stop) => {
-  const seconds = secondsToWait(stop, run.waits)
-  return seconds === undefined ? end(deps, attempt, org, run, stop.failure) : goOn(deps, attempt, org, run, seconds)
+  const pause = pauseAfter(stop, run.waits)
+  return 'failure' in pause ? end(deps, attempt, org, run, pause.failure) : goOn(deps, attempt, org, run, pause)
 }
 
 /** Returns the next conversations, as many as are evaluated together. */
-const readPage = ({ db, config }: EvaluationDeps, org: OrgId, run: Run, { kind }: StoredMonitor) => {
-  const size = kind === 'rule' ? rulePageSize : pagesOfJudges * config.judge.limits.concurrency
+const readPage = async ({ db, judge }: EvaluationDeps, org: OrgId, run: Run, { kind, definition }: StoredMonitor) => {
+  const size = kind === 'judge' ? pagesOfJudges * (await judge.concurrencyOf(org, definition)) : rulePageSize
   const { afterStartedAt: startedAt, afterId: id } = run
   const after = startedAt && id !== null ? { startedAt, id } : undefined
   return findNextPage(db, org, run.population, { size, after })
@@ -172,7 +170,7 @@ const advance = async (deps: EvaluationDeps, attempt: Attempt, org: OrgId, run: 
   }
   const pinned = [{ id: run.monitorId, number: run.monitorVersion }]
   const [monitor] = await findMonitorsAtVersions(deps.db, org, pinned)
-  if (!monitor) return finished(end(deps, attempt, org, run, notThere))
+  if (!monitor) return finished(end(deps, attempt, org, run, monitorIsGone))
   const page = await readPage(deps, org, run, monitor)
   const last = page.at(-1)
   if (!last) return finished(end(deps, attempt, org, run))

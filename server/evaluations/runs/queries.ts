@@ -14,6 +14,8 @@ type Status = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled'
 /** The conversations of a run. */
 export type Population = {
   filter: Selection
+  /** The only conversations, if the request listed them. */
+  conversationIds?: string[]
   /** The scope and sample rate that the monitor had when the run was requested. */
   scope: Selection
   samplePercent: number
@@ -136,10 +138,14 @@ export const updateRun = (trx: Db, org: OrgId, id: string, change: RunChange) =>
     .catch(explain)
 
 /** Selects completed conversations that match the filter, the sample, and the period of a run. */
-const selectStored = (db: Db, org: OrgId, filter: Selection, { samplePercent, storedBefore }: Population) => {
+const selectStored = (db: Db, org: OrgId, filter: Selection, population: Population) => {
+  const { samplePercent, storedBefore, conversationIds } = population
   const selected = whereSelected(db.selectFrom('conversations'), org, filter)
     .where('conversations.status', '=', 'completed')
     .where('conversations.created_at', '<', sql<Date>`${storedBefore}::timestamptz`)
+    .$if(conversationIds !== undefined, (query) =>
+      query.where('conversations.id', '=', sql<string>`ANY(${conversationIds}::uuid[])`),
+    )
   return samplePercent < 100 ? selected.where(sql<boolean>`${samplePosition} < ${samplePercent}`) : selected
 }
 
@@ -148,7 +154,8 @@ export type RunPosition = { startedAt: Date; id: string }
 /** Lists the next candidates in time order, using an index in this order. */
 export const listStretch = (db: Db, org: OrgId, of: Population, length: number, after: RunPosition | undefined) => {
   const { agentGroupIds: _, text: __, metadata: ___, monitors: ____, match: _____, ...others } = of.filter
-  const { metrics: ______, findingIds: _______, anyOf: ________, exclude: _________, ...inOrder } = others
+  const { metrics: ______, findingIds: _______, tags: ________, ...simple } = others
+  const { anyOf: _________, exclude: __________, ...inOrder } = simple
   return selectStored(db, org, inOrder, of)
     .select(['conversations.id', 'conversations.started_at as startedAt'])
     .$if(after !== undefined, (query) =>
@@ -163,19 +170,18 @@ export const listStretch = (db: Db, org: OrgId, of: Population, length: number, 
 
 type EstimatedVersion = { id: string; version: number; isPaidByLength: boolean }
 
-export type Extent = { conversations: number; characters: number; answered: number }
+export type Extent = {
+  conversations: number
+  answered: number
+  /** How many of those without a result have a readable transcript. */
+  readable: number
+  /** The length of these transcripts in total. */
+  characters: number
+}
 
-/**
- * Counts the conversations of a run. Judges are paid by length, so for them this also sums the characters of
- * conversations without a result. Otherwise, PostgreSQL does not read the transcripts.
- */
-export const measurePopulation = async (
-  db: Db,
-  org: OrgId,
-  of: Population,
-  monitor: EstimatedVersion,
-): Promise<Extent> => {
-  const population = whereSelected(selectStored(db, org, of.filter, of), org, of.scope)
+/** Selects the conversations of a run, with their transcripts and their results of the version. */
+const selectPopulation = (db: Db, org: OrgId, of: Population, monitor: Pick<EstimatedVersion, 'id' | 'version'>) =>
+  whereSelected(selectStored(db, org, of.filter, of), org, of.scope)
     .leftJoin('transcripts as t', (join) =>
       join
         .onRef('t.organization_id', '=', 'conversations.organization_id')
@@ -190,15 +196,84 @@ export const measurePopulation = async (
         .on('r.monitor_version', '=', monitor.version)
         .on('r.status', '<', 2),
     )
+
+const isReadable = sql<boolean>`(r.status IS NULL AND t.content_length IS NOT NULL AND t.unreadable IS NULL)`
+
+/**
+ * Counts the conversations of a run. Judges are paid by length, so for them this also measures the transcripts of
+ * conversations without a result. Otherwise, PostgreSQL does not read the transcripts.
+ */
+export const measurePopulation = (
+  db: Db,
+  org: OrgId,
+  of: Population,
+  { isPaidByLength, ...monitor }: EstimatedVersion,
+): Promise<Extent> =>
+  selectPopulation(db, org, of, monitor)
     .select([
       sql<number>`count(*)`.as('conversations'),
       sql<number>`count(r.status)`.as('answered'),
-      (monitor.isPaidByLength
-        ? sql<number>`coalesce(sum(t.content_length) FILTER (WHERE r.status IS NULL AND t.unreadable IS NULL), 0)::float8`
+      (isPaidByLength ? sql<number>`count(*) FILTER (WHERE ${isReadable})` : sql<number>`0`).as('readable'),
+      (isPaidByLength
+        ? sql<number>`coalesce(sum(t.content_length) FILTER (WHERE ${isReadable}), 0)::float8`
         : sql<number>`0`
       ).as('characters'),
     ])
-  return population.executeTakeFirstOrThrow()
+    .executeTakeFirstOrThrow()
+
+export type SampledTranscript = { id: string; startedAt: Date; format: string | null; characters: number }
+
+/**
+ * Selects conversations of a run that have a readable transcript and no result. They are a random sample, which includes
+ * this percentage of all conversations.
+ */
+export const listSample = (
+  db: Db,
+  org: OrgId,
+  of: Population,
+  { percent, most, ...monitor }: Pick<EstimatedVersion, 'id' | 'version'> & { percent: number; most: number },
+): Promise<SampledTranscript[]> =>
+  selectPopulation(db, org, { ...of, samplePercent: Math.min(of.samplePercent, percent) }, monitor)
+    .select([
+      'conversations.id',
+      'conversations.started_at as startedAt',
+      't.format',
+      sql<number>`t.content_length`.as('characters'),
+    ])
+    .where(isReadable)
+    .limit(most)
+    .execute()
+
+/** How many judges are searched for results of a model, and how many results of each. */
+const mostJudges = 10
+const mostOfEach = 10
+
+export type PaidResult = SampledTranscript & {
+  definition: Record<string, unknown>
+  input: number
+  output: number
+  cost: number | null
+}
+
+/** Lists the newest results that a model was paid for, of the judges that changed last. */
+export const listPaidResults = async (db: Db, org: OrgId, evaluator: string): Promise<PaidResult[]> => {
+  const { rows } = await sql<PaidResult>`
+    SELECT c.id, c.started_at AS "startedAt", t.format, t.content_length AS characters, v.definition,
+      p.input_tokens AS input, p.output_tokens AS output, p.cost
+    FROM (
+      SELECT m.id FROM monitors m
+      WHERE m.organization_id = ${org} AND m.kind = 'judge' AND m.deleted_at IS NULL
+      ORDER BY m.updated_at DESC LIMIT ${mostJudges}) j
+    CROSS JOIN LATERAL (
+      SELECT r.* FROM monitor_results r
+      WHERE r.organization_id = ${org} AND r.monitor_id = j.id AND r.input_tokens IS NOT NULL
+      ORDER BY r.call_started_at DESC LIMIT ${mostOfEach}) p
+    JOIN monitor_versions v
+      ON v.organization_id = ${org} AND v.monitor_id = p.monitor_id AND v.number = p.monitor_version
+    JOIN conversations c ON c.organization_id = ${org} AND c.id = p.conversation_id
+    JOIN transcripts t ON t.organization_id = ${org} AND t.conversation_id = p.conversation_id
+    WHERE p.evaluator = ${evaluator} AND t.unreadable IS NULL ${sql.raw(plannedEachTime)}`.execute(db)
+  return rows
 }
 
 /** Returns the average cost and duration of a version's results so far. */
@@ -213,6 +288,15 @@ export const findMeanTokens = async (db: Db, org: OrgId, monitorId: string, vers
       ORDER BY call_started_at DESC LIMIT 200) newest ${sql.raw(plannedEachTime)}`.execute(db)
   return rows[0] ?? { judgements: 0, input: null, output: null, cost: null }
 }
+
+/** Returns the starts of these conversations. Omits unknown ones. */
+export const listStarts = (db: Db, org: OrgId, ids: string[]): Promise<RunPosition[]> =>
+  db
+    .selectFrom('conversations')
+    .select(['id', 'started_at as startedAt'])
+    .where('organization_id', '=', org)
+    .where('id', '=', sql<string>`ANY(${ids}::uuid[])`)
+    .execute()
 
 /** Counts conversations by their result from one monitor version. */
 export const countOutcomes = async (trx: Db, org: OrgId, run: Run, ids: string[]) => {

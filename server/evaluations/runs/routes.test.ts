@@ -313,6 +313,32 @@ describe('a run', () => {
     expect(asked.length).toBeLessThan(16)
   })
 
+  it('of listed conversations evaluates only those in scope, whether or not they are in the sample', async () => {
+    const { key } = await makeOrganization(server)
+    const [first = '', second = ''] = await makeCalls(key, 3)
+    const [chat = ''] = await makeCalls(key, 1, { channel: 'chat', startedAt: '2025-01-01T00:00:00Z' })
+    const [open = ''] = await makeCalls(key, 1, { status: 'in_progress' })
+    const rule = await makeRule(key, 'true', { scope: { channels: ['call'] }, samplePercent: 0 })
+    const list = (conversationIds: string[], body: object = {}) =>
+      server.call('POST', `/v1/monitors/${rule.id}/evaluations`, { key, body: { conversationIds, ...body } })
+    const estimate = await list([first, chat], { dryRun: true })
+    expect(estimate.body).toMatchObject({ conversations: 1, answered: 0 })
+    const { status, text, body: run } = await list([first.toUpperCase(), second, chat, open])
+    expect(status, text).toBe(202)
+    expect(run).toMatchObject({ total: 2, listed: 4, filter: {}, since: '2025-01-01T00:00:00.000Z' })
+    await server.drain()
+    expect(await read(key, run)).toMatchObject({ status: 'completed', total: 2, scored: 2, listed: 4 })
+    const { body: results } = await server.call('GET', `/v1/monitors/${rule.id}/results`, { key })
+    expect(results.data.map((each: { conversationId: string }) => each.conversationId).sort()).toEqual([first, second])
+    const stranger = await makeOrganization(server)
+    const [foreign = ''] = await makeCalls(stranger.key, 1)
+    const refused = await list([first, foreign])
+    expect(refused.body.details.issues.map(({ path }: { path: string }) => path)).toEqual(['conversationIds[1]'])
+    expect((await list([first], { since: window.since })).status).toBe(400)
+    const nothing = await server.call('POST', `/v1/monitors/${rule.id}/evaluations`, { key, body: {} })
+    expect(nothing.body.details.issues.map(({ path }: { path: string }) => path)).toEqual(['since', 'until'])
+  })
+
   it('is rejected for unsuitable monitors and periods', async () => {
     const { key } = await makeOrganization(server)
     const rule = await makeRule(key, 'true')

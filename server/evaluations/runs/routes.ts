@@ -1,14 +1,16 @@
 import type { Static } from 'typebox'
 import { parseFilter } from '../../filters/filter.ts'
-import { requireJudgeProvider } from '../../monitors/judge-provider.ts'
+import type { Selection } from '../../filters/queries.ts'
+import type { JudgeDefinition } from '../../monitors/judges/definition.ts'
 import { getMonitor, type StoredMonitor } from '../../monitors/queries.ts'
-import { ApiError, invalid } from '../../platform/errors.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { ApiError, invalid, invalidAll } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, IdParams, NoBody, NoQuery, Page, PageQuery, withHeaders } from '../../platform/http/schemas.ts'
 import type { EvaluationDeps } from '../deps.ts'
-import { estimateRun } from './estimate.ts'
+import { countPopulation, estimateRun } from './estimate.ts'
 import { cancelRun, createRun, resumeRun } from './lifecycle.ts'
-import { getDatabaseTime, getRun, listRuns, type Run as StoredRun } from './queries.ts'
+import { getDatabaseTime, getRun, listRuns, listStarts, type Run as StoredRun } from './queries.ts'
 import { Run, RunCreate, RunEstimate, RunParams } from './schema.ts'
 
 const tags = ['Monitors']
@@ -24,14 +26,21 @@ const shown = ({
   ...run
 }: StoredRun) => {
   const { since, until, ...filter } = population.filter
+  const listed = population.conversationIds?.length ?? null
   // Every run has a period.
-  return { ...run, since: new Date(since as string), until: new Date(until as string), filter }
+  return { ...run, since: new Date(since as string), until: new Date(until as string), filter, listed }
 }
 
 const longestRangeDays = 3_660
 
+type Request = Static<typeof RunCreate>
+
 /** Returns the filter of a run. It can't contain a period, because the run has `since` and `until`. */
-const readFilter = ({ since, until, filter: given = {} }: Static<typeof RunCreate>) => {
+const readFilter = ({ since, until, filter: given = {} }: Request): Selection => {
+  if (since === undefined || until === undefined) {
+    const missing = Object.entries({ since, until }).filter(([, value]) => value === undefined)
+    throw invalidAll(missing.map(([path]) => ({ path, message: 'is required unless conversationIds are given' })))
+  }
   for (const name of ['since', 'until', 'period'] as const) {
     const instead = name === 'period' ? 'since and until' : name
     if (given[name] !== undefined)
@@ -43,18 +52,39 @@ const readFilter = ({ since, until, filter: given = {} }: Static<typeof RunCreat
   return parseFilter({ ...given, since, until }, 'filter')
 }
 
-export const evaluationRuns = (app: App, deps: EvaluationDeps): void => {
-  const { db, clock, config } = deps
+/** Returns the listed conversations of a run, and the period in which they started. */
+const readListed = async (db: Db, org: OrgId, { since, until, filter, conversationIds = [] }: Request) => {
+  for (const [name, value] of Object.entries({ since, until, filter })) {
+    if (value !== undefined) throw invalid(name, 'cannot be combined with conversationIds')
+  }
+  const ids = [...new Set(conversationIds.map((id) => id.toLowerCase()))]
+  const starts = new Map((await listStarts(db, org, ids)).map(({ id, startedAt }) => [id, startedAt.getTime()]))
+  const issues = conversationIds.flatMap((id, index) =>
+    starts.has(id.toLowerCase())
+      ? []
+      : [{ path: `conversationIds[${index}]`, message: 'must be a conversation of this organization' }],
+  )
+  if (issues.length > 0) throw invalidAll(issues)
+  const times = [...starts.values()]
+  const period = {
+    since: new Date(Math.min(...times)).toISOString(),
+    until: new Date(Math.max(...times) + 1).toISOString(),
+  }
+  return { filter: period, conversationIds: ids }
+}
 
-  const requireEvaluated = ({ kind, definition }: StoredMonitor): void => {
+export const evaluationRuns = (app: App, deps: EvaluationDeps): void => {
+  const { db, clock, judge } = deps
+
+  const requireEvaluated = async (org: OrgId, { kind, definition }: StoredMonitor): Promise<void> => {
     if (kind === 'external') {
       throw new ApiError(
         'conflict',
         'Earshot does not evaluate external monitors. Send their results to /v1/monitor-results.',
       )
     }
-    const { model } = definition
-    if (kind === 'judge') requireJudgeProvider(config.judge, typeof model === 'string' ? model : undefined)
+    // Definitions were validated for their kind when they were stored.
+    if (kind === 'judge') await judge.requireModel(org, definition as JudgeDefinition)
   }
 
   app.get(
@@ -93,8 +123,9 @@ export const evaluationRuns = (app: App, deps: EvaluationDeps): void => {
         summary: 'Start a run over stored conversations',
         description:
           'Evaluates completed conversations in the period with the current version, within the monitor’s ' +
-          'scope, sampling rate, and the optional filter. Rules evaluate all of them. Judges skip those that ' +
-          'already have a result of this version, unless it failed. With `dryRun`, returns 200 with an estimate ' +
+          'scope, sampling rate, and the optional filter. Rules and scorecards evaluate all of them. Judges skip those that ' +
+          'already have a result of this version, unless it failed. List `conversationIds` to evaluate only those ' +
+          'within the scope, sampled or not. With `dryRun`, returns 200 with an estimate ' +
           'and evaluates nothing.',
         params: IdParams,
         querystring: NoQuery,
@@ -103,15 +134,17 @@ export const evaluationRuns = (app: App, deps: EvaluationDeps): void => {
       },
     },
     async ({ actor, params, body }, reply) => {
-      const filter = readFilter(body)
+      const selected = body.conversationIds ? await readListed(db, actor.org, body) : { filter: readFilter(body) }
       const monitor = await getMonitor(db, actor.org, params.id)
-      requireEvaluated(monitor)
+      await requireEvaluated(actor.org, monitor)
       const createdAt = clock.now()
-      const { scope, samplePercent } = monitor
-      const population = { filter, scope, samplePercent, storedBefore: await getDatabaseTime(db, actor.org) }
-      const estimate = await estimateRun(deps, actor.org, monitor, population)
-      if (body.dryRun) return reply.code(200).send(estimate)
-      const run = await createRun(deps, actor, { monitor, population, total: estimate.conversations, createdAt })
+      const { scope } = monitor
+      const samplePercent = body.conversationIds ? 100 : monitor.samplePercent
+      const storedBefore = await getDatabaseTime(db, actor.org)
+      const population = { ...selected, scope, samplePercent, storedBefore }
+      if (body.dryRun) return reply.code(200).send(await estimateRun(deps, actor.org, monitor, population))
+      const total = await countPopulation(deps, actor.org, monitor, population)
+      const run = await createRun(deps, actor, { monitor, population, total, createdAt })
       const location = `/v1/monitors/${monitor.id}/evaluations/${run.id}`
       return reply.code(202).header('location', location).send(shown(run))
     },

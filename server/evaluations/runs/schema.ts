@@ -7,14 +7,26 @@ const Count = Type.Integer({ minimum: 0 })
 
 export const RunParams = Closed({ id: Id, runId: Id })
 
-const Since = { ...TimestampInput, description: 'Conversations that started at or after this time.' }
-const Until = { ...TimestampInput, description: 'Conversations that started before this time.' }
+/** How many conversations a run can list. */
+const mostListed = 1_000
+
+const requiredUnless = 'Required unless `conversationIds` are given.'
+const Since = { ...TimestampInput, description: `Conversations that started at or after this time. ${requiredUnless}` }
+const Until = { ...TimestampInput, description: `Conversations that started before this time. ${requiredUnless}` }
 
 export const RunCreate = Closed(
   {
-    since: Since,
-    until: Until,
+    since: Type.Optional(Since),
+    until: Type.Optional(Until),
     filter: Type.Optional(Filter),
+    conversationIds: Type.Optional(
+      Type.Array(Id, {
+        minItems: 1,
+        maxItems: mostListed,
+        uniqueItems: true,
+        description: 'These conversations instead of a period and a filter. The sampling rate does not apply to them.',
+      }),
+    ),
     dryRun: Type.Optional(Type.Boolean({ description: 'True returns an estimate and evaluates nothing.' })),
   },
   { examples: [{ since: '2026-11-01T00:00:00Z', until: '2026-12-01T00:00:00Z' }] },
@@ -42,6 +54,9 @@ export const Run = Closed(
       description: 'As requested, without the period.',
       examples: [{}],
     }),
+    listed: Nullable(
+      Type.Integer({ minimum: 1, description: 'How many conversations the request listed. Null for a period.' }),
+    ),
     failure: Nullable(Type.String({ description: 'Why the run failed.' })),
   },
   { title: 'EvaluationRun' },
@@ -57,7 +72,8 @@ export const RunEstimate = Closed(
     cost: Nullable(Type.Number({ minimum: 0, description: 'In US dollars. Null if the model’s price is not known.' })),
     basis: Nullable(
       Choice(['results', 'lengths'], {
-        description: 'Whether tokens are estimated from this version’s earlier results or from transcript lengths.',
+        description:
+          'Whether tokens are estimated from this version’s earlier results, or from the lengths of all transcripts, a sample of them, and the model’s usual answers.',
       }),
     ),
     budgetLeft: Nullable(

@@ -1,4 +1,5 @@
 // Compares the results of a test with the stored ones, per conversation and in total.
+import { noResult } from '../../monitor-results/no-result.ts'
 import type { listLastJudgments, listNewestResults } from './queries.ts'
 import type { TrialResult } from './run-trial.ts'
 import type { TrialAnswer } from './schema.ts'
@@ -17,7 +18,7 @@ const hasFlipped = (now: ComparedResult, before: ComparedResult): boolean => {
   return is !== undefined && was !== undefined && is !== was
 }
 
-const notAsked = { status: null, result: null, score: null, reasoning: null, evidence: [] }
+const notAsked = { ...noResult, status: null }
 
 const total = (values: number[]): number => values.reduce((sum, value) => sum + value, 0)
 

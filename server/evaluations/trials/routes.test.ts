@@ -19,7 +19,17 @@ describe('a draft', () => {
     answerBy(affectedBy('none of my business'))
     const { status, body } = await testDraft(key, draft)
     expect(status).toBe(200)
-    const unasked = { score: null, evidence: [], stored: null, judgment: null, flips: false, asked: true }
+    const unasked = {
+      score: null,
+      evidence: [],
+      categories: null,
+      fields: null,
+      unsupportedFields: [],
+      stored: null,
+      judgment: null,
+      flips: false,
+      asked: true,
+    }
     expect(body.data).toEqual([
       {
         ...unasked,

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { parseFilter } from '../../filters/filter.ts'
 import { checkDefinition, type MonitorDefinition } from '../../monitors/definition.ts'
-import { requireJudgeProvider } from '../../monitors/judge-provider.ts'
+import type { JudgeDefinition } from '../../monitors/judges/definition.ts'
+import { resolveLearned } from '../../monitors/learned.ts'
 import { getMonitor, type StoredMonitor } from '../../monitors/queries.ts'
 import { type AuditTarget, recordAudit } from '../../platform/audit/record.ts'
 import { ApiError, invalidAll } from '../../platform/errors.ts'
@@ -42,22 +43,28 @@ type Trial = {
 }
 
 export const monitorTrials = (app: App, deps: EvaluationDeps): void => {
-  const { db, clock, config } = deps
+  const { db, clock, judge } = deps
 
-  const tryMonitor = async (actor: Actor, { monitor, given, chosen, targets, signal }: Trial) => {
-    const { kind, definition } = monitor
+  const tryMonitor = async (actor: Actor, { monitor: tried, given, chosen, targets, signal }: Trial) => {
+    const { kind } = tried
     if (kind === 'external') {
       throw new ApiError(
         'conflict',
         'Earshot does not evaluate external monitors. Send their results to /v1/monitor-results.',
       )
     }
+    if (kind === 'scorecard') {
+      throw new ApiError('conflict', 'Scorecards are computed from stored results. Start a run to compute them.')
+    }
     const issues = [...(given ? checkDefinition(kind, given) : []), ...faultsOf(kind, chosen)]
     if (issues.length > 0) throw invalidAll(issues)
+    const definition = given ? await resolveLearned(db, actor.org, targets[0]?.id, given) : tried.definition
+    const monitor = { ...tried, definition }
     const readAt = clock.now()
     const subjects = await listChosen(db, actor.org, chosen)
     if (kind === 'judge') {
-      requireJudgeProvider(config.judge, typeof definition.model === 'string' ? definition.model : undefined)
+      // The definition was just validated for its kind, or when it was stored.
+      await judge.requireModel(actor.org, definition as JudgeDefinition)
     }
     const isAsked = await findMonitorsInScope(db, actor.org, subjects, [monitor])
     await recordAudit(db, actor, 'monitor.test', ...targets)
@@ -95,6 +102,8 @@ export const monitorTrials = (app: App, deps: EvaluationDeps): void => {
         definition,
         scope: parseFilter(scope, 'scope'),
         samplePercent: 100,
+        requireGain: false,
+        note: null,
         versionCreatedAt: at,
         createdAt: at,
         updatedAt: at,

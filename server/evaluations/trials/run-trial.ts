@@ -1,5 +1,6 @@
 // Tests a monitor, which can be a draft, while the caller waits. Only the cost is stored.
 
+import { noResult } from '../../monitor-results/no-result.ts'
 import type { Evaluation } from '../../monitor-results/queries.ts'
 import type { StoredMonitor } from '../../monitors/queries.ts'
 import { monthOf } from '../../organizations/spending/month.ts'
@@ -36,7 +37,7 @@ const askJudge: AskBatch = async (deps, org, { monitor, readAt, signal }, [subje
   const task = { monitors: [monitor], subject, readAt, isAwaited: true, signal }
   const { evaluations, postponed, spent } = await judgeConversation(deps, org, task)
   await addSpending(deps.db, org, monthOf(deps.clock.now()), spent)
-  return [...evaluations, ...postponed.evaluations].flatMap(({ rows }) => rows)
+  return [...evaluations, ...postponed.map(({ evaluation }) => evaluation)].flatMap(({ rows }) => rows)
 }
 
 const askRule: AskBatch = async (deps, org, { monitor, readAt, signal }, subjects) => {
@@ -57,8 +58,9 @@ const ruleBatch = 50
  */
 export const askMonitor = async (deps: AskDeps, org: OrgId, task: Task): Promise<TrialResult[]> => {
   const { monitor, subjects, signal } = task
-  const [ask, batchSize, atOnce] =
-    monitor.kind === 'judge' ? [askJudge, 1, deps.config.judge.limits.concurrency] : [askRule, ruleBatch, 1]
+  const isJudge = monitor.kind === 'judge'
+  const [ask, batchSize] = isJudge ? [askJudge, 1] : [askRule, ruleBatch]
+  const atOnce = isJudge ? await deps.judge.concurrencyOf(org, monitor.definition) : 1
   const answers = new Map<string, TrialResult>()
   const batches = batchesOf(subjects, batchSize).values()
   let isBroken = false
@@ -79,7 +81,6 @@ export const askMonitor = async (deps: AskDeps, org: OrgId, task: Task): Promise
   }
   const lanes = await Promise.allSettled(Array.from({ length: atOnce }, work))
   for (const lane of lanes) if (lane.status === 'rejected') throw lane.reason
-  const nothing = { result: null, score: null, evidence: [], tokens: null, cost: null }
-  const late = { ...nothing, status: 'failed' as const, reasoning: noAnswer }
+  const late = { ...noResult, status: 'failed' as const, reasoning: noAnswer }
   return subjects.map(({ id }) => answers.get(id) ?? { conversationId: id, ...late })
 }

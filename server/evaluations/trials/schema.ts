@@ -67,6 +67,7 @@ const Count = Type.Integer({ minimum: 0 })
 const Evidence = Closed({
   turn: { ...Count, description: 'The index of the turn, starting at 0.' },
   quote: Type.String({ description: 'The quote from the turn.' }),
+  field: Type.Optional(Type.String({ description: 'The field whose value the quote contains.' })),
 })
 
 const StoredResult = Closed({
@@ -87,6 +88,17 @@ const Tried = Closed(
     score: Nullable(Type.Number()),
     reasoning: { ...Nullable(Type.String()), description: 'Also says why it is unscored or failed.' },
     evidence: Type.Array(Evidence),
+    categories: Nullable(Type.Array(Type.String(), { description: 'Null if none could be determined.' })),
+    fields: Nullable(
+      Type.Unsafe<Record<string, unknown>>({
+        type: 'object',
+        additionalProperties: true,
+        description: 'The values of the fields. Null values were not found.',
+      }),
+    ),
+    unsupportedFields: Type.Array(Type.String(), {
+      description: 'Fields that are null because the turn quoted for them does not contain their value.',
+    }),
     stored: {
       ...Nullable(StoredResult),
       description: 'The stored result of the newest version that has one. Null without one, and for a draft.',

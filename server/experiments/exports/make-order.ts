@@ -6,6 +6,7 @@ import type { OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import type { AssignmentUnit } from '../assignment-unit.ts'
 import { parseCohort } from '../cohort.ts'
+import { measureName } from '../measures.ts'
 import { getExperiment, listOutcomes, type StoredExperiment, type StoredOutcome } from '../queries.ts'
 import type { ExperimentExportConfiguration } from './configuration.ts'
 
@@ -21,8 +22,18 @@ const cohortInWords = ({ takes, leaves }: ReturnType<typeof parseCohort>, names:
     ...(leaves.length > 0 ? ['with a company'] : []),
   ].join('; ') || 'All conversations of both versions'
 
-const outcomeInWords = ({ monitorName, monitorVersion, kind }: StoredOutcome): string =>
-  `${monitorName}, version ${monitorVersion}; the value is ${kind === 'boolean' ? '1 if affected, 0 if not' : 'the score'}`
+const valueInWords = ({ measure, kind }: StoredOutcome): string => {
+  if (measure === null) return kind === 'boolean' ? '1 if affected, 0 if not' : 'the score'
+  if (measure.kind === 'category') return `1 with the category “${measure.label}”, 0 without`
+  return kind === 'boolean' ? `1 if ${measure.field} is true, 0 if not` : measure.field
+}
+
+const outcomeInWords = (outcome: StoredOutcome): string =>
+  `${outcome.monitorName}, version ${outcome.monitorVersion}; the value is ${valueInWords(outcome)}`
+
+/** The name that columns begin with. */
+const columnName = (outcome: StoredOutcome): string =>
+  [outcome.monitorName, measureName(outcome)].filter((part) => part !== undefined).join(' ')
 
 type Described = {
   stored: Ordered
@@ -91,10 +102,10 @@ export const makeObservationOrder = async (
     format,
     reasoning,
     experimentId: experiment.id,
-    outcomes: outcomes.map(({ monitorId, monitorName, monitorVersion }) => ({
-      id: monitorId,
-      name: monitorName,
-      version: monitorVersion,
+    outcomes: outcomes.map((outcome) => ({
+      id: outcome.monitorId,
+      name: columnName(outcome),
+      version: outcome.monitorVersion,
     })),
     about: describe({ stored, config, experiment, outcomes, cohort, names }),
   }

@@ -23,8 +23,10 @@ const shown = (stored: StoredExport, now: Date): Static<typeof ExperimentExport>
   return { ...manifestOf(stored, now), experimentId, config: config as ExperimentExportConfiguration }
 }
 
+const kindOf = (experimentId: string) => ({ kind: 'experiment', experimentId }) as const
+
 /** Returns the key of an export. The IDs in a path can have uppercase letters. */
-const keyOf = ({ id, exportId }: Static<typeof ExportParams>) => ({ id: exportId, experimentId: id.toLowerCase() })
+const keyOf = ({ id, exportId }: Static<typeof ExportParams>) => ({ id: exportId, ...kindOf(id.toLowerCase()) })
 
 export const experimentExports = (app: App, deps: Deps): void => {
   const { db, clock } = deps
@@ -63,7 +65,7 @@ export const experimentExports = (app: App, deps: Deps): void => {
       const operationId = body.operationId.toLowerCase()
       // New conversations can still belong to the export until the experiment ends, and some clocks are ahead, so there
       // is no upper limit.
-      const asked = { experimentId, operationId, config, since, until: undefined }
+      const asked = { ...kindOf(experimentId), operationId, config, since, until: undefined }
       const answer = await createExport(deps, actor, asked)
       return reply.code(202).headers(createdHeaders(answer)).send(shown(answer.stored, clock.now()))
     },
@@ -89,7 +91,7 @@ export const experimentExports = (app: App, deps: Deps): void => {
       const { data, nextCursor } = await app.paging.page(
         page,
         ['experiment-exports', actor.org, experimentId, status ?? ''],
-        (wanted) => listExports(db, actor.org, { experimentId, status, now }, wanted),
+        (wanted) => listExports(db, actor.org, { of: kindOf(experimentId), status, now }, wanted),
         ({ id }) => id,
       )
       return { data: data.map((stored) => shown(stored, now)), nextCursor }

@@ -1,11 +1,11 @@
 import Type from 'typebox'
-import { formatNames } from '../../exports/formats/formats.ts'
+import { tableFormats } from '../../exports/formats/formats.ts'
 import { ExportFilter, exportStatuses, manifestFields, OperationId } from '../../exports/manifest.ts'
 import { Choice, Closed, Id, PageQuery } from '../../platform/http/schemas.ts'
 
 const ExperimentExportConfig = Closed(
   {
-    format: Type.Optional(Choice(formatNames, { default: 'csv' })),
+    format: Type.Optional(Choice(tableFormats, { default: 'csv' })),
     reasoning: Type.Optional(Type.Boolean({ default: false, description: 'Adds a reasoning column per outcome.' })),
     timezone: Type.Optional(
       Type.String({

@@ -1,6 +1,8 @@
 // Determines the status of each outcome of a conversation.
 
+import { notApplicable } from '../../filters/category.ts'
 import { isValue } from '../../statistics/outcome-sums.ts'
+import type { StoredMeasure } from '../queries.ts'
 import type { FoundResult } from './queries.ts'
 import { failed, missing, observed, pending } from './unit-totals.ts'
 
@@ -10,7 +12,8 @@ const patienceMs = 24 * 60 * 60 * 1_000
 type Outcome = {
   kind: 'boolean' | 'numeric'
   range: { low: number; high: number } | null
-  monitorKind: 'rule' | 'judge' | 'external'
+  monitorKind: 'rule' | 'judge' | 'external' | 'scorecard'
+  measure: StoredMeasure | null
 }
 
 type EvaluationTimes = {
@@ -28,6 +31,22 @@ const without = (status: number): Observation => ({ status, value: 0 })
 
 const [scored, unscored] = [0, 1]
 
+/**
+ * Returns the value of a result, which can be invalid, or undefined if it has none. A conversation can be unscored
+ * because no category fits, which says that it has none of the others.
+ */
+const readValue = ({ measure, kind }: Outcome, { status, result, score, categories, field }: FoundResult): unknown => {
+  if (measure === null) {
+    if (status !== scored) return undefined
+    return kind === 'boolean' ? result : score
+  }
+  if (status > unscored) return undefined
+  if (measure.kind === 'field') return typeof field === 'boolean' ? Number(field) : (field ?? undefined)
+  const { category } = measure
+  const isApplicable = category === notApplicable || categories?.includes(notApplicable) === false
+  return categories && isApplicable ? Number(categories.includes(category)) : undefined
+}
+
 /** Returns the status of an outcome that applies to the conversation. */
 export const observationOf = (
   outcome: Outcome,
@@ -41,10 +60,8 @@ export const observationOf = (
     const isAwaited = outcome.monitorKind !== 'external' && now.getTime() - addedAt.getTime() < patienceMs
     return without(isAwaited || isAskedAgain(addedAt) ? pending : missing)
   }
-  if (found.status === scored) {
-    const value = outcome.kind === 'boolean' ? found.result : found.score
-    return isValue(value, outcome) ? { status: observed, value } : without(failed)
-  }
+  const value = readValue(outcome, found)
+  if (value !== undefined) return isValue(value, outcome) ? { status: observed, value } : without(failed)
   if (isAskedAgain(found.evaluatedAt)) return without(pending)
-  return without(found.status === unscored ? missing : failed)
+  return without(found.status > unscored ? failed : missing)
 }

@@ -6,7 +6,7 @@ import { findMonitorsAtVersions } from '../../monitors/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { getExperiment, listPinned } from '../queries.ts'
-import { assignToArms } from './population.ts'
+import { assignToArms } from './assign-to-arms.ts'
 import { listPresent, listRunningOf } from './queries.ts'
 
 const nothing: Pinned = { monitors: [], asks: () => false }

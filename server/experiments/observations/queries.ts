@@ -3,7 +3,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import { plannedEachTime } from '../../platform/db/naming-client.ts'
 import type { Arm } from '../../statistics/sums.ts'
 import type { AssignmentUnit } from '../assignment-unit.ts'
-import type { StoredPoint } from '../queries.ts'
+import type { StoredMeasure, StoredPoint } from '../queries.ts'
 
 type Concerned = { experimentId: string; conversationId: string }
 
@@ -142,7 +142,7 @@ export const listPresent = (trx: Db, org: OrgId, ids: string[], { kind, key = ''
 
 export type Present = Awaited<ReturnType<typeof listPresent>>[number]
 
-type Pinned = { position: number; monitorId: string; monitorVersion: number }
+type Pinned = { position: number; monitorId: string; monitorVersion: number; measure: StoredMeasure | null }
 
 export type FoundResult = {
   conversationId: string
@@ -153,6 +153,10 @@ export type FoundResult = {
   result: number | null
   score: number | null
   evaluatedAt: Date
+  /** Null without categories, and unless a category is measured. */
+  categories: string[] | null
+  /** The value of the measured field. */
+  field: unknown
 }
 
 type OfPinned = { conversations: { id: string; startedAt: Date }[]; pinned: Pinned[] }
@@ -161,16 +165,22 @@ type OfPinned = { conversations: { id: string; startedAt: Date }[]; pinned: Pinn
 export const listPinnedResults = async (trx: Db, org: OrgId, of: OfPinned): Promise<FoundResult[]> => {
   const { conversations, pinned } = of
   if (conversations.length === 0) return []
+  // The primary key contains everything else, so results are only read if a category or field is measured.
+  const isInKey = pinned.every(({ measure }) => measure === null)
   const { rows } = await sql<FoundResult>`
     SELECT r.conversation_id AS "conversationId", p.position, r.status, r.result, r.score,
-      r.evaluated_at AS "evaluatedAt"
+      r.evaluated_at AS "evaluatedAt", r.categories, r.field
     FROM unnest(${conversations.map(({ startedAt }) => startedAt)}::timestamptz[],
       ${conversations.map(({ id }) => id)}::uuid[]) AS c (started_at, id)
     CROSS JOIN unnest(${pinned.map(({ position }) => position)}::integer[],
       ${pinned.map(({ monitorId }) => monitorId)}::uuid[],
-      ${pinned.map(({ monitorVersion }) => monitorVersion)}::integer[]) AS p (position, monitor_id, version)
+      ${pinned.map(({ monitorVersion }) => monitorVersion)}::integer[],
+      ${pinned.map(({ measure }) => (measure?.kind === 'field' ? measure.field : null))}::text[])
+      AS p (position, monitor_id, version, field)
     CROSS JOIN LATERAL (
-      SELECT r.conversation_id, r.status, r.result, r.score, r.evaluated_at FROM monitor_results r
+      SELECT r.conversation_id, r.status, r.result, r.score, r.evaluated_at,
+        ${isInKey ? sql`NULL::text[] AS categories, NULL::jsonb AS field` : sql`r.categories, r.fields -> p.field AS field`}
+      FROM monitor_results r
       WHERE r.organization_id = ${org} AND r.monitor_id = p.monitor_id AND r.call_started_at = c.started_at
         AND r.conversation_id = c.id AND r.monitor_version = p.version
       -- There is at most one result. The limit keeps the planner from reading all results.

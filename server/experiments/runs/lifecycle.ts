@@ -3,7 +3,7 @@
 
 import Type from 'typebox'
 import type { EvaluationDeps } from '../../evaluations/deps.ts'
-import { secondsToWait } from '../../evaluations/runs/evaluate-page.ts'
+import { type Pause, pauseAfter } from '../../evaluations/runs/evaluate-page.ts'
 import { canMove, type RunStatus } from '../../evaluations/runs/run-status.ts'
 import { recordAudit } from '../../platform/audit/record.ts'
 import { publishChanges } from '../../platform/changes/changes.ts'
@@ -139,12 +139,12 @@ const end = async (
   await publishExperiment(trx, org, experimentId)
 }
 
-const goOn = ({ jobs }: EvaluationDeps, attempt: Attempt, place: RetryRunKey, run: RetryRun, afterSeconds = 0) =>
+const goOn = ({ jobs }: EvaluationDeps, attempt: Attempt, place: RetryRunKey, pause?: Pause) =>
   attempt.finish(async (trx) => {
     const { org, experimentId, runId } = place
-    if (afterSeconds > 0) await updateRun(trx, org, experimentId, runId, { waits: run.waits + 1 })
+    if (pause) await updateRun(trx, org, experimentId, runId, { waits: pause.waits })
     const payload = { organizationId: org, experimentId, runId }
-    await jobs.enqueue(trx, retryLacking, payload, { afterSeconds })
+    await jobs.enqueue(trx, retryLacking, payload, { afterSeconds: pause?.afterSeconds ?? 0 })
   })
 
 /**
@@ -175,9 +175,9 @@ const advance = async (deps: EvaluationDeps, attempt: Attempt, place: RetryRunKe
   })
   const stop = await askUntilStopped(deps, attempt, place, run, asked)
   if (stop) {
-    const seconds = secondsToWait(stop, run.waits)
-    if (seconds === undefined) return finished((trx) => end(deps, trx, place, 'failed', stop.failure))
-    await goOn(deps, attempt, place, run, seconds)
+    const pause = pauseAfter(stop, run.waits)
+    if ('failure' in pause) return finished((trx) => end(deps, trx, place, 'failed', pause.failure))
+    await goOn(deps, attempt, place, pause)
     return false
   }
   const isCounted = await attempt.transaction(async (trx) => {
@@ -210,7 +210,7 @@ export const retryLacking = defineJob({
       const run = await attempt.transaction((trx) => begin(deps, trx, place))
       if (!run) return attempt.finish(async () => {})
       if (!(await advance(deps, attempt, place, run))) return
-      if (performance.now() >= endsAt) return goOn(deps, attempt, place, run)
+      if (performance.now() >= endsAt) return goOn(deps, attempt, place)
     }
   },
   onFailed: (deps, { organizationId, experimentId, runId }, trx) =>

@@ -1,7 +1,8 @@
 // Retries one page of an experiment's conversations.
 
 import type { EvaluationDeps } from '../../evaluations/deps.ts'
-import { evaluatePage, type Stop } from '../../evaluations/runs/evaluate-page.ts'
+import { evaluatePage } from '../../evaluations/runs/evaluate-page.ts'
+import type { Stop } from '../../evaluations/runs/judge-in-lanes.ts'
 import { findMonitorsAtVersions, type StoredMonitor } from '../../monitors/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Attempt } from '../../platform/jobs/define-job.ts'
@@ -72,6 +73,17 @@ export const lackedIn = (
     .filter(({ conversations }) => conversations.length > 0)
 }
 
+/** Joins the outcomes of the same monitor, which one evaluation answers. */
+const byMonitor = (asked: LackedOutcome[]): LackedOutcome[] => {
+  const joined = new Map<string, LackedOutcome>()
+  for (const one of asked) {
+    const others = joined.get(one.monitor.id)?.conversations ?? []
+    const conversations = new Map([...others, ...one.conversations].map((each) => [each.id, each]))
+    joined.set(one.monitor.id, { ...one, conversations: [...conversations.values()] })
+  }
+  return [...joined.values()]
+}
+
 /** Evaluates the outcomes one after the other, until one of them stops the run. */
 export const askUntilStopped = async (
   deps: EvaluationDeps,
@@ -80,7 +92,7 @@ export const askUntilStopped = async (
   run: RetryRun,
   asked: LackedOutcome[],
 ): Promise<Stop | undefined> => {
-  for (const one of asked) {
+  for (const one of byMonitor(asked)) {
     const stop = await askPage(deps, attempt, place, run, one)
     if (stop) return stop
   }

@@ -6,7 +6,7 @@ import Type from 'typebox'
 import { explainFailure } from '../../exports/failure.ts'
 import { createInLine, isLineFull } from '../../exports/lifecycle.ts'
 import { lockLine } from '../../exports/queries.ts'
-import { refusalOf, requireSelected } from '../../exports/requirements.ts'
+import { refusalOf } from '../../exports/requirements.ts'
 import { isMember } from '../../members/queries.ts'
 import { getOrganization } from '../../organizations/queries.ts'
 import { publishChanges } from '../../platform/changes/changes.ts'
@@ -18,9 +18,9 @@ import { defineJob, OrganizationId } from '../../platform/jobs/define-job.ts'
 import { BucketError, openBucket } from '../../platform/outbound/bucket.ts'
 import type { Events } from '../../platform/reactions.ts'
 import { publishEvent } from '../../webhooks/send.ts'
+import { configOf, configWithin, kindOf, requireNamed } from '../contents.ts'
 import { type Delivery, mayLie, upload } from '../deliver.ts'
 import { objectKeyOf } from '../file-name.ts'
-import { configOf, type ScheduledConfig } from '../parse-schedule.ts'
 import { getSchedule, lockSchedule, type PauseReason, type StoredSchedule, updateSchedule } from '../queries.ts'
 import { latestPlanned, plannedAfter } from '../recurrence.ts'
 import { openSecret } from '../secret.ts'
@@ -72,20 +72,19 @@ type Fault = { error: string; pause?: PauseReason }
 const faultOf = async (
   trx: Db,
   org: OrgId,
-  { ownerUserId: userId }: StoredSchedule,
-  config: ScheduledConfig & { notificationEndpointId?: string },
+  { ownerUserId: userId, destination, ...schedule }: StoredSchedule,
 ): Promise<Fault | undefined> => {
   if (!(await isMember(trx, org, userId))) {
     const error = 'The owner of the schedule is no longer a member. Edit the schedule to become its owner.'
     return { error, pause: 'owner_left' }
   }
-  const { features } = await getOrganization(trx, org)
+  const { features, entitlements } = await getOrganization(trx, org)
   try {
-    await requireSelected(trx, { org, userId, features }, config, 'destination.webhookEndpointId')
+    await requireNamed(trx, { org, userId, features, entitlements }, { config: configOf(schedule), destination })
     return undefined
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    const gone = 'A monitor, company, agent, group, or endpoint of the schedule was deleted.'
+    const gone = 'Something that the schedule names was deleted, such as a monitor, a company, or an endpoint.'
     return { error: error.kind === 'notFound' ? gone : error.message }
   }
 }
@@ -105,16 +104,17 @@ export const makeRun = async (
   const { destination } = schedule
   const endpointId = destination.type === 'webhook' ? destination.webhookEndpointId : undefined
   const endpoint = endpointId === undefined ? {} : { notificationEndpointId: endpointId }
-  const config = { ...configOf(schedule), ...endpoint }
-  const fault = await faultOf(trx, org, schedule, config)
+  const config = configOf(schedule)
+  const fault = await faultOf(trx, org, schedule)
   const exported = fault
     ? undefined
     : await createInLine(deps, trx, org, {
         ...window,
         ...endpoint,
+        kind: kindOf(config),
         experimentId: null,
         operationId: operationIdOf(schedule.id, plannedFor),
-        config: { ...config, since: window.since.toISOString(), until: window.until.toISOString() },
+        config: { ...configWithin(config, window), ...endpoint },
         createdByUserId: schedule.ownerUserId,
         schedule: { id: schedule.id, name: schedule.name },
       })
@@ -206,10 +206,10 @@ export const deliverRun = defineJob({
     const { db } = deps
     const run = await findRun(db, org, runId)
     if (run?.status !== 'delivering') return
-    const { destination, secret } = await getSchedule(db, org, run.scheduleId)
+    const { destination, secret, config } = await getSchedule(db, org, run.scheduleId)
     const refusal =
       destination.type === 's3' && secret !== null
-        ? await refusalOf(db, org, { experimentId: null })
+        ? await refusalOf(db, org, { kind: 'monitor', config })
         : 'The kind of destination was changed.'
     if (refusal !== undefined || destination.type !== 's3' || secret === null) {
       return attempt.finish((trx) => endDelivery(deps, trx, { org, run }, `${refusal}${mayLie(run)}`))

@@ -3,6 +3,7 @@ import { makeActiveWebhookEndpoint, makeMonitor, makeOrganization, makePerson } 
 import { serviceKey, testServer } from '../../../test/server.ts'
 import { openTestBucket } from '../../../test/support/exports/customer-bucket.ts'
 import { callsIn, hourMs, minuteMs, schedulesOf } from '../../../test/support/exports/schedules.ts'
+import { wideScorecards } from '../../../test/support/exports/wide-scorecards.ts'
 import { openReceiver } from '../../../test/support/webhooks/receiver.ts'
 import { jobList } from '../../worker.ts'
 import { planRuns } from '../jobs.ts'
@@ -184,4 +185,50 @@ it('runs fail if something they refer to was deleted, or their owner left', asyn
   clock.advance(hourMs)
   await work()
   expect(await read(key, id)).toMatchObject({ status: 'paused', pauseReason: 'owner_left', consecutiveFailures: 2 })
+})
+
+it('runs fail with the number of columns if scorecards have grown too large', async () => {
+  const { destination } = await openTestBucket()
+  const { key } = await makeOrganization(server)
+  const { make, change } = await wideScorecards(server, key)
+  const [grown, ...others] = [...(await make(1, 1)), ...(await make(14, 99))]
+  const config = { monitors: [grown, ...others], timezone: 'UTC' }
+  const { id } = await makeSchedule(key, { destination, config, window: { kind: 'last', hours: 1 } })
+  expect((await change(grown?.id, 100)).status).toBe(200)
+  clock.advance(hourMs)
+  await work()
+  expect(await runsOf(key, id)).toMatchObject([
+    { status: 'failed', exportId: null, error: expect.stringContaining('but these have 1,501') },
+  ])
+  expect((await call('PATCH', `/v1/export-schedules/${id}`, { key, body: { config } })).status).toBe(400)
+})
+
+it('runs of conversations export the list within their window', async () => {
+  const { store, destination } = await openTestBucket()
+  const { key } = await makeOrganization(server)
+  const monitor = await makeMonitor(server, key)
+  toNextHour()
+  const conversationConfig = {
+    filter: { monitors: [{ id: monitor.id, result: 'affected' }] },
+    columns: [{ key: 'externalId' }],
+    format: 'jsonl',
+    timezone: 'Europe/Berlin',
+  }
+  const window = { kind: 'last', hours: 1 }
+  const { id } = await makeSchedule(key, { destination, window, config: undefined, conversationConfig })
+  expect(await read(key, id)).toMatchObject({ conversationConfig: { ...conversationConfig, transcripts: false } })
+  expect(await read(key, id)).not.toHaveProperty('config')
+  clock.advance(20 * minuteMs)
+  for (const [at, ago] of [90, 20, 5].entries()) await makeCall(key, monitor.id, `call-${at + 1}`, ago * minuteMs)
+  clock.advance(40 * minuteMs)
+  await work()
+  const [run] = await runsOf(key, id)
+  expect(run).toMatchObject({ status: 'succeeded', objectKey: expect.stringMatching(/\.jsonl$/) })
+  expect(callsIn(store)).toEqual(['call-3', 'call-2'])
+  const made = (await call('GET', `/v1/conversation-exports/${run.exportId}`, { key })).body
+  expect(made).toMatchObject({
+    status: 'completed',
+    scheduleId: id,
+    config: { filter: { ...conversationConfig.filter, since: run.since, until: run.until } },
+  })
 })

@@ -1,12 +1,12 @@
 import { columnNames, type Layout, tupleTypes } from '../layout.ts'
-import { instantAt, resultWords, type Slice } from '../slice.ts'
-import { type CsvBytes, csvBytes, shortWord, type TextSource, textSource } from './csv-bytes.ts'
+import { instantAt, plainText, resultWords, type Slice } from '../slice.ts'
 import type { Format } from './format.ts'
+import { shortWord, type TextBytes, type TextSource, textBytes, textSource } from './text-cells.ts'
 
 const results = resultWords.map(shortWord)
 const blockBytes = 192 * 1024
 
-const writeHeader = (out: CsvBytes, layout: Layout): void => {
+const writeHeader = (out: TextBytes, layout: Layout): void => {
   for (const name of columnNames(layout)) {
     out.plain(name)
     out.comma()
@@ -16,16 +16,23 @@ const writeHeader = (out: CsvBytes, layout: Layout): void => {
 
 type Type = ReturnType<typeof tupleTypes>[number]
 
-const writeValue = (out: CsvBytes, type: Type | undefined, source: TextSource, start: number, length: number) => {
+/** Writes JSON as a text, in its own bytes or new ones. */
+const writePlain = (out: TextBytes, type: 'value' | 'list', source: TextSource, start: number, length: number) => {
+  const { bytes, start: from, length: count } = plainText(type, { bytes: source.bytes, start, length })
+  out.text(bytes === source.bytes ? source : textSource(bytes), from, from + count)
+}
+
+const writeValue = (out: TextBytes, type: Type | undefined, source: TextSource, start: number, length: number) => {
   if (type === 'uuid') out.uuid(source.bytes, start)
   else if (type === 'integer') out.integer(source.view.getInt32(start))
   else if (type === 'timestamp') out.timestamp(instantAt(source.view, start))
   else if (type === 'number') out.number(source.view.getFloat64(start))
+  else if (type === 'value' || type === 'list') writePlain(out, type, source, start, length)
   else out.text(source, start, start + length)
 }
 
 /** Writes the rows of a slice one by one, and stops when a block is full. */
-const writeRows = function* (out: CsvBytes, layout: Layout, slice: Slice): Generator<void> {
+const writeRows = function* (out: TextBytes, layout: Layout, slice: Slice): Generator<void> {
   const { rows, calls, results: found } = slice
   const { width, starts, lengths } = calls
   const source = textSource(calls.bytes)
@@ -82,7 +89,7 @@ const writeRows = function* (out: CsvBytes, layout: Layout, slice: Slice): Gener
 export const csv: Format = {
   contentType: 'text/csv; charset=utf-8',
   write: async function* (layout, slices) {
-    const out = csvBytes()
+    const out = textBytes()
     writeHeader(out, layout)
     for await (const slice of slices) {
       for (const _ of writeRows(out, layout, slice)) yield out.take()

@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest'
 import {
   readCsv,
   readCsvByDuckdb,
+  readJsonl,
+  readJsonlByDuckdb,
   readParquet,
   readXlsx,
   type Table,
@@ -12,6 +14,7 @@ import {
   type Cell,
   cellsOf,
   collect,
+  jsonOf,
   layoutOf,
   type SliceRow,
   slicesOf,
@@ -111,9 +114,31 @@ const observedRowOf = (outcomes: number): fc.Arbitrary<SliceRow> => {
   return fc.record({ call, more, results: fc.array(optional(result), times(outcomes)) })
 }
 
+/** The cells of a list of conversations, whose values can be any JSON. */
+const cellsOfList = {
+  columns: [
+    ...callColumns,
+    { name: 'metadata_plan', type: 'value' as const },
+    { name: 'affected', type: 'list' as const },
+    { name: 'talk_ratio', type: 'number' as const },
+  ],
+  monitorColumns: [],
+}
+
+const jsonText = (value: unknown) => JSON.stringify(value)
+const anyValue = fc.oneof(text, integer, score, fc.boolean(), fc.dictionary(text, text, { maxKeys: 2 })).map(jsonText)
+
+const listedRowOf = (monitors: number): fc.Arbitrary<SliceRow> =>
+  fc.record({
+    call,
+    more: fc.tuple(optional(anyValue), optional(fc.array(text, { maxLength: 3 }).map(jsonText)), optional(score)),
+    results: fc.array(optional(result), times(monitors)),
+  })
+
 const kinds = [
   { cells: cellsOfCalls, rowOf },
   { cells: cellsOfObservations, rowOf: observedRowOf },
+  { cells: cellsOfList, rowOf: listedRowOf },
 ]
 
 const exportOf = fc
@@ -131,7 +156,7 @@ const fileOf = async (format: FormatName, rows: SliceRow[], layout: Layout, rows
 /** CSV and XLSX don't distinguish -0 from 0. */
 const plain = (cell: Cell) => (cell === 0 ? 0 : cell)
 
-const texts = new Set<string>(['text', 'name', 'word', 'json', 'reasoning'])
+const texts = new Set<string>(['text', 'name', 'word', 'json', 'value', 'list', 'reasoning'])
 
 const isText = (column: number, { columns, monitorColumns, reasoning }: Layout) => {
   const ofResult = ['result', 'score', 'version', 'evaluated_at', ...(reasoning ? ['reasoning'] : [])]
@@ -147,28 +172,44 @@ const inCsv = (layout: Layout) => (cell: Cell, column: number) => {
   return isText(column, layout) && /^ *[=+\-@\t\r\n＝＋－＠]/.test(cell) ? `'${cell}` : cell
 }
 
-/** Returns a cell as XLSX represents it: dates before March 1900 are text. Its reader converts CR LF to LF. */
-const inXlsx = (cell: Cell) => {
-  if (typeof cell === 'string') return cell.replaceAll('\r\n', '\n')
-  return cell instanceof Date && cell < new Date('1900-03-01') ? cell.toISOString() : plain(cell)
-}
+/**
+ * Returns a cell as XLSX represents it: dates before March 1900 are text, and JSON numbers are numbers. Its reader
+ * converts CR LF to LF.
+ */
+const inXlsx =
+  ({ columns }: Layout, row: SliceRow) =>
+  (cell: Cell, column: number): Cell => {
+    const json = columns[column]?.type === 'value' ? row.more?.[column - callColumns.length] : undefined
+    if (typeof cell === 'string' && json === cell && String(Number(cell)) === cell) return plain(Number(cell))
+    if (typeof cell === 'string') return cell.replaceAll('\r\n', '\n')
+    return cell instanceof Date && cell < new Date('1900-03-01') ? cell.toISOString() : plain(cell)
+  }
 
 const expectAlike = async (rows: SliceRow[], layout: Layout, rowsPerSlice?: number) => {
   const names = columnNames(layout)
   const expected = rows.map((row) => cellsOf(row, layout))
-  const expectTable = (table: Table, cells: (cell: Cell, column: number) => Cell) =>
-    expect(table).toEqual({ names, rows: expected.map((row) => row.map(cells)) })
+  const expectTable = (table: Table, cellsIn: (row: SliceRow) => (cell: Cell, column: number) => Cell) =>
+    expect(table).toEqual({ names, rows: expected.map((row, at) => row.map(cellsIn(rows[at] as SliceRow))) })
 
   const parquet = await readParquet(await fileOf('parquet', rows, layout, rowsPerSlice))
-  expectTable({ ...parquet, rows: parquet.rows.map((row) => row.map(plain)) }, plain)
+  expectTable({ ...parquet, rows: parquet.rows.map((row) => row.map(plain)) }, () => plain)
 
   const xlsx = readXlsx(await fileOf('xlsx', rows, layout, rowsPerSlice))
   // A row ends with its last value in XLSX, so trailing nulls are missing.
-  expectTable({ ...xlsx, rows: xlsx.rows.map((row) => names.map((_, i) => row[i] ?? null)) }, inXlsx)
+  expectTable({ ...xlsx, rows: xlsx.rows.map((row) => names.map((_, i) => row[i] ?? null)) }, (row) =>
+    inXlsx(layout, row),
+  )
 
   const csv = await fileOf('csv', rows, layout, rowsPerSlice)
-  expectTable(readCsv(csv), inCsv(layout))
-  expectTable(await readCsvByDuckdb(csv), inCsv(layout))
+  expectTable(readCsv(csv), () => inCsv(layout))
+  expectTable(await readCsvByDuckdb(csv), () => inCsv(layout))
+
+  const jsonl = await fileOf('jsonl', rows, layout, rowsPerSlice)
+  const values = rows.map((row) => jsonOf(row, layout))
+  expect(readJsonl(jsonl)).toEqual({ names: rows.length > 0 ? names : [], rows: values })
+  const byDuckdb = await readJsonlByDuckdb(jsonl, names)
+  expect(byDuckdb.names).toEqual(names)
+  expect(byDuckdb.rows.map((row) => row.map((cell) => JSON.parse(String(cell))))).toEqual(values)
 }
 
 describe('formats', () => {

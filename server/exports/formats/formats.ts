@@ -1,12 +1,18 @@
 import type { Format } from './format.ts'
 
-export const formatNames = ['csv', 'xlsx', 'parquet'] as const
+/** The formats of every export. */
+export const tableFormats = ['csv', 'xlsx', 'parquet'] as const
+export type TableFormat = (typeof tableFormats)[number]
+
+/** The formats of exports of conversations. */
+export const formatNames = [...tableFormats, 'jsonl'] as const
 export type FormatName = (typeof formatNames)[number]
 
 const loaders: Record<FormatName, () => Promise<Format>> = {
   csv: async () => (await import('./csv.ts')).csv,
   xlsx: async () => (await import('./xlsx.ts')).xlsx,
   parquet: async () => (await import('./parquet.ts')).parquet,
+  jsonl: async () => (await import('./jsonl.ts')).jsonl,
 }
 
 /** These sizes were the fastest for each format. They are here so that readers know them without loading a format. */
@@ -14,6 +20,7 @@ const sliceRows: Record<FormatName, { plain: number; reasoning: number }> = {
   csv: { plain: 4_096, reasoning: 2_048 },
   xlsx: { plain: 2_048, reasoning: 2_048 },
   parquet: { plain: 4_096, reasoning: 4_096 },
+  jsonl: { plain: 4_096, reasoning: 2_048 },
 }
 
 export const rowsPerSlice = ({ format, reasoning }: { format: FormatName; reasoning: boolean }): number =>

@@ -1,6 +1,6 @@
 import type { ParquetWriter } from 'hyparquet-writer'
 import { type Layout, tupleTypes } from '../layout.ts'
-import { type CallType, millennium, resultWords, type Slice } from '../slice.ts'
+import { type CallType, millennium, plainText, resultWords, type Slice } from '../slice.ts'
 
 const millenniumMs = BigInt(millennium)
 
@@ -15,6 +15,8 @@ const kinds: Record<CallType, Kind> = {
   name: 'string',
   // Some readers show the JSON type as bytes, so this is a string.
   json: 'string',
+  value: 'string',
+  list: 'string',
   integer: 'integer',
   number: 'double',
   timestamp: 'timestamp',
@@ -39,7 +41,7 @@ export const schemaOf = (layout: Layout, names: string[]): Schema => {
   const each = [...monitorColumns.map(({ type }) => kinds[type]), ...ofResult]
   const all = [...columns.map(({ type }) => kinds[type]), ...monitors.flatMap(() => each)]
   return [
-    { name: 'calls', num_children: names.length },
+    { name: layout.rowsName.toLowerCase(), num_children: names.length },
     // A column has exactly one kind and one name.
     ...names.map((name, i) => ({ ...types[all[i] as Kind], name, repetition_type: 'OPTIONAL' as const })),
   ]
@@ -103,6 +105,12 @@ const callData = ({ rows, calls }: Slice, column: number, type: CallType): Colum
     case 'word':
     case 'name':
       return values(memo(bytes, (key) => Buffer.from(key, 'latin1').toString()))
+    case 'value':
+    case 'list':
+      return values((start, length) => {
+        const text = plainText(type, { bytes, start, length })
+        return text.bytes.subarray(text.start, text.start + text.length)
+      })
     default:
       return values((start, length) => bytes.subarray(start, start + length))
   }

@@ -29,11 +29,11 @@ ${relationship(2, 'worksheet', 'worksheets/sheet2.xml')}\
 ${relationship(3, 'sharedStrings', 'sharedStrings.xml')}\
 ${relationship(4, 'styles', 'styles.xml')}</Relationships>`
 
-/** Returns the workbook. `area` is the filtered range of the first sheet, such as `$A$1:$C$9`. */
-export const workbook = (area: string) => `${head}<workbook xmlns="${main}" xmlns:r="${relationships}">\
+/** Returns the workbook. `name` is that of the first sheet, and `area` its filtered range, such as `$A$1:$C$9`. */
+export const workbook = (name: string, area: string) => `${head}<workbook xmlns="${main}" xmlns:r="${relationships}">\
 <bookViews><workbookView activeTab="0"/></bookViews>\
-<sheets><sheet name="Calls" sheetId="1" r:id="rId1"/><sheet name="About" sheetId="2" r:id="rId2"/></sheets>\
-<definedNames><definedName name="_xlnm._FilterDatabase" localSheetId="0" hidden="1">Calls!${area}</definedName>\
+<sheets><sheet name="${name}" sheetId="1" r:id="rId1"/><sheet name="About" sheetId="2" r:id="rId2"/></sheets>\
+<definedNames><definedName name="_xlnm._FilterDatabase" localSheetId="0" hidden="1">${name}!${area}</definedName>\
 </definedNames></workbook>`
 
 /** The cell formats in the order of `styles` in `xlsx-bytes.ts`. */

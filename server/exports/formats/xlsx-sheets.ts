@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { columnNames, type Layout, resultColumns, tupleTypes } from '../layout.ts'
-import { type CallType, instantAt, resultWords, type Slice } from '../slice.ts'
+import { type CallType, instantAt, plainText, resultWords, type Slice, type Span } from '../slice.ts'
 import { columnLetters, maxCellLength, SheetBytes } from './xlsx-bytes.ts'
 import { type SharedStrings, sheetEnd, sheetStart } from './xlsx-parts.ts'
 
@@ -14,6 +14,8 @@ const callWidths: Record<CallType, number> = {
   name: 24,
   text: 24,
   json: 40,
+  value: 24,
+  list: 40,
 }
 const resultWidths: Record<(typeof resultColumns)[number], number> = {
   result: 14,
@@ -27,7 +29,7 @@ const widthsOf = (layout: Layout, names: string[]) => {
   const { columns, monitorColumns, monitors, reasoning } = layout
   const chosen = resultColumns.filter((column) => reasoning || column !== 'reasoning')
   const each = [...monitorColumns.map(({ type }) => callWidths[type]), ...chosen.map((column) => resultWidths[column])]
-  const widths = [...columns.map(({ type }) => callWidths[type]), ...monitors.flatMap(() => each)]
+  const widths = [...columns.map(({ type, width }) => width ?? callWidths[type]), ...monitors.flatMap(() => each)]
   // A heading also needs space for the filter button.
   return widths.map((width, column) => Math.max(width, Math.min((names[column] ?? '').length + 4, 40)))
 }
@@ -39,8 +41,8 @@ export type Written = { rows: number; cutCells: number }
  */
 const turnMs = 1
 
-/** Writes the sheet Calls in blocks of bytes, and updates `written`. */
-export async function* callsSheet(
+/** Writes the sheet of rows in blocks of bytes, and updates `written`. */
+export async function* rowsSheet(
   layout: Layout,
   slices: AsyncIterable<Slice>,
   strings: SharedStrings,
@@ -78,6 +80,15 @@ export const filterArea = (columns: number, rows: number) => `A1:${columnLetters
 /** Writes the cells of a call. The first one is at the column `at` of the sheet. */
 type WriteCells = (row: number, from: number, to: number, at: number) => void
 
+/** Writes JSON as a number if it is exactly that, and otherwise as a text. */
+const writePlain = (bytes: SheetBytes, column: number, type: 'value' | 'list', cell: Span) => {
+  const plain = plainText(type, cell)
+  const isQuoted = plain.bytes !== cell.bytes || plain.start !== cell.start
+  const text = isQuoted ? '' : plain.bytes.toString('latin1', plain.start, plain.start + plain.length)
+  if (text !== '' && String(Number(text)) === text) bytes.number(column, Number(text))
+  else bytes.text(column, plain.bytes, plain.start, plain.length)
+}
+
 const writerOfCells = (bytes: SheetBytes, layout: Layout, { calls }: Slice, strings: SharedStrings): WriteCells => {
   const { width, bytes: source, starts, lengths } = calls
   const view = new DataView(source.buffer, source.byteOffset, source.byteLength)
@@ -110,6 +121,12 @@ const writerOfCells = (bytes: SheetBytes, layout: Layout, { calls }: Slice, stri
           else bytes.shared(column, shared)
           break
         }
+        case 'value':
+          writePlain(bytes, column, 'value', { bytes: source, start, length })
+          break
+        case 'list':
+          writePlain(bytes, column, 'list', { bytes: source, start, length })
+          break
         default:
           bytes.text(column, source, start, length)
       }
@@ -168,11 +185,11 @@ export const aboutSheet = (layout: Layout, { rows, cutCells }: Written): Buffer 
 
   bytes.xml(sheetStart([38, 44, 44, 16], false))
   for (const { label, value } of layout.about) line([label, value])
-  line(['Calls', rows])
+  line([layout.rowsName, rows])
   line(['Times', 'UTC'])
   line([
     'Long texts',
-    `A cell can hold at most ${maxCellLength} characters; CSV and Parquet contain longer texts in full. ${cut}`,
+    `A cell can hold at most ${maxCellLength} characters; other formats contain longer texts in full. ${cut}`,
   ])
   line([
     'In CSV',

@@ -12,7 +12,7 @@ import {
   workbook,
   workbookRelationships,
 } from './xlsx-parts.ts'
-import { aboutSheet, callsSheet, filterArea, type Written } from './xlsx-sheets.ts'
+import { aboutSheet, filterArea, rowsSheet, type Written } from './xlsx-sheets.ts'
 
 /** The sizes are in bytes. Larger chunks mean fewer switches between this thread and the one that compresses. */
 const streams = { highWaterMark: 2 ** 21, chunkSize: 2 ** 19 }
@@ -40,14 +40,17 @@ async function* write(layout: Layout, slices: AsyncIterable<Slice>): AsyncGenera
   const strings = sharedStrings()
   const written: Written = { rows: 0, cutCells: 0 }
   const zip = new ZipStream({ zlib: { level: 1, chunkSize: streams.chunkSize }, highWaterMark: streams.highWaterMark })
-  const sheet = Readable.from(callsSheet(layout, slices, strings, written), {
+  const sheet = Readable.from(rowsSheet(layout, slices, strings, written), {
     objectMode: false,
     highWaterMark: streams.highWaterMark,
   })
   addParts(zip, sheet, () => ({
     'xl/worksheets/sheet2.xml': aboutSheet(layout, written),
     'xl/sharedStrings.xml': strings.part(),
-    'xl/workbook.xml': workbook(filterArea(columnNames(layout).length, written.rows).replace(/[A-Z]+|\d+/g, '$$$&')),
+    'xl/workbook.xml': workbook(
+      layout.rowsName,
+      filterArea(columnNames(layout).length, written.rows).replace(/[A-Z]+|\d+/g, '$$$&'),
+    ),
   })).catch((error: Error) => zip.destroy(error))
   try {
     for await (const chunk of zip) yield chunk

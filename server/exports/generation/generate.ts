@@ -1,29 +1,26 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
-import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type Selection, selectedStatement } from '../../filters/queries.ts'
+import { sortedStatement } from '../../filters/sorted/queries.ts'
+import { endOf, forkInBackground } from '../../platform/background-process.ts'
 import type { Db } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { errorOf, type GeneratorMessage, type GeneratorTask } from './messages.ts'
-import { type Generated, type ObservationOrder, type Order, type Plan, TooManyCalls } from './order.ts'
+import {
+  type AnyOrder,
+  type ConversationOrder,
+  type Generated,
+  maxCalls,
+  type Order,
+  type Plan,
+  TooManyCalls,
+} from './order.ts'
 import type { ReadLimits } from './read.ts'
 
-export { type Generated, type ObservationOrder, type Order, TooManyCalls }
+export { type AnyOrder, type Generated, type Order, TooManyCalls }
 
-/** Requests take precedence over exports on the CPU. */
-const niceness = 10
 /** Most allocations are short-lived, so a larger young generation would only use more memory. */
 const options = ['--max-semi-space-size=8', '--disable-warning=ExperimentalWarning']
-
-const lowerPriority = ({ pid }: ChildProcess) => {
-  try {
-    if (pid !== undefined) setPriority(pid, niceness)
-  } catch {
-    // The process has already ended, or the system has no priorities. Neither prevents the export.
-  }
-}
 
 type Options = {
   signal: AbortSignal
@@ -32,9 +29,17 @@ type Options = {
   limits?: Partial<ReadLimits>
 }
 
+const planConversations = (db: Db, order: ConversationOrder): Plan => {
+  const { org, selection, sorting } = order
+  const { since: _since, until: _until, ...conditions } = selection
+  if (sorting.key.kind === 'startedAt' && Object.keys(conditions).length === 0) return order
+  return { ...order, statement: sortedStatement(db, org, selection, sorting, maxCalls + 1) }
+}
+
 /** Compiles the queries, because the generating process does not load the query builder. */
-export const makePlan = (db: Db, order: Order | ObservationOrder): Plan => {
+export const makePlan = (db: Db, order: AnyOrder): Plan => {
   if ('experimentId' in order) return order
+  if ('cells' in order) return planConversations(db, order)
   const { since: _since, until: _until, ...conditions } = order.selection
   const asking = order.monitors.filter(({ result }) => result !== 'all')
   if (asking.length === 0 && Object.keys(conditions).length === 0) return order
@@ -51,7 +56,7 @@ export const makePlan = (db: Db, order: Order | ObservationOrder): Plan => {
  */
 export const generate = async (
   { config, database, db, log }: Pick<Deps, 'config' | 'database' | 'db' | 'log'>,
-  order: Order | ObservationOrder,
+  order: AnyOrder,
   { signal, onProgress, limits = {} }: Options,
 ): Promise<Generated> => {
   signal.throwIfAborted()
@@ -65,11 +70,10 @@ export const generate = async (
     storage: { storage, dataDir, s3Endpoint },
     limits,
   }
-  const child = fork(join(import.meta.dirname, 'process.ts'), {
+  const child = forkInBackground(join(import.meta.dirname, 'process.ts'), {
     execArgv: options,
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
-  lowerPriority(child)
   let last: Exclude<GeneratorMessage, { type: 'progress' | 'note' }> | undefined
   child.on('message', (reply: GeneratorMessage) => {
     if (reply.type === 'progress') onProgress(reply.rows)
@@ -83,18 +87,10 @@ export const generate = async (
       log.warn({ line }, 'output of the process of an export'),
     )
   }
-  const kill = () => child.kill('SIGKILL')
-  signal.addEventListener('abort', kill, { once: true })
-  try {
-    // If the message can't be sent, the process has ended.
-    child.send(task, () => {})
-    // The last message can arrive after the process ended, but before its channel closes.
-    const [[code, killedBy]] = await Promise.all([once(child, 'close'), once(child, 'disconnect')])
-    signal.throwIfAborted()
-    if (last?.type === 'generated') return last.generated
-    if (last) throw errorOf(last.failure)
-    throw new Error(`The process of an export ended with ${killedBy ?? `code ${code}`}`)
-  } finally {
-    signal.removeEventListener('abort', kill)
-  }
+  // If the message can't be sent, the process has ended.
+  child.send(task, () => {})
+  const ending = await endOf(child, signal)
+  if (last?.type === 'generated') return last.generated
+  if (last) throw errorOf(last.failure)
+  throw new Error(`The process of an export ended with ${ending}`)
 }

@@ -1,6 +1,9 @@
 import type { Selection } from '../../filters/queries.ts'
+import type { Sorting } from '../../filters/sort.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import type { FormatName } from '../formats/formats.ts'
+import type { CallType } from '../slice.ts'
+import type { CellSource } from './queries.ts'
 
 /** The properties of an order for any kind of file. */
 type FileOrder = {
@@ -22,10 +25,29 @@ export type Order = FileOrder & {
   selection: Selection
 }
 
+/** `name` is the column's name, or for monitors its end. The names of monitors are read with their results. */
+export type ConversationCell = { name: string; type: CallType; width?: number; source: CellSource }
+
+/** An order for the conversations of a list. */
+export type ConversationOrder = FileOrder & {
+  /** The filter with fixed times. */
+  selection: Selection & { since: string; until: string }
+  sorting: Sorting
+  cells: ConversationCell[]
+  /** The monitors with all columns of their results. */
+  monitorIds: string[]
+}
+
+/** Returns the monitors that an export of conversations names, those with all columns first. */
+export const monitorIdsOf = ({ cells, monitorIds }: Pick<ConversationOrder, 'cells' | 'monitorIds'>): string[] => {
+  const ofCells = cells.flatMap(({ source }) => ('monitorId' in source ? source.monitorId : []))
+  return [...new Set([...monitorIds, ...ofCells])]
+}
+
 /** An order for the conversations of an experiment and their observations. */
 export type ObservationOrder = FileOrder & {
   experimentId: string
-  /** The outcomes in the order of the launch, with their pinned versions. */
+  /** The outcomes in the order of the launch, with the pinned versions of their monitors, which can have several. */
   outcomes: { id: string; name: string; version: number }[]
 }
 
@@ -33,13 +55,16 @@ export type ObservationOrder = FileOrder & {
  * An order with the statement that finds its calls. Without one, the order includes all calls of its period. The plan
  * is sent as JSON.
  */
-export type CallPlan = Order & { statement?: { text: string; values: unknown[] } }
-export type Plan = CallPlan | ObservationOrder
+type Found = { statement?: { text: string; values: unknown[] } }
+export type CallPlan = Order & Found
+export type ConversationPlan = ConversationOrder & Found
+export type AnyOrder = Order | ConversationOrder | ObservationOrder
+export type Plan = CallPlan | ConversationPlan | ObservationOrder
 
 /** `sha256` is in base64, as `Repr-Digest` requires. */
 export type Generated = { rows: number; bytes: number; sha256: string }
 
-/** The maximum number of calls in an export, after all filters. */
+/** The maximum number of calls or conversations in an export, after all filters. */
 export const maxCalls = 100_000
 /** The maximum number of conversations of an experiment in an export. An Excel sheet has at most 1,048,576 rows. */
 export const maxObserved = 1_000_000

@@ -5,24 +5,26 @@ import { type Calls, instantAt, uuidAt } from '../slice.ts'
 import type { CallPosition } from './queries.ts'
 
 const idColumn = 0
-const startedAtColumn = 2
 
 export type CallPage = {
   rows: number
+  /** The column with the start of the call. */
+  startedAtColumn: number
   calls: Calls
   /** The ID of each call, as four numbers of 32 bits. */
   ids: Int32Array
 }
 
-type Room = {
-  /** The number of columns of a tuple. */
-  width: number
+/** Where the columns of a tuple are. */
+export type Tuple = { width: number; startedAtColumn: number }
+
+type Room = Tuple & {
   rows: number
   bytes: number
 }
 
 /** Stores tuples until they reach a number of bytes. Always stores at least one. The rest is left for another page. */
-export const collectCalls = ({ width, rows: maxRows, bytes: maxBytes }: Room) => {
+export const collectCalls = ({ width, startedAtColumn, rows: maxRows, bytes: maxBytes }: Room) => {
   let bytes = Buffer.allocUnsafeSlow(Math.min(maxBytes, 256 * 1024))
   let length = 0
   let rows = 0
@@ -66,13 +68,17 @@ export const collectCalls = ({ width, rows: maxRows, bytes: maxBytes }: Room) =>
   return {
     take,
     isFull: () => isFull,
-    page: (): CallPage => partOf({ calls: { width, bytes: bytes.subarray(0, length), starts, lengths }, ids }, 0, rows),
+    page: (): CallPage => {
+      const calls = { width, bytes: bytes.subarray(0, length), starts, lengths }
+      return partOf({ startedAtColumn, calls, ids }, 0, rows)
+    },
   }
 }
 
 /** Returns some rows of a page that share its memory. */
-const partOf = ({ calls, ids }: Omit<CallPage, 'rows'>, from: number, to: number): CallPage => ({
+const partOf = ({ startedAtColumn, calls, ids }: Omit<CallPage, 'rows'>, from: number, to: number): CallPage => ({
   rows: to - from,
+  startedAtColumn,
   calls: {
     width: calls.width,
     bytes: calls.bytes,
@@ -83,7 +89,7 @@ const partOf = ({ calls, ids }: Omit<CallPage, 'rows'>, from: number, to: number
 })
 
 /** Copies some rows of a page to separate memory. */
-export const copyRows = ({ rows, calls, ids }: CallPage, from: number, to: number): CallPage => {
+export const copyRows = ({ rows, startedAtColumn, calls, ids }: CallPage, from: number, to: number): CallPage => {
   const { width, bytes, starts, lengths } = calls
   // Rows are stored one after the other, and each starts with its ID.
   const begin = starts[from * width + idColumn] ?? 0
@@ -91,6 +97,7 @@ export const copyRows = ({ rows, calls, ids }: CallPage, from: number, to: numbe
   const own = Buffer.from(new Uint8Array(bytes.subarray(begin, end)).buffer)
   return {
     rows: to - from,
+    startedAtColumn,
     calls: {
       width,
       bytes: own,
@@ -101,7 +108,8 @@ export const copyRows = ({ rows, calls, ids }: CallPage, from: number, to: numbe
   }
 }
 
-export const positionOf = ({ calls: { width, bytes, starts } }: CallPage, row: number): CallPosition => {
+export const positionOf = ({ startedAtColumn, calls }: CallPage, row: number): CallPosition => {
+  const { width, bytes, starts } = calls
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const startedAt = starts[row * width + startedAtColumn] ?? 0
   return {
@@ -111,12 +119,12 @@ export const positionOf = ({ calls: { width, bytes, starts } }: CallPage, row: n
 }
 
 /** Keeps only some rows of a page, without copying it. */
-export const keepRows = ({ calls, ids }: CallPage, kept: Int32Array): CallPage => {
+export const keepRows = ({ startedAtColumn, calls, ids }: CallPage, kept: Int32Array): CallPage => {
   const { width } = calls
   for (const [to, from] of kept.entries()) {
     calls.starts.copyWithin(to * width, from * width, (from + 1) * width)
     calls.lengths.copyWithin(to * width, from * width, (from + 1) * width)
     ids.copyWithin(to * 4, from * 4, (from + 1) * 4)
   }
-  return partOf({ calls, ids }, 0, kept.length)
+  return partOf({ startedAtColumn, calls, ids }, 0, kept.length)
 }

@@ -4,8 +4,11 @@
 import type { OrgId } from '../../platform/db/database.ts'
 import type { Snapshot as Db, TakeTuple } from '../../platform/db/snapshot.ts'
 
-/** The position of a call. Calls are read in this order. */
+/** The position of a call in the order of time. */
 export type CallPosition = { startedAt: string; id: string }
+
+/** The order in which calls are read: by time, or as they are listed. */
+export type RowOrder = 'oldest' | 'newest' | 'listed'
 
 const idForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const instantForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -31,7 +34,60 @@ export const listMonitors = (db: Db, org: OrgId, ids: string[]) =>
     [org, ids],
   )
 
+export type ItemOfScorecard = { scorecardId: string; monitorId: string; name: string }
+
+/** Lists the items of those of the monitors that are scorecards, in the order of their current versions. */
+export const listItems = (db: Db, org: OrgId, ids: string[]) =>
+  db.query<ItemOfScorecard>(
+    `SELECT i.scorecard_id AS "scorecardId", i.monitor_id AS "monitorId", n.name
+     FROM (
+       SELECT m.id AS scorecard_id, (item.value ->> 'monitorId')::uuid AS monitor_id, item.place
+       FROM monitors m
+       JOIN monitor_versions v ON v.organization_id = $1 AND v.monitor_id = m.id AND v.number = m.current_version
+       CROSS JOIN LATERAL jsonb_path_query(v.definition, '$.sections[*].items[*]')
+         WITH ORDINALITY AS item (value, place)
+       WHERE m.organization_id = $1 AND m.id = ANY($2::uuid[]) AND m.kind = 'scorecard' AND m.deleted_at IS NULL
+     ) i
+     JOIN monitors n ON n.organization_id = $1 AND n.id = i.monitor_id
+     ORDER BY i.scorecard_id, i.place`,
+    [org, ids],
+  )
+
+/** Returns the monitors that the list of conversations shows, newest first. */
+export const listNewestMonitors = (db: Db, org: OrgId, limit: number) =>
+  db.query<FoundMonitor>(
+    `SELECT id, name, current_version AS version FROM monitors
+     WHERE organization_id = $1 AND deleted_at IS NULL ORDER BY id DESC LIMIT $2`,
+    [org, limit],
+  )
+
 type More = { columns: string; joins: string }
+
+/** A value of a scorecard's result: the outcome of an item, or the band. `version` 0 is the newest with a result. */
+export type ScorecardCell = { monitorId: string; version: number; itemId: string | null }
+
+/** Joins the result of each scorecard as `s0`, `s1`, …, so that it is looked up once for all cells. */
+const scorecardsOf = (org: OrgId, cells: ScorecardCell[]) => {
+  const ids = [...new Set(cells.map(({ monitorId }) => monitorId))]
+  const joinOf = (monitorId: string, at: number) => {
+    const version = cells.find((cell) => cell.monitorId === monitorId)?.version ?? 0
+    return `LEFT JOIN LATERAL (
+      SELECT r.breakdown ->> 'band' AS band, (
+        SELECT jsonb_object_agg(item ->> 'monitorId', item ->> 'outcome')
+        FROM jsonb_path_query(r.breakdown, '$.sections[*].items[*]') item) AS outcomes
+      FROM monitor_results r
+      WHERE r.organization_id = ${uuid(org)} AND r.monitor_id = ${uuid(monitorId)} AND r.call_started_at = c.started_at
+        AND r.conversation_id = c.id ${version > 0 ? `AND r.monitor_version = ${version}` : ''}
+      ORDER BY r.monitor_version DESC LIMIT 1) s${at} ON true`
+  }
+  return {
+    joins: ids.map(joinOf).join(' '),
+    expressionOf: ({ monitorId, itemId }: Omit<ScorecardCell, 'version'>): string => {
+      const alias = `s${ids.indexOf(monitorId)}`
+      return itemId === null ? `${alias}.band` : `${alias}.outcomes ->> '${checked(idForm, itemId)}'`
+    },
+  }
+}
 
 /**
  * Reads `callColumns` and additional columns. Selects the page first, so that agents are only looked up for its rows.
@@ -45,16 +101,219 @@ const callsWithNames = (org: OrgId, page: string, { columns, joins }: More = { c
   LEFT JOIN companies k ON k.organization_id = ${uuid(org)} AND k.id = c.company_id
   ORDER BY c.started_at, c.id`
 
-type Window = { since: string; until: string; after: CallPosition | undefined; limit: number }
+export type Window = { since: string; until: string; after: CallPosition | undefined; limit: number }
 
-export const copyCallsOfWindow = (db: Db, org: OrgId, { since, until, after, limit }: Window, take: TakeTuple) => {
+const oldestOfWindow = ({ since, until, after, limit }: Window): string => {
   const from = after ? `(c.started_at, c.id) > ${position(after)}` : `c.started_at >= ${instant(since)}`
-  const page = `${from} AND c.started_at < ${instant(until)} ORDER BY c.started_at, c.id LIMIT ${limit}`
-  return db.copy(callsWithNames(org, page), take)
+  return `${from} AND c.started_at < ${instant(until)} ORDER BY c.started_at, c.id LIMIT ${limit}`
 }
 
-export const copyCalls = (db: Db, org: OrgId, ids: string[], take: TakeTuple) =>
-  db.copy(callsWithNames(org, `c.id = ANY(${uuids(ids)})`), take)
+const newestOfWindow = ({ since, until, after, limit }: Window): string => {
+  const to = after ? `(c.started_at, c.id) < ${position(after)}` : `c.started_at < ${instant(until)}`
+  return `${to} AND c.started_at >= ${instant(since)} ORDER BY c.started_at DESC, c.id DESC LIMIT ${limit}`
+}
+
+const moreOf = (org: OrgId, cells: ScorecardCell[]): More => {
+  const { joins, expressionOf } = scorecardsOf(org, cells)
+  return { columns: cells.map((cell) => `, ${expressionOf(cell)}`).join(''), joins }
+}
+
+/** Reads `callColumns`, and after them the cells of scorecards. */
+export const copyCallsOfWindow = (db: Db, org: OrgId, cells: ScorecardCell[], window: Window, take: TakeTuple) =>
+  db.copy(callsWithNames(org, oldestOfWindow(window), moreOf(org, cells)), take)
+
+export const copyCalls = (db: Db, org: OrgId, cells: ScorecardCell[], ids: string[], take: TakeTuple) =>
+  db.copy(callsWithNames(org, `c.id = ANY(${uuids(ids)})`, moreOf(org, cells)), take)
+
+/** The values of a conversation that are read as they are stored. */
+export type Property =
+  | 'external_id'
+  | 'started_at'
+  | 'ended_at'
+  | 'duration_seconds'
+  | 'channel'
+  | 'direction'
+  | 'status'
+  | 'end_reason'
+  | 'agent_id'
+  | 'agent_name'
+  | 'agent_version'
+  | 'company_id'
+  | 'company_name'
+  | 'customer_id'
+  | 'review_status'
+  | 'findings'
+  | 'tags'
+  | 'cost'
+
+/** Where a cell of a conversation comes from. */
+export type CellSource =
+  | { kind: 'property'; property: Property }
+  | { kind: 'metadata' | 'metric'; key: string }
+  | { kind: 'signal'; path: string[] }
+  | { kind: 'result' | 'score'; monitorId: string }
+  | { kind: 'categories'; monitorId: string }
+  /** A field of a monitor's newest result: a number, a list of texts, or whatever it is. */
+  | { kind: 'field'; monitorId: string; field: string; as: 'number' | 'list' | 'value' }
+  /** The outcome of an item of a scorecard, or its band. */
+  | { kind: 'scorecard'; monitorId: string; itemId: string | null }
+  | { kind: 'affected' | 'excerpt' | 'transcript' }
+
+/** Any text as an expression. Its hexadecimal digits need no quoting. */
+const literal = (text: string): string => `convert_from(decode('${Buffer.from(text).toString('hex')}', 'hex'), 'UTF8')`
+
+const signalName = /^[A-Za-z0-9]+$/
+
+/** The number of titles and monitors is limited like in the list of conversations. */
+const mostFindings = 20
+export const mostMonitors = 100
+
+const properties: Record<Property, (org: string) => string> = {
+  external_id: () => 'c.external_id',
+  started_at: () => 'c.started_at',
+  ended_at: () => 'c.ended_at',
+  duration_seconds: () => 'c.duration_seconds',
+  channel: () => 'c.channel',
+  direction: () => 'c.direction',
+  status: () => 'c.status',
+  end_reason: () => 'c.end_reason',
+  agent_id: () => 'c.agent_id',
+  agent_name: () => 'a.name',
+  agent_version: () => 'v.number',
+  company_id: () => 'c.company_id',
+  company_name: () => 'k.name',
+  customer_id: () => 'c.customer_id',
+  review_status: () => 'c.review_status',
+  findings: (org) => `(
+    SELECT jsonb_agg(f.title ORDER BY f.id DESC)::text FROM (
+      SELECT g.id, g.title
+      FROM finding_conversations x JOIN findings g ON g.organization_id = ${org} AND g.id = x.finding_id
+      WHERE x.organization_id = ${org} AND x.conversation_id = c.id
+      ORDER BY g.id DESC LIMIT ${mostFindings}) f)`,
+  tags: () => `nullif(to_jsonb(c.tags), '[]'::jsonb)::text`,
+  cost: (org) => `(
+    SELECT sum(r.cost) FROM monitor_results r
+    WHERE r.organization_id = ${org} AND r.call_started_at = c.started_at AND r.conversation_id = c.id
+      AND r.monitor_id = ANY(ARRAY(
+        SELECT m.id FROM monitors m WHERE m.organization_id = ${org} AND m.deleted_at IS NULL
+        ORDER BY m.id DESC LIMIT ${mostMonitors})))`,
+}
+
+/** The joins of the aliases that some properties use. */
+const joins: Record<string, (org: string) => string> = {
+  a: (org) => `LEFT JOIN agents a ON a.organization_id = ${org} AND a.id = c.agent_id`,
+  v: (org) => `LEFT JOIN agent_versions v ON v.organization_id = ${org} AND v.id = c.agent_version_id`,
+  k: (org) => `LEFT JOIN companies k ON k.organization_id = ${org} AND k.id = c.company_id`,
+  t: (org) => `LEFT JOIN transcripts t ON t.organization_id = ${org} AND t.conversation_id = c.id`,
+}
+
+/** An expression over the newest result `r` of a monitor. */
+const ofNewestResult = (org: string, monitorId: string, expression: string): string => `(
+  SELECT ${expression} FROM monitor_results r
+  WHERE r.organization_id = ${org} AND r.monitor_id = ${uuid(monitorId)} AND r.call_started_at = c.started_at
+    AND r.conversation_id = c.id
+  ORDER BY r.monitor_version DESC LIMIT 1)`
+
+const fieldOf = ({ field, as }: Extract<CellSource, { kind: 'field' }>): string => {
+  const value = `r.fields -> ${literal(field)}`
+  if (as === 'number') return `CASE jsonb_typeof(${value}) WHEN 'number' THEN (${value})::float8 END`
+  return as === 'list'
+    ? `CASE jsonb_typeof(${value}) WHEN 'array' THEN (${value})::text END`
+    : `nullif(${value}, 'null'::jsonb)::text`
+}
+
+const expressionOf = (org: string, source: CellSource): string => {
+  switch (source.kind) {
+    case 'categories':
+      return ofNewestResult(org, source.monitorId, 'to_jsonb(r.categories)::text')
+    case 'field':
+      return ofNewestResult(org, source.monitorId, fieldOf(source))
+    case 'property':
+      return properties[source.property](org)
+    case 'metadata':
+      return `nullif(c.metadata -> ${literal(source.key)}, 'null'::jsonb)::text`
+    case 'metric':
+      return `(SELECT m.value::text FROM customer_metrics m
+        WHERE m.organization_id = ${org} AND m.conversation_id = c.id AND m.key = ${literal(source.key)})`
+    case 'signal':
+      return `(c.signals #>> '{${source.path.map((part) => checked(signalName, part)).join()}}')::float8`
+    default:
+      // These cells are filled after the tuples and their results have been read.
+      return 'NULL::text'
+  }
+}
+
+/**
+ * Returns SQL for three lines: the format, whether the content is truncated (1 or 0), and the content, truncated if only
+ * its first words are needed.
+ */
+const transcriptOf = (length: number | undefined): string => {
+  const content = length === undefined ? 't.content' : `left(t.content, ${length})`
+  const isCut = length === undefined ? '0' : `(t.content_length > ${length})::integer`
+  return `CASE WHEN t.format IS NOT NULL THEN concat(t.format, chr(10), ${isCut}, chr(10), ${content}) END`
+}
+
+export type ConversationColumns = {
+  sources: CellSource[]
+  /** How much of each transcript is read, in characters. */
+  transcript: 'none' | 'whole' | number
+}
+
+/** Selects each conversation's ID, its cells, its start, and its transcript. */
+const selectConversations = (
+  org: OrgId,
+  { sources, transcript }: ConversationColumns,
+  { rows, order }: { rows: string; order: string },
+): string => {
+  const of = uuid(org)
+  const scorecards = scorecardsOf(
+    org,
+    sources.flatMap((source) => (source.kind === 'scorecard' ? { ...source, version: 0 } : [])),
+  )
+  const read = (source: CellSource): string =>
+    source.kind === 'scorecard' ? scorecards.expressionOf(source) : expressionOf(of, source)
+  const cells = ['c.id', ...sources.map(read), 'c.started_at']
+  if (transcript !== 'none') cells.push(transcriptOf(transcript === 'whole' ? undefined : transcript))
+  const joined = Object.entries(joins).filter(([alias]) =>
+    cells.some((cell) => new RegExp(`\\b${alias}\\.`).test(cell)),
+  )
+  const all = [...joined.map(([, join]) => join(of)), scorecards.joins].join(' ')
+  return `SELECT ${cells.join(', ')} FROM (${rows}) c ${all} ORDER BY ${order}`
+}
+
+const byTime = { oldest: 'c.started_at, c.id', newest: 'c.started_at DESC, c.id DESC' }
+
+type Timed = Exclude<RowOrder, 'listed'>
+
+export const copyConversationsOfWindow = (
+  db: Db,
+  org: OrgId,
+  columns: ConversationColumns,
+  { order, ...window }: Window & { order: Timed },
+  take: TakeTuple,
+) => {
+  const page = order === 'oldest' ? oldestOfWindow(window) : newestOfWindow(window)
+  const rows = `SELECT * FROM conversations c WHERE c.organization_id = ${uuid(org)} AND ${page}`
+  return db.copy(selectConversations(org, columns, { rows, order: byTime[order] }), take)
+}
+
+/** Reads conversations by ID, ordered by start time or as listed. */
+export const copyConversations = (
+  db: Db,
+  org: OrgId,
+  columns: ConversationColumns,
+  { ids, order }: { ids: string[]; order: RowOrder },
+  take: TakeTuple,
+) => {
+  const isOf = `c.organization_id = ${uuid(org)}`
+  if (order !== 'listed') {
+    const rows = `SELECT * FROM conversations c WHERE ${isOf} AND c.id = ANY(${uuids(ids)})`
+    return db.copy(selectConversations(org, columns, { rows, order: byTime[order] }), take)
+  }
+  const rows = `SELECT c.*, listed.place
+    FROM unnest(${uuids(ids)}) WITH ORDINALITY AS listed (id, place) JOIN conversations c ON ${isOf} AND c.id = listed.id`
+  return db.copy(selectConversations(org, columns, { rows, order: 'c.place' }), take)
+}
 
 type Observed = { experimentId: string; outcomes: number; ids: string[] }
 
@@ -78,14 +337,19 @@ export const copyObserved = (db: Db, org: OrgId, { experimentId, outcomes, ids }
   return db.copy(callsWithNames(org, `c.id = ANY(${uuids(ids)})`, { columns, joins }), take)
 }
 
-type Columns = { monitorIds: string[]; reasoning: boolean }
+type Columns = { monitorIds: string[]; reasoning: boolean; order: RowOrder }
 
 const resultColumns = ({ reasoning }: Columns): string =>
   `r.monitor_id, r.conversation_id, r.monitor_version, r.status, r.evaluated_at, r.result, r.score${
     reasoning ? ', r.reasoning' : ''
   }`
 
-const inOrder = 'ORDER BY r.monitor_id, r.call_started_at, r.conversation_id'
+/** Each monitor's results follow each other in the order of the calls. */
+const inOrder: Record<RowOrder, string> = {
+  oldest: 'ORDER BY r.monitor_id, r.call_started_at, r.conversation_id',
+  newest: 'ORDER BY r.monitor_id DESC, r.call_started_at DESC, r.conversation_id DESC',
+  listed: 'ORDER BY r.monitor_id, c.place',
+}
 
 const resultsOf = (org: OrgId, { monitorIds }: Columns): string =>
   `r.organization_id = ${uuid(org)} AND r.monitor_id = ANY(${uuids(monitorIds)})`
@@ -108,19 +372,20 @@ export const copyResultsBetween = (db: Db, org: OrgId, columns: Columns, stretch
   const exactly = isTied ? `AND ${place} >= ${position(first)} AND ${place} <= ${position(last)}` : ''
   return db.copy(
     `SELECT ${resultColumns(columns)} FROM monitor_results r
-     WHERE ${resultsOf(org, columns)} AND ${within(stretch)} ${exactly} ${inOrder}`,
+     WHERE ${resultsOf(org, columns)} AND ${within(stretch)} ${exactly} ${inOrder[columns.order]}`,
     take,
   )
 }
 
 /** Reads the results of many calls in a range. Reads all results of the range, and the database drops the others. */
 export const copyResultsAmong = (db: Db, org: OrgId, columns: Columns, calls: CallPosition[], take: TakeTuple) => {
-  const [first, last] = [calls[0], calls.at(-1)]
+  const ends = [calls[0], calls.at(-1)]
+  const [first, last] = columns.order === 'newest' ? ends.reverse() : ends
   if (!first || !last) return Promise.resolve()
   return db.copy(
     `SELECT ${resultColumns(columns)} FROM monitor_results r
      WHERE ${resultsOf(org, columns)} AND ${within({ first, last })}
-       AND r.conversation_id = ANY(${uuids(calls.map(({ id }) => id))}) ${inOrder}`,
+       AND r.conversation_id = ANY(${uuids(calls.map(({ id }) => id))}) ${inOrder[columns.order]}`,
     take,
   )
 }
@@ -130,9 +395,9 @@ export const copyResultsOfEach = (db: Db, org: OrgId, columns: Columns, calls: C
   const times = instants(calls.map(({ startedAt }) => startedAt))
   return db.copy(
     `SELECT ${resultColumns(columns)}
-     FROM unnest(${times}, ${uuids(calls.map(({ id }) => id))}) AS c (started_at, id)
+     FROM unnest(${times}, ${uuids(calls.map(({ id }) => id))}) WITH ORDINALITY AS c (started_at, id, place)
      JOIN monitor_results r ON r.call_started_at = c.started_at AND r.conversation_id = c.id
-     WHERE ${resultsOf(org, columns)} ${inOrder}`,
+     WHERE ${resultsOf(org, columns)} ${inOrder[columns.order]}`,
     take,
   )
 }

@@ -1,4 +1,4 @@
-import type { Snapshot } from '../../platform/db/snapshot.ts'
+import type { Snapshot, TakeTuple } from '../../platform/db/snapshot.ts'
 import type { Layout } from '../layout.ts'
 import type { Slice } from '../slice.ts'
 import { type Plan, TooManyCalls } from './order.ts'
@@ -45,14 +45,30 @@ const isTied = (page: CallPage): boolean => {
   return last < 2 || startedAt(0) === startedAt(1) || startedAt(last - 1) === startedAt(last)
 }
 
+/** Returns the earliest and the latest call of a page. */
+const stretchOf = (page: CallPage, order: 'oldest' | 'newest') => {
+  const ends = [positionOf(page, 0), positionOf(page, page.rows - 1)] as const
+  return order === 'oldest' ? { first: ends[0], last: ends[1] } : { first: ends[1], last: ends[0] }
+}
+
 const positionsOf = (page: CallPage): CallPosition[] =>
   Array.from({ length: page.rows }, (_, row) => positionOf(page, row))
 
 /** Opens the contents of an export. Slices are only read when they are requested. */
 export const openReading = async (snapshot: Snapshot, plan: Plan): Promise<ExportReading> => {
   const { org, reasoning } = plan
-  const { layout, measured, keepsAll, isWhole, maxRows: mostRows, pages } = await openSource(snapshot, plan)
-  const columns = { monitorIds: measured.map(({ id }) => id), reasoning }
+  const source = await openSource(snapshot, plan)
+  const { layout, measured, keepsAll, order, maxRows: mostRows, pages, complete } = source
+  const columns = { monitorIds: [...new Set(measured.map(({ id }) => id))], reasoning, order }
+
+  const copyResults = async (page: CallPage, take: TakeTuple): Promise<void> => {
+    if (measured.length === 0) return
+    if (order === 'listed') return copyResultsOfEach(snapshot, org, columns, positionsOf(page), take)
+    const stretch = stretchOf(page, order)
+    if (source.isWhole) return copyResultsBetween(snapshot, org, columns, { ...stretch, isTied: isTied(page) }, take)
+    const isDense = page.rows >= sparseShare * (await countCallsBetween(snapshot, org, stretch))
+    return (isDense ? copyResultsAmong : copyResultsOfEach)(snapshot, org, columns, positionsOf(page), take)
+  }
 
   /** Splits a page into several slices if its texts are too large. */
   const slicesOf = async function* (page: CallPage, size: Size): AsyncGenerator<Slice> {
@@ -62,17 +78,10 @@ export const openReading = async (snapshot: Snapshot, plan: Plan): Promise<Expor
       // A single call is never too large for a slice.
       maxBytes: page.rows === 1 ? Number.POSITIVE_INFINITY : size.bytes,
     })
-    const stretch = { first: positionOf(page, 0), last: positionOf(page, page.rows - 1) }
-    if (isWhole) {
-      await copyResultsBetween(snapshot, org, columns, { ...stretch, isTied: isTied(page) }, collected.take)
-    } else {
-      const isDense = page.rows >= sparseShare * (await countCallsBetween(snapshot, org, stretch))
-      const copyResults = isDense ? copyResultsAmong : copyResultsOfEach
-      await copyResults(snapshot, org, columns, positionsOf(page), collected.take)
-    }
+    await copyResults(page, collected.take)
     if (!collected.isTooLarge()) {
       const slice = collected.slice()
-      if (slice.rows > 0) yield slice
+      if (slice.rows > 0) yield complete(slice)
       return
     }
     const half = page.rows >> 1

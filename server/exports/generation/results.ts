@@ -122,12 +122,25 @@ export const collectResults = (page: CallPage, monitors: MeasuredMonitor[], opti
     reasons.set(cell, view, field + 4, view.getInt32(field))
   }
 
+  /** Copies the results of a monitor to its other columns, because an experiment can measure it in several ways. */
+  const repeat = (found: Results) => {
+    const { reasoning } = found
+    const values = [found.versions, found.results, found.scores, found.evaluatedAt]
+    if (reasoning) values.push(reasoning.starts, reasoning.lengths)
+    for (const [column, { id }] of monitors.entries()) {
+      const original = monitors.findIndex((monitor) => monitor.id === id)
+      if (original === column) continue
+      for (const each of values) each.copyWithin(column * rows, original * rows, (original + 1) * rows)
+    }
+  }
+
   return {
     take,
     isTooLarge: () => reasons?.isTooLarge() ?? false,
     /** Returns the calls with a result in scope, or all calls. */
     slice: (): Slice => {
       const found: Results = { versions, results, scores, evaluatedAt, reasoning: reasons?.all() }
+      repeat(found)
       if (options.keepsAll) return { rows, calls: page.calls, results: found }
       return withoutEmptyRows(page, found, monitors.length)
     },

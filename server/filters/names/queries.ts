@@ -3,10 +3,10 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Part, Selection } from '../queries.ts'
 
 type IdList = 'agentIds' | 'agentVersionIds' | 'agentGroupIds' | 'companyIds' | 'findingIds'
-type Named = Pick<Selection, IdList | 'monitors' | 'bucketId' | 'anyOf' | 'exclude'>
+type Named = Pick<Selection, IdList | 'monitors' | 'categories' | 'bucketId' | 'anyOf' | 'exclude'>
 
 /** A filter and those within it. */
-const partsOf = (selection: Named): Pick<Part, IdList | 'monitors' | 'bucketId'>[] => [
+const partsOf = (selection: Named): Pick<Part, IdList | 'monitors' | 'categories' | 'bucketId'>[] => [
   selection,
   ...(selection.anyOf ?? []),
   ...(selection.exclude ? [selection.exclude, ...(selection.exclude.anyOf ?? [])] : []),
@@ -21,7 +21,10 @@ export const findNames = async (db: Db, org: OrgId, selections: Named[]): Promis
   const groups = all('agentGroupIds')
   const companies = all('companyIds')
   const findings = all('findingIds')
-  const monitors = parts.flatMap((part) => part.monitors?.map(({ id }) => id) ?? [])
+  const monitors = parts.flatMap((part) => [
+    ...(part.monitors?.map(({ id }) => id) ?? []),
+    ...(part.categories ? [part.categories.monitorId] : []),
+  ])
   const buckets = parts.flatMap((part) => part.bucketId ?? [])
   if ([agents, versions, groups, companies, findings, monitors, buckets].every((ids) => ids.length === 0))
     return new Map()

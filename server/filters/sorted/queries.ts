@@ -14,6 +14,7 @@ import {
   ofTenant,
   orderedClauses,
   type Selection,
+  whereSelected,
 } from '../queries.ts'
 import { mostSorted, type Sorting } from '../sort.ts'
 
@@ -278,6 +279,41 @@ const readValues = async (
     .limit(sql.lit(count))
     .modifyEnd(eachTime)
     .execute()
+}
+
+const sortedBy = (org: OrgId, key: Sorting['key']): RawBuilder<unknown> | undefined => {
+  if (key.kind === 'startedAt') return undefined
+  if (key.kind === 'durationSeconds') return sql`conversations.duration_seconds`
+  if (key.kind !== 'score') return sortValue(org, key)
+  return sql`(
+    SELECT r.score FROM monitor_results r
+    WHERE r.organization_id = ${org} AND r.monitor_id = ${key.monitorId}::uuid
+      AND r.call_started_at = conversations.started_at AND r.conversation_id = conversations.id
+    ORDER BY r.monitor_version DESC LIMIT 1)`
+}
+
+/**
+ * Returns the statement that selects all matching conversations in this order, for a cursor. Conversations without a
+ * value come last.
+ */
+export const sortedStatement = (
+  db: Db,
+  org: OrgId,
+  selection: Selection,
+  { key, direction }: Sorting,
+  limit: number,
+) => {
+  const value = sortedBy(org, key)
+  const { sql: text, parameters } = whereSelected(db.selectFrom('conversations'), org, selection)
+    .select(['conversations.id', 'conversations.started_at as startedAt'])
+    .$if(value !== undefined, (query) =>
+      query.orderBy(sql`${value} ${sql.raw(direction === 'asc' ? 'ASC' : 'DESC')} NULLS LAST`),
+    )
+    .orderBy(sql`conversations.started_at`, direction)
+    .orderBy(sql`conversations.id`, direction)
+    .limit(sql.lit(limit))
+    .compile()
+  return { text, values: [...parameters] }
 }
 
 /** Returns the conversations on a page in this order, plus one if there is a next page. */

@@ -49,15 +49,23 @@ export const countGathered = async (db: Db, org: OrgId, findingId: string): Prom
  * Attaches conversations that exist. Locks them in the order in which all code locks conversations, and returns those
  * that were not attached yet.
  */
-export const attachConversations = async (trx: Db, org: OrgId, findingId: string, ids: string[], now: Date) => {
-  await sql`
+export const attachConversations = async (
+  trx: Db,
+  org: OrgId,
+  findingId: string,
+  ids: string[],
+  now: Date,
+): Promise<string[]> => {
+  const { rows } = await sql<{ id: string }>`
     WITH held AS (
       SELECT c.id FROM conversations c
       WHERE c.organization_id = ${org} AND c.id = ANY(${ids}::uuid[])
       ORDER BY c.external_id, c.id FOR KEY SHARE)
     INSERT INTO finding_conversations (organization_id, finding_id, conversation_id, created_at)
     SELECT ${org}::uuid, ${findingId}::uuid, h.id, ${now}::timestamptz FROM held h
-    ON CONFLICT ON CONSTRAINT finding_conversations_pkey DO NOTHING`.execute(trx)
+    ON CONFLICT ON CONSTRAINT finding_conversations_pkey DO NOTHING
+    RETURNING conversation_id AS id`.execute(trx)
+  return rows.map(({ id }) => id)
 }
 
 /** Attaches the conversations of one finding to another too, with their original times. */
@@ -83,4 +91,28 @@ export const detachConversation = async (trx: Db, org: OrgId, findingId: string,
     .returning('conversation_id')
     .executeTakeFirst()
   return detached !== undefined
+}
+
+/** Returns which of these conversations are attached. */
+export const listAttachedAmong = async (db: Db, org: OrgId, findingId: string, ids: string[]): Promise<string[]> => {
+  const rows = await db
+    .selectFrom('finding_conversations')
+    .select('conversation_id as id')
+    .where('organization_id', '=', org)
+    .where('finding_id', '=', findingId)
+    .where('conversation_id', '=', sql<string>`ANY(${ids}::uuid[])`)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Detaches conversations. Returns those that were attached. */
+export const detachConversations = async (trx: Db, org: OrgId, findingId: string, ids: string[]): Promise<string[]> => {
+  const rows = await trx
+    .deleteFrom('finding_conversations')
+    .where('organization_id', '=', org)
+    .where('finding_id', '=', findingId)
+    .where('conversation_id', '=', sql<string>`ANY(${ids}::uuid[])`)
+    .returning('conversation_id as id')
+    .execute()
+  return rows.map(({ id }) => id)
 }

@@ -12,6 +12,7 @@ import { findWaiting, insertWaiting, takeWaiting } from './queries.ts'
 /** Connects recordings with their conversations. They arrive separately, in either order. */
 
 type JobDeps = Pick<Deps, 'jobs'>
+type AttachDeps = Pick<Deps, 'jobs' | 'reactions'>
 
 /** The maximum number of waiting recordings of an organization. Concurrent requests can exceed it slightly. */
 const mostWaiting = { count: 1_000, bytes: 8 * 1024 ** 3 }
@@ -26,11 +27,13 @@ export const dropFile = (deps: JobDeps, trx: Db, org: OrgId, { blobKey }: Pick<S
   deps.jobs.enqueue(trx, deleteRecording, { key: blobKey }, { org })
 
 /** Attaches the recording unless there already is one. The caller has locked the conversation. */
-const attach = async (deps: JobDeps, trx: Db, org: OrgId, conversationId: string, file: StoredFile) => {
+const attach = async (deps: AttachDeps, trx: Db, org: OrgId, conversationId: string, file: StoredFile) => {
   const stored = await lockRecording(trx, org, conversationId)
   const isNew = stored?.status !== 'stored'
-  if (isNew) await storeUploaded(trx, org, conversationId, file)
-  else await dropFile(deps, trx, org, file)
+  if (isNew) {
+    await storeUploaded(trx, org, conversationId, file)
+    await deps.reactions.recordingStored(trx, org, { conversationId })
+  } else await dropFile(deps, trx, org, file)
   return { status: isNew ? 'applied' : 'unchanged', reason: null, conversationId } satisfies SettledDelivery
 }
 
@@ -51,7 +54,7 @@ const wait = async (
 
 /** Attaches the recording to its conversation, or stores it until the conversation arrives. */
 export const attachOrWait = async (
-  deps: JobDeps,
+  deps: AttachDeps,
   trx: Db,
   org: OrgId,
   audio: Parameters<typeof insertWaiting>[2],
@@ -65,7 +68,7 @@ export const attachOrWait = async (
 
 /** Attaches a recording that waits for this conversation, which the caller has locked. */
 export const attachWaiting = async (
-  deps: JobDeps,
+  deps: AttachDeps,
   trx: Db,
   org: OrgId,
   { externalId, conversationId }: { externalId: string; conversationId: string },

@@ -5,7 +5,7 @@ import { instructionsOf } from '../../transcripts/formats/otel-messages.ts'
 import { attributesOf, type OtelSpan, spanOf } from '../../transcripts/formats/otel-spans.ts'
 import { idOf, type JsonObject, textOf } from '../../transcripts/json.ts'
 import { metricsOf } from '../../transcripts/provider-calls/call.ts'
-import { readTranscript } from '../../transcripts/read.ts'
+import { readTranscript } from '../../transcripts/read-transcript.ts'
 import { cut, cutMetrics } from '../limits.ts'
 import type { StoredSpan } from './spans.ts'
 

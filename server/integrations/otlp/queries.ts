@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { batchesOfSize } from '../../platform/batches.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { type DueRows, daysBefore } from '../../platform/db/due-rows.ts'
 import type { Page } from '../../platform/http/paging.ts'
@@ -7,20 +8,6 @@ type NewSpan = { traceId: string; spanId: string; conversationKey: string | null
 
 /** The maximum number of characters in one statement. Writing more would block others. */
 const statementLength = 1024 * 1024
-
-const statementsOf = (spans: NewSpan[]): NewSpan[][] => {
-  const statements: NewSpan[][] = []
-  let room = 0
-  for (const span of spans) {
-    if (room <= 0) {
-      statements.push([])
-      room = statementLength
-    }
-    statements.at(-1)?.push(span)
-    room -= span.text.length
-  }
-  return statements
-}
 
 const insertSome = async (db: Db, org: OrgId, spans: NewSpan[], receivedAt: Date): Promise<string[]> => {
   const { rows } = await sql<{ traceId: string }>`
@@ -41,7 +28,7 @@ const insertSome = async (db: Db, org: OrgId, spans: NewSpan[], receivedAt: Date
  */
 export const insertSpans = async (db: Db, org: OrgId, spans: NewSpan[], receivedAt: Date): Promise<string[]> => {
   const grown = new Set<string>()
-  for (const some of statementsOf(spans)) {
+  for (const some of batchesOfSize(spans, statementLength, ({ text }) => text.length)) {
     for (const traceId of await insertSome(db, org, some, receivedAt)) grown.add(traceId)
   }
   return [...grown]

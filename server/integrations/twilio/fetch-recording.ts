@@ -34,7 +34,7 @@ export const pullRecording = defineJob({
   retryDelaySeconds: 30,
   timeoutSeconds: 15 * 60,
   run: async (deps: Deps, { organizationId: org, deliveryId }, attempt) => {
-    const { db, secrets, jobs } = deps
+    const { db, secrets, jobs, reactions } = deps
     const delivery = await findDelivery(db, org, deliveryId)
     if (delivery?.status !== 'pending' || delivery.payload === null) return
     const integration = await findSealedIntegration(db, org, delivery.integrationId)
@@ -53,8 +53,10 @@ export const pullRecording = defineJob({
       const isThere = await lockRecordedConversation(trx, org, conversationId)
       const stored = isThere ? await lockRecording(trx, org, conversationId) : undefined
       const isNew = isThere && stored?.status !== 'stored'
-      if (isNew) await storeUploaded(trx, org, conversationId, file)
-      else await jobs.enqueue(trx, deleteRecording, { key: file.blobKey }, { org })
+      if (isNew) {
+        await storeUploaded(trx, org, conversationId, file)
+        await reactions.recordingStored(trx, org, { conversationId })
+      } else await jobs.enqueue(trx, deleteRecording, { key: file.blobKey }, { org })
       const status = isNew ? 'applied' : isThere ? 'unchanged' : 'erased'
       const change = { status, reason: null, conversationId: isThere ? conversationId : null } as const
       await updateDelivery(trx, org, deliveryId, change, 'pending')

@@ -1,22 +1,27 @@
+import type { ModelPrompt, ModelReply } from '../../model-providers/requests/dialect.ts'
 import type { Turn } from '../../transcripts/turn.ts'
 import { readAnswers } from './answer.ts'
 import type { JudgedDefinition } from './combine.ts'
 import type { Tokens } from './definition.ts'
-import { buildPrompt, type JudgePrompt, type TranscriptWindow } from './prompt.ts'
-import type { ModelReply } from './provider.ts'
+import { buildPrompt, type TranscriptWindow } from './prompt.ts'
 
-/** Returns undefined if the response is not from a model. */
-export type AskModel = (prompt: JudgePrompt) => Promise<ModelReply | undefined>
+/** Returns the reply and its cost. There is no reply if the response is not from a model. */
+export type AskModel = (prompt: ModelPrompt) => Promise<{ reply: ModelReply | undefined; cost: number | null }>
 
 /** If an answer is invalid, the model is asked once more. After that, the judgment fails. */
 const mostRequests = 2
 
-/** Splits the tokens of a request among its monitors, so that their sum is what was paid. */
-const addTokens = (judged: readonly JudgedDefinition[], { input, output }: Tokens): void => {
+/**
+ * Splits the tokens and the cost of a request among its monitors, so that their sum is what was paid. If one cost is
+ * unknown, so is their sum.
+ */
+const addPaid = (judged: readonly JudgedDefinition[], { input, output }: Tokens, cost: number | null): void => {
   const share = (total: number, at: number) => Math.floor(total / judged.length) + (at < total % judged.length ? 1 : 0)
   for (const [at, one] of judged.entries()) {
-    const { input: before, output: written } = one.tokens ?? { input: 0, output: 0 }
-    one.tokens = { input: before + share(input, at), output: written + share(output, at) }
+    const before = one.tokens === null ? 0 : one.cost
+    const { input: read, output: written } = one.tokens ?? { input: 0, output: 0 }
+    one.cost = before === null || cost === null ? null : before + cost / judged.length
+    one.tokens = { input: read + share(input, at), output: written + share(output, at) }
   }
 }
 
@@ -33,12 +38,11 @@ export const askAboutWindow = async (
   let open = judged.map((one) => ({ one, fault: '' }))
   for (let request = 1; request <= mostRequests && open.length > 0; request++) {
     const definitions = open.map(({ one }) => one.definition)
-    const reply = await ask(buildPrompt(definitions, window))
-    if (reply?.tokens)
-      addTokens(
-        open.map(({ one }) => one),
-        reply.tokens,
-      )
+    const { reply, cost } = await ask(buildPrompt(definitions, window))
+    if (reply?.tokens) {
+      const paying = open.map(({ one }) => one)
+      addPaid(paying, reply.tokens, cost)
+    }
     if (reply?.end === 'refused') {
       const reason = 'the model refused to answer'
       for (const { one } of open) one.verdicts.push({ status: 'unscored', reason, reasoning: null, evidence: [] })

@@ -18,6 +18,7 @@ const of = (definition: JudgeDefinition, ...verdicts: JudgedDefinition['verdicts
   definition,
   verdicts,
   tokens: null,
+  cost: null,
 })
 const no = scored('not_affected')
 const yes = scored('affected')

@@ -1,11 +1,86 @@
+import { type Point, probabilityAt } from '../../statistics/isotonic.ts'
 import type { Evidence } from './evidence.ts'
 
 export type ScoreRule = { op: 'gte' | 'gt' | 'lte' | 'lt'; value: number }
 
-export type JudgeOutput = { type: 'boolean' } | { type: 'score'; min: number; max: number; affectedWhen: ScoreRule }
+export type Category = { key: string; label: string; description?: string; affected?: boolean }
+
+export type CategoryOutput = {
+  type: 'category'
+  categories: Category[]
+  /** Whether several categories can apply. */
+  multiple?: boolean
+  allowOther?: boolean
+  allowNotApplicable?: boolean
+}
+
+export type Field = {
+  key: string
+  type: (typeof fieldTypes)[number]
+  description?: string
+  /** The values of an enum. */
+  options?: string[]
+  /** Without a value, the result is unscored. */
+  required?: boolean
+}
+
+export const fieldTypes = ['string', 'number', 'date', 'boolean', 'enum', 'list'] as const
+
+export type FieldValue = string | number | boolean | string[] | null
+export type FieldValues = Record<string, FieldValue>
+
+export type ExtractOutput = {
+  type: 'extract'
+  fields: Field[]
+  /** A CEL condition on the fields. */
+  affectedWhen?: string
+}
+
+/**
+ * How Earshot decides by a score. The model is still told `affectedWhen`, so that its scores mean the same as before. With
+ * a calibration, the threshold is a probability.
+ */
+export type ScoreDecision = { threshold: number; calibration?: Point[] }
+
+export type ScoreOutput = {
+  type: 'score'
+  min: number
+  max: number
+  affectedWhen: ScoreRule
+  decision?: ScoreDecision
+}
+
+export type JudgeOutput = { type: 'boolean' } | ScoreOutput | CategoryOutput | ExtractOutput
+
+/** A short rule for applying the criteria. */
+export type Guideline = {
+  text: string
+  /** The alignment that distilled it from people's notes. Without it, a person wrote it. */
+  alignmentId?: string
+}
+
+/** A conversation that people have judged. */
+export type Example = {
+  conversationId: string
+  /** The review that says what is correct. */
+  reviewId: string
+  correctResult: 'affected' | 'not_affected'
+  /** A part of the transcript, without personal numbers and addresses. */
+  excerpt: string
+  /** What the reviewer wrote about it. */
+  note?: string
+  /** Whether it is part of every request. Others are only part of requests about similar conversations. */
+  isDisputed: boolean
+}
 
 /** The stored definition of a judge. */
-export type JudgeDefinition = { criteria: string; output: JudgeOutput; model?: string }
+export type JudgeDefinition = {
+  criteria: string
+  output: JudgeOutput
+  model?: string
+  guidelines?: Guideline[]
+  examples?: Example[]
+}
 
 export type Tokens = { input: number; output: number }
 
@@ -17,16 +92,28 @@ export type JudgeResult = {
   /** The model's explanation. */
   reasoning: string | null
   evidence: Evidence[]
+  /** What the judge answers in addition to affected or not. Null if it names no categories or fields, or could not decide. */
+  categories: string[] | null
+  fields: FieldValues | null
+  /** Fields that are null because no quoted turn says the value that the model named. */
+  unsupportedFields: string[]
   /** The provider and model, such as `anthropic:claude-sonnet-5`. */
   evaluator: string
   /** The tokens of all paid requests. Null if the endpoint reports none. */
   tokens: Tokens | null
   /** The cost in US dollars. Null if the tokens or the price of the model are unknown. */
   cost: number | null
+  /** How long the model took to respond to all requests. Null if it was not asked. */
+  responseMs: number | null
   /** The reason why it is unscored or failed. Earshot writes it, not the model. */
   reason?: string
   /** This is only set for `failed`. Retrying after this time may succeed. If it is not set, retrying won't help. */
   retryAfterSeconds?: number
+  /**
+   * Whether nothing failed: a request was not sent yet, because of the provider's limits, or because it was changed. It
+   * can be retried any number of times.
+   */
+  isNotSentYet?: boolean
 }
 
 const holds: Record<ScoreRule['op'], (score: number, value: number) => boolean> = {
@@ -36,7 +123,15 @@ const holds: Record<ScoreRule['op'], (score: number, value: number) => boolean> 
   lt: (score, value) => score < value,
 }
 
-export const isAffected = ({ op, value }: ScoreRule, score: number): boolean => holds[op](score, value)
+const isAffected = ({ op, value }: ScoreRule, score: number): boolean => holds[op](score, value)
+
+/** Returns whether a score means affected. */
+export const isAffectedScore = ({ affectedWhen, decision }: ScoreOutput, score: number): boolean => {
+  if (!decision) return isAffected(affectedWhen, score)
+  const { threshold, calibration } = decision
+  if (calibration) return probabilityAt(calibration, score) >= threshold
+  return isAffected({ op: affectedWhen.op, value: threshold }, score)
+}
 
 /** Returns the score that is closest to affected. */
 export const mostAffected = ({ op }: ScoreRule, scores: number[]): number =>

@@ -1,8 +1,12 @@
 import type { Turn } from '../../transcripts/turn.ts'
 import { cut } from './text.ts'
 import { contentOf } from './transcript.ts'
+import { type Passage, passageOf } from './values/tokens.ts'
 
-export type Evidence = { turn: number; quote: string }
+export type Evidence = { turn: number; quote: string; field?: string }
+
+/** A quote that is really in its turn, with each place where it occurs. */
+export type FoundQuote = { evidence: Evidence; passages: () => Passage[] }
 
 const mostQuotes = 10
 const longestQuote = 500
@@ -10,6 +14,12 @@ const longestQuote = 500
  * The maximum number of quotes to check, because a manipulated model can send thousands, and each has to be searched.
  */
 const mostLookedFor = 50
+
+/** How much text of the turn around a quote is read, and how much of the quote. */
+const around = 200
+const longestPassage = 2_000
+/** A short quote can occur more often than is worth reading. */
+const mostPlaces = 5
 
 /** Normalizes a text to composed characters and single spaces. */
 const fold = (text: string): string => text.toWellFormed().normalize('NFC').replace(/\s+/gu, ' ').trim()
@@ -26,11 +36,56 @@ const plain = (folded: string): string =>
     .replaceAll('İ', 'I')
     .toLowerCase()
 
+const openPassage = (own: string, at: number, length: number): Passage => {
+  const from = Math.max(0, at - around)
+  const end = at + Math.min(length, longestPassage)
+  return passageOf(own.slice(from, end + around), at - from, end - from)
+}
+
+const placesOf = (text: string, wanted: string): number[] => {
+  const places: number[] = []
+  for (let at = text.indexOf(wanted); at >= 0 && places.length < mostPlaces; at = text.indexOf(wanted, at + 1)) {
+    places.push(at)
+  }
+  return places
+}
+
+export type QuoteLimits = { most: number; mostSearched: number }
+
+const limitsOfOne: QuoteLimits = { most: mostQuotes, mostSearched: mostLookedFor }
+
+/** Counts the quotes of each field within its limits. */
+const openCounts = (limitsOf: (field: string | undefined) => QuoteLimits) => {
+  const counts = new Map<string | undefined, { found: number; searched: number }>()
+  const countsOf = (field: string | undefined) => {
+    const known = counts.get(field) ?? { found: 0, searched: 0 }
+    counts.set(field, known)
+    return known
+  }
+  return {
+    /** Returns whether another quote of a field can be searched, and counts it. */
+    canSearch: (field: string | undefined): boolean => {
+      const of = countsOf(field)
+      const { most, mostSearched } = limitsOf(field)
+      if (of.found >= most || of.searched >= mostSearched) return false
+      of.searched++
+      return true
+    },
+    addFound: (field: string | undefined): void => {
+      countsOf(field).found++
+    },
+  }
+}
+
 /**
  * Returns the quotes that occur in the turn they refer to, in the turn's own spelling. Ignores white space, case, and
- * the form of quotation marks and dashes.
+ * the form of quotation marks and dashes. Quotes are limited for each field.
  */
-export const validEvidence = (given: readonly Evidence[], turns: readonly Turn[]): Evidence[] => {
+export const findQuotes = (
+  given: readonly Evidence[],
+  turns: readonly Turn[],
+  limitsOf: (field: string | undefined) => QuoteLimits = () => limitsOfOne,
+): FoundQuote[] => {
   const byIndex = new Map(turns.map((turn) => [turn.index, turn]))
   const folded = new Map<number, { own: string; plain: string }>()
   const contentOfTurn = (index: number) => {
@@ -41,17 +96,28 @@ export const validEvidence = (given: readonly Evidence[], turns: readonly Turn[]
     }
     return folded.get(index)
   }
-  const valid = new Map<string, Evidence>()
-  for (const { turn, quote } of given.slice(0, mostLookedFor)) {
+  const found = new Map<string, FoundQuote>()
+  const { canSearch, addFound } = openCounts(limitsOf)
+  for (const { turn, quote, field } of given) {
+    if (!canSearch(field)) continue
     const wanted = plain(fold(quote))
     // A quote without letters or digits occurs in nearly every turn and shows nothing.
     if (!/[\p{L}\p{N}]/u.test(wanted)) continue
     const content = contentOfTurn(turn)
-    const at = content?.plain.indexOf(wanted) ?? -1
-    if (!content || at < 0) continue
+    const places = content ? placesOf(content.plain, wanted) : []
+    const [at] = places
+    if (!content || at === undefined) continue
     const own = cut(content.own.slice(at, at + wanted.length), longestQuote).replaceAll('\0', '')
-    valid.set(`${turn} ${own}`, { turn, quote: own })
-    if (valid.size === mostQuotes) break
+    const evidence = { turn, quote: own, ...(field !== undefined && { field }) }
+    const id = `${turn} ${field ?? ''} ${own}`
+    if (!found.has(id)) addFound(field)
+    found.set(id, {
+      evidence,
+      passages: () => places.map((place) => openPassage(content.own, place, wanted.length)),
+    })
   }
-  return [...valid.values()]
+  return [...found.values()]
 }
+
+export const validEvidence = (given: readonly Evidence[], turns: readonly Turn[]): Evidence[] =>
+  findQuotes(given, turns).map(({ evidence }) => evidence)

@@ -2,14 +2,13 @@ import { describe, expect, it } from 'vitest'
 import {
   answer,
   completion,
-  judgeConfig,
   makeJudge,
   makeTurns,
+  openInstanceJudge,
   polite,
   Raw,
   rudeness,
 } from '../../../test/support/monitors/model-server.ts'
-import { openJudge } from './judge.ts'
 
 const turns = makeTurns('Acme, what now?', 'Could you help me please?', 'Go away and never call again.')
 const rude = [{ turn: 2, quote: 'Go away' }]
@@ -24,9 +23,13 @@ describe('a response', () => {
       score: null,
       reasoning: 'It shows.',
       evidence: rude,
+      categories: null,
+      fields: null,
+      unsupportedFields: [],
       evaluator: 'openai-compatible:model-1',
       tokens: { input: 1_000, output: 100 },
       cost: (1_000 * 0.25 + 100 * 2) / 1_000_000,
+      responseMs: expect.any(Number),
     })
     expect(asked).toHaveLength(1)
   })
@@ -179,13 +182,13 @@ describe('several monitors in one request', () => {
     ]
     const monitors = definitions.map((definition, id) => ({ id, definition }))
     const idsOf = (groups: { id: number }[][]) => groups.map((group) => group.map(({ id }) => id))
-    const shared = await makeJudge(() => answer(), env)
-    expect(idsOf(shared.groups(monitors))).toEqual([[0, 1, 3], [4, 5], [2]])
-    const alone = await makeJudge(() => answer())
-    expect(idsOf(alone.groups(monitors)).flat()).toHaveLength(6)
-    expect(idsOf(alone.groups(monitors))).toHaveLength(6)
+    const shared = await (await makeJudge(() => answer(), env)).grouping('', definitions)
+    expect(idsOf(shared(monitors))).toEqual([[0, 1, 3], [4, 5], [2]])
+    const separate = await (await makeJudge(() => answer())).grouping('', definitions)
+    expect(idsOf(separate(monitors)).flat()).toHaveLength(6)
+    expect(idsOf(separate(monitors))).toHaveLength(6)
     const long = { id: 0, definition: { ...polite, criteria: 'x'.repeat(20_000) } }
-    expect(shared.groups([long, long])).toHaveLength(2)
+    expect(shared([long, long])).toHaveLength(2)
   })
 
   it('each have their answer, and share the cost', async () => {
@@ -275,7 +278,7 @@ describe('no request is sent', () => {
   })
 
   it('if no model is configured', async () => {
-    const judge = openJudge(judgeConfig({}))
+    const judge = openInstanceJudge({})
     const [result] = await judge.evaluate({ definitions: [polite], turns })
     expect(result).toMatchObject({ status: 'failed', result: null, tokens: null })
     expect(result?.reason).toMatch(/EARSHOT_JUDGE_BASE_URL.*EARSHOT_JUDGE_MODEL/)

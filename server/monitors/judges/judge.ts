@@ -1,19 +1,18 @@
 // Judges one conversation with a language model, for one monitor or for several that share a request.
-import { setTimeout as sleep } from 'node:timers/promises'
+import { openChain } from '../../model-providers/ask-chain.ts'
+import type { ModelChain, Models, NoModel } from '../../model-providers/models.ts'
+import { EndpointError, isNotSentYet } from '../../model-providers/requests/endpoint-error.ts'
+import { estimateTokens } from '../../model-providers/requests/estimate-tokens.ts'
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config.ts'
-import { ApiError } from '../../platform/errors.ts'
+import { ApiError, invalid } from '../../platform/errors.ts'
 import type { Turn } from '../../transcripts/turn.ts'
-import { requireJudgeProvider } from '../judge-provider.ts'
 import { type AskModel, askAboutWindow } from './ask-about-window.ts'
 import { combine, isSettled, type JudgedDefinition } from './combine.ts'
 import type { JudgeDefinition, JudgeResult, Tokens } from './definition.ts'
-import { openEndpoint } from './endpoint.ts'
-import { EndpointError } from './endpoint-error.ts'
-import { openGate, type Timing } from './gate.ts'
-import { type JudgePrompt, systemText } from './prompt.ts'
-import type { RequestLog } from './request-log.ts'
-import { estimateTokens } from './text.ts'
+import { mostExampleTokens } from './examples.ts'
+import { countEmptyPrompt, type Forecast, forecastTranscript } from './forecast.ts'
+import { systemText } from './prompt.ts'
 import { smallestWindowTokens, windowsOf } from './transcript.ts'
 
 export type JudgeRequest = {
@@ -34,28 +33,41 @@ export type JudgeRequest = {
 
 export type Paid = Pick<JudgeResult, 'tokens' | 'cost'>
 
-/** The estimated cost. */
-export type JudgeEstimate = { tokens: Tokens; cost: number | null }
+/** Estimates the requests to the model that a definition uses. */
+export type Forecaster = {
+  /** The provider and model. */
+  evaluator: string
+  /** The tokens of a request without a transcript. */
+  emptyTokens: number
+  /** Estimates the requests for a transcript. */
+  forecast: (definition: JudgeDefinition, turns: readonly Turn[]) => Forecast
+  /** Returns the cost in US dollars if nothing comes from a cache. Null if the price is unknown. */
+  costOf: (tokens: Tokens) => number | null
+}
+
+/**
+ * Groups the monitors that share a request, so that each group can be one job. If requests are not shared, each monitor
+ * is its own group.
+ */
+type Grouping = <M extends { definition: JudgeDefinition }>(monitors: readonly M[]) => M[][]
 
 export type Judge = {
-  /**
-   * Groups the monitors that share a request, so that each group can be one job. If requests are not shared, each
-   * monitor is its own group.
-   */
-  groups: <M extends { definition: JudgeDefinition }>(monitors: readonly M[]) => M[][]
+  /** Throws if no model is configured for the definition, and says what to do. */
+  requireModel: (owner: string, definition: Pick<JudgeDefinition, 'model'>) => Promise<void>
+  /** Finds the models of these definitions, and returns a function that groups monitors with these definitions. */
+  grouping: (owner: string, definitions: readonly JudgeDefinition[]) => Promise<Grouping>
   /** Returns one result for each definition, in order. Failures of the endpoint are results too. */
   evaluate: (request: JudgeRequest) => Promise<JudgeResult[]>
-  /** Estimates the cost for a number of conversations with this many characters of transcript in total. */
-  estimate: (definition: JudgeDefinition, of: { conversations: number; characters: number }) => JudgeEstimate
+  /** Returns what estimates the requests of a definition, or undefined if no model can answer. */
+  forecaster: (owner: string, definition: JudgeDefinition) => Promise<Forecaster | undefined>
+  /** Returns how many requests the definition's model takes at a time. */
+  concurrencyOf: (owner: string, definition: Pick<JudgeDefinition, 'model'>) => Promise<number>
   /** Aborts judgments in progress, which reject. */
   close: () => Promise<void>
 }
 
 /** The tokens reserved for the response, and for what an endpoint adds around the messages. */
 const answerTokens = 4_000
-
-/** The tokens of an answer in an estimate. Its reasoning and quotes are usually short. */
-const usualAnswerTokens = 200
 
 /**
  * The largest part of the context for the criteria of monitors that share a request. The rest is for the transcript.
@@ -71,53 +83,77 @@ const awaitedPatienceMs = 3_000
 /** How long to wait if a failed endpoint does not say it. */
 const againAfterMs = 60_000
 
-type Options = Partial<Timing> & { clock?: Clock; requests?: Pick<RequestLog, 'note'> }
+/** Returns the context that every model of a chain has. */
+const contextTokensOf = (chain: ModelChain): number =>
+  Math.min(...chain.links.map(({ limits }) => limits.contextTokens))
 
-export const openJudge = (config: Config['judge'], timing: Options = {}): Judge => {
-  const { limits, prices } = config
-  const { clock = systemClock, random = Math.random } = timing
-  const { wait = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal }) } = timing
-  const endpoint = openEndpoint({ ...config, timeoutMs: limits.timeoutMs }, clock)
-  const gate = openGate({ concurrency: limits.concurrency, attempts: limits.attempts, clock, random, wait })
+/** Returns how many tokens of a request are not about the transcript, at most. */
+const promptTokens = (definitions: readonly JudgeDefinition[]): number =>
+  estimateTokens(systemText(definitions, true)) + mostExampleTokens(definitions)
+
+/** Why no model is asked. */
+type NotAsked = { status: 'unscored' | 'failed'; reason: string }
+
+type JudgeLimits = Pick<Config['judge']['limits'], 'monitorsPerRequest' | 'windows'>
+
+export const openJudge = (models: Pick<Models, 'find'>, limits: JudgeLimits, clock: Clock = systemClock): Judge => {
   const closing = new AbortController()
 
-  const modelOf = ({ model }: JudgeDefinition): string => model ?? config.model ?? ''
-
-  const costOf = (model: string, tokens: Tokens | null): number | null => {
-    const price = prices.get(model)
-    return price && tokens ? (tokens.input * price.input + tokens.output * price.output) / 1_000_000 : null
+  const requireModel: Judge['requireModel'] = async (owner, { model }) => {
+    const found = await models.find(owner, model)
+    if (!('fault' in found)) return
+    if (found.isUnknown) throw invalid('definition.model', 'names a model provider that does not exist')
+    throw new ApiError('conflict', found.fault)
   }
 
-  const fitTogether = (definitions: readonly JudgeDefinition[]): boolean =>
+  const fitTogether = (definitions: readonly JudgeDefinition[], contextTokens: number): boolean =>
     definitions.length <= limits.monitorsPerRequest &&
-    estimateTokens(systemText(definitions, true)) <= limits.contextTokens * largestShareOfCriteria
+    promptTokens(definitions) <= contextTokens * largestShareOfCriteria
 
-  const groups: Judge['groups'] = (monitors) => {
-    const byModel = Map.groupBy(monitors, ({ definition }) => modelOf(definition))
-    return [...byModel.values()].flatMap((ofModel) => {
-      const made: (typeof ofModel)[] = []
-      for (const monitor of ofModel) {
-        const last = made.at(-1)
-        if (last && fitTogether([...last, monitor].map(({ definition }) => definition))) last.push(monitor)
-        else made.push([monitor])
-      }
-      return made
-    })
+  const shareRequests = <M extends { definition: JudgeDefinition }>(monitors: M[], contextTokens: number): M[][] => {
+    const made: M[][] = []
+    for (const monitor of monitors) {
+      const last = made.at(-1)
+      const together = last && [...last, monitor].map(({ definition }) => definition)
+      if (last && together && fitTogether(together, contextTokens)) last.push(monitor)
+      else made.push([monitor])
+    }
+    return made
+  }
+
+  const grouping: Judge['grouping'] = async (owner, definitions) => {
+    const chains = new Map<string | undefined, ModelChain | NoModel>()
+    for (const { model } of definitions) {
+      if (!chains.has(model)) chains.set(model, await models.find(owner, model))
+    }
+    // A name and the default can mean the same model.
+    const keyOf = ({ model }: JudgeDefinition): string | undefined => {
+      const chain = chains.get(model)
+      return chain && 'links' in chain ? chain.key : model
+    }
+    const contextOf = ({ model }: JudgeDefinition): number => {
+      const chain = chains.get(model)
+      return chain && 'links' in chain ? contextTokensOf(chain) : 0
+    }
+    return (monitors) => {
+      const byKey = Map.groupBy(monitors, ({ definition }) => keyOf(definition))
+      return [...byKey.values()].flatMap((ofKey) => {
+        const [first] = ofKey
+        return first ? shareRequests(ofKey, contextOf(first.definition)) : []
+      })
+    }
   }
 
   /** Returns the windows to judge, or the reason why there are none. */
   const prepare = (
+    chain: ModelChain,
     definitions: readonly JudgeDefinition[],
     turns: readonly Turn[],
-  ): string[] | { status: 'unscored' | 'failed'; reason: string } => {
-    const reason = definitions.map((definition) => whyNot(config, definition)).find((text) => text !== undefined)
-    if (reason !== undefined) return { status: 'failed', reason }
-    const room = limits.contextTokens - answerTokens - estimateTokens(systemText(definitions, true))
+  ): string[] | NotAsked => {
+    const contextTokens = contextTokensOf(chain)
+    const room = contextTokens - answerTokens - promptTokens(definitions)
     if (room < smallestWindowTokens) {
-      return {
-        status: 'failed',
-        reason: `the criteria leave no room for a transcript in ${limits.contextTokens} tokens`,
-      }
+      return { status: 'failed', reason: `the criteria leave no room for a transcript in ${contextTokens} tokens` }
     }
     const windows = windowsOf(turns, room)
     if (windows.length === 0) return { status: 'unscored', reason: 'the transcript contains nothing to judge' }
@@ -128,73 +164,79 @@ export const openJudge = (config: Config['judge'], timing: Options = {}): Judge 
     return windows
   }
 
-  /** Sends one request, and counts its outcome. */
-  const send = async (owner: string, model: string, prompt: JudgePrompt, signal: AbortSignal) => {
-    const sentAt = performance.now()
-    const note = (fault?: string) =>
-      timing.requests?.note({ owner, model, durationMs: performance.now() - sentAt, fault })
-    try {
-      const reply = await endpoint.ask(model, prompt, signal)
-      note()
-      return reply
-    } catch (error) {
-      // An aborted request says nothing about the endpoint.
-      if (error instanceof EndpointError) note(error.message)
-      throw error
+  const judge = async (chain: ModelChain, windows: string[], judged: JudgedDefinition[], request: JudgeRequest) => {
+    const { turns, owner = '', signal, background = false, isAwaited = false } = request
+    const evaluators = new Set<string>()
+    let responseMs: number | null = null
+    const ended = AbortSignal.any([closing.signal, ...(signal ? [signal] : [])])
+    const now = () => clock.now().getTime()
+    const terms = {
+      signal: ended,
+      deadline: now() + (isAwaited ? awaitedPatienceMs : patienceMs),
+      owner,
+      background,
     }
+    const askChain = openChain(chain, now)
+    const ask: AskModel = async (prompt) => {
+      const answered = await askChain(prompt, terms)
+      responseMs = (responseMs ?? 0) + answered.responseMs
+      evaluators.add(answered.link.evaluator)
+      return { reply: answered.reply, cost: answered.link.costOf(answered.reply?.tokens ?? null) }
+    }
+    await askAboutWindows(ask, judged, windows, turns)
+    return { evaluator: [...evaluators].join(', ') || chain.links[0].evaluator, responseMs }
   }
 
-  const evaluate: Judge['evaluate'] = async ({
-    definitions,
-    turns,
-    owner = '',
-    signal,
-    onLost,
-    background = false,
-    isAwaited = false,
-  }) => {
+  const evaluate: Judge['evaluate'] = async (request) => {
+    const { definitions, turns, owner = '', onLost } = request
     const [first] = definitions
     if (!first) return []
-    const model = modelOf(first)
-    const evaluator = `${config.provider}:${model}`
-    const judged: JudgedDefinition[] = definitions.map((definition) => ({ definition, verdicts: [], tokens: null }))
-    const paidFor = ({ tokens }: JudgedDefinition): Paid => ({ tokens, cost: costOf(model, tokens) })
-    const conclude = () => judged.map((one) => ({ ...combine(one), evaluator, ...paidFor(one) }))
-
-    const windows = prepare(definitions, turns)
-    if (!Array.isArray(windows)) {
-      for (const one of judged) one.verdicts.push({ ...windows, reasoning: null, evidence: [] })
-      return conclude()
+    const judged = definitions.map((definition): JudgedDefinition => {
+      return { definition, verdicts: [], tokens: null, cost: null }
+    })
+    const paidFor = ({ tokens, cost }: JudgedDefinition): Paid => ({ tokens, cost })
+    const conclude = (of: Pick<JudgeResult, 'evaluator' | 'responseMs'>) =>
+      judged.map((one) => ({ ...combine(one), ...of, ...paidFor(one) }))
+    const withoutAsking = (outcome: NotAsked, evaluator: string) => {
+      for (const one of judged) one.verdicts.push({ ...outcome, reasoning: null, evidence: [] })
+      return conclude({ evaluator, responseMs: null })
     }
 
-    const ended = AbortSignal.any([closing.signal, ...(signal ? [signal] : [])])
-    const deadline = clock.now().getTime() + (isAwaited ? awaitedPatienceMs : patienceMs)
-    const passage = { signal: ended, deadline, owner, background }
-    const ask: AskModel = (prompt) => gate.run((signal) => send(owner, model, prompt, signal), passage)
+    const chain = await models.find(owner, first.model)
+    if ('fault' in chain) return withoutAsking({ status: 'failed', reason: chain.fault }, 'judge')
+    const windows = prepare(chain, definitions, turns)
+    if (!Array.isArray(windows)) return withoutAsking(windows, chain.links[0].evaluator)
     try {
-      await askAboutWindows(ask, judged, windows, turns)
+      return conclude(await judge(chain, windows, judged, request))
     } catch (error) {
       onLost?.(judged.map(paidFor))
       throw error
     }
-    return conclude()
   }
 
-  const estimate: Judge['estimate'] = (definition, { conversations, characters }) => {
-    const perConversation = estimateTokens(systemText([definition], false))
-    const tokens = {
-      input: conversations * perConversation + Math.ceil(characters / 3),
-      output: conversations * usualAnswerTokens,
+  const forecaster: Judge['forecaster'] = async (owner, definition) => {
+    const chain = await models.find(owner, definition.model)
+    if ('fault' in chain) return undefined
+    const [{ evaluator, costOf }] = chain.links
+    const prepareOne = (one: JudgeDefinition, turns: readonly Turn[]) => prepare(chain, [one], turns)
+    return {
+      evaluator,
+      emptyTokens: countEmptyPrompt(definition),
+      forecast: (one, turns) => forecastTranscript(prepareOne, one, turns),
+      costOf: (tokens) => costOf({ ...tokens, cachedInput: 0, cacheWrite: 0 }),
     }
-    return { tokens, cost: costOf(modelOf(definition), tokens) }
+  }
+
+  const concurrencyOf: Judge['concurrencyOf'] = async (owner, { model }) => {
+    const chain = await models.find(owner, model)
+    return 'fault' in chain ? 1 : chain.links[0].limits.concurrency
   }
 
   const close = async () => {
     closing.abort(new Error('The service is stopping.'))
-    await endpoint.close()
   }
 
-  return { groups, evaluate, estimate, close }
+  return { requireModel, grouping, evaluate, forecaster, concurrencyOf, close }
 }
 
 /** Asks about one window after the other, until every result is final. If the endpoint fails, so do the results. */
@@ -217,22 +259,12 @@ const askAboutWindows = async (
 }
 
 /** Lets the monitors fail that have no result for this window, because the endpoint failed. */
-const failWindow = (open: JudgedDefinition[], at: number, { kind, message, retryAfterMs }: EndpointError): void => {
+const failWindow = (open: JudgedDefinition[], at: number, error: EndpointError): void => {
+  const { kind, message, retryAfterMs } = error
   const retryAfterSeconds = Math.ceil((retryAfterMs || againAfterMs) / 1_000)
   const failed = { status: 'failed', reason: message } as const
   for (const { verdicts } of open) {
     if (verdicts.length > at) continue
-    verdicts.push(kind === 'refused' ? failed : { ...failed, retryAfterSeconds })
-  }
-}
-
-/** Returns why a monitor can't be judged. The configuration may have changed since the monitor was created. */
-const whyNot = (config: Config['judge'], { model }: JudgeDefinition): string | undefined => {
-  try {
-    requireJudgeProvider(config, model)
-    return undefined
-  } catch (error) {
-    if (error instanceof ApiError) return error.message
-    throw error
+    verdicts.push(kind === 'refused' ? failed : { ...failed, retryAfterSeconds, isNotSentYet: isNotSentYet(error) })
   }
 }

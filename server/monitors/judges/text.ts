@@ -10,9 +10,3 @@ export const storable = (text: string, length: number): string => {
   const clean = text.replaceAll('\0', '').toWellFormed()
   return clean.length > length ? `${cut(clean, length - 1)}…` : clean
 }
-
-/**
- * Estimates the tokens of a text: a third too high for English, about right for Chinese. Small windows are better than
- * rejected ones.
- */
-export const estimateTokens = (text: string): number => Math.ceil(Buffer.byteLength(text) / 3)

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { makeTurn, makeTurns, polite } from '../../../test/support/monitors/model-server.ts'
 import { anyText } from '../../../test/text.ts'
+import { estimateTokens } from '../../model-providers/requests/estimate-tokens.ts'
 import type { Turn } from '../../transcripts/turn.ts'
 import { buildPrompt } from './prompt.ts'
-import { estimateTokens } from './text.ts'
 import { contentOf, smallestWindowTokens, windowsOf } from './transcript.ts'
 
 const wide = 1_000_000

@@ -1,5 +1,5 @@
+import { estimateTokens } from '../../model-providers/requests/estimate-tokens.ts'
 import type { Turn } from '../../transcripts/turn.ts'
-import { estimateTokens } from './text.ts'
 
 /**
  * Formats a transcript for the model, with one JSON object on each line. A text in JSON can't end its line or its
@@ -28,10 +28,13 @@ const escapeUnits = (character: string): string =>
     (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
   ).join('')
 
+/** Formats a value as JSON on one line that no text in it can end, and that closes no tags. */
+export const asLine = (value: object): string => JSON.stringify(value).replace(deceptive, escapeUnits)
+
 type LinePart = { number: number; of: number }
 
 const quoteLine = ({ index, role, kind, startMs, interrupted }: Turn, text: string, part?: LinePart): string =>
-  JSON.stringify({
+  asLine({
     turn: index,
     ...(part && { part: `${part.number} of ${part.of}` }),
     role,
@@ -39,7 +42,7 @@ const quoteLine = ({ index, role, kind, startMs, interrupted }: Turn, text: stri
     ...(startMs !== null && { atSeconds: Math.round(startMs / 100) / 10 }),
     ...(interrupted && { interrupted }),
     text,
-  }).replace(deceptive, escapeUnits)
+  })
 
 /**
  * Splits a text into overlapping parts, so that text at a boundary is complete in one of them. Does not split surrogate

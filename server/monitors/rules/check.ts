@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import type { Issue } from '../../platform/errors.ts'
+import type { RuleSource } from './source.ts'
 
 /**
  * Loads the language when the first rule is saved. It takes about 9 MB, and this process does not need it otherwise,
@@ -7,13 +8,20 @@ import type { Issue } from '../../platform/errors.ts'
  */
 const load = (): typeof import('./language/compile.ts') => createRequire(import.meta.url)('./language/compile.ts')
 
+const kinds = { expression: 'condition', score: 'number', categories: 'categories', fields: 'fields' } as const
+
 /** Returns everything that is wrong with a rule before it is saved, with positions. */
-export const checkRule = ({ expression, score }: { expression: string; score?: string | undefined }): Issue[] => {
+export const checkRule = (rule: RuleSource): Issue[] => {
   const { compile } = load()
-  const issues: Issue[] = []
-  const condition = compile(expression, 'condition')
-  if ('fault' in condition) issues.push({ path: 'definition.expression', message: condition.fault })
-  const number = score === undefined ? undefined : compile(score, 'number')
-  if (number && 'fault' in number) issues.push({ path: 'definition.score', message: number.fault })
-  return issues
+  return Object.entries(kinds).flatMap(([name, kind]) => {
+    const text = rule[name as keyof typeof kinds]
+    const compiled = text === undefined ? undefined : compile(text, kind)
+    return compiled && 'fault' in compiled ? [{ path: `definition.${name}`, message: compiled.fault }] : []
+  })
+}
+
+/** Returns what is wrong with a condition on extracted fields. */
+export const checkFieldCondition = (expression: string, keys: readonly string[]): string | undefined => {
+  const compiled = load().compile(expression, 'condition', { scope: 'fields', keys })
+  return 'fault' in compiled ? compiled.fault : undefined
 }

@@ -4,4 +4,12 @@ export const outcomes = { notAsked: -1, notAffected: 0, affected: 1, unscored: 2
 
 export type Evidence = { turn: number; quote: string }
 
-export type Note = { reason: string } | { evidence: Evidence[] }
+export type RuleValue = string | number | boolean | string[] | null
+
+/** What most results don't have: why there is none, evidence, categories, and fields. */
+export type Note = {
+  reason?: string
+  evidence?: Evidence[]
+  categories?: string[]
+  fields?: Record<string, RuleValue>
+}

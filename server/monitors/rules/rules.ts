@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { type Note, outcomes } from './outcome.ts'
+import type { RuleSource } from './source.ts'
 import { openPool, type PoolOptions } from './threads/pool.ts'
 import { type Ends, evaluatePart, partsOf } from './threads/work-parts.ts'
 
@@ -7,7 +8,7 @@ import { type Ends, evaluatePart, partsOf } from './threads/work-parts.ts'
 
 /** A conversation as the database returns it. The evaluating thread parses the JSON. */
 export type RuleSubject = {
-  /** JSON text: {conversation: {...}, metadata, signals, metrics}. */
+  /** JSON text: {conversation: {...}, metadata, signals, metrics}, or {fields} for a rule over fields. */
   facts: string
   transcript: { content: string; format: string | null } | null
   /** Why the transcript is unreadable. Every rule is unscored then. */
@@ -15,7 +16,7 @@ export type RuleSubject = {
 }
 
 export type RuleBatch = {
-  rules: { expression: string; score?: string | undefined }[]
+  rules: RuleSource[]
   subjects: RuleSubject[]
   /** The organization. Organizations take turns at the threads. */
   owner?: string
@@ -34,7 +35,7 @@ export type RuleAnswers = {
   results: Int8Array
   /** NaN if there is no score. */
   scores: Float64Array
-  /** The evidence of affected results, and the reasons of unscored or failed ones. Most results have no entry. */
+  /** Evidence, categories, and fields, and the reasons of unscored or failed results. Most results have no entry. */
   notes: Map<number, Note>
 }
 

@@ -1,4 +1,4 @@
-import { readTranscript } from '../../transcripts/read.ts'
+import { readTranscript } from '../../transcripts/read-transcript.ts'
 import { Unknown } from './language/unknown.ts'
 import { jsonOf, shapes } from './language/values.ts'
 import type { RuleSubject } from './rules.ts'
@@ -16,6 +16,8 @@ type Facts = {
   signals: Record<string, unknown>
   metadata: Record<string, unknown>
   metrics: Record<string, unknown>
+  /** Only for a rule over fields, which has nothing else. */
+  fields: Record<string, unknown>
 }
 
 export type Context = {
@@ -24,6 +26,7 @@ export type Context = {
   readonly turns: TurnList
   readonly metadata: unknown
   readonly metrics: unknown
+  readonly fields: unknown
 }
 
 const once = <T>(make: () => T): (() => T) => {
@@ -62,6 +65,7 @@ export const openSubject = (subject: RuleSubject, reading: (isReading: boolean) 
   const signals = once(() => new shapes.Signals(facts().signals))
   const metadata = once(() => jsonOf(facts().metadata))
   const metrics = once(() => jsonOf(facts().metrics))
+  const fields = once(() => jsonOf(facts().fields))
   const turns = once(() => {
     reading(true)
     try {
@@ -87,6 +91,9 @@ export const openSubject = (subject: RuleSubject, reading: (isReading: boolean) 
     },
     get metrics() {
       return metrics()
+    },
+    get fields() {
+      return fields()
     },
   }
 }

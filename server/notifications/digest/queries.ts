@@ -70,9 +70,16 @@ export const takeWaiting = (trx: Db, org: OrgId, userId: string, cadence: Cadenc
       sql<
         'opened' | 'resolved' | 'assigned' | 'mentioned' | 'completed' | 'failed' | 'requested' | 'accepted'
       >`event`.as('event'),
-      sql<'alertIncident' | 'finding' | 'monitorExport' | 'experimentExport' | 'bucket' | 'member'>`subject_type`.as(
-        'subjectType',
-      ),
+      sql<
+        | 'alertIncident'
+        | 'finding'
+        | 'monitorExport'
+        | 'conversationExport'
+        | 'experimentExport'
+        | 'bucket'
+        | 'bulkAction'
+        | 'member'
+      >`subject_type`.as('subjectType'),
       'subject_id as subjectId',
       'actor_user_id as actorUserId',
     ])

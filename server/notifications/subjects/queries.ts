@@ -28,6 +28,9 @@ export const listSubjects = async (db: Db, org: OrgId, ids: string[]): Promise<S
       UNION ALL
       SELECT id, name, NULL, NULL, NULL FROM buckets WHERE organization_id = ${org} AND id = ANY(${ids}::uuid[])
       UNION ALL
+      SELECT id, changed || CASE changed WHEN 1 THEN ' conversation' ELSE ' conversations' END, NULL, NULL, NULL
+      FROM bulk_actions WHERE organization_id = ${org} AND id = ANY(${ids}::uuid[])
+      UNION ALL
       SELECT id, name, NULL, NULL, NULL FROM members WHERE organization_id = ${org} AND id = ANY(${ids}::uuid[]))
     SELECT id, title, experiment_id AS "experimentId", format, error_code AS "errorCode" FROM subjects`.execute(db)
   return rows

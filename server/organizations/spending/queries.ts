@@ -5,7 +5,7 @@ export type Spent = { judgements: number; input: number; output: number; cost: n
 
 /** Adds spending in the transaction that stores the paid results. If the results are lost, there is no transaction. */
 export const addSpending = async (trx: Db, org: OrgId, month: string, spent: Spent): Promise<void> => {
-  if (spent.judgements === 0) return
+  if (spent.judgements + spent.input + spent.output === 0) return
   await sql`
     INSERT INTO judge_spending AS s (organization_id, month, judgements, input_tokens, output_tokens, cost)
     VALUES (${org}, ${month}::date, ${spent.judgements}, ${spent.input}, ${spent.output}, ${spent.cost})

@@ -16,9 +16,12 @@ const resources = {
   conversations: { role: 'viewer' },
   /** The results of monitors. The ID is that of the conversation. */
   results: { role: 'viewer', entitlement: 'monitors', hiddenFromBlind: true },
+  'bulk-actions': { role: 'viewer', audited: 'bulkAction' },
   monitors: { role: 'viewer', entitlement: 'monitors', audited: 'monitor' },
   'evaluation-runs': { role: 'viewer', entitlement: 'monitors', audited: 'run' },
+  alignments: { role: 'viewer', entitlement: 'monitors', audited: 'alignment' },
   'monitor-exports': { role: 'viewer', entitlement: 'monitors', feature: 'monitorExports', audited: 'monitor-export' },
+  'conversation-exports': { role: 'viewer', feature: 'monitorExports', audited: 'conversation-export' },
   'export-schedules': {
     role: 'viewer',
     entitlement: 'monitors',
@@ -39,6 +42,7 @@ const resources = {
   'alert-rules': { role: 'viewer', audited: 'alertRule' },
   'alert-incidents': { role: 'viewer', audited: 'alertIncident' },
   destinations: { role: 'viewer', audited: 'destination' },
+  'model-providers': { role: 'admin', audited: 'modelProvider' },
   'webhook-endpoints': { role: 'viewer', audited: 'webhookEndpoint' },
   integrations: { role: 'member', audited: 'integration' },
   members: { role: 'viewer', audited: 'member' },

@@ -126,7 +126,10 @@ export const prepareSocketFolder = async (clusterFolder: string, launcher: Launc
   })
   const found = await lstat(folder)
   const ours = found.isDirectory() && [uid, process.getuid?.()].includes(found.uid)
-  if (!ours) throw new Error(`${folder} belongs to another user. Remove it, or set EARSHOT_DATA_DIR to a shorter path.`)
+  if (!ours)
+    throw new Error(
+      `${folder} is not a folder of this user. Remove it, or set EARSHOT_DATA_DIR to a shorter path, which holds the socket itself.`,
+    )
   if (isRoot()) await chown(folder, uid, gid)
   await chmod(folder, 0o700)
   return folder

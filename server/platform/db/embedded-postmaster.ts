@@ -44,6 +44,8 @@ const serverSettings = (socketFolder: string): Record<string, string> => {
     max_wal_size: '4GB',
     random_page_cost: '1.1',
     jit: 'off',
+    // Until a table that grew has statistics, joins take plans for empty tables, which is after a minute by default.
+    autovacuum_naptime: '10s',
     // Statements and errors contain values, and what people said must not be logged.
     log_min_messages: 'log',
     log_min_error_statement: 'panic',

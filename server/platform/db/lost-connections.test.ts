@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { behindPassage, testDatabase } from '../../../test/database.ts'
 import { type Db, openDatabase } from './database.ts'
 import { isPassingDatabaseError } from './errors.ts'
+import { takesLong } from './naming-client.ts'
 import { prepared } from './prepared.ts'
 
 it('a connection without any traffic is given up, and not used again', async () => {
@@ -45,6 +46,19 @@ it('a connection that the server ends is not used afterwards, and its reason is 
     const transaction = db.transaction().execute((trx) => end.execute(trx))
     await expect(transaction).rejects.toSatisfy(isPassingDatabaseError)
     await isUsable()
+  } finally {
+    await database.close()
+    await drop()
+  }
+})
+
+it('a statement that may take long is waited for', async () => {
+  const { connection, drop } = await testDatabase({ empty: true })
+  const database = openDatabase({ connection, applicationName: 'test', poolSize: 1, answerTimeoutMs: 300 })
+  const sleep = (mark: string) => sql`SELECT ${1}::integer AS one, pg_sleep(0.6) ${sql.raw(mark)}`.execute(database.db)
+  try {
+    expect((await sleep(takesLong)).rows).toMatchObject([{ one: 1 }])
+    await expect(sleep('')).rejects.toSatisfy(isPassingDatabaseError)
   } finally {
     await database.close()
     await drop()

@@ -10,6 +10,11 @@ const maxTextLength = 10_000
  */
 export const plannedEachTime = '/* planned each time */'
 
+/** Marks, at its end, a statement that may take minutes in a transaction that allows it. */
+export const takesLong = '/* takes long */'
+/** More than such a transaction allows, so that the server ends the statement itself. */
+const longAnswerMs = 250_000
+
 /**
  * pg's message for `query_timeout`, and the codes of PostgreSQL's final messages, which are the same in any language.
  */
@@ -61,6 +66,7 @@ export class NamingClient extends pg.Client {
       this.once('end', () => told(error, result))
       this.connection.stream.destroy(error)
     }
-    super.query(Object.assign(new pg.Query(text, values), { name: this.nameOf(text), callback }))
+    const timeout = text.endsWith(takesLong) && { query_timeout: longAnswerMs }
+    super.query(Object.assign(new pg.Query(text, values), { name: this.nameOf(text), callback }, timeout))
   }
 }

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Log } from '../log.ts'
 import { withClient } from './citus/connection.ts'
-import { isDistributed } from './citus/tables.ts'
+import { isDistributed } from './citus/placed-tables.ts'
 import { type Database, type Db, openDatabase } from './database.ts'
 import { isFaultOfStandby } from './errors.ts'
 

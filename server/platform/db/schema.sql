@@ -162,46 +162,139 @@ CREATE TABLE alert_rules (
 );
 CREATE INDEX alert_rules_due_idx ON public.alert_rules USING btree (next_check_at) WHERE enabled;
 
+CREATE TABLE alignment_cases (
+  organization_id uuid NOT NULL,
+  alignment_id uuid NOT NULL,
+  conversation_id uuid NOT NULL,
+  half text NOT NULL,
+  verdict text NOT NULL,
+  review_id uuid NOT NULL,
+  votes text[] NOT NULL,
+  CONSTRAINT alignment_cases_pkey PRIMARY KEY (organization_id, alignment_id, conversation_id),
+  CONSTRAINT alignment_cases_alignment_fkey FOREIGN KEY (organization_id, alignment_id) REFERENCES alignments(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT alignment_cases_review_fkey FOREIGN KEY (organization_id, review_id) REFERENCES reviews(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT alignment_cases_half_check CHECK ((half = ANY (ARRAY['tuning'::text, 'test'::text])))
+);
+CREATE INDEX alignment_cases_review_idx ON public.alignment_cases USING btree (organization_id, review_id);
+
+CREATE TABLE alignment_proposals (
+  organization_id uuid NOT NULL,
+  alignment_id uuid NOT NULL,
+  kind text NOT NULL,
+  definition jsonb,
+  reason text,
+  is_removed boolean NOT NULL DEFAULT false,
+  changes text[] NOT NULL,
+  measured jsonb,
+  input_tokens bigint NOT NULL DEFAULT 0,
+  output_tokens bigint NOT NULL DEFAULT 0,
+  cost double precision NOT NULL DEFAULT 0,
+  applied_version integer,
+  CONSTRAINT alignment_proposals_pkey PRIMARY KEY (organization_id, alignment_id, kind),
+  CONSTRAINT alignment_proposals_alignment_fkey FOREIGN KEY (organization_id, alignment_id) REFERENCES alignments(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT alignment_proposals_kind_check CHECK ((kind = ANY (ARRAY['threshold'::text, 'calibration'::text, 'examples'::text, 'guidelines'::text])))
+);
+
+CREATE TABLE alignment_results (
+  organization_id uuid NOT NULL,
+  alignment_id uuid NOT NULL,
+  kind text NOT NULL,
+  conversation_id uuid NOT NULL,
+  status text NOT NULL,
+  result text,
+  score double precision,
+  is_quoted boolean NOT NULL,
+  quoted_turn integer,
+  CONSTRAINT alignment_results_pkey PRIMARY KEY (organization_id, alignment_id, kind, conversation_id),
+  CONSTRAINT alignment_results_case_fkey FOREIGN KEY (organization_id, alignment_id, conversation_id) REFERENCES alignment_cases(organization_id, alignment_id, conversation_id) ON DELETE CASCADE,
+  CONSTRAINT alignment_results_status_check CHECK ((status = ANY (ARRAY['scored'::text, 'unscored'::text, 'failed'::text])))
+);
+CREATE INDEX alignment_results_case_idx ON public.alignment_results USING btree (organization_id, alignment_id, conversation_id);
+
+CREATE TABLE alignment_sources (
+  organization_id uuid NOT NULL,
+  alignment_id uuid NOT NULL,
+  kind text NOT NULL,
+  review_id uuid NOT NULL,
+  CONSTRAINT alignment_sources_pkey PRIMARY KEY (organization_id, review_id, alignment_id, kind),
+  CONSTRAINT alignment_sources_proposal_fkey FOREIGN KEY (organization_id, alignment_id, kind) REFERENCES alignment_proposals(organization_id, alignment_id, kind) ON DELETE CASCADE,
+  CONSTRAINT alignment_sources_review_fkey FOREIGN KEY (organization_id, review_id) REFERENCES reviews(organization_id, id) ON DELETE CASCADE
+);
+
+CREATE TABLE alignments (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  monitor_id uuid NOT NULL,
+  monitor_version integer NOT NULL,
+  status text NOT NULL,
+  failure text,
+  kinds text[] NOT NULL,
+  max_cost double precision,
+  input_tokens bigint NOT NULL DEFAULT 0,
+  output_tokens bigint NOT NULL DEFAULT 0,
+  cost double precision NOT NULL DEFAULT 0,
+  is_cost_unknown boolean NOT NULL DEFAULT false,
+  report jsonb,
+  waits integer NOT NULL DEFAULT 0,
+  resumes integer NOT NULL DEFAULT 0,
+  created_by_user_id uuid NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  started_at timestamp(3) with time zone,
+  finished_at timestamp(3) with time zone,
+  CONSTRAINT alignments_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT alignments_user_fkey FOREIGN KEY (created_by_user_id) REFERENCES users(id),
+  CONSTRAINT alignments_version_fkey FOREIGN KEY (organization_id, monitor_id, monitor_version) REFERENCES monitor_versions(organization_id, monitor_id, number) ON DELETE CASCADE,
+  CONSTRAINT alignments_finished_check CHECK (((finished_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])))),
+  CONSTRAINT alignments_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
+);
+CREATE INDEX alignments_monitor_idx ON public.alignments USING btree (organization_id, monitor_id, id);
+CREATE UNIQUE INDEX alignments_unfinished_key ON public.alignments USING btree (organization_id, monitor_id) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
+
 CREATE TABLE analytics_changes (
   organization_id uuid NOT NULL,
   hour timestamp(3) with time zone NOT NULL,
   id uuid NOT NULL,
   at timestamp(3) with time zone NOT NULL,
+  only_results boolean NOT NULL DEFAULT false,
   CONSTRAINT analytics_changes_pkey PRIMARY KEY (organization_id, hour, id)
 );
 
-CREATE TABLE analytics_hours (
+CREATE TABLE analytics_days (
   organization_id uuid NOT NULL,
   subject text NOT NULL,
   grain smallint NOT NULL,
-  hour timestamp(3) with time zone NOT NULL,
+  day timestamp(3) with time zone NOT NULL,
+  hours bytea NOT NULL,
+  hour_steps bytea,
+  day_steps bytea,
+  CONSTRAINT analytics_days_pkey PRIMARY KEY (organization_id, subject, grain, day)
+);
+CREATE INDEX analytics_days_day_idx ON public.analytics_days USING btree (organization_id, day);
+
+CREATE TABLE analytics_groups (
+  organization_id uuid NOT NULL,
+  grain smallint NOT NULL,
   number integer NOT NULL,
   agent_id uuid,
   agent_version_id uuid,
   company_id uuid,
   channel text,
   direction text,
-  count integer NOT NULL,
-  hits integer NOT NULL,
-  sum double precision NOT NULL,
-  squares double precision NOT NULL,
-  steps smallint[],
-  counts integer[],
-  CONSTRAINT analytics_hours_pkey PRIMARY KEY (organization_id, subject, grain, hour, number)
+  CONSTRAINT analytics_groups_pkey PRIMARY KEY (organization_id, grain, number),
+  CONSTRAINT analytics_groups_columns_key UNIQUE NULLS NOT DISTINCT (organization_id, grain, agent_id, agent_version_id, company_id, channel, direction)
 );
-CREATE INDEX analytics_hours_hour_idx ON public.analytics_hours USING btree (organization_id, hour);
 
-CREATE TABLE analytics_states (
+CREATE TABLE analytics_progress (
   organization_id uuid NOT NULL,
   built_since timestamp(3) with time zone,
   builds bigint NOT NULL,
   checked_until timestamp(3) with time zone,
   checked_at timestamp(3) with time zone,
-  checked_hours integer NOT NULL DEFAULT 0,
-  differing_hours integer NOT NULL DEFAULT 0,
+  checked_days integer NOT NULL DEFAULT 0,
+  differing_days integer NOT NULL DEFAULT 0,
   differed_at timestamp(3) with time zone,
-  CONSTRAINT analytics_states_pkey PRIMARY KEY (organization_id),
-  CONSTRAINT analytics_states_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+  CONSTRAINT analytics_progress_pkey PRIMARY KEY (organization_id),
+  CONSTRAINT analytics_progress_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
 );
 
 CREATE TABLE api_key_uses (
@@ -243,6 +336,24 @@ CREATE TABLE audit_events (
 );
 CREATE INDEX audit_events_resource_idx ON public.audit_events USING btree (organization_id, split_part(action, '.'::text, 1), id);
 CREATE INDEX audit_events_user_idx ON public.audit_events USING btree (organization_id, ((actor ->> 'userId'::text)), id);
+
+CREATE TABLE board_shares (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  board_id uuid NOT NULL,
+  company_id uuid NOT NULL,
+  token_hash text NOT NULL,
+  created_by_user_id uuid NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  expires_at timestamp(3) with time zone NOT NULL,
+  last_opened_at timestamp(3) with time zone,
+  CONSTRAINT board_shares_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT board_shares_company_fkey FOREIGN KEY (organization_id, company_id) REFERENCES companies(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT board_shares_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT board_shares_user_fkey FOREIGN KEY (created_by_user_id) REFERENCES users(id)
+);
+CREATE INDEX board_shares_board_index ON public.board_shares USING btree (organization_id, board_id, id);
+CREATE INDEX board_shares_company_index ON public.board_shares USING btree (organization_id, company_id);
 
 CREATE TABLE boards (
   organization_id uuid NOT NULL,
@@ -314,6 +425,47 @@ END)),
 );
 CREATE INDEX buckets_agent_idx ON public.buckets USING btree (organization_id, agent_id) WHERE (agent_id IS NOT NULL);
 
+CREATE TABLE bulk_action_conversations (
+  organization_id uuid NOT NULL,
+  action_id uuid NOT NULL,
+  "position" integer NOT NULL,
+  conversation_id uuid NOT NULL,
+  outcome text,
+  tags text[],
+  CONSTRAINT bulk_action_conversations_pkey PRIMARY KEY (organization_id, action_id, "position"),
+  CONSTRAINT bulk_action_conversations_action_fkey FOREIGN KEY (organization_id, action_id) REFERENCES bulk_actions(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT bulk_action_conversations_outcome_check CHECK ((outcome = ANY (ARRAY['changed'::text, 'unchanged'::text, 'failed'::text])))
+);
+CREATE INDEX bulk_action_conversations_conversation_idx ON public.bulk_action_conversations USING btree (organization_id, conversation_id);
+
+CREATE TABLE bulk_actions (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  action jsonb NOT NULL,
+  filter jsonb,
+  undoes_id uuid,
+  undone_by_id uuid,
+  status text NOT NULL,
+  failure text,
+  total integer NOT NULL,
+  done integer NOT NULL DEFAULT 0,
+  changed integer NOT NULL DEFAULT 0,
+  failed integer NOT NULL DEFAULT 0,
+  after_position integer NOT NULL DEFAULT 0,
+  created_by_user_id uuid NOT NULL,
+  created_by_key_id uuid,
+  created_at timestamp(3) with time zone NOT NULL,
+  started_at timestamp(3) with time zone,
+  finished_at timestamp(3) with time zone,
+  CONSTRAINT bulk_actions_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT bulk_actions_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT bulk_actions_user_fkey FOREIGN KEY (created_by_user_id) REFERENCES users(id),
+  CONSTRAINT bulk_actions_finished_check CHECK (((finished_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])))),
+  CONSTRAINT bulk_actions_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
+);
+CREATE INDEX bulk_actions_finished_idx ON public.bulk_actions USING btree (organization_id, finished_at);
+CREATE INDEX bulk_actions_unfinished_idx ON public.bulk_actions USING btree (organization_id) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
+
 CREATE TABLE companies (
   organization_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -325,6 +477,15 @@ CREATE TABLE companies (
   CONSTRAINT companies_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT companies_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
 );
+
+CREATE TABLE conversation_tags (
+  organization_id uuid NOT NULL,
+  conversation_id uuid NOT NULL,
+  tag text COLLATE "C" NOT NULL,
+  CONSTRAINT conversation_tags_pkey PRIMARY KEY (organization_id, conversation_id, tag),
+  CONSTRAINT conversation_tags_conversation_fkey FOREIGN KEY (organization_id, conversation_id) REFERENCES conversations(organization_id, id) ON DELETE CASCADE
+);
+CREATE INDEX conversation_tags_tag_idx ON public.conversation_tags USING btree (organization_id, tag, conversation_id);
 
 CREATE TABLE conversation_tombstones (
   organization_id uuid NOT NULL,
@@ -543,8 +704,8 @@ CREATE TABLE experiment_outcomes (
   least_p double precision NOT NULL DEFAULT 1,
   first_excluded_zero_at timestamp(3) with time zone,
   timeline json NOT NULL DEFAULT '[]'::json,
+  measure jsonb,
   CONSTRAINT experiment_outcomes_pkey PRIMARY KEY (organization_id, experiment_id, "position"),
-  CONSTRAINT experiment_outcomes_monitor_key UNIQUE (organization_id, experiment_id, monitor_id),
   CONSTRAINT experiment_outcomes_experiment_fkey FOREIGN KEY (organization_id, experiment_id) REFERENCES experiments(organization_id, id) ON DELETE CASCADE,
   CONSTRAINT experiment_outcomes_kind_check CHECK ((kind = ANY (ARRAY['boolean'::text, 'numeric'::text])))
 );
@@ -1014,6 +1175,43 @@ CREATE TABLE members (
   CONSTRAINT members_user_fkey FOREIGN KEY (user_id) REFERENCES users(id)
 );
 
+CREATE TABLE model_provider_requests (
+  organization_id uuid NOT NULL,
+  provider_id uuid NOT NULL,
+  id uuid NOT NULL,
+  started_at timestamp(3) with time zone NOT NULL,
+  leased_until timestamp(3) with time zone,
+  tokens integer NOT NULL,
+  CONSTRAINT model_provider_requests_pkey PRIMARY KEY (organization_id, provider_id, id),
+  CONSTRAINT model_provider_requests_provider_fkey FOREIGN KEY (organization_id, provider_id) REFERENCES model_providers(organization_id, id) ON DELETE CASCADE
+);
+
+CREATE TABLE model_providers (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  name text NOT NULL,
+  kind text NOT NULL,
+  settings jsonb NOT NULL,
+  secret text,
+  is_default boolean NOT NULL DEFAULT false,
+  limits jsonb NOT NULL,
+  prices jsonb NOT NULL,
+  fallback_provider_ids uuid[] NOT NULL,
+  status text NOT NULL DEFAULT 'active'::text,
+  failing_since timestamp(3) with time zone,
+  last_fault text,
+  created_by_user_id uuid NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  updated_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT model_providers_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT model_providers_name_key UNIQUE (organization_id, name),
+  CONSTRAINT model_providers_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT model_providers_user_fkey FOREIGN KEY (created_by_user_id) REFERENCES users(id),
+  CONSTRAINT model_providers_kind_check CHECK ((kind = ANY (ARRAY['openai-compatible'::text, 'anthropic'::text, 'google'::text, 'azure-openai'::text, 'bedrock'::text, 'ollama'::text]))),
+  CONSTRAINT model_providers_status_check CHECK ((status = ANY (ARRAY['active'::text, 'disabled'::text])))
+);
+CREATE UNIQUE INDEX model_providers_default_key ON public.model_providers USING btree (organization_id) WHERE is_default;
+
 CREATE TABLE monitor_exports (
   organization_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -1038,6 +1236,7 @@ CREATE TABLE monitor_exports (
   experiment_id uuid,
   schedule_id uuid,
   schedule_name text,
+  of_conversations boolean NOT NULL DEFAULT false,
   CONSTRAINT monitor_exports_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT monitor_exports_operation_key UNIQUE (organization_id, operation_id),
   CONSTRAINT monitor_exports_experiment_fkey FOREIGN KEY (organization_id, experiment_id) REFERENCES experiments(organization_id, id) ON DELETE CASCADE,
@@ -1078,6 +1277,11 @@ CREATE TABLE monitor_results (
   input_tokens integer,
   output_tokens integer,
   cost double precision,
+  response_ms integer,
+  categories text[],
+  fields jsonb,
+  unsupported_fields text[],
+  breakdown jsonb,
   CONSTRAINT monitor_results_pkey PRIMARY KEY (organization_id, monitor_id, call_started_at, conversation_id, monitor_version) INCLUDE (result, status, score, evaluated_at),
   CONSTRAINT monitor_results_reasoning_check CHECK ((length(reasoning) <= 65536)),
   CONSTRAINT monitor_results_result_check CHECK (((((result >= 0) AND (result <= 1)) AND (status = 0)) OR ((result IS NULL) AND (status > 0)))),
@@ -1085,6 +1289,7 @@ CREATE TABLE monitor_results (
   CONSTRAINT monitor_results_tokens_check CHECK (((input_tokens IS NULL) = (output_tokens IS NULL)))
 ) WITH (autovacuum_vacuum_insert_scale_factor=0.02);
 CREATE INDEX monitor_results_affected_idx ON public.monitor_results USING btree (organization_id, monitor_id, call_started_at, conversation_id, monitor_version) WHERE (result = 1);
+CREATE INDEX monitor_results_categories_idx ON public.monitor_results USING btree (organization_id, monitor_id, call_started_at, conversation_id, monitor_version) INCLUDE (categories) WHERE (categories IS NOT NULL);
 CREATE INDEX monitor_results_failed_idx ON public.monitor_results USING btree (organization_id, evaluated_at) WHERE (status = 2);
 CREATE INDEX monitor_results_score_idx ON public.monitor_results USING btree (organization_id, monitor_id, score, call_started_at, conversation_id, monitor_version) WHERE (score IS NOT NULL);
 
@@ -1106,6 +1311,7 @@ CREATE TABLE monitor_versions (
   number integer NOT NULL,
   definition jsonb NOT NULL,
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  note text,
   CONSTRAINT monitor_versions_pkey PRIMARY KEY (organization_id, monitor_id, number),
   CONSTRAINT monitor_versions_monitor_fkey FOREIGN KEY (organization_id, monitor_id) REFERENCES monitors(organization_id, id) ON DELETE CASCADE
 );
@@ -1123,12 +1329,14 @@ CREATE TABLE monitors (
   deleted_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  require_gain boolean NOT NULL DEFAULT false,
   CONSTRAINT monitors_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT monitors_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
-  CONSTRAINT monitors_kind_check CHECK ((kind = ANY (ARRAY['rule'::text, 'judge'::text, 'external'::text]))),
+  CONSTRAINT monitors_kind_check CHECK ((kind = ANY (ARRAY['rule'::text, 'judge'::text, 'external'::text, 'scorecard'::text]))),
   CONSTRAINT monitors_sample_percent_check CHECK (((sample_percent >= (0)::numeric) AND (sample_percent <= (100)::numeric)))
 );
 CREATE UNIQUE INDEX monitors_name_key ON public.monitors USING btree (organization_id, name) WHERE (deleted_at IS NULL);
+CREATE INDEX monitors_scorecards_idx ON public.monitors USING btree (organization_id, id) WHERE ((kind = 'scorecard'::text) AND (deleted_at IS NULL));
 
 CREATE TABLE notification_preferences (
   organization_id uuid NOT NULL,
@@ -1234,6 +1442,18 @@ CREATE TABLE ownership_rules (
   CONSTRAINT ownership_rules_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
 );
 
+CREATE TABLE recording_sounds (
+  organization_id uuid NOT NULL,
+  conversation_id uuid NOT NULL,
+  blob_key text NOT NULL,
+  measured jsonb,
+  reason text,
+  measured_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT recording_sounds_pkey PRIMARY KEY (organization_id, conversation_id),
+  CONSTRAINT recording_sounds_conversation_fkey FOREIGN KEY (organization_id, conversation_id) REFERENCES conversations(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT recording_sounds_outcome_check CHECK (((measured IS NULL) <> (reason IS NULL)))
+);
+
 CREATE TABLE recordings (
   organization_id uuid NOT NULL,
   conversation_id uuid NOT NULL,
@@ -1245,11 +1465,13 @@ CREATE TABLE recordings (
   bytes bigint,
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  measured_key text,
   CONSTRAINT recordings_pkey PRIMARY KEY (organization_id, conversation_id),
   CONSTRAINT recordings_conversation_fkey FOREIGN KEY (organization_id, conversation_id) REFERENCES conversations(organization_id, id) ON DELETE CASCADE,
   CONSTRAINT recordings_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'stored'::text, 'failed'::text])))
 );
 CREATE UNIQUE INDEX recordings_blob_key_idx ON public.recordings USING btree (organization_id, blob_key) WHERE (blob_key IS NOT NULL);
+CREATE INDEX recordings_unmeasured_idx ON public.recordings USING btree (organization_id, conversation_id) WHERE ((status = 'stored'::text) AND (measured_key IS DISTINCT FROM blob_key));
 
 CREATE TABLE review_judgments (
   organization_id uuid NOT NULL,

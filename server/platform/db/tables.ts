@@ -147,40 +147,109 @@ export interface AlertRules {
   window_minutes: number;
 }
 
+export interface AlignmentCases {
+  alignment_id: string;
+  conversation_id: string;
+  half: string;
+  organization_id: string;
+  review_id: string;
+  verdict: string;
+  votes: string[];
+}
+
+export interface AlignmentProposals {
+  alignment_id: string;
+  applied_version: number | null;
+  changes: string[];
+  cost: Generated<number>;
+  definition: Json | null;
+  input_tokens: Generated<Int8>;
+  is_removed: Generated<boolean>;
+  kind: string;
+  measured: Json | null;
+  organization_id: string;
+  output_tokens: Generated<Int8>;
+  reason: string | null;
+}
+
+export interface AlignmentResults {
+  alignment_id: string;
+  conversation_id: string;
+  is_quoted: boolean;
+  kind: string;
+  organization_id: string;
+  quoted_turn: number | null;
+  result: string | null;
+  score: number | null;
+  status: string;
+}
+
+export interface Alignments {
+  cost: Generated<number>;
+  created_at: Timestamp;
+  created_by_user_id: string;
+  failure: string | null;
+  finished_at: Timestamp | null;
+  id: string;
+  input_tokens: Generated<Int8>;
+  is_cost_unknown: Generated<boolean>;
+  kinds: string[];
+  max_cost: number | null;
+  monitor_id: string;
+  monitor_version: number;
+  organization_id: string;
+  output_tokens: Generated<Int8>;
+  report: Json | null;
+  resumes: Generated<number>;
+  started_at: Timestamp | null;
+  status: string;
+  waits: Generated<number>;
+}
+
+export interface AlignmentSources {
+  alignment_id: string;
+  kind: string;
+  organization_id: string;
+  review_id: string;
+}
+
 export interface AnalyticsChanges {
   at: Timestamp;
   hour: Timestamp;
   id: string;
+  only_results: Generated<boolean>;
   organization_id: string;
 }
 
-export interface AnalyticsHours {
+export interface AnalyticsDays {
+  day: Timestamp;
+  day_steps: Buffer | null;
+  grain: number;
+  hour_steps: Buffer | null;
+  hours: Buffer;
+  organization_id: string;
+  subject: string;
+}
+
+export interface AnalyticsGroups {
   agent_id: string | null;
   agent_version_id: string | null;
   channel: string | null;
   company_id: string | null;
-  count: number;
-  counts: number[] | null;
   direction: string | null;
   grain: number;
-  hits: number;
-  hour: Timestamp;
   number: number;
   organization_id: string;
-  squares: number;
-  steps: number[] | null;
-  subject: string;
-  sum: number;
 }
 
-export interface AnalyticsStates {
+export interface AnalyticsProgress {
   builds: Int8;
   built_since: Timestamp | null;
   checked_at: Timestamp | null;
-  checked_hours: Generated<number>;
+  checked_days: Generated<number>;
   checked_until: Timestamp | null;
   differed_at: Timestamp | null;
-  differing_hours: Generated<number>;
+  differing_days: Generated<number>;
   organization_id: string;
 }
 
@@ -227,6 +296,18 @@ export interface Boards {
   updated_at: Generated<Timestamp>;
 }
 
+export interface BoardShares {
+  board_id: string;
+  company_id: string;
+  created_at: Generated<Timestamp>;
+  created_by_user_id: string;
+  expires_at: Timestamp;
+  id: string;
+  last_opened_at: Timestamp | null;
+  organization_id: string;
+  token_hash: string;
+}
+
 export interface BucketConversations {
   added_at: Timestamp;
   bucket_id: string;
@@ -257,6 +338,36 @@ export interface Buckets {
   share: number | null;
   type: string;
   updated_at: Generated<Timestamp>;
+}
+
+export interface BulkActionConversations {
+  action_id: string;
+  conversation_id: string;
+  organization_id: string;
+  outcome: string | null;
+  position: number;
+  tags: string[] | null;
+}
+
+export interface BulkActions {
+  action: Json;
+  after_position: Generated<number>;
+  changed: Generated<number>;
+  created_at: Timestamp;
+  created_by_key_id: string | null;
+  created_by_user_id: string;
+  done: Generated<number>;
+  failed: Generated<number>;
+  failure: string | null;
+  filter: Json | null;
+  finished_at: Timestamp | null;
+  id: string;
+  organization_id: string;
+  started_at: Timestamp | null;
+  status: string;
+  total: number;
+  undoes_id: string | null;
+  undone_by_id: string | null;
 }
 
 export interface Companies {
@@ -291,6 +402,12 @@ export interface Conversations {
   started_at: Timestamp;
   status: string;
   updated_at: Generated<Timestamp>;
+}
+
+export interface ConversationTags {
+  conversation_id: string;
+  organization_id: string;
+  tag: string;
 }
 
 export interface ConversationTombstones {
@@ -416,6 +533,7 @@ export interface ExperimentOutcomes {
   kind: string;
   largest_e_value: Generated<number>;
   least_p: Generated<number>;
+  measure: Json | null;
   monitor_id: string;
   monitor_kind: string;
   monitor_name: string;
@@ -774,6 +892,34 @@ export interface Migrations {
   name: string;
 }
 
+export interface ModelProviderRequests {
+  id: string;
+  leased_until: Timestamp | null;
+  organization_id: string;
+  provider_id: string;
+  started_at: Timestamp;
+  tokens: number;
+}
+
+export interface ModelProviders {
+  created_at: Timestamp;
+  created_by_user_id: string;
+  failing_since: Timestamp | null;
+  fallback_provider_ids: string[];
+  id: string;
+  is_default: Generated<boolean>;
+  kind: string;
+  last_fault: string | null;
+  limits: Json;
+  name: string;
+  organization_id: string;
+  prices: Json;
+  secret: string | null;
+  settings: Json;
+  status: Generated<string>;
+  updated_at: Timestamp;
+}
+
 export interface MonitorExports {
   blob_key: string | null;
   bytes: Int8 | null;
@@ -788,6 +934,7 @@ export interface MonitorExports {
   id: string;
   is_outdated: Generated<boolean>;
   notification_endpoint_id: string | null;
+  of_conversations: Generated<boolean>;
   operation_id: string;
   organization_id: string;
   row_count: number | null;
@@ -810,21 +957,26 @@ export interface MonitorGroups {
 }
 
 export interface MonitorResults {
+  breakdown: Json | null;
   call_started_at: Timestamp;
+  categories: string[] | null;
   conversation_id: string;
   cost: number | null;
   evaluated_at: Timestamp;
   evaluator: string;
   evidence: Json;
+  fields: Json | null;
   input_tokens: number | null;
   monitor_id: string;
   monitor_version: number;
   organization_id: string;
   output_tokens: number | null;
   reasoning: string | null;
+  response_ms: number | null;
   result: number | null;
   score: number | null;
   status: number;
+  unsupported_fields: string[] | null;
 }
 
 export interface Monitors {
@@ -837,6 +989,7 @@ export interface Monitors {
   kind: string;
   name: string;
   organization_id: string;
+  require_gain: Generated<boolean>;
   sample_percent: Numeric;
   scope: Json;
   updated_at: Generated<Timestamp>;
@@ -855,6 +1008,7 @@ export interface MonitorVersions {
   created_at: Generated<Timestamp>;
   definition: Json;
   monitor_id: string;
+  note: string | null;
   number: number;
   organization_id: string;
 }
@@ -943,10 +1097,20 @@ export interface Recordings {
   conversation_id: string;
   created_at: Generated<Timestamp>;
   failure: string | null;
+  measured_key: string | null;
   organization_id: string;
   source_url: string | null;
   status: string;
   updated_at: Generated<Timestamp>;
+}
+
+export interface RecordingSounds {
+  blob_key: string;
+  conversation_id: string;
+  measured: Json | null;
+  measured_at: Generated<Timestamp>;
+  organization_id: string;
+  reason: string | null;
 }
 
 export interface ReviewJudgments {
@@ -1116,16 +1280,26 @@ export interface DB {
   alert_incident_events: AlertIncidentEvents;
   alert_incidents: AlertIncidents;
   alert_rules: AlertRules;
+  alignment_cases: AlignmentCases;
+  alignment_proposals: AlignmentProposals;
+  alignment_results: AlignmentResults;
+  alignment_sources: AlignmentSources;
+  alignments: Alignments;
   analytics_changes: AnalyticsChanges;
-  analytics_hours: AnalyticsHours;
-  analytics_states: AnalyticsStates;
+  analytics_days: AnalyticsDays;
+  analytics_groups: AnalyticsGroups;
+  analytics_progress: AnalyticsProgress;
   api_key_uses: ApiKeyUses;
   api_keys: ApiKeys;
   audit_events: AuditEvents;
+  board_shares: BoardShares;
   boards: Boards;
   bucket_conversations: BucketConversations;
   buckets: Buckets;
+  bulk_action_conversations: BulkActionConversations;
+  bulk_actions: BulkActions;
   companies: Companies;
+  conversation_tags: ConversationTags;
   conversation_tombstones: ConversationTombstones;
   conversations: Conversations;
   customer_metrics: CustomerMetrics;
@@ -1163,6 +1337,8 @@ export interface DB {
   mails: Mails;
   members: Members;
   migrations: Migrations;
+  model_provider_requests: ModelProviderRequests;
+  model_providers: ModelProviders;
   monitor_exports: MonitorExports;
   monitor_groups: MonitorGroups;
   monitor_results: MonitorResults;
@@ -1174,6 +1350,7 @@ export interface DB {
   organizations: Organizations;
   otel_spans: OtelSpans;
   ownership_rules: OwnershipRules;
+  recording_sounds: RecordingSounds;
   recordings: Recordings;
   review_judgments: ReviewJudgments;
   reviews: Reviews;

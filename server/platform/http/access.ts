@@ -2,8 +2,9 @@ import type { RouteOptions } from 'fastify'
 import { ApiError } from '../errors.ts'
 import type { Actor, Entitlement, Feature, Role, ServiceActor } from '../identity/actor.ts'
 import { hasRole } from '../identity/actor.ts'
-import type { BodyKind } from './body.ts'
+import { requireEntitlement } from '../identity/entitlements.ts'
 import type { JsonSchema } from './examples.ts'
+import type { BodyKind } from './read-body.ts'
 
 /**
  * Who can call a route, and what the organization needs for it. Every route declares one of these, otherwise the
@@ -41,17 +42,6 @@ declare module 'fastify' {
     /** The caller of a route that requires the service key. */
     service: ServiceActor
   }
-}
-
-const entitlementOff: Record<Entitlement, string> = {
-  monitors: 'Your organization needs the Monitors entitlement.',
-  observability: 'Your organization needs the Observability entitlement.',
-  metrics: 'Your organization needs the Metrics entitlement.',
-}
-
-/** Throws if the organization lacks the entitlement, for a route that needs it only for some requests. */
-export const requireEntitlement = (actor: Pick<Actor, 'entitlements'>, entitlement: Entitlement): void => {
-  if (!actor.entitlements[entitlement]) throw new ApiError('forbidden', entitlementOff[entitlement])
 }
 
 /** If these features are disabled, a request is forbidden. Without the others, it is unavailable. */

@@ -31,8 +31,10 @@ const toApiError = (error: FastifyError | ApiError, request: FastifyRequest): Ap
       retryAfterSeconds: 2,
     })
   }
-  // A stream is decompressed while it is handled, so these errors occur in the handler.
-  if (error.code?.startsWith('Z_')) return new ApiError('invalid', 'The body is not valid gzip, or it is incomplete.')
+  // A stream is decompressed while it is handled, so these errors occur in the handler. The code of a DOMException, such
+  // as the reason of an aborted signal, is a number.
+  if (typeof error.code === 'string' && error.code.startsWith('Z_'))
+    return new ApiError('invalid', 'The body is not valid gzip, or it is incomplete.')
   const status = error.statusCode ?? 500
   if (status >= 500) {
     return new ApiError('internal', 'Something went wrong. Tell the operator the request ID.', {

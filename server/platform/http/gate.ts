@@ -4,10 +4,10 @@ import type { Actor } from '../identity/actor.ts'
 import type { Identity, KnownKey, KnownSession } from '../identity/identity.ts'
 import type { SessionCookie } from '../identity/session-cookie.ts'
 import { type Access, checkAccess } from './access.ts'
-import { checkMediaType, checkUrlText } from './body.ts'
 import { checkOrigin, isReading, type OwnAddress } from './origin.ts'
 import type { Overload } from './overload.ts'
 import type { RateLimits } from './rate-limit.ts'
+import { checkMediaType, checkUrlText } from './read-body.ts'
 import { requestIdsOf } from './request-id.ts'
 
 declare module 'fastify' {

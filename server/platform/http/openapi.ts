@@ -2,9 +2,9 @@ import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { instantKeyword } from '../json-schema.ts'
 import type { Access } from './access.ts'
-import { mediaTypeNames } from './body.ts'
 import { type BuiltFile, packFile, sendBuiltFile } from './built-files.ts'
 import { exampleOf, type JsonSchema } from './examples.ts'
+import { mediaTypeNames } from './read-body.ts'
 
 export type Operation = {
   operationId: string

@@ -31,7 +31,7 @@ const policyOf = (storage: Storage) =>
   ].join('; ')
 
 /** The pages that need no session. */
-const publicSections = ['confirm-address', 'invitations', 'outside', 'sign-in', 'welcome']
+const publicSections = ['confirm-address', 'invitations', 'outside', 'shared', 'sign-in', 'welcome']
 
 /** The first path segment of each page. The browser reads the rest. */
 const sections = [
@@ -40,6 +40,7 @@ const sections = [
   'boards',
   'buckets',
   'companies',
+  'compare',
   'conversations',
   'experiments',
   'exports',
@@ -89,6 +90,8 @@ export const addPages = (app: App, { config, log, sessionCookie }: PagesDeps): v
     addPage(app, url, (request, reply) => {
       const hasSession = isPublic(url) || sessionCookie.read(request.headers.cookie) !== undefined
       reply.header('content-security-policy', policy)
+      // Search engines that find a link must not list it.
+      reply.header('x-robots-tag', 'noindex')
       return sendBuiltFile(request, reply, hasSession ? document : signIn, 'no-cache')
     })
   }

@@ -1,4 +1,3 @@
-import { recordAudit } from '../audit/record.ts'
 import type { Clock } from '../clock.ts'
 import type { Db, OrgId } from '../db/database.ts'
 import type { Listener } from '../db/listen.ts'
@@ -6,29 +5,16 @@ import { newId, orgIdOf } from '../ids.ts'
 import type { Log } from '../log.ts'
 import { type Actor, lowerRole } from './actor.ts'
 import { openCache } from './cache.ts'
+import { openKeyUses, type UsedKey } from './key-uses.ts'
 import { hashKey, isKeyShaped } from './keys.ts'
-import {
-  findKeyAllOrgs,
-  findMembership,
-  findServiceKey,
-  findSession,
-  notifyIdentityChanged,
-  upsertKeyUse,
-} from './queries.ts'
+import { findKeyAllOrgs, findMembership, findServiceKey, findSession, notifyIdentityChanged } from './queries.ts'
 
-const lastUseIntervalMs = 60_000
-/** How often the use of a revoked key is recorded, because a forgotten program may continue to send it. */
-const refusalIntervalMs = 60_000
-const maxNoted = 1_000
-const maxUsesKnown = 10_000
 const channel = 'earshot_identity'
 
 type KnownActor = Omit<Actor, 'requestId'>
-/** A revoked key and its person. */
-type Refused = { org: OrgId; keyId: string; userId: string }
-type Unknown = { kind: 'unknown'; refused?: Refused }
+type Unknown = { kind: 'unknown'; refused?: UsedKey }
 export type KnownKey =
-  | { kind: 'key'; actor: KnownActor; expiresAt: Date | null; refused: Refused }
+  | { kind: 'key'; actor: KnownActor; expiresAt: Date | null; refused: UsedKey }
   | { kind: 'service'; keyId: string | null }
   | Unknown
 export type KnownSession = { kind: 'session'; actor: KnownActor; expiresAt: Date } | Unknown
@@ -125,28 +111,7 @@ export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Opt
     writes.add(kept)
   }
 
-  const usedAt = new Map<string, number>()
-
-  const noteUse = ({ org, keyId }: Refused, now: Date): void => {
-    if (now.getTime() - (usedAt.get(keyId) ?? Number.NEGATIVE_INFINITY) < lastUseIntervalMs) return
-    // Dropping an entry only costs another write, which changes nothing.
-    if (usedAt.size >= maxUsesKnown) usedAt.clear()
-    usedAt.set(keyId, now.getTime())
-    beside(upsertKeyUse(db, org, keyId, now), 'storing the last use of a key failed')
-  }
-
-  const notedAt = new Map<string, number>()
-
-  /** Records that someone still uses a revoked key. */
-  const noteRefusal = (refused: Refused, requestId: string): void => {
-    const { org, keyId, userId } = refused
-    const now = performance.now()
-    if (now - (notedAt.get(keyId) ?? Number.NEGATIVE_INFINITY) < refusalIntervalMs) return
-    if (notedAt.size >= maxNoted) notedAt.clear()
-    notedAt.set(keyId, now)
-    const actor = { kind: 'key', org, keyId, userId, requestId } as const
-    beside(recordAudit(db, actor, 'apiKey.refused', { type: 'apiKey', id: keyId }), 'recording a rejected key failed')
-  }
+  const { noteUse, noteRefusal } = openKeyUses(db, beside)
 
   const atPresent = (known: KnownKey): KnownKey => {
     if (known.kind !== 'key') return known

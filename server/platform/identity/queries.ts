@@ -66,8 +66,8 @@ export const findMembership = (db: Db, org: OrgId, userId: string) =>
     .where('members.user_id', '=', userId)
     .executeTakeFirst()
 
-/** Stores when a key was used. Writes at most once a minute, however many processes see the key. */
-export const upsertKeyUse = (db: Db, org: OrgId, keyId: string, usedAt: Date) =>
+/** Stores when a key was used. Writes at most once per interval, however many processes see the key. */
+export const upsertKeyUse = (db: Db, org: OrgId, keyId: string, usedAt: Date, intervalMs: number) =>
   db
     .insertInto('api_key_uses')
     .values({ organization_id: org, api_key_id: keyId, last_used_at: usedAt })
@@ -75,7 +75,7 @@ export const upsertKeyUse = (db: Db, org: OrgId, keyId: string, usedAt: Date) =>
       conflict
         .constraint('api_key_uses_pkey')
         .doUpdateSet({ last_used_at: usedAt })
-        .where('api_key_uses.last_used_at', '<=', new Date(usedAt.getTime() - 60_000)),
+        .where('api_key_uses.last_used_at', '<=', new Date(usedAt.getTime() - intervalMs)),
     )
     .execute()
 

@@ -43,7 +43,7 @@ const specialIPv6 = parseNetworks([
   '3fff::/20', // documentation
 ])
 
-/** Addresses with an IPv4 address in the last four bytes, which decides: mapped addresses and NAT64. */
+/** IPv6 networks that end in an IPv4 address: mapped addresses and NAT64. The IPv4 address is checked instead. */
 const carriersOfIPv4 = parseNetworks(['::ffff:0:0/96', '64:ff9b::/96'])
 
 export function parseNetworks(networks: string[]): Network[] {

@@ -4,7 +4,8 @@ import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { echo, listen, resolver, serve } from '../../../test/outside.ts'
-import { type OutboundOptions, openOutbound } from './outbound.ts'
+import type { OutboundOptions } from './connect.ts'
+import { openOutbound } from './outbound.ts'
 import type { OutboundRequest } from './request.ts'
 
 afterEach(() => vi.unstubAllEnvs())
@@ -188,6 +189,24 @@ describe('requests', () => {
     )
     await expect(open().request(`${server.url}/`, get)).rejects.toMatchObject({ reason: 'failed' })
     await expect(open().request(`https://127.0.0.1:${server.port}/`, get)).rejects.toMatchObject({ reason: 'failed' })
+  })
+
+  test('end when their caller aborts them, with its reason', async () => {
+    const server = await serve((request, response) => {
+      if (request.url === '/slow') response.write('beginning')
+    })
+    for (const path of ['/silent', '/slow']) {
+      const caller = new AbortController()
+      const { signal } = caller
+      const pending = open().request(`${server.url}${path}`, { ...get, timeoutMs: 60_000, signal })
+      const ended = expect(pending).rejects.toThrow('enough')
+      await expect.poll(server.open).toBe(1)
+      caller.abort(new Error('enough'))
+      await ended
+      await expect.poll(server.open).toBe(0)
+      await expect(open().request(server.url, { ...get, signal })).rejects.toThrow('enough')
+    }
+    expect(server.connections()).toBe(2)
   })
 
   test('closing aborts pending requests', async () => {

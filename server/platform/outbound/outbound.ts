@@ -1,20 +1,10 @@
 // The only client for tenants' URLs. It only connects to public addresses, and limits time and size.
-import type { LookupAddress } from 'node:dns'
-import { lookup as lookupName } from 'node:dns/promises'
-import { isIP, type LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
-import { buildConnector, Client } from 'undici'
+import { Client } from 'undici'
 import { inRequestSpan } from '../telemetry/span.ts'
-import { isPublicAddress, isWithin, parseNetworks } from './addresses.ts'
+import { type Connect, type OutboundOptions, openConnector } from './connect.ts'
 import { OutboundError, toOutboundError } from './errors.ts'
 import { firstHop, hopAfter, type OutboundHeaders, type OutboundRequest, type PlainHttp } from './request.ts'
-
-export type OutboundOptions = {
-  /** Networks in CIDR form that can be reached although they are not public. */
-  allowedPrivateAddresses: string[]
-  /** Returns all addresses of a name. */
-  resolve?: (hostname: string) => Promise<LookupAddress[]>
-}
 
 type OutboundResponse = { status: number; headers: OutboundHeaders; body: Buffer }
 type OutboundStream = { status: number; headers: OutboundHeaders; body: Readable }
@@ -33,62 +23,8 @@ export type Outbound = {
 }
 
 const maxResponseHeaderBytes = 32 * 1024
-const connectTimeoutMs = 10_000
 
 const tooLarge = (maxBytes: number) => new OutboundError('too_large', `The response is larger than ${maxBytes} bytes.`)
-
-const forbidden = (hostname: string, allowedOnly: boolean) =>
-  new OutboundError(
-    'forbidden_address',
-    allowedOnly
-      ? `${hostname} requires https: http is only allowed for private networks in EARSHOT_ALLOWED_PRIVATE_ADDRESSES.`
-      : `${hostname} does not have a public address.`,
-  )
-
-/** With `allowedOnly`, public addresses can't be reached either. */
-type Connect = (signal: AbortSignal, allowedOnly: boolean) => buildConnector.connector
-
-/** Only connects to permitted addresses. The socket gets the address that was checked, so DNS can't change it. */
-const openConnector = (options: OutboundOptions): Connect => {
-  const allowed = parseNetworks(options.allowedPrivateAddresses)
-  const resolve = options.resolve ?? ((hostname) => lookupName(hostname, { all: true }))
-
-  return (signal, allowedOnly) => {
-    const isAllowed = (address: string) => isWithin(address, allowed) || (!allowedOnly && isPublicAddress(address))
-    const lookup: LookupFunction = (hostname, { all }, callback) => {
-      const answer = (addresses: LookupAddress[]) => {
-        const permitted = addresses.filter(({ address }) => isAllowed(address))
-        const [first] = permitted
-        if (!first) callback(forbidden(hostname, allowedOnly), '')
-        else if (all) callback(null, permitted)
-        else callback(null, first.address, first.family)
-      }
-      resolve(hostname).then(answer, (error: Error) => callback(error, ''))
-    }
-    const connect = buildConnector({
-      timeout: connectTimeoutMs,
-      allowH2: false,
-      maxCachedSessions: 0,
-      lookup,
-      signal,
-      // undici passes unknown options on to the socket, but its types then also require host and port.
-    } as buildConnector.BuildOptions)
-    return (target, callback) => {
-      // A literal address is not looked up, so it is checked here.
-      if (isIP(target.hostname) && !isAllowed(target.hostname)) {
-        return callback(forbidden(target.hostname, allowedOnly), null)
-      }
-      connect(target, (...[error, socket]) => {
-        if (error) return callback(error, null)
-        // The actual address is checked again, in case a later version of Node or undici connects differently.
-        const { remoteAddress } = socket
-        if (remoteAddress && isAllowed(remoteAddress)) return callback(null, socket)
-        socket.destroy()
-        callback(remoteAddress ? forbidden(target.hostname, allowedOnly) : new Error('The connection was lost.'), null)
-      })
-    }
-  }
-}
 
 /**
  * Opens a connection for one hop. Each hop is resolved and checked separately, tenants share nothing, and no connection
@@ -123,10 +59,13 @@ export const openOutbound = (options: OutboundOptions): Outbound => {
     const timer = setTimeout(() => {
       controller.abort(new OutboundError('timed_out', `There was no complete response within ${request.timeoutMs} ms.`))
     }, request.timeoutMs)
+    const cancel = () => controller.abort(request.signal?.reason)
+    request.signal?.addEventListener('abort', cancel, { once: true })
     underWay.add(controller)
     let release = async () => {}
     const finish = () => {
       clearTimeout(timer)
+      request.signal?.removeEventListener('abort', cancel)
       underWay.delete(controller)
       return release()
     }
@@ -170,16 +109,23 @@ export const openOutbound = (options: OutboundOptions): Outbound => {
     }
 
     try {
+      request.signal?.throwIfAborted()
       return await follow(firstHop(given, request))
     } catch (error) {
       await finish()
+      request.signal?.throwIfAborted()
       throw toOutboundError(signal.aborted ? signal.reason : error)
     }
   }
 
   const request: Outbound['request'] = async (url, options) => {
     const { status, headers, body } = await stream(url, options)
-    return { status, headers, body: Buffer.concat(await body.toArray()) }
+    try {
+      return { status, headers, body: Buffer.concat(await body.toArray()) }
+    } catch (error) {
+      options.signal?.throwIfAborted()
+      throw error
+    }
   }
 
   const close = async () => {

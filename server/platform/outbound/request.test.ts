@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { echo, resolver, serve } from '../../../test/outside.ts'
-import { type OutboundOptions, openOutbound } from './outbound.ts'
+import type { OutboundOptions } from './connect.ts'
+import { openOutbound } from './outbound.ts'
 import type { OutboundRequest } from './request.ts'
 
 const open = (options: Partial<OutboundOptions> = {}) => {

@@ -9,6 +9,8 @@ export type OutboundRequest = {
   maxBytes: number
   /** The time from resolving the name to the last byte of the body, including redirects. */
   timeoutMs: number
+  /** Aborts the request, which then fails with the signal's reason. */
+  signal?: AbortSignal
   /**
    * The minimum rate in both directions while waiting for the server. Each byte adds time, up to the longest wait.
    * Anything slower fails, so that neither silence nor a trickle occupies a slot for long.

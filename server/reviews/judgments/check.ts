@@ -4,6 +4,8 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import { type Issue, invalidAll } from '../../platform/errors.ts'
 import type { Judgment, StoredReview } from '../queries.ts'
 import type { JudgmentInput } from '../schema.ts'
+import type { ScorecardResult } from '../scorecards/queries.ts'
+import { itemsToJudge } from '../scorecards/totals.ts'
 import { listMonitorResults } from './queries.ts'
 
 const nameOf = ({ monitorId, monitorVersion }: Judgment): string => `${monitorId} ${monitorVersion}`
@@ -47,14 +49,22 @@ export const readJudgments = async (
 const isBlank = (text: string | null): boolean => text === null || text.trim() === ''
 
 /**
- * Throws unless the review is complete: the bucket requires a judgment of each monitor, and may require notes on
- * differences.
+ * Throws unless the review is complete: the bucket requires a judgment of each monitor, or of the items of a scorecard,
+ * and may require notes on differences.
  */
-export const requireWhole = async (db: Db, org: OrgId, bucket: StoredBucket, review: StoredReview): Promise<void> => {
+export const requireWhole = async (
+  db: Db,
+  org: OrgId,
+  bucket: StoredBucket,
+  review: StoredReview,
+  scorecards: ScorecardResult[],
+): Promise<void> => {
   const { conversationId, judgments, notes } = review
-  const monitorIds = [...new Set([...bucket.monitorIds, ...judgments.map(({ monitorId }) => monitorId)])]
+  const others = bucket.monitorIds.filter((id) => !scorecards.some(({ monitorId }) => monitorId === id))
+  const required = [...new Set([...others, ...itemsToJudge(scorecards)])]
+  const monitorIds = [...new Set([...required, ...judgments.map(({ monitorId }) => monitorId)])]
   const found = await listMonitorResults(db, org, conversationId, monitorIds)
-  const issues: Issue[] = bucket.monitorIds
+  const issues: Issue[] = required
     .filter((id) => found.some(({ monitorId }) => monitorId === id))
     .filter((id) => !judgments.some(({ monitorId }) => monitorId === id))
     .map((id) => ({ path: 'judgments', message: `must contain a judgment of monitor ${id}` }))

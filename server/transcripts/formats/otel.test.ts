@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sample } from '../../../test/samples/ingest/sample.ts'
 import { expectTurns, expectUnreadable, latency, type PartialTurn, tool } from '../../../test/support/turns.ts'
-import { readTranscript } from '../read.ts'
+import { readTranscript } from '../read-transcript.ts'
 
 const traces = sample('otel_genai_traces.json')
 

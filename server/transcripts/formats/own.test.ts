@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { expectTurns, expectUnreadable, latency, tool, turnsOf } from '../../../test/support/turns.ts'
-import { readTranscript } from '../read.ts'
+import { readTranscript } from '../read-transcript.ts'
 
 const whole = turnsOf([
   { role: 'system', text: 'Be kind.' },

@@ -14,10 +14,8 @@ import {
 } from '../json.ts'
 import { type SpokenEntry, spokenEntries } from '../roles.ts'
 
-/**
- * Reads Pipecat's messages of turn events, each of which has the start time of its turn, and the usual lists with tool
- * calls, with or without `start_time` and `end_time` in seconds.
- */
+// Reads Pipecat transcripts. Messages of turn events have the start time of their turn. Other lists of messages can
+// contain tool calls, and `start_time` and `end_time` in seconds.
 
 const draftOf = ({ entry, name, role }: SpokenEntry, start: Date | null | undefined): TurnDraft => {
   const times = {

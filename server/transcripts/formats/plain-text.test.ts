@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { sample } from '../../../test/samples/ingest/sample.ts'
 import { expectTurns, expectUnreadable } from '../../../test/support/turns.ts'
-import { readTranscript } from '../read.ts'
+import { readTranscript } from '../read-transcript.ts'
 
 describe('plain text', () => {
   test('a name at the start of a line is the speaker; other lines continue', () => {

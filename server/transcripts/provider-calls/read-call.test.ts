@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { sample } from '../../../test/samples/ingest/sample.ts'
 import { placesIn } from '../../../test/samples/sample-slots.ts'
 import { computeSignals } from '../../../test/support/signals.ts'
-import { readTranscript } from '../read.ts'
+import { readTranscript } from '../read-transcript.ts'
 import { isCall } from './call.ts'
 import { type Provider, providers, readCall } from './read-call.ts'
 

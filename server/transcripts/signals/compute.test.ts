@@ -4,7 +4,7 @@ import { sample } from '../../../test/samples/ingest/sample.ts'
 import { computeSignals } from '../../../test/support/signals.ts'
 import { type PartialTurn, tool, turnsOf } from '../../../test/support/turns.ts'
 import { strict } from '../../platform/json-schema.ts'
-import { readTranscript } from '../read.ts'
+import { readTranscript } from '../read-transcript.ts'
 import type { Turn } from '../turn.ts'
 import { Signals } from './signals.ts'
 

@@ -2,7 +2,7 @@ import type { Turn } from '../turn.ts'
 import { interruptionsIn } from './interruptions.ts'
 import { percentile, responseLatencies } from './latency.ts'
 import type { Signals } from './signals.ts'
-import { commonMs, sideOf, type TimeSpan, totalMs, type Utterance, union, utterancesOf } from './speech.ts'
+import { commonMs, sideOf, silencesMs, totalMs, type Utterance, union, utterancesOf } from './speech.ts'
 
 type Side = 'agent' | 'customer'
 
@@ -44,14 +44,6 @@ const countToolFailures = (turns: Turn[]): number | null => {
   const saying = results.filter(({ tool }) => typeof tool?.isError === 'boolean')
   if (results.length > 0 && saying.length === 0) return null
   return saying.filter(({ tool }) => tool?.isError).length
-}
-
-/**
- * Returns the times in which nobody speaks, from the start to the end. People other than agent and customer count too.
- */
-const silencesMs = (spoken: TimeSpan[], endMs: number): number[] => {
-  const starts = [...spoken.map(({ startMs }) => startMs), endMs]
-  return starts.map((startMs, index) => Math.max(0, startMs - (spoken[index - 1]?.endMs ?? 0)))
 }
 
 type TimedSignals = Pick<Signals, 'talkRatio' | 'wordsPerMinute' | 'responseLatencyMs' | 'overlapMs'>

@@ -52,3 +52,9 @@ export const commonMs = (some: TimeSpan[], others: TimeSpan[]): number => {
   }
   return total
 }
+
+/** Returns the times in which nobody speaks, from the start to the end. `spoken` is a union of what everyone says. */
+export const silencesMs = (spoken: TimeSpan[], endMs: number): number[] => {
+  const starts = [...spoken.map(({ startMs }) => startMs), endMs]
+  return starts.map((startMs, index) => Math.max(0, startMs - (spoken[index - 1]?.endMs ?? 0)))
+}

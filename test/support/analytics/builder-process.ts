@@ -1,7 +1,7 @@
 // A process that stores sums of hours without a pause, and considers every hour quiet.
 // node builder-process.ts ORGANIZATION
 
-import { buildNext, thin } from '../../../server/analytics/hours/build.ts'
+import { buildNext, thin } from '../../../server/analytics/days/build.ts'
 import { openDeps } from '../../../server/deps.ts'
 import { loadConfig } from '../../../server/platform/config.ts'
 import { dayMs } from '../../../server/platform/durations.ts'

@@ -1,31 +1,52 @@
 // A random history of conversations: inserts, changes, results, metrics, and erasures, through the product's own code.
 
 import { eraseConversations } from '../../../server/conversations/erasure/erase.ts'
+import { noResult } from '../../../server/monitor-results/no-result.ts'
+import { storeResults } from '../../../server/monitor-results/store-results.ts'
 import { orgIdOf } from '../../../server/platform/ids.ts'
-import { makeCompany, makeMonitor, makeOrganization } from '../../make.ts'
+import { makeAgent, makeCompany, makeMonitor, makeOrganization } from '../../make.ts'
 import type { SeededRandom } from '../../malformed.ts'
 import type { TestServer } from '../../server.ts'
 
 export const firstHour = new Date('2026-03-27T00:00:00Z')
-export const historyHours = 72
+export const historyDays = 4
+export const historyHours = historyDays * 24
 const batchSize = 40
+/** With fewer conversations, days have no stored sums. */
+const enough = 1_400
+
+type Given = { externalId: string; startedAt: string; agent: string }
 
 export const openHistory = async (server: TestServer, random: SeededRandom) => {
   const { key, id } = await makeOrganization(server)
   const org = orgIdOf(id)
   const companies = [(await makeCompany(server, key, 'A')).id, (await makeCompany(server, key, 'B')).id, undefined]
   const monitors: string[] = [(await makeMonitor(server, key)).id, (await makeMonitor(server, key)).id]
-  const stored: { id: string; externalId: string; startedAt: string }[] = []
+  const agents = ['leo', 'mia', 'noa']
+  for (const externalId of agents) {
+    const { id: agentId } = await makeAgent(server, key, { externalId })
+    for (const label of ['one', 'two']) {
+      const body = { systemPrompt: label, label }
+      const { status, text } = await server.call('POST', `/v1/agents/${agentId}/versions`, { key, body })
+      if (status !== 201) throw new Error(text)
+    }
+  }
+  const stored: (Given & { id: string })[] = []
   let made = 0
 
-  const randomStart = () =>
-    new Date(firstHour.getTime() + random.below(historyHours * 60) * 60_000 + random.below(60_000)).toISOString()
+  /** Few conversations start on the second day. */
+  const randomStart = () => {
+    const minute = random.below(historyHours * 60)
+    const day = Math.floor(minute / 1_440)
+    const moved = day === 1 && random.chance(0.95) ? minute + 1_440 : minute
+    return new Date(firstHour.getTime() + moved * 60_000 + random.below(60_000)).toISOString()
+  }
 
-  /** The start of a stored conversation never changes. */
-  const conversation = (externalId: string, startedAt: string) => ({
+  /** The start and the agent of a stored conversation never change. */
+  const conversation = ({ externalId, startedAt, agent }: Given) => ({
     externalId,
     startedAt,
-    agent: { externalId: random.pick(['leo', 'mia', 'noa']), name: 'Agent', channel: 'voice' },
+    agent: { externalId: agent, name: 'Agent', channel: 'voice' },
     ...(random.chance(0.5) && { agentVersionLabel: random.pick(['one', 'two']) }),
     channel: random.pick(['call', 'chat']),
     companyId: random.pick(companies),
@@ -40,13 +61,17 @@ export const openHistory = async (server: TestServer, random: SeededRandom) => {
       key,
       body: { conversations },
     })
-    if (status !== 200) throw new Error(text)
+    if (status !== 200 || text.includes('"rejected"')) throw new Error(text)
     return body.data
   }
 
   const insert = async (): Promise<number> => {
-    const given = Array.from({ length: batchSize }, () => ({ externalId: `c${++made}`, startedAt: randomStart() }))
-    const answers = await send(given.map(({ externalId, startedAt }) => conversation(externalId, startedAt)))
+    const given = Array.from({ length: batchSize }, () => ({
+      externalId: `c${++made}`,
+      startedAt: randomStart(),
+      agent: random.pick(agents),
+    }))
+    const answers = await send(given.map(conversation))
     for (const [at, { id: conversationId }] of answers.entries()) {
       const one = given[at]
       if (one && conversationId) stored.push({ id: conversationId, ...one })
@@ -58,7 +83,7 @@ export const openHistory = async (server: TestServer, random: SeededRandom) => {
 
   const change = async (): Promise<number> => {
     const changed = some(batchSize)
-    await send(changed.map(({ externalId, startedAt }) => conversation(externalId, startedAt)))
+    await send(changed.map(conversation))
     return changed.length
   }
 
@@ -72,6 +97,30 @@ export const openHistory = async (server: TestServer, random: SeededRandom) => {
     const { status, text } = await server.call('POST', '/v1/monitor-results', { key, body: { results } })
     if (status !== 200) throw new Error(text)
     return results.length
+  }
+
+  /** What judges store: results with costs and response times. */
+  const judgeByModel = async (): Promise<number> => {
+    const monitorId = random.pick(monitors)
+    const rows = some(batchSize).map(({ id: conversationId }) => {
+      const isScored = random.chance(0.9)
+      return {
+        ...noResult,
+        conversationId,
+        monitorId,
+        monitorVersion: 1,
+        status: isScored ? ('scored' as const) : ('failed' as const),
+        result: isScored ? random.pick(['affected', 'not_affected'] as const) : null,
+        score: isScored && random.chance(0.5) ? random.below(10) : null,
+        tokens: { input: 100, output: 10 },
+        cost: random.chance(0.9) ? random.below(1_000) / 1_000_000 : null,
+        responseMs: 200 + random.below(9_000),
+      }
+    })
+    const { db, clock } = server.deps
+    const evaluation = { evaluator: 'model', evaluatedAt: clock.now(), rows }
+    await db.transaction().execute((trx) => storeResults(server.deps, trx, org, evaluation))
+    return rows.length
   }
 
   const measure = async (): Promise<number> => {
@@ -104,8 +153,8 @@ export const openHistory = async (server: TestServer, random: SeededRandom) => {
     companies,
     /** Does something random, and returns how many conversations it was about. */
     step: (): Promise<number> => {
-      if (stored.length < 3 * batchSize) return insert()
-      return random.pick([insert, insert, change, judge, judge, measure, erase])()
+      if (stored.length < enough) return insert()
+      return random.pick([insert, insert, change, judge, judge, judgeByModel, measure, erase])()
     },
   }
 }

@@ -63,3 +63,20 @@ export const openExperiments = async (server: TestServer, switches: object = {})
 }
 
 export type Experiments = Awaited<ReturnType<typeof openExperiments>>
+
+/**
+ * Compares all numbers except those that depend on dates. `tolerance` is relative to the number, or to 1 if the number
+ * is smaller.
+ */
+export const expectSame = (found: unknown, wanted: unknown, path: string, tolerance: number): void => {
+  if (typeof wanted === 'number' && typeof found === 'number') {
+    const near = Math.abs(found - wanted) <= tolerance * Math.max(1, Math.abs(wanted))
+    if (!near) expect({ [path]: found }).toEqual({ [path]: wanted })
+  } else if (typeof wanted === 'object' && wanted !== null && typeof found === 'object' && found !== null) {
+    for (const [key, value] of Object.entries(wanted)) {
+      if (key !== 'moreDays') expectSame((found as Record<string, unknown>)[key], value, `${path}.${key}`, tolerance)
+    }
+  } else {
+    expect({ [path]: found }).toEqual({ [path]: wanted })
+  }
+}

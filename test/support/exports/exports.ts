@@ -2,8 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { makeConversations, makeMonitor, makeOrganization } from '../../make.ts'
 import type { TestServer } from '../../server.ts'
 
-/** Returns functions that create and download exports. */
-export const exportsOf = (server: TestServer) => {
+/** Returns functions that create and download exports of a kind. */
+export const exportsOf = (
+  server: TestServer,
+  resource: 'monitor-exports' | 'conversation-exports' = 'monitor-exports',
+) => {
   const { call } = server
 
   const store = async (key: string, results: object[]) => {
@@ -39,11 +42,11 @@ export const exportsOf = (server: TestServer) => {
   }
 
   const ask = (key: string, config: object, operationId: string = randomUUID()) =>
-    call('POST', '/v1/monitor-exports', { key, body: { operationId, config } })
+    call('POST', `/v1/${resource}`, { key, body: { operationId, config } })
 
-  const read = async (key: string, id: string) => (await call('GET', `/v1/monitor-exports/${id}`, { key })).body
+  const read = async (key: string, id: string) => (await call('GET', `/v1/${resource}/${id}`, { key })).body
 
-  const download = (key: string, id: string) => call('GET', `/v1/monitor-exports/${id}/download`, { key })
+  const download = (key: string, id: string) => call('GET', `/v1/${resource}/${id}/download`, { key })
 
   /** Downloads a completed export from its link, without the key. */
   const fetchFile = async (key: string, id: string, headers: Record<string, string> = {}) => {

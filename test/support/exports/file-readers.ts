@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DuckDBInstance, DuckDBTimestampTZValue } from '@duckdb/node-api'
+import { DuckDBInstance, DuckDBTimestampTZValue, DuckDBUUIDValue } from '@duckdb/node-api'
 import { type CellObject, read, utils, type WorkSheet } from '@e965/xlsx'
 import { parse } from 'csv-parse/sync'
 import type { Cell } from './slices.ts'
@@ -23,6 +23,7 @@ export const duckdb = async (file: Buffer, sql: string): Promise<Table> => {
       row.map((value): Cell => {
         if (value instanceof DuckDBTimestampTZValue) return new Date(Number(value.micros / 1000n))
         if (typeof value === 'bigint' || typeof value === 'boolean') return String(value)
+        if (value instanceof DuckDBUUIDValue) return value.toString()
         if (value === null || typeof value === 'string' || typeof value === 'number') return value
         throw new Error(`DuckDB has given a value of another type: ${value}`)
       }),
@@ -57,6 +58,22 @@ export const readCsvByDuckdb = (file: Buffer) =>
     ),
   )
 
+/** Parses each line, and returns the keys of the first one. */
+export const readJsonl = (file: Buffer): { names: string[]; rows: unknown[][] } => {
+  const lines = file.toString().split('\n')
+  if (lines.pop() !== '') throw new Error('The last line has no end.')
+  const rows = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+  return { names: Object.keys(rows[0] ?? {}), rows: rows.map((row) => Object.values(row)) }
+}
+
+/** Returns all values as text. Values of objects and arrays are their JSON. */
+export const readJsonlByDuckdb = (file: Buffer, names: string[]) =>
+  duckdb(
+    file,
+    `SELECT * FROM read_json(FILE, format = 'newline_delimited', maximum_object_size = 100000000,
+      columns = {${names.map((name) => `'${name}': 'JSON'`).join(', ')}})`,
+  )
+
 const dateFormat = 'yyyy-mm-dd"T"hh:mm:ss.000"Z"'
 
 export const sheetOf = (file: Buffer, name: string): WorkSheet => {
@@ -84,7 +101,7 @@ const readCell = (cell: CellObject | undefined): Cell => {
   throw new Error(`There is a cell of type ${cell.t}.`)
 }
 
-export const readXlsx = (file: Buffer): Table => {
-  const [names = [], ...rows] = cellsOfSheet(file, 'Calls')
+export const readXlsx = (file: Buffer, name = 'Calls'): Table => {
+  const [names = [], ...rows] = cellsOfSheet(file, name)
   return { names: names.map(String), rows }
 }

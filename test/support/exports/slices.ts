@@ -61,6 +61,8 @@ const encoders: Record<CallType, (value: string | number) => Buffer> = {
   name: (value) => Buffer.from(String(value)),
   text: (value) => Buffer.from(String(value)),
   json: (value) => Buffer.from(String(value)),
+  value: (value) => Buffer.from(String(value)),
+  list: (value) => Buffer.from(String(value)),
 }
 
 /** Adds bytes that belong to no value between the values, as in PostgreSQL's messages. */
@@ -125,13 +127,22 @@ export async function* slicesOf(rows: SliceRow[], layout: Layout, rowsPerSlice =
 /** Times are dates. */
 export type Cell = string | number | Date | null
 
-/** Returns the values that every format should contain for a row. */
+/** Returns JSON as tables show it. */
+const shownJson = (json: string): string => {
+  const value: unknown = JSON.parse(json)
+  if (Array.isArray(value)) return value.join('; ')
+  return typeof value === 'string' ? value : json
+}
+
+/** Returns the values that every table should contain for a row. */
 export const cellsOf = (row: SliceRow, { columns, monitorColumns, monitors, reasoning }: Layout): Cell[] => {
   const tuple = tupleOf(row)
   return [
     ...columns.map(({ type }, at): Cell => {
       const value = tuple[at] ?? null
-      return type === 'timestamp' && value !== null ? new Date(value) : value
+      if (value === null) return null
+      if (type === 'value' || type === 'list') return shownJson(String(value))
+      return type === 'timestamp' ? new Date(value) : value
     }),
     ...monitors.flatMap((_, monitor): Cell[] => {
       const from = columns.length + monitor * monitorColumns.length
@@ -139,6 +150,18 @@ export const cellsOf = (row: SliceRow, { columns, monitorColumns, monitors, reas
       return [...own, ...cellsOfResult(row.results[monitor], reasoning)]
     }),
   ]
+}
+
+/** Returns the values that JSON should contain for a row. */
+export const jsonOf = (row: SliceRow, layout: Layout): unknown[] => {
+  const tuple = tupleOf(row)
+  return cellsOf(row, layout).map((cell, at) => {
+    const type = layout.columns[at]?.type
+    if (cell !== null && (type === 'json' || type === 'value' || type === 'list')) return JSON.parse(String(tuple[at]))
+    // JSON has no negative zero.
+    if (cell === 0) return 0
+    return cell instanceof Date ? cell.toISOString() : cell
+  })
 }
 
 const cellsOfResult = (result: ResultValues | null | undefined, reasoning: boolean): Cell[] => {
@@ -155,6 +178,7 @@ export const layoutOf = (monitors: number, reasoning: boolean, cells = cellsOfCa
     slug: i === 0 ? 'monitor' : `監視_${i + 1}`,
     version: i + 1,
   })),
+  rowsName: 'Calls',
   versions: 'current',
   reasoning,
   about: [

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
+import { openModels } from '../../../server/model-providers/models.ts'
 import { type JudgeRequest, openJudge } from '../../../server/monitors/judges/judge.ts'
 import { type Config, loadConfig } from '../../../server/platform/config.ts'
 import type { Turn } from '../../../server/transcripts/turn.ts'
@@ -117,7 +118,19 @@ export const serveModel = async (answering: Answering, whenOver?: Parameters<typ
 
 export const apiKey = 'sk-the-key-of-the-tests'
 
-export const judgeConfig = (env: Record<string, string>): Config['judge'] => loadConfig(env).judge
+const judgeConfig = (env: Record<string, string>): Config['judge'] => loadConfig(env).judge
+
+/** Opens a judge that only uses the operator's endpoint. */
+export const openInstanceJudge = (env: Record<string, string>) => {
+  const config = judgeConfig(env)
+  const models = openModels({ config })
+  const judge = openJudge(models, config.limits)
+  const close = async () => {
+    await judge.close()
+    await models.close()
+  }
+  return { ...judge, close }
+}
 
 /** Creates a judge with a fake model. Its pauses are recorded, end immediately, and advance its clock. */
 export const makeJudge = async (answering: Answering, env: Record<string, string> = {}) => {
@@ -133,8 +146,10 @@ export const makeJudge = async (answering: Answering, env: Record<string, string
   const pass = (ms: number) => {
     now += ms
   }
-  const judge = openJudge(config, {
-    clock: { now: () => new Date(now) },
+  const clock = { now: () => new Date(now) }
+  const models = openModels({
+    config,
+    clock,
     random: () => 1,
     wait: async (ms, signal) => {
       signal.throwIfAborted()
@@ -142,6 +157,8 @@ export const makeJudge = async (answering: Answering, env: Record<string, string
       pass(ms)
     },
   })
+  const judge = openJudge(models, config.limits, clock)
+  onTestFinished(models.close)
   onTestFinished(judge.close)
   const judgeOne = async (definition: JudgeRequest['definitions'][number], turns: Turn[]) => {
     const [result] = await judge.evaluate({ definitions: [definition], turns })

@@ -1,6 +1,6 @@
 import { type Evidence, outcomes } from '../../../server/monitors/rules/outcome.ts'
 import type { RuleAnswers, RuleSubject, Rules } from '../../../server/monitors/rules/rules.ts'
-import { readTranscript } from '../../../server/transcripts/read.ts'
+import { readTranscript } from '../../../server/transcripts/read-transcript.ts'
 import { noSignals } from '../../../server/transcripts/signals/signals.ts'
 import { computeSignals } from '../signals.ts'
 

@@ -1,5 +1,6 @@
 import type { Db, OrgId } from '../../../platform/db/database.ts'
 import { excerptOf, mostRead } from '../../../transcripts/excerpt.ts'
+import { listTags } from '../../tags/queries.ts'
 import {
   listPageCosts,
   listPageFindings,
@@ -9,7 +10,7 @@ import {
   type PageRow,
 } from './queries.ts'
 
-export const includable = ['results', 'metrics', 'findings', 'excerpt', 'cost'] as const
+export const includable = ['results', 'metrics', 'findings', 'tags', 'excerpt', 'cost'] as const
 export type Includable = (typeof includable)[number]
 
 const byConversation = <Row extends { conversationId: string }>(rows: Row[]) => {
@@ -38,17 +39,25 @@ export const includeIn = async <Row extends PageRow>(
   if (rows.length === 0 || include.length === 0) return rows
   const read = <T>(name: Includable, list: (db: Db, org: OrgId, rows: PageRow[]) => Promise<T[]>) =>
     include.includes(name) ? list(db, org, rows) : undefined
-  const [results, hidden, metrics, findings, starts, costs] = await Promise.all([
+  const [results, hidden, metrics, findings, tags, starts, costs] = await Promise.all([
     read('results', listPageResults),
     include.includes('results') || include.includes('findings') ? findHidden(rows.map(({ id }) => id)) : [],
     read('metrics', listPageMetrics),
     read('findings', listPageFindings),
+    read('tags', (on, of, page) =>
+      listTags(
+        on,
+        of,
+        page.map(({ id }) => id),
+      ),
+    ),
     read('excerpt', (on, of, page) => listPageStarts(on, of, page, mostRead)),
     read('cost', listPageCosts),
   ])
   const resultsOf = results && byConversation(results)
   const metricsOf = metrics && byConversation(metrics)
   const findingsOf = findings && byConversation(findings)
+  const tagsOf = tags && new Map(tags.map((each) => [each.conversationId, each.tags]))
   const isHidden = new Set(hidden)
   const costOf = costs && new Map(costs.map(({ conversationId, cost }) => [conversationId, cost]))
   const excerpts =
@@ -64,6 +73,7 @@ export const includeIn = async <Row extends PageRow>(
     ...(resultsOf && { results: isHidden.has(row.id) ? null : resultsOf(row.id) }),
     ...(metricsOf && { metrics: metricsOf(row.id) }),
     ...(findingsOf && { findings: isHidden.has(row.id) ? null : findingsOf(row.id) }),
+    ...(tagsOf && { tags: tagsOf.get(row.id) ?? [] }),
     ...(excerpts && { excerpt: excerpts.get(row.id) ?? null }),
     ...(costOf && { cost: costOf.get(row.id) ?? null }),
   }))

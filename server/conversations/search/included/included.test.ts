@@ -30,7 +30,15 @@ it('a page includes what was asked for', async () => {
     ],
   })
   const results = [
-    { monitorId: first.id, conversationId: id, result: 'affected', score: 7.5, reasoning: 'A refund' },
+    {
+      monitorId: first.id,
+      conversationId: id,
+      result: 'affected',
+      score: 7.5,
+      reasoning: 'A refund',
+      categories: ['refund'],
+      fields: { amount: 5 },
+    },
     { monitorId: second.id, conversationId: id, result: 'unscored' },
   ]
   await call('POST', '/v1/monitor-results', { key, body: { results } })
@@ -42,8 +50,24 @@ it('a page includes what was asked for', async () => {
   expect(found(id)).toEqual({
     ...read,
     results: [
-      { monitorId: second.id, version: 1, status: 'unscored', result: null, score: null },
-      { monitorId: first.id, version: 1, status: 'scored', result: 'affected', score: 7.5 },
+      {
+        monitorId: second.id,
+        version: 1,
+        status: 'unscored',
+        result: null,
+        score: null,
+        categories: null,
+        fields: null,
+      },
+      {
+        monitorId: first.id,
+        version: 1,
+        status: 'scored',
+        result: 'affected',
+        score: 7.5,
+        categories: ['refund'],
+        fields: { amount: 5 },
+      },
     ],
     metrics: [
       { key: 'csat', value: 4.5 },

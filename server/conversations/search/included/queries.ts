@@ -31,15 +31,18 @@ export type IncludedResult = {
   status: (typeof resultStatuses)[number]
   result: (typeof results)[number] | null
   score: number | null
+  categories: string[] | null
+  fields: Record<string, unknown> | null
 }
 
 /** The newest version's result of each monitor, looked up in the primary key. */
 export const listPageResults = async (db: Db, org: OrgId, rows: PageRow[]): Promise<IncludedResult[]> => {
   const found = await sql<IncludedResult>`
     SELECT page.id AS "conversationId", n.monitor_id AS "monitorId", n.monitor_version AS version,
-      (${resultStatuses}::text[])[n.status + 1] AS status, (${results}::text[])[n.result + 1] AS result, n.score
+      (${resultStatuses}::text[])[n.status + 1] AS status, (${results}::text[])[n.result + 1] AS result, n.score,
+      n.categories, n.fields
     FROM ${pageOf(rows)} CROSS JOIN LATERAL (
-      SELECT DISTINCT ON (r.monitor_id) r.monitor_id, r.monitor_version, r.status, r.result, r.score
+      SELECT DISTINCT ON (r.monitor_id) r.monitor_id, r.monitor_version, r.status, r.result, r.score, r.categories, r.fields
       FROM monitor_results r
       WHERE r.organization_id = ${org} AND r.monitor_id = ANY(${monitorIds(org)})
         AND r.call_started_at = page.started_at AND r.conversation_id = page.id

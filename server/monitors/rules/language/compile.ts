@@ -1,7 +1,8 @@
 import { describeFault, Fault, wordOf } from './faults.ts'
 import { takePatterns } from './functions.ts'
-import { language } from './language.ts'
-import { checkTyped, prepare } from './restrictions.ts'
+import { type ScopeName, scopes } from './language.ts'
+import { mapKinds, prepareMap } from './map-literal.ts'
+import { checkKeys, checkTyped, prepare } from './restrictions.ts'
 import { syntaxOf } from './syntax.ts'
 
 /** Compiles an expression, or returns what is wrong with it. */
@@ -19,23 +20,40 @@ const bytesPerCharacter = 100
 const kinds = {
   condition: { types: ['bool', 'dyn'], must: 'it must be true or false' },
   number: { types: ['int', 'uint', 'double', 'dyn'], must: 'it must be a number' },
+  // What is in a map is checked with its entries.
+  categories: { types: ['map<string, dyn>'], must: 'it must be a map' },
+  fields: { types: ['map<string, dyn>'], must: 'it must be a map' },
+}
+export type ExpressionKind = keyof typeof kinds
+
+type Options = {
+  scope?: ScopeName | undefined
+  /** The keys of the variable `fields`. */
+  keys?: readonly string[] | undefined
 }
 
-export const compile = (expression: string, kind: keyof typeof kinds): Compiled | { fault: string } => {
+export const compile = (
+  expression: string,
+  kind: ExpressionKind,
+  { scope: name = 'conversation', keys }: Options = {},
+): Compiled | { fault: string } => {
+  const { language, variables } = scopes[name]
   takePatterns()
   try {
     const parsed = language.parse(expression)
     const node = syntaxOf(parsed)
     prepare(node)
+    if (kind === 'categories' || kind === 'fields') prepareMap(node, mapKinds[kind])
     const { error, type = '' } = parsed.check()
     if (error) throw error
     checkTyped(node)
+    if (keys) checkKeys(node, keys)
     const { types, must } = kinds[kind]
     if (!types.includes(type.replace(/^dyn<.*>$/, 'dyn')))
       throw new Fault(`this is of type ${wordOf(type)}; ${must}`, node)
     const bytes = takePatterns().reduce((sum, pattern) => sum + pattern.bytes, expression.length * bytesPerCharacter)
     return { evaluate: parsed, bytes }
   } catch (error) {
-    return { fault: describeFault(expression, error) }
+    return { fault: describeFault(expression, error, Object.keys(variables)) }
   }
 }

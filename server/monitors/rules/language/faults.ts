@@ -1,15 +1,18 @@
 import { closest } from './closest.ts'
 import { type CelType, type SyntaxNode, sourceOf } from './syntax.ts'
-import { type TypeName, types, variables } from './values.ts'
+import { type TypeName, types } from './values.ts'
 
 /** Describes the errors of an expression in words and with their position. */
 
 /** An error that this folder throws, as opposed to the library. */
 export class Fault extends Error {
   readonly node: SyntaxNode
-  constructor(message: string, node: SyntaxNode) {
+  /** Its position in the expression. */
+  readonly at: number
+  constructor(message: string, node: SyntaxNode, at: number = node.start) {
     super(message)
     this.node = node
+    this.at = at
   }
 }
 
@@ -83,14 +86,13 @@ const limitWords: Record<string, string> = {
   maxCallArguments: 'the expression passes too many arguments to a function',
 }
 
-/** Returns the message of an error. `rest` is the expression from the error on. */
+/** Returns the message of an error. `rest` is the expression from the error on, and `known` the names of variables. */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: this is a list of error codes, each with its message
-const messageOf = ({ code, summary, message, node }: Thrown, rest: string): string => {
+const messageOf = ({ code, summary, message, node }: Thrown, rest: string, known: string[]): string => {
   const said = summary ?? message
   switch (code) {
     case 'unknown_variable': {
       const name = said.replace('Unknown variable: ', '')
-      const known = Object.keys(variables)
       return `there is no variable ${name}${closest(name, known) || `; there are ${known.join(', ')}`}`
     }
     case 'no_such_key': {
@@ -125,11 +127,11 @@ const messageOf = ({ code, summary, message, node }: Thrown, rest: string): stri
   }
 }
 
-export const describeFault = (expression: string, error: unknown): string => {
+export const describeFault = (expression: string, error: unknown, variables: string[]): string => {
   if (error instanceof RangeError) return 'line 1, column 1: the expression is nested too deeply'
-  if (error instanceof Fault) return `${placeOf(expression, error.node.start)}: ${error.message}`
+  if (error instanceof Fault) return `${placeOf(expression, error.at)}: ${error.message}`
   // All other errors of the library have a message.
   const thrown = error as Thrown
   const at = (thrown.code === 'rule' ? thrown.node?.start : thrown.range?.start) ?? 0
-  return `${placeOf(expression, at)}: ${messageOf(thrown, expression.slice(at))}`
+  return `${placeOf(expression, at)}: ${messageOf(thrown, expression.slice(at), variables)}`
 }

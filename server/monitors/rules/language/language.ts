@@ -1,6 +1,6 @@
 import { Environment } from '@marcbachmann/cel-js'
 import { registerFunctions } from './functions.ts'
-import { shapes, type TypeName, types, variables } from './values.ts'
+import { fieldVariables, shapes, type TypeName, types, variables } from './values.ts'
 
 /** Configures CEL for rules: declared variables, mixed numbers, and the functions of this folder. */
 
@@ -57,15 +57,20 @@ const registerNumbers = (env: Environment): void => {
   env.registerOperator('double == int', (a, b) => a == b)
 }
 
-const open = (): Environment => {
+const open = (known: Record<string, string>): Environment => {
   const env = new Environment({ limits, homogeneousAggregateLiterals: false })
   for (const name of Object.keys(types) as TypeName[]) {
     env.registerType(name, { ctor: shapes[name], fields: types[name] })
   }
-  for (const [name, type] of Object.entries(variables)) env.registerVariable(name, type)
+  for (const [name, type] of Object.entries(known)) env.registerVariable(name, type)
   registerNumbers(env)
   registerFunctions(env)
   return env
 }
 
-export const language = open()
+/** The variables of a conversation, or the fields that a judge has extracted. */
+export const scopes = {
+  conversation: { language: open(variables), variables },
+  fields: { language: open(fieldVariables), variables: fieldVariables },
+}
+export type ScopeName = keyof typeof scopes

@@ -161,6 +161,26 @@ export const prepare = (node: SyntaxNode, depth = 0, loops = 0): void => {
   countKept(node)
 }
 
+/** Returns the name that an access to `fields` uses, with its position. */
+const fieldIn = (node: SyntaxNode): { key: string; at: number } | undefined => {
+  if (node.op !== '.' && node.op !== '[]') return undefined
+  const [owner] = node.args
+  if (owner.op !== 'id' || owner.args !== 'fields') return undefined
+  if (node.op === '.') return { key: node.args[1], at: node.end - node.args[1].length }
+  const [, given] = node.args
+  return given.op === 'value' && typeof given.args === 'string' ? { key: given.args, at: given.start } : undefined
+}
+
+/** Rejects accesses to `fields` with a name that no field has. */
+export const checkKeys = (node: SyntaxNode, keys: readonly string[]): void => {
+  const used = fieldIn(node)
+  if (used && !keys.includes(used.key)) {
+    const { key, at } = used
+    throw new Fault(`there is no field ${key}${closest(key, keys) || `; there are ${keys.join(', ')}`}`, node, at)
+  }
+  for (const child of childrenOf(node)) checkKeys(child, keys)
+}
+
 const choicesOf = (node: SyntaxNode): readonly string[] | undefined => {
   if (node.op !== '.') return undefined
   const type: CelType | undefined = node.args[0].checkedType

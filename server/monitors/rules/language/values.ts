@@ -75,6 +75,9 @@ export const variables: Record<string, string> = {
   metrics: 'map<string, dyn>',
 }
 
+/** The variables of a condition on the fields that a judge has extracted. */
+export const fieldVariables: Record<string, string> = { fields: 'map<string, dyn>' }
+
 /** Fields that take one of a few values. */
 export const choices: Record<string, readonly string[]> = {
   'Conversation.channel': ['call', 'chat', 'voicemail'],

@@ -1,30 +1,30 @@
 import { bytesOf, type CompiledRule, compileRule } from '../evaluate.ts'
+import type { RuleSource } from '../source.ts'
 
 /** Caches compiled rules, because they run repeatedly. Drops the rule that was not used for the longest time. */
 
-type Source = { expression: string; score?: string | undefined }
-export type KeyedRule = Source & { key: string }
+export type KeyedRule = RuleSource & { key: string }
 
 /** Adds the key of a rule. It is created once for many uses, because the texts can be long. */
-export const keyed = ({ expression, score }: Source): KeyedRule => ({
-  expression,
-  score,
-  key: JSON.stringify([expression, score]),
-})
+export const keyed = (rule: RuleSource): KeyedRule => {
+  const { expression, score, categories, fields, over } = rule
+  return { ...rule, key: JSON.stringify([expression, score, categories, fields, over]) }
+}
 
 const mostBytes = 100_000_000
 
 const kept = new Map<string, CompiledRule>()
 let bytes = 0
 
-export const compiledRule = ({ expression, score, key }: KeyedRule): CompiledRule => {
+export const compiledRule = (given: KeyedRule): CompiledRule => {
+  const { key } = given
   const known = kept.get(key)
   if (known) {
     kept.delete(key)
     kept.set(key, known)
     return known
   }
-  const rule = compileRule(expression, score)
+  const rule = compileRule(given)
   kept.set(key, rule)
   bytes += bytesOf(rule)
   for (const [oldest, other] of kept) {

@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { ask } from '../evaluate.ts'
 import { type Note, outcomes } from '../outcome.ts'
 import type { RuleSubject } from '../rules.ts'
+import type { RuleSource } from '../source.ts'
 import { type Context, openSubject } from '../subject.ts'
 import { compiledRule, type KeyedRule, keyed } from './compiled-rules.ts'
 import { cells, type SharedPosition } from './position.ts'
@@ -9,7 +10,7 @@ import { cells, type SharedPosition } from './position.ts'
 /** The thread that evaluates rules. It can be terminated at any time. */
 
 export type RuleWork = {
-  rules: { expression: string; score?: string | undefined }[]
+  rules: RuleSource[]
   subjects: RuleSubject[]
   /** Whether each rule runs on each subject, at `subject * rules.length + rule`. */
   asked: Uint8Array

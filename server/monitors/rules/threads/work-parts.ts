@@ -1,5 +1,6 @@
 import { type Note, outcomes } from '../outcome.ts'
 import type { RuleBatch } from '../rules.ts'
+import { readsVariable } from '../source.ts'
 import type { Pool } from './pool.ts'
 import type { End } from './start-thread.ts'
 import type { RuleWork, WorkAnswers } from './thread.ts'
@@ -38,9 +39,6 @@ export const partsOf = ({ rules, subjects, asked }: RuleBatch, threads: number):
   }
   return parts.filter((part) => part.asked.includes(1))
 }
-
-const mentionsTurns = ({ expression, score = '' }: RuleWork['rules'][number]) =>
-  /\bturns\b/.test(`${expression} ${score}`)
 
 /** The positions to skip, and why. */
 type Failures = Map<number, string>
@@ -86,7 +84,7 @@ const learn = (part: WorkPart, end: End, failures: Failures, { deadlineMs, ends 
   const rule = pair % part.rules.length
   if (isReading) {
     part.rules.forEach((one, at) => {
-      if (mentionsTurns(one)) failures.set(pair - rule + at, reason)
+      if (readsVariable(one, 'turns')) failures.set(pair - rule + at, reason)
     })
     return
   }

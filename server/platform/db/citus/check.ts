@@ -4,8 +4,8 @@ import type pg from 'pg'
 import { requireCitus, withClient } from './connection.ts'
 import { planPlacing, type Statement } from './distribute.ts'
 import { type ClusterNode, nodeName } from './nodes.ts'
+import { isRightKind, listPlaced, listReferences, tenantColumn } from './placed-tables.ts'
 import { placement } from './placement.ts'
-import { isRightKind, listPlaced, listReferences, tenantColumn } from './tables.ts'
 
 export type NodeState = { node: string; shardGroups: number; bytes: number; isReachable: boolean }
 

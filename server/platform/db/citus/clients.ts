@@ -5,7 +5,7 @@ import type pg from 'pg'
 import type { OrgId } from '../database.ts'
 import { NamingClient } from '../naming-client.ts'
 import { notifyText } from '../notify.ts'
-import { tablesOfKind } from './tables.ts'
+import { tablesOfKind } from './placed-tables.ts'
 
 const insertsOnCoordinator = new RegExp(`^\\s*insert into "?(${tablesOfKind('coordinator').join('|')})"? `, 'i')
 

@@ -7,7 +7,6 @@ import { setDatabase } from '../session.ts'
 import { ClusterError, hasCitus, lockPlacement, placingSettings, requireCitus, withClient } from './connection.ts'
 import { isSame, readDigest } from './digests.ts'
 import { addNodes, type ClusterNode } from './nodes.ts'
-import { placement } from './placement.ts'
 import {
   isRightKind,
   listPlaced,
@@ -17,7 +16,8 @@ import {
   type Reference,
   tablesOfKind,
   tenantColumn,
-} from './tables.ts'
+} from './placed-tables.ts'
+import { placement } from './placement.ts'
 
 export type Statement = { table: string; text: string }
 
@@ -66,8 +66,8 @@ const requireFit = (placed: Placed[]): void => {
   const apart = others.find(({ group }) => group !== first?.group)
   if (first && apart) {
     throw new ClusterError(
-      `${first.name} and ${apart.name} are not colocated. Undo that with undistribute_table('${first.name}') or ` +
-        `undistribute_table('${apart.name}'). Nothing was changed.`,
+      `${first.name} and ${apart.name} are not colocated. Nothing was changed. Run undistribute_table('${first.name}') ` +
+        `or undistribute_table('${apart.name}'), then try again.`,
     )
   }
 }

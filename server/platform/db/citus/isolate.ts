@@ -10,7 +10,7 @@ import {
   type Transfer,
   transferMode,
 } from './nodes.ts'
-import { listPlaced } from './tables.ts'
+import { listPlaced } from './placed-tables.ts'
 
 type Options = Transfer & {
   /** The slug or ID of the organization. */

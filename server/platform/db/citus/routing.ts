@@ -18,8 +18,8 @@ import { isFullPool } from '../errors.ts'
 import { notifyText } from '../notify.ts'
 import { CoordinatorClient, NodeClient, type Notice } from './clients.ts'
 import { type ClusterNode, nodeName } from './nodes.ts'
+import { isDistributed } from './placed-tables.ts'
 import { openShardMap, type ShardMap } from './shard-map.ts'
-import { isDistributed } from './tables.ts'
 
 export type RoutedDatabase = Database & {
   /**

@@ -2,8 +2,8 @@
 
 import type pg from 'pg'
 import { placingSettings } from './connection.ts'
+import { listPlaced, placingStatement } from './placed-tables.ts'
 import { placement } from './placement.ts'
-import { listPlaced, placingStatement } from './tables.ts'
 
 /**
  * Matches what must be skipped: quotes and comments, which can contain any character, and whole words, so that the last

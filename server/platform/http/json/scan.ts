@@ -97,7 +97,7 @@ export const openScan = (bytes: Buffer, { apart, list, mostItems = 0 }: ScanOpti
 
   let stringStart = -1
 
-  /** Reads a string up to its end, or as far as this turn goes. */
+  /** Reads a string up to its end, or up to `until`. */
   const readString = (until: number): void => {
     for (let code = bytes[at]; at < until && code !== codes.quote; code = bytes[++at]) {
       if (code !== codes.backslash) continue

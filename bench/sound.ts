@@ -1,0 +1,178 @@
+// Measures how exactly response times are measured in calls with known speech, next to a simple method that only compares
+// levels; and how much time and memory that takes. Needs espeak-ng and festival.
+
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openNamelessFile } from '../server/platform/nameless-file.ts'
+import { decodeFile } from '../server/sound/decoding/decode.ts'
+import { openResampler } from '../server/sound/decoding/resample.ts'
+import { measuringOptions } from '../server/sound/measure.ts'
+import { measureFile } from '../server/sound/measure-file.ts'
+import { frameMs, openFrameMeter } from '../server/sound/measures/levels.ts'
+import { findTurnTaking, type TurnTaking } from '../server/sound/measures/turn-taking.ts'
+import { findSegments, type Segment } from '../server/sound/voice/segments.ts'
+import { toMp3 } from '../test/support/recordings.ts'
+import { judge, print } from './report.ts'
+import { codings, damages } from './sound/conditions.ts'
+import { type Call, makeCalls, overlaps, pauses } from './sound/corpus.ts'
+
+for (const program of ['/usr/bin/espeak-ng', '/usr/bin/text2wave']) {
+  if (existsSync(program)) continue
+  print('This bench needs speech: apt-get install espeak-ng festival festvox-kallpc16k festvox-us-slt-hts')
+  process.exit(2)
+}
+
+const callCount = 16
+
+type Pair = [Segment[], Segment[]]
+
+/** The simple method: a frame has speech if it is 10 dB louder than the quietest tenth of the channel. */
+const byLevel = (levels: Float32Array): Segment[] => {
+  const floor = levels.toSorted()[Math.floor(levels.length / 10)] ?? 0
+  const threshold = Math.max(-60, floor + 10)
+  return findSegments(
+    levels.map((level) => (level > threshold ? 1 : 0)),
+    frameMs,
+    { ms: frameMs, levels },
+  )
+}
+
+const withFile = async <T>(content: Buffer, use: (fd: number) => Promise<T>): Promise<T> => {
+  const file = await openNamelessFile()
+  try {
+    await file.appendFile(content)
+    return await use(file.fd)
+  } finally {
+    await file.close()
+  }
+}
+
+const levelSegments = (content: Buffer): Promise<Pair> =>
+  withFile(content, async (fd) => {
+    const meters = [openFrameMeter(8_000), openFrameMeter(8_000)]
+    let resamplers: ReturnType<typeof openResampler>[] = []
+    for await (const { channels, sampleRate } of decodeFile(fd)) {
+      if (resamplers.length === 0) resamplers = channels.map(() => openResampler(sampleRate, 8_000))
+      channels.forEach((samples, channel) => {
+        const resampled = resamplers[channel]?.push(samples)
+        if (resampled) meters[channel]?.push(resampled)
+      })
+    }
+    const [first, second] = meters.map((meter) => byLevel(meter.levels()))
+    return [first ?? [], second ?? []]
+  })
+
+const measuredSegments = (content: Buffer): Promise<Pair> =>
+  withFile(content, async (fd) => {
+    const { channels } = await measureFile(fd, { onBlock: () => {} })
+    const [first, second] = channels.map(({ segments }) => segments)
+    return [first ?? [], second ?? []]
+  })
+
+type Found = Segment & { channel: 0 | 1 }
+
+/** The true gaps or overlaps between lines, in order. */
+const truthOf = ({ utterances }: Call, isWanted: (pauseMs: number) => boolean): Found[] =>
+  utterances.slice(1).flatMap(({ channel, startMs }, index) => {
+    const { endMs } = utterances[index] as (typeof utterances)[number]
+    if (!isWanted(startMs - endMs)) return []
+    return [{ channel, startMs: Math.min(startMs, endMs), endMs: Math.max(startMs, endMs) }]
+  })
+
+/** How far the middle of a measured gap may be from that of the true one. */
+const nearMs = 400
+
+type Score = { errors: number[]; missed: number; invented: number }
+
+const compare = (truth: Found[], found: Found[], score: Score): void => {
+  const middle = ({ startMs, endMs }: Segment) => (startMs + endMs) / 2
+  const left = new Set(found)
+  for (const each of truth) {
+    const near = [...left].find((one) => one.channel === each.channel && Math.abs(middle(one) - middle(each)) < nearMs)
+    if (!near) {
+      score.missed++
+      continue
+    }
+    left.delete(near)
+    score.errors.push(Math.abs(near.endMs - near.startMs - (each.endMs - each.startMs)))
+  }
+  score.invented += left.size
+}
+
+const at = (errors: number[], share: number): number => {
+  const sorted = errors.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN
+}
+
+type Compared = { calls: Call[]; isWanted: (pauseMs: number) => boolean; select: (taking: TurnTaking) => Found[] }
+
+const scoreOf = async (
+  { calls, isWanted, select }: Compared,
+  encode: (channels: Call['channels']) => Promise<Buffer> | Buffer,
+  segmentsOf: (content: Buffer) => Promise<Pair>,
+): Promise<Score> => {
+  const score: Score = { errors: [], missed: 0, invented: 0 }
+  for (const call of calls) {
+    const segments = await segmentsOf(await encode(call.channels))
+    compare(truthOf(call, isWanted), select(findTurnTaking(segments)), score)
+  }
+  return score
+}
+
+const words = ({ errors, missed, invented }: Score): string =>
+  `${at(errors, 0.5).toFixed(0)} | ${at(errors, 0.95).toFixed(0)} | ${missed} | ${invented}`
+
+const gaps: Compared = {
+  calls: makeCalls(callCount, pauses),
+  isWanted: (pauseMs) => pauseMs > 0,
+  select: ({ gaps: found }) => found,
+}
+const doubleTalk: Compared = {
+  calls: makeCalls(callCount, overlaps),
+  isWanted: (pauseMs) => pauseMs <= -100,
+  select: ({ talkOver }) => talkOver,
+}
+
+const count = gaps.calls.reduce((total, call) => total + truthOf(call, gaps.isWanted).length, 0)
+print(`Errors of ${count} response times in ${callCount} calls, in ms:`)
+print('| condition | p50 | p95 | missed | invented | by level: p50 | p95 | missed | invented |')
+print('|---|---|---|---|---|---|---|---|---|')
+const coded: number[] = []
+for (const { name, encode } of [...codings, ...damages]) {
+  const measured = await scoreOf(gaps, encode, measuredSegments)
+  const simple = await scoreOf(gaps, encode, levelSegments)
+  if (codings.some((coding) => coding.name === name)) coded.push(...measured.errors)
+  print(`| ${name} | ${words(measured)} | ${words(simple)} |`)
+}
+for (const { name, encode } of codings) {
+  const measured = await scoreOf(doubleTalk, encode, measuredSegments)
+  print(`| double talk, ${name} | ${words(measured)} | ${words(await scoreOf(doubleTalk, encode, levelSegments))} |`)
+}
+judge('error of response times in clean and coded sound, p50', at(coded, 0.5), { atMost: 40 }, ' ms')
+judge('error of response times in clean and coded sound, p95', at(coded, 0.95), { atMost: 120 }, ' ms')
+
+const folder = await mkdtemp(join(tmpdir(), 'earshot-sound-'))
+try {
+  const parts = await Promise.all(gaps.calls.slice(0, 8).map(({ channels }) => toMp3(channels)))
+  const minutes = parts.length
+  const process_ = join(import.meta.dirname, 'sound/measure-process.ts')
+  for (const [name, repeats] of [
+    ['ten minutes', 2],
+    ['three hours', 30],
+  ] as const) {
+    const path = join(folder, 'call.mp3')
+    await writeFile(path, Buffer.concat(Array.from({ length: repeats }, () => parts).flat()))
+    const output = execFileSync(process.execPath, [...measuringOptions, process_, path], {
+      encoding: 'utf8',
+    })
+    const { durationMs, cpuMs, megabytes } = JSON.parse(output)
+    print(`Stereo MP3 of about ${name} (${(durationMs / 60_000).toFixed(0)} minutes, from ${minutes} calls):`)
+    judge('times faster than real time, per core, decoding and start included', durationMs / cpuMs, { atLeast: 100 })
+    judge('memory', megabytes, { atMost: 300 }, ' MB')
+  }
+} finally {
+  await rm(folder, { recursive: true })
+}

@@ -1,0 +1,224 @@
+// A chart while it is edited.
+
+import { signalLabel } from '../conversations/signal-names.ts'
+import type { Filter } from '../filters/filter.ts'
+import { withoutTime } from '../filters/range.ts'
+import type { Option } from '../ui/controls.tsx'
+import type { Chart, ChartInput, Measure, Query } from './queries.ts'
+import { dimensionName, groupsOf } from './values.ts'
+
+export type Kind = Chart['kind']
+export type Interval = NonNullable<Query['interval']>
+export type Statistic = 'mean' | 'sum' | 'p50' | 'p90' | 'p95' | 'p99'
+
+export type Draft = {
+  title: string
+  kind: Kind
+  width: Chart['width']
+  measure: Measure['kind']
+  monitorId: string | null
+  signal: string
+  metric: string
+  /** Empty for a group for each category. */
+  category: string
+  field: string
+  statistic: Statistic
+  /** Empty for no group. */
+  groupBy: [string, string]
+  interval: Interval | ''
+  filter: Filter
+}
+
+export const kindNames: { value: Kind; label: string }[] = [
+  { value: 'line', label: 'Line' },
+  { value: 'bar', label: 'Bars' },
+  { value: 'heatmap', label: 'Heat map' },
+  { value: 'table', label: 'Table' },
+  { value: 'number', label: 'Number' },
+]
+
+export const measureNames: { value: Measure['kind']; label: string }[] = [
+  { value: 'volume', label: 'Conversations' },
+  { value: 'rate', label: 'Affected rate of a monitor' },
+  { value: 'score', label: 'Score of a monitor' },
+  { value: 'signal', label: 'Signal' },
+  { value: 'metric', label: 'Customer metric' },
+  { value: 'duration', label: 'Duration' },
+  { value: 'delay', label: 'Delay until stored' },
+  { value: 'cost', label: 'Judge cost' },
+  { value: 'latency', label: 'Judge response time' },
+  { value: 'agreement', label: 'Agreement with reviewers' },
+  { value: 'category', label: 'Categories of a monitor' },
+  { value: 'field', label: 'Field of a monitor' },
+]
+
+export const statisticNames: { value: Statistic; label: string }[] = [
+  { value: 'mean', label: 'Mean' },
+  { value: 'p50', label: 'Median' },
+  { value: 'p90', label: '90th percentile' },
+  { value: 'p95', label: '95th percentile' },
+  { value: 'p99', label: '99th percentile' },
+  { value: 'sum', label: 'Sum' },
+]
+
+const dimensions = ['agent', 'version', 'company', 'channel', 'direction', 'endReason', 'weekday', 'hourOfDay'] as const
+
+/** Returns what charts can be grouped by. */
+export const dimensionOptions = (metadataKeys: string[], monitors: Option[]): Option[] => [
+  ...dimensions.map((value) => ({ value, label: sentence(dimensionName(value)) })),
+  ...monitors.map(({ value, label }) => ({ value: `category:${value}`, label: `Category: ${label}` })),
+  ...metadataKeys.map((key) => ({ value: `metadata:${key}`, label: `Metadata: ${key}` })),
+]
+
+export const intervalNames: { value: Interval; label: string }[] = [
+  { value: 'hour', label: 'By hour' },
+  { value: 'day', label: 'By day' },
+  { value: 'week', label: 'By week' },
+  { value: 'month', label: 'By month' },
+]
+
+const sentence = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1)
+
+export const isOfMonitor = (measure: Measure['kind']): boolean =>
+  ['rate', 'score', 'agreement', 'category', 'field'].includes(measure)
+export const hasStatistic = (measure: Measure['kind']): boolean =>
+  !['volume', 'rate', 'agreement', 'category'].includes(measure)
+/** Whether values are shown over time. */
+export const mayHaveInterval = (kind: Kind): boolean => kind === 'line' || kind === 'bar'
+export const mayHaveGroups = (kind: Kind): boolean => kind !== 'number'
+
+const empty: Draft = {
+  title: '',
+  kind: 'line',
+  width: 'half',
+  measure: 'volume',
+  monitorId: null,
+  signal: 'responseLatencyMs.p95',
+  metric: '',
+  category: '',
+  field: '',
+  statistic: 'mean',
+  groupBy: ['', ''],
+  interval: 'day',
+  filter: {},
+}
+
+/** Starts from a stored chart, or with a new one. */
+export const startDraft = (chart?: Chart): Draft => {
+  if (!chart) return empty
+  const { title, kind, width, query } = chart
+  const { measure, groupBy = [], interval, filter = {} } = query
+  return {
+    ...empty,
+    title,
+    kind,
+    width,
+    measure: measure.kind,
+    monitorId: 'monitorId' in measure ? (measure.monitorId ?? null) : null,
+    signal: 'signal' in measure ? measure.signal : empty.signal,
+    metric: 'key' in measure ? measure.key : '',
+    category: measure.kind === 'category' ? (measure.category ?? '') : '',
+    field: measure.kind === 'field' ? measure.field : '',
+    statistic: 'statistic' in measure ? measure.statistic : empty.statistic,
+    groupBy: [groupBy[0] ?? '', groupBy[1] ?? ''],
+    interval: interval ?? '',
+    filter,
+  }
+}
+
+type Read = Measure | { lacks: string }
+
+const noMonitor = { lacks: 'Choose a monitor.' }
+
+const readCategory = ({ monitorId, category, kind }: Draft): Read => {
+  if (monitorId === null) return noMonitor
+  if (category.trim() !== '') return { kind: 'category', monitorId, category: category.trim() }
+  return kind === 'number' ? { lacks: 'Choose a category for a number.' } : { kind: 'category', monitorId }
+}
+
+const readField = ({ monitorId, field, statistic }: Draft): Read => {
+  if (monitorId === null) return noMonitor
+  return field.trim() === ''
+    ? { lacks: 'Choose a field.' }
+    : { kind: 'field', monitorId, field: field.trim(), statistic }
+}
+
+const readMeasure = (draft: Draft): Read => {
+  const { measure, monitorId, signal, metric, statistic } = draft
+  switch (measure) {
+    case 'category':
+      return readCategory(draft)
+    case 'field':
+      return readField(draft)
+    case 'volume':
+      return { kind: measure }
+    case 'rate':
+    case 'agreement':
+      return monitorId === null ? noMonitor : { kind: measure, monitorId }
+    case 'score':
+      return monitorId === null ? noMonitor : { kind: measure, monitorId, statistic }
+    case 'signal':
+      return { kind: measure, signal, statistic } as Measure
+    case 'metric':
+      return metric.trim() === ''
+        ? { lacks: 'Enter the key of a metric.' }
+        : { kind: measure, key: metric.trim(), statistic }
+    case 'cost':
+    case 'latency':
+      return { kind: measure, statistic, ...(monitorId !== null && { monitorId }) }
+    default:
+      return { kind: measure, statistic }
+  }
+}
+
+/** Whether a measure is of one judge, or of all without a monitor. */
+export const isOfJudges = (measure: Measure['kind']): boolean => measure === 'cost' || measure === 'latency'
+
+/** Returns a title that says what a chart shows. */
+export const suggestTitle = (draft: Draft, monitorName: string | undefined): string => {
+  const { measure, signal, metric, category, field, statistic, kind, groupBy } = draft
+  const said = measureNames.find(({ value }) => value === measure)?.label ?? measure
+  const names: Partial<Record<Measure['kind'], string>> = {
+    rate: monitorName ?? 'Affected rate',
+    score: `Score: ${monitorName ?? 'monitor'}`,
+    agreement: `Agreement: ${monitorName ?? 'monitor'}`,
+    category: category === '' ? `Categories: ${monitorName ?? 'monitor'}` : `${category}: ${monitorName ?? 'monitor'}`,
+    field: field || 'Field',
+    signal: signalLabel(signal),
+    metric,
+  }
+  const what = names[measure] ?? said
+  const how = hasStatistic(measure)
+    ? ` (${statisticNames.find(({ value }) => value === statistic)?.label.toLowerCase()})`
+    : ''
+  const groups = mayHaveGroups(kind) ? groupBy.filter((name) => name !== '').map(dimensionName) : []
+  return `${what}${how}${groups.length > 0 ? ` by ${groups.join(' and ')}` : ''}`.slice(0, 255)
+}
+
+/** Returns the chart, or what it lacks. */
+export const readDraft = (draft: Draft, monitorName?: string): { chart: ChartInput } | { lacks: string } => {
+  const measure = readMeasure(draft)
+  if ('lacks' in measure) return measure
+  const { title, kind, width, interval } = draft
+  const groupBy = mayHaveGroups(kind) ? [...new Set(draft.groupBy.filter((name) => name !== ''))] : []
+  const mostGroups = groupsOf({ measure }).length > 0 ? 1 : 2
+  if (groupBy.length > mostGroups) return { lacks: 'Choose one group, because each category is already one.' }
+  if (kind === 'heatmap' && groupsOf({ measure, groupBy }).length < 2) {
+    return { lacks: 'Choose two groups for a heat map.' }
+  }
+  const overTime = kind === 'line' ? interval || 'day' : kind === 'bar' ? interval : ''
+  const filter = withoutTime(draft.filter)
+  return {
+    chart: {
+      title: title.trim() === '' ? suggestTitle(draft, monitorName) : title.trim(),
+      kind,
+      width,
+      query: {
+        measure,
+        ...(groupBy.length > 0 && { groupBy }),
+        ...(overTime !== '' && { interval: overTime }),
+        ...(Object.keys(filter).length > 0 && { filter }),
+      },
+    },
+  }
+}

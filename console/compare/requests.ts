@@ -1,0 +1,67 @@
+import { queryOptions } from '@tanstack/react-query'
+import { answer, api } from '../api/client.ts'
+import { inOwnZone } from '../api/own-zone.ts'
+import { queryClient } from '../api/queries.ts'
+import type { Schemas } from '../api/schema.d.ts'
+import { chartOptions, inZone } from '../boards/queries.ts'
+import type { Filter } from '../filters/filter.ts'
+import { readRange, type TimeRange } from '../filters/range.ts'
+import { ownZone } from '../lib/zones.ts'
+import { filterOfSide, lastVersions, precedenceOf, type Sides, twoPeriods } from './sides.ts'
+
+export type GroupComparison = Schemas['GroupComparison']
+export type ComparedRow = GroupComparison['rows'][number]
+
+type Compared = { sides: Sides; both: Filter; time: TimeRange }
+
+/** Returns the filters that the request has. */
+export const filtersOf = ({ sides: { a, b }, both, time }: Compared): { a: Filter; b: Filter } => {
+  const timeOfA = precedenceOf(a) ? {} : (readRange(a.time, ownZone()) ?? time)
+  return { a: { ...filterOfSide(a, both), ...timeOfA }, b: { ...filterOfSide(b, both), ...time } }
+}
+
+/** Counting everything again takes long, so it is not repeated whenever a conversation arrives. */
+export const comparisonOptions = (compared: Compared) => {
+  const compareTo = precedenceOf(compared.sides.a)
+  const { a, b } = filtersOf(compared)
+  return queryOptions({
+    queryKey: ['comparison', a, b, compareTo],
+    queryFn: ({ signal }) =>
+      inOwnZone((timezone) => {
+        const body = { a: inZone(a, timezone), b: inZone(b, timezone), timezone, ...(compareTo && { compareTo }) }
+        return answer(api.POST('/v1/analytics/compare', { body, signal }))
+      }),
+    staleTime: 60_000,
+  })
+}
+
+/** The periods in which two versions are looked for. Undefined is the one that the page shows. */
+const periods = [undefined, 'last:90d', 'last:12mo']
+
+type Chosen = { sides: Sides; time: string | undefined }
+
+type Wanted = { agent: string | undefined; both: Filter; time: TimeRange }
+
+/**
+ * Finds the last two versions with conversations, in a longer period if necessary. Without any, the page compares a period with
+ * the one before.
+ */
+export const defaultSidesOptions = ({ agent, both, time }: Wanted) =>
+  queryOptions({
+    queryKey: ['comparison', 'sides', agent, both, time],
+    queryFn: async (): Promise<Chosen> => {
+      const filter = filterOfSide(agent === undefined ? {} : { agent }, both)
+      for (const code of periods) {
+        const { groups } = await queryClient.fetchQuery(
+          chartOptions(
+            { query: { measure: { kind: 'volume' }, groupBy: ['agent', 'version'] } },
+            { filter: { ...filter, ...(readRange(code, ownZone()) ?? time) }, compareTo: undefined },
+          ),
+        )
+        const sides = lastVersions(groups)
+        if (sides) return { sides, time: code }
+      }
+      return { sides: twoPeriods(agent), time: undefined }
+    },
+    staleTime: 60_000,
+  })

@@ -1,0 +1,16 @@
+import type { Schemas } from '../api/schema.d.ts'
+
+export type ViewColumn = Schemas['ViewColumn']
+
+/** Without a choice of their own, people see these. */
+export const defaultColumns: ViewColumn[] = [
+  { key: 'channel' },
+  { key: 'startedAt' },
+  { key: 'agentId' },
+  { key: 'affected' },
+  { key: 'customerId' },
+  { key: 'companyId' },
+  { key: 'durationSeconds' },
+  { key: 'endReason' },
+  { key: 'status' },
+]

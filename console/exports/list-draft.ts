@@ -1,0 +1,30 @@
+// The form's input for an export of conversations.
+
+import { defaultColumns } from '../conversations/default-columns.ts'
+import { ownZone } from '../lib/zones.ts'
+import type { Option } from '../ui/controls.tsx'
+import type { ListConfig } from './queries.ts'
+
+/** Fields that are empty have their defaults. */
+export const startOfList = (list: Partial<ListConfig> = {}): ListConfig => ({
+  ...list,
+  filter: list.filter ?? {},
+  columns: list.columns ?? defaultColumns,
+  timezone: list.timezone ?? ownZone(),
+})
+
+type Entitlements = { monitors: boolean; metrics: boolean }
+
+const isExportable = (key: string, entitlements: Entitlements, monitors: Option[]): boolean => {
+  const [kind, ...rest] = key.split(':')
+  if (kind === 'metric') return entitlements.metrics
+  if (kind === 'affected' || kind === 'cost') return entitlements.monitors
+  if (kind !== 'result' && kind !== 'score') return true
+  return entitlements.monitors && monitors.some(({ value }) => value === rest.join(':'))
+}
+
+/** Returns the list without the columns that it shows empty: those of deleted monitors, and those without entitlement. */
+export const exportable = (list: ListConfig, entitlements: Entitlements, monitors: Option[]): ListConfig => ({
+  ...list,
+  columns: list.columns.filter(({ key }) => isExportable(key, entitlements, monitors)),
+})

@@ -1,0 +1,85 @@
+import { useEffect, useMemo, useState } from 'react'
+import { useMe } from '../api/session.ts'
+import { ownZone } from '../lib/zones.ts'
+import { readRange, type TimeRange } from './range.ts'
+import { type Comparison, type RangeSearch, readRangeSearch } from './range-search.ts'
+
+const storageKey = (userId: string, page: string): string => `earshot-range:${userId}:${page}`
+
+const recall = (key: string): RangeSearch => {
+  try {
+    const stored: unknown = JSON.parse(localStorage.getItem(key) ?? '{}')
+    return typeof stored === 'object' && stored !== null ? readRangeSearch({ ...stored }) : {}
+  } catch {
+    return {}
+  }
+}
+
+/** The page of pages without a period of their own. */
+export const sharedRange = 'shared'
+
+/** The period of these pages, unless someone chooses another. */
+export const lastDays = (days: number): TimeRange => ({ period: { last: `${days}d`, timezone: ownZone() } })
+
+type Defaults = { time: TimeRange; compare?: Comparison }
+
+/** Returns what was chosen: in the address, or the last time. */
+const chosenOf = (search: RangeSearch, remembered: RangeSearch): RangeSearch =>
+  search.time === undefined && search.compare === undefined ? remembered : search
+
+type RangeOptions = {
+  /** Pages with the same name share what was chosen. */
+  page: string
+  /** The query parameters of the address. */
+  search: RangeSearch
+  defaults: Defaults
+  /** Puts a range into the address. */
+  navigate: (range: RangeSearch) => void
+}
+
+/** Days start in the viewer's time zone, no matter who chose the period. */
+const inZone = ({ period, ...dates }: TimeRange, timezone: string): TimeRange =>
+  period ? { period: { ...period, timezone } } : dates
+
+/**
+ * Returns the period of a page: that of the address, or what the person chose last, or the default. What was chosen
+ * last is put into the address, so that others see the same when they open it.
+ */
+export const useRange = ({ page, search, defaults, navigate }: RangeOptions) => {
+  const { member } = useMe()
+  const key = storageKey(member.userId, page)
+  const timezone = ownZone()
+  const [changes, setChanges] = useState(0)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: read again after each change
+  const remembered = useMemo(() => recall(key), [key, changes])
+  const isOpen = search.time === undefined && search.compare === undefined
+  const chosen = chosenOf(search, remembered)
+  const time = readRange(chosen.time, timezone) ?? inZone(defaults.time, timezone)
+  const compare = chosen.compare ?? defaults.compare ?? 'none'
+  const isRecalled = isOpen && Object.keys(remembered).length > 0
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the address is only completed when the page is opened
+  useEffect(() => {
+    if (isRecalled) navigate(remembered)
+  }, [key, isRecalled])
+  const choose = (range: RangeSearch) => {
+    const time = range.time ?? chosen.time
+    const compare = range.compare ?? chosen.compare
+    const next = { ...(time !== undefined && { time }), ...(compare !== undefined && { compare }) }
+    localStorage.setItem(key, JSON.stringify(next))
+    setChanges(changes + 1)
+    navigate(next)
+  }
+  return {
+    time,
+    compare,
+    timezone,
+    isChanged: Object.keys(chosen).length > 0,
+    choose,
+    /** Returns to the default. */
+    forget: () => {
+      localStorage.removeItem(key)
+      setChanges(changes + 1)
+      navigate({})
+    },
+  }
+}

@@ -1,0 +1,63 @@
+// What monitors answer besides affected or not: categories and fields.
+
+import type { Option } from '../ui/controls.tsx'
+import type { Monitor } from './queries.ts'
+
+type Category = { key: string; label: string }
+
+/** The parts of a stored definition, which depend on the kind of the monitor. */
+type Stored = {
+  categories?: string
+  fields?: string
+  output?: {
+    type: string
+    categories?: Category[]
+    allowOther?: boolean
+    allowNotApplicable?: boolean
+    fields?: { key: string; type: string }[]
+  }
+}
+
+type Defined = Pick<Monitor, 'kind' | 'currentVersion'>
+
+const storedOf = ({ currentVersion }: Defined): Stored => currentVersion.definition as Stored
+
+/** The keys of a map in a rule. */
+const keysIn = (map = ''): string[] => [...map.matchAll(/['"]([a-z]\w{0,63})['"]\s*:/gi)].map(([, key = '']) => key)
+
+const reservedLabels: Record<string, string> = { other: 'No category fits', not_applicable: 'Not applicable' }
+
+const optionOf = (key: string): Option => ({ value: key, label: reservedLabels[key] ?? key })
+
+/** Returns the categories that a monitor can name. Those of external monitors are unknown. */
+export const categoriesOf = (monitor: Defined): Option[] => {
+  const { categories, output } = storedOf(monitor)
+  if (monitor.kind === 'rule') return keysIn(categories).map(optionOf)
+  if (output?.type !== 'category') return []
+  return [
+    ...(output.categories ?? []).map(({ key, label }) => ({ value: key, label })),
+    ...(output.allowOther ? [optionOf('other')] : []),
+    ...(output.allowNotApplicable ? [optionOf('not_applicable')] : []),
+  ]
+}
+
+/** Returns what people call a category. */
+export const categoryLabel = (monitor: Defined | undefined, key: string): string =>
+  (monitor && categoriesOf(monitor).find(({ value }) => value === key)?.label) ?? optionOf(key).label
+
+/** Returns the fields of a monitor that may be numbers. Those of external monitors are unknown. */
+export const measuredFieldsOf = (monitor: Defined): string[] => {
+  const { fields, output } = storedOf(monitor)
+  if (monitor.kind === 'rule') return keysIn(fields)
+  if (output?.type !== 'extract') return []
+  return (output.fields ?? []).flatMap(({ key, type }) => (['number', 'boolean'].includes(type) ? [key] : []))
+}
+
+export const mayNameCategories = (monitor: Defined): boolean =>
+  monitor.kind === 'external' || categoriesOf(monitor).length > 0
+
+export const mayHaveFields = (monitor: Defined): boolean =>
+  monitor.kind === 'external' || measuredFieldsOf(monitor).length > 0
+
+export const mayHave = (monitor: Defined, output: 'category' | 'field'): boolean =>
+  output === 'category' ? mayNameCategories(monitor) : mayHaveFields(monitor)

@@ -1,0 +1,30 @@
+// Reviewers judge the items of a scorecard in its place.
+
+import type { Schemas } from '../api/schema.d.ts'
+
+type Scorecard = Pick<Schemas['ReviewedScorecard'], 'monitorId'> & {
+  sections: { name: string; items: { monitorId: string; outcome: string }[] }[]
+}
+
+/** A monitor to judge. Items have the scorecard and the section that they belong to. */
+export type Question = { monitorId: string; scorecardId?: string; section?: string }
+
+const itemsOf = ({ monitorId: scorecardId, sections }: Scorecard): Question[] =>
+  sections.flatMap(({ name, items }) =>
+    items
+      // Nobody can judge a monitor without a result.
+      .filter(({ outcome }) => outcome !== 'missing')
+      .map(({ monitorId }) => ({ monitorId, scorecardId, section: name })),
+  )
+
+/**
+ * Returns the monitors to judge: those of the bucket, with the items of the review’s scorecards in place of these. The
+ * service requires these items, even if the scorecard has changed since.
+ */
+export const questionsOf = (monitorIds: string[], scorecards: Scorecard[]): Question[] => {
+  const all = monitorIds.flatMap((monitorId): Question[] => {
+    const scorecard = scorecards.find((one) => one.monitorId === monitorId)
+    return scorecard ? itemsOf(scorecard) : [{ monitorId }]
+  })
+  return [...new Map(all.map((question) => [question.monitorId, question])).values()]
+}

@@ -1,0 +1,124 @@
+// Connects a model provider, and judges conversations with it. The provider is a stand-in on this machine.
+
+import type { Page } from 'playwright-core'
+import { afterAll, expect, it } from 'vitest'
+import {
+  type Asked,
+  Failure,
+  serveProvider,
+  standInKey,
+  standInModel,
+} from '../test/support/model-providers/stand-ins.ts'
+import { breaches, open } from './browser.ts'
+import { startOwnDemo } from './own-demo.ts'
+
+const demo = await startOwnDemo({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.0/8' })
+const { elsewhere } = demo
+
+/** Answers tests, and finds every agent impolite, with a quote. */
+const answer = ({ user }: Asked) => {
+  const [line] = /<transcript>\n(.*)\n/.exec(user)?.slice(1) ?? []
+  if (line === undefined) return { text: '{"ok":true}' }
+  const { turn, text } = JSON.parse(line) as { turn: number; text: string }
+  const evidence = [{ turn, quote: text }]
+  return { text: JSON.stringify({ evidence, reasoning: 'It sounds curt.', score: null, result: 'affected' }) }
+}
+
+let isUp = true
+const provider = await serveProvider('anthropic', (asked) => (isUp ? answer(asked) : new Failure(503)), afterAll)
+
+const widthsOf = (page: Page) =>
+  page.evaluate('[document.documentElement.scrollWidth, document.documentElement.clientWidth]')
+
+it('connects a provider, tests it, judges conversations, and keeps the provider while it is used', async () => {
+  const page = await open('/settings/models', undefined, { elsewhere })
+  await page.getByText('The operator has not configured a model.').waitFor()
+  await page.getByRole('heading', { name: 'No model providers yet' }).waitFor()
+  expect(await breaches(page)).toEqual([])
+
+  await page.getByRole('button', { name: 'Add provider' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Add provider' })
+  await dialog.getByLabel('Type').selectOption({ label: 'Google Gemini' })
+  await dialog.getByText('aistudio.google.com').waitFor()
+  await dialog.getByLabel('Type').selectOption({ label: 'Anthropic' })
+  await dialog.getByLabel('Name').fill('Claude')
+  await dialog.getByRole('button', { name: 'Add provider' }).click()
+  await dialog.getByText('API key is required.').waitFor()
+  await dialog.getByLabel('API key').fill('wrong key'.replace(' ', '-'))
+  await dialog.getByLabel('Base URL (optional)').fill(provider.url)
+  expect(await breaches(page)).toEqual([])
+  await dialog.getByRole('button', { name: 'Add provider' }).click()
+
+  await page.getByRole('heading', { level: 2, name: 'Claude' }).waitFor()
+  await page.getByText('The provider rejected the key').waitFor()
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  const editing = page.getByRole('dialog', { name: 'Edit provider' })
+  await editing.getByLabel('API key').fill(standInKey)
+  await editing.getByRole('button', { name: 'Save' }).click()
+  await editing.waitFor({ state: 'detached' })
+  expect(await page.getByText(standInKey).count()).toBe(0)
+
+  await page.getByRole('button', { name: `Use as default: ${standInModel}` }).click()
+  await page.getByRole('row').filter({ hasText: standInModel }).getByText('Default', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Test', exact: true }).click()
+  await page.getByRole('status').getByText(`It works. “${standInModel}” answered in`).waitFor()
+
+  await page.getByRole('button', { name: `Price of ${standInModel}` }).click()
+  const price = page.getByRole('dialog', { name: `Price of ${standInModel}` })
+  await price.getByLabel('Input', { exact: true }).fill('3')
+  await price.getByLabel('Output', { exact: true }).fill('15')
+  expect(await breaches(page)).toEqual([])
+  await price.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('row').filter({ hasText: standInModel }).getByText('$3 / $15').waitFor()
+
+  await page.getByRole('button', { name: 'Edit limits' }).click()
+  const limits = page.getByRole('dialog', { name: 'Edit limits' })
+  await limits.getByLabel('Requests per minute (optional)').fill('600')
+  await limits.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('region', { name: 'Limits' }).getByText('600', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Edit fallbacks' }).click()
+  await page.getByRole('dialog', { name: 'Edit fallbacks' }).getByRole('button', { name: 'Close' }).click()
+  expect(await breaches(page)).toEqual([])
+
+  await page.goto(`${demo.origin}/monitors/new?kind=judge`)
+  await page.getByLabel('Name').fill('Curt')
+  await page.getByLabel('Criteria').fill('The agent sounds curt.')
+  await page.getByLabel('Model provider').selectOption({ label: 'Claude' })
+  expect(await page.getByLabel('Model', { exact: true }).inputValue()).toBe(standInModel)
+  await page.getByText('$3 / $15 per million tokens.').waitFor()
+  expect(await breaches(page)).toEqual([])
+  await page.getByRole('button', { name: /^Run preview on/ }).click()
+  await page.getByText('It sounds curt.').first().waitFor()
+  await page.getByRole('button', { name: 'Create monitor' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Curt' }).waitFor()
+  await page.getByRole('list', { name: 'Runs, newest first' }).getByText('Completed').waitFor({ timeout: 30_000 })
+  await page.getByText(`(model: ${standInModel})`).waitFor()
+
+  await page.goto(`${demo.origin}/settings/models`)
+  await page.getByRole('link', { name: 'Claude' }).click()
+  await page.getByRole('button', { name: 'Delete' }).click()
+  const deletion = page.getByRole('dialog', { name: 'Delete “Claude”?' })
+  await deletion.getByRole('button', { name: 'Delete provider' }).click()
+  await deletion.getByText('Monitors use “Claude”: “Curt”.').waitFor()
+})
+
+it('shows what is wrong, and fits a phone', async () => {
+  isUp = false
+  const page = await open('/settings/models', undefined, {
+    elsewhere,
+    theme: 'dark',
+    viewport: { width: 320, height: 700 },
+  })
+  await page.getByRole('link', { name: 'Claude' }).click()
+  await page.getByRole('button', { name: 'Test', exact: true }).click()
+  await page.getByRole('status').getByText('The provider is failing (status 503).').waitFor()
+  expect(await breaches(page)).toEqual([])
+  expect(await widthsOf(page)).toEqual([320, 320])
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  const dialog = page.getByRole('dialog', { name: 'Edit provider' })
+  await dialog.getByText('Leave empty to keep …').waitFor()
+  await dialog.getByLabel('Base URL (optional)').fill('https://models.example.com')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.getByText('must be entered again, because the address changed').waitFor()
+  expect(await breaches(page)).toEqual([])
+})

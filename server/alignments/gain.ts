@@ -1,0 +1,50 @@
+// Decides which proposals are shown to be better than the current version. Several are tested on the same conversations, so
+// the claims are corrected: the chance of any false claim is at most 5%.
+
+import { holm } from '../statistics/families.ts'
+import type { Interval } from '../statistics/interval.ts'
+import { exactMcNemar, type Pairs, pairedInterval } from '../statistics/paired.ts'
+import { type CaseResult, isRight } from './measure.ts'
+import type { Verdict } from './truth.ts'
+
+const alpha = 0.05
+
+/** A conversation of the test half, with the result of the current version and that of a proposal. */
+export type Pair = { conversationId: string; truth: Verdict; before: CaseResult; after: CaseResult }
+
+/** The conversations that only the proposal gets right, and those that only the current version does. */
+export type Flips = { fixed: string[]; broken: string[] }
+
+export const flipsOf = (pairs: readonly Pair[]): Flips => {
+  const flips: Flips = { fixed: [], broken: [] }
+  for (const { conversationId, truth, before, after } of pairs) {
+    const [was, is] = [isRight({ truth, result: before }), isRight({ truth, result: after })]
+    if (is && !was) flips.fixed.push(conversationId)
+    if (was && !is) flips.broken.push(conversationId)
+  }
+  return flips
+}
+
+export type Gain = {
+  value: number
+  /** Simultaneous for all proposals. */
+  interval: Interval
+  /** Corrected for the number of proposals. */
+  p: number
+  isShown: boolean
+}
+
+/**
+ * Returns the gain in agreement of each proposal. It is shown if Holm's correction of the exact tests and the interval both
+ * say so. Intervals are wider for more proposals, so that all of them hold together.
+ */
+export const gainsOf = (proposals: readonly Pairs[]): Gain[] => {
+  const ps = holm(proposals.map(exactMcNemar))
+  return proposals.map((pairs, at) => {
+    const { fixed, broken, all } = pairs
+    const interval = pairedInterval(pairs, alpha / proposals.length)
+    const p = ps[at] ?? 1
+    const value = all === 0 ? 0 : (fixed - broken) / all
+    return { value, interval, p, isShown: p <= alpha && interval.low > 0 }
+  })
+}

@@ -1,0 +1,71 @@
+// Chooses conversations of the tuning half as examples: the most disputed ones, and those that are most like them.
+
+import { similarityOf, type Words } from '../../monitors/judges/similarity.ts'
+import { type CaseResult, isRight } from '../measure.ts'
+import type { Truth, Verdict } from '../truth.ts'
+
+export type Candidate = { conversationId: string; truth: Truth; result: CaseResult; words: Words }
+
+export type ChosenExample = { conversationId: string; isDisputed: boolean }
+
+/** These are part of every request. */
+const mostDisputed = 4
+/** Requests only contain those of these that are like the conversation. */
+const mostNear = 8
+
+/** Returns how disputed a conversation is: the judge is wrong, or people disagree. */
+const disputeOf = ({ truth: { verdict, votes }, result }: Candidate): number => {
+  const others = votes.filter((vote) => vote !== verdict).length
+  const isWrong = !isRight({ truth: verdict, result })
+  return Number(isWrong) + (votes.length === 0 ? 0 : others / votes.length)
+}
+
+/** Newer conversations come first, because their IDs are higher. */
+const byDispute = (a: Candidate, b: Candidate): number =>
+  disputeOf(b) - disputeOf(a) || (a.conversationId < b.conversationId ? 1 : -1)
+
+/** Takes the most disputed conversations, from both verdicts in turn. */
+const takeDisputed = (candidates: readonly Candidate[]): Candidate[] => {
+  const disputed = candidates.filter((one) => disputeOf(one) > 0).toSorted(byDispute)
+  const of = (verdict: Verdict) => disputed.filter(({ truth }) => truth.verdict === verdict)
+  const lists = [of('affected'), of('not_affected')]
+  const first = disputed[0]?.truth.verdict === 'not_affected' ? 1 : 0
+  const taken: Candidate[] = []
+  for (let turn = first; taken.length < Math.min(mostDisputed, disputed.length); turn++) {
+    const next = lists[turn % 2]?.shift()
+    if (next) taken.push(next)
+  }
+  return taken
+}
+
+/**
+ * Takes the conversations that are nearest to the disputed ones and have the other verdict, so that the difference can be
+ * learned.
+ */
+const takeNear = (disputed: readonly Candidate[], candidates: readonly Candidate[]): Candidate[] => {
+  const rankings = disputed.map((one) =>
+    candidates
+      .filter((other) => !disputed.includes(other) && other.truth.verdict !== one.truth.verdict)
+      .map((other) => ({ other, similarity: similarityOf(one.words, other.words) }))
+      .sort((a, b) => b.similarity - a.similarity || byDispute(a.other, b.other))
+      .map(({ other }) => other),
+  )
+  const taken = new Set<Candidate>()
+  const longest = Math.max(0, ...rankings.map(({ length }) => length))
+  for (let rank = 0; rank < longest; rank++) {
+    for (const ranking of rankings) {
+      const next = ranking[rank]
+      if (next && taken.size < mostNear) taken.add(next)
+    }
+  }
+  return [...taken]
+}
+
+/** Returns no examples if the judge and people agree about everything. */
+export const chooseExamples = (candidates: readonly Candidate[]): ChosenExample[] => {
+  const disputed = takeDisputed(candidates)
+  return [
+    ...disputed.map(({ conversationId }) => ({ conversationId, isDisputed: true })),
+    ...takeNear(disputed, candidates).map(({ conversationId }) => ({ conversationId, isDisputed: false })),
+  ]
+}

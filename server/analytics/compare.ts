@@ -1,0 +1,158 @@
+// Compares two groups of conversations, such as those of two versions of an agent, measure by measure.
+
+import type { Static } from 'typebox'
+import { parseFilter } from '../filters/filter.ts'
+import type { Selection } from '../filters/queries.ts'
+import { listRedefinedMonitors } from '../monitors/queries.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { invalid } from '../platform/errors.ts'
+import type { Actor } from '../platform/identity/actor.ts'
+import { type AnswerDeps, closed, periodOf, readZone } from './answer.ts'
+import type { GroupComparison } from './answer-schema.ts'
+import { type Chosen, chooseMeasures } from './compared-measures.ts'
+import type { Whole } from './days/sum.ts'
+import { compareRows } from './differences.ts'
+import { kindOf } from './figures.ts'
+import { earlierPeriod, readPeriod, type Within } from './period.ts'
+import { haveCommon, readInSnapshot } from './queries.ts'
+import { type GroupComparisonQuery, type Measure, monitorOf } from './query-schema.ts'
+import { openSideSums, type Side } from './sum-sides.ts'
+
+/** For all measures together. */
+const longestMs = 30_000
+
+const readSide = async (db: Db, path: Side['path'], given: Selection, now: Date): Promise<Side> => {
+  const { since: _since, until: _until, period: _period, ...selection } = given
+  const within = await readPeriod(db, given, now)
+  if (within.since && within.until && within.until <= within.since) {
+    throw invalid(`${path}.since`, 'must be in the past if the filter has no until')
+  }
+  return { ...within, path, selection }
+}
+
+/** Reads side b, and side a in its own period or in one before that of b. */
+const readSides = async ({ db, clock }: AnswerDeps, query: GroupComparisonQuery): Promise<[a: Side, b: Side]> => {
+  const now = clock.now()
+  const [givenA, givenB] = [parseFilter(query.a, 'a'), parseFilter(query.b, 'b')]
+  const [a, b] = [await readSide(db, 'a', givenA, now), await readSide(db, 'b', givenB, now)]
+  const timezone = readZone(query, givenB)
+  const { compareTo } = query
+  if (compareTo === undefined) return [a, b]
+  for (const field of ['period', 'since', 'until'] as const) {
+    if (givenA[field] !== undefined) throw invalid(`a.${field}`, 'cannot be combined with compareTo')
+  }
+  const earlier = earlierPeriod(compareTo, closed(b, 'compareTo', 'b'), { period: givenB.period, timezone })
+  return [{ ...a, ...earlier }, b]
+}
+
+/** Each conversation has at most one of these. */
+const singles = ['agentIds', 'agentVersionIds', 'companyIds', 'channels', 'directions', 'statuses'] as const
+
+/** Returns whether it is certain that no conversation is on both sides. */
+const areApart = (a: Side, b: Side): boolean => {
+  if ((a.until && b.since && a.until <= b.since) || (b.until && a.since && b.until <= a.since)) return true
+  return singles.some((field) => {
+    const [ofA, ofB]: (string[] | undefined)[] = [a.selection[field], b.selection[field]]
+    return ofA !== undefined && ofB !== undefined && !ofA.some((value) => ofB.includes(value))
+  })
+}
+
+const areSame = (a: Side, b: Side): boolean => {
+  const textOf = ({ selection, since, until }: Side) => JSON.stringify([selection, since ?? null, until ?? null])
+  return textOf(a) === textOf(b)
+}
+
+type Row = { measure: Measure; a: Whole; b: Whole }
+
+/** Without data on either side, a row that nobody asked for says nothing. */
+const isWorthShowing = ({ measure: { kind }, a, b }: Row): boolean =>
+  kind === 'volume' || kind === 'rate' || a.count > 0 || b.count > 0
+
+const volume: Measure = { kind: 'volume' }
+
+/** Each result has a cost and a response time, and the results of one conversation often come from one request. */
+const hasSeveralValues = (measure: Measure): boolean =>
+  (measure.kind === 'cost' || measure.kind === 'latency') && monitorOf(measure) === undefined
+
+/** Ends a comparison whose measures take too long together. */
+const openDeadline = () => {
+  const startedAt = performance.now()
+  return () => {
+    if (performance.now() - startedAt < longestMs) return
+    const seconds = longestMs / 1_000
+    throw invalid('measures', `take more than ${seconds} seconds to count; choose shorter periods or fewer measures`)
+  }
+}
+
+/** Reads both sides of all measures as they are at one moment. */
+const readSums = ({ replica }: AnswerDeps, org: OrgId, sides: [Side, Side], { measures, isGiven }: Chosen) => {
+  let path: Side['path'] = 'a'
+  const begin = (next: Side['path']) => {
+    path = next
+  }
+  return readInSnapshot(
+    replica,
+    async (on) => {
+      const sumBoth = openSideSums(on, org, { sides, measures, begin })
+      const checkTime = openDeadline()
+      const [all, others] = await sumBoth(volume)
+      const rows: Row[] = []
+      for (const measure of measures) {
+        const [a, b] = await sumBoth(measure)
+        rows.push({ measure, a, b })
+        checkTime()
+      }
+      const mayShare = all.count > 0 && others.count > 0 && !areApart(...sides)
+      return {
+        conversations: { a: all.count, b: others.count },
+        rows: isGiven ? rows : rows.filter(isWorthShowing),
+        areShared: mayShare && (await haveCommon(on, org, sides)),
+      }
+    },
+    () => path,
+  )
+}
+
+/** Returns the time from the start of the earlier side to the end of the later one. */
+const spanOf = (a: Side, b: Side): Within => ({
+  since: a.since && b.since && (a.since < b.since ? a.since : b.since),
+  until: a.until && b.until && (a.until > b.until ? a.until : b.until),
+})
+
+export const compareSides = async (
+  deps: AnswerDeps,
+  actor: Pick<Actor, 'org' | 'entitlements'>,
+  query: GroupComparisonQuery,
+): Promise<Static<typeof GroupComparison>> => {
+  const { db } = deps
+  const { org } = actor
+  const [a, b] = await readSides(deps, query)
+  if (areSame(a, b)) throw invalid('b', 'selects the same conversations as a')
+  const chosen = await chooseMeasures(db, actor, query.measures)
+
+  const { rows, conversations, areShared } = await readSums(deps, org, [a, b], chosen)
+  const monitorIds = rows.flatMap(({ measure }) => monitorOf(measure) ?? [])
+  const redefined = new Set(await listRedefinedMonitors(db, org, [...new Set(monitorIds)], spanOf(a, b)))
+  const differences = compareRows(
+    rows.map((row) => ({ ...row, kind: kindOf(row.measure), isDependent: hasSeveralValues(row.measure) })),
+  )
+  return {
+    a: { period: periodOf(a), conversations: conversations.a },
+    b: { period: periodOf(b), conversations: conversations.b },
+    rows: differences.map((difference, at) => {
+      const { measure = volume } = rows[at] ?? {}
+      const monitorId = monitorOf(measure)
+      return {
+        measure,
+        monitorName: monitorId === undefined ? null : (chosen.names.get(monitorId) ?? null),
+        definitionChanged: monitorId !== undefined && redefined.has(monitorId),
+        ...difference,
+      }
+    }),
+    compared: differences.filter(({ p }) => p !== null).length,
+    warnings: [
+      ...chosen.warnings,
+      ...(areShared ? ['Some conversations are on both sides, so the difference between the others is larger.'] : []),
+    ],
+  }
+}

@@ -1,0 +1,58 @@
+import type { AuditTarget } from '../../platform/audit/record.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import type { Deps } from '../../platform/deps.ts'
+import type { Actor, Role } from '../../platform/identity/actor.ts'
+import type { ActionRow } from '../queries.ts'
+import type { Action } from '../schema.ts'
+
+/** The person or key that created the action. Everything it does is recorded under their name. */
+export type Creator = Pick<Actor, 'kind' | 'org' | 'keyId' | 'userId' | 'requestId'>
+
+export type Slice = { rows: ActionRow[]; ids: string[]; creator: Creator; now: Date }
+
+export type Outcome = {
+  conversationId: string
+  outcome: 'changed' | 'unchanged' | 'failed'
+  /** The tags that were added or removed. */
+  tags?: string[]
+}
+
+/** Changes a slice of conversations. Those that were erased in the meantime have no outcome. */
+type Apply<Kind extends Action> = (
+  deps: Deps,
+  trx: Db,
+  org: OrgId,
+  slice: Slice & { action: Kind },
+) => Promise<Outcome[]>
+
+/** What an action of one kind does. */
+export type ActionKind<Kind extends Action> = {
+  /** The role that the person needs when the action is created, and while it runs. */
+  role: Role
+  targets: (action: Kind) => AuditTarget[]
+  /** Throws if the action cannot start, for example because the bucket does not exist. */
+  check: (db: Db, org: OrgId, action: Kind) => Promise<void>
+  apply: Apply<Kind>
+  /** Takes back what `apply` changed. Without it, the action cannot be undone. */
+  undo?: Apply<Kind>
+  /** Follows an action that has completed and changed something. */
+  announce?: (deps: Deps, trx: Db, org: OrgId, done: { id: string; action: Kind; byUserId: string }) => Promise<void>
+  /** Why single conversations fail. */
+  reason?: string
+}
+
+const outcomesOf = (outcome: Outcome['outcome'], ids: string[]): Outcome[] =>
+  ids.map((conversationId) => ({ conversationId, outcome }))
+
+/** Returns the outcomes of a slice by kind. */
+export const listOutcomes = (ids: { [Each in Outcome['outcome']]?: string[] }): Outcome[] => [
+  ...outcomesOf('changed', ids.changed ?? []),
+  ...outcomesOf('unchanged', ids.unchanged ?? []),
+  ...outcomesOf('failed', ids.failed ?? []),
+]
+
+/** Returns the others: conversations that needed no change, or that are gone and need none. */
+export const without = (ids: string[], some: string[]): string[] => {
+  const excluded = new Set(some)
+  return ids.filter((id) => !excluded.has(id))
+}

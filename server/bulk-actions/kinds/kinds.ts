@@ -1,0 +1,39 @@
+import { normalizeTags } from '../../filters/tag.ts'
+import type { StoredAction } from '../queries.ts'
+import type { Action, ActionOf } from '../schema.ts'
+import { addToBucket } from './add-to-bucket.ts'
+import { assignReviewer } from './assign-reviewer.ts'
+import { attachToFinding } from './attach-to-finding.ts'
+import { erase } from './erase.ts'
+import type { ActionKind } from './kind.ts'
+import { tag } from './tag.ts'
+
+const kinds: { [Kind in Action['kind']]: ActionKind<ActionOf<Kind>> } = {
+  tag,
+  add_to_bucket: addToBucket,
+  attach_to_finding: attachToFinding,
+  assign_reviewer: assignReviewer,
+  erase,
+}
+
+/** Returns what an action does. Each kind only gets its own actions. */
+export const kindOf = ({ kind }: Pick<Action, 'kind'>): ActionKind<Action> => kinds[kind] as ActionKind<Action>
+
+/** Returns an action as it is stored: IDs in lower case, tags in normal form. */
+export const parseAction = (action: Action): Action => {
+  switch (action.kind) {
+    case 'tag':
+      return { kind: 'tag', add: normalizeTags(action.add ?? []), remove: normalizeTags(action.remove ?? []) }
+    case 'add_to_bucket':
+      return { ...action, bucketId: action.bucketId.toLowerCase() }
+    case 'attach_to_finding':
+      return { ...action, findingId: action.findingId.toLowerCase() }
+    case 'assign_reviewer':
+      return { ...action, userId: action.userId.toLowerCase() }
+    case 'erase':
+      return action
+  }
+}
+
+/** Reads the stored action, which `parseAction` has returned. */
+export const actionOf = ({ action }: Pick<StoredAction, 'action'>): Action => action as unknown as Action

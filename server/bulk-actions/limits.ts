@@ -1,0 +1,7 @@
+/** How many conversations one action can select with a filter, and by ID. */
+export const mostConversations = 100_000
+export const mostIds = 1_000
+/** How many actions of an organization can be unfinished. */
+export const mostUnfinished = 10
+/** Finished actions are kept and can be undone for this many days. */
+export const keptDays = 30

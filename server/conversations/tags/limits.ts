@@ -1,0 +1,2 @@
+/** The limit of tags of one conversation. */
+export const mostTags = 20

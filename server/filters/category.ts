@@ -1,0 +1,27 @@
+import Type from 'typebox'
+
+/** A category or field of a monitor. Exports use keys in column names, and an index stores them, so they are short. */
+export const keyPattern = '^[A-Za-z][A-Za-z0-9_]{0,63}$'
+
+const format = 'Letters, digits, and underscores, starting with a letter.'
+
+export const CategoryKey = Type.String({
+  pattern: keyPattern,
+  maxLength: 64,
+  description: `${format} \`other\` and \`not_applicable\` are reserved: a conversation that no category fits, and one that the monitor’s question does not apply to.`,
+  examples: ['billing'],
+})
+
+export const FieldKey = Type.String({ pattern: keyPattern, maxLength: 64, description: format, examples: ['amount'] })
+
+/** The category of conversations that no other category fits. */
+export const other = 'other'
+/** The category of conversations that the monitor’s question does not apply to. It has no other category next to it. */
+export const notApplicable = 'not_applicable'
+
+/** The maximum number of categories of a result. An entry of the index must have space for them. */
+export const mostCategories = 20
+
+/** Returns whether a conversation is neither affected nor not affected, as far as its categories say. */
+export const isOpen = (categories: readonly string[]): boolean =>
+  categories.includes(other) || categories.includes(notApplicable)

@@ -1,0 +1,15 @@
+import Type from 'typebox'
+
+/** A tag of a conversation, as people type it. */
+export const Tag = Type.String({
+  minLength: 1,
+  maxLength: 50,
+  // A comma separates tags in a query.
+  pattern: '^(?=[^]*\\S)[^,]*$',
+  description: 'Without commas. Stored in lower case.',
+  examples: ['escalated'],
+})
+
+/** Returns tags as they are stored: trimmed, in lower case, each once, and sorted. */
+export const normalizeTags = (tags: string[]): string[] =>
+  [...new Set(tags.map((tag) => tag.trim().toLowerCase()))].sort()

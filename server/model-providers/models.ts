@@ -1,0 +1,251 @@
+// Finds the models that answer for a monitor: those of the organization's providers, or of the operator's endpoint.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { systemClock } from '../platform/clock.ts'
+import type { Config } from '../platform/config.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { orgIdOf } from '../platform/ids.ts'
+import type { Log } from '../platform/log.ts'
+import type { Outbound } from '../platform/outbound/outbound.ts'
+import type { Secrets } from '../platform/secrets/secrets.ts'
+import { instanceFault, instanceSettings } from './instance.ts'
+import { instanceLimits, limitsOf } from './limits.ts'
+import { readModelName } from './model-name.ts'
+import { costOf, findPrice } from './prices.ts'
+import { listSealedProviders, type SealedProvider } from './queries.ts'
+import { openProviderHealth } from './record-health.ts'
+import type { RequestLog } from './request-log/request-log.ts'
+import type { ModelPrompt, ModelReply, ModelTokens } from './requests/dialect.ts'
+import { EndpointError } from './requests/endpoint-error.ts'
+import { estimateTokens } from './requests/estimate-tokens.ts'
+import { type Gate, openGate, type RequestTerms, type Timing } from './requests/gate.ts'
+import { admit, type ProviderLimits } from './requests/limits.ts'
+import { type Endpoint, openEndpoint } from './requests/send.ts'
+import { openOperatorTransport, tenantTransport } from './requests/transport.ts'
+import { openSettings } from './settings.ts'
+
+export type ModelAnswer = {
+  /** Undefined if the response is not from a model. */
+  reply: ModelReply | undefined
+  /** How long the model took to respond. */
+  responseMs: number
+}
+
+/** A model that can answer. */
+export type ModelLink = {
+  /** The kind of provider and the model, such as `anthropic:claude-sonnet-5`. */
+  evaluator: string
+  limits: ProviderLimits
+  /** Returns the cost in US dollars, or null if the tokens or the price are unknown. */
+  costOf: (tokens: ModelTokens | null) => number | null
+  ask: (prompt: ModelPrompt, terms: RequestTerms) => Promise<ModelAnswer>
+}
+
+export type ModelChain = {
+  /** Monitors with the same key can share a request. */
+  key: string
+  /** The model that answers, and those that answer if it fails. */
+  links: [ModelLink, ...ModelLink[]]
+}
+
+/** Why no model can answer. `isUnknown` means that the provider in the model's name does not exist. */
+export type NoModel = { fault: string; isUnknown?: true }
+
+export type Models = {
+  /** Finds the models for the `model` of a monitor's definition. */
+  find: (owner: string, name: string | undefined) => Promise<ModelChain | NoModel>
+  close: () => Promise<void>
+}
+
+type TenantDeps = { db: Db; secrets: Secrets; outbound: Pick<Outbound, 'request'>; log: Log }
+
+type ModelsOptions = Partial<Timing> & {
+  config: Config['judge']
+  requests?: Pick<RequestLog, 'note'> | undefined
+  /** What the providers of organizations need. Without it, there is only the operator's endpoint. */
+  tenants?: TenantDeps
+}
+
+/** A provider's queue and circuit breaker in this process. With other settings or limits, it gets new ones. */
+type Opened = { version: string; gate: Gate; endpoint: Endpoint }
+
+/** The most providers that a process keeps open. */
+const mostOpened = 1_000
+
+/** The tokens of an answer when a request is admitted. Its reasoning and quotes are usually short. */
+const usualAnswerTokens = 200
+
+type Asking = {
+  endpoint: Endpoint
+  /** The model's name in the counts of requests. */
+  counted: string
+  model: string
+  onAnswered?: (fault: string | null) => void
+}
+
+export const openModels = (options: ModelsOptions): Models => {
+  const { config, requests, tenants, clock = systemClock, random = Math.random } = options
+  const { wait = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal }) } = options
+  const timing: Timing = { clock, random, wait }
+  const operator = openOperatorTransport()
+  const health = tenants && openProviderHealth({ ...tenants, clock })
+
+  const openGateOf = ({ concurrency }: ProviderLimits) =>
+    openGate({ concurrency, attempts: config.limits.attempts, ...timing })
+
+  /** Sends one request, and counts its outcome. */
+  const send = async ({ endpoint, counted, model, onAnswered }: Asking, prompt: ModelPrompt, terms: RequestTerms) => {
+    const sentAt = performance.now()
+    const note = (fault?: string) => {
+      requests?.note({ owner: terms.owner, model: counted, durationMs: performance.now() - sentAt, fault })
+    }
+    try {
+      const reply = await endpoint.ask(model, prompt, terms.signal)
+      note()
+      onAnswered?.(null)
+      return { reply, responseMs: Math.round(performance.now() - sentAt) }
+    } catch (error) {
+      // An aborted request says nothing about the endpoint.
+      if (!(error instanceof EndpointError)) throw error
+      note(error.message)
+      if (error.kind === 'down' || error.kind === 'locked') onAnswered?.(error.messageWithHost)
+      throw error
+    }
+  }
+
+  const ofInstance = {
+    limits: instanceLimits(config),
+    gate: openGateOf(instanceLimits(config)),
+    endpoint: openEndpoint({
+      kind: config.provider,
+      settings: instanceSettings(config),
+      contextTokens: config.limits.contextTokens,
+      timeoutMs: config.limits.timeoutMs,
+      transport: operator.transport,
+      clock,
+    }),
+  }
+
+  const instanceChain = (ownModel: string | undefined): ModelChain | NoModel => {
+    const fault = instanceFault(config, ownModel)
+    if (fault !== undefined) return { fault }
+    const { limits, gate, endpoint } = ofInstance
+    const model = ownModel ?? config.model ?? ''
+    const price = config.prices.get(model)
+    const link: ModelLink = {
+      evaluator: `${config.provider}:${model}`,
+      limits,
+      costOf: (tokens) => costOf(price, tokens),
+      ask: (prompt, terms) =>
+        gate.run((signal) => send({ endpoint, counted: model, model }, prompt, { ...terms, signal }), terms),
+    }
+    return { key: `instance/${model}`, links: [link] }
+  }
+
+  const opened = new Map<string, Opened>()
+
+  const openProvider = (deps: TenantDeps, org: OrgId, provider: SealedProvider, limits: ProviderLimits): Opened => {
+    const key = `${org} ${provider.id}`
+    const version = JSON.stringify([provider.settings, provider.secret, limits])
+    const known = opened.get(key)
+    if (known?.version === version) return known
+    const endpoint = openEndpoint({
+      kind: provider.kind,
+      settings: openSettings(deps.secrets, org, provider),
+      contextTokens: limits.contextTokens,
+      timeoutMs: limits.timeoutMs,
+      transport: tenantTransport(deps.outbound),
+      clock,
+    })
+    const made = { version, gate: openGateOf(limits), endpoint }
+    opened.delete(key)
+    opened.set(key, made)
+    const [oldest] = opened.keys()
+    if (opened.size > mostOpened && oldest !== undefined) opened.delete(oldest)
+    return made
+  }
+
+  const linkTo = async (deps: TenantDeps, org: OrgId, provider: SealedProvider, model: string): Promise<ModelLink> => {
+    const limits = limitsOf(provider.limits, config)
+    const priced = await findPrice(provider, model)
+    const { gate, endpoint } = openProvider(deps, org, provider, limits)
+    const asking: Asking = {
+      endpoint,
+      counted: `${model} (${provider.name})`,
+      model,
+      onAnswered: (fault) => health?.note(org, provider, fault),
+    }
+
+    const askWithinLimits = async (prompt: ModelPrompt, terms: RequestTerms): Promise<ModelAnswer> => {
+      const { system, shared = '', user } = prompt
+      const tokens = [system, shared, user].reduce((sum, text) => sum + estimateTokens(text), usualAnswerTokens)
+      const { signal, deadline } = terms
+      const { id: providerId, updatedAt } = provider
+      const request = { org, providerId, updatedAt, limits, tokens, signal, deadline }
+      const end = await admit({ db: deps.db, log: deps.log, ...timing }, request)
+      let used = 0
+      try {
+        const answer = await send(asking, prompt, terms)
+        const counted = answer.reply?.tokens
+        used = counted ? counted.input + counted.output : tokens
+        return answer
+      } finally {
+        // An answer is worth more than its count, and the place becomes free after a while in any case.
+        await end(used).catch((err: unknown) => deps.log.warn({ err }, 'could not end a request to a model provider'))
+      }
+    }
+
+    return {
+      evaluator: `${provider.kind}:${model}`,
+      limits,
+      costOf: priced.costOf,
+      ask: (prompt, terms) => gate.run((signal) => askWithinLimits(prompt, { ...terms, signal }), terms),
+    }
+  }
+
+  const modelOf = ({ settings }: SealedProvider): string | undefined =>
+    typeof settings.model === 'string' ? settings.model : undefined
+
+  const chainOf = async (
+    deps: TenantDeps,
+    org: OrgId,
+    { provider, model: ownModel, all }: { provider: SealedProvider; model: string | undefined; all: SealedProvider[] },
+  ): Promise<ModelChain | NoModel> => {
+    const model = ownModel ?? modelOf(provider)
+    const named = `The model provider “${provider.name}”`
+    if (model === undefined) {
+      return { fault: `${named} has no default model. Choose one under Settings → Models, or in the monitor.` }
+    }
+    const fallbacks = provider.fallbackProviderIds.flatMap((id) => all.find((other) => other.id === id) ?? [])
+    const answering = [{ provider, model }, ...fallbacks.map((other) => ({ provider: other, model: modelOf(other) }))]
+    const links = answering.flatMap((one) =>
+      one.provider.status === 'active' && one.model !== undefined ? [linkTo(deps, org, one.provider, one.model)] : [],
+    )
+    const [first, ...others] = await Promise.all(links)
+    if (!first) return { fault: `${named} is disabled. Enable it under Settings → Models.` }
+    return { key: `${provider.id}/${model}`, links: [first, ...others] }
+  }
+
+  const find: Models['find'] = async (owner, name) => {
+    const { providerId, model } = readModelName(name)
+    // Tests and benchmarks judge without an organization, so there are no providers.
+    if (providerId === 'instance' || !tenants || owner === '') return instanceChain(model)
+    const org = orgIdOf(owner)
+    const all = await listSealedProviders(tenants.db, org)
+    if (providerId !== undefined) {
+      const provider = all.find(({ id }) => id === providerId)
+      if (provider) return chainOf(tenants, org, { provider, model, all })
+      return { fault: 'The monitor names a model provider that does not exist.', isUnknown: true }
+    }
+    // A model without a provider is the operator's, as before there were other providers.
+    if (model !== undefined && instanceFault(config, model) === undefined) return instanceChain(model)
+    const provider = all.find(({ isDefault }) => isDefault)
+    return provider ? chainOf(tenants, org, { provider, model, all }) : instanceChain(model)
+  }
+
+  const close = async () => {
+    await operator.close()
+    await health?.close()
+  }
+
+  return { find, close }
+}

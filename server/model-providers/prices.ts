@@ -1,0 +1,104 @@
+import type { Price, SealedProvider } from './queries.ts'
+import type { ModelTokens } from './requests/dialect.ts'
+
+/** The table of prices that is bundled, and the day on which this version of it was published. */
+export const priceTable = { source: '@pydantic/genai-prices 0.1.8', date: '2026-09-23' }
+
+type Table = typeof import('@pydantic/genai-prices')
+
+let loading: Promise<Table> | undefined
+
+/** The table takes 20 MB of memory, so it is only loaded once a provider needs it. */
+const loadTable = (): Promise<Table> => {
+  loading ??= import('@pydantic/genai-prices')
+  return loading
+}
+
+/** Where the table lists the models of each kind of provider. The prices of local models are unknown. */
+const idInTable: Partial<Record<SealedProvider['kind'], string>> = {
+  anthropic: 'anthropic',
+  google: 'google',
+  'azure-openai': 'azure',
+  bedrock: 'aws',
+}
+
+type PricedProvider = Pick<SealedProvider, 'kind' | 'settings' | 'prices'>
+
+/** Returns the options of the table's functions. Compatible endpoints are recognized by their address. */
+const placeInTable = ({ kind, settings: { baseUrl } }: PricedProvider) => {
+  const providerId = idInTable[kind]
+  if (providerId !== undefined) return { providerId }
+  if (kind !== 'openai-compatible') return undefined
+  return typeof baseUrl === 'string' ? { providerApiUrl: baseUrl } : { providerId: 'openai' }
+}
+
+/** Returns the cost in US dollars, or null if the tokens or the price are unknown. */
+export const costOf = (price: Price | undefined, tokens: ModelTokens | null): number | null => {
+  if (!price || !tokens) return null
+  const { input, output, cachedInput = input, cacheWrite = input } = price
+  const full = tokens.input - tokens.cachedInput - tokens.cacheWrite
+  const paid = full * input + tokens.cachedInput * cachedInput + tokens.cacheWrite * cacheWrite + tokens.output * output
+  return paid / 1_000_000
+}
+
+export type ModelPrice = Price & { source: 'provider' | 'table' }
+
+type Priced = {
+  /** The price of a small request. */
+  price: ModelPrice | undefined
+  costOf: (tokens: ModelTokens | null) => number | null
+}
+
+const ofOwn = (price: Price): Priced => ({
+  price: { ...price, source: 'provider' },
+  costOf: (tokens) => costOf(price, tokens),
+})
+
+const unknown: Priced = { price: undefined, costOf: () => null }
+
+/** Some prices depend on the size of the request. */
+const base = (price: number | { base: number } | undefined): number | undefined =>
+  typeof price === 'object' ? price.base : price
+
+const usageOf = (tokens: ModelTokens) => ({
+  input_tokens: tokens.input,
+  output_tokens: tokens.output,
+  cache_read_tokens: tokens.cachedInput,
+  cache_write_tokens: tokens.cacheWrite,
+})
+
+const ofTable = (table: Table, place: NonNullable<ReturnType<typeof placeInTable>>, model: string): Priced => {
+  const calculate = (tokens: ModelTokens) => table.calcPrice(usageOf(tokens), model, place)
+  const listed = calculate({ input: 0, output: 0, cachedInput: 0, cacheWrite: 0 })
+  if (!listed) return unknown
+  const { input_mtok, output_mtok, cache_read_mtok, cache_write_mtok } = listed.model_price
+  const [input, output] = [base(input_mtok), base(output_mtok)]
+  if (input === undefined || output === undefined) return unknown
+  const [cachedInput, cacheWrite] = [base(cache_read_mtok), base(cache_write_mtok)]
+  return {
+    price: {
+      input,
+      output,
+      ...(cachedInput !== undefined && { cachedInput }),
+      ...(cacheWrite !== undefined && { cacheWrite }),
+      source: 'table',
+    },
+    costOf: (tokens) => (tokens === null ? null : (calculate(tokens)?.total_price ?? null)),
+  }
+}
+
+const findOwn = ({ prices }: PricedProvider, model: string): Priced | undefined => {
+  const own = Object.hasOwn(prices, model) ? prices[model] : undefined
+  return own && ofOwn(own)
+}
+
+/** Returns a function that finds the prices of a provider's models: its own, or those of the bundled table. */
+export const openPrices = async (provider: PricedProvider): Promise<(model: string) => Priced> => {
+  const place = placeInTable(provider)
+  const table = place && (await loadTable())
+  return (model) => findOwn(provider, model) ?? (place && table ? ofTable(table, place, model) : unknown)
+}
+
+/** Finds the price of one model of a provider. */
+export const findPrice = async (provider: PricedProvider, model: string): Promise<Priced> =>
+  findOwn(provider, model) ?? (await openPrices(provider))(model)

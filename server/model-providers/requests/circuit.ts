@@ -1,0 +1,66 @@
+import type { Clock } from '../../platform/clock.ts'
+import { EndpointError, isNotSentYet } from './endpoint-error.ts'
+import { openRest } from './rest.ts'
+
+/** This many failures in a row open the circuit breaker. */
+const failuresToOpen = 5
+const firstRestMs = 30_000
+const longestRestMs = 300_000
+
+/**
+ * Blocks requests to an endpoint that keeps failing. After a pause, a single request is sent. If it succeeds, others
+ * follow. If not, the pause doubles.
+ */
+export const openCircuit = (clock: Clock) => {
+  let failures = 0
+  let restMs = 0
+  let probing = false
+  const rest = openRest(clock)
+  const isOpen = () => rest.leftMs() > 0
+
+  const close = () => {
+    failures = 0
+    restMs = 0
+    rest.end()
+  }
+
+  const noteFailure = () => {
+    failures++
+    // If the request was in flight when the circuit breaker opened, its failure is not news.
+    if (isOpen() || failures < failuresToOpen) return
+    restMs = Math.min(longestRestMs, restMs === 0 ? firstRestMs : restMs * 2)
+    rest.extend(restMs)
+  }
+
+  /** Counts failures of the endpoint. If it rejects a request or is busy, it works. */
+  const noteFault = (error: EndpointError) => {
+    const { kind } = error
+    // A request that was never sent says nothing about the endpoint.
+    if (isNotSentYet(error)) return
+    if (kind === 'down' || kind === 'locked') noteFailure()
+    else close()
+  }
+
+  const guard = async <T>(send: () => Promise<T>): Promise<T> => {
+    const isProbe = restMs > 0
+    if (isOpen() || (isProbe && probing)) {
+      throw new EndpointError('resting', 'the endpoint keeps failing, so requests are paused', {
+        retryAfterMs: Math.max(1_000, rest.leftMs()),
+      })
+    }
+    if (isProbe) probing = true
+    try {
+      const answer = await send()
+      close()
+      return answer
+    } catch (error) {
+      // An aborted request says nothing about the endpoint.
+      if (error instanceof EndpointError) noteFault(error)
+      throw error
+    } finally {
+      if (isProbe) probing = false
+    }
+  }
+
+  return { guard, isOpen }
+}

@@ -1,0 +1,113 @@
+import type { ProviderSettings } from '../settings.ts'
+
+/**
+ * The input of a model: instructions in `system`, and text from others only in `user`, or in `shared`, which is the start of
+ * the user's message that is the same in many requests.
+ */
+export type ModelPrompt = { system: string; shared?: string | undefined; user: string; schema: object }
+
+export type ModelTokens = {
+  /** All tokens of the input, including cached ones. */
+  input: number
+  output: number
+  /** The part of the input that came from the provider’s cache. */
+  cachedInput: number
+  /** The part of the input that was written to the provider’s cache. */
+  cacheWrite: number
+}
+
+/** `cut` means that the endpoint ended the text before the model did. */
+export type ModelReply = { text: string; end: 'whole' | 'cut' | 'refused'; tokens: ModelTokens | null }
+
+/** A model that a provider offers. */
+export type OfferedModel = { id: string; name: string | null }
+
+export type HttpRequest = {
+  method: 'GET' | 'POST'
+  url: URL
+  headers: Record<string, string>
+  body?: string
+}
+
+export type PromptOptions = {
+  model: string
+  system: string
+  /** Only for a dialect that marks the start of the message, so that the provider caches it. */
+  shared?: string | undefined
+  user: string
+  /** Undefined if the provider takes no schema, and the prompt describes it instead. */
+  schema: object | undefined
+  contextTokens: number
+}
+
+/** Writes requests for one kind of provider, and reads its responses. */
+export type Dialect = {
+  /** Whether `ask` takes the shared start of a message. Otherwise, it is part of `user`. */
+  marksShared?: true
+  ask: (settings: ProviderSettings, options: PromptOptions) => HttpRequest | Promise<HttpRequest>
+  /** Returns undefined if the response does not have the format of this kind of provider. */
+  read: (body: unknown) => ModelReply | undefined
+  /** The requests that list the models. Undefined if the provider cannot list them. */
+  list?: (settings: ProviderSettings) => HttpRequest[] | Promise<HttpRequest[]>
+  /** Returns the models of one response, or undefined if it does not have the format of this kind of provider. */
+  readList?: (body: unknown) => OfferedModel[] | undefined
+}
+
+/** The largest number that the column can store. */
+const mostTokens = 2 ** 31 - 1
+
+const isCount = (value: unknown): value is number => Number.isInteger(value) && Number(value) >= 0
+
+type ReportedTokens = { input: unknown; output: unknown; cachedInput?: unknown; cacheWrite?: unknown }
+
+/** Returns null unless the provider reported the input and the output. */
+export const readTokens = ({ input, output, cachedInput, cacheWrite }: ReportedTokens): ModelTokens | null => {
+  if (!isCount(input) || !isCount(output)) return null
+  const part = (value: unknown, most: number) => (isCount(value) ? Math.min(value, most) : 0)
+  const all = Math.min(input, mostTokens)
+  const cached = part(cachedInput, all)
+  return {
+    input: all,
+    output: Math.min(output, mostTokens),
+    cachedInput: cached,
+    cacheWrite: part(cacheWrite, all - cached),
+  }
+}
+
+/** Returns a path below the base URL. Keeps the query string of the base URL. */
+export const below = (base: string, path: string): URL => {
+  const url = new URL(base)
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}`
+  return url
+}
+
+export const postJson = (url: URL, headers: Record<string, string>, body: object): HttpRequest => ({
+  method: 'POST',
+  url,
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify(body),
+})
+
+/** Joins the texts of a response that consists of blocks. */
+export const joinTexts = (blocks: readonly unknown[], isText: (block: Record<string, unknown>) => boolean): string =>
+  blocks
+    .map((block) => {
+      const one = Object(block) as Record<string, unknown>
+      return isText(one) && typeof one.text === 'string' ? one.text : ''
+    })
+    .join('')
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
+
+/** Returns the models of a list whose entries have these properties. */
+export const readModels = (
+  list: unknown,
+  { id: idName, name: nameName }: { id: string; name?: string },
+): OfferedModel[] | undefined => {
+  if (!Array.isArray(list)) return undefined
+  return list.flatMap((entry) => {
+    const one = Object(entry) as Record<string, unknown>
+    const id = text(one[idName])
+    return id === undefined ? [] : [{ id, name: (nameName && text(one[nameName])) || null }]
+  })
+}

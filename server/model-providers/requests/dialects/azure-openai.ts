@@ -1,0 +1,30 @@
+// https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle
+import { below, type Dialect, postJson } from '../dialect.ts'
+import { completionBody, readCompletion } from './openai-compatible.ts'
+
+/** People copy the endpoint with or without the path of the API. */
+const endpointOf = (baseUrl: string): string => {
+  const url = new URL(baseUrl)
+  url.pathname = url.pathname.replace(/\/openai(\/v1)?\/*$/, '')
+  return url.href
+}
+
+/** Without an API version, this is the v1 API. Dated versions have the deployment in the path. */
+const urlOf = (baseUrl: string, deployment: string, apiVersion: string | undefined): URL => {
+  const endpoint = endpointOf(baseUrl)
+  if (apiVersion === undefined) return below(endpoint, '/openai/v1/chat/completions')
+  const url = below(endpoint, `/openai/deployments/${encodeURIComponent(deployment)}/chat/completions`)
+  url.searchParams.set('api-version', apiVersion)
+  return url
+}
+
+/** There is no way to list deployments with an API key. `/models` lists what could be deployed. */
+export const azureOpenai: Dialect = {
+  ask: ({ baseUrl, apiKey, apiVersion }, options) =>
+    postJson(
+      urlOf(baseUrl, options.model, apiVersion),
+      apiKey === undefined ? {} : { 'api-key': apiKey },
+      completionBody(options),
+    ),
+  read: readCompletion,
+}

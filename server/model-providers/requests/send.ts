@@ -1,0 +1,148 @@
+// Sends one request to a model. Returns its response, or throws the reason why there is none.
+import type { Clock } from '../../platform/clock.ts'
+import { OutboundError } from '../../platform/outbound/errors.ts'
+import { readRetryAfter } from '../../platform/outbound/retry-after.ts'
+import type { ProviderKind, ProviderSettings } from '../settings.ts'
+import type { Dialect, HttpRequest, ModelPrompt, ModelReply, OfferedModel } from './dialect.ts'
+import { anthropic } from './dialects/anthropic.ts'
+import { azureOpenai } from './dialects/azure-openai.ts'
+import { bedrock } from './dialects/bedrock.ts'
+import { google } from './dialects/google.ts'
+import { ollama } from './dialects/ollama.ts'
+import { openaiCompatible } from './dialects/openai-compatible.ts'
+import { EndpointError, kindOfStatus } from './endpoint-error.ts'
+import type { Transport } from './transport.ts'
+
+const dialects: Record<ProviderKind, Dialect> = {
+  'openai-compatible': openaiCompatible,
+  anthropic,
+  google,
+  'azure-openai': azureOpenai,
+  bedrock,
+  ollama,
+}
+
+type EndpointOptions = {
+  kind: ProviderKind
+  settings: ProviderSettings
+  contextTokens: number
+  timeoutMs: number
+  transport: Transport
+  clock: Clock
+}
+
+/** Node's timers can't be longer. */
+const longestTimeoutMs = 2 ** 31 - 1
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Anything can answer at an address. A response that breaks its reader does not have the format of a provider. */
+const readWith = <T>(read: (body: unknown) => T | undefined, body: unknown): T | undefined => {
+  try {
+    return read(body)
+  } catch {
+    return undefined
+  }
+}
+
+const isWord = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= 64 && /^[A-Za-z]+(_[A-Za-z]+){0,6}$/.test(value)
+
+const propertyOf = (value: unknown, name: string): unknown => (Object(value) as Record<string, unknown>)[name]
+
+/**
+ * Returns the endpoint's error code, such as `model_not_found`, if it is a single word. Nothing else of a response is
+ * shown, because error messages quote what was sent, including keys.
+ */
+const faultWord = (body: unknown, errorType: unknown, { apiKey, secretAccessKey }: ProviderSettings) => {
+  const error = propertyOf(body, 'error')
+  // Ollama answers with a sentence instead of a code.
+  if (typeof error === 'string') return /^model '[^']*' not found/.test(error) ? 'model_not_found' : undefined
+  const details = propertyOf(error, 'details')
+  const reason = Array.isArray(details) ? propertyOf(details[0], 'reason') : undefined
+  // AWS puts the code into a header, with an address after a colon.
+  const ofHeader = typeof errorType === 'string' ? errorType.split(':')[0] : undefined
+  const words = [reason, propertyOf(error, 'code'), propertyOf(error, 'type'), propertyOf(error, 'status'), ofHeader]
+  const word = words.find(isWord)
+  const isSecret = [apiKey, secretAccessKey].some((secret) => word !== undefined && secret?.includes(word))
+  return isSecret ? undefined : word
+}
+
+/** Returns the system message for a provider that takes no schema. */
+const withSchema = (system: string, schema: object): string =>
+  `${system}\n\nTHE FORM\nAnswer with one JSON object that matches this JSON Schema, and nothing else:\n${JSON.stringify(schema)}`
+
+export const openEndpoint = ({ kind, settings, contextTokens, timeoutMs, transport, clock }: EndpointOptions) => {
+  const dialect = dialects[kind]
+
+  const send = async (request: HttpRequest, signal: AbortSignal): Promise<unknown> => {
+    const sending = { ...request, headers: { 'user-agent': 'Earshot', ...request.headers } }
+    const answered = await transport({ ...sending, timeoutMs: Math.min(timeoutMs, longestTimeoutMs), signal }).catch(
+      (error: unknown) => {
+        if (!(error instanceof OutboundError)) throw error
+        const { reason, message } = error
+        if (reason !== 'forbidden_address') throw new EndpointError('down', message, { unreached: reason })
+        throw new EndpointError('locked', 'the address of the endpoint is not allowed', {
+          unreached: reason,
+          messageWithHost: message,
+        })
+      },
+    )
+    const { status, headers, body } = answered
+    const parsed = parse(body)
+    if (status === 200) return parsed
+    const word = faultWord(parsed, headers['x-amzn-errortype'], settings)
+    // Google answers 400 to a wrong key.
+    const errorKind = word === 'API_KEY_INVALID' ? 'locked' : kindOfStatus(status)
+    throw new EndpointError(errorKind, `the endpoint returned status ${status}${word ? ` (${word})` : ''}`, {
+      retryAfterMs: readRetryAfter(headers['retry-after'], clock.now()),
+      status,
+      ...(word !== undefined && { word }),
+    })
+  }
+
+  /** Returns undefined if the response is not from a model. */
+  const ask = async (
+    model: string,
+    { system, shared, user, schema }: ModelPrompt,
+    signal: AbortSignal,
+  ): Promise<ModelReply | undefined> => {
+    const isDescribed = settings.structuredOutput === 'prompt'
+    const request = await dialect.ask(settings, {
+      model,
+      system: isDescribed ? withSchema(system, schema) : system,
+      ...(dialect.marksShared ? { shared, user } : { user: shared === undefined ? user : `${shared}\n${user}` }),
+      schema: isDescribed ? undefined : schema,
+      contextTokens,
+    })
+    return readWith(dialect.read, await send(request, signal))
+  }
+
+  /**
+   * Returns the models that the provider offers, or undefined if it cannot list them. Throws if the response is not a
+   * list of models.
+   */
+  const list = async (signal: AbortSignal): Promise<OfferedModel[] | undefined> => {
+    const { list: requestsOf, readList } = dialect
+    if (!requestsOf || !readList) return undefined
+    const requests = await requestsOf(settings)
+    const lists = await Promise.all(
+      requests.map(async (request) => {
+        const models = readWith(readList, await send(request, signal))
+        if (!models) throw new EndpointError('refused', 'the endpoint returned no list of models')
+        return models
+      }),
+    )
+    return lists.flat()
+  }
+
+  return { ask, list }
+}
+
+export type Endpoint = ReturnType<typeof openEndpoint>

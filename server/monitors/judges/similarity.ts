@@ -1,0 +1,34 @@
+// Compares texts by their words, to find the examples that are nearest to a conversation without asking a model.
+
+/** The most characters of a text that are compared. */
+const mostCompared = 20_000
+
+/** How often each word of a text occurs. */
+export type Words = ReadonlyMap<string, number>
+
+const wordForm = /[\p{L}\p{N}]{3,}/gu
+
+export const wordsOf = (text: string): Words => {
+  const counts = new Map<string, number>()
+  for (const [word] of text.slice(0, mostCompared).toLowerCase().matchAll(wordForm)) {
+    counts.set(word, (counts.get(word) ?? 0) + 1)
+  }
+  return counts
+}
+
+/** How much a word weighs. Repetitions add little. */
+const weightOf = (count: number): number => 1 + Math.log(count)
+
+const lengthOf = (words: Words): number => Math.hypot(...[...words.values()].map(weightOf))
+
+/** Returns how similar two texts are, from 0 (no common word) to 1 (the same words). */
+export const similarityOf = (one: Words, other: Words): number => {
+  const [few, many] = one.size <= other.size ? [one, other] : [other, one]
+  let product = 0
+  for (const [word, count] of few) {
+    const also = many.get(word)
+    if (also !== undefined) product += weightOf(count) * weightOf(also)
+  }
+  const length = lengthOf(one) * lengthOf(other)
+  return length === 0 ? 0 : product / length
+}

@@ -1,0 +1,22 @@
+import type { Field, FieldValue } from '../definition.ts'
+import { datePartsOf, isDateValue, saysDate } from './dates.ts'
+import { saysNumber } from './numbers.ts'
+import { saysText } from './strings.ts'
+import type { Passage } from './tokens.ts'
+
+/**
+ * Returns whether the quotes of a field say its value. True, false, and the options of an enum are conclusions, which no
+ * quote has to contain.
+ */
+export const isSupported = ({ type }: Field, value: NonNullable<FieldValue>, quotes: readonly Passage[]): boolean => {
+  const isSaid = (says: (quote: Passage) => boolean) => quotes.some(says)
+  if (type === 'number') return isSaid((quote) => saysNumber(quote, Number(value)))
+  if (type === 'date') {
+    const date = String(value)
+    return isDateValue(date) && datePartsOf(date).every((part) => isSaid((quote) => saysDate(quote, part)))
+  }
+  if (type === 'string' || type === 'list') {
+    return [value].flat().every((text) => isSaid((quote) => saysText(quote, String(text))))
+  }
+  return quotes.length > 0
+}

@@ -1,0 +1,32 @@
+import { instanceFault } from '../model-providers/instance.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
+import { ApiError } from '../platform/errors.ts'
+import { listMonitorsOfProvider } from './queries.ts'
+
+const mostNamed = 10
+
+const join = (names: string[], others: number): string =>
+  others > 0 ? `${names.join(', ')}, and ${others} more` : names.join(', ')
+
+/** Throws if monitors use the model provider, so that it is not deleted. */
+export const refuseWhileUsed = async (
+  { config }: Deps,
+  trx: Db,
+  org: OrgId,
+  { providerId, name, isDefault }: { providerId: string; name: string; isDefault: boolean },
+): Promise<void> => {
+  // A model without a provider is the operator's, unless there is none.
+  const isForAnyModel = instanceFault(config.judge, 'any') !== undefined
+  const all = await listMonitorsOfProvider(trx, org, { providerId, isDefault, isForAnyModel })
+  if (all.length === 0) return
+  const listed = all.slice(0, mostNamed)
+  const names = join(
+    listed.map((monitor) => `“${monitor.name}”`),
+    all.length - listed.length,
+  )
+  const how = isDefault ? ', or make another provider the default,' : ''
+  throw new ApiError('conflict', `Monitors use “${name}”: ${names}. Choose another model for them${how} first.`, {
+    monitors: listed,
+  })
+}

@@ -1,0 +1,41 @@
+// An optional gate: the definition of a judge only changes if an alignment has shown that the new one agrees better with
+// people.
+
+import { ApiError } from '../platform/errors.ts'
+import { type Actor, hasRole } from '../platform/identity/actor.ts'
+import type { MonitorDefinition } from './definition.ts'
+import type { StoredMonitor } from './queries.ts'
+import { changesDefinition } from './versions.ts'
+
+type Gate = { requireGain?: boolean | undefined }
+
+/** Returns whether to require a shown gain, if that changes. Only admins can change it. */
+export const changedGate = ({ role }: Actor, locked: Gate, { requireGain }: Gate): { requireGain?: boolean } => {
+  if (requireGain === undefined || requireGain === locked.requireGain) return {}
+  if (hasRole(role, 'admin')) return { requireGain }
+  throw new ApiError('forbidden', 'Only admins can change whether a monitor requires a shown gain.')
+}
+
+/** Returns the note of a version that is published although no gain was shown. Only admins can do that. */
+export const overrideNote = ({ role }: Actor, reason: string): string => {
+  if (hasRole(role, 'admin')) return `Published without a shown gain: ${reason.trim()}`
+  throw new ApiError('forbidden', 'Only admins can publish a definition without a shown gain.')
+}
+
+/**
+ * Throws if the monitor requires a shown gain and its definition would change, unless an admin gives a reason. Returns the
+ * note of the new version.
+ */
+export const requireGainShown = (
+  actor: Actor,
+  monitor: Pick<StoredMonitor, 'requireGain' | 'definition'>,
+  definition: MonitorDefinition,
+  overrideReason: string | undefined,
+): string | null => {
+  if (!monitor.requireGain || !changesDefinition(monitor, definition)) return null
+  if (overrideReason !== undefined) return overrideNote(actor, overrideReason)
+  throw new ApiError(
+    'conflict',
+    'This monitor requires a shown gain. Apply a proposal of an alignment, or have an admin give an overrideReason.',
+  )
+}

@@ -1,0 +1,18 @@
+/** The expressions of a rule. Threads receive them as text. */
+export type RuleSource = {
+  expression: string
+  score?: string | undefined
+  /** A map of categories to conditions. */
+  categories?: string | undefined
+  /** A map of fields to values. */
+  fields?: string | undefined
+  /** Which variables there are. Default: those of a conversation. */
+  over?: 'fields' | undefined
+}
+
+const textOf = ({ expression, score, categories, fields }: RuleSource): string =>
+  [expression, score, categories, fields].filter((text) => text !== undefined).join(' ')
+
+/** Returns whether any expression of a rule reads a variable. */
+export const readsVariable = (rule: RuleSource, name: 'turns' | 'metrics'): boolean =>
+  new RegExp(`\\b${name}\\b`).test(textOf(rule))

@@ -1,0 +1,29 @@
+import type { Template } from '../template.ts'
+import { chat } from './chat.ts'
+import { compliance } from './compliance.ts'
+import { escalation } from './escalation.ts'
+import { facts } from './facts.ts'
+import { healthcare } from './healthcare.ts'
+import { safety } from './safety.ts'
+import { sales } from './sales.ts'
+import { task } from './task.ts'
+import { timing } from './timing.ts'
+import { tone } from './tone.ts'
+import { tools } from './tools.ts'
+import { voicemail } from './voicemail.ts'
+
+/** In the order of the library. */
+export const templates: Template[] = [
+  ...task,
+  ...escalation,
+  ...compliance,
+  ...facts,
+  ...timing,
+  ...tone,
+  ...voicemail,
+  ...tools,
+  ...safety,
+  ...sales,
+  ...healthcare,
+  ...chat,
+]

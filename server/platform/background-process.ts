@@ -1,0 +1,40 @@
+import { type ChildProcess, type ForkOptions, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { setPriority } from 'node:os'
+
+/** Runs work in a process of its own, so that the service stays responsive and the memory is freed afterwards. */
+
+/** Requests take precedence over this work on the CPU. */
+const niceness = 10
+
+const lowerPriority = ({ pid }: ChildProcess): void => {
+  try {
+    if (pid !== undefined) setPriority(pid, niceness)
+  } catch {
+    // The process has already ended, or the system has no priorities. Neither prevents the work.
+  }
+}
+
+/** Starts a file in a process with a lower priority. */
+export const forkInBackground = (file: string, options: ForkOptions): ChildProcess => {
+  const child = fork(file, options)
+  lowerPriority(child)
+  return child
+}
+
+/**
+ * Waits until a process has ended and all of its messages have arrived. Returns how it ended, such as `code 1`. If it is
+ * aborted, kills the process and throws.
+ */
+export const endOf = async (child: ChildProcess, signal: AbortSignal): Promise<string> => {
+  const kill = () => child.kill('SIGKILL')
+  signal.addEventListener('abort', kill, { once: true })
+  try {
+    // The last message can arrive after the process ended, but before its channel closes.
+    const [[code, killedBy]] = await Promise.all([once(child, 'close'), once(child, 'disconnect')])
+    signal.throwIfAborted()
+    return killedBy ?? `code ${code}`
+  } finally {
+    signal.removeEventListener('abort', kill)
+  }
+}

@@ -1,0 +1,13 @@
+import { fastify } from 'fastify'
+import { expect, it } from 'vitest'
+import { addFailures } from './failures.ts'
+import { watchMethods } from './methods.ts'
+
+it('answers an aborted request, whose error has a number as its code, in the format of the API', async () => {
+  const app = fastify()
+  addFailures(app, watchMethods(app))
+  app.get('/aborted', async () => AbortSignal.abort().throwIfAborted())
+  const { statusCode, body } = await app.inject('/aborted')
+  expect([statusCode, JSON.parse(body)]).toMatchObject([500, { error: 'internal error' }])
+  await app.close()
+})

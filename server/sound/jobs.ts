@@ -1,0 +1,123 @@
+import type { FileHandle } from 'node:fs/promises'
+import { Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import Type from 'typebox'
+import { findRecording, lockRecordedConversation, lockRecording } from '../conversations/recordings/queries.ts'
+import { publishChanges } from '../platform/changes/changes.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
+import { minuteMs } from '../platform/durations.ts'
+import { eachOfPages } from '../platform/jobs/attempt-each.ts'
+import { defineJob, OrganizationId } from '../platform/jobs/define-job.ts'
+import { currentTime, defineSweep } from '../platform/jobs/define-sweep.ts'
+import { openNamelessFile } from '../platform/nameless-file.ts'
+import { Undecodable } from './decoding/decode.ts'
+import { measureRecording } from './measure.ts'
+import {
+  findSound,
+  listUnmeasured,
+  listUnmeasuredOrganizationsAllOrgs,
+  type StoredSound,
+  storeSound,
+} from './queries.ts'
+
+type SoundOf = { organizationId: OrgId; conversationId: string }
+
+const storeOutcome = async (
+  trx: Db,
+  { organizationId, conversationId }: SoundOf,
+  sound: StoredSound,
+): Promise<void> => {
+  // If an erasure is in progress, the conversation is gone afterwards.
+  if (!(await lockRecordedConversation(trx, organizationId, conversationId))) return
+  const recording = await lockRecording(trx, organizationId, conversationId)
+  // Another recording has its own job.
+  if (recording?.blobKey !== sound.blobKey) return
+  await storeSound(trx, organizationId, conversationId, sound)
+  await publishChanges(trx, organizationId, { resource: 'conversations', kind: 'updated', ids: [conversationId] })
+}
+
+const copyTo = async (file: FileHandle, source: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void> => {
+  const writing = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      file.appendFile(chunk).then(() => done(), done)
+    },
+  })
+  await pipeline(source, writing, { signal })
+}
+
+/** Measuring is stopped after this time. Within the limits of recordings, it takes much less. */
+const longestMs = 5 * minuteMs
+
+/** Returns the measures, or why there can't be any. */
+const measure = async ({ blobs }: Pick<Deps, 'blobs'>, blobKey: string, signal: AbortSignal): Promise<StoredSound> => {
+  const content = await blobs.get(blobKey)
+  if (!content) throw new Error('The file of the recording is missing')
+  const file = await openNamelessFile()
+  const timeout = AbortSignal.timeout(longestMs)
+  try {
+    await copyTo(file, content.stream, signal)
+    return { blobKey, measured: await measureRecording(file, AbortSignal.any([signal, timeout])), reason: null }
+  } catch (error) {
+    if (timeout.aborted) return { blobKey, measured: null, reason: 'Measuring the recording takes too long.' }
+    if (!(error instanceof Undecodable)) throw error
+    return { blobKey, measured: null, reason: error.message }
+  } finally {
+    content.stream.destroy()
+    await file.close()
+  }
+}
+
+/** Measures a stored recording, unless that is done already. */
+const measureOnce = async (
+  deps: Deps,
+  of: SoundOf,
+  signal: AbortSignal,
+  store: (effect: (trx: Db) => Promise<void>) => Promise<void>,
+): Promise<void> => {
+  const { db } = deps
+  const recording = await findRecording(db, of.organizationId, of.conversationId)
+  if (recording?.status !== 'stored' || recording.blobKey === null) return
+  const before = await findSound(db, of.organizationId, of.conversationId)
+  if (before?.blobKey === recording.blobKey) return
+  const sound = await measure(deps, recording.blobKey, signal)
+  await store((trx) => storeOutcome(trx, of, sound))
+}
+
+/** Measures the sound of a recording after it was stored. If this fails, `measureOlder` tries again later. */
+export const measureSound = defineJob({
+  name: 'sound.measure',
+  payload: Type.Object({ organizationId: OrganizationId, conversationId: Type.String() }),
+  retryLimit: 3,
+  retryDelaySeconds: 30,
+  timeoutSeconds: 15 * 60,
+  concurrency: 2,
+  run: (deps: Deps, of, attempt) => measureOnce(deps, of, attempt.signal, attempt.finish),
+})
+
+const listedAtOnce = 100
+/** Younger recordings have a job of their own. */
+const olderThanMs = 30 * minuteMs
+const before = (now: Date) => new Date(now.getTime() - olderThanMs)
+
+/** Measures recordings that were stored before Earshot measured any, or while measuring failed. */
+export const measureOlder = defineSweep({
+  name: 'sound.measure-older',
+  schedule: '*/10 * * * *',
+  time: currentTime,
+  concurrency: 1,
+  timeoutSeconds: 15 * 60,
+  listOrganizations: ({ db }: Deps, now) => listUnmeasuredOrganizationsAllOrgs(db, before(now)),
+  listItems: ({ db }, { org, now, after }) =>
+    eachOfPages(listedAtOnce, (page) => listUnmeasured(db, org, before(now), page), after),
+  sweepItem: (deps, { id }, { org, attempt }) =>
+    measureOnce(deps, { organizationId: org, conversationId: id }, attempt.signal, attempt.transaction),
+})
+
+/** Enqueues measuring the recording that the transaction has stored. */
+export const measureSoundLater = (
+  { jobs }: Pick<Deps, 'jobs'>,
+  trx: Db,
+  org: OrgId,
+  { conversationId }: { conversationId: string },
+): Promise<unknown> => jobs.enqueue(trx, measureSound, { organizationId: org, conversationId }, { org })

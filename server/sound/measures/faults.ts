@@ -1,0 +1,100 @@
+import type { Segment } from '../voice/segments.ts'
+import { decibels } from './levels.ts'
+
+/** Finds clipping and dropouts while samples arrive at the rate of the file. */
+
+/** Samples at the limit of the format, this many in a row, are clipped. */
+const clippedInARow = 3
+const limit = 0.999
+/** Clipped stretches that follow this soon are one. */
+const clippingGapMs = 50
+
+/** A dropout is digital silence that begins and ends in the middle of a sound. People and rooms never do that. */
+const silent = 1.5 / 0x8000
+const loud = 0.02
+/** How much of the sound before and after it counts. */
+const edgeMs = 1
+const [shortestDropoutMs, longestDropoutMs] = [20, 1_500]
+
+/** A file of noise would have more marks than anyone looks at. */
+const mostMarks = 1_000
+
+export type Faults = {
+  peakDb: number
+  clippedSamples: number
+  clipped: Segment[]
+  dropoutCount: number
+  dropouts: Segment[]
+}
+
+export type FaultMeter = {
+  push: (samples: Float32Array) => void
+  end: () => Faults
+}
+
+/** A silence that becomes a dropout if the sound after it is loud. */
+type Silence = { startMs: number; endMs: number; samplesAfter: number }
+
+export const openFaultMeter = (sampleRate: number): FaultMeter => {
+  const msOf = (samples: number) => (samples * 1_000) / sampleRate
+  const edge = Math.max(1, Math.round((sampleRate * edgeMs) / 1_000))
+  const clipped: Segment[] = []
+  const dropouts: Segment[] = []
+  let [read, peak, clippedSamples, dropoutCount] = [0, 0, 0, 0]
+  let [atLimit, silentFor, sinceLoud] = [0, 0, Number.POSITIVE_INFINITY]
+  let wasCut = false
+  let silence: Silence | undefined
+
+  const endClipping = (): void => {
+    if (atLimit >= clippedInARow) {
+      clippedSamples += atLimit
+      const span = { startMs: msOf(read - atLimit), endMs: msOf(read) }
+      const last = clipped.at(-1)
+      if (last && span.startMs - last.endMs < clippingGapMs) last.endMs = span.endMs
+      else if (clipped.length < mostMarks) clipped.push(span)
+    }
+    atLimit = 0
+  }
+
+  const endSilence = (): void => {
+    const lengthMs = msOf(silentFor)
+    if (wasCut && lengthMs >= shortestDropoutMs && lengthMs <= longestDropoutMs) {
+      silence = { startMs: msOf(read - silentFor), endMs: msOf(read), samplesAfter: 0 }
+    }
+    silentFor = 0
+  }
+
+  /** Decides about the last silence: is the sound that follows it loud at once? */
+  const decide = (size: number): void => {
+    if (!silence) return
+    if (size >= loud) {
+      const { startMs, endMs } = silence
+      dropoutCount++
+      if (dropouts.length < mostMarks) dropouts.push({ startMs, endMs })
+      silence = undefined
+    } else if (++silence.samplesAfter >= edge) silence = undefined
+  }
+
+  const readSample = (size: number): void => {
+    if (size > peak) peak = size
+    if (size >= limit) atLimit++
+    else if (atLimit > 0) endClipping()
+    if (size <= silent) {
+      if (silentFor === 0) wasCut = sinceLoud <= edge
+      silentFor++
+    } else if (silentFor > 0) endSilence()
+    decide(size)
+    sinceLoud = size >= loud ? 0 : sinceLoud + 1
+    read++
+  }
+
+  return {
+    push: (samples) => {
+      for (const sample of samples) readSample(Math.abs(sample))
+    },
+    end: () => {
+      endClipping()
+      return { peakDb: decibels(peak * peak), clippedSamples, clipped, dropoutCount, dropouts }
+    },
+  }
+}

@@ -1,0 +1,169 @@
+import { buffer } from 'node:stream/consumers'
+import { describe, expect, it } from 'vitest'
+import { makeConversation, makeOrganization, wav } from '../../test/make.ts'
+import { testServer } from '../../test/server.ts'
+import { speak, toMp3, toWav } from '../../test/support/recordings.ts'
+import { eraseConversations } from '../conversations/erasure/erase.ts'
+import { orgIdOf } from '../platform/ids.ts'
+import { measureOlder, measureSound } from './jobs.ts'
+
+const server = await testServer()
+const { db, jobs } = server.deps
+
+const call = speak([
+  { channel: 0, text: 'Hello, this is the clinic, how can I help you today?', startMs: 500 },
+  { channel: 1, text: 'I would like to move my appointment to next Friday please.', startMs: 5_000 },
+  { channel: 0, text: 'I can offer you ten thirty in the morning.', startMs: 9_700 },
+])
+
+const transcriptOf = (agentChannel: 0 | 1) => ({
+  turns: call.lines.map(({ channel, text, startMs, endMs }) => ({
+    role: channel === agentChannel ? 'agent' : 'customer',
+    text,
+    startMs: Math.round(startMs),
+    endMs: Math.round(endMs),
+  })),
+})
+
+const open = async (fields: object = {}) => {
+  const { id: organizationId, key } = await makeOrganization(server)
+  const { id } = await makeConversation(server, key, fields)
+  const upload = async (content: Buffer, type = 'audio/wav') => {
+    const { status, text } = await server.call('PUT', `/v1/conversations/${id}/recording`, {
+      key,
+      raw: Uint8Array.from(content),
+      headers: { 'content-type': type },
+    })
+    expect(status, text).toBe(200)
+  }
+  const measure = () => jobs.drain([measureSound], server.deps)
+  const measureLater = async () => {
+    await jobs.enqueue(db, measureOlder, {})
+    await jobs.drain([measureOlder], server.deps)
+  }
+  const read = async () => {
+    const { status, text, body } = await server.call('GET', `/v1/conversations/${id}/sound`, { key })
+    expect(status, text).toBe(200)
+    return body
+  }
+  return { org: orgIdOf(organizationId), id, key, upload, measure, measureLater, read }
+}
+
+it('measures an uploaded recording', async () => {
+  const { upload, measure, read } = await open({ transcript: transcriptOf(0) })
+  expect(await read()).toMatchObject({ status: 'none', measures: null, segments: [] })
+  await upload(await toMp3(call.channels), 'audio/mpeg')
+  expect(await read()).toMatchObject({ status: 'pending', measures: null })
+  await measure()
+  const sound = await read()
+  expect(sound).toMatchObject({
+    status: 'measured',
+    channels: 2,
+    sampleRate: 22_050,
+    speakers: { agent: 0, customer: 1, by: 'transcript' },
+    unmeasured: {},
+    talkOver: [],
+  })
+  expect(sound.gaps.map(({ channel }: { channel: number }) => channel)).toEqual([1, 0])
+  const [, customer, agent] = call.lines
+  const truth = (agent?.startMs ?? 0) - (customer?.endMs ?? 0)
+  expect(Math.abs(sound.measures.responseMs.agent.p50 - truth)).toBeLessThan(150)
+  expect(sound.measures.responseMs.agent.count).toBe(1)
+  expect(Math.abs(sound.measures.firstSpeechMs.agent - 500)).toBeLessThan(100)
+  expect(sound.measures.talkRatio).toBeGreaterThan(0.5)
+  // The transcript reports the same times that the recording was made of.
+  expect(Math.abs(sound.comparison.differenceMs)).toBeLessThan(150)
+})
+
+describe('who speaks on which channel', () => {
+  it('follows the transcript, even if it arrives later', async () => {
+    const { id, key, upload, measure, read } = await open()
+    await upload(toWav(call.channels))
+    await measure()
+    const before = await read()
+    expect(before.speakers).toEqual({ agent: null, customer: null, by: 'unknown' })
+    expect(before.measures.responseMs).toEqual({ agent: null, customer: null })
+    expect(before.unmeasured.responseMs).toBe('It is not known who speaks on which channel.')
+    expect(before.gaps).toHaveLength(2)
+    const { status } = await server.call('PATCH', `/v1/conversations/${id}`, {
+      key,
+      body: { transcript: transcriptOf(1) },
+    })
+    expect(status).toBe(200)
+    expect((await read()).speakers).toEqual({ agent: 1, customer: 0, by: 'transcript' })
+  })
+
+  it('is unknown if the transcript has no times', async () => {
+    const turns = call.lines.map(({ text }) => ({ role: 'agent', text }))
+    const { upload, measure, read } = await open({ transcript: { turns } })
+    await upload(toWav(call.channels))
+    await measure()
+    expect((await read()).speakers.by).toBe('unknown')
+  })
+})
+
+it('says which measures a recording with one channel lacks', async () => {
+  const { upload, measure, read } = await open({ transcript: transcriptOf(0) })
+  await upload(toWav(call.channels.slice(0, 1)))
+  await measure()
+  const sound = await read()
+  expect(sound).toMatchObject({ channels: 1, gaps: [], measures: { talkOverMs: null, talkRatio: null } })
+  expect(sound.unmeasured.talkRatio).toBe('The recording has one channel.')
+  expect(sound.measures.silenceMs).toBeGreaterThan(3_000)
+})
+
+it('says why a recording cannot be measured', async () => {
+  const { upload, measure, read } = await open()
+  await upload(Buffer.concat([wav(44), Buffer.from('nothing')]))
+  await measure()
+  expect(await read()).toMatchObject({ status: 'unmeasurable', reason: 'The file has no audio.', measures: null })
+})
+
+it('measures recordings later if measuring them failed', async () => {
+  const { org, upload, measureLater, read } = await open()
+  await upload(toWav(call.channels))
+  const { blob_key: blobKey } = await db
+    .selectFrom('recordings')
+    .select('blob_key')
+    .where('organization_id', '=', org)
+    .executeTakeFirstOrThrow()
+  const key = blobKey ?? ''
+  const stored = await server.deps.blobs.get(key)
+  expect(stored).toBeDefined()
+  const content = await buffer((stored as NonNullable<typeof stored>).stream)
+  await server.deps.blobs.delete(key)
+  const outcomes = await jobs.drain([measureSound], server.deps, { allowFailures: true })
+  expect(outcomes.map(({ result }) => result)).toEqual(['retried'])
+  await server.deps.blobs.put(key, [content], { contentType: 'audio/wav' })
+  await measureLater()
+  // The recording has a job of its own.
+  expect(await read()).toMatchObject({ status: 'pending' })
+  const longAgo = new Date(Date.now() - 3_600_000)
+  await db.updateTable('recordings').set({ updated_at: longAgo }).where('organization_id', '=', org).execute()
+  await measureLater()
+  expect(await read()).toMatchObject({ status: 'measured' })
+})
+
+it('measures a replaced recording again', async () => {
+  const { upload, measure, read } = await open()
+  await upload(toWav(call.channels))
+  await measure()
+  await upload(toWav(call.channels.slice(0, 1)))
+  expect(await read()).toMatchObject({ status: 'pending' })
+  await measure()
+  expect(await read()).toMatchObject({ status: 'measured', channels: 1 })
+})
+
+it('keeps nothing of an erased conversation', async () => {
+  const { org, id, upload, measure } = await open()
+  await upload(toWav(call.channels))
+  await measure()
+  const rows = () =>
+    db.selectFrom('recording_sounds').select('conversation_id').where('organization_id', '=', org).execute()
+  expect(await rows()).toEqual([{ conversation_id: id }])
+  await db.transaction().execute((trx) => eraseConversations(server.deps, trx, org, [id]))
+  expect(await rows()).toEqual([])
+  // A job that was waiting finds nothing to measure.
+  await measure()
+  expect(await rows()).toEqual([])
+})

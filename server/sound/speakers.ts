@@ -1,0 +1,27 @@
+import { commonMs, totalMs, type Utterance, union } from '../transcripts/signals/speech.ts'
+import type { Channel } from './measures/turn-taking.ts'
+import type { Segment } from './voice/segments.ts'
+
+/** Which channel each side of the conversation is on. */
+export type Speakers = { agent: Channel; customer: Channel }
+
+/** The transcript must agree this much better with one assignment than with the other. */
+const clearShare = 0.7
+/** With less common speech, agreement may be chance. */
+const shortestCommonMs = 2_000
+
+/** Finds out who speaks on which channel by comparing when the transcript says that they speak. */
+export const findSpeakers = (
+  channels: [Segment[], Segment[]],
+  utterances: Utterance[] | null,
+): Speakers | undefined => {
+  if (utterances === null) return undefined
+  const spoken = (side: Utterance['by']) => union(utterances.filter(({ by }) => by === side))
+  const [agent, customer] = [spoken('agent'), spoken('customer')]
+  if (totalMs(agent) === 0 || totalMs(customer) === 0) return undefined
+  const straight = commonMs(channels[0], agent) + commonMs(channels[1], customer)
+  const crossed = commonMs(channels[1], agent) + commonMs(channels[0], customer)
+  const best = Math.max(straight, crossed)
+  if (best < shortestCommonMs || best < clearShare * (straight + crossed)) return undefined
+  return straight > crossed ? { agent: 0, customer: 1 } : { agent: 1, customer: 0 }
+}
