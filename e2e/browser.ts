@@ -78,6 +78,12 @@ type Open = BrowserContextOptions & {
   elsewhere?: { origin: string; session: People[Role] }
 }
 
+const cookieOf = (session: People[Role], url: string) => ({ ...session, url, httpOnly: true, sameSite: 'Lax' }) as const
+
+/** Requests of the page are those of this person from now on. */
+export const signInAs = (page: Page, role: Role): Promise<void> =>
+  page.context().addCookies([cookieOf(inject('people')[role], origin)])
+
 /** Opens a page of the console, signed in with the role if one is given. */
 export const open = async (
   path: string,
@@ -99,7 +105,7 @@ export const open = async (
   // Hooks run in reverse order. The page is checked after it is closed, so that no fault is missed.
   onTestFinished(() => expect(faults, 'what the page did that it must not').toEqual([]))
   onTestFinished(() => context.close())
-  if (session) await context.addCookies([{ ...session, url: at, httpOnly: true, sameSite: 'Lax' }])
+  if (session) await context.addCookies([cookieOf(session, at)])
   const page = await context.newPage()
   page.setDefaultTimeout(15_000)
   watch(page, faults, at)

@@ -83,8 +83,15 @@ const countAudit = async (): Promise<number> => {
   return rows[0]?.count ?? Number.NaN
 }
 
+const isOneProcess = inject('processes') === undefined
+
+/** Defines a test that `npm run scale` leaves out, because each process checks requests in the same way. */
+const itInOneProcess = (name: string, run: () => Promise<void>) => {
+  if (isOneProcess) it(name, run)
+}
+
 // The document is the same for every caller, so it is checked once.
-if (inject('processes') === undefined) {
+if (isOneProcess) {
   describe('the document', () => {
     it('has an operation ID, a summary, a tag, examples, and a default error for each operation', () => {
       const ids = operations.map(({ operation }) => operation.operationId)
@@ -145,7 +152,7 @@ const withHopes = (given: JsonSchema, value: unknown, at = ''): { value: unknown
 describe.each(operations)('$name', (swept) => {
   const { method, path, operation, foreign } = swept
 
-  it('returns 405 with Allow for an unsupported method', async () => {
+  itInOneProcess('returns 405 with Allow for an unsupported method', async () => {
     const present = Object.keys(document.paths[path] ?? {}).map((name) => name.toUpperCase())
     const other = ['DELETE', 'PATCH', 'PUT', 'POST'].find((candidate) => !present.includes(candidate))
     if (!other) throw new Error('each method is taken')
@@ -170,7 +177,7 @@ describe.each(operations)('$name', (swept) => {
     accepted = await preparedCall(server, swept, org)
   })
 
-  it('reports what is wrong in a request, and changes nothing', async () => {
+  itInOneProcess('reports what is wrong in a request, and changes nothing', async () => {
     const send = (target: string, parts: Partial<TestCall> = {}) => call(method, target, { key, ...accepted, ...parts })
     const state = await stateOf(org.id)
     // A key of metadata can be any text.

@@ -18,8 +18,15 @@ const connectForMaintenance = ({ connection }: TestDatabaseServer): pg.Pool => {
   return pool
 }
 
-/** Creates a separate migrated database, or one without tables if `empty` is set. */
-export const testDatabase = async (options: { empty?: boolean } = {}): Promise<TestDatabase> => {
+type Contents = {
+  /** Without tables. */
+  empty?: boolean
+  /** A copy of this database, to which nothing is connected. */
+  copyOf?: string | undefined
+}
+
+/** Creates a separate database, which is migrated by default. */
+export const testDatabase = async ({ empty = false, copyOf }: Contents = {}): Promise<TestDatabase> => {
   const server = inject('testServer')
   const name = `test_${process.pid}_${randomBytes(6).toString('hex')}`
   const run = async (statement: string, everywhere: boolean) => {
@@ -27,9 +34,9 @@ export const testDatabase = async (options: { empty?: boolean } = {}): Promise<T
     maintenance ??= connectForMaintenance(server)
     await maintenance.query(statement)
   }
-  const template = options.empty ? 'template0' : server.template
+  const template = copyOf ?? (empty ? 'template0' : server.template)
   // An empty database only exists on the coordinator until its test distributes it.
-  await run(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`, !options.empty)
+  await run(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`, !empty)
   const drop = async () => {
     // Citus's background workers take longer to end than DROP DATABASE waits.
     const end = `SELECT pg_terminate_backend(pid, 30000) FROM pg_stat_activity WHERE datname = '${name}'`

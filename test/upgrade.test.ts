@@ -158,17 +158,22 @@ const expectService = async (connection: pg.ClientConfig): Promise<void> => {
   await deps.close()
 }
 
+/** An empty database that is migrated file by file. Each state is a copy of it, except on a cluster. */
+const steps = coordinatorUrl ? undefined : await testDatabase({ empty: true })
+afterAll(() => steps?.drop())
+
 /** Creates a database as of the given migration, with the data that fits its schema. */
-const openState = async (last: string) => {
+const openState = async (last: string, { copyOf }: { copyOf?: string | undefined } = {}) => {
   const only = join(folder, last)
   for (const name of files.slice(0, files.indexOf(last) + 1)) await cp(join(root, name), join(only, name))
-  const { connection, drop } = await testDatabase({ empty: true })
+  if (steps && copyOf) await migrate(steps.connection, { log, folder: only })
+  const { connection, drop } = await testDatabase({ empty: true, copyOf })
   const client = await connect(connection)
   const close = async () => {
     await client.end()
     await drop()
   }
-  await migrate(connection, { log, folder: only })
+  if (!copyOf) await migrate(connection, { log, folder: only })
   const filled: { table: Table; rows: string[] }[] = []
   for (const { name, columns } of await listTables(client)) {
     const made = data.get(name)
@@ -196,7 +201,7 @@ const openState = async (last: string) => {
 }
 
 it.each(files.slice(0, -1))('%s with data is migrated to the current schema without losing anything', async (last) => {
-  const { connection, client, filled, close } = await openState(last)
+  const { connection, client, filled, close } = await openState(last, { copyOf: steps?.connection.database })
   try {
     expect(await migrate(connection, { log })).toEqual(files.slice(files.indexOf(last) + 1))
     for (const { table, rows } of filled) expect(await readRows(client, table), table.name).toEqual(rows)

@@ -49,7 +49,7 @@ const runScript = async (script: string, folder: string) => {
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (output += part))
   const end = () => child.pid && signal(-child.pid, 'SIGKILL')
-  const timer = setTimeout(end, 90_000)
+  const timer = setTimeout(end, 240_000)
   const code = await new Promise((resolve) => child.once('exit', resolve))
   clearTimeout(timer)
   end()

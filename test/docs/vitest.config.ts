@@ -8,6 +8,7 @@ export default defineConfig({
     include: ['*.check.ts'],
     globalSetup: 'global-setup.ts',
     maxWorkers: 2,
-    testTimeout: 120_000,
+    // Exports have a low priority, so pages with several take minutes while other checks use the cores.
+    testTimeout: 300_000,
   },
 })
