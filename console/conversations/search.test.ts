@@ -32,6 +32,19 @@ describe('the URL of the list', () => {
     expect(readConversationsSearch({ filter: { anyOf: [null], exclude: 'x', metrics: 5 } })).toEqual({})
   })
 
+  it.each([
+    { metadata: [{}] },
+    { monitors: [{ id: 5 }] },
+    { signals: [{ name: 'talkRatio' }] },
+    { period: {} },
+    { period: { last: 7 } },
+    { categories: { monitorId: 'm', any: 'billing' } },
+    { anyOf: [{ metrics: [{ key: 'csat' }] }] },
+    { exclude: { text: null } },
+  ])('loses conditions that the form cannot show: %j', (filter) => {
+    expect(readConversationsSearch({ filter: { ...filter, text: 'refund' } })).toEqual({ filter: { text: 'refund' } })
+  })
+
   it('contains the columns and the sort, without what the list cannot show', () => {
     const columns = [{ key: 'startedAt', width: 120 }, { key: 'metadata:plan' }]
     const sort = { by: 'durationSeconds', direction: 'asc' }

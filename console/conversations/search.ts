@@ -21,14 +21,41 @@ const lists = [
   'findingIds',
   'tags',
 ]
-const listsOfConditions = ['monitors', 'metadata', 'metrics', 'signals', 'anyOf']
-const objects = ['period', 'exclude', 'categories']
+
+/** The texts that each condition of these fields must have. */
+const conditions: Record<string, string[]> = {
+  monitors: ['id'],
+  metadata: ['key', 'op'],
+  metrics: ['key', 'op'],
+  signals: ['name', 'op'],
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string'
+
+const isListOf = (value: unknown, isItem: (item: unknown) => boolean): value is unknown[] =>
+  Array.isArray(value) && value.every(isItem)
+
+const hasTexts = (value: unknown, names: string[]): value is Record<string, unknown> =>
+  isObject(value) && names.every((name) => isText(value[name]))
+
+const isShowableFilter = (value: unknown): boolean => isObject(value) && Object.entries(value).every(isShowable)
 
 const isShowable = ([name, value]: [string, unknown]): boolean => {
-  if (lists.includes(name)) return Array.isArray(value) && value.every((item) => typeof item === 'string')
-  if (listsOfConditions.includes(name)) return Array.isArray(value) && value.every(isObject)
-  if (objects.includes(name)) return isObject(value)
-  return typeof value === 'string' || typeof value === 'number'
+  const texts = conditions[name]
+  if (texts) return isListOf(value, (item) => hasTexts(item, texts))
+  if (lists.includes(name)) return isListOf(value, isText)
+  switch (name) {
+    case 'anyOf':
+      return isListOf(value, isShowableFilter)
+    case 'exclude':
+      return isShowableFilter(value)
+    case 'period':
+      return isObject(value) && [value.last, value.current, value.previous].some(isText)
+    case 'categories':
+      return hasTexts(value, ['monitorId']) && isListOf(value.any, isText)
+    default:
+      return isText(value) || typeof value === 'number'
+  }
 }
 
 /** Returns the fields that the form can show. The API validates the values. */
