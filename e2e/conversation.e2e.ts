@@ -65,7 +65,8 @@ const upload = async (id: string, recording: Buffer, type: string) => {
 const withSound = async () => {
   const { id } = await send(turns)
   const said = turns.flatMap((turn) => ('text' in turn ? [turn] : []))
-  await upload(id, soundOf(said, 17_000), 'audio/wav')
+  const voices = { agent: 'rms', customer: 'slt' } as const
+  await upload(id, await soundOf({ turns: said, durationMs: 17_000, voices }), 'audio/wav')
   await judged(id)
   return id
 }

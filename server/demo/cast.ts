@@ -1,4 +1,5 @@
 import { booking, collections, type Script, support } from './scripts.ts'
+import type { Voice } from './speech.ts'
 
 /** The cast of the demo: agents with their prompt versions, and the companies that they work for. */
 
@@ -14,6 +15,8 @@ export type Cast = {
   externalId: string
   name: string
   channel: 'voice' | 'text'
+  /** How the agent sounds in recordings. */
+  voice: Voice
   scripts: readonly Script[]
   outbound: boolean
   /** The share of all conversations. */
@@ -52,6 +55,7 @@ export const cast: readonly [Cast, ...Cast[]] = [
     externalId: 'demo-leo',
     name: 'Leo, support',
     channel: 'voice',
+    voice: 'rms',
     scripts: support,
     outbound: false,
     share: 0.4,
@@ -62,6 +66,7 @@ export const cast: readonly [Cast, ...Cast[]] = [
     externalId: 'demo-leo-chat',
     name: 'Leo, support chat',
     channel: 'text',
+    voice: 'rms',
     scripts: support,
     outbound: false,
     share: 0.2,
@@ -72,6 +77,7 @@ export const cast: readonly [Cast, ...Cast[]] = [
     externalId: 'demo-mia',
     name: 'Mia, bookings',
     channel: 'voice',
+    voice: 'slt',
     scripts: booking,
     outbound: false,
     share: 0.25,
@@ -90,6 +96,7 @@ export const cast: readonly [Cast, ...Cast[]] = [
     externalId: 'demo-sam',
     name: 'Sam, reminders',
     channel: 'voice',
+    voice: 'rms',
     scripts: collections,
     outbound: true,
     share: 0.15,

@@ -5,15 +5,17 @@ import type { ServiceDeps } from '../deps.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { refreshStatistics } from '../platform/db/refresh-statistics.ts'
 import { newId } from '../platform/ids.ts'
-import { companyNames } from './cast.ts'
+import { cast, companyNames } from './cast.ts'
 import { type DemoTurn, daysFor, type Maker, makeConversation } from './conversation.ts'
-import { type Sounding, storeSound } from './recording.ts'
+import { type RecordedCall, recordingFaults, storeRecording } from './recording.ts'
+import type { Voice } from './speech.ts'
 
 const batchSize = 500
 /** With more than one, the database works while the next batch is created. */
 const lanes = 2
-/** The number of calls with a recording. They are the newest, which people see first. */
-const soundingCalls = 12
+/** The number of calls with a recording. They are the newest, which people see first. Speaking takes a second for each. */
+const mostRecordings = 12
+const callsPerRecording = 200
 
 export type DemoOptions = {
   calls: number
@@ -30,21 +32,31 @@ const findOrMakeCompanies = async (db: Db, org: OrgId) => {
   return present
 }
 
-type Call = Sounding & { startedAt: Date }
+type Call = RecordedCall & { startedAt: Date }
+
+const customerVoices: readonly Voice[] = ['awb', 'slt', 'rms']
+
+/** Returns different voices for both sides. A customer always has the same one. */
+const voicesOf = ({ agent, customerId }: Incoming): RecordedCall['voices'] => {
+  const voice = cast.find(({ externalId }) => 'externalId' in agent && externalId === agent.externalId)?.voice ?? 'rms'
+  const others = customerVoices.filter((other) => other !== voice)
+  return { agent: voice, customer: others[Number(customerId?.at(-1)) % 2] ?? 'awb' }
+}
 
 /** Returns the calls of a batch that can have a recording, which are those with times. */
 const callsOf = (items: Incoming[], outcomes: IngestOutcome[]): Call[] =>
-  items.flatMap(({ channel, transcript, startedAt, endedAt }, at) => {
+  items.flatMap((item, at) => {
+    const { channel, transcript, startedAt, endedAt } = item
     const outcome = outcomes[at]
     // The demo created the transcripts in Earshot's own format.
     const turns = transcript as DemoTurn[]
     if (channel !== 'call' || !outcome || !('id' in outcome) || turns[0]?.startMs === undefined || !endedAt) return []
     const durationMs = endedAt.getTime() - startedAt.getTime()
-    return [{ conversationId: outcome.id, turns, durationMs, startedAt }]
+    return [{ conversationId: outcome.id, turns, durationMs, startedAt, voices: voicesOf(item) }]
   })
 
-const newest = (calls: Call[]): Call[] =>
-  calls.sort((a, b) => b.startedAt.getTime() - a.startedAt.getTime()).slice(0, soundingCalls)
+const newest = (calls: Call[], count: number): Call[] =>
+  calls.sort((a, b) => b.startedAt.getTime() - a.startedAt.getTime()).slice(0, count)
 
 /** Loads the demo data into an organization. Existing data does not change, so an interrupted load can run again. */
 export const loadDemo = async (deps: ServiceDeps, org: OrgId, options: DemoOptions): Promise<void> => {
@@ -53,7 +65,8 @@ export const loadDemo = async (deps: ServiceDeps, org: OrgId, options: DemoOptio
   const maker: Maker = { seed, anchor, days: daysFor(calls), companies }
   let next = 0
   let stored = 0
-  let sounding: Call[] = []
+  const recordings = Math.min(mostRecordings, Math.ceil(calls / callsPerRecording))
+  let recorded: Call[] = []
   const work = async (): Promise<void> => {
     while (next < calls) {
       signal.throwIfAborted()
@@ -63,12 +76,16 @@ export const loadDemo = async (deps: ServiceDeps, org: OrgId, options: DemoOptio
       const outcomes = await ingestConversations(deps, org, items)
       const refused = outcomes.find((outcome) => outcome.status === 'rejected')
       if (refused) throw refused.error
-      sounding = newest([...sounding, ...callsOf(items, outcomes)])
+      recorded = newest([...recorded, ...callsOf(items, outcomes)], recordings)
       stored += items.length
       onProgress(stored)
     }
   }
   await Promise.all(Array.from({ length: lanes }, work))
   await refreshStatistics(deps.db, 'conversations')
-  for (const call of sounding) await storeSound(deps, org, call)
+  for (const [at, call] of recorded.entries()) {
+    // Every second recording has a fault until each has occurred.
+    const fault = (at % 2 === 1 && recordingFaults[(at - 1) / 2]) || 'none'
+    await storeRecording(deps, org, { ...call, fault }, signal)
+  }
 }

@@ -1,0 +1,43 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { endOf, forkInBackground } from '../platform/background-process.ts'
+
+/** Speaks text with Flite, in a process of its own. */
+
+/** The voices of the package that sound least like each other. */
+export type Voice = 'awb' | 'rms' | 'slt'
+
+export type Line = { voice: Voice; text: string }
+
+export type SpeechTask = { folder: string; lines: Line[] }
+
+export type SpokenLine = { samples: Int16Array; sampleRate: number }
+
+/** Node warns whenever a program uses WASI. */
+const options = ['--disable-warning=ExperimentalWarning']
+
+export const speakLines = async (lines: Line[], signal: AbortSignal): Promise<SpokenLine[]> => {
+  signal.throwIfAborted()
+  const folder = await mkdtemp(join(tmpdir(), 'earshot-speech-'))
+  try {
+    const child = forkInBackground(join(import.meta.dirname, 'speech-process.ts'), {
+      execArgv: options,
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    })
+    let spoken: SpokenLine[] | undefined
+    child.on('message', (answer: SpokenLine[]) => {
+      spoken = answer
+    })
+    // The exit code shows the same errors.
+    child.on('error', () => {})
+    const task: SpeechTask = { folder, lines }
+    child.send(task)
+    const ending = await endOf(child, signal)
+    if (!spoken) throw new Error(`The process that speaks ended with ${ending}`)
+    return spoken
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
