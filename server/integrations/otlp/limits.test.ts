@@ -36,7 +36,7 @@ const post = (key: string, spans: object[], resource: Record<string, string> = {
 const assemble = async (org: string, jobs = 1_000) => {
   clock.advance(120_000)
   await sql`
-    UPDATE jobs SET due_at = now() WHERE id IN (
+    UPDATE jobs SET due_at = now() - interval '1 second' WHERE id IN (
       SELECT id FROM jobs WHERE name = 'otel.assemble' AND state = 'delayed' AND organization_id = ${org}
       ORDER BY id LIMIT ${jobs})`.execute(server.deps.db)
   return server.deps.jobs.drain([assembleConversations], server.deps)
