@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** The most texts that get a name. Others stay unnamed, so that the memory of a server session is limited. */
+/** The most texts that get a name on a connection. Others stay unnamed, so that the memory of a server session is limited. */
 const maxNames = 1_000
 const maxTextLength = 10_000
 
@@ -29,21 +29,13 @@ const endsConnection = (error: Error | null): error is Error =>
   error?.message === answerTimedOut ||
   (error instanceof pg.DatabaseError && (error.severity === 'FATAL' || lastWords.test(error.code ?? '')))
 
-const names = new Map<string, string>()
-
-const sharedNameOf = (text: string): string | undefined => {
-  const known = names.get(text)
-  if (known || names.size >= maxNames || text.length > maxTextLength || text.includes(plannedEachTime)) return known
-  const name = `s${names.size + 1}`
-  names.set(text, name)
-  return name
-}
-
 /**
  * A pg client that names each parameterized statement, so that PostgreSQL parses and plans it once per connection. This
  * allows 1.5 times as many lookups.
  */
 export class NamingClient extends pg.Client {
+  readonly #names = new Map<string, string>()
+
   // biome-ignore lint/suspicious/noExplicitAny: pg declares ten overloads of query, and this passes all of them on.
   override query(config: any, values?: any, callback?: any): any {
     if (typeof config !== 'string' || !Array.isArray(values)) return super.query(config, values, callback)
@@ -55,7 +47,13 @@ export class NamingClient extends pg.Client {
 
   /** Returns undefined for a statement that is planned each time. */
   protected nameOf(text: string): string | undefined {
-    return sharedNameOf(text)
+    const known = this.#names.get(text)
+    if (known || this.#names.size >= maxNames || text.length > maxTextLength || text.includes(plannedEachTime)) {
+      return known
+    }
+    const name = `s${this.#names.size + 1}`
+    this.#names.set(text, name)
+    return name
   }
 
   /** Runs a query. It is created from its text and named afterwards, which keeps pg from copying a configuration. */
