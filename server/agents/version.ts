@@ -13,7 +13,7 @@ const canonical = (value: unknown): unknown => {
 
 type Content = { systemPrompt: string; config: Record<string, unknown>; label: string | null }
 
-/** Hashes what identifies a version: its prompt and configuration, but not its label. */
+/** Hashes the content that identifies a version: its prompt and configuration, but not its label. */
 export const hashContent = ({ systemPrompt, config }: Omit<Content, 'label'>): string =>
   hash('sha256', JSON.stringify([systemPrompt, canonical(config)]), 'base64')
 

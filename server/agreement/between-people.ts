@@ -41,8 +41,8 @@ export const krippendorffsAlpha = (given: RatedUnit[]): number | null => {
 }
 
 /**
- * Returns an estimate with its 95% jackknife interval: how much it changes when single units are left out. Omits the
- * bounds if nothing can be estimated with one unit left out.
+ * Returns an estimate with its 95% jackknife interval, which leaves out one unit at a time. Omits the bounds if the
+ * estimate is undefined without one of the units.
  */
 export const withInterval = (units: RatedUnit[], figure: (units: RatedUnit[]) => number | null) => {
   const value = figure(units)

@@ -8,7 +8,7 @@ import { commonest, fleissKappa, krippendorffsAlpha, type RatedUnit, withInterva
 import { type JudgedPeriod, listAgreements, listPairs, listPatterns } from './queries.ts'
 import { AgreementQuery, VersionAgreement } from './schema.ts'
 
-/** Writes the times in one format, because a cursor only works with the query it was created for. */
+/** Normalizes the times, because a cursor only works with the query it was created for. */
 const parseWindow = ({ since, until, ...rest }: JudgedPeriod): JudgedPeriod => {
   if (since !== undefined && until !== undefined && Date.parse(until) <= Date.parse(since)) {
     throw invalid('until', 'must be later than since')

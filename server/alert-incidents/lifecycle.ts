@@ -152,7 +152,7 @@ type Opening = {
   groupLabel: string | null
   reading: StoredReading
   conversationIds: string[]
-  /** The agents, companies, and tags that ownership rules compare. */
+  /** The agents, companies, and tags that ownership rules are compared with. */
   subject: OwnershipSubject
 }
 

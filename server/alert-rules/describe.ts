@@ -2,7 +2,7 @@ import type { Interval } from '../statistics/interval.ts'
 import type { AlertCondition, ConditionOf, SignalName } from './condition-schema.ts'
 import type { Reading } from './conditions/read-condition.ts'
 
-/** Says in one sentence what a check measured. */
+/** Describes in one sentence what a check measured. */
 
 const percent = (share: number): string => `${(share * 100).toFixed(1)}%`
 const whole = (count: number): string => count.toLocaleString('en')

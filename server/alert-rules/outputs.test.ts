@@ -75,7 +75,7 @@ describe('the share of a category', () => {
     await tell([
       ...times(18, { categories: ['delivery'] }),
       { categories: [] },
-      // Neither of these has a share in the question.
+      // Neither of these counts towards the share.
       ...times(40, { categories: ['not_applicable'], result: 'unscored' }),
       ...times(40, {}),
     ])

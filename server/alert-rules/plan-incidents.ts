@@ -19,7 +19,7 @@ const clearForMs = ({ condition, windowMinutes }: AlertQuestion): number => {
 /** An incident also resolves after this long without enough data. */
 const unknownForMs = dayMs
 
-/** Returns whether the condition says nothing about a group without conversations. */
+/** Returns whether the condition can't be decided for a group without conversations. */
 const needsData = ({ condition }: AlertQuestion): boolean =>
   ['rate', 'score', 'category', 'field', 'signal', 'change'].includes(condition.kind)
 
@@ -60,8 +60,7 @@ const stepOf = (incident: StoredIncident, reading: Reading | undefined, about: A
 }
 
 /**
- * Returns what follows from the readings. This is a pure function, because it runs before the transaction and again
- * inside it.
+ * Plans the changes that follow from the readings. Pure, because it runs before the transaction and again inside it.
  */
 export const planSteps = (readings: Reading[], { open, overruled }: State, about: About): Step[] => {
   const readingOf = new Map(readings.map((reading) => [reading.key, reading]))

@@ -101,7 +101,7 @@ type GroupPreview = { key: string; total: number; decisions: Decision[] }
 const tooMany = () =>
   invalid('groupBy', 'has too many groups for windows this short; choose a longer window or a filter')
 
-/** Sorts rows into their groups. Without groups, there is one even if nothing was measured. */
+/** Groups rows by key. Without groups, returns a single one, even if nothing was measured. */
 const byGroupOf = <Row extends { key: string }>(rows: Row[], groupBy: string | null, periods: number) => {
   const byGroup = Map.groupBy(rows, ({ key }) => key)
   if (byGroup.size * (periods + 1) > mostSteps || rows.length === mostSteps) throw tooMany()

@@ -145,7 +145,7 @@ export const asksSomethingElse = (before: RuleFields, after: RuleFields): boolea
   return subjectOf(before) !== subjectOf(after)
 }
 
-/** Returns whether a change can change the answer to whether the condition is met. */
+/** Returns whether a change can affect whether the condition is met. */
 export const asksAnew = (before: RuleFields, after: RuleFields): boolean => {
   const questionOf = ({ enabled, condition, filter, groupBy, windowMinutes, minimumSample }: RuleFields) =>
     [enabled, condition, filter, groupBy, windowMinutes, minimumSample] as const

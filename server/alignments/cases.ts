@@ -1,4 +1,4 @@
-// Selects the judged conversations of an alignment, and says what is missing if there are too few.
+// Selects the judged conversations of an alignment, and reports what is missing if there are too few.
 
 import { exampleIdsOf } from '../monitors/learned.ts'
 import type { StoredMonitor } from '../monitors/queries.ts'
@@ -7,7 +7,7 @@ import { type AlignmentCase, listJudgments, listLearnedFrom } from './queries.ts
 import { type Half, halfOf } from './split.ts'
 import { truthsOf, type Verdict } from './truth.ts'
 
-/** What each half needs. With less, nothing can be shown. */
+/** The minimum for each half. Smaller halves can't show a difference. */
 const fewest = { conversations: 20, ofEachVerdict: 5 }
 
 export type HalfCounts = { conversations: number; affected: number; notAffected: number }
@@ -40,14 +40,14 @@ const missingFrom = (tuning: HalfCounts, test: HalfCounts): string | null => {
   )
 }
 
-/** The newest judgments that are read. */
+/** The maximum number of judgments to read, newest first. */
 const mostJudgments = 20_000
 
 type Monitor = Pick<StoredMonitor, 'id' | 'definition'>
 
 /**
- * Selects the newest judged conversations of each half, at most `most` of each. Conversations that the judge has learned from
- * are in the tuning half, and so are others of their customers.
+ * Selects the newest judged conversations of each half, at most `most` of each. Conversations that the judge has
+ * learned from are in the tuning half, and so are other conversations of the same customers.
  */
 export const selectCases = async (db: Db, org: OrgId, monitor: Monitor, most: number): Promise<Selected> => {
   const judgments = await listJudgments(db, org, monitor.id, mostJudgments)

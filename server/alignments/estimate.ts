@@ -35,7 +35,7 @@ const expectTokens = async ({ db, judge }: AlignmentDeps, org: OrgId, { monitor,
 
 type Task = { monitor: StoredMonitor; selected: Selected; kinds: ProposalKind[] }
 
-/** Estimates what the model has to do, and what it costs. */
+/** Estimates the number of requests to the model, and their cost. */
 export const estimateAlignment = async (deps: AlignmentDeps, org: OrgId, { monitor, selected, kinds }: Task) => {
   const { db, clock } = deps
   const { cases, tuning, test, missing } = selected

@@ -1,5 +1,5 @@
-// Evaluates a definition on conversations of an alignment. Each result is stored at once, with its cost, so that no model is
-// asked twice.
+// Evaluates a definition on conversations of an alignment. Each result is stored immediately, with its cost, so that no
+// request is paid for twice.
 
 import { judgeConversation } from '../evaluations/judge-conversation.ts'
 import type { Subject } from '../evaluations/monitors-in-scope.ts'
@@ -102,7 +102,7 @@ export const evaluateCases = async (deps: AlignmentDeps, org: OrgId, task: CaseT
   const reasons = refused.map(({ reasoning }) => reasoning)
   const refusal = stopIfRefused(reasons, subjects.length)
   if (refusal) return refusal
-  // If it stopped, the refused conversations get another request later.
+  // If the evaluation stopped early, the refused conversations are sent again later.
   if (halt) return halt === 'ended' ? undefined : halt
   for (const { id } of refused) await store(id, broken)
   return undefined

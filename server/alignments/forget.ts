@@ -1,4 +1,4 @@
-// Removes what was learned from reviews that are removed: examples, and guidelines that were distilled from their notes.
+// Removes examples that were learned from deleted reviews, and guidelines that were distilled from their notes.
 
 import { isDeepStrictEqual } from 'node:util'
 import { withoutLearned } from '../monitors/learned.ts'
@@ -19,8 +19,8 @@ const note = 'Removed what was learned from a review that was removed.'
 type Forgotten = Parameters<typeof withoutLearned>[1]
 
 /**
- * Removes it from all versions of a monitor, so that none contains it. If the current version had it, the next version
- * takes its place, because its results are others.
+ * Removes the learned content from all versions of a monitor. If the current version contained it, a new version
+ * replaces that version, because its results will differ.
  */
 const forgetInMonitor = async (trx: Db, org: OrgId, monitorId: string, forgotten: Forgotten): Promise<void> => {
   const current = await lockVersions(trx, org, monitorId)
@@ -36,8 +36,9 @@ const forgetInMonitor = async (trx: Db, org: OrgId, monitorId: string, forgotten
 }
 
 /**
- * Removes it from all proposals of a monitor, because they repeat what the definition had learned before. The caller has
- * locked the monitor, so no proposal with it is stored later. Returns the alignments that changed.
+ * Removes the learned content from all proposals of a monitor, because proposals repeat what the definition had learned
+ * before. The caller has locked the monitor, so no proposal with it is stored later. Returns the alignments that
+ * changed.
  */
 const forgetInProposals = async (trx: Db, org: OrgId, monitorId: string, forgotten: Forgotten): Promise<string[]> => {
   const changed: string[] = []

@@ -1,5 +1,5 @@
-// Decides which proposals are shown to be better than the current version. Several are tested on the same conversations, so
-// the claims are corrected: the chance of any false claim is at most 5%.
+// Decides which proposals are demonstrably better than the current version. Several are tested on the same
+// conversations, so the claims are corrected: the chance of any false claim is at most 5%.
 
 import { holm } from '../statistics/families.ts'
 import type { Interval } from '../statistics/interval.ts'
@@ -27,7 +27,7 @@ export const flipsOf = (pairs: readonly Pair[]): Flips => {
 
 export type Gain = {
   value: number
-  /** Simultaneous for all proposals. */
+  /** Holds simultaneously for all proposals. */
   interval: Interval
   /** Corrected for the number of proposals. */
   p: number
@@ -35,8 +35,8 @@ export type Gain = {
 }
 
 /**
- * Returns the gain in agreement of each proposal. It is shown if Holm's correction of the exact tests and the interval both
- * say so. Intervals are wider for more proposals, so that all of them hold together.
+ * Returns the gain in agreement of each proposal. A gain counts as shown if both the interval and the exact test with
+ * Holm's correction confirm it. Intervals are wider for more proposals, so that all of them hold together.
  */
 export const gainsOf = (proposals: readonly Pairs[]): Gain[] => {
   const ps = holm(proposals.map(exactMcNemar))

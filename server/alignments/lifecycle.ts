@@ -1,5 +1,5 @@
-// Manages the lifecycle of an alignment: it is created, run by its job, and finished, cancelled, or resumed. Everything that
-// a model answers is stored at once, so that a job that was interrupted goes on where it stopped.
+// Creates, runs, finishes, cancels, and resumes alignments. Each response of the model is stored immediately, so that
+// an interrupted job continues where it stopped.
 
 import { isDeepStrictEqual } from 'node:util'
 import Type from 'typebox'
@@ -81,7 +81,7 @@ export const createAlignment = (
 
 type AlignmentKey = { monitorId: string; alignmentId: string }
 
-/** Cancels an alignment. What was paid for is kept. */
+/** Cancels an alignment. Results that were paid for are kept. */
 export const cancelAlignment = async (
   { clock }: AlignmentDeps,
   trx: Db,
@@ -204,8 +204,8 @@ const readTuning = async (db: Db, org: OrgId, alignmentId: string): Promise<Tuni
 }
 
 /**
- * Locks the monitor, and throws if its definition was changed, as erasure does. Erasure takes the same lock, so it either
- * finds the proposal or comes before it.
+ * Locks the monitor, and throws if its definition was changed, as erasure does. Erasure takes the same lock, so it
+ * either finds the proposal or runs before it is stored.
  */
 const requireUnchanged = async (trx: Db, org: OrgId, alignment: StoredAlignment, definition: object): Promise<void> => {
   const { monitorId: id, monitorVersion: number } = alignment
@@ -233,7 +233,7 @@ const storeProposal = (
     await addPaid(trx, org, { alignmentId, kind }, paid)
   })
 
-/** What has to be done next. */
+/** The next step of an alignment. */
 type Step =
   | { evaluates: ProposalKind | 'baseline'; ids: string[]; definition: object }
   | { proposes: ProposalKind }

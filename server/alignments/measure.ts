@@ -15,7 +15,7 @@ export type CaseResult = {
 
 export type Compared = { truth: Verdict; result: CaseResult }
 
-/** A judge that does not decide is not right. */
+/** Returns whether the judge's result is correct. An unscored result is not. */
 export const isRight = ({ truth, result }: Compared): boolean => result.status === 'scored' && result.result === truth
 
 export type Measures = {
@@ -69,7 +69,7 @@ export type BetweenPeople = {
   warning: string | null
 }
 
-/** With fewer conversations, a comparison says nothing. */
+/** With fewer conversations, a comparison is meaningless. */
 const enoughShared = 10
 
 const unclear =

@@ -167,11 +167,11 @@ const proposeForExamples = async (deps: AlignmentDeps, org: OrgId, task: Proposa
 
 /** How long the request may wait. After that, retrying the job is better. */
 const patienceMs = 600_000
-/** How long to wait if a failed endpoint does not say it. */
+/** How long to wait if a failed endpoint does not specify it. */
 const againAfterSeconds = 60
 /** If the response is invalid, the request is repeated once. */
 const mostRequests = 2
-/** A definition has at most this many guidelines. */
+/** The maximum number of guidelines in a definition. */
 const mostGuidelines = 20
 
 const stopOf = (error: EndpointError): Stop => {
@@ -199,7 +199,7 @@ const askForGuidelines = async (
   for (let request = 1; request <= mostRequests; request++) {
     const terms = { signal: attempt.signal, deadline: now() + patienceMs, owner: org, background: true }
     const answered = await ask(prompt, terms).catch((error: unknown) => {
-      // What was paid before is not lost.
+      // Don't throw, so that the cost of the earlier requests is stored.
       if (error instanceof EndpointError && paid.judgements > 0) return undefined
       throw error
     })

@@ -12,7 +12,7 @@ type Half = 'tuning' | 'test'
 export type ProposalKind = 'threshold' | 'calibration' | 'examples' | 'guidelines'
 type Definition = Record<string, unknown>
 
-/** A judgment of a completed review, with what decides about its half. */
+/** A judgment of a completed review, with the fields that determine its half. */
 type JudgmentRow = {
   conversationId: string
   reviewId: string
@@ -25,8 +25,8 @@ type JudgmentRow = {
 }
 
 /**
- * Lists people's judgments of a monitor, whatever the version, newest reviews first. Of a review, the judgment of the newest
- * version counts.
+ * Lists people's judgments of a monitor, whatever the version, newest reviews first. For each review, the judgment of
+ * the newest version counts.
  */
 export const listJudgments = async (db: Db, org: OrgId, monitorId: string, limit: number): Promise<JudgmentRow[]> => {
   const { rows } = await sql<JudgmentRow>`
@@ -209,7 +209,7 @@ export const listCases = async (db: Db, org: OrgId, alignmentId: string): Promis
   return rows
 }
 
-/** Takes over the results of the current version that are already stored, except failed ones. */
+/** Copies the results of the current version that are already stored, except failed ones. */
 export const takeStoredResults = async (trx: Db, org: OrgId, alignment: StoredAlignment): Promise<void> => {
   await sql`
     INSERT INTO alignment_results (organization_id, alignment_id, kind, conversation_id, status, result, score,
@@ -284,7 +284,7 @@ export const listAlignmentResults = async (db: Db, org: OrgId, alignmentId: stri
 
 type Paid = { input: number; output: number; cost: number; isCostUnknown: boolean }
 
-/** Adds what the model was paid for a proposal, or for the current version. */
+/** Adds the model's cost for a proposal, or for the current version. */
 export const addPaid = async (
   trx: Db,
   org: OrgId,
@@ -334,8 +334,8 @@ type NewProposal = {
 }
 
 /**
- * Inserts a proposal and its sources, whose conversations are locked against erasure. Returns false if a review was removed in the meantime, and then the transaction must
- * not commit.
+ * Inserts a proposal and its sources, whose conversations are locked against erasure. Returns false if a review was
+ * removed in the meantime. The transaction must then be rolled back.
  */
 export const insertProposal = async (
   trx: Db,

@@ -81,7 +81,7 @@ const shownProposal = (proposal: Proposal, { hidden, flips, isCostUnknown }: Sho
   }
 }
 
-/** Returns an alignment with its report, without what the reader still has to judge blindly. */
+/** Returns an alignment with its report, without anything that the reader still has to judge blind. */
 export const showAlignment = async (
   { db, findBlind }: Pick<AlignmentDeps, 'db' | 'findBlind'>,
   actor: Actor,

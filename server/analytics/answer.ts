@@ -61,7 +61,7 @@ const requireMonitors = async (
 export const periodOf = ({ since, until }: Within) =>
   since || until ? { since: since ?? null, until: until ?? null } : null
 
-/** A period with both ends, without which there are neither intervals nor an earlier period. */
+/** Returns a period with both ends. Throws if one is missing, because intervals and comparisons need both. */
 export const closed = (within: Within, why: string, path = 'filter'): ClosedPeriod => {
   const { since, until } = within
   if (!since || !until) throw invalid(path, `needs a period, or since, with ${why}`)
@@ -87,9 +87,12 @@ const groupsOf = (sums: GroupSums[]): Map<string, Group> => {
 
 const noGroup: Group = { key: [], total: noSums, periods: new Map() }
 
-/** Largest first, then everything else. Categories have the same number of results, so their shares decide. */
+/**
+ * Sorts groups by size, with all others last. All categories have the same number of results, so they are sorted by
+ * share.
+ */
 const inOrder = (groups: Map<string, Group>, groupBy: string[]): Group[] => {
-  // Without groups, there is always one.
+  // Without `groupBy`, there is exactly one group.
   if (groupBy.length === 0) return [groups.get(keyText([])) ?? noGroup]
   return [...groups.values()].sort(
     (a, b) =>
@@ -120,7 +123,10 @@ const comparisonOf = (kind: Kind, before: Group, now: Group, bounds: Date[] | un
   }
 }
 
-/** The zone of the filter's period decides, so that days start where the period does. */
+/**
+ * Returns the time zone of a query. By default, it is that of the filter's period, so that days start when the period
+ * does.
+ */
 export const readZone = (query: Pick<AnalyticsQuery, 'timezone'>, { period }: Selection): string =>
   query.timezone === undefined ? (period?.timezone ?? 'UTC') : readTimeZone(query.timezone, 'timezone')
 
@@ -136,7 +142,7 @@ export const readQuestion = async ({ db, clock }: AnswerDeps, org: OrgId, query:
   return { measure: withLowerCaseId(query.measure), monitor, selection, period, timezone, within }
 }
 
-/** Returns the other period of a query: an earlier one, or its dates. */
+/** Returns the period to compare with: an earlier one, or the given dates. */
 export const readCompared = (
   compareTo: CompareTo,
   within: Within,

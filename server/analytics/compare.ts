@@ -18,7 +18,7 @@ import { haveCommon, readInSnapshot } from './queries.ts'
 import { type GroupComparisonQuery, type Measure, monitorOf } from './query-schema.ts'
 import { openSideSums, type Side } from './sum-sides.ts'
 
-/** For all measures together. */
+/** The time limit for all measures together. */
 const longestMs = 30_000
 
 const readSide = async (db: Db, path: Side['path'], given: Selection, now: Date): Promise<Side> => {
@@ -64,17 +64,20 @@ const areSame = (a: Side, b: Side): boolean => {
 
 type Row = { measure: Measure; a: Whole; b: Whole }
 
-/** Without data on either side, a row that nobody asked for says nothing. */
+/** Returns whether to show a row that the request does not name. Most rows need data on at least one side. */
 const isWorthShowing = ({ measure: { kind }, a, b }: Row): boolean =>
   kind === 'volume' || kind === 'rate' || a.count > 0 || b.count > 0
 
 const volume: Measure = { kind: 'volume' }
 
-/** Each result has a cost and a response time, and the results of one conversation often come from one request. */
+/**
+ * Returns whether a conversation can have several values. Each result has a cost and a response time, and the results
+ * of one conversation often come from one request.
+ */
 const hasSeveralValues = (measure: Measure): boolean =>
   (measure.kind === 'cost' || measure.kind === 'latency') && monitorOf(measure) === undefined
 
-/** Ends a comparison whose measures take too long together. */
+/** Limits the total time of a comparison. */
 const openDeadline = () => {
   const startedAt = performance.now()
   return () => {

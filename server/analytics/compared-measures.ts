@@ -65,7 +65,7 @@ export const chooseMeasures = async (
 ): Promise<Chosen> => {
   if (given) return readMeasures(db, org, given)
   if (!entitlements.monitors) return { measures: general, names: new Map(), isGiven: false, warnings: [] }
-  // This reads one more, if there are more.
+  // Reads one more than the limit, to detect that there are more.
   const found = await listMonitors(db, org, { enabled: true }, { limit: mostMonitors, after: undefined })
   const monitors = found.slice(0, mostMonitors)
   return {

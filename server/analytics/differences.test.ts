@@ -152,7 +152,7 @@ describe('a row', () => {
     const [first] = compareRows([one, none, none, none])
     expect(first?.isNotable).toBe(false)
     expect(first?.adjustedP).toBeCloseTo(4 * (first?.p ?? 0), 12)
-    // Rows that can't be tested are no tries.
+    // Rows that can't be tested don't count as tests.
     const [single] = compareRows([one, of('count', times(3, 1), times(900, 1)), of('mean', [1, 2], [3, 4])])
     expect(single?.isNotable).toBe(true)
   })

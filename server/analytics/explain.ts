@@ -16,7 +16,7 @@ import { type Summed, sumMeasure } from './sum-measure.ts'
 
 const columns = ['agent', 'version', 'company', 'channel', 'direction', 'endReason']
 const mostGroups = 50
-/** The newest conversations, in which metadata keys are looked for. */
+/** The number of newest conversations that are searched for metadata keys. */
 const sampled = 1_000
 const mostKeys = 5
 

@@ -12,7 +12,7 @@ const alpha = 0.05
 
 export type Figure = { n: number; value: number | null; interval95: Interval | null }
 
-/** Names what is computed from the sums. */
+/** The figures that can be computed from sums. */
 export type Kind = 'count' | 'share' | Statistic
 
 export const kindOf = (measure: Measure): Kind => {

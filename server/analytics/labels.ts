@@ -1,4 +1,4 @@
-// Names what queries group by.
+// Returns names for the groups of an answer.
 
 import { findNames } from '../filters/names/queries.ts'
 import { categoryLabels } from '../monitors/categories.ts'

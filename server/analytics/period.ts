@@ -11,7 +11,10 @@ export type Within = { since: Date | undefined; until: Date | undefined }
 
 export type ClosedPeriod = { since: Date; until: Date }
 
-/** A current week or month ends now, so that it is compared with the same part of the one before. */
+/**
+ * Returns the period of a filter. A current week or month ends now, so that it is compared with the same part of the
+ * one before.
+ */
 export const readPeriod = async (db: Db, { since, until, period }: Selection, now: Date): Promise<Within> => {
   if (period) {
     const resolved = await resolvePeriod(db, period, now)
@@ -24,7 +27,7 @@ export const readPeriod = async (db: Db, { since, until, period }: Selection, no
   }
 }
 
-/** Months and local days vary in length, so a shift is counted in them where the period is. */
+/** Months and local days vary in length, so a period in these units is shifted by the same unit. */
 type Shift = { months: number } | { days: number } | { ms: number }
 
 const monthsOf = { day: 0, week: 0, month: 1, quarter: 3, year: 12 }
@@ -47,7 +50,7 @@ const shiftOf = ({ since, until }: ClosedPeriod, period: ZonedPeriod | undefined
   return Number.isInteger(days) ? { days } : { ms: until.getTime() - since.getTime() }
 }
 
-/** Like PostgreSQL, the 31st becomes the last day of a shorter month. */
+/** Returns the same time some months earlier. Like in PostgreSQL, the 31st becomes the last day of a shorter month. */
 const monthsBefore = (wall: Date, months: number): Date => {
   const moved = new Date(wall)
   moved.setUTCDate(1)

@@ -12,7 +12,7 @@ import { z95 } from '../statistics/distributions.ts'
 import { type SignalName, signalPaths } from '../transcripts/signals/paths.ts'
 import { valueOfJudge } from './days/queries.ts'
 
-/** Names what is measured, whatever is computed from it. */
+/** The value that is measured, regardless of the figure that is computed from it. */
 export type Measured =
   | { kind: 'volume' | 'duration' | 'delay' }
   | { kind: 'signal'; signal: SignalName }
@@ -21,7 +21,7 @@ export type Measured =
   | { kind: 'score'; monitorId: string }
   | { kind: 'agreement'; monitorId: string }
   | { kind: 'cost' | 'latency'; monitorId?: string }
-  /** One category, or several. Each is then the first group. */
+  /** One category, or several, which are then the first group. */
   | { kind: 'category'; monitorId: string; category?: string; categories?: string[] }
   | { kind: 'field'; monitorId: string; field: string }
 
@@ -70,7 +70,7 @@ type Times = { since: Bound; until: Bound }
 
 export type SumRequest = {
   measure: Measured
-  /** Without times. */
+  /** The filter without its period. */
   selection: Selection
   groupBy: string[]
   timezone: string
@@ -105,7 +105,7 @@ const metadataOf = (key: string): RawBuilder<unknown> =>
 
 type Grouping = Pick<SumRequest, 'groupBy' | 'timezone'> & { org: OrgId }
 
-/** The categories of a conversation, one row each, or a row without one. */
+/** Selects the categories of a conversation, one row each, or a row without one. */
 const categoriesOf = (org: OrgId, monitorId: string): RawBuilder<unknown> => {
   const newest = sql`(
     SELECT r.categories FROM monitor_results r
@@ -126,7 +126,7 @@ const dimensionOf = (
   return columns[name] ?? metadataOf(name.slice('metadata:'.length))
 }
 
-/** Two columns, `k1` and `k2`. */
+/** Selects two columns, `k1` and `k2`. */
 const keysOf = ({ groupBy, ...grouping }: Grouping, at: RawBuilder<unknown>) =>
   [0, 1].map((index) => {
     const name = groupBy[index]
@@ -138,7 +138,7 @@ export const isOfTime = (name: string): boolean => name === 'hourOfDay' || name 
 const selectConversations = (db: Db, org: OrgId, { selection }: SumRequest, times: Times) =>
   whereSelected(db.selectFrom('conversations').where(within(sql`conversations.started_at`, times)), org, selection)
 
-/** The conversations as `s`, with the columns `id`, `at`, `k1`, and `k2`. */
+/** Selects the conversations as `s`, with the columns `id`, `at`, `k1`, and `k2`. */
 const keyedConversations = (db: Db, org: OrgId, request: SumRequest, times: Times) => {
   const [k1, k2] = keysOf({ ...request, org }, sql`conversations.started_at`)
   return selectConversations(db, org, request, times).select([
@@ -180,7 +180,7 @@ const metricRows = (db: Db, org: OrgId, key: string, request: SumRequest, times:
 
 const monitorOf = (id: string): RawBuilder<string> => sql<string>`${id}::uuid`
 
-/** One row for each conversation, of the newest version that has a result. */
+/** Selects one row for each conversation, from the newest version that has a result. */
 const newestResults = (org: OrgId, monitor: RawBuilder<string>, times: Times) => sql`
   SELECT DISTINCT ON (r.call_started_at, r.conversation_id) r.conversation_id, r.call_started_at, r.result, r.score
   FROM monitor_results r
@@ -188,8 +188,8 @@ const newestResults = (org: OrgId, monitor: RawBuilder<string>, times: Times) =>
   ORDER BY r.call_started_at DESC, r.conversation_id DESC, r.monitor_version DESC`
 
 /**
- * One row for each conversation whose newest result has categories. An index contains them, so results are not read, and
- * newer results without categories are looked up.
+ * Selects one row for each conversation whose newest result has categories. An index contains them, so results are not
+ * read, and newer results without categories are looked up.
  */
 const newestCategories = (org: OrgId, monitorId: string, times: Times) => sql`
   SELECT r.conversation_id, r.call_started_at, r.categories FROM monitor_results r
@@ -200,7 +200,7 @@ const newestCategories = (org: OrgId, monitorId: string, times: Times) => sql`
       WHERE b.organization_id = ${org} AND b.monitor_id = ${monitorId}::uuid AND b.call_started_at = r.call_started_at
         AND b.conversation_id = r.conversation_id AND b.monitor_version > r.monitor_version)`
 
-/** One row for each conversation, with the fields of the newest version that has a result. */
+/** Selects one row for each conversation, with the fields of the newest version that has a result. */
 const newestFields = (org: OrgId, monitorId: string, field: string, times: Times) => sql`
   SELECT f.conversation_id, f.call_started_at, CASE jsonb_typeof(f.value) WHEN 'number' THEN f.value::float8
     WHEN 'boolean' THEN (f.value = 'true'::jsonb)::integer::float8 END AS value
@@ -211,12 +211,12 @@ const newestFields = (org: OrgId, monitorId: string, field: string, times: Times
     WHERE r.organization_id = ${org} AND r.monitor_id = ${monitorId}::uuid AND ${within(sql`r.call_started_at`, times)}
     ORDER BY r.call_started_at DESC, r.conversation_id DESC, r.monitor_version DESC) f`
 
-/** One monitor, or all. */
+/** Matches the results of one judge, or of all. */
 const ofJudges = (org: OrgId, monitorId: string | undefined) => sql`
   SELECT m.id FROM monitors m WHERE m.organization_id = ${org} AND m.deleted_at IS NULL
     ${monitorId === undefined ? sql`` : sql`AND m.id = ${monitorId}::uuid`}`
 
-/** All results of one judge, or of all, with what they cost or how long they took. */
+/** Selects all results of one judge, or of all, with their costs or response times. */
 const judgedResults = (
   org: OrgId,
   { kind, monitorId }: Extract<Measured, { kind: 'cost' | 'latency' }>,
@@ -275,7 +275,7 @@ const isApplicable = sql`${notApplicable}::text <> ALL(n.categories)`
 const joinedWith = (conversations: RawBuilder<unknown> | ReturnType<typeof keyedConversations>) => sql`
   JOIN (${conversations}) s ON s.at = n.call_started_at AND s.id = n.conversation_id`
 
-/** Only reads conversations if the filter or a group needs them. */
+/** Selects results. Only reads conversations if the filter or a group needs them. */
 const resultRows = (
   db: Db,
   org: OrgId,
@@ -295,7 +295,7 @@ const resultRows = (
     FROM (${results}) n ${joinedWith(keyedConversations(db, org, request, times))} WHERE ${counts}`
 }
 
-/** A row for each category of each result, so that all categories are shares of the same results. */
+/** Selects a row for each category of each result, so that all categories are shares of the same results. */
 const categoryRows = (
   db: Db,
   org: OrgId,
@@ -311,7 +311,7 @@ const categoryRows = (
     FROM (${rows}) v CROSS JOIN unnest(${categories}::text[]) AS k(category)`
 }
 
-/** Judgments of completed reviews, compared with the result of the version that was judged. */
+/** Selects judgments of completed reviews, compared with the result of the version that was judged. */
 const agreementRows = (db: Db, org: OrgId, monitorId: string, request: SumRequest, times: Times) => sql`
   SELECT s.k1, s.k2, s.at, (j.correct_result = 'affected') = (m.result = ${codes.affected}) AS hit, NULL::float8 AS value
   FROM review_judgments j
@@ -323,7 +323,7 @@ const agreementRows = (db: Db, org: OrgId, monitorId: string, request: SumReques
   WHERE j.organization_id = ${org} AND j.monitor_id = ${monitorId}::uuid AND NOT j.superseded
     AND j.correct_result <> 'unsure'`
 
-/** Rows of `k1`, `k2`, `at`, `hit`, and `value`. */
+/** Selects rows of `k1`, `k2`, `at`, `hit`, and `value`. */
 const rowsOf = (db: Db, org: OrgId, request: SumRequest, times: Times): RawBuilder<unknown> => {
   const { measure } = request
   switch (measure.kind) {
@@ -347,7 +347,7 @@ const rowsOf = (db: Db, org: OrgId, request: SumRequest, times: Times): RawBuild
   }
 }
 
-/** Rows of several times. Undefined without any. */
+/** Selects the rows of several time ranges. Returns undefined without any. */
 const rowsOfTimes = (
   ranges: SumRequest['ranges'],
   rowsWithin: (times: Times) => RawBuilder<unknown>,
@@ -362,7 +362,7 @@ const rowsOfTimes = (
     CROSS JOIN LATERAL (${each}) e`
 }
 
-/** Rows of all times that are not read from stored sums. */
+/** Selects the rows of all times that are not read from stored sums. */
 const rowsOfRanges = (db: Db, org: OrgId, request: SumRequest): RawBuilder<unknown> | undefined =>
   rowsOfTimes(request.ranges, (times) => rowsOf(db, org, request, times))
 
@@ -403,7 +403,7 @@ const grainOf = ({ selection, groupBy, quantile }: Asked): number | undefined =>
 /** Measures without stored sums. */
 const unstored = new Set<Measured['kind']>(['agreement', 'category', 'field'])
 
-/** Returns which columns stored sums are grouped by that answer a query, or undefined if none do. */
+/** Returns the grain of the stored sums that answer a query, or undefined if none do. */
 export const storedGrain = (request: Asked): number | undefined =>
   unstored.has(request.measure.kind) ? undefined : grainOf(request)
 
@@ -435,7 +435,7 @@ const subjectsOf = (org: OrgId, measure: Measured): RawBuilder<unknown> => {
   }
 }
 
-/** The groups of stored sums that a filter selects. They have the columns of conversations, so filters apply. */
+/** Lists the groups of stored sums that a filter selects. They have the columns of conversations, so filters apply. */
 export const listGroups = async (db: Db, org: OrgId, request: SumRequest): Promise<NumberedGroup[]> => {
   const grain = grainOf(request) ?? 0
   if (grain === 0) return [{ number: 0, k1: '', k2: '' }]
@@ -487,7 +487,7 @@ type Row = Sums & { k1: string | null; k2: string; period: number; groups: numbe
 const intervalOf = ({ bounds }: SumRequest): RawBuilder<unknown> =>
   bounds === undefined ? sql`0` : sql`width_bucket(v.at, ${bounds}::timestamptz[]) - 1`
 
-/** Counts and sums of rows by group, interval, and rounded value. */
+/** Selects counts and sums of rows by group, interval, and rounded value. */
 const cellsOf = (rows: RawBuilder<unknown>, request: SumRequest): RawBuilder<unknown> => sql`
   SELECT v.k1, v.k2, ${intervalOf(request)} AS period,
     ${request.quantile === undefined ? sql`NULL::smallint` : stepOf(sql`v.value`)} AS step, count(*) AS count,
@@ -593,7 +593,7 @@ export const listResultCounts = async (
   return rows
 }
 
-/** Returns whether a conversation is selected by both, each in its own period. */
+/** Returns whether a conversation is selected by both sides, each in its own period. */
 export const haveCommon = async (
   db: Db,
   org: OrgId,
@@ -634,8 +634,8 @@ const tooLong = (path: string, ms: number) =>
   invalid(path, `selects more than ${ms / 1_000} seconds can count; choose a shorter period or fewer conditions`)
 
 /**
- * Runs statements that all see the same data, each within a time limit. `pathNow` returns what a statement that takes
- * longer is about.
+ * Runs statements that all see the same data, each within a time limit. `pathNow` returns the path that the error
+ * refers to if a statement takes longer.
  */
 export const readInSnapshot = async <T>(
   replica: Pick<Replica, 'read'>,

@@ -169,10 +169,10 @@ const mostGroups = 50
 /** Every hour of a week. */
 const mostHours = 168
 
-/** So many categories of several agents. */
+/** Enough for many categories of several agents. */
 const mostCategories = 250
 
-/** Returns how many groups an answer has at most, not counting the others together. */
+/** Returns how many groups an answer has at most, not counting the group of all others. */
 export const mostGroupsBy = (measure: Measure, groupBy: string[]): number => {
   if (isByCategory(measure)) return mostCategories
   return groupBy.every(isOfTime) ? mostHours : mostGroups

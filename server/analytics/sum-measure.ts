@@ -31,7 +31,7 @@ export const openStored = (db: Db, org: OrgId): StoredReader => ({
   changed: (of) => listChangedHours(db, org, of),
 })
 
-/** Which hours have sums that answer a query, as the transaction sees them. */
+/** Returns which hours have sums that answer a query, as the transaction sees them. */
 export const readCoverage = async (reader: StoredReader, request: Summed, within: Within): Promise<Coverage> => {
   const { bounds, measure } = request
   const isByHour = request.groupBy.some(isOfTime)

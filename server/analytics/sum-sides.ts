@@ -49,13 +49,13 @@ const openStoredOnce = (db: Db, org: OrgId, once: Once) => {
 
 type Read = { side: Side; request: SumRequest; coverage: Coverage }
 
-/** Returns whether both sides read the same stored sums, and differ in which of their groups they have. */
+/** Returns whether both sides read the same stored sums, but select different groups. */
 const shareDays = (one: Read, other: Read): boolean => {
   const daysOf = ({ coverage }: Read) => [...coverage.days.keys()].join()
   return storedGrain(one.request) === storedGrain(other.request) && daysOf(one) === daysOf(other)
 }
 
-/** The hours that either side has. Days that are whole on both sides can be read as such. */
+/** Returns the hours of either side. Days that are whole on both sides are read as whole days. */
 const daysOfBoth = ([one, other]: Read[]): Coverage['days'] =>
   new Map(
     [...(one?.coverage.days ?? [])].map(([day, hours]) => {

@@ -13,7 +13,7 @@ export type AuditFilter = {
   until: Date | undefined
 }
 
-/** IDs follow the clocks of processes, events have the database's time. */
+/** IDs are based on the clocks of processes, but events have the database's time. */
 const maxClockDifferenceMs = hourMs
 
 const idNear = (instant: Date | undefined, differenceMs: number): string =>

@@ -1,5 +1,5 @@
-// Manages the lifecycle of a bulk action: it is created, run by its job, and finished, cancelled, or undone by another
-// one.
+// Manages the lifecycle of bulk actions: a job runs them, and they finish, are cancelled, or are undone by another
+// action.
 
 import Type, { type Static } from 'typebox'
 import type { Selection } from '../filters/queries.ts'
@@ -50,7 +50,7 @@ const requireRoom = async (trx: Db, org: OrgId): Promise<void> => {
 
 type Creation = { action: Action; filter: Selection | null; ids: string[] }
 
-/** Creates an action on these conversations, whatever matches the filter later. */
+/** Creates an action on these conversations, regardless of what matches the filter later. */
 export const createAction = (
   { db, jobs, clock }: CreateDeps,
   actor: Actor,
@@ -238,7 +238,7 @@ type ActionPayload = Static<typeof ActionPayload>
 
 /**
  * Runs an action slice by slice. The transaction that changes the conversations of a slice also stores the position
- * after it, so that nothing is done twice and nothing is left out, whenever the process dies.
+ * after it, so that no conversation is changed twice or left out if the process dies.
  */
 export const runBulkAction: Job<Deps, ActionPayload> = defineJob({
   name: 'conversation.bulk',

@@ -151,7 +151,7 @@ export type StoredOutcome = { position: number; outcome: 'changed' | 'unchanged'
 
 /**
  * Stores what happened to the conversations of a slice. Keeps the tags of those without a change of tags. The range of
- * positions keeps PostgreSQL from reading the rows of the whole action, before it has statistics of them.
+ * positions keeps PostgreSQL from reading the rows of the whole action, before it has statistics about them.
  */
 export const storeOutcomes = async (
   trx: Db,

@@ -39,7 +39,7 @@ const requireApart = async (sources: ImportSource[], written: Record<string, str
   }
 }
 
-/** Handles Ctrl-C: the first one stops reading and waits for pending requests, the second one cancels them too. */
+/** Handles Ctrl-C: the first one stops reading and waits for pending requests, and the second one cancels them too. */
 const watchInterrupts = (waitsForInput: boolean) => {
   const ending = new AbortController()
   let isInterrupted = false

@@ -43,7 +43,8 @@ const prepare = async (deps: ServiceDeps) => {
 }
 
 /**
- * Shows the progress: on a terminal as a line that updates itself, otherwise as a line for every tenth of the calls.
+ * Shows the progress: on a terminal as a line that is updated in place, otherwise as a new line for every tenth of the
+ * calls.
  */
 const progressOf = (calls: number) => {
   let told = 0

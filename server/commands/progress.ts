@@ -19,7 +19,7 @@ type Options = {
   lines?: boolean
 }
 
-/** Shows progress on a line that updates itself on a terminal. */
+/** Shows progress on a line that is updated in place on a terminal. */
 export const openProgress = (quiet: boolean, { lines = false }: Options = {}): ProgressLine => {
   const { stderr } = process
   const isTerminal = stderr.isTTY

@@ -22,8 +22,8 @@ const untilEnd = () => {
   const exit = () => process.exit(1)
   let whenAskedAgain: () => void = exit
   const onSignal = (signal: NodeJS.Signals) => {
-    // One Ctrl-C can arrive twice: from the terminal, and through npm. A later signal means that the operator does not
-    // want to wait.
+    // One Ctrl-C can arrive twice: from the terminal, and through npm. A second signal after that means that the
+    // operator does not want to wait.
     if (askedAt !== undefined && performance.now() - askedAt < repeatMs) return
     if (askedAt !== undefined) whenAskedAgain()
     askedAt = performance.now()

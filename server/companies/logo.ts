@@ -3,8 +3,8 @@ import { type ApiError, invalid } from '../platform/errors.ts'
 import { isPublicHostByForm } from '../platform/outbound/public-host.ts'
 
 /**
- * Returns whether all programs parse the URL alike. A browser accepts `https:host` and treats a backslash as a slash,
- * where other programs see no host or a user name.
+ * Returns whether all programs parse the URL in the same way. A browser accepts `https:host` and treats a backslash as
+ * a slash, where other programs see no host or a user name.
  */
 const isPlain = (address: string, { hostname, port }: URL): boolean => {
   const written = /^https:\/\/([^/\\@?#\s]+)(?:[/?#][^\\\s]*)?$/i.exec(address)?.[1]?.toLowerCase().replace(/:443$/, '')

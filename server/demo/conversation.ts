@@ -67,7 +67,7 @@ const longestMs = 3_600_000
 
 /**
  * Returns the share of the days that has passed, and the time. Most calls start during the day. A conversation that
- * would not be over yet moves to a day before the first one, so that the last day ends now.
+ * would not have ended yet moves to the day before the first one, so that the last day ends now.
  */
 const drawTime = (random: Random, { anchor, days }: Maker): { when: number; startedAt: Date } => {
   const when = random.next()

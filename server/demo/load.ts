@@ -11,9 +11,12 @@ import { type RecordedCall, recordingFaults, storeRecording } from './recording.
 import type { Voice } from './speech.ts'
 
 const batchSize = 500
-/** With more than one, the database works while the next batch is created. */
+/** With more than one lane, the database works while the next batch is created. */
 const lanes = 2
-/** The number of calls with a recording. They are the newest, which people see first. Speaking takes a second for each. */
+/**
+ * The number of calls with a recording. They are the newest, which people see first. Generating the speech of each
+ * takes about a second.
+ */
 const mostRecordings = 12
 const callsPerRecording = 200
 
@@ -36,7 +39,7 @@ type Call = RecordedCall & { startedAt: Date }
 
 const customerVoices: readonly Voice[] = ['awb', 'slt', 'rms']
 
-/** Returns different voices for both sides. A customer always has the same one. */
+/** Returns different voices for both sides. A customer always has the same voice. */
 const voicesOf = ({ agent, customerId }: Incoming): RecordedCall['voices'] => {
   const voice = cast.find(({ externalId }) => 'externalId' in agent && externalId === agent.externalId)?.voice ?? 'rms'
   const others = customerVoices.filter((other) => other !== voice)

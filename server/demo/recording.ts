@@ -16,7 +16,7 @@ const rate = 8_000
 const channels = { agent: 0, customer: 1 } as const
 const bytesPerFrame = 4
 const headerBytes = 44
-/** Speech is louder than this at its start and end. */
+/** The start and end of speech are louder than this. */
 const audible = 300
 const loudest = 0x7fff
 /** The level of a quiet line. Digital silence only occurs where a line is interrupted. */
@@ -28,7 +28,7 @@ export type CallSound = {
   turns: readonly DemoTurn[]
   durationMs: number
   voices: { agent: Voice; customer: Voice }
-  /** What is wrong with the recording. */
+  /** The fault of the recording. */
   fault?: (typeof recordingFaults)[number] | 'none'
 }
 
@@ -58,7 +58,10 @@ const trim = (samples: Int16Array): Int16Array => {
   return samples.subarray(Math.max(0, start), end + 1)
 }
 
-/** Returns speech that takes exactly so many frames. A voice becomes a little higher or lower, as people’s do. */
+/**
+ * Stretches or compresses speech to an exact number of frames. The voice becomes slightly higher or lower, which sounds
+ * natural.
+ */
 const fitTo = ({ samples, sampleRate }: SpokenLine, frames: number): Float32Array => {
   const speech = trim(samples)
   const step = speech.length / frames
@@ -84,7 +87,7 @@ const dropSome = (random: Random, speech: Float32Array): void => {
   }
 }
 
-/** How much later an answer is heard than the transcript says, with that fault. */
+/** The delay of an answer, compared with the transcript, in recordings with that fault. */
 const latenessMs = 700
 
 const changes = {

@@ -1,4 +1,5 @@
-// The process that speaks the lines of a call, one after the other. Each takes a moment in which nothing else runs.
+// Speaks the lines of a call, one after the other. Runs in its own process, because nothing else can run while a line
+// is spoken.
 
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -13,10 +14,10 @@ declare const WebAssembly: {
   instantiate: (module: object, imports: object) => Promise<object>
 }
 
-/** The folder with the results, as the program sees it. */
+/** The folder with the results, as mounted for the program. */
 const shown = '/speech'
 
-/** Where a WAV file of the program has its rate, the length of its samples, and the samples. */
+/** The positions of the rate, the length of the samples, and the samples in the program's WAV files. */
 const [rateAt, lengthAt, samplesAt] = [24, 40, 44]
 
 process.on('disconnect', () => process.exit(1))

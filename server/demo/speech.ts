@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { endOf, forkInBackground } from '../platform/background-process.ts'
 
-/** Speaks text with Flite, in a process of its own. */
+/** Speaks text with Flite, in a separate process. */
 
-/** The voices of the package that sound least like each other. */
+/** The voices of the package that are easiest to tell apart. */
 export type Voice = 'awb' | 'rms' | 'slt'
 
 export type Line = { voice: Voice; text: string }
@@ -30,7 +30,7 @@ export const speakLines = async (lines: Line[], signal: AbortSignal): Promise<Sp
     child.on('message', (answer: SpokenLine[]) => {
       spoken = answer
     })
-    // The exit code shows the same errors.
+    // The exit handler reports the same errors.
     child.on('error', () => {})
     const task: SpeechTask = { folder, lines }
     child.send(task)

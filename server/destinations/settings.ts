@@ -8,7 +8,7 @@ import type { Secrets } from '../platform/secrets/secrets.ts'
 import { opsgenieUrls } from './kinds/opsgenie.ts'
 import type { DestinationSettings, Kind } from './queries.ts'
 
-/** Validates the settings of each kind of destination, and knows which are sealed and which are shown. */
+/** Validates the settings of each kind of destination, seals secrets, and masks them for display. */
 
 export const kinds: readonly Kind[] = ['email', 'slack', 'teams', 'pagerduty', 'opsgenie', 'webhook']
 

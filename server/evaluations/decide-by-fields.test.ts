@@ -18,7 +18,7 @@ const definition = {
 }
 const evidence = [{ field: 'wish', turn: 1, quote: 'I want my money back' }]
 
-/** Lets the model name these values, and returns the stored result. */
+/** Makes the model return these values, and returns the stored result. */
 const evaluate = async (fields: object, output: object = {}) => {
   answerBy(() => answer({ fields: { wish: null, amount: null, ...fields }, evidence }))
   const { key } = await makeOrganization(server)

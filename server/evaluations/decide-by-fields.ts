@@ -1,4 +1,4 @@
-// Decides by the fields that a judge has extracted whether a conversation is affected.
+// Decides whether a conversation is affected, based on the fields that a judge has extracted.
 
 import type { JudgeDefinition, JudgeResult } from '../monitors/judges/definition.ts'
 import { outcomes } from '../monitors/rules/outcome.ts'
@@ -9,8 +9,8 @@ type Task = { owner: string; definition: JudgeDefinition; signal?: AbortSignal }
 const isRead = (condition: string, key: string): boolean => new RegExp(`\\b${key}\\b`).test(condition)
 
 /**
- * Evaluates the condition of an extraction, in the same threads as rules. A field whose value is not supported is neither
- * there nor missing, so a condition that reads it has no answer.
+ * Evaluates the condition of an extraction, in the same threads as rules. A field with an unsupported value counts as
+ * neither present nor missing, so a condition that reads it has no answer.
  */
 export const decideByFields = async (
   { rules }: Pick<EvaluationDeps, 'rules'>,

@@ -11,7 +11,7 @@ const { server, answerBy, makeJudge, asked } = await serverWithModel({
 it('a service that stops during a judgment stores the cost of the responses it got', async () => {
   const { key } = await makeOrganization(server)
   const judge = await makeJudge(key)
-  // The transcript is long enough for several windows.
+  // The transcript is long enough to need several windows.
   const transcript = Array.from({ length: 400 }, () => turns).flat()
   const { id } = await makeConversation(server, key, { transcript })
   const pending = Promise.withResolvers<void>()

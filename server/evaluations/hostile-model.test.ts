@@ -5,7 +5,7 @@ import { impolite, serverWithModel, turns } from '../../test/support/evaluations
 import { answer, Cut, Raw, Refusal } from '../../test/support/monitors/model-server.ts'
 import { jobList } from '../worker.ts'
 
-/** The stored result describes what the model endpoint did wrong, and nothing is made up. */
+/** The stored result describes the fault of the model endpoint, and nothing is made up. */
 
 const { server, resultsOf, asked, answerBy, makeJudge } = await serverWithModel({
   EARSHOT_JUDGE_LIMITS: 'attempts=1,concurrency=4,timeoutMs=1000',

@@ -56,7 +56,7 @@ export type Judgement = {
 
 export const outOfBudget = 'the monthly judge budget is used up'
 
-/** Returns a function that groups those of the monitors that can share a model request. */
+/** Returns a function that groups monitors that can share a model request. */
 export const openGroups = async (
   { judge }: Pick<EvaluationDeps, 'judge'>,
   org: OrgId,
@@ -77,7 +77,7 @@ type Row = Evaluation['rows'][number]
 const reasoningOf = ({ reason, reasoning }: JudgeResult): string | null =>
   reason === undefined ? reasoning : reasoning === null ? reason : `${reason}\n${reasoning}`
 
-/** Returns the turns of a stored transcript, or why it can't be read. */
+/** Returns the turns of a stored transcript, or the reason why it can't be read. */
 export const turnsOf = (
   { format, startedAt }: Pick<JudgeSubject, 'format' | 'startedAt'>,
   content: string,

@@ -1,5 +1,5 @@
-// Manages the lifecycle of an evaluation. It is queued when conversations are stored. Rules run on a batch, each judge
-// request is its own job, and repeated failures are stored as failed.
+// Manages the lifecycle of an evaluation. Conversations are queued when they are stored. Rules run on a whole batch,
+// each judge request is its own job, and evaluations that keep failing are stored as failed.
 
 import Type from 'typebox'
 import type { Evaluation } from '../monitor-results/queries.ts'
@@ -61,7 +61,7 @@ export const evaluateMetricRules = async (
 /** How often an unresponsive endpoint is retried. The pauses add up to two hours. */
 const mostRounds = 8
 const longestPauseSeconds = 3_600
-/** How long to wait at least before a request that could not be sent yet. */
+/** The minimum wait before a request that could not be sent yet. */
 const shortestPauseSeconds = 30
 
 type Waiting = { conversationId: string; monitorIds: string[]; versions?: number[]; since: string }
@@ -144,8 +144,9 @@ export const judge = defineJob({
 })
 
 /**
- * Evaluates conversations that completed, or whose transcript or metrics changed. Queued in the transaction that stores
- * them. The results of all rules are stored with one statement. Judges take time, so each model request is its own job.
+ * Evaluates conversations that completed, or whose transcript or metrics changed. The job is queued in the transaction
+ * that stores the conversations. All results of rules are stored with one statement. Judges take time, so each model
+ * request is its own job.
  */
 export const evaluateConversations = defineJob({
   name: 'conversation.evaluate',

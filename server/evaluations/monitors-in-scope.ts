@@ -16,7 +16,7 @@ type IsInScope = (subject: Sampled, monitor: StoredMonitor) => boolean
 
 /**
  * Finds the monitors whose scope and sample contain each conversation. No other monitor creates a result. Equal scopes
- * are only checked once, and empty ones never.
+ * are only checked once, and empty ones not at all.
  */
 export const findMonitorsInScope = async (
   db: Db,

@@ -3,7 +3,7 @@ import { type Selection, whereSelected } from '../filters/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { plannedEachTime } from '../platform/db/naming-client.ts'
 
-/** Reads conversations for evaluation, which are always completed ones. */
+/** Reads conversations for evaluation. All of them are completed. */
 
 /**
  * The fixed position of a conversation in samples, from 0 to 100. A rate includes all conversations below it, so a
@@ -78,7 +78,7 @@ export const listSelectedAmong = async (db: Db, org: OrgId, ids: string[], selec
 
 type Pair = { conversationId: string; monitorId: string; monitorVersion: number }
 
-/** Whether failures count as results, and from what time on. */
+/** The failures that count as results, by their time. */
 type Since = { answeredAfter: Date } | { failedSince: Date }
 
 /**

@@ -9,7 +9,7 @@ const failure = 'the evaluation failed repeatedly'
 
 type Failed = { monitors: StoredMonitor[]; conversationId: string }
 
-/** Stores failures, so that nobody waits forever for a result, and one conversation does not block others. */
+/** Stores failures, so that no reader waits forever for a result and no conversation blocks others. */
 export const storeFailures = async (
   deps: Pick<Deps, 'clock' | 'reactions'>,
   trx: Db,

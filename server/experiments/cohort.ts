@@ -1,4 +1,4 @@
-// Reads the filters that decide which conversations of the versions an experiment considers.
+// Reads the filters that decide which conversations of the compared versions belong to an experiment.
 
 import Type, { type Static } from 'typebox'
 import { Condition, faultsOf, parseFilter } from '../filters/filter.ts'

@@ -64,7 +64,7 @@ export const healthOf = (experiment: StoredExperiment, splits: DimensionSplit[],
     ...health,
     concerns: concernsOf(health),
     conversations: { ...conversations, perDay: (recent.a + recent.b) / days },
-    /** Conversations that name no unit. Each of them counts as its own unit. */
+    /** Conversations without a unit. Each of them counts as its own unit. */
     withoutUnit: totalOf(of('alone')),
     byDay: of('day').map(({ value, a, b }) => ({ day: value, a, b })),
     byHour: evenness(of('hour'), conversations),

@@ -160,7 +160,7 @@ describe('a launch', () => {
   })
 })
 
-/** What a result says of a conversation, and how it should count for the category `refund`, the amount, and `urgent`. */
+/** A result of a conversation, and its expected values for the category `refund`, the amount, and `urgent`. */
 type Case = { result: string; fields: object; values: [OutcomeValue, OutcomeValue, OutcomeValue] }
 
 const missing: OutcomeValue = { status: 'missing' }
@@ -200,14 +200,14 @@ const wishes = { target: null, conversationsPerDay: null }
 
 type Stored = { arm: ArmLabel; values: Case['values'] }
 
-/** Computes an outcome at once. Each conversation is a unit of its own. */
+/** Computes an outcome at once. Each conversation is its own unit. */
 const computed = (stored: Stored[], at: number, design: Design) => {
   const inArm = ({ arm, values }: Stored, wanted: ArmLabel) => (arm === wanted ? [values[at] ?? missing] : [])
   const units = stored.map((one) => ({ a: inArm(one, 'A'), b: inArm(one, 'B'), inBothArms: false }))
   return outcomeResult(outcomeSumsOf(units, design), design, wishes)
 }
 
-/** Draws what a result says. */
+/** Draws the content of results. */
 const openDraw = (random: ReturnType<typeof seeded>) => () => {
   const all = cases(Math.floor(random.uniform() * 900) / 2)
   return all[Math.floor(random.uniform() * all.length)] as Case
@@ -293,7 +293,7 @@ describe('the values of categories and fields', () => {
     await own.converse('B', { transcript: turns })
     await call('PUT', `/v1/conversations/${id}/metrics/late`, { key, body: { value: true } })
     const { outcomes } = await own.read(experiment)
-    // Without the metric, the rule can't tell any category.
+    // Without the metric, the rule can't decide any category.
     expect(outcomes).toMatchObject([
       { arms: { a: { observed: 1, sum: 1 }, b: { observed: 0, missing: 1 } } },
       { arms: { a: { observed: 1, sum: 1 }, b: { observed: 0, missing: 1 } } },

@@ -1,4 +1,5 @@
-// What the outcomes of an experiment measure: a monitor's results, one of its categories, or one of its fields.
+// Describes what the outcomes of an experiment measure: a monitor's results, one of its categories, or one of its
+// fields.
 
 import Type, { type Static, type TSchema } from 'typebox'
 import { CategoryKey, FieldKey } from '../filters/category.ts'

@@ -4,8 +4,8 @@ import { ApiError } from '../platform/errors.ts'
 import { findExperimentOfProvider, listExperimentsOfMonitor } from './queries.ts'
 
 /**
- * Throws if an experiment measures the monitor, or a scorecard version that uses it, or still accepts its late results,
- * so that the monitor is not deleted.
+ * Prevents the deletion of a monitor: throws if an experiment measures it, measures a scorecard version that uses it,
+ * or still accepts its late results.
  */
 export const refuseWhileMeasured = async (
   _deps: Deps,
@@ -22,7 +22,7 @@ export const refuseWhileMeasured = async (
   throw new ApiError('conflict', status === 'running' ? running : finished)
 }
 
-/** Throws if an experiment has pinned a monitor version that names the model provider, so that it is not deleted. */
+/** Prevents the deletion of a model provider: throws if an experiment has pinned a monitor version that uses it. */
 export const refuseWhilePinned = async (
   _deps: Deps,
   trx: Db,

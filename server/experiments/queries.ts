@@ -115,9 +115,9 @@ export const listOverlapping = (db: Db, org: OrgId, { id, armAVersionId, armBVer
 }
 
 /**
- * Waits for conversations of the agent that are being stored, and blocks others until the transaction ends. Each of
- * them either is already stored or finds the experiment. Storing a conversation locks its agent through the foreign
- * key.
+ * Waits for conversations of the agent that are being stored, and blocks new ones until the transaction ends. So each
+ * conversation is either stored before or sees the experiment. Storing a conversation locks its agent through the
+ * foreign key.
  */
 export const lockArrivals = (trx: Db, org: OrgId, agentId: string) =>
   trx
@@ -128,7 +128,9 @@ export const lockArrivals = (trx: Db, org: OrgId, agentId: string) =>
     .forUpdate()
     .execute()
 
-/** Lists the agent's conversations that started since then. A conversation can be stored shortly before it starts. */
+/**
+ * Lists the agent's conversations that started after `since`. A conversation can be stored shortly before it starts.
+ */
 export const listBegunSince = async (trx: Db, org: OrgId, agentId: string, since: Date): Promise<string[]> => {
   const rows = await trx
     .selectFrom('conversations')

@@ -1,4 +1,4 @@
-// Tests concurrency. A lock blocks one operation until the other one waits.
+// Tests concurrency. A lock blocks one operation until the other one waits for it.
 
 import pg from 'pg'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'

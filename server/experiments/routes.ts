@@ -170,7 +170,8 @@ export const experiments = (app: App, deps: Deps): void => {
     async ({ actor, params }) => {
       const { id } = await getExperiment(db, actor.org, params.id)
       for (let round = 1; ; round++) {
-        // This counts what has arrived so far, unless that is very much. Another process may already be counting it.
+        // This counts the conversations that have arrived so far, unless there are very many. Another process may
+        // already be counting it.
         await countChanges(deps, actor.org, id)
         const answer = await db.transaction().execute((trx) => finish(trx, actor, id, round < mostRounds))
         if (answer) return answer

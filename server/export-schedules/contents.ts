@@ -1,4 +1,4 @@
-// What the exports of a schedule contain: monitor results or conversations.
+// Describes the exports of a schedule: monitor results or conversations.
 
 import type { Configuration } from '../exports/configuration.ts'
 import type { ConversationConfiguration } from '../exports/conversations/configuration.ts'
@@ -19,7 +19,7 @@ const isOfConversations = (config: ScheduledConfig): config is ScheduledConversa
 
 export const kindOf = (config: ScheduledConfig) => (isOfConversations(config) ? 'conversation' : 'monitor')
 
-/** Returns the configuration in the property that the API has for its kind. */
+/** Returns the configuration in the API's property for its kind. */
 export const shownConfig = (config: ScheduledConfig) =>
   isOfConversations(config) ? { conversationConfig: config } : { config }
 

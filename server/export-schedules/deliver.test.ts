@@ -15,7 +15,7 @@ const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.0/
 const { call, clock, deps } = server
 const { work, makeSchedule, makeCall, runsOf, runNow } = schedulesOf(server)
 
-/** Runs something after the store has responded, but before the client receives the response. */
+/** Runs a function after the store has responded, but before the client receives the response. */
 const sendingThen = (happen: () => Promise<unknown>) => ({
   ...deps.outbound,
   request: async (...sent: Parameters<typeof deps.outbound.request>) => {

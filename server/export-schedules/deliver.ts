@@ -7,7 +7,7 @@ import { hasDelivered, type ScheduleRun } from './runs/queries.ts'
 
 export type Delivery = { org: OrgId; run: ScheduleRun; attempt: Attempt }
 
-/** Says where an attempt may have left the file if it ended without deleting it. */
+/** Describes where an attempt may have left the file if it ended without deleting it. */
 export const mayLie = ({ attempts, objectKey }: ScheduleRun): string =>
   attempts > 0 && objectKey ? ` A previous attempt may have left ${objectKey} in the bucket.` : ''
 

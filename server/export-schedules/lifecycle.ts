@@ -173,7 +173,7 @@ const storeChange = async (deps: Deps, trx: Db, actor: Actor, before: StoredSche
   })
 }
 
-/** Changes a schedule, or pauses or resumes it. Tests a changed bucket before. */
+/** Changes a schedule, or pauses or resumes it. Tests a changed bucket first. */
 export const changeSchedule = async (deps: Deps, actor: Actor, id: string, body: Change) => {
   const { db, config } = deps
   const { org } = actor

@@ -26,7 +26,7 @@ type FindingQuery = { events: string[]; minPriority: string; since: Date }
 
 const rank = (column: RawBuilder<string>) => sql<number>`array_position(${priorities}::text[], ${column})`
 
-/** Lists the open findings that had this event since then. Events before a finding was last closed don't count. */
+/** Lists the open findings that had this event after `since`. Events before a finding was last closed don't count. */
 export const listOpenFindings = async (
   db: Db,
   org: OrgId,
@@ -63,8 +63,8 @@ export const listAlarmedExperiments = async (db: Db, org: OrgId): Promise<Occurr
 export type FailureSource = 'judges' | 'webhooks' | 'destinations' | 'sync' | 'schedules' | 'jobs'
 
 /**
- * Returns the earliest time at which work that failed since then can have started: work fails for good with its last
- * retry, which can be two days after the first attempt.
+ * Returns the earliest time at which work that failed after `since` can have started. Work only counts as failed after
+ * its last retry, which can be two days after the first attempt.
  */
 const startOfWork = (since: Date): Date => new Date(since.getTime() - 3 * dayMs)
 
@@ -99,7 +99,7 @@ const failuresOf = (source: FailureSource, org: OrgId, since: Date): RawBuilder<
 
 const mostFailures = 1_000
 
-/** Counts failures since then. Stops at 1,000. */
+/** Counts failures after `since`. Stops at 1,000. */
 export const countFailures = async (db: Db, org: OrgId, source: FailureSource, since: Date): Promise<number> => {
   const { rows } = await sql<{ count: number }>`
     SELECT count(*) AS count FROM (${failuresOf(source, org, since)} LIMIT ${mostFailures}) f`.execute(db)

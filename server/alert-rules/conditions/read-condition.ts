@@ -58,7 +58,7 @@ export type MeasureCondition = ConditionOf<(typeof measuredKinds)[number]>
 export const isMeasured = (condition: AlertCondition): condition is MeasureCondition =>
   (measuredKinds as readonly string[]).includes(condition.kind)
 
-/** Returns what has to be counted for a condition. */
+/** Returns the measure that decides a condition. */
 export const measureOf = (condition: MeasureCondition): Measure => {
   switch (condition.kind) {
     case 'rate':
@@ -89,7 +89,10 @@ export const measureOf = (condition: MeasureCondition): Measure => {
   }
 }
 
-/** Decides on the sums of one window. A change needs two windows, and is decided elsewhere. */
+/**
+ * Decides a condition from the sums of one window. Conditions about a change need two windows and are decided
+ * elsewhere.
+ */
 export const decideMeasure = (
   condition: Exclude<MeasureCondition, ConditionOf<'change'>>,
   sums: WindowSums,
@@ -113,7 +116,7 @@ const labelled = async (db: Db, org: OrgId, groupBy: GroupBy | null, decisions: 
 
 const weekMs = 7 * dayMs
 
-/** When a rule is checked, and what is known from earlier checks. */
+/** The time of a check, and what earlier checks found. */
 type Check = {
   now: Date
   checkedUntil: Date | null
@@ -193,7 +196,7 @@ const readPairs = (
   const measure = measureOf(condition)
   const start = (end: number) => new Date(end - windowMs)
   const earlier = until.getTime() - weekMs
-  // A week earlier, there are three periods: the windows, and the time between them.
+  // A comparison with the week before has three periods: the two windows, and the time between them.
   const isWeek = condition.comparedTo === 'same_weekday' && windowMs < weekMs
   const bounds = isWeek
     ? [start(earlier), new Date(earlier), start(until.getTime()), until]

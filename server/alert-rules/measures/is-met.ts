@@ -102,8 +102,8 @@ const shrink = ({ affected, all }: { affected: number; all: number }) => {
 export type Change = { direction: 'up' | 'down' | 'either'; falseAlarmsPerYear: number }
 
 /**
- * Compares a rate with the one before. Fisher's exact test runs once for each window, so that windows without a change
- * raise at most this many alarms a year, whatever the rate and the sample sizes are.
+ * Compares a rate with the one before. Fisher's exact test runs once for each window. Its significance level limits the
+ * false alarms to `falseAlarmsPerYear`, regardless of the rate and the sample sizes.
  */
 export const decideChange = (
   { before, now }: { before: WindowSums; now: WindowSums },

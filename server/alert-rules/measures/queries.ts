@@ -292,16 +292,16 @@ const selectLatestStart = (db: Db, org: OrgId, { selection, since, now }: Recent
     .orderBy('conversations.started_at', 'desc')
     .limit(1)
 
-/** Returns the start of the latest conversation since then, or undefined if there was none. */
+/** Returns the start of the latest conversation after `since`, or undefined if there was none. */
 export const findLatestStart = async (db: Db, org: OrgId, recent: Recent): Promise<Date | undefined> =>
   (await selectLatestStart(db, org, recent).executeTakeFirst())?.at
 
-/** Conversations count from an earlier time in the watched groups. */
+/** Watched groups are searched from an earlier time. */
 type RecentGroups = Recent & { groupBy: GroupBy; watched: { keys: string[]; since: Date } }
 
 /**
- * Lists the groups that had conversations since then, with the start of the latest one. Looks up the latest
- * conversation of each group in an index, instead of reading all conversations since then.
+ * Lists the groups that had conversations after `since`, with the start of the latest one. Looks up the latest
+ * conversation of each group in an index, instead of reading all conversations.
  */
 export const listRecentGroups = async (
   db: Db,

@@ -8,9 +8,9 @@ export type Candidate = { conversationId: string; truth: Truth; result: CaseResu
 
 export type ChosenExample = { conversationId: string; isDisputed: boolean }
 
-/** These are part of every request. */
+/** The maximum number of disputed examples, which are part of every request. */
 const mostDisputed = 4
-/** Requests only contain those of these that are like the conversation. */
+/** The maximum number of similar examples. A request only contains those that are similar to its conversation. */
 const mostNear = 8
 
 /** Returns how disputed a conversation is: the judge is wrong, or people disagree. */

@@ -1,10 +1,11 @@
-// Proposes another way to decide by scores that are already known. It needs no model, because the scores stay the same.
+// Proposes other ways to decide based on scores that are already known. This needs no model, because the scores stay
+// the same.
 
 import { isAffectedScore, type ScoreDecision, type ScoreOutput } from '../../monitors/judges/definition.ts'
 import { isotonic } from '../../statistics/isotonic.ts'
 import { type CaseResult, type Compared, isRight } from '../measure.ts'
 
-/** Returns the result that the same answer of the model has with another output. */
+/** Returns the result that the model's answer leads to with another output. */
 export const redecide = (output: ScoreOutput, result: CaseResult): CaseResult => {
   if (result.status !== 'scored' || result.score === null) return result
   const isAffected = isAffectedScore(output, result.score)
@@ -49,8 +50,8 @@ const listCandidates = ({ affectedWhen: { op } }: ScoreOutput, tuning: readonly 
 }
 
 /**
- * Returns the threshold that is right most often in the tuning half. Of several, the one that is nearest to the current one.
- * Undefined if none is better than the current decision.
+ * Returns the threshold that is right most often in the tuning half. If several are, returns the one nearest to the
+ * current threshold. Returns undefined if none is better than the current decision.
  */
 export const proposeThreshold = (output: ScoreOutput, tuning: readonly Compared[]): ScoreOutput | undefined => {
   const { decision, affectedWhen } = output
@@ -62,14 +63,14 @@ export const proposeThreshold = (output: ScoreOutput, tuning: readonly Compared[
   return withDecision(output, { threshold: best.threshold })
 }
 
-/** Affected is more likely than not. */
+/** Above this probability, affected is more likely than not. */
 const evenProbability = 0.5
 
 const round = (value: number): number => Number(value.toPrecision(6))
 
 /**
- * Returns an output that turns scores into probabilities, learned from the tuning half, and decides by them. Undefined if it
- * is not right more often there than the current decision.
+ * Returns an output that turns scores into probabilities, learned from the tuning half, and decides by them. Returns
+ * undefined if it is not right more often there than the current decision.
  */
 export const proposeCalibration = (output: ScoreOutput, tuning: readonly Compared[]): ScoreOutput | undefined => {
   const { op } = output.affectedWhen

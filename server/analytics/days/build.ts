@@ -30,7 +30,7 @@ import {
 
 type BuildDeps = Pick<Deps, 'db' | 'clock' | 'log'>
 
-/** A build ends when it has read this many conversations or days, but has at least one day. */
+/** A build stops after this many conversations or days, but includes at least one day. */
 const manyConversations = 10_000
 const manyDays = 31
 /** With fewer conversations, a day is read as quickly from them, and its sums would take as much space. */
@@ -40,7 +40,10 @@ const quietMs = 2 * minuteMs
 const longestWaitMs = 30 * minuteMs
 const mostNotes = 200
 
-/** One state of the database. Undefined if another process was faster, which left nothing to do or does it. */
+/**
+ * Runs in a snapshot of the database. Returns undefined if another process was faster and has done the work or is doing
+ * it.
+ */
 const inSnapshot = async <T>(db: Db, run: (trx: Db) => Promise<T>): Promise<T | undefined> => {
   try {
     return await db
@@ -67,10 +70,10 @@ const listBusy = async (trx: Db, org: OrgId, days: Date[]): Promise<Date[]> => {
   return days.filter((_, at) => (counts[at] ?? 0) >= fewConversations)
 }
 
-/** The most bytes of one statement. */
+/** The maximum number of bytes in one statement. */
 const mostBytes = 4_000_000
 
-/** A row without much content takes some bytes as well. */
+/** Returns the approximate size of a row. A row without much content takes some bytes as well. */
 const sizeOf = ({ hours, hourSteps, daySteps }: PackedRow): number =>
   hours.length + (hourSteps?.length ?? 0) + (daySteps?.length ?? 0) + 10_000
 
@@ -84,7 +87,7 @@ const rebuild = async (trx: Db, org: OrgId, days: Date[]): Promise<void> => {
   }
 }
 
-/** Returns the first days, until they have many conversations. */
+/** Returns the first days that together have as many conversations as one build reads. */
 const fewEnough = async (trx: Db, org: OrgId, days: Date[]): Promise<Date[]> => {
   const counts = await countConversationsIn(trx, org, days)
   let conversations = 0
@@ -96,19 +99,19 @@ const fewEnough = async (trx: Db, org: OrgId, days: Date[]): Promise<Date[]> => 
   return days.slice(0, taken)
 }
 
-/** Later conversations note their hour. */
+/** Starts storing sums. From then on, changed conversations note their hour. */
 const start = async (trx: Db, org: OrgId): Promise<void> => {
   const latest = await findDayBefore(trx, org, null)
   await insertState(trx, org, latest ? after(latest) : null)
 }
 
-/** Returns the latest days with conversations before then: as many as one build reads. */
+/** Returns the latest days with conversations before a time: as many as one build reads. */
 const latestDays = async (trx: Db, org: OrgId, before: Date | null): Promise<Date[]> => {
   const latest = await findDayBefore(trx, org, before)
   if (!latest) return []
   const until = after(latest)
   const many = (await findDayBefore(trx, org, until, manyConversations))?.getTime() ?? Number.NEGATIVE_INFINITY
-  // The day with the last of many conversations has more, so it is left to the next build, unless it is the only one.
+  // The day of the last conversation that fits is incomplete, so the next build reads it, unless it is the only day.
   const from = Math.min(latest.getTime(), Math.max(until.getTime() - manyDays * dayMs, many + dayMs))
   return daysBetween(new Date(from), until)
 }
@@ -149,7 +152,7 @@ export const buildNext = async ({ db, clock }: BuildDeps, org: OrgId): Promise<b
 export const thin = async ({ db }: Pick<Deps, 'db'>, org: OrgId): Promise<void> => {
   if (!(await hasManyChanges(db, org, mostNotes))) return
   await db.transaction().execute(async (trx) => {
-    // Waits for a running build; one that has started and not counted itself yet then fails.
+    // Locks the state, which waits for a running build. A build that has started but not counted itself yet will fail.
     if (!(await findState(trx, org))) return
     await countBuild(trx, org)
     await thinChanges(trx, org, mostNotes)
@@ -182,7 +185,7 @@ const findDiffering = async (trx: Db, org: OrgId, days: Date[]): Promise<Date[]>
       }
     }
   }
-  // A day that has more rows than it should have differs, too.
+  // A day with too many rows also differs.
   return days.filter((day) => {
     const ms = day.getTime()
     return differing.has(ms) || (stored.get(ms) ?? 0) !== (counts.get(ms) ?? 0)

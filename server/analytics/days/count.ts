@@ -22,7 +22,7 @@ import {
 
 const valuesOfConversations = ['duration', 'delay', ...signalNames.map((name) => `signal:${name}`)]
 
-/** The most values that one statement reads, so that it ends before its time limit. */
+/** The maximum number of values that one statement reads, so that it ends before its time limit. */
 const mostValues = 1_000_000
 
 /** A day whose metrics have more keys, such as one for each conversation, would take more space than its conversations. */

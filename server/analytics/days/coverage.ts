@@ -4,7 +4,7 @@
 import { dayMs, hourMs } from '../../platform/durations.ts'
 import { openZone } from '../../platform/time-zone.ts'
 
-/** What is stored. */
+/** The days with stored sums, and the hours whose sums are outdated. */
 export type Stored = {
   /** In order. */
   days: Date[]
@@ -24,10 +24,10 @@ export type Coverage = {
   ranges: Range[]
 }
 
-/** With more, or if they are longer than the hours, everything is read as one range. */
+/** With more ranges, or if the ranges are longer than the hours, everything is read as one range. */
 const mostRanges = 500
 
-/** Returns the last interval that starts before then or at that time. */
+/** Returns the last interval that starts at or before a time. */
 const intervalAt = (bounds: number[], ms: number): number => {
   let [low, high] = [0, bounds.length]
   while (low < high) {
@@ -38,7 +38,7 @@ const intervalAt = (bounds: number[], ms: number): number => {
   return low - 1
 }
 
-/** Whether there are many ranges, or they are longer than all hours together. */
+/** Returns whether there are many ranges, or they are longer than all hours together. */
 const isMostly = (ranges: { since: number; until: number }[], hours: number): boolean => {
   const lengths = ranges.map(({ since, until }) => until - since).filter(Number.isFinite)
   const all = lengths.reduce((sum, length) => sum + length, 0)
@@ -64,7 +64,7 @@ const openRanges = (start: number, end: number) => {
   }
 }
 
-/** With `wholeDays`, hours are only read from stored sums if all of their day are, for one interval. */
+/** With `wholeDays`, hours are only read from stored sums if the whole day is, and belongs to one interval. */
 export const coverageOf = (
   { since, until, bounds }: Period,
   { days: storedDays, changed }: Stored,
@@ -73,7 +73,7 @@ export const coverageOf = (
   const start = since?.getTime() ?? Number.NEGATIVE_INFINITY
   const end = until?.getTime() ?? Number.POSITIVE_INFINITY
   const starts = bounds?.map((bound) => bound.getTime())
-  // An hour in which an interval starts belongs to two.
+  // An hour in which an interval starts belongs to two intervals.
   const divided = (starts ?? []).filter((ms) => ms % hourMs !== 0).map((ms) => Math.floor(ms / hourMs) * hourMs)
   const unusable = new Set([...changed.map((hour) => hour.getTime()), ...divided])
   const intervalOf = (ms: number) => (starts ? intervalAt(starts, ms) : 0)

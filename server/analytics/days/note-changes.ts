@@ -18,7 +18,7 @@ const noteHours = async ({ clock }: NoteDeps, trx: Db, org: OrgId, hours: Date[]
   if (hours.length > 0) await insertChanges(trx, org, hours, { id: newId(), at: clock.now(), onlyResults })
 }
 
-/** Conversations that arrived, changed, or are about to be erased. */
+/** Notes the hours of conversations that arrived, changed, or are about to be erased. */
 export const noteChangedHours = (
   deps: NoteDeps,
   trx: Db,
@@ -26,7 +26,7 @@ export const noteChangedHours = (
   { conversations }: { conversations: { startedAt: Date }[] },
 ): Promise<void> => noteHours(deps, trx, org, hoursOf(conversations.map(({ startedAt }) => startedAt)), false)
 
-/** Conversations that got metrics. */
+/** Notes the hours of conversations that got metrics. */
 export const noteMeasuredHours = async (
   deps: NoteDeps,
   trx: Db,
@@ -36,7 +36,7 @@ export const noteMeasuredHours = async (
   if (measured.length > 0) await noteHours(deps, trx, org, await listHoursOf(trx, org, measured), false)
 }
 
-/** Conversations that got results. */
+/** Notes the hours of conversations that got results. */
 export const noteJudgedHours = async (
   deps: NoteDeps,
   trx: Db,

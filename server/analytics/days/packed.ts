@@ -43,7 +43,7 @@ export const readSteps = (
 
 const isNear = (a: number, b: number, size: number): boolean => Math.abs(a - b) <= 1e-9 * (1 + size)
 
-/** Returns whether two columns have the same counts, and sums that are as good as the same. */
+/** Returns whether two columns have the same counts, and nearly the same sums. */
 export const haveSameSums = (one: Buffer, other: Buffer): boolean => {
   const listOf = (hours: Buffer) => {
     const list: HourSums[] = []
@@ -56,7 +56,7 @@ export const haveSameSums = (one: Buffer, other: Buffer): boolean => {
     ofOne.every((a, at) => {
       const b = ofOther[at]
       if (!b || a.group !== b.group || a.hour !== b.hour || a.count !== b.count || a.hits !== b.hits) return false
-      // Positive and negative values can cancel out, but no sum of their sizes is larger than this one.
+      // Positive and negative values can cancel out, but this is an upper bound for the sum of their absolute values.
       return isNear(a.sum, b.sum, Math.sqrt(a.count * a.squares)) && isNear(a.squares, b.squares, a.squares)
     })
   )
@@ -73,16 +73,16 @@ export type Grain = {
   firstOf: Int32Array
 }
 
-/** All columns together have many groups, so that they are only summed by day, and not for percentiles. */
+/** The grain of all columns together has many groups, so it is only summed by day, and not for percentiles. */
 const everything = 7
 const grains = [0, 4, 2, 1, everything]
 
-/** The length of what `readStarted` reads of one conversation. */
+/** The number of bytes that `readStarted` returns for each conversation. */
 const startedLength = 20
 
 export const countStarted = (started: Buffer): number => started.byteLength / startedLength
 
-/** Reads `readStarted` and finds the cells of all conversations. */
+/** Parses the bytes of `readStarted` and finds the cells of all conversations. */
 export const openGrains = (started: Buffer): Grain[] => {
   const count = countStarted(started)
   return grains.map((grain, at) => {

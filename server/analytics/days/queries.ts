@@ -17,7 +17,7 @@ export type PackedRow = {
 
 type Note = { id: string; at: Date; onlyResults: boolean }
 
-/** Notes hours. On a cluster, a statement that only has values costs half of one that reads them. */
+/** Notes hours. On a cluster, a statement with only values costs half as much as one that reads them. */
 export const insertChanges = (trx: Db, org: OrgId, hours: Date[], { id, at, onlyResults }: Note) =>
   trx
     .insertInto('analytics_changes')
@@ -33,8 +33,8 @@ export const listHoursOf = async (trx: Db, org: OrgId, conversationIds: string[]
 }
 
 /**
- * Lists organizations with notes, and those whose days are not all built. In three statements, because a cluster can't join
- * all organizations with what lies on its nodes.
+ * Lists organizations with notes, and those whose days are not all built. In three statements, because a cluster can't
+ * join all organizations with the data on its nodes.
  */
 export const listDueOrganizationsAllOrgs = async (db: Db): Promise<{ id: OrgId }[]> => {
   const changed = await db.selectFrom('analytics_changes').select('organization_id as id').distinct().execute()
@@ -100,7 +100,7 @@ export const listQuietDays = async (db: Db, org: OrgId, quiet: Quiet): Promise<D
   return rows.map(({ day }) => day)
 }
 
-/** Returns the day of the latest conversation before then, or of the one that has this many after it before then. */
+/** Returns the day of the latest conversation before `before`, after skipping the `conversations` latest ones. */
 export const findDayBefore = async (
   db: Db,
   org: OrgId,
@@ -130,7 +130,10 @@ export const deleteChanges = (trx: Db, org: OrgId, days: Date[]) =>
     DELETE FROM analytics_changes WHERE organization_id = ${org}
       AND date_trunc('day', hour, 'UTC') = ANY(${days}::timestamptz[])`.execute(trx)
 
-/** Keeps one note of each hour and kind with many. Only if no build is running, which might delete the one that is kept. */
+/**
+ * For hours with many notes, keeps one note of each kind. Must not run during a build, which might delete the note that
+ * is kept.
+ */
 export const thinChanges = (trx: Db, org: OrgId, most: number) =>
   sql`
     DELETE FROM analytics_changes c USING (
@@ -196,14 +199,17 @@ const joinGroups = (org: OrgId, grain: number, alias: string) => {
     AND ${sql.ref(`${alias}.grain`)} = ${sql.lit(grain)} AND ${sql.join(same, sql` AND `)}`
 }
 
-/** The conversations of days, numbered from 0. In one transaction, a conversation always has the same number. */
+/**
+ * Selects the conversations of days, numbered from 0. Within a transaction, a conversation always has the same number.
+ */
 const numbered = (org: OrgId, days: Date[]) => sql`
   SELECT (row_number() OVER (ORDER BY s.started_at, s.id) - 1)::integer AS n, g.at, s.*
   FROM (${daysOf(days)}) g JOIN conversations s ON s.organization_id = ${org} AND ${withinDay(sql`s.started_at`)}`
 
 /**
- * Reads the hour of each conversation and the numbers of its groups, 4 bytes each: the hour counts from the first day on, then
- * agent and version, company, channel and direction, and all of these. Packed, because a row of a result takes ten times as long.
+ * Reads the hour of each conversation and the numbers of its groups, 4 bytes each: the hour counts from the first day
+ * on, then agent and version, company, channel and direction, and all of these. The result is packed, because reading
+ * it as rows takes ten times as long.
  */
 export const readStarted = async (db: Db, org: OrgId, days: Date[]): Promise<Buffer> => {
   const { rows } = await sql<{ packed: Buffer | null }>`
@@ -216,7 +222,7 @@ export const readStarted = async (db: Db, org: OrgId, days: Date[]): Promise<Buf
   return rows[0]?.packed ?? Buffer.alloc(0)
 }
 
-/** Values of conversations themselves. */
+/** Selects a value of the conversation itself. */
 const valueIn = (subject: string): RawBuilder<unknown> => {
   if (subject === 'duration') return sql`s.duration_seconds::float8`
   if (subject === 'delay') return sql`extract(epoch FROM s.created_at - s.started_at)::float8`
@@ -293,10 +299,10 @@ export const readResults = async (db: Db, org: OrgId, days: Date[], monitorIds: 
   return rows
 }
 
-/** What is measured of the result of a judge. */
+/** The values that are measured for the results of judges. */
 export const valueOfJudge = { cost: sql`r.cost`, latency: sql`r.response_ms / 1000.0::float8` }
 
-/** Reads what all results cost, or how long they took (8 bytes). A conversation can have several. */
+/** Reads the costs or response times of all results (8 bytes each). A conversation can have several. */
 export const readJudged = async (
   db: Db,
   org: OrgId,

@@ -15,7 +15,7 @@ export type ToSum = {
   days: Coverage['days']
   groupBy: string[]
   timezone: string
-  /** How many there are, or undefined without intervals. */
+  /** The number of intervals, or undefined without intervals. */
   intervals: number | undefined
   quantile: number | undefined
   /** The groups to show, or how many of the largest. */
@@ -68,7 +68,7 @@ const openKeys = ({ groups, groupBy, timezone }: Pick<ToSum, 'groups' | 'groupBy
   return { keys, indexOf, indexOfHour }
 }
 
-/** Counts of each rounded value, in order. */
+/** Returns the step of a percentile, with its interval. `counts` has the count of each step. */
 const percentileOf = (steps: number[], counts: Float64Array, quantile: number) => {
   const { at, low, high } = percentilePositions(cumulative(counts), quantile)
   const stepAt = (position: number | null): number | null => (position === null ? null : (steps[position] ?? null))
@@ -77,7 +77,7 @@ const percentileOf = (steps: number[], counts: Float64Array, quantile: number) =
 
 type More = Pick<Cell, 'count' | 'hits' | 'sum' | 'squares'>
 
-/** Reads everything by the index of its key and its interval. */
+/** Returns functions that read all sums by the index of their key and by interval. */
 const openSources = (given: Omit<ToSum, 'intervals' | 'quantile' | 'show'>) => {
   const { packed, cells, days } = given
   const { keys, indexOf, indexOfHour } = openKeys(given)
@@ -146,7 +146,10 @@ const chooseKeys = ({ keys, indexOf, eachSum }: Sources, show: ToSum['show']) =>
   return { shown: largest.slice(0, show.most), groups: occurring.length }
 }
 
-/** Where the sums of a key and interval are. Keys that are not shown share the last place, and totals follow intervals. */
+/**
+ * Returns where the sums of a key and interval are stored. Keys that are not shown share the last place, and totals
+ * follow intervals.
+ */
 const openPlaces = (shown: number[], intervals: number) => {
   const places = new Map(shown.map((index, place) => [index, place]))
   const width = intervals + 1
@@ -181,7 +184,7 @@ const sumPlaces = ({ eachSum }: Sources, { count, width, placeOf, positionsOf }:
 const stepCount = 65_536
 const lowestStep = -32_768
 
-/** Counts of rounded values that are kept at once. */
+/** The maximum number of counts of rounded values in memory. */
 const mostCounts = 4_000_000
 
 const addPercentiles = ({ eachStep }: Sources, places: Places, sums: Sums[], quantile: number): void => {
@@ -254,7 +257,7 @@ export const sumWhole = (given: Pick<ToSum, 'groups' | 'packed' | 'cells' | 'day
   return whole
 }
 
-/** Which days to read: the first, the last, and those whose hours all belong to one interval. */
+/** Returns which days to read: the first, the last, and those whose hours all belong to one interval. */
 export const daysToRead = (days: Coverage['days'], isByHour: boolean) => {
   const all = [...days.keys()]
   const isWhole = (intervals: Int16Array) =>

@@ -1,4 +1,4 @@
-// What anyone with a link can read. The link's token is in the body to keep it out of logs.
+// The routes that anyone with a link can call. The link's token is in the body to keep it out of logs.
 
 import type { FastifyRequest } from 'fastify'
 import { answerQuery } from '../../analytics/answer.ts'

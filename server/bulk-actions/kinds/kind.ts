@@ -25,7 +25,7 @@ type Apply<Kind extends Action> = (
   slice: Slice & { action: Kind },
 ) => Promise<Outcome[]>
 
-/** What an action of one kind does. */
+/** The behavior of one kind of action. */
 export type ActionKind<Kind extends Action> = {
   /** The role that the person needs when the action is created, and while it runs. */
   role: Role
@@ -37,7 +37,7 @@ export type ActionKind<Kind extends Action> = {
   undo?: Apply<Kind>
   /** Follows an action that has completed and changed something. */
   announce?: (deps: Deps, trx: Db, org: OrgId, done: { id: string; action: Kind; byUserId: string }) => Promise<void>
-  /** Why single conversations fail. */
+  /** The reason why single conversations fail. */
   reason?: string
 }
 
@@ -51,7 +51,7 @@ export const listOutcomes = (ids: { [Each in Outcome['outcome']]?: string[] }): 
   ...outcomesOf('failed', ids.failed ?? []),
 ]
 
-/** Returns the others: conversations that needed no change, or that are gone and need none. */
+/** Returns `ids` without `some`: conversations that needed no change, or that are gone. */
 export const without = (ids: string[], some: string[]): string[] => {
   const excluded = new Set(some)
   return ids.filter((id) => !excluded.has(id))

@@ -16,10 +16,10 @@ const kinds: { [Kind in Action['kind']]: ActionKind<ActionOf<Kind>> } = {
   erase,
 }
 
-/** Returns what an action does. Each kind only gets its own actions. */
+/** Returns the behavior of an action's kind. Callers only pass it actions of this kind. */
 export const kindOf = ({ kind }: Pick<Action, 'kind'>): ActionKind<Action> => kinds[kind] as ActionKind<Action>
 
-/** Returns an action as it is stored: IDs in lower case, tags in normal form. */
+/** Returns an action in its stored form: IDs in lower case, tags in normal form. */
 export const parseAction = (action: Action): Action => {
   switch (action.kind) {
     case 'tag':

@@ -216,7 +216,7 @@ describe('a backup', async () => {
     process.kill(pid, 'SIGKILL')
     expect((await killing).code).toBe(null)
     expect(await readdir(place)).toEqual([half])
-    // The first backup is in progress. The second was made on another machine, so nobody here can tell.
+    // The first backup is in progress. The second was made on another machine, so its state is unknown here.
     const others = [`.sunday.partial-${process.pid}-${hostname()}`, `.sunday.partial-${pid}-elsewhere`]
     for (const other of others) await mkdir(join(place, other))
     expect(await runInOne(['backup', join(place, 'tuesday')], switches)).toMatchObject({ code: 0, stderr: '' })

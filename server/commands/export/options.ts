@@ -16,7 +16,7 @@ const readCondition = (given: string) => {
   return { key, op, ...(value !== undefined && { value }) }
 }
 
-/** The format, which the name of the file can also say. A name that promises another one is an error. */
+/** Returns the format, which can also follow from the file name. Throws if the two contradict each other. */
 const readFormat = (format: string | undefined, output: string | undefined, formats: Formats) => {
   const ending = extname(output ?? '')
     .slice(1)
@@ -34,7 +34,7 @@ const readFormat = (format: string | undefined, output: string | undefined, form
   return found
 }
 
-/** The options that choose monitor results. A saved view has a filter of its own. */
+/** The options that choose monitor results. A saved view has its own filter. */
 const ofMonitors = ['match', 'versions', 'company', 'agent', 'group']
 const listsOfMonitors = ['monitor', 'affected', 'not-affected', 'metadata']
 

@@ -17,7 +17,7 @@ export type Source = {
   create: () => Promise<{ count: number; manifest: Manifest | undefined }>
 }
 
-/** A saved view without columns of its own has these. */
+/** The columns of a saved view without its own. */
 const usualColumns = [
   'channel',
   'startedAt',
@@ -81,7 +81,7 @@ const ofConversations = ({ earshot, signal }: Asking, options: Options): Source 
   }
 }
 
-/** Returns the kind of the options, or for an ID, the kind that has it. */
+/** Returns the source that the options select, or the one that has the given ID. */
 export const chooseSource = async (asking: Asking, options: Options): Promise<Source> => {
   const [monitors, conversations] = [ofMonitors(asking, options), ofConversations(asking, options)]
   if (options.id === undefined) return options.view === undefined ? monitors : conversations

@@ -90,7 +90,7 @@ export const runImport = async ({
     const body: ImportBody = 'fault' in read ? read : readBody(read.value, options)
     if (!('body' in body)) {
       noteUnsent(place, body)
-      // Normally the next response stores the progress, but none is pending.
+      // Normally, the next response stores the progress, but no response is pending.
       if (unanswered === 0) await settleUnsent()
       return undefined
     }

@@ -13,9 +13,7 @@ export type ImportState = {
   of: string
   files: Record<string, Done>
   counts: ImportCounts
-  /**
-   * The file of rejects and the length that counts. Anything after it was written by an attempt that was interrupted.
-   */
+  /** The file of rejects and its valid length. Anything after that was written by an interrupted attempt. */
   rejects: string | null
   rejectsBytes: number
 }
@@ -70,7 +68,7 @@ export const openState = async ({ path, of, sources, rejects }: Opening) => {
   return {
     state,
     resumes,
-    /** Whether the stored progress is that of another import. */
+    /** Whether the stored progress belongs to another import. */
     isAnother: present !== undefined && !resumes,
     /** Returns how many values of a file are processed. */
     doneOf: (name: string, fingerprint: string): number => {

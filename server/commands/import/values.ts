@@ -78,8 +78,8 @@ const openStringTracker = () => {
 }
 
 /**
- * Where a byte stands among the values of a file. `starts`: it opens the array. `endsBefore`: the value ends before it.
- * `endsWith`: the value ends with it.
+ * The position of a byte among the values of a file. `starts`: it opens the array. `endsBefore`: the value ends before
+ * it. `endsWith`: the value ends with it.
  */
 type Boundary = 'starts' | 'endsBefore' | 'endsWith' | undefined
 

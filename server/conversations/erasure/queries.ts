@@ -60,8 +60,8 @@ export const findRetentionDays = async (db: Db, org: OrgId): Promise<number | nu
 type ErasurePosition = { startedAt: Date; id: string }
 
 /**
- * Lists conversations past their retention period, oldest first. `after` skips what was just erased, because its index
- * entries still exist.
+ * Lists conversations past their retention period, oldest first. `after` skips conversations that were just erased,
+ * because their index entries still exist.
  */
 export const listOutdatedConversations = (
   db: Db,

@@ -143,7 +143,10 @@ const findMetricKeys = async (
   return new Map((await listMetricKeys(trx, org, ids)).map(({ conversationId, keys }) => [conversationId, keys]))
 }
 
-/** Ingest would have created the missing agent, except that the conversation already belongs to another one. */
+/**
+ * Returns a clearer error for a missing agent that was not created because the conversation already belongs to another
+ * one.
+ */
 const anotherAgent = ({ state }: Slot, { agent }: PreparedItem, error: ApiError): ApiError | undefined =>
   'make' in agent && error.details?.issues?.[0]?.path === 'agentExternalId'
     ? contradictionOf(state, ['agent'])
@@ -240,8 +243,8 @@ const ingestOnce = async (
 }
 
 /**
- * Stores conversations. Nothing else writes to their tables. The whole batch is one transaction with everything that
- * follows from it: evaluations, downloads of recordings, and what the caller writes.
+ * Stores conversations. Nothing else writes to their tables. The whole batch is one transaction together with
+ * everything that it triggers: evaluations, downloads of recordings, and the writes of the caller.
  */
 export const ingestConversations = async (
   deps: IngestDeps,

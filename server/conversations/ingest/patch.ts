@@ -100,7 +100,9 @@ const changeOnce = async (
   await storeSlots(deps, trx, org, [slot])
 }
 
-/** Changes a conversation with everything that follows from it, in one transaction with what the caller writes. */
+/**
+ * Changes a conversation and triggers everything that depends on it, in one transaction with the writes of the caller.
+ */
 export const changeConversation = async <T>(
   deps: IngestDeps,
   org: OrgId,

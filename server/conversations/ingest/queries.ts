@@ -173,8 +173,8 @@ const arrayOf = (values: (string | number | null)[], type: string): RawBuilder<u
 }
 
 /**
- * Builds the rows of an INSERT. A single row uses VALUES, which a Citus cluster sends directly to its shard. It would
- * first copy the rows of a SELECT to the node.
+ * Builds the rows of an INSERT. A single row uses VALUES, which a Citus cluster sends directly to its shard. With a
+ * SELECT, it would first copy the rows to the node.
  */
 const insertedRows = <Row>(org: OrgId, columns: Column<Row>[], rows: Row[], words?: (row: Row) => string) => {
   const [row, ...others] = rows

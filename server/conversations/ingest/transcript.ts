@@ -41,8 +41,8 @@ export const giveTranscript = (value: unknown, hints: IngestHints): GivenTranscr
 }
 
 /**
- * PostgreSQL stores at most 1 MiB of words per text. This much text always stays below that: the words of the worst
- * known text, which only contains short addresses, take four times its size.
+ * PostgreSQL stores at most 1 MiB of words per text. This much text always stays below that limit: in the worst known
+ * case, a text with nothing but short addresses, the words take four times the size of the text.
  */
 const searchableBytes = 200_000
 

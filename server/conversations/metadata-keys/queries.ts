@@ -10,7 +10,7 @@ const newest = (org: OrgId, sampled: number) => sql`(
 
 const eachTime = sql.raw(plannedEachTime)
 
-/** The most frequent keys of the newest conversations. A null value is the same as none. */
+/** Lists the most frequent keys of the newest conversations. A null value counts as missing. */
 export const listMetadataKeys = async (db: Db, org: OrgId, { prefix, sampled, limit }: Sample) => {
   const { rows } = await sql<{ key: string; count: number }>`
     SELECT entry.key, count(*) AS count FROM ${newest(org, sampled)}, jsonb_each(newest.metadata) entry
@@ -19,10 +19,10 @@ export const listMetadataKeys = async (db: Db, org: OrgId, { prefix, sampled, li
   return rows
 }
 
-/** Longer values cannot be in a condition. */
+/** Conditions can't contain longer values. */
 const longestValue = 500
 
-/** The most frequent values under a key, undefined if none of the newest conversations has the key. */
+/** Returns the most frequent values of a key, or undefined if none of the newest conversations has the key. */
 export const findMetadataValues = async (db: Db, org: OrgId, key: string, { prefix, sampled, limit }: Sample) => {
   const { rows } = await sql<{ value: string | null; count: number }>`
     SELECT found.value, count(*) AS count FROM (

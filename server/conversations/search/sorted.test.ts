@@ -88,7 +88,7 @@ const readAll = async (body: object) => {
 
 const compare = (a: string | number, b: string | number) => (a < b ? -1 : a > b ? 1 : 0)
 
-/** All conversations in the order of a sort: equal values by start and ID, those without a value last. */
+/** Returns all conversations in the order of a sort: equal values by start and ID, those without a value last. */
 const expected = (name: string, direction: 'asc' | 'desc', includes: (id: string) => boolean) => {
   const sign = direction === 'asc' ? 1 : -1
   const valueIn = (id: string) => values.get(name)?.get(id) ?? null

@@ -8,7 +8,7 @@ export type TagChange =
   | { conversationId: string; added: string[]; removed: string[] }
   | { conversationId: string; isFull: true }
 
-/** Returns the tags that a conversation is to have, in normal form. */
+/** Returns the tags that a conversation should have, in normal form. */
 type Wanted = (present: string[], conversationId: string) => string[]
 
 /**

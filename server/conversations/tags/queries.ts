@@ -59,8 +59,8 @@ const mostKnown = 200
 type Wanted = { prefix: string; counted: number; limit: number }
 
 /**
- * Returns the most frequent tags with a prefix. Skips through the index from one tag to the next, and only counts so
- * many occurrences of each, so that frequent tags cost no more than rare ones.
+ * Returns the most frequent tags with a prefix. Skips through the index from one tag to the next, and counts a limited
+ * number of occurrences of each, so that frequent tags cost no more than rare ones.
  */
 export const listKnownTags = async (db: Db, org: OrgId, { prefix, counted, limit }: Wanted) => {
   const { rows } = await sql<{ tag: string; count: number }>`

@@ -46,7 +46,7 @@ const writers = {
 
 const superseded = 'Replaced by a newer message about the same subject.'
 
-/** Returns why nothing may be sent at this time. Each attempt checks it. */
+/** Returns the reason why nothing may be sent now, if there is one. Each attempt checks this. */
 const refusalOf = async (db: Db, org: OrgId, destination: Destination): Promise<string | undefined> => {
   if (destination.status === 'disabled') return 'The destination is disabled.'
   const { status } = await getOrganization(db, org)
@@ -141,7 +141,7 @@ const tryOnce = async (deps: Deps, payload: Payload, attempt: Attempt): Promise<
   if (refusal !== undefined) return void (await end('failed', refusal))
   const { kind } = destination
   if (kind === 'email' || kind === 'webhook') {
-    // This is outside the transaction because drawing the chart takes long.
+    // This is outside the transaction because drawing the chart takes time.
     const mail = kind === 'email' ? writeEmail(delivery.message) : undefined
     await attempt.finish(async (trx) => {
       const fault = await handOver(deps, trx, org, destination, { message: delivery.message, mail })

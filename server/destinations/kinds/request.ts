@@ -3,7 +3,7 @@ import type { Message } from '../message.ts'
 /** The HTTP request of a delivery. */
 export type DeliveryRequest = { url: string; headers: Record<string, string>; body: string }
 
-/** What each kind of destination needs in addition to the message. */
+/** The data that destinations need in addition to the message. */
 export type About = {
   /** Identifies the subject of the message. All messages about it have the same ID. */
   subjectId: string

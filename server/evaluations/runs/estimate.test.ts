@@ -76,7 +76,7 @@ const expectGoodEstimate = async (monitorId: string, basis: 'lengths' | 'results
   expect(paid.cost / estimate.cost, told).toBeLessThan(1.2)
 }
 
-/** Tests a judge on a few conversations, as people do before they save it. Only the cost of it is stored. */
+/** Tests a judge on a few conversations, as people do before they save it. Only the cost is stored. */
 const preview = (monitorId: string) => call('POST', `/v1/monitors/${monitorId}/test`, { key, body: { limit: 10 } })
 
 it('knows the input of a model that was never asked, but not how long its answers are', async () => {
@@ -155,7 +155,7 @@ it('uses earlier results of the same version', async () => {
 it('reads a few megabytes of transcripts at most, but at least one transcript', () => {
   const sizes = (...megabytes: number[]) => megabytes.map((size) => ({ characters: size * 1024 * 1024 }))
   expect(boundSample(sizes(3, 4, 1, 1, 1))).toEqual(sizes(3, 4, 1))
-  // What comes after a long one is left out too, so that short transcripts are not preferred.
+  // The transcripts after a long one are left out too, so that short transcripts are not preferred.
   expect(boundSample(sizes(3, 6, 1))).toEqual(sizes(3))
   expect(boundSample(sizes(9, 1))).toEqual(sizes(9))
   expect(boundSample([])).toEqual([])

@@ -26,13 +26,13 @@ const enoughResults = 20
 /** The number of transcripts to read for an estimate. */
 const sampleSize = 40
 
-/** The most characters of transcripts to read together, which are in memory at once. */
+/** The maximum number of characters of transcripts in memory at once. */
 const mostCharacters = 8 * 1024 * 1024
 
-/** With fewer answers than this, what is usual for the model is unknown. */
+/** With fewer paid answers, the habits of the model are unknown. */
 const enoughPaid = 5
 
-/** The tokens of an answer if nothing is known of the model. Its reasoning and quotes are usually short. */
+/** The tokens of an answer if nothing is known about the model. Its reasoning and quotes are usually short. */
 const usualAnswerTokens = 200
 
 type Estimate = { tokens: Tokens; cost: number | null }
@@ -40,7 +40,7 @@ type Estimate = { tokens: Tokens; cost: number | null }
 const sumOf = <T>(items: readonly T[], pick: (item: T) => number): number =>
   items.reduce((sum, item) => sum + pick(item), 0)
 
-/** Returns the first transcripts, as many as may be in memory at once, but at least one. */
+/** Returns as many of the first transcripts as may be in memory at once, but at least one. */
 export const boundSample = <T extends Pick<SampledTranscript, 'characters'>>(listed: readonly T[]): T[] => {
   let characters = 0
   return listed.filter((one, at) => {
@@ -77,11 +77,11 @@ type Habits = {
   inputFactor: number
   /** Returns the tokens of all answers. */
   outputOf: (expected: { judgements: number; requests: number }) => number
-  /** What was paid, relative to the price without a cache. */
+  /** The amount paid, relative to the price without a cache. */
   costFactor: number
 }
 
-/** Compares earlier results of the same model, of any judge, with what would have been expected of them. */
+/** Compares earlier results of the same model, from any judge, with the forecast for them. */
 const findHabits = async (
   deps: EvaluationDeps,
   org: OrgId,
@@ -109,8 +109,8 @@ const findHabits = async (
 }
 
 /**
- * Estimates from a sample of the transcripts how many tokens all of them need. Their lengths are known, so the sample only
- * has to tell how many tokens a character of a transcript becomes.
+ * Estimates the number of tokens for all transcripts from a sample. All lengths are known, so only the ratio of tokens
+ * to characters comes from the sample.
  */
 const expectTokens = async (
   deps: EvaluationDeps,
@@ -198,7 +198,7 @@ export const estimateRun = async (deps: EvaluationDeps, org: OrgId, monitor: Sto
   const forecaster = await judge.forecaster(org, monitor.definition as JudgeDefinition)
   if (!forecaster) return { ...size, tokens: null, cost: null, basis: 'lengths' as const }
   const task = { monitor, population, extent, forecaster }
-  // This month's answers, also of previews, tell more about the models than a constant.
+  // This month's answers, including those of previews, are better evidence than a constant.
   const outputOf: Habits['outputOf'] = (expected) =>
     judgements >= enoughPaid ? (expected.judgements * outputTokens) / judgements : expected.requests * usualAnswerTokens
   return { ...size, ...(await estimateFromSample(deps, org, task, outputOf)), basis: 'lengths' as const }

@@ -112,7 +112,7 @@ const scorecardPage = (deps: EvaluationDeps, org: OrgId, { monitor, ids, attempt
     return undefined
   })
 
-/** Evaluates a page and stores the results. If it was not completed, returns the reason. */
+/** Evaluates a page and stores the results. If it could not complete the page, returns the reason. */
 export const evaluatePage = (deps: EvaluationDeps, org: OrgId, task: PageTask): Promise<Stop | undefined> => {
   if (task.monitor.kind === 'rule') return rulePage(deps, org, task)
   return task.monitor.kind === 'scorecard' ? scorecardPage(deps, org, task) : judgePage(deps, org, task)

@@ -1,4 +1,4 @@
-// Judges many conversations, as many in parallel as the endpoint allows. What is done with each answer is up to the caller.
+// Judges many conversations, as many in parallel as the endpoint allows. The caller processes the answers.
 
 import type { StoredMonitor } from '../../monitors/queries.ts'
 import type { OrgId } from '../../platform/db/database.ts'
@@ -18,7 +18,7 @@ export type Stop =
 /** If the endpoint rejects this many requests and answers none, its key or model must be wrong. */
 const enoughRefusals = 4
 
-/** After a job has failed this often, conversations that break their evaluation are given up one by one. */
+/** After a job has failed this often, conversations that make their evaluation fail are skipped one by one. */
 export const patientAttempts = 3
 
 export const overBudget: Stop = {
@@ -26,7 +26,7 @@ export const overBudget: Stop = {
   failure: `${outOfBudget.charAt(0).toUpperCase()}${outOfBudget.slice(1)}.`,
 }
 
-/** Returns why an answer stops all others. */
+/** Returns the reason to stop all evaluations after this answer, if there is one. */
 export const stopOf = ({ isOutOfBudget, postponed }: Judgement): Stop | undefined => {
   if (isOutOfBudget) return overBudget
   const [unanswered] = postponed
@@ -37,7 +37,7 @@ export const stopOf = ({ isOutOfBudget, postponed }: Judgement): Stop | undefine
   return { kind: 'wait', afterSeconds, failure }
 }
 
-/** Returns a stop if the endpoint has refused everything that it was asked, with the reason of each refusal. */
+/** Returns a stop if the endpoint has refused every request. `reasons` contains the reason of each refusal. */
 export const stopIfRefused = (reasons: (string | null | undefined)[], asked: number): Stop | undefined => {
   if (reasons.length < enoughRefusals || reasons.length !== asked) return undefined
   return { kind: 'over', failure: `The model endpoint rejects every request: ${reasons[0]}.` }

@@ -1,4 +1,4 @@
-// Manages the lifecycle of a run: it is created, run by its job, and finished, cancelled, or resumed.
+// Creates, runs, finishes, cancels, and resumes runs.
 
 import Type from 'typebox'
 import { findMonitorsAtVersions, type StoredMonitor } from '../../monitors/queries.ts'
@@ -128,7 +128,10 @@ const begin = async ({ clock }: EvaluationDeps, trx: Db, org: OrgId, own: OwnRun
   return updateRun(trx, org, run.id, { status: 'running', startedAt: run.startedAt ?? clock.now() })
 }
 
-/** Ends a run. Without a failure, it is complete. Conversations that were erased before their page are not counted. */
+/**
+ * Ends a run, which is complete unless there is a failure. Conversations that were erased before their page are not
+ * counted.
+ */
 const end = (deps: EvaluationDeps, attempt: Attempt, org: OrgId, run: Run, failure?: string) =>
   attempt.finish((trx) => {
     const finishedAt = deps.clock.now()
@@ -154,7 +157,7 @@ const whenStopped = (deps: EvaluationDeps, attempt: Attempt, org: OrgId, run: Ru
   return 'failure' in pause ? end(deps, attempt, org, run, pause.failure) : goOn(deps, attempt, org, run, pause)
 }
 
-/** Returns the next conversations, as many as are evaluated together. */
+/** Returns the conversations of the next page. */
 const readPage = async ({ db, judge }: EvaluationDeps, org: OrgId, run: Run, { kind, definition }: StoredMonitor) => {
   const size = kind === 'judge' ? pagesOfJudges * (await judge.concurrencyOf(org, definition)) : rulePageSize
   const { afterStartedAt: startedAt, afterId: id } = run

@@ -14,7 +14,7 @@ type Status = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled'
 /** The conversations of a run. */
 export type Population = {
   filter: Selection
-  /** The only conversations, if the request listed them. */
+  /** Limits the run to these conversations, if the request listed any. */
   conversationIds?: string[]
   /** The scope and sample rate that the monitor had when the run was requested. */
   scope: Selection
@@ -173,7 +173,7 @@ type EstimatedVersion = { id: string; version: number; isPaidByLength: boolean }
 export type Extent = {
   conversations: number
   answered: number
-  /** How many of those without a result have a readable transcript. */
+  /** The number of conversations without a result that have a readable transcript. */
   readable: number
   /** The length of these transcripts in total. */
   characters: number
@@ -200,8 +200,8 @@ const selectPopulation = (db: Db, org: OrgId, of: Population, monitor: Pick<Esti
 const isReadable = sql<boolean>`(r.status IS NULL AND t.content_length IS NOT NULL AND t.unreadable IS NULL)`
 
 /**
- * Counts the conversations of a run. Judges are paid by length, so for them this also measures the transcripts of
- * conversations without a result. Otherwise, PostgreSQL does not read the transcripts.
+ * Counts the conversations of a run. The cost of judges depends on length, so for them this also measures the
+ * transcripts of conversations without a result. Otherwise, PostgreSQL does not read the transcripts.
  */
 export const measurePopulation = (
   db: Db,
@@ -244,7 +244,7 @@ export const listSample = (
     .limit(most)
     .execute()
 
-/** How many judges are searched for results of a model, and how many results of each. */
+/** The number of judges to search for results of a model, and the number of results to read for each. */
 const mostJudges = 10
 const mostOfEach = 10
 

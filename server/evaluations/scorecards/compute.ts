@@ -21,7 +21,7 @@ import { findItemNames, type ItemResult, listItemResults, type Scorable } from '
 
 const evaluator = 'scorecard'
 
-/** A scorecard of a conversation that is to be computed. */
+/** A scorecard to compute for a conversation. */
 export type Scoring = { conversation: Scorable; monitor: StoredMonitor }
 
 /** Definitions were completed for their kind when they were stored. */
@@ -44,7 +44,7 @@ const listed = (ids: string[], nameOf: NameOf): string => {
   return ids.length > mostNamed ? `${names.join(', ')}, and ${ids.length - mostNamed} more` : names.join(', ')
 }
 
-/** Says which items lowered the score or left it open. Returns null if every item passed. */
+/** Lists the items that lowered the score or left it open. Returns null if every item passed. */
 const reasoningOf = ({ breakdown, score, isNotApplicable }: Total, nameOf: NameOf): string | null => {
   const items = breakdown.sections.flatMap((section) => section.items)
   const idsOf = (outcome: string) => items.flatMap((item) => (item.outcome === outcome ? item.monitorId : []))
@@ -78,7 +78,7 @@ const rowOf = ({ conversation, monitor }: Scoring, total: Total, nameOf: NameOf)
 
 const itemsIn = (monitor: StoredMonitor): ScorecardItem[] => itemsOf(definitionOf(monitor)).map(({ item }) => item)
 
-/** About how many items are in memory at the same time. A small scorecard counts as more of them than it has. */
+/** The approximate number of items in memory at the same time. A small scorecard counts as more items than it has. */
 const mostItems = 20_000
 const leastItems = 10
 

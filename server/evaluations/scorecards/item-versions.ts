@@ -1,5 +1,5 @@
-// The versions of monitors that scorecards use although they don't evaluate by themselves. They go on evaluating, because
-// otherwise a pinned item would have no result once its monitor changes.
+// Finds the versions of monitors that scorecards use, but that are no longer evaluated on their own. They must still be
+// evaluated, because a pinned item would otherwise have no result after its monitor changes.
 
 import { scorecardOf } from '../../monitors/definition.ts'
 import {
@@ -32,7 +32,7 @@ const pinsOf = (scorecard: StoredMonitor, active: ById): Pin[] =>
     return version !== undefined && isOlder ? [{ id: monitorId, number: version, scorecard, isMeasured: false }] : []
   })
 
-/** Returns the versions that an experiment's scorecard uses, except those that evaluate by themselves. */
+/** Returns the versions that an experiment's scorecard uses, except those that are evaluated anyway. */
 const measuredPinsOf = (scorecard: StoredMonitor, known: ById): Pin[] =>
   itemsIn(scorecard).flatMap(({ monitorId, version }) => {
     const monitor = known.get(monitorId)

@@ -37,8 +37,8 @@ export const scoreResults = async (
 }
 
 /**
- * Queues the scorecards of conversations that completed or changed, in the transaction that stores them. Their items may
- * have results already, and they may have joined the arm of an experiment.
+ * Queues the scorecards of conversations that completed or changed, in the transaction that stores them. Their items
+ * may already have results, and they may have joined the arm of an experiment.
  */
 export const scoreStored = async (
   deps: EnqueueDeps,

@@ -7,8 +7,9 @@ import { samplePosition } from '../queries.ts'
 export type Scorable = { id: string; startedAt: Date; samplePosition: number }
 
 /**
- * Locks completed conversations until the transaction ends, in the order of all code. Their results can still be stored,
- * but no other transaction can compute their scorecards. The next statement reads what was committed before the lock.
+ * Locks completed conversations until the transaction ends, in the same order as all other code. Their results can
+ * still be stored, but no other transaction can compute their scorecards. The next statement reads what was committed
+ * before the lock.
  */
 export const lockScorable = (trx: Db, org: OrgId, ids: string[]): Promise<Scorable[]> =>
   trx

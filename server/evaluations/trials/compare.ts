@@ -10,7 +10,7 @@ type Tried = TrialAnswer['data'][number]
 
 type ComparedResult = Pick<TrialResult, 'status' | 'result'>
 
-/** Returns undefined for a failure, which says nothing about the conversation. */
+/** Returns undefined for a failure, which is no verdict on the conversation. */
 const sayingOf = ({ status, result }: ComparedResult) => (status === 'failed' ? undefined : (result ?? 'unscored'))
 
 const hasFlipped = (now: ComparedResult, before: ComparedResult): boolean => {

@@ -47,14 +47,14 @@ const askRule: AskBatch = async (deps, org, { monitor, readAt, signal }, subject
 }
 
 /**
- * The number of conversations in a part. A part is lost if the time is over, so it is small. But each part takes
- * seconds to detect a rule that never ends, so it is not smaller.
+ * The number of conversations in a part. A part is lost if the time runs out, so parts are small. They are not smaller,
+ * because detecting a rule that never ends takes seconds in each part.
  */
 const ruleBatch = 50
 
 /**
- * Returns one result for each conversation, in order. Evaluates them in parts, so that results from before the end
- * count. Conversations without a result by then count as failed.
+ * Returns one result for each conversation, in order. Evaluates them in parts, so that completed parts count if the
+ * time runs out. Conversations without a result count as failed.
  */
 export const askMonitor = async (deps: AskDeps, org: OrgId, task: Task): Promise<TrialResult[]> => {
   const { monitor, subjects, signal } = task

@@ -81,7 +81,7 @@ const describe = ({ stored, config, experiment, outcomes, cohort, names }: Descr
   ]
 }
 
-/** Returns what is needed to generate an export of observations. */
+/** Returns everything that generating an export of observations needs. */
 export const makeObservationOrder = async (
   { db }: Pick<Deps, 'db'>,
   org: OrgId,

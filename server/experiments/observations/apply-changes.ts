@@ -33,8 +33,8 @@ type CountDeps = Pick<Deps, 'db' | 'clock' | 'jobs' | 'config' | 'baseUrl' | 're
 const batchSize = 2_000
 
 /**
- * Counts a conversation under each property that should not differ between the arms. `a` counts conversations of other
- * versions.
+ * Counts a conversation under each property that should not differ between the arms. Conversations of other versions
+ * are counted as `a`.
  */
 const countConversation = (splits: Splits, one: Counted | null, sign: 1 | -1) => {
   if (!one) return

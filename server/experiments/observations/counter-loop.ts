@@ -11,8 +11,8 @@ const lookEveryMs = 1_000
 type CountingDeps = Parameters<typeof countChanges>[0] & Pick<Deps, 'log'>
 
 /**
- * Counts all changes until now. Experiments take turns, so that neither a fault nor many changes of one of them block
- * the others.
+ * Counts all changes until now. Experiments take turns, so that an experiment with a fault or many changes does not
+ * block the others.
  */
 export const countAll = async (deps: CountingDeps, signal?: AbortSignal): Promise<void> => {
   const faulty = new Set<string>()

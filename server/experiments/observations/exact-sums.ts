@@ -1,5 +1,5 @@
-// Keeps the exact sums of an outcome while units are added, changed, and removed. Results are computed from these sums
-// as numbers, relative to each arm's mean.
+// Keeps the exact sums of an outcome while units are added, changed, and removed. For results, these sums are converted
+// to numbers, relative to each arm's mean.
 
 import type { OutcomeSums, StatusCounts } from '../../statistics/outcome-sums.ts'
 import { type ArmSums, addUnit, noSums, type SharedSums, type Sums, subtractUnit } from '../../statistics/sums.ts'

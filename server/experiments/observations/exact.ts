@@ -31,7 +31,7 @@ export const exactOf = (value: number): Exact => {
   return scale >= 0 ? withoutZeros(digits, scale) : { digits: digits << BigInt(-scale), scale: 0 }
 }
 
-/** This many bits decide how a number is rounded, if the last one also stands for all bits after it. */
+/** The number of bits that determine how a number is rounded. The last one also represents all bits after it. */
 const decidingBits = 64
 
 /** Returns the nearest JavaScript number. */

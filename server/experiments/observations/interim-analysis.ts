@@ -1,4 +1,5 @@
-// Stores the results of each count, which is an interim analysis, for the timeline. Stores extreme values permanently.
+// Stores the results of each count, which is an interim analysis, for the timeline. Extreme values are kept
+// permanently.
 
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'

@@ -32,8 +32,8 @@ const without = (status: number): Observation => ({ status, value: 0 })
 const [scored, unscored] = [0, 1]
 
 /**
- * Returns the value of a result, which can be invalid, or undefined if it has none. A conversation can be unscored
- * because no category fits, which says that it has none of the others.
+ * Returns the value of a result, which can be invalid, or undefined if it has none. If a conversation is unscored
+ * because no category fits, its value is that it has none of the categories.
  */
 const readValue = ({ measure, kind }: Outcome, { status, result, score, categories, field }: FoundResult): unknown => {
   if (measure === null) {

@@ -35,7 +35,7 @@ export const listConcerned = async (trx: Db, org: OrgId, ids: string[]): Promise
   return rows
 }
 
-/** Returns the running experiments among those. */
+/** Returns the running experiments among the given ones. */
 export const listRunningOf = async (db: Db, org: OrgId, ids: string[]): Promise<string[]> => {
   if (!(await wereLaunched(db, org))) return []
   const { rows } = await sql<{ id: string }>`
@@ -263,7 +263,7 @@ export const deleteCounted = async (trx: Db, org: OrgId, experimentId: string, i
     .execute()
 }
 
-/** The numbers in a fixed order, without trailing zeros, so that most units store one of a few short lists. */
+/** A unit's numbers in a fixed order, without trailing zeros, so that most units store one of a few short lists. */
 export type StoredTotals = (number | string)[]
 
 export type StoredUnit = {

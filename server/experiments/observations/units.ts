@@ -1,4 +1,4 @@
-// Tracks the units whose conversations changed, and the changes of all sums.
+// Tracks the units with changed conversations, and the changes of all sums.
 
 import type { Arm } from '../../statistics/sums.ts'
 import { changeOutcome, type ExactOutcome, type TotalsByArm } from './exact-sums.ts'

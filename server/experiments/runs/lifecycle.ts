@@ -1,5 +1,5 @@
 // Manages the lifecycle of an experiment's runs: the run of its arrivals, and retries of missing results. Requests,
-// jobs, and the counter change the state of a run only with these functions.
+// jobs, and the counter only change the state of a run with these functions.
 
 import Type from 'typebox'
 import type { EvaluationDeps } from '../../evaluations/deps.ts'
@@ -148,8 +148,8 @@ const goOn = ({ jobs }: EvaluationDeps, attempt: Attempt, place: RetryRunKey, pa
   })
 
 /**
- * Evaluates and counts what the next page is missing. Returns whether there may be more pages. If not, the job has
- * ended.
+ * Evaluates and counts the missing outcomes of the next page. Returns whether there may be more pages. If not, the job
+ * has ended.
  */
 const advance = async (deps: EvaluationDeps, attempt: Attempt, place: RetryRunKey, run: RetryRun): Promise<boolean> => {
   const { org, experimentId, runId } = place
@@ -193,8 +193,7 @@ const advance = async (deps: EvaluationDeps, attempt: Attempt, place: RetryRunKe
 
 /**
  * Retries missing results of an experiment page by page, in the order of IDs. A page is counted and completed in one
- * transaction. After a failure in between, the run starts with the same page again, but only evaluates what still has
- * no result.
+ * transaction. After a failure in between, the run starts with the same page again, but only evaluates missing results.
  */
 export const retryLacking = defineJob({
   name: 'experiment.retry',

@@ -130,7 +130,7 @@ export const advanceRun = (trx: Db, org: OrgId, experimentId: string, id: string
 
 type Lacking = { positions: number[]; afterId: string | null; since: Date; limit: number }
 
-/** Lists the next conversations that miss one of these observations, or that were retried and have no result yet. */
+/** Lists the next conversations that lack one of these observations, or that were retried and have no result yet. */
 export const listLacking = (db: Db, org: OrgId, experimentId: string, { positions, afterId, since, limit }: Lacking) =>
   db
     .selectFrom('experiment_conversations')
@@ -157,7 +157,7 @@ export const markRetried = (trx: Db, org: OrgId, experimentId: string, ids: stri
 
 type Waiting = { addedBefore?: Date; retriedSince?: Date }
 
-/** Lists pending conversations that were counted before a time, or were retried since a time. */
+/** Lists pending conversations that were counted before a time, or were retried after a time. */
 export const listAwaited = (db: Db, org: OrgId, experimentId: string, { addedBefore, retriedSince }: Waiting) =>
   db
     .selectFrom('experiment_conversations')

@@ -18,8 +18,8 @@ type Lacking = Awaited<ReturnType<typeof listLacking>>
 export type LackedOutcome = { outcome: PinnedOutcome; monitor: StoredMonitor; conversations: Lacking }
 
 /**
- * Returns the outcomes that can be retried. A monitor can be deleted once its experiment is finished, and then its
- * outcome can't be.
+ * Returns the outcomes that can be retried. Outcomes of deleted monitors can't be. A monitor can be deleted once its
+ * experiment is finished.
  */
 export const findAskable = async <O extends PinnedOutcome>(db: Db, org: OrgId, outcomes: O[]) => {
   const versions = outcomes.map(({ monitorId, monitorVersion }) => ({ id: monitorId, number: monitorVersion }))
@@ -30,7 +30,7 @@ export const findAskable = async <O extends PinnedOutcome>(db: Db, org: OrgId, o
   })
 }
 
-/** Evaluates an outcome for the conversations of a page that miss it. */
+/** Evaluates an outcome for the conversations of a page that lack it. */
 const askPage = (
   deps: EvaluationDeps,
   attempt: Attempt,
@@ -56,7 +56,7 @@ export const countAnswers = async (trx: Db, org: OrgId, asked: LackedOutcome[]) 
   return counts
 }
 
-/** Returns for each outcome the conversations of the page that miss it. */
+/** Returns for each outcome the conversations of the page that lack it. */
 export const lackedIn = (
   page: Lacking,
   askable: Omit<LackedOutcome, 'conversations'>[],
@@ -73,7 +73,7 @@ export const lackedIn = (
     .filter(({ conversations }) => conversations.length > 0)
 }
 
-/** Joins the outcomes of the same monitor, which one evaluation answers. */
+/** Groups outcomes of the same monitor, because one evaluation provides the values of all of them. */
 const byMonitor = (asked: LackedOutcome[]): LackedOutcome[] => {
   const joined = new Map<string, LackedOutcome>()
   for (const one of asked) {

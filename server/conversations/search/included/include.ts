@@ -29,7 +29,7 @@ type Options = {
   findHidden: (ids: string[]) => Promise<string[]>
 }
 
-/** Adds what was asked for to the conversations of a page. */
+/** Adds the requested data to the conversations of a page. */
 export const includeIn = async <Row extends PageRow>(
   db: Db,
   org: OrgId,

@@ -3,13 +3,13 @@ import type { Db, OrgId } from '../../../platform/db/database.ts'
 import { plannedEachTime } from '../../../platform/db/naming-client.ts'
 import { resultStatuses, results } from '../../../platform/db/result-codes.ts'
 
-/** What a page of conversations can include, each with one statement for the whole page. */
+/** Reads the data that a page of conversations can include, each with one statement for the whole page. */
 
-/** Maximum numbers per conversation. */
+/** The maximum numbers for each conversation. */
 const mostMonitors = 100
 const mostMetrics = 50
 const mostFindings = 20
-/** Longer values are cut, in characters. */
+/** Longer values are cut to this number of characters. */
 const longestValue = 200
 
 export type PageRow = { id: string; startedAt: Date }
@@ -35,7 +35,7 @@ export type IncludedResult = {
   fields: Record<string, unknown> | null
 }
 
-/** The newest version's result of each monitor, looked up in the primary key. */
+/** Lists the newest version's result of each monitor, looked up in the primary key. */
 export const listPageResults = async (db: Db, org: OrgId, rows: PageRow[]): Promise<IncludedResult[]> => {
   const found = await sql<IncludedResult>`
     SELECT page.id AS "conversationId", n.monitor_id AS "monitorId", n.monitor_version AS version,
@@ -84,7 +84,7 @@ export type IncludedStart = {
   format: string | null
 }
 
-/** The start of each transcript. */
+/** Lists the start of each transcript. */
 export const listPageStarts = async (db: Db, org: OrgId, rows: PageRow[], length: number): Promise<IncludedStart[]> => {
   const found = await sql<IncludedStart>`
     SELECT page.id AS "conversationId", page.started_at AS "startedAt", left(t.content, ${length}::integer) AS start,
@@ -96,7 +96,7 @@ export const listPageStarts = async (db: Db, org: OrgId, rows: PageRow[], length
 
 export type IncludedCost = { conversationId: string; cost: number }
 
-/** The cost of all versions' results. */
+/** Lists the cost of all versions' results. */
 export const listPageCosts = async (db: Db, org: OrgId, rows: PageRow[]): Promise<IncludedCost[]> => {
   const found = await sql<IncludedCost>`
     SELECT page.id AS "conversationId", paid.cost
