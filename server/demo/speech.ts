@@ -1,7 +1,8 @@
+import { fork } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { endOf, forkInBackground } from '../platform/background-process.ts'
+import { endOf } from '../platform/background-process.ts'
 
 /** Speaks text with Flite, in a separate process. */
 
@@ -21,7 +22,8 @@ export const speakLines = async (lines: Line[], signal: AbortSignal): Promise<Sp
   signal.throwIfAborted()
   const folder = await mkdtemp(join(tmpdir(), 'earshot-speech-'))
   try {
-    const child = forkInBackground(join(import.meta.dirname, 'speech-process.ts'), {
+    // People wait for it, so it has the same priority as the service.
+    const child = fork(join(import.meta.dirname, 'speech-process.ts'), {
       execArgv: options,
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
