@@ -9,7 +9,7 @@ import { findItemVersions } from './scorecards/item-versions.ts'
 
 export type Subject = Awaited<ReturnType<typeof listSubjects>>[number]
 
-/** What decides whether a conversation belongs to a sample and a scope. */
+/** The properties that decide whether a conversation belongs to a sample and a scope. */
 type Sampled = Pick<Subject, 'id' | 'samplePosition'>
 
 type IsInScope = (subject: Sampled, monitor: StoredMonitor) => boolean

@@ -59,7 +59,7 @@ const maxSlugLength = 60
 const columnsOf = (slug: string, reasoning = true): string[] =>
   resultColumns.filter((column) => reasoning || column !== 'reasoning').map((column) => `${slug}_${column}`)
 
-/** Adds a number to a name that other columns have. */
+/** Returns the name, with a number added if another column has the same name. */
 export const freeName = (name: string, taken: Set<string>): string => {
   let free = name
   for (let number = 2; taken.has(free); number++) free = `${name}_${number}`

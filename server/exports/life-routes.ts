@@ -8,7 +8,7 @@ import { endByHand } from './lifecycle.ts'
 import { ExportFilter, waitingHeaders } from './manifest.ts'
 import { getExport, listExports, type StoredExport } from './queries.ts'
 
-/** What the endpoints of a kind of exports differ in. */
+/** The differences between the endpoints of each kind of export. */
 type Kind = {
   kind: 'monitor' | 'conversation'
   tags: string[]
@@ -16,11 +16,11 @@ type Kind = {
   /** The schema of an export, which `show` returns. */
   schema: TObject<TProperties>
   show: (stored: StoredExport, now: Date) => Record<string, unknown>
-  /** How the operations name one export, and several. */
+  /** The words for one export and for several in the operations' descriptions. */
   noun: { one: string; many: string }
 }
 
-/** Adds the endpoints that list, read, end, and download the exports of a kind. */
+/** Adds the endpoints that list, read, cancel, and download the exports of a kind. */
 export const exportLife = (app: App, deps: Deps, { kind, tags, needs, schema, show, noun }: Kind): void => {
   const { db, clock } = deps
   const path = `/v1/${kind}-exports`

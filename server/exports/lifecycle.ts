@@ -1,6 +1,5 @@
-// Manages the lifecycle of every export: it is created, started from the queue, written, ended, and expired. Requests,
-// schedules, and jobs only change exports with these functions, which lock the organization's queue first and then the
-// export.
+// Manages the lifecycle of exports: creates, queues, starts, ends, and expires them. Requests, schedules, and jobs only
+// change exports with these functions, which lock the organization's queue first and then the export.
 
 import { isDeepStrictEqual } from 'node:util'
 import Type from 'typebox'
@@ -70,8 +69,8 @@ const asSame = (config: Request['config'], stored: StoredExport['config']): unkn
 }
 
 /**
- * Returns the stored export if it answers the same request, however that is spelled. The order of monitors matters,
- * because it is the order of columns.
+ * Returns the stored export if it belongs to the same request, even if that is spelled differently. The order of
+ * monitors matters, because it is the order of columns.
  */
 const replayOf = (stored: StoredExport, { kind, experimentId, config }: Request) => {
   const isOther = stored.kind !== kind || stored.experimentId !== experimentId
@@ -84,7 +83,10 @@ const replayOf = (stored: StoredExport, { kind, experimentId, config }: Request)
   return { stored, isReplay: true }
 }
 
-/** Returns whether the organization has as many unfinished exports as it may. The caller has locked the queue. */
+/**
+ * Returns whether the organization has reached its maximum number of unfinished exports. The caller has locked the
+ * queue.
+ */
 export const isLineFull = async (trx: Db, org: OrgId): Promise<boolean> =>
   (await countUnfinished(trx, org)).all >= mostUnfinished
 
@@ -141,7 +143,7 @@ export const createExport = async (
   })
 }
 
-/** How many exports of an organization run at once. Others wait, and block no other organization. */
+/** The number of exports of an organization that run at once. Others wait without blocking other organizations. */
 const atOnce = 2
 
 /** Enqueues jobs for the first exports in the queue. The caller has locked the queue. */
@@ -165,7 +167,7 @@ const changeOf = (end: End, { expiresAt }: StoredExport, now: Date) => {
   if (end.status === 'completed') {
     return { ...end, completedAt: now, expiresAt: new Date(now.getTime() + keptDays * dayMs) }
   }
-  // A request can expire it early. Later, the file is unavailable anyway.
+  // A request can expire an export early. After its normal expiry, the file is unavailable anyway.
   const isEarly = end.status === 'expired' && expiresAt !== null && expiresAt > now
   return { ...end, blobKey: null, ...(isEarly && { expiresAt: now }) }
 }
@@ -220,7 +222,7 @@ export const endByHand = (deps: Deps, actor: Actor, { id, kind, experimentId }: 
   })
 
 /**
- * The operator can configure any limit. But timers are limited to 24 days, and the job's own timeout must never be the
+ * The operator can configure any limit. But timers are limited to 24 days, and the job's own timeout must never come
  * first.
  */
 const longestSeconds = 23 * 60 * 60
@@ -228,7 +230,7 @@ const longestSeconds = 23 * 60 * 60
 type Task = { org: OrgId; id: string; attempt: Attempt }
 
 /**
- * Starts an attempt. Returns the export with a key of its own for this attempt, or undefined if the export ended in the
+ * Starts an attempt. Returns the export with a new key for this attempt, or undefined if the export ended in the
  * meantime.
  */
 const begin = async (deps: Deps, trx: Db, { org, id }: Task): Promise<StoredExport | undefined> => {
@@ -272,15 +274,15 @@ const generateOnce = async (deps: ExportDeps, task: Task, late: AbortSignal): Pr
     await finish(deps, task, blobKey, written)
     return true
   } catch (error) {
-    // This is not a failure, and can happen often if conversations are erased all the time.
+    // This is not a failure, and can happen often while many conversations are erased.
     if (error instanceof Outdated && !attempt.signal.aborted) return false
     throw error
   }
 }
 
 /**
- * Generates one export in a separate process. If anything dies, the job starts over with another key, so that a delayed
- * earlier attempt changes nothing.
+ * Generates one export in a separate process. If a process dies, the job starts over with another key, so that a
+ * delayed earlier attempt changes nothing.
  */
 export const generateExport = defineJob({
   name: 'monitor-export.generate',

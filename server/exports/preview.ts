@@ -69,8 +69,8 @@ const rowsOf = (slice: Slice, layout: Layout): Cell[][] => {
 export type Previewed = { order: Order | ConversationOrder; selection: Selection; scope: VersionScope }
 
 /**
- * Counts the rows that an export would have at this time, and returns the first ones. Reads them in the same way as the
- * export does.
+ * Counts the rows that an export would have now, and returns the first ones. Reads them in the same way as the export
+ * does.
  */
 const readPreview = async ({ db, database }: Deps, org: OrgId, { order, selection, scope }: Previewed) => {
   const count = await countSelected(db, org, selection, scope)
@@ -89,7 +89,7 @@ const readPreview = async ({ db, database }: Deps, org: OrgId, { order, selectio
   }
 }
 
-/** Runs only a few previews at a time, because each occupies a connection and counting can take long. */
+/** Runs only a few previews at a time, because each occupies a connection and counting can take a long time. */
 export const openPreviews = (deps: Deps) => {
   let free = atOnce
   const waiting: (() => void)[] = []

@@ -9,7 +9,7 @@ export type ErrorCode = 'too_many_calls' | 'generation_failed' | 'storage_unavai
 /** Each kind of export has its own configuration, but all have a format. */
 type Json = Record<string, unknown> & { format: 'csv' | 'xlsx' | 'parquet' | 'jsonl' }
 
-/** What an export contains: monitor results, the conversations of a list, or the observations of an experiment. */
+/** The contents of an export: monitor results, the conversations of a list, or the observations of an experiment. */
 export type Kind = 'monitor' | 'conversation' | 'experiment'
 
 const columns = [
@@ -102,8 +102,8 @@ export const countUnfinished = async (trx: Db, org: OrgId) => {
 }
 
 /**
- * Enqueues and returns the first export in the queue, or returns undefined if none waits. The caller has locked the
- * queue.
+ * Enqueues and returns the first export in the queue, or returns undefined if none is waiting. The caller has locked
+ * the queue.
  */
 export const enqueueFirst = async (trx: Db, org: OrgId, now: Date): Promise<string | undefined> => {
   const first = await trx

@@ -21,7 +21,7 @@ const neededBy = ({ kind, config }: Pick<StoredExport, 'kind' | 'config'>): Enti
   return kind === 'monitor' ? ['monitors'] : entitlementsOf(config as unknown as ConversationConfiguration)
 }
 
-/** Returns why exports can't be created or downloaded at this time, or undefined if they can. */
+/** Returns the reason why exports can't currently be created or downloaded, or undefined if they can. */
 export const refusalOf = async (
   db: Db,
   org: OrgId,

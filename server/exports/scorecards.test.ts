@@ -68,7 +68,7 @@ const fileOf = async (kind: Kind, key: string, config: object): Promise<Buffer> 
 const only = ({ names, rows }: { names: string[]; rows: unknown[][] }, wanted: string[]) =>
   rows.map((row) => wanted.map((name) => (names.includes(name) ? row[names.indexOf(name)] : undefined)))
 
-/** Another monitor's column has the name of the item’s. */
+/** Another monitor's column has the same name as the item's. */
 const wanted = ['quality_band', 'quality_greeting', 'quality_result_2', 'quality_result', 'quality_score']
 
 it('an export of results has a column for the total, the band, and each item of a scorecard', async () => {

@@ -42,7 +42,7 @@ const watchProgress = ({ db, log }: Deps, org: OrgId, { stored: { id }, blobKey 
   }
 }
 
-/** Returns an error if a monitor was deleted or scorecards have too many columns. Retrying would not help. */
+/** Returns an error message if a monitor was deleted or scorecards have too many columns. Retrying would not help. */
 const lackOf = async (db: Db, org: OrgId, order: AnyOrder): Promise<string | undefined> => {
   // The results of an experiment's monitors stay with the experiment.
   if ('experimentId' in order) return undefined

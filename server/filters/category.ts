@@ -16,12 +16,12 @@ export const FieldKey = Type.String({ pattern: keyPattern, maxLength: 64, descri
 
 /** The category of conversations that no other category fits. */
 export const other = 'other'
-/** The category of conversations that the monitor’s question does not apply to. It has no other category next to it. */
+/** The category of conversations that the monitor’s question does not apply to. It excludes all other categories. */
 export const notApplicable = 'not_applicable'
 
 /** The maximum number of categories of a result. An entry of the index must have space for them. */
 export const mostCategories = 20
 
-/** Returns whether a conversation is neither affected nor not affected, as far as its categories say. */
+/** Returns whether a conversation is neither affected nor unaffected according to its categories. */
 export const isOpen = (categories: readonly string[]): boolean =>
   categories.includes(other) || categories.includes(notApplicable)

@@ -1,7 +1,7 @@
 import { readLength, type ZonedPeriod } from '../platform/db/periods.ts'
 import type { Exclusion, Part, Selection } from './queries.ts'
 
-/** Describes in words what a filter selects. */
+/** Describes in words which conversations a filter selects. */
 
 /** The maximum number of names to list. If there are more, the rest are counted. */
 const maxNamed = 5
@@ -111,11 +111,11 @@ const sayChannels = ({ channels }: Part): string | undefined =>
     'and',
   )
 
-/** A list of many IDs would say less than their number. */
+/** A list of many IDs would be less useful than their number. */
 const sayConversations = (ids: string[], names: ReadonlyMap<string, string>): string =>
   ids.length > 5 ? `among ${ids.length} chosen conversations` : `with ID ${sayIds(ids, names)}`
 
-/** Describes everything but the channels, which are the subject of a sentence. */
+/** Describes everything but the channels, which form the subject of the sentence. */
 const sayPart = (part: Part, names: ReadonlyMap<string, string>): string[] => {
   const { directions, statuses, agentIds, agentVersionIds, agentGroupIds, companyIds } = part
   const { customerId, text, reviewStatus, bucketId, conversationIds, findingIds, tags } = part
@@ -154,7 +154,7 @@ const sayInner = ({ anyOf, ...part }: Exclusion, names: ReadonlyMap<string, stri
   return words.length === 1 ? words.join('') : `(${words.join(', ')})`
 }
 
-/** Describes a filter in words. `names` maps IDs to names. IDs without a name are shown themselves. */
+/** Describes a filter in words. `names` maps IDs to names. IDs without a name are shown as they are. */
 export const explainFilter = (selection: Selection, names: ReadonlyMap<string, string>): string => {
   const { anyOf, exclude, ...own } = selection
   const what = sayChannels(own) ?? 'conversations'

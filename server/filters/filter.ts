@@ -289,7 +289,7 @@ const instant = (text: string | undefined) => text && new Date(text).toISOString
 const zoned = (period: FilterPart['period']) => {
   if (period === undefined) return undefined
   const { timezone = 'UTC', ...one } = period
-  // The validation has ensured that it has one of them, and a known time zone.
+  // The validation has ensured that the period has one of them, and a known time zone.
   return { ...(one as Period), timezone: findTimeZone(timezone) ?? 'UTC' }
 }
 

@@ -14,7 +14,7 @@ type Condition = { key: string; op: Operator; value?: string }
 
 type SignalCondition = { name: string; op: Ordering | 'eq' | 'neq'; value: number }
 
-/** A filter, or a filter within one. */
+/** A filter, or a filter nested in another one. */
 export type Part = {
   agentIds?: string[]
   agentVersionIds?: string[]
@@ -46,13 +46,13 @@ export type Part = {
 }
 
 export type Exclusion = Part & {
-  /** At least one matches. */
+  /** At least one of these matches. */
   anyOf?: Part[]
 }
 
 /** A filter that `parseFilter` has validated and converted to its canonical form. Times are ISO 8601 in UTC. */
 export type Selection = Exclusion & {
-  /** Does not match. */
+  /** This does not match. */
   exclude?: Exclusion
 }
 
@@ -134,7 +134,7 @@ const holding = (key: string, text: string, ...others: string[]): Clause => {
   return sql`(${sql.join(contains, sql` OR `)})`
 }
 
-/** Compares a text, which is null if there is none. */
+/** Compares a text, which is null if the value has none. */
 const textClause = (
   text: RawBuilder<string>,
   op: Exclude<Operator, 'is_set' | 'is_not_set'>,
@@ -469,13 +469,15 @@ export const whereAmong = <T extends keyof DB, O>(
     ...otherClauses(selection),
   ]).modifyEnd(eachTime)
 
-/** Returns whether an index in list order finds exactly the selected conversations, so that no row is read in vain. */
+/**
+ * Returns whether an index in list order finds exactly the selected conversations, so that no unselected row is read.
+ */
 export const isReadInIndexOrder = (org: OrgId, selection: Listed): boolean =>
   soughtClauses(org, selection, 'each').length + otherClauses(selection).length === 0
 
 /**
  * Restricts an index in list order and starts it at the page's position. If the position is within the period, the end
- * of the period is omitted. It would add nothing but be expensive: with two bounds, PostgreSQL 18 starts at the end of
+ * of the period is omitted. It would add nothing and be expensive: with two bounds, PostgreSQL 18 starts at the end of
  * the period and reads all pages down to the position.
  */
 const orderedFrom = (org: OrgId, selection: Listed, after: string | undefined): Clause[] => {
@@ -484,7 +486,7 @@ const orderedFrom = (org: OrgId, selection: Listed, after: string | undefined): 
   const { until, period, ...others } = selection
   const isWithin = until === undefined || Date.parse(startedAt) < Date.parse(until)
   const before = sql<boolean>`(conversations.started_at, conversations.id) < (${startedAt}::timestamptz, ${id}::uuid)`
-  // If the period moves on, a position within it stays before its end.
+  // If the period moves forward, a position within it stays before its end.
   const from = period && sql<boolean>`conversations.started_at >= ${boundsOfPeriod(period).since}`
   return [ofTenant(org), ...orderedClauses(isWithin ? others : { ...others, until }), ...(from ? [from] : []), before]
 }

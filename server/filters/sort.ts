@@ -5,7 +5,7 @@ import { Signals } from '../transcripts/signals/signals.ts'
 
 /** The orders of a list of conversations. */
 
-/** Such as `talkRatio` and `responseLatencyMs.p95`. */
+/** Examples are `talkRatio` and `responseLatencyMs.p95`. */
 export const signalNames: string[] = Object.entries(Signals.properties).flatMap(([name, schema]) =>
   'properties' in schema ? Object.keys(schema.properties as object).map((part) => `${name}.${part}`) : name,
 )
@@ -68,7 +68,10 @@ export const faultsOfSort = (sort: Sort | undefined, path: string): Issue[] => {
   return typeof key === 'string' ? [{ path: `${path}.by`, message: key }] : []
 }
 
-/** Without a sort, the newest come first. `path` is the path of the sort in the request. */
+/**
+ * Returns a validated sort. By default, the newest conversations come first. `path` is the path of the sort in the
+ * request.
+ */
 export const parseSort = (sort: Sort | undefined, path: string): Sorting => {
   if (sort === undefined) return newestFirst
   const key = readKey(sort.by)

@@ -19,7 +19,7 @@ const findingTypes = { monitorSpike: 1, experimentHealth: 2 }
  */
 const mostGathered = 500
 
-/** How long a monitor gets no new finding after somebody ignored its finding. */
+/** The time without new findings for a monitor after somebody ignored its finding. */
 const quietMs = 30 * 24 * 60 * 60 * 1_000
 
 type Text = { title: string; paragraphs: string[] }
@@ -45,7 +45,7 @@ const isQuiet = ({ status, statusChangedAt }: LockedFinding, ignoredSince: Date)
   status === 'ignored' && statusChangedAt > ignoredSince
 
 /**
- * Reopens a finding. Keeps its title and description, because people may have edited them. The reason of the move
+ * Reopens a finding. Keeps its title and description, because people may have edited them. The reason for the move
  * describes the current state.
  */
 const reopen = async (trx: Db, org: OrgId, held: LockedFinding, { now, tell }: Spike): Promise<void> => {

@@ -253,7 +253,7 @@ export const moveFinding = async (trx: Db, org: OrgId, { findingId, from, to, no
     .execute()
 }
 
-/** Lets findings that were merged into the source refer to the target. */
+/** Makes findings that were merged into the source refer to the target. */
 export const redirectMerged = (trx: Db, org: OrgId, { from, into }: { from: string; into: string }) =>
   trx
     .updateTable('findings')

@@ -50,7 +50,9 @@ const checkAssignee = async (trx: Db, org: OrgId, userId: string): Promise<void>
   if (!(await isMember(trx, org, userId))) throw invalid('assigneeUserId', 'must be the userId of a member')
 }
 
-/** Throws if the request contains status or priority. People look for them here, but they have their own operation. */
+/**
+ * Throws if the request contains status or priority. They have their own operation, but clients often send them here.
+ */
 const refuseTriage = async ({ body }: { body: unknown }): Promise<void> => {
   const issues: Issue[] = ['status', 'priority']
     .filter((path) => typeof body === 'object' && body !== null && Object.hasOwn(body, path))

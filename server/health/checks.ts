@@ -25,7 +25,7 @@ import {
   type ModelRequests,
 } from './queries.ts'
 
-/** The checks of an organization's health. Each gives its result in one sentence. */
+/** The checks of an organization's health. Each reports its result in one sentence. */
 
 export const healthStatuses = ['ok', 'degraded', 'failing'] as const
 export type HealthStatus = (typeof healthStatuses)[number]
@@ -66,7 +66,10 @@ const spell = (instant: Date): string => `${instant.toISOString().slice(11, 16)}
 const isFailingNow = ({ lastFailedAt, lastAnsweredAt }: ModelRequests): boolean =>
   lastFailedAt !== null && (lastAnsweredAt === null || lastFailedAt > lastAnsweredAt)
 
-/** Returns within how many seconds 95% of the requests were answered, or undefined if it took longer than any limit. */
+/**
+ * Returns the number of seconds within which 95% of the requests were answered, or undefined if they took longer than
+ * every limit.
+ */
 const usualSeconds = (models: ModelRequests[]): number | undefined => {
   const sum = (pick: (model: ModelRequests) => number) => models.reduce((all, model) => all + pick(model), 0)
   const answered = sum(({ requests, failed }) => requests - failed)
@@ -251,7 +254,7 @@ const resultChecks = async (db: Db, org: OrgId, now: Date): Promise<Check[]> => 
   await checkJudges(db, org, now),
 ]
 
-/** Runs the checks that explain missing results. They name nothing that viewers cannot see elsewhere. */
+/** Runs the checks that explain missing results. They only refer to things that viewers can also see elsewhere. */
 export const checkResults = async ({ db, clock }: Pick<Deps, 'db' | 'clock'>, org: OrgId) => {
   const checks = await resultChecks(db, org, clock.now())
   return inAll(checks.map((check) => (check.name === 'ingestion' ? { ...check, details: [] } : check)))

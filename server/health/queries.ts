@@ -19,7 +19,7 @@ export const listSources = async (db: Db, org: OrgId): Promise<IngestionSource[]
 
 export type MonitorFailures = { id: string; name: string; results: number; failed: number; reason: string | null }
 
-/** Lists the monitors with evaluations that failed since then, the most failures first. */
+/** Lists the monitors with evaluations that failed after `since`, the most failures first. */
 export const listFailingMonitors = async (db: Db, org: OrgId, since: Date): Promise<MonitorFailures[]> => {
   const failed = sql`SELECT r.monitor_id, count(*) AS failed, max(r.evaluated_at) AS last_at FROM monitor_results r
     WHERE r.organization_id = ${org} AND r.evaluated_at >= ${since}::timestamptz AND r.status = ${codes.failed}
@@ -123,7 +123,7 @@ export type ModelRequests = {
   reason: string | null
 }
 
-/** Sums the requests to model endpoints since then, by model. */
+/** Sums the requests to model endpoints after `since`, by model. */
 export const listModelRequests = async (db: Db, org: OrgId, since: Date): Promise<ModelRequests[]> => {
   const { rows } = await sql<ModelRequests>`
     SELECT j.model AS name, sum(j.requests) AS requests, sum(j.failed) AS failed,
@@ -139,7 +139,7 @@ export const listModelRequests = async (db: Db, org: OrgId, since: Date): Promis
 
 export type Postponed = { jobs: number; nextAt: Date | null }
 
-/** Counts evaluations that wait for the model endpoint, and when the first of them is retried. */
+/** Counts evaluations that wait for the model endpoint, and returns when the first of them is retried. */
 export const countPostponed = async (db: Db, org: OrgId, jobName: string): Promise<Postponed> => {
   const { rows } = await sql<Postponed>`
     SELECT count(*) AS jobs, min(j.due_at) AS "nextAt" FROM jobs j
@@ -161,7 +161,7 @@ export const listSyncGaps = async (db: Db, org: OrgId): Promise<SyncGaps[]> => {
 
 export type FileSizes = { bytes: number; addedBytes: number }
 
-/** Returns the size of the stored recordings, and how much was added since then. */
+/** Returns the size of the stored recordings, and how much was added after `since`. */
 export const getFileSizes = async (db: Db, org: OrgId, since: Date): Promise<FileSizes> => {
   const { rows } = await sql<FileSizes>`
     SELECT coalesce(sum(r.bytes), 0)::bigint AS bytes,

@@ -42,7 +42,7 @@ const storable = (metadata: ProviderCall['metadata']): ProviderCall['metadata'] 
 
 const isAddress = (url: string): boolean => url.length <= longestAddress && URL.canParse(url) && !/\s/.test(url)
 
-/** Returns why a call can't be stored, without quoting its content. */
+/** Returns the reason why a call can't be stored, without quoting its content. */
 const faultOf = (call: ProviderCall, { now, metadataBytes }: Bounds): string | undefined => {
   const named: [string, string | null][] = [
     ['the ID of the call', call.externalId],

@@ -80,7 +80,7 @@ const when = (condition: object, schema: object) => ({
   then: schema,
 })
 
-/** The first scheme also applies if the value names none. */
+/** The first scheme also applies if the value does not specify one. */
 const byScheme = [VapiSecret, VapiBearer, VapiHmac].map((schema, index) => {
   const { scheme } = schema.properties
   return when({ properties: { scheme }, ...(index > 0 && { required: ['scheme'] }) }, schema)
@@ -118,7 +118,7 @@ const validators = new Map(
   Object.entries(schemas).map(([provider, settings]) => [provider, strict.compile({ properties: { settings } })]),
 )
 
-/** Returns what the provider's schema finds wrong with the settings. */
+/** Returns the violations of the provider's schema in the settings. */
 export const settingsIssues = (provider: string, settings: IntegrationSettings): Issue[] => {
   const validate = validators.get(provider)
   return !validate || validate({ settings }) ? [] : toIssues(validate.errors ?? [])

@@ -10,7 +10,7 @@ import {
   verdict,
 } from './signatures.ts'
 
-/** How a Vapi credential signs. The settings and defaults are those of Vapi's console. */
+/** The signature scheme of a Vapi credential. The settings and defaults are those of Vapi's console. */
 export type VapiScheme =
   | { scheme: 'secret'; header?: string }
   | { scheme: 'bearer'; header?: string; prefix?: boolean }

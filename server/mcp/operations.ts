@@ -24,8 +24,8 @@ export type Callable = {
   outputSchema: JsonSchema
   placeOf: Map<string, ParameterLocation>
   /**
-   * Validates what the operation does not: arguments that only shape the response, and path arguments, which could lead
-   * to another operation if they contained dots.
+   * Validates what the operation itself can't: arguments that only shape the response, and path arguments, which could
+   * lead to another operation if they contained dots.
    */
   faultOf: (args: Record<string, unknown>) => string | undefined
   /** This is set for the operation that returns a link. */

@@ -34,7 +34,7 @@ const sizeOf = (value: unknown): number => encode(value).length
  */
 const isLink = (text: string): boolean => text.length <= 8_000 && /^https?:\/\/\S+$/.test(text)
 
-/** Shortens long texts. A shortened text says so, and never ends within a character. */
+/** Shortens long texts. A shortened text ends with a note, and never within a character. */
 const cutTexts = (value: unknown): unknown => {
   if (typeof value === 'string') {
     if (value.length <= mostCharacters || isLink(value)) return value
@@ -70,7 +70,7 @@ const fitting = ([first, ...others]: Json[], room: number): Json[] => {
   return shown
 }
 
-/** Removes nulls, which tell a model nothing. */
+/** Removes nulls, which are of no use to a model. */
 const withoutNulls = (object: Json): Json =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null))
 

@@ -3,19 +3,19 @@ import type { ModelPrompt } from './requests/dialect.ts'
 import { EndpointError, isNotSentYet } from './requests/endpoint-error.ts'
 import type { RequestTerms } from './requests/gate.ts'
 
-/** How long a model that has a fallback may be waited for in total, including retries. */
+/** The maximum total wait for a model that has a fallback, including retries. */
 const patienceBeforeFallbackMs = 30_000
 
 /**
- * Whether another provider may answer where this one failed. A request that it rejects for its content is not repeated
- * elsewhere, and neither is one that waits for the limits that people set, or for the provider to be read again.
+ * Returns whether another provider may answer after this failure. A request that was rejected for its content is not
+ * repeated elsewhere, and neither is one that waits for limits that people set or for a change of the provider.
  */
 const isOfProvider = ({ kind, status }: EndpointError): boolean =>
   kind === 'busy' || kind === 'down' || kind === 'locked' || kind === 'resting' || status === 404
 
 /**
- * Returns one error for several models that failed. It is worth retrying if one of them is, and nothing has failed for
- * good while one of them was not asked yet.
+ * Returns one error for several models that failed. It can be retried if one of them can, and is not final if one of
+ * them was not asked yet.
  */
 const joinFaults = (earlier: EndpointError[], last: EndpointError): EndpointError => {
   if (earlier.length === 0) return last

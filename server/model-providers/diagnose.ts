@@ -3,7 +3,7 @@ import type { TestProblem } from './schema.ts'
 
 export type Diagnosis = { problem: TestProblem; message: string }
 
-/** The codes of providers that mean that a model or deployment does not exist. */
+/** The error codes of providers for a model or deployment that does not exist. */
 const unknownModel = new Set([
   'model_not_found',
   'not_found_error',
@@ -13,7 +13,7 @@ const unknownModel = new Set([
   'ResourceNotFoundException',
 ])
 
-/** The codes of AWS for keys that are wrong, which come with the status 403. */
+/** The error codes of AWS for invalid keys, which have the status 403. */
 const wrongKey = new Set([
   'API_KEY_INVALID',
   'UnrecognizedClientException',
@@ -75,7 +75,7 @@ const ofConnection = (unreached: NonNullable<EndpointError['unreached']>, messag
   return { problem: 'unreachable', message: `The address can’t be reached. ${message} Check the base URL.` }
 }
 
-/** Says in plain words why a request to a provider failed, and what to do. */
+/** Explains in plain words why a request to a provider failed and what to do. */
 export const diagnose = (error: EndpointError, model: string | undefined): Diagnosis => {
   const { unreached, status, word, message, messageWithHost } = error
   if (unreached !== undefined) return ofConnection(unreached, messageWithHost)

@@ -7,7 +7,7 @@ const missingSwitches = ({ provider, baseUrl, apiKey, model }: Config['judge'], 
   ...(ownModel === undefined && model === undefined ? ['EARSHOT_JUDGE_MODEL'] : []),
 ]
 
-/** Returns why the operator's endpoint can't answer, and what to do about it. */
+/** Explains why the operator's endpoint can't answer and what to do. Returns undefined if it can. */
 export const instanceFault = (judge: Config['judge'], ownModel: string | undefined): string | undefined => {
   const missing = missingSwitches(judge, ownModel)
   if (missing.length === 0) return undefined

@@ -2,7 +2,7 @@ import type { Config } from '../platform/config.ts'
 import type { StoredLimits } from './queries.ts'
 import type { ProviderLimits } from './requests/limits.ts'
 
-/** Returns the limits of the operator's endpoint, which each process has for itself. */
+/** Returns the limits of the operator's endpoint, which apply to each process separately. */
 export const instanceLimits = ({ limits }: Config['judge']): ProviderLimits => ({
   concurrency: limits.concurrency,
   requestsPerMinute: undefined,
@@ -11,7 +11,7 @@ export const instanceLimits = ({ limits }: Config['judge']): ProviderLimits => (
   timeoutMs: limits.timeoutMs,
 })
 
-/** Returns the limits of a provider. What it leaves open is as for the operator's endpoint. */
+/** Returns the limits of a provider. Limits that it does not set default to those of the operator's endpoint. */
 export const limitsOf = (stored: StoredLimits, config: Config['judge']): ProviderLimits => {
   const own = instanceLimits(config)
   return {

@@ -12,16 +12,16 @@ type ListDeps = Parameters<typeof openForTest>[0]
 
 type ListedModel = OfferedModel & { price: ReturnType<typeof shownPrice> }
 
-/** `message` says why there are no models. */
+/** `message` is the reason if there are no models. */
 type ModelList = { models: ListedModel[]; message: string | null }
 
 const listTimeoutMs = 10_000
 const keptForMs = 300_000
-/** How long a failure is remembered, so that a provider that does not answer isn't waited for with each call. */
+/** The time for which a failure is cached, so that not every call waits for an unresponsive provider. */
 const failureKeptForMs = 30_000
-/** The most models that are listed for a provider: the first ones in its own order. */
+/** The maximum number of models to list for a provider, in the provider's order. */
 export const mostModels = 1_000
-/** The most models that are remembered for all providers together. */
+/** The maximum number of cached models of all providers together. */
 const mostKept = 50_000
 const longestName = 200
 

@@ -1,7 +1,7 @@
 /** A name that contains its provider: `providerId/model`. */
 const ofProvider = /^([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\/(.*)$/i
 
-/** A name with `instance` in the place of a provider's ID, for the operator's endpoint. */
+/** A name with `instance` in place of a provider's ID, for the operator's endpoint. */
 const ofInstance = /^instance\/(.*)$/
 
 type ModelName = {

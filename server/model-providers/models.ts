@@ -47,7 +47,7 @@ export type ModelChain = {
   links: [ModelLink, ...ModelLink[]]
 }
 
-/** Why no model can answer. `isUnknown` means that the provider in the model's name does not exist. */
+/** The reason why no model can answer. `isUnknown` means that the provider in the model's name does not exist. */
 export type NoModel = { fault: string; isUnknown?: true }
 
 export type Models = {
@@ -61,17 +61,17 @@ type TenantDeps = { db: Db; secrets: Secrets; outbound: Pick<Outbound, 'request'
 type ModelsOptions = Partial<Timing> & {
   config: Config['judge']
   requests?: Pick<RequestLog, 'note'> | undefined
-  /** What the providers of organizations need. Without it, there is only the operator's endpoint. */
+  /** The dependencies for the providers of organizations. Without them, there is only the operator's endpoint. */
   tenants?: TenantDeps
 }
 
 /** A provider's queue and circuit breaker in this process. With other settings or limits, it gets new ones. */
 type Opened = { version: string; gate: Gate; endpoint: Endpoint }
 
-/** The most providers that a process keeps open. */
+/** The maximum number of providers that a process keeps open. */
 const mostOpened = 1_000
 
-/** The tokens of an answer when a request is admitted. Its reasoning and quotes are usually short. */
+/** The assumed number of tokens in an answer when a request is admitted. Its reasoning and quotes are usually short. */
 const usualAnswerTokens = 200
 
 type Asking = {
@@ -189,7 +189,7 @@ export const openModels = (options: ModelsOptions): Models => {
         used = counted ? counted.input + counted.output : tokens
         return answer
       } finally {
-        // An answer is worth more than its count, and the place becomes free after a while in any case.
+        // The answer matters more than its count, and the place becomes free after a while in any case.
         await end(used).catch((err: unknown) => deps.log.warn({ err }, 'could not end a request to a model provider'))
       }
     }

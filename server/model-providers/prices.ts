@@ -1,7 +1,7 @@
 import type { Price, SealedProvider } from './queries.ts'
 import type { ModelTokens } from './requests/dialect.ts'
 
-/** The table of prices that is bundled, and the day on which this version of it was published. */
+/** The bundled table of prices, and the publication date of this version. */
 export const priceTable = { source: '@pydantic/genai-prices 0.1.8', date: '2026-09-23' }
 
 type Table = typeof import('@pydantic/genai-prices')
@@ -14,7 +14,7 @@ const loadTable = (): Promise<Table> => {
   return loading
 }
 
-/** Where the table lists the models of each kind of provider. The prices of local models are unknown. */
+/** The name of each kind of provider in the table. The prices of local models are unknown. */
 const idInTable: Partial<Record<SealedProvider['kind'], string>> = {
   anthropic: 'anthropic',
   google: 'google',

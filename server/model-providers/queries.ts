@@ -9,7 +9,7 @@ type Kind = 'openai-compatible' | 'anthropic' | 'google' | 'azure-openai' | 'bed
 type Status = 'active' | 'disabled'
 type Settings = Record<string, unknown>
 
-/** Absent limits are those of the operator, or none. */
+/** Missing limits default to those of the operator, if there are any. */
 export type StoredLimits = {
   concurrency?: number
   requestsPerMinute?: number

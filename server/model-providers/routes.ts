@@ -39,7 +39,7 @@ import { testProvider } from './try-provider.ts'
 
 const tags = ['Models']
 const mostProviders = 50
-/** The most models that are listed for an organization's providers together. */
+/** The maximum number of models to list for all providers of an organization together. */
 const mostChoices = 5_000
 
 const target = (id: string) => ({ type: 'modelProvider', id })

@@ -1,4 +1,4 @@
-// Validates the settings of each kind of provider, and knows which are sealed and which are shown.
+// Validates the settings of each kind of provider, seals keys, and masks them for display.
 import Type from 'typebox'
 import { type Issue, invalidAll } from '../platform/errors.ts'
 import { Choice, Closed } from '../platform/http/schemas.ts'
@@ -17,7 +17,7 @@ export type ShownSettings = Record<string, unknown>
 /** The settings of any kind, with the keys in plain text. */
 export type ProviderSettings = {
   baseUrl: string
-  /** The model of monitors that name none. */
+  /** The model of monitors that don't specify one. */
   model?: string
   /** How the model learns the form of its answer: by a schema, which is the default, or by the prompt. */
   structuredOutput?: 'schema' | 'prompt'
@@ -112,7 +112,7 @@ const missingKey = (kind: ProviderKind, { accessKeyId }: ShownSettings, keys: Pr
 
 type Stored = { settings: ShownSettings; keys: ProviderKeys }
 
-/** Returns the address that receives the keys. A path can belong to someone else than the rest of its host. */
+/** Returns the address that receives the keys. Different paths of a host can have different owners. */
 const addressOf = (kind: ProviderKind, { baseUrl, region }: ShownSettings): string | undefined => {
   const url = URL.parse(typeof baseUrl === 'string' ? baseUrl : defaultUrlOf(kind, region))
   return url ? `${url.origin}${url.pathname.replace(/\/+$/, '')}${url.search}` : undefined

@@ -1,4 +1,4 @@
-// Sends a tiny request to a provider, and says in plain words whether judges can use it.
+// Sends a tiny request to a provider, and explains in plain words whether judges can use it.
 import type { Config } from '../platform/config.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'

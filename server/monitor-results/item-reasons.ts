@@ -49,8 +49,8 @@ const explain = <R extends Row>(row: R, reasons: Map<string, ItemReason> | undef
 })
 
 /**
- * Adds to the items of scorecards why they have their results, until the page has enough of it. Without a limit, a page of
- * large scorecards could have hundreds of megabytes.
+ * Adds the reasons of results to the items of scorecards, up to a limit for the page. Otherwise, a page of large
+ * scorecards could have hundreds of megabytes.
  */
 export const withItemReasons = async <R extends Row>(db: Db, org: OrgId, rows: R[]) => {
   const explained: ReturnType<typeof explain<R>>[] = []

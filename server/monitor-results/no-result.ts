@@ -1,4 +1,4 @@
-/** What a result contains when nothing is known, except why. */
+/** The content of an unknown result, except its reason. */
 export const noResult = {
   result: null,
   score: null,

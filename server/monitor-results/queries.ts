@@ -31,7 +31,7 @@ export type ResultRow = {
   evaluator: string
   tokens: { input: number; output: number } | null
   cost: number | null
-  /** How long the model took to respond. Null if it was not asked. */
+  /** The response time of the model, or null if it was not asked. */
   responseMs: number | null
   /** The items of a scorecard. Null for other monitors. */
   breakdown: Breakdown | null
@@ -164,7 +164,7 @@ export type Evaluation = {
   rows: Omit<ResultRow, 'evaluator' | 'evaluatedAt' | 'breakdown'>[]
 }
 
-/** Combines values that few results have. Returns null if a result has none of them. */
+/** Combines the values that few results have. Returns null if a result has none of them. */
 const saidOf = (row: Evaluation['rows'][number]): string | null => {
   const { reasoning, evidence, categories, fields, tokens, cost, responseMs } = row
   const isSilent = [reasoning, categories, fields, tokens, cost, responseMs].every((value) => value === null)
@@ -187,7 +187,7 @@ const saidOf = (row: Evaluation['rows'][number]): string | null => {
 const arrayOf = (values: (string | number | null)[]): string => `{${values.map((value) => value ?? 'NULL').join(',')}}`
 const quoted = (text: string | null): string | null => text && `"${text.replaceAll(/["\\]/g, '\\$&')}"`
 
-/** The result that is based on the later reading wins, so an evaluation that was overtaken changes nothing. */
+/** The result that is based on the later reading wins, so an outdated evaluation changes nothing. */
 const inPlaceOfEarlier = sql`
   ON CONFLICT ON CONSTRAINT monitor_results_pkey DO UPDATE SET
     (${sql.join([...found, 'evaluated_at'].map((name) => sql.ref(name)))}) =
@@ -380,13 +380,13 @@ export const listConversationResults = (db: Db, org: OrgId, of: OfConversation, 
 
 type ItemPlace = { monitorId: string; version: number; callStartedAt: Date; conversationId: string }
 
-/** The quotes and the length of the reasoning that are shown with an item. Its own result has the rest. */
+/** The limits for the quotes and the reasoning that are shown with an item. The item's own result has the rest. */
 const mostQuotes = 5
 const longestReason = 1_000
 
 export type ItemReason = ItemPlace & { reasoning: string | null; evidence: Evidence[] }
 
-/** Returns why the items of scorecards have their results, each found by one lookup. */
+/** Returns the reasons for the results of scorecard items, each found by one lookup. */
 export const listItemReasons = async (db: Db, org: OrgId, places: ItemPlace[]): Promise<ItemReason[]> => {
   const { rows } = await sql<ItemReason>`
     SELECT r.monitor_id AS "monitorId", r.monitor_version AS version, r.call_started_at AS "callStartedAt",

@@ -12,7 +12,7 @@ import { writeBatch } from './write-results.ts'
 const tags = ['Monitors']
 const entitlement = 'monitors'
 
-/** Writes the times in one format, because a cursor only works with the query it was created for. */
+/** Normalizes the times, because a cursor only works with the query it was created for. */
 const parseWindow = ({ since, until, ...filter }: ResultFilter): ResultFilter => {
   if (since !== undefined && until !== undefined && Date.parse(until) <= Date.parse(since)) {
     throw invalid('until', 'must be later than since')

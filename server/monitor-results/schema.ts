@@ -65,7 +65,7 @@ const ScorecardItem = Closed({
   evidence: { ...Evidence, description: 'The first 5 quotes of the item’s result.' },
 })
 
-/** How many characters of reasoning and quotes the scorecards of a page have before further ones are shortened. */
+/** The maximum number of characters of reasoning and quotes in the scorecards of a page. Further ones are shortened. */
 export const mostReasons = 2_000_000
 
 const Breakdown = Closed({

@@ -23,7 +23,7 @@ type ResultOutcome =
 
 const readShape = itemReader(ResultItem)
 
-/** Categories that decide nothing must not come with a result that does. */
+/** Returns an error if categories that decide nothing come with a result that does. */
 const faultOfCategories = ({ categories, result }: Item): ApiError | undefined => {
   if (!categories) return undefined
   const isNotApplicable = categories.includes(notApplicable)

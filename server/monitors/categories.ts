@@ -22,7 +22,7 @@ const reserved: [string, string][] = [
   [notApplicable, 'Not applicable'],
 ]
 
-/** Returns what people call the categories of a monitor. */
+/** Returns the labels of a monitor's categories. */
 export const categoryLabels = (monitor: Monitor): Map<string, string> =>
   new Map([
     ...reserved,
@@ -33,7 +33,7 @@ export const categoryLabels = (monitor: Monitor): Map<string, string> =>
 const hasKey = (map: unknown, key: string): boolean =>
   typeof map === 'string' && new RegExp(`['"]${key}['"]\\s*:`).test(map)
 
-/** Returns why a monitor can't name a category. Those of external monitors are unknown. */
+/** Returns an error message if a monitor can't have a category. Those of external monitors are unknown. */
 export const faultOfCategory = (monitor: Monitor, category: string): string | undefined => {
   const { kind, definition } = monitor
   if (kind === 'external') return undefined
@@ -44,7 +44,7 @@ export const faultOfCategory = (monitor: Monitor, category: string): string | un
 
 type FieldType = 'number' | 'boolean' | 'unknown'
 
-/** Returns whether a field of a monitor has numbers or `true` and `false`, or why it can't be measured. */
+/** Returns whether a field of a monitor has numbers or `true` and `false`, or the reason why it can't be measured. */
 export const readFieldType = (
   { kind, definition }: Monitor,
   field: string,

@@ -29,7 +29,7 @@ const mostMonitors = 500
 /** The maximum number of scorecards of an organization, because each is computed again for every result of its items. */
 const mostScorecards = 50
 
-/** Throws if the organization can have no other monitor of this kind. */
+/** Throws if the organization has the maximum number of monitors of this kind. */
 const requireRoom = async (trx: Db, org: OrgId, kind: MonitorKind): Promise<void> => {
   const refuse = (most: number, what: string) => {
     throw new ApiError('conflict', `An organization can have at most ${most} ${what}. Delete one first.`)

@@ -111,7 +111,7 @@ const outputTypes = ['boolean', 'score', 'category', 'extract'] as const
 
 type Output = Static<(typeof outputs)[keyof typeof outputs]>
 
-/** The limits of what a judge learns, because it is part of every request. */
+/** The limits for what a judge learns, because that is part of every request. */
 const mostGuidelines = 20
 const mostExamples = 20
 
@@ -274,7 +274,7 @@ export const checkDefinition = (kind: MonitorKind, definition: unknown): Issue[]
   return output ? outputIssues(output) : []
 }
 
-/** Returns a definition without faults as it is stored. */
+/** Returns the stored form of a valid definition. */
 export const completeDefinition = (kind: MonitorKind, definition: MonitorDefinition): MonitorDefinition =>
   // The definition was validated for its kind.
   kind === 'scorecard' ? completeScorecard(definition as GivenScorecard) : definition

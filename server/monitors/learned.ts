@@ -1,5 +1,5 @@
-// What a judge has learned from reviews is part of its definition: examples, and guidelines that an alignment distilled.
-// Only alignments add it. Requests can keep or remove it.
+// Manages the learned parts of a judge's definition: examples from reviews, and guidelines that an alignment distilled.
+// Only alignments add them. Requests can keep or remove them.
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Db, OrgId } from '../platform/db/database.ts'
@@ -73,8 +73,8 @@ export const exampleIdsOf = (definition: object): string[] =>
   (learnedOf(definition).examples ?? []).map(({ conversationId }) => conversationId)
 
 /**
- * Hides everything but the IDs of examples that the reader still has to judge, because an excerpt, and whether an example is
- * disputed, hint at what people decided. Saving such a definition keeps what is stored.
+ * Hides everything but the IDs of examples that the reader still has to judge, because an excerpt, and whether an
+ * example is disputed, are hints about people's decisions. Saving such a definition keeps the stored examples.
  */
 export const hideExamples = (definition: object, hidden: ReadonlySet<string>): object => {
   const { examples } = learnedOf(definition)

@@ -157,9 +157,9 @@ export const hasMetricRules = async (db: Db, org: OrgId): Promise<boolean> => {
 
 type UsedProvider = {
   providerId: string
-  /** Judges without a model use it. */
+  /** Whether judges without a model use this provider. */
   isDefault: boolean
-  /** If it is the default, judges whose model names no provider use it, too. */
+  /** Whether this provider, if it is the default, is also used by judges whose model names no provider. */
   isForAnyModel: boolean
 }
 
@@ -365,7 +365,7 @@ export const lockVersions = async (trx: Db, org: OrgId, id: string): Promise<num
 
 type Window = { since: Date | undefined; until: Date | undefined }
 
-/** Lists those of these monitors whose definition changed in a time, which may be open at either end. */
+/** Returns which of these monitors had their definition changed in a period, which may be open at either end. */
 export const listRedefinedMonitors = async (db: Db, org: OrgId, ids: string[], { since, until }: Window) => {
   const rows = await db
     .selectFrom('monitor_versions')

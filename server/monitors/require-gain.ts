@@ -1,5 +1,5 @@
-// An optional gate: the definition of a judge only changes if an alignment has shown that the new one agrees better with
-// people.
+// An optional gate: the definition of a judge only changes if an alignment has shown that the new definition agrees
+// better with people.
 
 import { ApiError } from '../platform/errors.ts'
 import { type Actor, hasRole } from '../platform/identity/actor.ts'
@@ -9,7 +9,7 @@ import { changesDefinition } from './versions.ts'
 
 type Gate = { requireGain?: boolean | undefined }
 
-/** Returns whether to require a shown gain, if that changes. Only admins can change it. */
+/** Returns the new setting of the gate, if it changes. Only admins can change it. */
 export const changedGate = ({ role }: Actor, locked: Gate, { requireGain }: Gate): { requireGain?: boolean } => {
   if (requireGain === undefined || requireGain === locked.requireGain) return {}
   if (hasRole(role, 'admin')) return { requireGain }

@@ -1,5 +1,5 @@
-// Manages the lifecycle of a schedule's runs. They start on request or when they are due, continue when their export
-// ends, and are delivered. Their end also changes the schedule. Only this file changes the state of a run.
+// Manages the lifecycle of a schedule's runs: they start on request or when they are due, continue when their export
+// ends, and are delivered. The end of a run also changes its schedule. Only this file changes the state of a run.
 
 import { createHash } from 'node:crypto'
 import Type from 'typebox'
@@ -254,7 +254,7 @@ const coveredAfter = ({ windowRule, coveredUntil }: StoredSchedule, { since, unt
 
 /**
  * Ends a run and updates its schedule. The caller's transaction has locked the schedule. The period of a failed run is
- * not covered, so the next run since the last one includes it.
+ * not covered, so the next run with the `since_last` rule includes it.
  */
 const endRun = async (
   deps: Pick<Deps, 'jobs' | 'clock'>,

@@ -30,7 +30,7 @@ const typeOf: Record<Property, CallType> = {
   cost: 'number',
 }
 
-/** A column with a name in the list has an ID and a name in the file. */
+/** A column that shows a name in the list becomes two columns in the file: the ID and the name. */
 const propertiesOf: Record<string, Property[]> = {
   channel: ['channel'],
   direction: ['direction'],
@@ -83,7 +83,7 @@ const cellsOf = (key: string): ConversationCell[] => {
   }))
 }
 
-/** A character of a sheet is about this wide, in pixels. */
+/** The approximate width of a character in a sheet, in pixels. */
 const pixels = 7
 
 /** Returns the cells of columns that `parseColumns` has validated. Their widths become those of the sheet. */
@@ -107,7 +107,7 @@ const fieldTypes = (monitors: Monitor[]): Map<string, string> =>
     }),
   )
 
-/** Gives the numbers and lists that judges extract the type of their column. Other fields can have any value. */
+/** Sets the column types of the numbers and lists that judges extract. Other fields can have any value. */
 export const withFieldTypes = (cells: ConversationCell[], monitors: Monitor[]): ConversationCell[] => {
   const types = fieldTypes(monitors)
   return cells.map((cell) => {
@@ -143,7 +143,7 @@ export const cellsOfScorecards = (monitors: Monitor[], names: Map<string, string
 /** PostgreSQL can read 1,664 columns at a time, and other columns need some of them. */
 const mostScorecardColumns = 1_500
 
-/** Returns what is wrong with monitors whose scorecards have more columns than can be exported. */
+/** Returns an error message if the monitors' scorecards have more columns than can be exported. */
 export const findTooManyColumns = (monitors: Monitor[]): string | undefined => {
   const scorecards = monitors.filter((monitor) => scorecardOf(monitor) !== undefined)
   const columns = scorecards.length + itemsOfScorecards(scorecards).length

@@ -58,16 +58,19 @@ export const parseConversations = (given: ConversationExportConfig, path: string
   }
 }
 
-/** A list without a period has these times. */
+/** The period of an export whose list has none. */
 const always = { since: '0001-01-01T00:00:00.000Z', until: '9999-12-31T23:59:59.999Z' }
 
-/** Returns the period of a filter as it is now. */
+/** Returns the period of a filter as of now. */
 export const windowOf = async (db: Db, { since, until, period }: Selection): Promise<{ since: Date; until: Date }> =>
   period
     ? resolvePeriod(db, period)
     : { since: new Date(since ?? always.since), until: new Date(until ?? always.until) }
 
-/** Returns the filter with the fixed times of an export, so that each attempt to generate it selects the same. */
+/**
+ * Returns the filter with the fixed times of an export, so that each attempt to generate it selects the same
+ * conversations.
+ */
 export const selectionOf = ({ filter }: ConversationConfiguration, { since, until }: { since: Date; until: Date }) => {
   const { period: _, ...rest } = filter
   return { ...rest, since: since.toISOString(), until: until.toISOString() }

@@ -16,7 +16,7 @@ import {
 
 type Ordered = { id: string; createdAt: Date; config: object; since: Date; until: Date | null }
 
-/** Returns the cells of those of the monitors that are scorecards. */
+/** Returns the cells of the monitors that are scorecards. */
 const findScorecardCells = async (db: Db, org: OrgId, ids: string[]) => {
   const found = ids.length > 0 ? await findMonitors(db, org, ids) : []
   const inOrder = ids.flatMap((id) => found.find((monitor) => monitor.id === id) ?? [])
@@ -25,7 +25,7 @@ const findScorecardCells = async (db: Db, org: OrgId, ids: string[]) => {
   return cellsOfScorecards(inOrder, new Map((await findMonitors(db, org, items)).map(({ id, name }) => [id, name])))
 }
 
-/** Returns what is needed to generate an export of conversations. */
+/** Returns everything that generating an export of conversations needs. */
 export const makeConversationOrder = async (
   db: Db,
   org: OrgId,
@@ -54,7 +54,7 @@ export const makeConversationOrder = async (
   }
 }
 
-/** Returns what an export would contain if it was created at this time. */
+/** Returns what an export would contain if it were created now. */
 export const previewConversations = async (
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   org: OrgId,

@@ -16,8 +16,8 @@ type Options = {
 }
 
 /**
- * Throws if the columns need something that the organization does not have, if the configuration refers to something
- * that does not exist, listing each path, if the endpoint can't be notified, or if the scorecards have too many columns.
+ * Throws if a part of the configuration does not exist (listing each path), if the organization lacks an entitlement
+ * for its columns, if the endpoint can't be notified, or if the scorecards have too many columns.
  */
 export const requireListed = async (
   trx: Db,

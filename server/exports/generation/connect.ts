@@ -10,8 +10,8 @@ const applicationName = 'earshot export'
 const replicaTimeoutMs = 30_000
 
 /**
- * Opens the snapshot that an export reads. Uses a replica if it receives everything that was committed before within a
- * time limit, otherwise the primary.
+ * Opens the snapshot that an export reads. Uses a replica if it catches up with all earlier commits within a time
+ * limit, and otherwise the primary.
  */
 export const connect = async (
   { primary, replica }: Connections,

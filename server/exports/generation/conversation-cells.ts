@@ -1,4 +1,4 @@
-// The cells of exported conversations: how they are read, and how those that PostgreSQL can't compute are filled.
+// Reads the cells of exported conversations, and fills those that PostgreSQL can't compute.
 
 import { excerptOf, mostRead } from '../../transcripts/excerpt.ts'
 import { readTranscript } from '../../transcripts/read-transcript.ts'
@@ -8,7 +8,7 @@ import type { ConversationCell } from './order.ts'
 import type { Tuple } from './page.ts'
 import type { CellSource, ConversationColumns } from './queries.ts'
 
-/** Places new values behind the bytes of a slice. */
+/** Appends new values to the bytes of a slice. */
 const appendTo = ({ bytes, starts, lengths, ...calls }: Calls) => {
   const added: Buffer[] = []
   let length = bytes.length
@@ -127,7 +127,7 @@ const fillFromTranscripts =
 const readExcerpt = ({ content, isCut, format, startedAt }: Transcript): string | null =>
   excerptOf(content.slice(0, mostRead), isCut || content.length > mostRead, { startedAt, provider: format })
 
-/** Returns the turns as JSON, without the times of words and what the latency consists of. */
+/** Returns the turns as JSON, without the times of words and the components of the latency. */
 const readTurns = ({ content, format, startedAt }: Transcript): string | null => {
   const reading = readTranscript(JSON.parse(content), { startedAt, provider: format })
   if (!('turns' in reading)) return null
@@ -159,9 +159,9 @@ const readOf = (cells: ConversationCell[]): ConversationColumns['transcript'] =>
 const idColumn = { name: 'conversation_id', type: 'uuid' } as const
 
 /**
- * Returns the columns of a list's export. `monitors` are all whose results are read, and the first of them, `shown`,
- * have columns of their own after all others. After the cells of the columns, each tuple has the start and, if a cell
- * needs it, the transcript.
+ * Returns the columns of a list's export. The results of all `monitors` are read. The first of them, `shown`, have
+ * their own columns after all others. After the cells of the columns, each tuple has the start and, if a cell needs it,
+ * the transcript.
  */
 export const conversationCells = (cells: ConversationCell[], monitors: ExportedMonitor[], shown: ExportedMonitor[]) => {
   const slugs = new Map(monitors.map(({ id, slug }) => [id, slug]))
@@ -191,7 +191,7 @@ export const conversationCells = (cells: ConversationCell[], monitors: ExportedM
   }
 }
 
-/** Drops the results that have no columns of their own. */
+/** Drops the results without their own columns. */
 const onlyFirst = ({ versions, results, scores, evaluatedAt, reasoning }: Results, end: number): Results => ({
   versions: versions.subarray(0, end),
   results: results.subarray(0, end),

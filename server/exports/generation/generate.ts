@@ -52,7 +52,8 @@ export const makePlan = (db: Db, order: AnyOrder): Plan => {
 
 /**
  * Writes the file of an export in a separate process, so that the service stays responsive and the memory is freed
- * afterwards. Throws if it is aborted, if the process dies, or if the process reports an error. No file remains then.
+ * afterwards. Throws if it is aborted, if the process dies, or if the process reports an error. In that case, no file
+ * remains.
  */
 export const generate = async (
   { config, database, db, log }: Pick<Deps, 'config' | 'database' | 'db' | 'log'>,
@@ -80,7 +81,7 @@ export const generate = async (
     else if (reply.type === 'note') log.info({ key: order.key }, reply.text)
     else last = reply
   })
-  // The exit code shows the same errors.
+  // The exit handler reports the same errors.
   child.on('error', (err) => log.warn({ err }, 'the process of an export failed'))
   if (child.stderr) {
     createInterface({ input: child.stderr }).on('line', (line) =>

@@ -1,4 +1,4 @@
-// The process that generates one export. It loads only what it needs, because writing starts after everything is
+// Generates one export in its own process. Loads as little as possible, because writing only starts after everything is
 // loaded. This thread reads, and another one writes.
 
 import { rowsPerSlice } from '../formats/formats.ts'

@@ -36,7 +36,7 @@ export const listMonitors = (db: Db, org: OrgId, ids: string[]) =>
 
 export type ItemOfScorecard = { scorecardId: string; monitorId: string; name: string }
 
-/** Lists the items of those of the monitors that are scorecards, in the order of their current versions. */
+/** Lists the items of the monitors that are scorecards, in the order of their current versions. */
 export const listItems = (db: Db, org: OrgId, ids: string[]) =>
   db.query<ItemOfScorecard>(
     `SELECT i.scorecard_id AS "scorecardId", i.monitor_id AS "monitorId", n.name
@@ -146,20 +146,20 @@ export type Property =
   | 'tags'
   | 'cost'
 
-/** Where a cell of a conversation comes from. */
+/** The source of a conversation's cell. */
 export type CellSource =
   | { kind: 'property'; property: Property }
   | { kind: 'metadata' | 'metric'; key: string }
   | { kind: 'signal'; path: string[] }
   | { kind: 'result' | 'score'; monitorId: string }
   | { kind: 'categories'; monitorId: string }
-  /** A field of a monitor's newest result: a number, a list of texts, or whatever it is. */
+  /** A field of a monitor's newest result: a number, a list of texts, or any other value. */
   | { kind: 'field'; monitorId: string; field: string; as: 'number' | 'list' | 'value' }
   /** The outcome of an item of a scorecard, or its band. */
   | { kind: 'scorecard'; monitorId: string; itemId: string | null }
   | { kind: 'affected' | 'excerpt' | 'transcript' }
 
-/** Any text as an expression. Its hexadecimal digits need no quoting. */
+/** Returns a text as an SQL expression. Its hexadecimal digits need no quoting. */
 const literal = (text: string): string => `convert_from(decode('${Buffer.from(text).toString('hex')}', 'hex'), 'UTF8')`
 
 const signalName = /^[A-Za-z0-9]+$/
@@ -199,7 +199,7 @@ const properties: Record<Property, (org: string) => string> = {
         ORDER BY m.id DESC LIMIT ${mostMonitors})))`,
 }
 
-/** The joins of the aliases that some properties use. */
+/** The joins that define the aliases in some properties. */
 const joins: Record<string, (org: string) => string> = {
   a: (org) => `LEFT JOIN agents a ON a.organization_id = ${org} AND a.id = c.agent_id`,
   v: (org) => `LEFT JOIN agent_versions v ON v.organization_id = ${org} AND v.id = c.agent_version_id`,
@@ -207,7 +207,7 @@ const joins: Record<string, (org: string) => string> = {
   t: (org) => `LEFT JOIN transcripts t ON t.organization_id = ${org} AND t.conversation_id = c.id`,
 }
 
-/** An expression over the newest result `r` of a monitor. */
+/** Returns an expression over the newest result `r` of a monitor. */
 const ofNewestResult = (org: string, monitorId: string, expression: string): string => `(
   SELECT ${expression} FROM monitor_results r
   WHERE r.organization_id = ${org} AND r.monitor_id = ${uuid(monitorId)} AND r.call_started_at = c.started_at

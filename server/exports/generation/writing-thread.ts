@@ -1,5 +1,5 @@
-// The thread that writes the file of an export. Another thread reads at the same time, and both have about the same
-// amount of work.
+// Writes the file of an export in a thread. Another thread reads at the same time, and both have about the same amount
+// of work.
 
 import { on } from 'node:events'
 import { parentPort, workerData } from 'node:worker_threads'

@@ -5,7 +5,7 @@ import type { Part, Selection } from '../queries.ts'
 type IdList = 'agentIds' | 'agentVersionIds' | 'agentGroupIds' | 'companyIds' | 'findingIds'
 type Named = Pick<Selection, IdList | 'monitors' | 'categories' | 'bucketId' | 'anyOf' | 'exclude'>
 
-/** A filter and those within it. */
+/** Returns a filter and the filters within it. */
 const partsOf = (selection: Named): Pick<Part, IdList | 'monitors' | 'categories' | 'bucketId'>[] => [
   selection,
   ...(selection.anyOf ?? []),

@@ -19,8 +19,8 @@ import {
 import { mostSorted, type Sorting } from '../sort.ts'
 
 /**
- * Pages of a list in any order. Like the list itself, it first checks a limited number of conversations in the order of
- * an index, and only selects all that match if those do not fill the page.
+ * Reads pages of a list in any order. Like the list itself, first checks a limited number of conversations in the order
+ * of an index, and only selects all matches if those do not fill the page.
  */
 
 export type SortedRow = { id: string; startedAt: Date; value: number | null }
@@ -44,7 +44,7 @@ type Columns = { value?: RawBuilder<unknown>; startedAt: RawBuilder<unknown>; id
 
 const ofConversation = { startedAt: sql`conversations.started_at`, id: sql`conversations.id` }
 
-/** The rows after the position, compared as a whole, so that an index finds the first. */
+/** Selects the rows after the position, compared as a whole, so that an index finds the first. */
 const pastClauses = (
   { value, startedAt, id }: Columns,
   direction: Direction,
@@ -121,7 +121,7 @@ const score = {
   id: sql`r.conversation_id`,
 }
 
-/** Scores of the monitor, in the order of their index. The page joins them with their conversations. */
+/** Reads scores of the monitor, in the order of their index. The page joins them with their conversations. */
 const readScored = async (
   db: Db,
   org: OrgId,
@@ -219,7 +219,7 @@ const durations = (org: OrgId, selection: Selection, isKnown: boolean): Part => 
   }
 }
 
-/** First those with a value, then the others. */
+/** Reads the conversations with a value first, then the others. */
 const readTwoParts = async (
   position: Position | undefined,
   count: number,
@@ -241,7 +241,7 @@ const sortValue = (
       SELECT ${metricValue} FROM customer_metrics m
       WHERE m.organization_id = ${org} AND m.conversation_id = conversations.id AND m.key = ${key.key})`
 
-/** Signals and metrics have no index, so a limited number of conversations is sorted. */
+/** Sorts a limited number of conversations, because signals and metrics have no index. */
 const readValues = async (
   db: Db,
   org: OrgId,

@@ -9,7 +9,7 @@ import { deleteDeliveriesOf, oldDeliveries, oldPayloads } from './queries.ts'
 
 const batch = 500
 
-/** Deletes what a deleted integration received. */
+/** Deletes the deliveries of a deleted integration. */
 export const deleteDeliveries = defineJob({
   name: 'integration.delete-deliveries',
   payload: Type.Object({ organizationId: OrganizationId, integrationId: Type.String() }),

@@ -10,7 +10,7 @@ import { type getDelivery, updateDelivery } from './queries.ts'
 
 type Delivery = Awaited<ReturnType<typeof getDelivery>>
 
-/** Processes what a provider sent again, as if it arrived now. */
+/** Processes a stored delivery again, as if it arrived now. */
 export const replayDelivery = async (
   deps: Deps,
   actor: Actor,

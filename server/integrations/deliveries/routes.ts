@@ -36,7 +36,7 @@ const refusals = {
     'The signature is valid, but its timestamp is too far from the current time. Check the clocks and send it again.',
 }
 
-/** Returns the content type, shortened to what is worth storing. */
+/** Returns the content type, shortened to the stored length. */
 const contentTypeOf = ({ headers }: FastifyRequest): string | null => headers['content-type']?.slice(0, 255) ?? null
 
 export const deliveries = (app: App, deps: Deps): void => {

@@ -1,4 +1,4 @@
-// Deletes what integrations store about conversations that are erased.
+// Deletes the data of integrations about erased conversations.
 
 import { tombstoneHash } from '../../conversations/erasure/tombstone.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'

@@ -25,8 +25,8 @@ const entryOf = (entry: unknown): unknown => {
 const listIn = (given: unknown): unknown[] | null => filledList(typeof given === 'string' ? nestedJson(given) : given)
 
 /**
- * Returns the transcript. Cekura's own format and Pipecat's are read alike, but senders have to declare any other
- * format.
+ * Returns the transcript. Cekura's own format and Pipecat's are read in the same way, but senders have to declare any
+ * other format.
  */
 const transcriptOf = (body: JsonObject): Pick<SentCall, 'transcript' | 'format'> => {
   const type = textOf(body.transcript_type) ?? 'cekura'

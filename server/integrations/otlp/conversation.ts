@@ -64,7 +64,7 @@ export const ownSpans = <S extends OwnedSpan>(spans: S[], key: string): S[] => {
   })
 }
 
-/** Returns whether the root span of each trace has arrived. A root ends last, so hardly anything is missing then. */
+/** Returns whether the root span of each trace has arrived. Roots end last, so little can be missing after that. */
 export const isWhole = (spans: OwnedSpan[]): boolean => {
   const rooted = new Set(spans.filter(({ text }) => !parse(text).span.parentSpanId).map(({ traceId }) => traceId))
   return spans.every(({ traceId }) => rooted.has(traceId))
@@ -162,7 +162,7 @@ const contentOf = (reads: Read[]): JsonObject => {
   }
 }
 
-/** Returns why no turns could be read, or undefined if there are some. */
+/** Returns the reason why no turns could be read, or undefined if there are turns. */
 const unreadReasonOf = (transcript: JsonObject): string | undefined => {
   const reading = readTranscript(transcript, { provider: 'otel' })
   if ('unreadable' in reading) return reading.unreadable
@@ -182,7 +182,7 @@ const namesIn = (reads: Read[]): string => {
 
 export type Assembled = { conversation: Incoming; unread?: string }
 
-/** Returns the conversation, or null if no span belongs to one. `unread` says why it has no turns. */
+/** Returns the conversation, or null if no span belongs to one. `unread` is the reason if it has no turns. */
 export const conversationOf = (key: string, spans: OwnedSpan[]): Assembled | null => {
   const reads = readAll(spans)
   const [earliest] = reads

@@ -20,8 +20,8 @@ import {
 } from './queries.ts'
 
 /**
- * A conversation is complete after this time without new spans. If the root of a trace is missing, which ends last,
- * more spans are expected.
+ * A conversation is complete after this time without new spans. The root of a trace ends last, so more spans are
+ * expected while it is missing.
  */
 const quietMs = { whole: 60_000, partial: 10 * 60_000 }
 const mostSpans = 10_000
@@ -67,7 +67,7 @@ const asStored = (incoming: Incoming, stored: Awaited<ReturnType<typeof findStor
   return { ...incoming, agent: { id: agentId }, startedAt, endedAt: end !== null && end >= startedAt ? end : null }
 }
 
-/** Creates a conversation from its spans, or returns in how many seconds to check again. */
+/** Creates a conversation from its spans, or returns the number of seconds until the next check. */
 const assembleOne = async (deps: Deps, org: OrgId, key: string, traceIds: string[]): Promise<number | undefined> => {
   const { db, clock, config, log } = deps
   const arrivedAt = await findLastArrival(db, org, traceIds)
@@ -95,7 +95,7 @@ const assembleOne = async (deps: Deps, org: OrgId, key: string, traceIds: string
   return undefined
 }
 
-/** Creates a conversation that spans of the trace refer to, or that consists of the trace itself. */
+/** Creates the conversation that spans of the trace refer to, or that consists of the trace itself. */
 export const assembleConversations = defineJob({
   name: 'otel.assemble',
   payload: Type.Object({ organizationId: OrganizationId, traceId: Type.String(), group: Type.String() }),

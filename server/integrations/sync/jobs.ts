@@ -112,7 +112,7 @@ const isTrouble = (outcome: StepOutcome): boolean => typeof outcome === 'object'
 
 /**
  * Reads the provider's list page by page, and fetches missing calls one by one. Each page and each call is stored in
- * one transaction with the position of the run, so that another job continues exactly there.
+ * one transaction with the position of the run, so that another job can continue exactly there.
  */
 export const syncCalls = defineJob({
   name: 'integration.sync-calls',

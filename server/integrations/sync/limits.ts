@@ -2,14 +2,14 @@ import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts'
 
 /** The limits of one integration's sync. */
 
-/** How far back each run lists calls again, because providers list some calls late. */
+/** The overlap between runs, because providers list some calls late. */
 export const overlapMs = hourMs
 /**
  * The length of the period that is listed in one step while catching up. The position of the run is stored after each
  * step.
  */
 export const windowMs = 6 * hourMs
-/** How long after its end a call is left to its webhook. */
+/** The time after the end of a call in which only its webhook may deliver it. */
 export const graceMs = 5 * minuteMs
 /** A call that lasts longer will not end, whatever the provider says. */
 export const longestCallMs = 24 * hourMs
@@ -27,14 +27,14 @@ export const retriedARun = 500
 export const mostGaps = 10_000
 /** After this many failed calls in a row, the provider counts as failing. */
 export const mostTroubles = 5
-/** How often in a row a run is postponed because the provider is busy. */
+/** The maximum number of times in a row that a run is postponed because the provider is busy. */
 export const mostWaits = 20
 
 export const retryGapMs = (attempts: number): number => Math.min(dayMs, 15 * minuteMs * 2 ** Math.min(attempts, 10))
 
 /**
- * Returns the time until the next run. It doubles with each failed run, up to six hours or the interval itself if that
- * is longer.
+ * Returns the time until the next run. It doubles with each failed run, up to six hours, or the interval if that is
+ * longer.
  */
 export const nextRunMs = (intervalMinutes: number, failures: number): number => {
   const intervalMs = intervalMinutes * minuteMs

@@ -28,7 +28,7 @@ export type CallApi = {
   baseUrl: string
   headers: (apiKey: string) => Record<string, string>
   list: (window: SyncWindow, cursor: string | null) => ProviderRequest
-  /** Returns undefined if the response is not a list of calls or does not say where it continues. */
+  /** Returns undefined if the response is not a list of calls or does not contain the next position. */
   readPage: (answer: unknown, cursor: string | null) => ListedPage | undefined
   detail: (externalId: string) => ProviderRequest
   /** Returns the call in the format of the provider's webhook. */

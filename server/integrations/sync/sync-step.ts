@@ -69,7 +69,7 @@ const notePage = async (deps: Deps, trx: Db, { org, run, sync }: SyncState, page
   await publishChanges(trx, org, { resource: 'integrations', kind: 'updated', ids: [integrationId] })
 }
 
-/** Returns why the next page must not be requested. */
+/** Returns the reason why the next page must not be requested. */
 const faultOf = (next: string | null, cursor: string | null): string | undefined => {
   if (next === null) return undefined
   if (next === cursor) return 'The provider returned the same page twice.'

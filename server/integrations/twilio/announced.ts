@@ -4,7 +4,7 @@ import type { Parsed } from '../payload.ts'
 
 export type Announced = 'transcript' | 'recording'
 
-/** Returns what to fetch if the payload only announces it. */
+/** Returns the data to fetch if the payload only announces it. */
 export const announcedIn = (provider: Provider, parsed: Parsed): Announced | undefined => {
   if (provider !== 'twilio' || !('value' in parsed)) return undefined
   if (announcedRecording(parsed.value)) return 'recording'

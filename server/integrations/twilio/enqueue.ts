@@ -6,7 +6,7 @@ import { pullTranscript } from './jobs.ts'
 
 type Pull = { organizationId: OrgId; deliveryId: string }
 
-/** Queues fetching what a delivery announces, in the transaction that stores it as pending. */
+/** Queues a job that fetches the data that a delivery announces, in the transaction that stores it as pending. */
 export const enqueuePull = async ({ jobs }: Pick<Deps, 'jobs'>, trx: Db, announced: Announced, pull: Pull) => {
   if (announced === 'recording') await jobs.enqueue(trx, pullRecording, pull)
   else await jobs.enqueue(trx, pullTranscript, pull)

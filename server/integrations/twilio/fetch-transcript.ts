@@ -60,7 +60,7 @@ export const fetchTranscript = async (
     let next: string | null = `${home}/${path}`
     for (let pages = 0; next !== null; pages++) {
       if (pages === mostPages) throw new PullFailed(`Twilio returned more than ${mostPages} pages of ${name}.`)
-      // The token must not be sent elsewhere, whatever a response says.
+      // The token must not be sent to another host, even if a response refers to it.
       if (URL.parse(next)?.origin !== origin) throw new PullFailed('Twilio returned a next page on another host.')
       const page = await get(next)
       if (!page) throw new PullFailed(`Twilio has no ${name} for this transcript.`)

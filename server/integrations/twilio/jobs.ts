@@ -24,8 +24,8 @@ const reasonOf = (error: unknown): string =>
     : 'Fetching the transcript failed.'
 
 /**
- * Fetches what a Twilio webhook announced. Reads the announcement from the delivery, because jobs outlive their data
- * and must not contain conversation IDs.
+ * Fetches the transcript that a Twilio webhook announced. Reads the announcement from the delivery, because jobs
+ * outlive their data and must not contain conversation IDs.
  */
 export const pullTranscript = defineJob({
   name: 'twilio.pull-transcript',

@@ -35,7 +35,7 @@ export const openCircuit = (clock: Clock) => {
   /** Counts failures of the endpoint. If it rejects a request or is busy, it works. */
   const noteFault = (error: EndpointError) => {
     const { kind } = error
-    // A request that was never sent says nothing about the endpoint.
+    // A request that was never sent is no evidence about the endpoint.
     if (isNotSentYet(error)) return
     if (kind === 'down' || kind === 'locked') noteFailure()
     else close()
@@ -54,7 +54,7 @@ export const openCircuit = (clock: Clock) => {
       close()
       return answer
     } catch (error) {
-      // An aborted request says nothing about the endpoint.
+      // An aborted request is no evidence about the endpoint.
       if (error instanceof EndpointError) noteFault(error)
       throw error
     } finally {

@@ -1,19 +1,19 @@
 /**
- * `busy`: the endpoint asks for fewer requests. `down`: it may respond in a moment. `locked`: it rejects everything
+ * `busy`: the endpoint asks for fewer requests. `down`: it is temporarily unavailable. `locked`: it rejects everything
  * until someone changes something. `refused`: it rejects this request, but not others. `resting`: no request was sent,
  * because the endpoint keeps failing. `limited`: no request was sent, because it would exceed the provider's limits.
  * `changed`: no request was sent, because the provider was changed, disabled, or deleted after it was read.
  */
 type Kind = 'busy' | 'down' | 'locked' | 'refused' | 'resting' | 'limited' | 'changed'
 
-/** What an endpoint answered, as far as it can be shown. */
+/** The endpoint's answer, as far as it can be shown. */
 type Answered = {
   status?: number
   /** The endpoint's error code, such as `model_not_found`. */
   word?: string
 }
 
-/** Why there was no connection. */
+/** The reason why there was no connection. */
 type Unreached = 'forbidden_address' | 'too_large' | 'timed_out' | 'too_many_redirects' | 'failed'
 
 type Details = Answered & {
@@ -24,8 +24,8 @@ type Details = Answered & {
 }
 
 /**
- * Why an endpoint gave no response. The message is safe to show, because it contains neither anything that was sent or
- * received nor the endpoint's host, which can be internal.
+ * The reason why an endpoint gave no response. The message is safe to show, because it contains neither anything that
+ * was sent or received nor the endpoint's host, which can be internal.
  */
 export class EndpointError extends Error {
   readonly kind: Kind

@@ -20,7 +20,7 @@ const prompt = { system: 'Judge.', user: 'x'.repeat(300), schema: { type: 'objec
 
 type Process = { clock?: Clock; wait?: (ms: number, signal: AbortSignal) => Promise<unknown> }
 
-/** Opens what a process has: the same database, and its own queues. Returns the link to the default provider. */
+/** Simulates a process, with the shared database and its own queues. Returns the link to the default provider. */
 const openProcess = async ({ clock = server.clock, wait }: Process = {}): Promise<ModelLink> => {
   const { db, secrets, outbound, log, config } = server.deps
   const models = openModels({
@@ -51,7 +51,7 @@ const makeProvider = async (limits: object, answering: Answering) => {
   return { ...provider, id: id as string }
 }
 
-/** Returns until when the requests to the organization's providers are leased. */
+/** Returns the lease expiries of requests to the organization's providers. */
 const listLeases = async (): Promise<number[]> => {
   const rows = await server.deps.db
     .selectFrom('model_provider_requests')

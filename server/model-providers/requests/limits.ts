@@ -1,4 +1,4 @@
-// Keeps all processes together within the limits of a provider.
+// Enforces the limits of a provider across all processes.
 import type { Clock } from '../../platform/clock.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { newId } from '../../platform/ids.ts'
@@ -14,7 +14,7 @@ import {
 } from './queries.ts'
 
 export type ProviderLimits = {
-  /** How many requests can be in progress at a time. */
+  /** The maximum number of concurrent requests. */
   concurrency: number
   requestsPerMinute: number | undefined
   tokensPerMinute: number | undefined
@@ -23,10 +23,13 @@ export type ProviderLimits = {
 }
 
 const minuteMs = 60_000
-/** How long a process that died in a request occupies a place. Requests can take much longer, so it is renewed. */
+/**
+ * The time for which a process that died during a request occupies a place. Requests can take much longer, so leases
+ * are renewed.
+ */
 const leaseMs = 60_000
 const renewEveryMs = 20_000
-/** How long to wait for a place that another process occupies. Nobody knows when it becomes free. */
+/** The wait for a place that another process occupies, because it is unknown when it becomes free. */
 const shortestWaitMs = 100
 const longestWaitMs = 1_000
 
@@ -40,7 +43,7 @@ type Admission = {
 export type LimitedRequest = {
   org: OrgId
   providerId: string
-  /** When the provider was last changed, as it was read. */
+  /** The time of the provider's last change when it was read. */
   updatedAt: Date
   limits: ProviderLimits
   /** The estimated tokens of the prompt and the answer. */
@@ -60,8 +63,8 @@ const changed = () =>
 const leaseEnd = (clock: Clock): Date => new Date(clock.now().getTime() + leaseMs)
 
 /**
- * Reserves a place, or returns why there is none and when to try again. Throws if the provider is not as it was read, so
- * that nothing is sent to a provider that people have disabled or moved while requests were waiting.
+ * Reserves a place, or returns the reason why there is none and when to try again. Throws if the provider has changed
+ * since it was read, so that nothing is sent to a provider that was disabled or moved while requests were waiting.
  */
 const reserve = ({ db, clock }: Admission, request: LimitedRequest, id: string): Promise<Full | undefined> =>
   db.transaction().execute(async (trx) => {
@@ -97,7 +100,7 @@ const keepLease = ({ db, clock, log }: Admission, { org, providerId }: LimitedRe
 
 /**
  * Waits until the provider’s limits allow another request. Returns a function that ends it, with the tokens that it
- * really used.
+ * actually used.
  */
 export const admit = async (
   admission: Admission,

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 
 type RecentRequests = {
-  /** How many have no answer yet. */
+  /** The number of requests without an answer. */
   open: number
   requests: number
   tokens: number

@@ -7,7 +7,7 @@ export const openRest = (clock: Clock) => {
   const now = () => clock.now().getTime()
 
   /**
-   * Returns how long the period still lasts. If it starts in the future, the clock was set back, and the period is
+   * Returns the remaining time of the period. If it starts in the future, the clock was set back, and the period is
    * ignored.
    */
   const leftMs = (): number => {

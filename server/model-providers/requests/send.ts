@@ -31,7 +31,7 @@ type EndpointOptions = {
   clock: Clock
 }
 
-/** Node's timers can't be longer. */
+/** Node's timers can't run longer than this. */
 const longestTimeoutMs = 2 ** 31 - 1
 
 const parse = (text: string): unknown => {
@@ -42,7 +42,9 @@ const parse = (text: string): unknown => {
   }
 }
 
-/** Anything can answer at an address. A response that breaks its reader does not have the format of a provider. */
+/**
+ * Any server can respond at an address. A response that makes its reader fail does not have the format of a provider.
+ */
 const readWith = <T>(read: (body: unknown) => T | undefined, body: unknown): T | undefined => {
   try {
     return read(body)

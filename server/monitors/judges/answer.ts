@@ -19,7 +19,7 @@ import { storable } from './text.ts'
 export const longestReasoning = 1_500
 const longestReason = 300
 
-/** What a judge answers in addition to affected or not. */
+/** A judge's output in addition to affected or not. */
 export type Outputs = { categories?: string[]; fields?: FieldValues; unsupportedFields?: string[] }
 
 /** The result of one monitor for one window of a transcript. */
@@ -160,7 +160,7 @@ const fault = (text: string): Reading => ({
 
 const undecided = 'the model could not decide from the transcript'
 
-/** Returns why affected does not count. */
+/** Returns the reason why affected does not count. */
 const unquoted = (evidence: Evidence[]): string =>
   `the model answered affected but ${
     evidence.length === 0 ? 'did not quote the transcript' : 'did not quote the turn that it refers to'
@@ -185,7 +185,7 @@ const judge = (output: JudgeOutput, answer: JudgeAnswer, turns: readonly Turn[])
   }
 }
 
-/** Decides by the categories, not by the model's result. */
+/** Decides the result by the categories, not by the model's own result. */
 const judgeByCategories = (
   output: CategoryOutput,
   answer: JudgeAnswer & { categories: string[] },
@@ -202,7 +202,7 @@ const judgeByCategories = (
   return { verdict: { ...judged, score: null, reasoning, evidence } }
 }
 
-/** A condition on the fields of all windows decides later whether the conversation is affected. */
+/** Reads the fields. A condition on the fields of all windows decides later whether the conversation is affected. */
 const extract = (
   output: ExtractOutput,
   answer: JudgeAnswer & { fields: Record<string, FieldValue> },

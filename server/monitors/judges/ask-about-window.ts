@@ -12,8 +12,8 @@ export type AskModel = (prompt: ModelPrompt) => Promise<{ reply: ModelReply | un
 const mostRequests = 2
 
 /**
- * Splits the tokens and the cost of a request among its monitors, so that their sum is what was paid. If one cost is
- * unknown, so is their sum.
+ * Splits the tokens and the cost of a request among its monitors, so that the parts add up to the total. If one cost is
+ * unknown, so is the total.
  */
 const addPaid = (judged: readonly JudgedDefinition[], { input, output }: Tokens, cost: number | null): void => {
   const share = (total: number, at: number) => Math.floor(total / judged.length) + (at < total % judged.length ? 1 : 0)

@@ -6,7 +6,7 @@ type Judged =
   | { status: 'scored'; result: 'affected' | 'not_affected'; categories: string[] }
   | { status: 'unscored'; reason: string; categories: string[] }
 
-/** Returns what categories say about a conversation. `other` and `not_applicable` never make it a success. */
+/** Returns the result that categories lead to. `other` and `not_applicable` never lead to success. */
 export const decideByCategories = ({ categories: known }: CategoryOutput, categories: string[]): Judged => {
   const isAffected = known.some(({ key, affected }) => affected === true && categories.includes(key))
   if (isAffected) return { status: 'scored', result: 'affected', categories }

@@ -105,7 +105,7 @@ const isAffectedBy = (output: CategoryOutput, categories: string[]): boolean => 
   return decided.status === 'scored' && decided.result === 'affected'
 }
 
-/** A single category is that of the first affected window, or else of the first one that a category fits. */
+/** Returns the category of the first affected window, or else of the first window that a category fits. */
 const oneCategory = (output: CategoryOutput, named: string[][]): string[] | undefined => {
   const fitting = named.filter((categories) => !isOpen(categories))
   return (
@@ -116,7 +116,7 @@ const oneCategory = (output: CategoryOutput, named: string[][]): string[] | unde
   )
 }
 
-/** All windows together have several categories. A window that the criteria do not apply to adds none. */
+/** Returns the categories of all windows together. A window that the criteria do not apply to adds none. */
 const allCategories = (named: string[][]): string[] | undefined => {
   const applicable = named.filter((categories) => !categories.includes(notApplicable))
   if (applicable.length === 0) return named[0]
@@ -124,8 +124,8 @@ const allCategories = (named: string[][]): string[] | undefined => {
 }
 
 /**
- * Combines categories. A window that does not let the model decide is ignored if another one names the only category.
- * If several can apply, it may have one that is affected.
+ * Combines categories. If only one category can apply, a window without a decision is ignored as soon as another window
+ * has a category. If several can apply, it is not ignored, because it may have an affected one.
  */
 const combineCategories = (output: CategoryOutput, verdicts: Verdict[]): CombinedVerdict => {
   const failed = verdicts.find(isFailed)

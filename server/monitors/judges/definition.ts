@@ -37,8 +37,8 @@ export type ExtractOutput = {
 }
 
 /**
- * How Earshot decides by a score. The model is still told `affectedWhen`, so that its scores mean the same as before. With
- * a calibration, the threshold is a probability.
+ * How Earshot decides based on a score. The model still receives `affectedWhen`, so that its scores mean the same as
+ * before. With a calibration, the threshold is a probability.
  */
 export type ScoreDecision = { threshold: number; calibration?: Point[] }
 
@@ -62,12 +62,12 @@ export type Guideline = {
 /** A conversation that people have judged. */
 export type Example = {
   conversationId: string
-  /** The review that says what is correct. */
+  /** The review that determines what is correct. */
   reviewId: string
   correctResult: 'affected' | 'not_affected'
   /** A part of the transcript, without personal numbers and addresses. */
   excerpt: string
-  /** What the reviewer wrote about it. */
+  /** The reviewer's comment about it. */
   note?: string
   /** Whether it is part of every request. Others are only part of requests about similar conversations. */
   isDisputed: boolean
@@ -92,10 +92,12 @@ export type JudgeResult = {
   /** The model's explanation. */
   reasoning: string | null
   evidence: Evidence[]
-  /** What the judge answers in addition to affected or not. Null if it names no categories or fields, or could not decide. */
+  /**
+   * The judge's output in addition to affected or not. Null if it names no categories or fields, or could not decide.
+   */
   categories: string[] | null
   fields: FieldValues | null
-  /** Fields that are null because no quoted turn says the value that the model named. */
+  /** Fields that are null because no quoted turn supports the value that the model returned. */
   unsupportedFields: string[]
   /** The provider and model, such as `anthropic:claude-sonnet-5`. */
   evaluator: string
@@ -103,7 +105,7 @@ export type JudgeResult = {
   tokens: Tokens | null
   /** The cost in US dollars. Null if the tokens or the price of the model are unknown. */
   cost: number | null
-  /** How long the model took to respond to all requests. Null if it was not asked. */
+  /** The model's response time for all requests, or null if it was not asked. */
   responseMs: number | null
   /** The reason why it is unscored or failed. Earshot writes it, not the model. */
   reason?: string

@@ -5,7 +5,7 @@ import { type Passage, passageOf } from './values/tokens.ts'
 
 export type Evidence = { turn: number; quote: string; field?: string }
 
-/** A quote that is really in its turn, with each place where it occurs. */
+/** A quote that actually occurs in its turn, with each place where it occurs. */
 export type FoundQuote = { evidence: Evidence; passages: () => Passage[] }
 
 const mostQuotes = 10
@@ -15,7 +15,7 @@ const longestQuote = 500
  */
 const mostLookedFor = 50
 
-/** How much text of the turn around a quote is read, and how much of the quote. */
+/** The number of characters to read around a quote, and of the quote itself. */
 const around = 200
 const longestPassage = 2_000
 /** A short quote can occur more often than is worth reading. */
@@ -101,7 +101,7 @@ export const findQuotes = (
   for (const { turn, quote, field } of given) {
     if (!canSearch(field)) continue
     const wanted = plain(fold(quote))
-    // A quote without letters or digits occurs in nearly every turn and shows nothing.
+    // A quote without letters or digits occurs in nearly every turn and is no evidence.
     if (!/[\p{L}\p{N}]/u.test(wanted)) continue
     const content = contentOfTurn(turn)
     const places = content ? placesOf(content.plain, wanted) : []

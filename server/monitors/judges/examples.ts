@@ -7,7 +7,7 @@ import type { Example, JudgeDefinition } from './definition.ts'
 import { similarityOf, wordsOf } from './similarity.ts'
 import { asLine } from './transcript.ts'
 
-/** How many examples that are similar to the conversation are added to those that are part of every request. */
+/** The number of examples similar to the conversation that a request has in addition to those of every request. */
 const mostSimilar = 2
 
 type Named = { example: Example; monitor: string | undefined }
@@ -47,7 +47,7 @@ export const similarExamples = (definitions: readonly JudgeDefinition[], transcr
 const longest = (examples: Example[]): Example[] =>
   examples.filter(({ isDisputed }) => !isDisputed).sort((a, b) => b.excerpt.length - a.excerpt.length)
 
-/** Returns how many tokens the examples of one request have at most. */
+/** Returns the maximum number of tokens in the examples of one request. */
 export const mostExampleTokens = (definitions: readonly JudgeDefinition[]): number =>
   estimateTokens(fixedExamples(definitions) ?? '') +
   estimateTokens(blockOf(namedOf(definitions, (examples) => longest(examples).slice(0, mostSimilar))) ?? '')

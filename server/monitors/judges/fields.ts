@@ -33,7 +33,7 @@ const faultOfValue = ({ key, type, options = [] }: Field, value: NonNullable<Fie
   }
 }
 
-/** Returns a value within its limits. An empty text or list says nothing. */
+/** Returns a value within its limits. An empty text or list counts as missing. */
 const storedValue = (value: NonNullable<FieldValue>): FieldValue => {
   if (typeof value === 'string') return value.trim() === '' ? null : storable(value, longestText)
   if (!Array.isArray(value)) return value
@@ -44,7 +44,10 @@ const storedValue = (value: NonNullable<FieldValue>): FieldValue => {
 type Answered = { fields: Record<string, FieldValue>; evidence: Evidence[] }
 type Read = { fields: FieldValues; unsupportedFields: string[]; evidence: Evidence[] }
 
-/** Returns the value of a field if its quotes say it, whether it is unsupported, or what is wrong with it. */
+/**
+ * Returns the value of a field if its quotes support it, and whether it is unsupported. If it is invalid, returns the
+ * fault.
+ */
 const readValue = (
   field: Field,
   { fields }: Answered,
@@ -84,7 +87,7 @@ const storedQuotes = (quotes: readonly FoundQuote[]): Evidence[] => {
   return kept.toSorted((a, b) => a.at - b.at).map(({ evidence }) => evidence)
 }
 
-/** Reads the fields of an answer. A value that no quoted turn says becomes null, and is listed as unsupported. */
+/** Reads the fields of an answer. A value that no quoted turn supports becomes null, and is listed as unsupported. */
 export const readFields = (
   output: ExtractOutput,
   answer: Answered,

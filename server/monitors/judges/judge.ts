@@ -77,21 +77,21 @@ const largestShareOfCriteria = 0.25
 /** How long the requests of one judgment may wait in total. After that, retrying the job is better. */
 const patienceMs = 600_000
 
-/** How long requests may wait if someone waits for the result. */
+/** The maximum wait of requests if someone waits for the result. */
 const awaitedPatienceMs = 3_000
 
-/** How long to wait if a failed endpoint does not say it. */
+/** The wait after a failure if the endpoint does not specify it. */
 const againAfterMs = 60_000
 
 /** Returns the context that every model of a chain has. */
 const contextTokensOf = (chain: ModelChain): number =>
   Math.min(...chain.links.map(({ limits }) => limits.contextTokens))
 
-/** Returns how many tokens of a request are not about the transcript, at most. */
+/** Returns the maximum number of tokens of a request without its transcript. */
 const promptTokens = (definitions: readonly JudgeDefinition[]): number =>
   estimateTokens(systemText(definitions, true)) + mostExampleTokens(definitions)
 
-/** Why no model is asked. */
+/** The reason why no model is asked. */
 type NotAsked = { status: 'unscored' | 'failed'; reason: string }
 
 type JudgeLimits = Pick<Config['judge']['limits'], 'monitorsPerRequest' | 'windows'>
@@ -258,7 +258,7 @@ const askAboutWindows = async (
   }
 }
 
-/** Lets the monitors fail that have no result for this window, because the endpoint failed. */
+/** Fails the monitors without a result for this window, because the endpoint failed. */
 const failWindow = (open: JudgedDefinition[], at: number, error: EndpointError): void => {
   const { kind, message, retryAfterMs } = error
   const retryAfterSeconds = Math.ceil((retryAfterMs || againAfterMs) / 1_000)

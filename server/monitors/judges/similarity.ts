@@ -1,9 +1,9 @@
 // Compares texts by their words, to find the examples that are nearest to a conversation without asking a model.
 
-/** The most characters of a text that are compared. */
+/** The maximum number of characters to compare. */
 const mostCompared = 20_000
 
-/** How often each word of a text occurs. */
+/** The number of occurrences of each word of a text. */
 export type Words = ReadonlyMap<string, number>
 
 const wordForm = /[\p{L}\p{N}]{3,}/gu
@@ -16,7 +16,7 @@ export const wordsOf = (text: string): Words => {
   return counts
 }
 
-/** How much a word weighs. Repetitions add little. */
+/** Returns the weight of a word. Repetitions add little. */
 const weightOf = (count: number): number => 1 + Math.log(count)
 
 const lengthOf = (words: Words): number => Math.hypot(...[...words.values()].map(weightOf))

@@ -51,7 +51,7 @@ const without = (result: number, reason: string): RuleAnswer => ({
   note: { reason: reason.replaceAll('\0', '\ufffd') },
 })
 
-/** Returns the score. A missing value, NaN, and infinite numbers are not scores. */
+/** Returns the score. Missing values, NaN, and infinite numbers are not scores. */
 const scoreOf = (score: Compiled, context: Context): number => {
   try {
     const value = score.evaluate(context)
@@ -63,7 +63,7 @@ const scoreOf = (score: Compiled, context: Context): number => {
   }
 }
 
-/** Returns the categories that are true. If one of them is unknown, all are, because it might be true. */
+/** Returns the categories that are true. Returns undefined if any is unknown, because it might be true. */
 const categoriesOf = (categories: Compiled, context: Context): string[] | undefined => {
   try {
     const values = [...(categories.evaluate(context) as Map<string, unknown>)]
@@ -81,7 +81,7 @@ const mostEntries = 100
 
 const storedText = (text: string, length: number): string => text.replaceAll('\0', '').slice(0, length).toWellFormed()
 
-/** Returns a value as it is stored. What cannot be stored, such as a map, is unknown. */
+/** Returns the stored form of a value. Values that can't be stored, such as maps, are unknown. */
 const fieldOf = (value: unknown): RuleValue => {
   if (typeof value === 'string') return storedText(value, longestText)
   if (typeof value === 'boolean') return value
@@ -101,7 +101,7 @@ const fieldsOf = (fields: Compiled, context: Context): Record<string, RuleValue>
 const kindOf = (value: unknown): string =>
   value === null ? 'null' : typeof value === 'object' ? 'a list or map' : `a ${typeof value}`
 
-/** Returns whether the conversation is affected, or why it is unknown. */
+/** Returns whether the conversation is affected, or the reason why this is unknown. */
 const verdictOf = (isAffected: Compiled, context: Context): boolean | string => {
   try {
     const value = isAffected.evaluate(context)

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { answersOf, type SubjectFields, subjectOf } from '../../../test/support/monitors/rule-subjects.ts'
 import { openRules } from './rules.ts'
 
-/** Checks that the examples in the guide do what it says. */
+/** Checks that the examples in the guide do what the guide says. */
 
 const page = readFileSync(join(import.meta.dirname, '../../../docs/rules.md'), 'utf8')
 const examples = new Map(

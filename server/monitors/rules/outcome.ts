@@ -6,7 +6,7 @@ export type Evidence = { turn: number; quote: string }
 
 export type RuleValue = string | number | boolean | string[] | null
 
-/** What most results don't have: why there is none, evidence, categories, and fields. */
+/** The properties that most results don't have: the reason for a missing result, evidence, categories, and fields. */
 export type Note = {
   reason?: string
   evidence?: Evidence[]

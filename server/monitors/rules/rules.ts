@@ -11,7 +11,7 @@ export type RuleSubject = {
   /** JSON text: {conversation: {...}, metadata, signals, metrics}, or {fields} for a rule over fields. */
   facts: string
   transcript: { content: string; format: string | null } | null
-  /** Why the transcript is unreadable. Every rule is unscored then. */
+  /** The reason why the transcript is unreadable. In that case, every rule is unscored. */
   unreadable: string | null
 }
 

@@ -6,7 +6,7 @@ export type RuleSource = {
   categories?: string | undefined
   /** A map of fields to values. */
   fields?: string | undefined
-  /** Which variables there are. Default: those of a conversation. */
+  /** The set of variables. By default, those of a conversation. */
   over?: 'fields' | undefined
 }
 

@@ -105,7 +105,7 @@ const listUrl = ({ baseUrl }: ProviderSettings, path: string): URL => {
   return url
 }
 
-/** Bedrock offers models by themselves and through inference profiles, which many new models require. */
+/** Bedrock offers models directly and through inference profiles, which many new models require. */
 const readList = (body: unknown): OfferedModel[] | undefined => {
   const { modelSummaries, inferenceProfileSummaries } = Object(body) as Record<string, unknown>
   if (Array.isArray(modelSummaries)) {

@@ -1,6 +1,6 @@
 import { isMark, type Token } from './tokens.ts'
 
-/** Knows measures that people say with two units, such as `5 feet 11` inches. Pure. */
+/** Recognizes measures with two units, such as `5 feet 11` inches. Pure. */
 
 const feet = ['foot', 'feet', 'ft']
 const inches = ['inch', 'inches', 'in', '"']

@@ -4,7 +4,7 @@ import { cardinalAt, ordinalAt, rowAt } from './spelled.ts'
 import { timesIn } from './times.ts'
 import { isMark, isQuoted, isWord, type Passage, type Token } from './tokens.ts'
 
-/** Finds the dates that a text says: `May 3rd`, `the third of May`, `15.4.`, `4/15/2026`, `2026-04-15`. Pure. */
+/** Finds the dates in a text: `May 3rd`, `the third of May`, `15.4.`, `4/15/2026`, `2026-04-15`. Pure. */
 
 /** The languages whose names of months are known in full. */
 const languages = ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl']
@@ -78,7 +78,7 @@ const afterMark = (tokens: readonly Token[], at: number): number => (isMark(toke
 /** Months that are also other words: `you may first restart`. */
 const ambiguousMonths = ['may', 'march', 'mars']
 
-/** Words before a month. `That would be May third` is a date as well. */
+/** Words before a month. `That would be May third` is also a date. */
 const leads = (
   'in on of by until till since from before after this next last for to early mid late is was be are were said paid meant ' +
   'mean and or the every around about between through monday tuesday wednesday thursday friday saturday sunday'
@@ -102,7 +102,7 @@ const monthFirstAt = (tokens: readonly Token[], at: number): Said | undefined =>
   const isYear = tokens[next]?.kind === 'word' && yearAt(tokens, next).length > 0
   if (isYear) return undefined
   const day = dayAt(tokens, isWord(tokens[next], 'the') ? next + 1 : next)
-  // In May 20 people called.
+  // The 20 in `in May 20 people called` is a count.
   if (!day || isWord(tokens[day.end], ...counted)) return undefined
   const years = yearAt(tokens, day.end)
   const isDate = isLed(tokens, at) || years.length > 0 || (isShort(tokens[next]) && endsPhrase(tokens, day.end))
@@ -119,13 +119,13 @@ const dayFirstAt = (tokens: readonly Token[], at: number): Said | undefined => {
   const month = monthAt(tokens, next)
   if (month === undefined) return undefined
   const years = yearAt(tokens, afterMark(tokens, next + 1))
-  // The third may be late, and so can the 3rd.
+  // The third may be late, and so can the 3rd: here, neither is in May.
   const isDate = isJoined || years.length > 0 || (isShort(tokens[at]) && endsMonth(tokens, next + 1))
   if (isWord(tokens[next], ...ambiguousMonths) && !isDate) return undefined
   return { years, month, day: day.day, end: next + 1 }
 }
 
-/** Whether no verb or name can follow: `3 May at 5`, unlike `3 may not come`. */
+/** Returns whether no verb or name can follow: `3 May at 5`, unlike `3 may not come`. */
 const endsMonth = (tokens: readonly Token[], end: number): boolean => {
   const next = tokens[end]
   return (
@@ -231,10 +231,10 @@ export const isDateValue = (value: string): boolean => {
   return (date === undefined || isDate(date)) && (clock === undefined || isTime(clock))
 }
 
-/** Returns the date and the time of a value, as far as it has them. Different quotes can say them. */
+/** Returns the date and the time of a value, as far as it has them. Different quotes can contain them. */
 export const datePartsOf = (value: string): string[] => value.split('T')
 
-/** Returns whether a quote says a date, a time, or both. A year that nobody said is not accepted, either. */
+/** Returns whether a quote says a date, a time, or both. A year that was not mentioned is not accepted either. */
 export const saysDate = (passage: Passage, value: string): boolean => {
   const [, date, time, only] = format.exec(value) ?? []
   const clock = time ?? only

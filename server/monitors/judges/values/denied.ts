@@ -1,6 +1,6 @@
 import { isMark, isWord, type Token } from './tokens.ts'
 
-/** Finds out whether the words before a value deny it. Pure. */
+/** Detects whether the words before a value deny it. Pure. */
 
 const denials = ['not', "isn't", "wasn't", "aren't", "weren't"]
 

@@ -5,8 +5,8 @@ import { cardinalAt, decimalsAt, ordinalAt, rowAt, type Said } from './spelled.t
 import { isMark, isQuoted, isWord, type Passage, type Token } from './tokens.ts'
 
 /**
- * Finds the numbers that a text says, in digits or in English words. Each has one or several readings, such as 1,234,
- * which is 1234 or 1.234. A number is always read as a whole: 24 is not a reading of `twenty-four fifty`. Pure.
+ * Finds the numbers in a text, in digits or in English words. Each has one or several readings, such as 1,234, which is
+ * 1234 or 1.234. A number is always read as a whole: 24 is not a reading of `twenty-four fifty`. Pure.
  */
 
 /** Decimal numbers as text, without leading or trailing zeros, so that they compare exactly. */
@@ -31,7 +31,7 @@ const isThousands = (groups: string[]): boolean => {
   return first.length <= 3 && !first.startsWith('0') && others.every((group) => group.length === 3)
 }
 
-/** As in India: 12,34,567. */
+/** Returns whether the groups are as in India: 12,34,567. */
 const isLakhs = (groups: string[]): boolean => {
   const [first = '', ...others] = groups
   return (
@@ -91,7 +91,7 @@ const numeralAt = (tokens: readonly Token[], at: number) => {
   return { groups, separators, end }
 }
 
-/** Reads a number in digits. Parts of codes, times, dates, and phone numbers are none. */
+/** Reads a number in digits. Parts of codes, times, dates, and phone numbers are not numbers. */
 const digitsAt = (tokens: readonly Token[], at: number): Mention | undefined => {
   if (tokens[at]?.kind !== 'digits') return undefined
   const { groups, separators, end } = numeralAt(tokens, at)
@@ -115,7 +115,7 @@ const unclearAt = (tokens: readonly Token[], at: number): Mention => {
   return { readings: [], end: end + 2 }
 }
 
-/** Returns whether a number is complete. An amount is, although its currency follows. */
+/** Returns whether a number is complete. An amount is complete, although its currency follows. */
 const endsNumber = (tokens: readonly Token[], end: number): boolean =>
   endsPhrase(tokens, end) ||
   isMark(tokens[end], currencyMarks) ||
@@ -127,7 +127,7 @@ const isSpaced = (groups: string[], separators: string[]): boolean =>
 /** Abbreviations before a number that can lack a space, as in `No.5`. */
 const abbreviations = ['no', 'nr', 'rs', 'ca']
 
-/** Whether a point or comma before the digits makes them a fraction, or the end of another number. */
+/** Returns whether a point or comma before the digits makes them a fraction, or the end of another number. */
 const isAfterPoint = (tokens: readonly Token[], at: number): boolean => {
   if (isWord(tokens[at - 1], 'point', 'dot')) return true
   const before = tokens[at - 2]
@@ -146,7 +146,7 @@ const fractionAt = (tokens: readonly Token[], at: number): Mention | undefined =
   return { readings: isCode ? [] : [canonical('0', digits.text)], end: at + 2 }
 }
 
-/** Whether letters, colons, slashes, or hyphens connect the digits with others. */
+/** Returns whether letters, colons, slashes, or hyphens connect the digits with others. */
 const isPartOfCode = (tokens: readonly Token[], at: number, end: number): boolean => {
   const [token, before, after, next] = [tokens[at], tokens[at - 1], tokens[end], tokens[end + 1]]
   if (token?.isGlued && before?.kind === 'word') return before.isGlued || !isWord(before, ...currencyCodes)
@@ -226,13 +226,13 @@ const scales: Record<string, number> = {
   trillions: 12,
 }
 
-/** Scales of other languages, and some that mean several numbers. What they multiply is no reading. */
+/** Scales of other languages, and some that mean several numbers. Numbers that they multiply have no reading. */
 const unknownScales = (
   'mil mille mila milla tausend duizend tusen tusind miljon miljoen miljoner millionen millón millones milhão milhões milione ' +
   'milioni milliard milliards milliarde milliarden miljard miljarden miliardo miliardi bilhão bilhões billionen dutzend score gross'
 ).split(' ')
 
-/** Scales that are words, unlike the k of 12k. */
+/** Returns whether a scale is a word, unlike the k of 12k. */
 const isScaleWord = (token: Token | undefined): boolean =>
   isWord(token, 'dozen') || (token?.kind === 'word' && token.text !== 'k' && Object.hasOwn(scales, token.text))
 
@@ -293,7 +293,7 @@ const scaled = (tokens: readonly Token[], at: number, given: Mention): Mention =
   return { readings: readings.map(times), end: end + 1 }
 }
 
-/** Returns where a number that continues another one ends: `2 million 300 thousand`, `a million and a half`. */
+/** Returns the end of a number that continues another one: `2 million 300 thousand`, `a million and a half`. */
 const moreAt = (tokens: readonly Token[], at: number): number | undefined => {
   const fraction = fractionAfter(tokens, at)
   if (fraction) return fraction.end
@@ -386,7 +386,7 @@ const mentionAt = (tokens: readonly Token[], at: number): Mention | undefined =>
   return { readings: [...plain.readings, ...inUnits], end: plain.end + 1 }
 }
 
-/** A sign belongs to the number if nothing else is before it. */
+/** Returns whether a sign belongs to the number, because nothing else is before it. */
 const isNegative = (tokens: readonly Token[], at: number): boolean => {
   const before = tokens[at - 1]
   if (isWord(before, 'minus', 'negative')) return true
@@ -395,7 +395,7 @@ const isNegative = (tokens: readonly Token[], at: number): boolean => {
   return isMark(before, '-') && tokens[at]?.isGlued === true && (before?.isGlued === false || isAfterCurrency)
 }
 
-/** Whether two numbers with a hyphen are a range, and not parts of a phone number. */
+/** Returns whether two numbers with a hyphen are a range, and not parts of a phone number. */
 const isRange = (low: string, high: string): boolean => {
   if (Number(low) >= Number(high)) return false
   if (low.length <= 3 && high.length <= 3) return true
@@ -403,7 +403,7 @@ const isRange = (low: string, high: string): boolean => {
   return areYears || [low, high].every((one) => one.length > 1 && /[05]0$/.test(one))
 }
 
-/** Whether a range can begin here, and not the rest of a code. */
+/** Returns whether a range can start here, as opposed to the rest of a code. */
 const startsRange = (tokens: readonly Token[], at: number): boolean => {
   const [token, before] = [tokens[at], tokens[at - 1]]
   if (token?.kind !== 'digits' || isMark(before, '-/:.,')) return false
@@ -418,7 +418,7 @@ const areRange = (low: Numeral, high: Numeral): boolean => {
   return both.every(({ separators }) => separators.length === 0) && isRange(low.groups.join(''), high.groups.join(''))
 }
 
-/** A range of two numbers, such as 5-10 and 1000-2000, says both. */
+/** Reads a range of two numbers, such as 5-10 and 1000-2000, which contains both. */
 const rangeAt = (tokens: readonly Token[], at: number): Mention | undefined => {
   if (!startsRange(tokens, at)) return undefined
   const low = numeralAt(tokens, at)
@@ -431,7 +431,10 @@ const rangeAt = (tokens: readonly Token[], at: number): Mention | undefined => {
   return scaled(tokens, at, { readings, end: high.end })
 }
 
-/** In `five to ten million` and `two or three hundred`, the first number is not a whole one. */
+/**
+ * Returns whether a scale follows later: in `five to ten million` and `two or three hundred`, the first number is not
+ * complete.
+ */
 const isScaledLater = (tokens: readonly Token[], end: number): boolean => {
   if (!isWord(tokens[end], 'to', 'or') || isScaleWord(tokens[end - 1])) return false
   const next = mentionAt(tokens, end + 1)

@@ -1,6 +1,6 @@
 import type { Token } from './tokens.ts'
 
-/** Finds out whether a number or time is complete, or the next word can be what it counts. Pure. */
+/** Detects whether a number or time is complete, or whether the next word can be what it counts. Pure. */
 
 /** Words that are not counted: `twenty-four fifty for two`, unlike `four fifteen year olds`. */
 const uncounted = new Set(

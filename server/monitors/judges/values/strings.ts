@@ -35,7 +35,7 @@ const piecesOfToken = ({ kind, text }: Token, span: Pick<Piece, 'from' | 'to'>):
   return kind === 'mark' ? [] : [{ text, isDigits: kind === 'digits', ...span }]
 }
 
-/** Reads spelled numbers as digits if asked to. */
+/** Optionally reads spelled numbers as digits. */
 const piecesOf = (tokens: readonly Token[], readsNumbers: boolean): Piece[] => {
   const pieces: Piece[] = []
   for (let at = 0; at < tokens.length; ) {
@@ -54,7 +54,10 @@ const piecesOf = (tokens: readonly Token[], readsNumbers: boolean): Piece[] => {
 
 const joined = (pieces: readonly Piece[]): string => pieces.map(({ text }) => text).join('')
 
-/** Marks that change the meaning. Punctuation does not, except for a minus, and a slash or colon between digits. */
+/**
+ * Returns whether a mark changes the meaning. Punctuation does not, except for a minus, and a slash or colon between
+ * digits.
+ */
 const isMeaningful = (tokens: readonly Token[], at: number): boolean => {
   const token = tokens[at]
   if (token?.kind !== 'mark') return false
@@ -63,14 +66,14 @@ const isMeaningful = (tokens: readonly Token[], at: number): boolean => {
   return /^[\p{S}\p{No}%#@&*_\\]$/u.test(token.text) && !'®©`^'.includes(token.text)
 }
 
-/** A hyphen before digits is a minus, unless it connects them with something. */
+/** Returns whether a hyphen is a minus: it is before digits and does not connect them with something. */
 const isSign = (tokens: readonly Token[], at: number): boolean => {
   const [token, next] = [tokens[at], tokens[at + 1]]
   const isConnected = token?.isGlued && !isMark(tokens[at - 1], '(')
   return isMark(token, '-') && !isConnected && next?.kind === 'digits' && next.isGlued
 }
 
-/** Words that say the same as a mark. */
+/** Words with the same meaning as a mark. */
 const spoken: Record<string, string[]> = {
   $: ['dollar', 'dollars', 'buck', 'bucks', 'usd'],
   '€': ['euro', 'euros', 'eur'],
@@ -101,7 +104,7 @@ const saysMarks = (span: readonly Token[], marks: readonly string[]): boolean =>
     return said.length >= marks.filter((other) => other === mark).length
   })
 
-/** Whether a sign before the first word or after the last one belongs to it: -15, minus 15, C++. */
+/** Returns whether a sign before the first word or after the last one belongs to it: -15, minus 15, C++. */
 const hasSignAround = (tokens: readonly Token[], from: number, to: number, marks: readonly string[]): boolean => {
   const isNegative = isSign(tokens, from - 1) || isWord(tokens[from - 1], 'minus', 'negative')
   if (tokens[from]?.kind === 'digits' && isNegative && !marks.includes('-')) return true
@@ -114,7 +117,7 @@ const hasSignAround = (tokens: readonly Token[], from: number, to: number, marks
 const isGluedMark = (tokens: readonly Token[], at: number, marks: string): boolean =>
   isMark(tokens[at], marks) && tokens[at]?.isGlued === true && tokens[at + 1]?.isGlued === true
 
-/** Whether the value is only a part of a code such as A1234, or of an address such as john.smith@acme.com. */
+/** Returns whether the value is only a part of a code such as A1234, or of an address such as john.smith@acme.com. */
 const isPartOfCode = (tokens: readonly Token[], from: number, to: number, marks: readonly string[]): boolean => {
   const [first, before, after] = [tokens[from], tokens[from - 1], tokens[to]]
   if (first?.kind === 'digits' && first.isGlued && before?.kind === 'word') return true
@@ -125,7 +128,7 @@ const isPartOfCode = (tokens: readonly Token[], from: number, to: number, marks:
   return isContinued || isGluedMark(tokens, from - 1, '.-_+')
 }
 
-/** Returns where the pieces from here end that together are the value, undefined if they are not. */
+/** Returns where the pieces that form the value end, or undefined if they don't form it. */
 const endOfText = (pieces: readonly Piece[], start: number, wanted: string): number | undefined => {
   let text = ''
   let at = start
@@ -136,13 +139,13 @@ const endOfText = (pieces: readonly Piece[], start: number, wanted: string): num
   return text === wanted ? at : undefined
 }
 
-/** Whether a slash or colon divides the digits, so that room 1/23 is not room 123. */
+/** Returns whether a slash or colon divides the digits, so that room 1/23 is not room 123. */
 const isDivided = (tokens: readonly Token[], from: number, to: number, marks: readonly string[]): boolean =>
   tokens
     .slice(from, to)
     .some((token, offset) => isMark(token, '/:') && isMeaningful(tokens, from + offset) && !marks.includes(token.text))
 
-/** Whether the value starts and ends with a piece, is quoted, and its digits are not part of more digits. */
+/** Returns whether the value starts and ends with a piece, is quoted, and does not cut through a longer number. */
 const containsAt = (passage: Passage, pieces: readonly Piece[], start: number, { text, marks }: Wanted): boolean => {
   const { tokens } = passage
   const end = endOfText(pieces, start, text)
@@ -158,7 +161,7 @@ const containsAt = (passage: Passage, pieces: readonly Piece[], start: number, {
 
 type Wanted = { text: string; marks: string[] }
 
-/** The same passage is read for each entry of a list. */
+/** Cached, because the same passage is read for each entry of a list. */
 const knownPieces = new WeakMap<Passage, Map<boolean, Piece[]>>()
 
 const piecesOfPassage = (passage: Passage, readsNumbers: boolean): Piece[] => {

@@ -3,7 +3,7 @@ import { endsPhrase } from './phrases.ts'
 import { cardinalAt, rowAt } from './spelled.ts'
 import { isMark, isQuoted, isWord, type Passage, type Token } from './tokens.ts'
 
-/** Finds the times of day that a text says: `4:15 pm`, `four fifteen`, `half past four`, `noon`. Pure. */
+/** Finds the times of day in a text: `4:15 pm`, `four fifteen`, `half past four`, `noon`. Pure. */
 
 /** Hours that the same words can mean, and the minute. */
 type Said = { hours: number[]; minute: number; end: number }
@@ -25,7 +25,9 @@ const beforePoint = ['um', 'ab', 'bis', 'gegen', 'von', 'alle', 'kl', 'klokken',
 const isPointOfTime = (tokens: readonly Token[], at: number): boolean =>
   isWord(tokens[at + 3], 'uhr', 'am', 'pm', 'h') || isWord(tokens[at - 1], ...beforePoint)
 
-/** Returns where seconds after minutes end, as in 16:15:30, `from` without seconds, and undefined if it is no time. */
+/**
+ * Returns where the seconds end, as in 16:15:30, or `from` without seconds. Returns undefined if this is not a time.
+ */
 const secondsEnd = (tokens: readonly Token[], from: number, isColon: boolean): number | undefined => {
   const [mark, seconds, more] = [tokens[from], tokens[from + 1], tokens[from + 2]]
   const goesOn = isMark(mark, ':.,') && mark?.isGlued && seconds?.kind === 'digits' && seconds.isGlued
@@ -34,7 +36,7 @@ const secondsEnd = (tokens: readonly Token[], from: number, isColon: boolean): n
   return isSecond && !(isMark(more, ':') && more?.isGlued) ? from + 2 : undefined
 }
 
-/** Whether an hour begins here: after a space, a bracket, or the T of an ISO 8601 time. */
+/** Returns whether an hour begins here: after a space, a bracket, or the T of an ISO 8601 time. */
 const startsHour = (tokens: readonly Token[], at: number): boolean => {
   const [hours, before] = [tokens[at], tokens[at - 1]]
   if (!isShort(hours)) return false
@@ -92,7 +94,7 @@ const minutesAt = (tokens: readonly Token[], at: number): Minutes | undefined =>
   return { value, end, isUsual: usualMinutes.includes(value) }
 }
 
-/** Reads `half past four`, `quarter to five`, `ten past four`, and `half four`, as the British say. */
+/** Reads `half past four`, `quarter to five`, `ten past four`, and the British `half four`. */
 const relativeAt = (tokens: readonly Token[], at: number): Clock | undefined => {
   const isHalf = isWord(tokens[at], 'half')
   const minutes = minutesAt(tokens, at)
@@ -126,7 +128,7 @@ const spokenAt = (tokens: readonly Token[], at: number): Clock | undefined => {
   return clock(first.value, second.value, end)
 }
 
-/** Reads 4, 415, and 1615, which are only times next to words that say so. */
+/** Reads 4, 415, and 1615, which are only times next to certain words. */
 const digitsAt = (tokens: readonly Token[], at: number): Clock | undefined => {
   const token = tokens[at]
   const isAlone = isShort(token, 4) && (!token?.isGlued || isMark(tokens[at - 1], '('))
@@ -165,10 +167,10 @@ const halfAfter = (tokens: readonly Token[], at: number): { half: Half | undefin
   return half ? { half, end: word + 1 } : { half: undefined, end: next }
 }
 
-/** The most times in a row that are read to decide whether the first is one. */
+/** The maximum number of times in a row to read to decide whether the first one is a time. */
 const mostInRow = 20
 
-/** Whether what follows shows that numbers before it are a time, and not a number of something. */
+/** Returns whether the following words show that the numbers before them are a time, and not a count. */
 const endsTime = (tokens: readonly Token[], end: number): boolean => {
   let at = end
   for (let count = 0; count < mostInRow; count++) {
@@ -213,7 +215,7 @@ const hoursOf = (hour: number, half: Half | undefined): number[] => {
   if (half === undefined || hour > 12) return [hour]
   if (half === 'am') return [hour % 12]
   if (half === 'pm') return [(hour % 12) + 12]
-  // At night is before midnight or soon after.
+  // `At night` means before midnight or soon after.
   return [hour === 12 ? 0 : hour < 6 ? hour : hour + 12]
 }
 
@@ -223,7 +225,7 @@ const clockAt = (tokens: readonly Token[], at: number): Clock | undefined => {
   return relativeAt(tokens, at) ?? digitalAt(tokens, at) ?? spokenAt(tokens, at) ?? digitsAt(tokens, at)
 }
 
-/** Reads a time. After another one, as in `from nine to five`, it needs no word that says that it is one. */
+/** Reads a time. After another time, as in `from nine to five`, it needs no other words. */
 const timeAt = (tokens: readonly Token[], at: number, isAfterTime: boolean): Said | undefined => {
   const found = clockAt(tokens, at)
   if (!found) return undefined
@@ -254,5 +256,5 @@ export const timesIn = (passage: Passage): Set<string> => {
   return found
 }
 
-/** Skips a number that is no time as a whole, so that no part of it is read as one. */
+/** Skips a number that is not a time as a whole, so that no part of it is read as one. */
 const skipNumber = (tokens: readonly Token[], at: number): number => rowAt(tokens, at).at(-1)?.end ?? at + 1

@@ -1,4 +1,4 @@
-/** Splits what was said into words, digits, and marks. Pure. */
+/** Splits spoken text into words, digits, and marks. Pure. */
 
 export type Token = {
   kind: 'digits' | 'word' | 'mark'
@@ -18,7 +18,7 @@ const asciiDigit = (digit: string): string => {
   return zero === undefined ? digit : String(code - zero)
 }
 
-/** Fractions and small digits, such as ½ and ². They are no part of the number before them. */
+/** Fractions and small digits, such as ½ and ². They are not part of the number before them. */
 const notSmall = /[^¼½¾⅐-⅞↉²³¹⁰⁴-⁹₀-₉]+/gu
 
 /** Normalizes the spellings of one text: digits, dashes, apostrophes, and case. */
@@ -31,7 +31,7 @@ const normalize = (text: string): string =>
     .replace(/[‐‑‒–—―−]/g, '-')
     .replaceAll('İ', 'I')
     .toLowerCase()
-    // The dots of a.m. and p.m. end no sentence.
+    // The dots of a.m. and p.m. don't end a sentence.
     .replace(/\b([ap])\.\s?m\b\.?/g, '$1m')
 
 const token = /(\s*)(\d+|\p{L}[\p{L}\p{M}]*(?:'\p{L}+)*|\S)/gu

@@ -1,4 +1,4 @@
-/** Finds the name that a misspelled one probably means. */
+/** Finds the name that was probably meant by a misspelled one. */
 
 /** Returns the edit distance, with a transposition as one edit. */
 const distance = (a: string, b: string): number => {

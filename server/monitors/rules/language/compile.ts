@@ -5,7 +5,7 @@ import { mapKinds, prepareMap } from './map-literal.ts'
 import { checkKeys, checkTyped, prepare } from './restrictions.ts'
 import { syntaxOf } from './syntax.ts'
 
-/** Compiles an expression, or returns what is wrong with it. */
+/** Compiles an expression, or returns its fault. */
 
 export type Compiled = {
   /** Throws if a value is unknown. */
@@ -20,7 +20,7 @@ const bytesPerCharacter = 100
 const kinds = {
   condition: { types: ['bool', 'dyn'], must: 'it must be true or false' },
   number: { types: ['int', 'uint', 'double', 'dyn'], must: 'it must be a number' },
-  // What is in a map is checked with its entries.
+  // The values of a map are checked one by one.
   categories: { types: ['map<string, dyn>'], must: 'it must be a map' },
   fields: { types: ['map<string, dyn>'], must: 'it must be a map' },
 }

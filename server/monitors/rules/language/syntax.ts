@@ -13,7 +13,7 @@ export type Checker = {
 
 export type Evaluator = { run: (node: SyntaxNode, scope: unknown) => unknown }
 
-/** Replaces what a node does. */
+/** Replaces the behavior of a node. */
 export type Macro = {
   typeCheck: (checker: Checker, macro: unknown, scope: unknown) => CelType
   evaluate: (evaluator: Evaluator, macro: unknown, scope: unknown) => unknown
@@ -77,13 +77,13 @@ export const childrenOf = (node: SyntaxNode): SyntaxNode[] => {
   }
 }
 
-/** Gives a node another meaning before it is checked. */
+/** Changes the meaning of a node before it is checked. */
 export const redefine = (node: SyntaxNode, macro: Omit<Macro, 'async'>): void => {
   node.setMeta('macro', { ...macro, async: false })
   node.setMeta('async', false)
 }
 
-/** Wraps what a node does. */
+/** Wraps the evaluation of a node. */
 export const surround = (node: SyntaxNode, around: (evaluate: () => unknown) => unknown): void => {
   const { check, evaluate, alternate, macro } = node.meta
   node.setMeta('alternate', undefined)

@@ -78,7 +78,7 @@ export const variables: Record<string, string> = {
 /** The variables of a condition on the fields that a judge has extracted. */
 export const fieldVariables: Record<string, string> = { fields: 'map<string, dyn>' }
 
-/** Fields that take one of a few values. */
+/** Fields with a fixed set of values. */
 export const choices: Record<string, readonly string[]> = {
   'Conversation.channel': ['call', 'chat', 'voicemail'],
   'Conversation.direction': ['inbound', 'outbound'],

@@ -31,7 +31,7 @@ const stepBytes = 200
 
 export class PatternFault extends Error {}
 
-/** Whether a folded text contains the words that a pattern requires. */
+/** Returns whether a folded text contains the words that a pattern requires. */
 type Needed = (folded: string) => boolean
 
 /** A part of the engine's own analysis, which its types do not declare. */
