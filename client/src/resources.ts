@@ -293,7 +293,7 @@ const conversations = (send: Send) => ({
   /** Get a conversation’s recording. */
   getRecording: (id: string, options?: RequestOptions): Promise<Response> =>
     send.open('GET', path`/v1/conversations/${id}/recording`, {  }, options),
-  /** Get what was measured of a conversation’s recording. */
+  /** Get the sound measurements of a conversation. */
   getSound: (id: string, options?: RequestOptions): Promise<Answer<'/v1/conversations/{id}/sound', 'get'>> =>
     send.json('GET', path`/v1/conversations/${id}/sound`, {  }, options),
   /** List a conversation’s metrics. */

@@ -382,7 +382,7 @@ export type paths = {
     get: /** Get a conversation’s recording. */ { parameters: { query?: never; path: { "id": string } }; requestBody?: never; responses: { default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
   }
   '/v1/conversations/{id}/sound': {
-    get: /** Get what was measured of a conversation’s recording. */ { parameters: { query?: never; path: { "id": string } }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Sound'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
+    get: /** Get the sound measurements of a conversation. */ { parameters: { query?: never; path: { "id": string } }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Sound'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
   }
   '/v1/conversations/{id}/metrics': {
     get: /** List a conversation’s metrics. */ { parameters: { query?: { "limit"?: number; "cursor"?: string }; path: { "id": string } }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': { "data": Schemas['CustomerMetric'][]; "nextCursor": string | null } } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
@@ -677,10 +677,10 @@ export type paths = {
     delete: /** Revoke a link of a board. */ { parameters: { query?: never; path: { "id": string; "shareId": string } }; requestBody?: never; responses: { 204: { headers: Record<string, unknown>; content?: never }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
   }
   '/v1/shared-board': {
-    post: /** Get the board of a link. */ { parameters: { query?: never; path?: never }; requestBody: { content: { 'application/json': { "token": string } } }; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': Schemas['SharedBoard'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
+    post: /** Get a shared board. */ { parameters: { query?: never; path?: never }; requestBody: { content: { 'application/json': { "token": string } } }; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': Schemas['SharedBoard'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
   }
   '/v1/shared-board/query': {
-    post: /** Measure a chart of a link. */ { parameters: { query?: never; path?: never }; requestBody: { content: { 'application/json': { "token": string; "chartId": string; "timezone"?: string } } }; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Analytics'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
+    post: /** Measure a chart of a shared board. */ { parameters: { query?: never; path?: never }; requestBody: { content: { 'application/json': { "token": string; "chartId": string; "timezone"?: string } } }; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Analytics'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
   }
   '/v1/integrations': {
     get: /** List integrations. */ { parameters: { query?: { "limit"?: number; "cursor"?: string }; path?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': { "data": Schemas['Integration'][]; "nextCursor": string | null } } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }

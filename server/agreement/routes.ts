@@ -85,8 +85,8 @@ export const monitorAgreement = (app: App, { db, replica }: Deps): void => {
         summary: 'Get a monitor’s agreement with reviewers',
         description:
           'Compares each version, newest first, with the judgments of completed reviews. If two people judged a ' +
-          'conversation, both count. If one person judged it twice, the latest counts. An adjudication replaces ' +
-          'the judgments it decides.',
+          'conversation, both count. If one person judged it twice, the latest counts. An adjudication replaces the ' +
+          'judgments that it decides between.',
         params: IdParams,
         querystring: AgreementQuery,
         response: answers({ 200: Page(VersionAgreement) }, 400, 401, 403, 404),

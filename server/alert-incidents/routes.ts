@@ -44,7 +44,8 @@ export const alertIncidents = (app: App, deps: Deps): void => {
         operationId: 'listAlertIncidents',
         summary: 'List alert incidents',
         description:
-          'Newest first. An incident is open while it is firing or acknowledged. Resolved ones are kept for 400 days.',
+          'Newest first. An incident is open while it is firing or acknowledged. Resolved incidents are kept for ' +
+          '400 days.',
         querystring: IncidentQuery,
         response: answers({ 200: Page(Incident) }, 400, 401),
       },

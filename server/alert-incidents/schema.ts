@@ -7,7 +7,7 @@ const statuses = ['firing', 'acknowledged', 'resolved'] as const
 const Event = Closed({
   kind: Choice(['opened', 'repeated', 'acknowledged', 'resolved']),
   at: Timestamp,
-  userId: { ...Nullable(Id), description: 'Null if Earshot did it.' },
+  userId: { ...Nullable(Id), description: 'Null if Earshot caused the event.' },
 })
 
 const properties = {
@@ -36,16 +36,19 @@ const properties = {
     description: 'The value’s 95% interval. Null if it has none.',
   }),
   sample: Nullable(Type.Integer({ minimum: 0, description: 'The number of conversations measured.' })),
-  conversationIds: Type.Array(Id, { description: 'The first example conversations.' }),
+  conversationIds: Type.Array(Id, { description: 'The first conversations that show the problem.' }),
   ownerUserId: {
     ...Nullable(Id),
-    description: 'The owner when it opened: of its rule, or by an ownership rule.',
+    description: 'The owner when the incident opened, from its rule or an ownership rule.',
   },
   openedAt: Timestamp,
   acknowledgedAt: Nullable(Timestamp),
   acknowledgedByUserId: Nullable(Id),
   resolvedAt: Nullable(Timestamp),
-  resolvedByUserId: { ...Nullable(Id), description: 'Null if it resolved because the condition was no longer met.' },
+  resolvedByUserId: {
+    ...Nullable(Id),
+    description: 'Null if the incident resolved because the condition was no longer met.',
+  },
 }
 
 export const Incident = Closed(properties, { title: 'AlertIncident' })

@@ -13,7 +13,8 @@ const Statistic = Choice(['mean', 'p50', 'p95', 'p99'])
 
 const ShareThreshold = Type.Number({ minimum: 0, maximum: 1, examples: [0.2] })
 const Certainty = Choice(['interval', 'point'], {
-  description: 'interval (the default): the whole 95% interval must be past the threshold. point: the rate must.',
+  description:
+    'interval (the default): the whole 95% interval must be past the threshold. point: only the rate itself must be.',
 })
 
 const Rate = Closed(
@@ -97,7 +98,10 @@ const Change = Closed(
 )
 
 const Spike = Closed(
-  { kind: Choice(['spike']), monitorId: Type.Optional({ ...Id, description: 'Any monitor if omitted.' }) },
+  {
+    kind: Choice(['spike']),
+    monitorId: Type.Optional({ ...Id, description: 'If omitted, the rule watches all monitors.' }),
+  },
   { title: 'SpikeCondition', description: 'A monitor’s rate is unusually high compared with its own history.' },
 )
 
@@ -124,7 +128,7 @@ const NoData = Closed(
     title: 'NoDataCondition',
     description:
       'No conversation has arrived for this long. With a filter or groups, none has started for this long; a group ' +
-      'counts until it has been silent for 7 days longer.',
+      'is checked until it has been silent for 7 days longer.',
   },
 )
 
@@ -132,14 +136,14 @@ const Failures = Closed(
   {
     kind: Choice(['failures']),
     source: Choice(['judges', 'webhooks', 'destinations', 'sync', 'schedules', 'jobs']),
-    threshold: Type.Integer({ minimum: 1, description: 'This many failures in the window, or more.', examples: [5] }),
+    threshold: Type.Integer({ minimum: 1, description: 'At least `threshold` failures in the window.', examples: [5] }),
   },
-  { title: 'FailuresCondition', description: 'Work that failed for good: evaluations, deliveries, syncs, or jobs.' },
+  { title: 'FailuresCondition', description: 'Work that failed permanently: evaluations, deliveries, syncs, or jobs.' },
 )
 
 const JudgeBudget = Closed(
   { kind: Choice(['judge_budget']), percent: Type.Integer({ minimum: 1, maximum: 100, examples: [80] }) },
-  { title: 'JudgeBudgetCondition', description: 'This share of the month’s judge budget is spent.' },
+  { title: 'JudgeBudgetCondition', description: 'At least `percent` of the month’s judge budget is spent.' },
 )
 
 const FindingCondition = Closed(
@@ -151,7 +155,8 @@ const FindingCondition = Closed(
   {
     title: 'FindingCondition',
     description:
-      'A finding was created or reopened, or its priority was raised. It resolves when the finding is closed.',
+      'A finding was created or reopened, or its priority was raised. The incident resolves when the finding is ' +
+      'closed.',
   },
 )
 

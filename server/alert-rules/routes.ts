@@ -119,7 +119,7 @@ export const alertRules = (app: App, deps: Deps): void => {
         operationId: 'previewAlertRule',
         summary: 'Preview an alert rule',
         description:
-          'Shows when the rule would have fired in the last 90 days, in consecutive windows. Only for ' +
+          'Shows when the rule would have fired in the last 90 days, in consecutive windows. Works only for ' +
           'conditions that count conversations: rate, score, signal, volume, change, and no_data.',
         querystring: NoQuery,
         body: RulePreviewRequest,

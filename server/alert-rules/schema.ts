@@ -27,7 +27,7 @@ const OwnerUserId = { ...Id, description: 'A member’s `userId`.' }
 
 const NullableFilter = Type.Unsafe<Static<typeof Filter> | null>({
   anyOf: [Filter, { type: 'null' }],
-  description: 'Which conversations count. Null for all. It cannot contain `since`, `until`, or `period`.',
+  description: 'Which conversations count. Null counts all. Cannot contain `since`, `until`, or `period`.',
 })
 
 export const Rule = Closed(
@@ -91,7 +91,7 @@ export const RuleMute = Closed(
   {
     until: {
       ...Nullable(TimestampInput),
-      description: 'Nothing is sent until then. Null unmutes the rule.',
+      description: 'No new incidents are sent until then. Null unmutes the rule.',
     },
   },
   { examples: [{ until: '2026-11-22T08:00:00Z' }] },
@@ -121,7 +121,7 @@ export const RulePreview = Closed(
           additionalProperties: false,
         }),
         openedAt: Timestamp,
-        resolvedAt: { ...Nullable(Timestamp), description: 'Null if it would still be open.' },
+        resolvedAt: { ...Nullable(Timestamp), description: 'Null if the incident would still be open.' },
         value: Nullable(Type.Number()),
       }),
       { description: 'When the rule would have fired, newest first, up to 200.' },
@@ -135,7 +135,7 @@ export const RulePreview = Closed(
         high: Nullable(Type.Number()),
         sample: Type.Integer({ minimum: 0 }),
       }),
-      { description: 'The measured values, oldest first. With groups, those of the busiest group.' },
+      { description: 'The measured values, oldest first. With groups, the values of the busiest group.' },
     ),
   },
   { title: 'AlertRulePreview' },

@@ -82,11 +82,11 @@ export const monitorAlignments = (app: App, deps: AlignmentDeps): void => {
         operationId: 'createMonitorAlignment',
         summary: 'Align a judge with people',
         description:
-          'Compares the current version of a judge with people’s judgments, and proposes improvements. Judged conversations ' +
-          'are split by a hash into a tuning half, from which improvements are learned, and a test half, on which they are ' +
-          'tested. Conversations that the judge has learned from are never in the test half. Returns 409 if there are too ' +
-          'few judgments, and says how many are missing. With `dryRun`, returns 200 with an estimate and starts nothing. ' +
-          'Costs count toward the monthly judge budget.',
+          'Measures how well the current version of a judge agrees with people, and proposes improvements. A hash ' +
+          'splits judged conversations into a tuning half, used to learn improvements, and a test half, used to ' +
+          'test them. Conversations that the judge has learned from are never in the test half. Returns 409 if ' +
+          'there are too few judgments, and says how many are missing. With `dryRun`, returns 200 with an estimate ' +
+          'and starts nothing. Costs count toward the monthly judge budget.',
         params: IdParams,
         querystring: NoQuery,
         body: AlignmentCreate,
@@ -125,8 +125,8 @@ export const monitorAlignments = (app: App, deps: AlignmentDeps): void => {
         operationId: 'getMonitorAlignment',
         summary: 'Get an alignment',
         description:
-          'Contains the report once it is completed. Poll it until `finishedAt` is set. Conversations that you still have to ' +
-          'judge blindly are left out.',
+          'Contains the report once the alignment is completed. Poll it until `finishedAt` is set. Omits ' +
+          'conversations that you still have to judge blindly.',
         params: AlignmentParams,
         querystring: NoQuery,
         response: answers({ 200: Alignment }, 400, 401, 403, 404),
@@ -147,9 +147,9 @@ export const monitorAlignments = (app: App, deps: AlignmentDeps): void => {
         operationId: 'applyMonitorAlignment',
         summary: 'Apply a proposal of an alignment',
         description:
-          'Makes the proposed definition the next version of the monitor. Returns 409 if the ' +
-          'monitor has changed since, if there is nothing to apply, or if the monitor requires a shown gain and the ' +
-          'proposal has none.',
+          'Makes the proposed definition the next version of the monitor. Returns 409 if the monitor has changed ' +
+          'since, if there is nothing to apply, or if the monitor requires a gain and the proposal has not shown ' +
+          'one.',
         params: AlignmentParams,
         querystring: NoQuery,
         body: AlignmentApply,
@@ -195,8 +195,8 @@ export const monitorAlignments = (app: App, deps: AlignmentDeps): void => {
         operationId: 'resumeMonitorAlignment',
         summary: 'Resume an alignment',
         description:
-          'Continues a cancelled or failed alignment where it stopped. Results are kept, and failed evaluations are ' +
-          'repeated. Returns 409 for others.',
+          'Continues a cancelled or failed alignment where it stopped. Keeps existing results and repeats failed ' +
+          'evaluations. Returns 409 for other alignments.',
         params: AlignmentParams,
         querystring: NoQuery,
         body: AlignmentResume,

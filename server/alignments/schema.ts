@@ -20,8 +20,9 @@ export const AlignmentParams = Closed({ id: Id, alignmentId: Id })
 
 const Kind = Choice(proposalKinds, {
   description:
-    '`threshold`: another threshold for the score. `calibration`: scores become probabilities. Both need no model. ' +
-    '`examples`: judged conversations become part of requests. `guidelines`: the model distills rules from notes of reviews.',
+    '`threshold`: a different threshold for the score. `calibration`: converts scores to probabilities. Neither ' +
+    'needs a model. `examples`: adds judged conversations to requests. `guidelines`: adds rules that the model ' +
+    'distills from review notes.',
   examples: ['threshold'],
 })
 
@@ -29,7 +30,8 @@ const MaxCost = Type.Number({
   exclusiveMinimum: 0,
   maximum: 1_000_000,
   description:
-    'In US dollars. The alignment stops when it has cost this much, and can be resumed. Requests in progress can exceed it.',
+    'In US dollars. The alignment stops when it reaches this cost, and can be resumed. Requests in progress can ' +
+    'exceed it.',
 })
 
 export const AlignmentCreate = Closed(
@@ -39,14 +41,14 @@ export const AlignmentCreate = Closed(
         minItems: 1,
         maxItems: proposalKinds.length,
         uniqueItems: true,
-        description: 'Default: all that the output of the judge allows. `threshold` and `calibration` need a score.',
+        description: 'Default: all that the judge’s output supports. `threshold` and `calibration` need a score.',
       }),
     ),
     maxConversations: Type.Optional(
       Type.Integer({
         minimum: 20,
         maximum: 1_000,
-        description: 'The newest judged conversations of each half are used, at most this many. Default: 200.',
+        description: 'The maximum number of judged conversations from each half, newest first. Default: 200.',
         examples: [200],
       }),
     ),
@@ -64,11 +66,11 @@ export const AlignmentEstimate = Closed(
   {
     tuning: { ...HalfCounts, description: 'Judged conversations that improvements are learned from.' },
     test: { ...HalfCounts, description: 'Judged conversations that improvements are tested on.' },
-    missing: Nullable(Type.String({ description: 'What is missing for an alignment. Null if it can start.' })),
+    missing: Nullable(Type.String({ description: 'Which judgments are missing. Null if the alignment can start.' })),
     proposals: Type.Array(Kind),
-    requests: { ...Count, description: 'How many conversations the model has to judge.' },
+    requests: { ...Count, description: 'The number of conversations that the model has to judge.' },
     tokens: Tokens,
-    cost: Nullable(Type.Number({ minimum: 0, description: 'In US dollars. Null if the price is not known.' })),
+    cost: Nullable(Type.Number({ minimum: 0, description: 'In US dollars. Null if the price is unknown.' })),
     budgetLeft: Nullable(
       Type.Number({ description: 'The remaining monthly judge budget in US dollars. Null if there is no budget.' }),
     ),
@@ -86,8 +88,12 @@ const Matrix = Closed({
 const measures = {
   conversations: { ...Count, description: 'Conversations of the test half.' },
   matrix: Matrix,
-  unscored: { ...Count, description: 'Not decided by the judge. Only agreement counts them, as wrong.' },
-  failed: { ...Count, description: 'Failed evaluations. Only agreement counts them, as wrong.' },
+  unscored: {
+    ...Count,
+    description:
+      'Conversations that the judge could not decide. Agreement counts them as wrong; other measures ignore them.',
+  },
+  failed: { ...Count, description: 'Failed evaluations. Agreement counts them as wrong; other measures ignore them.' },
   precision: Estimated('The share of the judge’s affected results that people confirm.'),
   recall: Estimated('The share of conversations that people call affected that the judge finds.'),
   agreement: Estimated('The share of conversations that the judge gets right.'),
@@ -103,7 +109,7 @@ const People = Closed(
     judgeAgreement: Estimated('How often the judge and a person give the same answer about these conversations.'),
     krippendorffsAlpha: {
       ...Nullable(Closed({ value: Figure, low: Bound, high: Bound })),
-      description: 'Agreement of people beyond chance. Null without enough data.',
+      description: 'Agreement between people beyond chance. Null without enough data.',
     },
     warning: Nullable(Type.String({ description: 'Set if people agree less with each other than with the judge.' })),
   },
@@ -114,8 +120,8 @@ const Gain = Closed(
   { value: Figure, low: Figure, high: Figure },
   {
     description:
-      'The difference of agreement between the proposal and the current version, on the same conversations. The intervals ' +
-      'of all proposals hold together, with 95%.',
+      'The difference in agreement between the proposal and the current version, on the same conversations. The 95% ' +
+      'intervals hold for all proposals together.',
   },
 )
 
@@ -124,15 +130,17 @@ const Proposal = Closed(
     kind: Kind,
     verdict: Choice(['shown', 'not_shown', 'none', 'removed', 'pending'], {
       description:
-        '`shown`: the gain is more than chance, although several proposals were tested. `none`: there is nothing to propose. ' +
-        '`removed`: a review that it was learned from was removed. `pending`: it is not tested yet.',
+        '`shown`: the gain is unlikely to be due to chance, even though several proposals were tested. `none`: ' +
+        'there is nothing to propose. `removed`: a review that the proposal was learned from was removed. ' +
+        '`pending`: the proposal has not been tested yet.',
     }),
     reason: Nullable(Type.String({ description: 'Why there is nothing to propose.' })),
-    changes: Type.Array(Type.String(), { description: 'What the definition changes, in words.' }),
+    changes: Type.Array(Type.String(), { description: 'Describes in words what the definition changes.' }),
     definition: {
       ...Nullable(AnyDefinition),
       description:
-        'The proposed definition. Null if there is none. Examples that you still have to judge blindly only have their IDs.',
+        'The proposed definition. Null if there is none. Examples that you still have to judge blindly contain only ' +
+        'their IDs.',
     },
     measured: Nullable(
       Closed({
@@ -150,10 +158,10 @@ const Proposal = Closed(
       description: 'Without conversations that you still have to judge blindly.',
     }),
     tokens: Tokens,
-    cost: Nullable(
-      Type.Number({ minimum: 0, description: 'What it cost, in US dollars. Null if a price is unknown.' }),
+    cost: Nullable(Type.Number({ minimum: 0, description: 'The cost in US dollars. Null if a price is unknown.' })),
+    appliedVersion: Nullable(
+      Type.Integer({ minimum: 1, description: 'The version that was published from this proposal.' }),
     ),
-    appliedVersion: Nullable(Type.Integer({ minimum: 1, description: 'The version that was published from it.' })),
   },
   { title: 'AlignmentProposal' },
 )
@@ -163,12 +171,12 @@ const about = {
   monitorId: Id,
   monitorVersion: Type.Integer({ minimum: 1, description: 'The current version when the alignment was requested.' }),
   status: Choice(['queued', 'running', 'completed', 'failed', 'cancelled']),
-  failure: Nullable(Type.String({ description: 'Why it failed.' })),
+  failure: Nullable(Type.String({ description: 'Why the alignment failed.' })),
   requestedProposals: Type.Array(Kind),
   maxCost: Nullable(Type.Number({ minimum: 0 })),
-  total: { ...Count, description: 'How many results are needed.' },
-  done: { ...Count, description: 'How many results there are.' },
-  tokens: { ...Tokens, description: 'What the model has used.' },
+  total: { ...Count, description: 'The number of results needed.' },
+  done: { ...Count, description: 'The number of results so far.' },
+  tokens: { ...Tokens, description: 'The tokens that the model has used.' },
   cost: Nullable(Type.Number({ minimum: 0, description: 'In US dollars. Null if a price is unknown.' })),
   createdAt: Timestamp,
   startedAt: Nullable(Timestamp),
@@ -205,8 +213,8 @@ export const AlignmentApply = Closed(
         maxLength: 500,
         pattern: '\\S',
         description:
-          'Publishes a proposal without a shown gain although the monitor requires one. Only for admins. The reason is the ' +
-          'note of the version, and the override is in the audit log.',
+          'Publishes a proposal that has not shown a gain even though the monitor requires one. Only for admins. ' +
+          'The reason becomes the version’s note, and the override is recorded in the audit log.',
       }),
     ),
   },
@@ -214,6 +222,6 @@ export const AlignmentApply = Closed(
 )
 
 export const AlignmentResume = Closed(
-  { maxCost: Type.Optional({ ...Nullable(MaxCost), description: 'Another maximum. Default: the earlier one.' }) },
+  { maxCost: Type.Optional({ ...Nullable(MaxCost), description: 'A new maximum. Default: the previous one.' }) },
   { examples: [{}] },
 )

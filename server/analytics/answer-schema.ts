@@ -8,7 +8,7 @@ const Value = Nullable(Type.Number())
 const Bounds = Nullable(Closed({ low: Type.Number(), high: Type.Number() }))
 
 const figure = {
-  n: { ...Count, description: 'How many conversations, results, or judgments have a value.' },
+  n: { ...Count, description: 'The number of conversations, results, or judgments with a value.' },
   value: { ...Value, description: 'Null if there is no value.' },
   interval95: {
     ...Bounds,
@@ -43,7 +43,7 @@ const Period = Nullable(Closed({ since: Nullable(Timestamp), until: Nullable(Tim
 export const Analytics = Closed(
   {
     period: { ...Period, description: 'The period that was counted. Null without one.' },
-    comparedPeriod: { ...Period, description: 'The earlier period, if one was asked for.' },
+    comparedPeriod: { ...Period, description: 'The earlier period, if the request compares with one.' },
     groups: Type.Array(
       Closed({
         key: Type.Array(Nullable(Type.String()), {
@@ -51,15 +51,18 @@ export const Analytics = Closed(
             'The value of each `groupBy`: an ID, a word, or a number as text. Null if conversations have none. Empty ' +
             'without `groupBy`.',
         }),
-        label: Type.Array(Type.String(), { description: 'Its name for people.' }),
+        label: Type.Array(Type.String(), { description: 'The display name.' }),
         isOther: Type.Boolean({ description: 'Whether this is everything outside the largest groups.' }),
         ...figure,
         series: Series,
         comparison: Compared,
       }),
-      { description: 'Largest first, at most 50, then everything else as “other”. By hour and weekday, all 168.' },
+      {
+        description:
+          'The 50 largest groups, largest first, then everything else as “other”. By hour and weekday, all 168 groups.',
+      },
     ),
-    warnings: Type.Array(Type.String(), { description: 'What to know before trusting the figures.' }),
+    warnings: Type.Array(Type.String(), { description: 'What to know before you rely on the figures.' }),
   },
   { title: 'Analytics' },
 )
@@ -81,60 +84,64 @@ export const Change = Closed(
           ...Nullable(Type.String()),
           description: 'The value: an ID or a word. Null if conversations have none.',
         },
-        label: Type.String({ description: 'Its name for people.' }),
+        label: Type.String({ description: 'The display name.' }),
         now: Explained,
         before: Explained,
         contribution: Type.Number({ description: 'How much smaller the difference would be without the group.' }),
         q: Type.Number({
-          description: 'The probability of so clear a contribution by chance, corrected for the number of groups.',
+          description:
+            'The probability of a contribution at least this clear if only chance were at work, corrected for the ' +
+            'number of groups.',
         }),
       }),
       {
         description:
-          'The groups that explain the difference, the clearest first. On average, at most one in twenty is due to ' +
+          'The groups that explain the difference, clearest first. On average, at most one in twenty is due to ' +
           'chance. Groups overlap, so contributions can’t be added.',
       },
     ),
-    groups: { ...Count, description: 'How many groups were compared.' },
-    warnings: Type.Array(Type.String(), { description: 'What to know before trusting the figures.' }),
+    groups: { ...Count, description: 'The number of groups that were compared.' },
+    warnings: Type.Array(Type.String(), { description: 'What to know before you rely on the figures.' }),
   },
   { title: 'Change' },
 )
 
 const Side = Closed({
   period: { ...Period, description: 'The period that was counted. Null without one.' },
-  conversations: { ...Count, description: 'How many conversations this side has.' },
+  conversations: { ...Count, description: 'The number of conversations on this side.' },
 })
 
 const P = Nullable(Type.Number({ minimum: 0, maximum: 1 }))
 
 const Difference = Closed({
   measure: Measure,
-  monitorName: { ...Nullable(Type.String()), description: 'The name of its monitor.' },
+  monitorName: { ...Nullable(Type.String()), description: 'The name of the measure’s monitor.' },
   definitionChanged: Type.Boolean({
     description:
-      'Whether the monitor’s definition changed in the compared time. The difference may then come from the definition.',
+      'Whether the monitor’s definition changed during the compared time. If so, the new definition may have caused ' +
+      'the difference.',
   }),
   a: Explained,
   b: Explained,
-  difference: { ...Value, description: 'The value of b minus that of a. Null if either is missing.' },
+  difference: { ...Value, description: 'The value of `b` minus the value of `a`. Null if either is missing.' },
   differenceInterval95: {
     ...Bounds,
     description:
-      'The 95% interval of the difference by itself. Null for counts and sums, for the cost and response time of several ' +
-      'monitors, and if there are too few values.',
+      'The 95% interval of this difference, not corrected for the number of rows. Null for counts and sums, for the ' +
+      'cost and response time of several monitors, and if there are too few values.',
   },
   p: {
     ...P,
     description:
-      'The probability of so large a difference by chance. Null for counts and sums, for the cost and response time of ' +
-      'several monitors, whose results are not independent, and for too few values.',
+      'The probability of a difference at least this large if only chance were at work. Null for counts and sums, ' +
+      'for the cost and response time of several monitors, because their results are not independent, and if there ' +
+      'are too few values.',
   },
-  adjustedP: { ...P, description: 'The same, corrected for the number of compared rows (Holm’s method).' },
+  adjustedP: { ...P, description: '`p`, corrected for the number of compared rows (Holm’s method).' },
   isNotable: Type.Boolean({
     description:
-      'Whether `adjustedP` is at most 0.05. If the sides don’t differ in anything, at most one comparison in twenty has ' +
-      'any notable row.',
+      'Whether `adjustedP` is at most 0.05. If the sides don’t differ in anything, at most one comparison in twenty ' +
+      'has a notable row.',
   }),
 })
 
@@ -144,13 +151,13 @@ export const GroupComparison = Closed(
     b: Side,
     rows: Type.Array(Difference, {
       description:
-        'The requested measures in order. By default, those without data on either side are left out, except rates.',
+        'The requested measures, in order. By default, measures without data on either side are omitted, except rates.',
     }),
     compared: {
       ...Count,
-      description: 'How many rows have a `p`. This is the number that `adjustedP` is corrected for.',
+      description: 'The number of rows with a `p`. `adjustedP` is corrected for this number.',
     },
-    warnings: Type.Array(Type.String(), { description: 'What to know before trusting the figures.' }),
+    warnings: Type.Array(Type.String(), { description: 'What to know before you rely on the figures.' }),
   },
   {
     title: 'GroupComparison',

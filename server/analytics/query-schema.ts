@@ -11,7 +11,10 @@ export type Statistic = (typeof statistics)[number]
 
 const Statistic = Choice(statistics, { description: 'Percentiles are rounded by at most 1.25%.' })
 
-const Volume = Closed({ kind: Choice(['volume']) }, { title: 'VolumeMeasure', description: 'How many conversations.' })
+const Volume = Closed(
+  { kind: Choice(['volume']) },
+  { title: 'VolumeMeasure', description: 'The number of conversations.' },
+)
 
 const Rate = Closed(
   { kind: Choice(['rate']), monitorId: Id },
@@ -52,7 +55,7 @@ const Cost = Closed(
   {
     title: 'CostMeasure',
     description:
-      'The cost of results in US dollars, of one judge or of all. Results without a known price are omitted.',
+      'The cost of results in US dollars, for one judge or for all. Results without a known price are omitted.',
   },
 )
 
@@ -60,7 +63,7 @@ const Latency = Closed(
   { kind: Choice(['latency']), monitorId: Type.Optional(Id), statistic: Statistic },
   {
     title: 'LatencyMeasure',
-    description: 'The seconds that the model took to respond for a result, of one judge or of all.',
+    description: 'The seconds that the model took to respond for a result, for one judge or for all.',
   },
 )
 
@@ -78,7 +81,7 @@ const Category = Closed(
     monitorId: Id,
     category: Type.Optional({
       ...CategoryKey,
-      description: 'Only this category. Default: each one, as the first group of the answer.',
+      description: 'Measures only this category. By default, the response has a group for each category.',
     }),
   },
   {
@@ -200,7 +203,7 @@ const ComparedDates = Closed(
     since: { ...TimestampInput, description: 'Started at or after this time.' },
     until: { ...TimestampInput, description: 'Started before this time.' },
   },
-  { title: 'ComparedDates', description: 'Any other period to compare with.' },
+  { title: 'ComparedDates', description: 'A custom period to compare with.' },
 )
 
 export type CompareTo = (typeof comparisons)[number] | Static<typeof ComparedDates>
@@ -214,7 +217,7 @@ const ZoneOf = (description: string) =>
 export const AnalyticsQuery = Closed(
   {
     measure: Measure,
-    filter: Type.Optional({ ...Filter, description: 'Which conversations. Default: all.' }),
+    filter: Type.Optional({ ...Filter, description: 'The conversations to measure. Default: all.' }),
     groupBy: Type.Optional(
       Type.Array(Group, {
         maxItems: 2,
@@ -224,7 +227,7 @@ export const AnalyticsQuery = Closed(
     ),
     interval: Type.Optional(
       Choice(intervals, {
-        description: 'Also answers a series over time. Requires a period in the filter. Weeks start on Monday.',
+        description: 'Also returns a series over time. Requires a period in the filter. Weeks start on Monday.',
       }),
     ),
     timezone: ZoneOf('The IANA time zone of days, hours, and weekdays. Default: that of `filter.period`, or UTC.'),
@@ -252,14 +255,14 @@ export type AnalyticsQuery = Static<typeof AnalyticsQuery>
 export const ChangeQuery = Closed(
   {
     measure: Measure,
-    filter: { ...Filter, description: 'Which conversations. Requires a period, or `since`.' },
+    filter: { ...Filter, description: 'The conversations to measure. Requires a period, or `since`.' },
     timezone: AnalyticsQuery.properties.timezone,
     compareTo: CompareToOf('The other period. Default: `previous_period`, the one before.'),
     metadataKeys: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 120 }), {
         maxItems: 10,
         uniqueItems: true,
-        description: 'Which metadata may explain the change. Default: the five most frequent keys.',
+        description: 'The metadata keys that may explain the change. Default: the five most frequent keys.',
         examples: [['plan']],
       }),
     ),
@@ -278,13 +281,13 @@ export type ChangeQuery = Static<typeof ChangeQuery>
 
 export const GroupComparisonQuery = Closed(
   {
-    a: { ...Filter, description: 'The conversations of one side, such as those of a version.' },
-    b: { ...Filter, description: 'Those of the other side. Differences are b − a.' },
+    a: { ...Filter, description: 'The conversations on one side, such as those of one version.' },
+    b: { ...Filter, description: 'The conversations on the other side. Differences are b − a.' },
     compareTo: Type.Optional(
       Choice(comparisons, {
         description:
-          'Counts `a` in an earlier period than `b`: the one before, or the same a year ago. Then `b` needs a period, and ' +
-          '`a` has none of its own.',
+          'Counts `a` in an earlier period than `b`: the preceding period, or the same period a year ago. `b` must ' +
+          'then have a period, and `a` must not.',
       }),
     ),
     timezone: ZoneOf('The IANA time zone of days, to find the earlier period. Default: that of `b.period`, or UTC.'),

@@ -48,8 +48,8 @@ export const analytics = (app: App, deps: Deps): void => {
         operationId: 'explainChange',
         summary: 'Explain a change',
         description:
-          'Returns the agents, versions, companies, channels, directions, end reasons, and metadata values that explain ' +
-          'why a measure differs from that of an earlier period. Read-only and safe to repeat.',
+          'Returns the agents, versions, companies, channels, directions, end reasons, and metadata values that ' +
+          'explain why a measure differs from its value in an earlier period. Read-only and safe to repeat.',
         querystring: NoQuery,
         body: ChangeQuery,
         response: answers({ 200: Change }, 400, 401, 403),
@@ -69,9 +69,9 @@ export const analytics = (app: App, deps: Deps): void => {
         operationId: 'compareConversations',
         summary: 'Compare two groups of conversations',
         description:
-          'Compares two groups, such as versions, agents, companies, or periods, measure by measure. Returns the difference ' +
-          'of each with its 95% interval, and whether it is more than chance although several were compared. Read-only and ' +
-          'safe to repeat.',
+          'Compares two groups, such as versions, agents, companies, or periods, measure by measure. Returns each ' +
+          'difference with its 95% interval, and whether it is unlikely to be due to chance, even though several ' +
+          'measures were compared. Read-only and safe to repeat.',
         querystring: NoQuery,
         body: GroupComparisonQuery,
         response: answers({ 200: GroupComparison }, 400, 401, 403),

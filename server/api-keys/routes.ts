@@ -44,7 +44,7 @@ export const apiKeys = (app: App, { db, identity, clock }: Deps): void => {
         tags,
         operationId: 'createApiKey',
         summary: 'Create an API key',
-        description: 'The key acts as you and its role cannot exceed yours. It is shown only in this response.',
+        description: 'The key acts as you, and its role cannot exceed yours. The key is shown only in this response.',
         querystring: NoQuery,
         body: ApiKeyCreate,
         response: answers({ 201: CreatedApiKey }, 400, 401, 403),

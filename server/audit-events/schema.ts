@@ -11,10 +11,10 @@ export const AuditEvent = Closed(
       userId: { ...Nullable(Id), description: 'The person, or the person the key acts for. Null for the operator.' },
     }),
     targets: Type.Array(Closed({ type: Type.String({ examples: ['company'] }), id: Type.String() })),
-    requestId: Type.String({ description: 'The request ID that Earshot assigned, which is also in its log.' }),
+    requestId: Type.String({ description: 'The request ID that Earshot assigned. Its log contains the same ID.' }),
     callerRequestId: {
       ...Nullable(Type.String()),
-      description: 'The `x-request-id` that the caller sent. It may not be unique.',
+      description: 'The `x-request-id` that the caller sent. Not necessarily unique.',
     },
     createdAt: Timestamp,
   },
@@ -31,7 +31,7 @@ export const AuditEventQuery = Closed({
       examples: ['company.update'],
     }),
   ),
-  userId: Type.Optional({ ...Id, description: 'By this person, or by a key that acts for them.' }),
-  since: Type.Optional({ ...TimestampInput, description: 'At or after this time.' }),
-  until: Type.Optional({ ...TimestampInput, description: 'Before this time.' }),
+  userId: Type.Optional({ ...Id, description: 'Events by this person, or by a key that acts for them.' }),
+  since: Type.Optional({ ...TimestampInput, description: 'Events at or after this time.' }),
+  until: Type.Optional({ ...TimestampInput, description: 'Events before this time.' }),
 })

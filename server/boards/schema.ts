@@ -8,8 +8,8 @@ const { measure, groupBy, interval } = AnalyticsQuery.properties
 const compareTo = {
   ...EarlierPeriod,
   description:
-    'previous_period: the period before, of the same length; for the current week or month, the same part of the one ' +
-    'before. previous_year: the same a year ago.',
+    'previous_period: the preceding period of the same length; for the current week or month, the same part of the ' +
+    'previous one. previous_year: the same period a year ago.',
 }
 
 const ChartQuery = Closed(
@@ -18,7 +18,8 @@ const ChartQuery = Closed(
     filter: Type.Optional({
       ...Filter,
       description:
-        'Its fields replace those of the board’s filter. Without `since`, `until`, and `period`, which the board sets.',
+        'Its fields replace those of the board’s filter. Cannot contain `since`, `until`, or `period`, which the ' +
+        'board sets.',
     }),
     groupBy,
     interval,
@@ -36,14 +37,14 @@ const chart = {
       'line: over time, so the query needs an `interval`. bar: over time or by group. heatmap: by two groups. number: ' +
       'without groups and interval.',
   }),
-  width: Choice(widths, { description: 'How much of a row it takes.' }),
+  width: Choice(widths, { description: 'How much of a row the chart takes up.' }),
   query: ChartQuery,
 }
 
 export const Chart = Closed({ id: Id, ...chart }, { title: 'BoardChart' })
 
 const ChartInput = Closed({
-  id: Type.Optional({ ...Id, description: 'A new chart gets one.' }),
+  id: Type.Optional({ ...Id, description: 'Omit it to create a new chart.' }),
   ...chart,
 })
 export type ChartInput = Static<typeof ChartInput>
@@ -51,7 +52,7 @@ export type Chart = Static<typeof Chart>
 
 const BoardName = { ...Name, examples: ['Front desk'] }
 const Description = Type.String({ maxLength: 2_000, examples: ['What we look at every morning'] })
-const BoardFilter = { ...Filter, description: 'For all charts, including the period.' }
+const BoardFilter = { ...Filter, description: 'Applies to all charts. Includes the period.' }
 
 export const Board = Closed(
   {
@@ -71,7 +72,7 @@ export const Board = Closed(
 
 export const BoardPage = Closed({
   ...Page(Board).properties,
-  builtIn: Type.Array(Board, { description: 'The boards that every organization has. The same on each page.' }),
+  builtIn: Type.Array(Board, { description: 'The boards that every organization has, repeated on each page.' }),
 })
 
 const Charts = Type.Array(ChartInput, { maxItems: 24 })
@@ -82,7 +83,7 @@ export const BoardCreate = Closed(
     description: Type.Optional(Nullable(Description)),
     filter: Type.Optional({
       ...BoardFilter,
-      description: 'For all charts, including the period. Default: the last 30 days.',
+      description: 'Applies to all charts. Includes the period. Default: the last 30 days.',
     }),
     compareTo: Type.Optional(Nullable(compareTo)),
     charts: Type.Optional(Charts),
@@ -113,6 +114,6 @@ export const BoardUpdate = Closed(
 )
 
 export const BoardDuplicate = Closed(
-  { name: Type.Optional({ ...BoardName, description: 'Default: the name with “copy”.' }) },
+  { name: Type.Optional({ ...BoardName, description: 'Default: the board’s name with “copy”.' }) },
   { examples: [{ name: 'Front desk in Berlin' }] },
 )

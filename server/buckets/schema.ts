@@ -39,8 +39,7 @@ const settings = {
   monitorIds: Type.Array(Id, {
     maxItems: 20,
     uniqueItems: true,
-    description:
-      'The monitors that a completed review must judge if they have a result. In place of a scorecard, its items.',
+    description: 'The monitors that a completed review must judge if they have a result. For a scorecard, its items.',
   }),
   blind: Type.Boolean({
     description: 'Whether other reviews and monitor results are hidden until the reviewer has submitted an answer.',
@@ -83,7 +82,7 @@ export const BucketCreate = Closed(
     name: BucketName,
     type: BucketTypeChoice,
     agentId: Type.Optional(Nullable(Id)),
-    filters: Type.Optional({ ...Filter, description: '`{}` when left out: a dynamic bucket then takes everything.' }),
+    filters: Type.Optional({ ...Filter, description: 'Default: `{}`, so a dynamic bucket adds every conversation.' }),
     share: Type.Optional(Nullable(Share)),
     perWeek: Type.Optional(Nullable(PerWeek)),
     reviewerUserIds: Type.Optional(settings.reviewerUserIds),

@@ -100,8 +100,8 @@ export const bulkActions = (app: App, deps: Deps): void => {
         operationId: 'createBulkAction',
         summary: 'Act on many conversations',
         description:
-          `Tags, erases, or assigns the conversations of a filter (at most ${mostConversations.toLocaleString('en')}) or ` +
-          `a list (at most ${mostIds.toLocaleString('en')}) in the background. The selection is fixed now: conversations ` +
+          `Changes the conversations that match a filter (at most ${mostConversations.toLocaleString('en')}) or ` +
+          `a list of IDs (at most ${mostIds.toLocaleString('en')}) in the background. The selection is fixed now: conversations ` +
           'that match later are not included. To export conversations or run a monitor on them, create an export or a ' +
           'run of the monitor instead.',
         querystring: NoQuery,
@@ -151,7 +151,8 @@ export const bulkActions = (app: App, deps: Deps): void => {
         tags,
         operationId: 'cancelBulkAction',
         summary: 'Cancel a bulk action',
-        description: 'Keeps what it has done so far, which can be undone. Returns 409 if it is not in progress.',
+        description:
+          'Keeps the changes made so far, which can be undone. Returns 409 if the action is not in progress.',
         params: IdParams,
         querystring: NoQuery,
         body: NoBody,
@@ -170,9 +171,8 @@ export const bulkActions = (app: App, deps: Deps): void => {
         operationId: 'undoBulkAction',
         summary: 'Undo a bulk action',
         description:
-          'Starts another action that takes back what this one changed, and nothing else. ' +
-          'Conversations stay in a bucket, and reviews stay assigned, if somebody has begun to review. Returns 409 unless ' +
-          '`canUndo` is true.',
+          'Starts another action that reverts only what this one changed. If a review has been started, its ' +
+          'conversation stays in the bucket and the review stays assigned. Returns 409 unless `canUndo` is true.',
         params: IdParams,
         querystring: NoQuery,
         body: NoBody,

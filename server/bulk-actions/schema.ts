@@ -28,13 +28,13 @@ const ReviewerAction = Closed(
   { kind: Choice(['assign_reviewer']), userId: { ...Id, description: 'A member’s `userId`.' } },
   {
     title: 'AssignReviewerAction',
-    description: 'Gives a member a pending review of each conversation, outside of buckets.',
+    description: 'Assigns a pending review of each conversation to a member, outside of buckets.',
   },
 )
 
 const EraseAction = Closed(
   { kind: Choice(['erase']) },
-  { title: 'EraseAction', description: 'Erases the conversations for good. Requires the role admin.' },
+  { title: 'EraseAction', description: 'Erases the conversations permanently. Requires the admin role.' },
 )
 
 const schemas = [TagAction, BucketAction, FindingAction, ReviewerAction, EraseAction] as const
@@ -55,13 +55,16 @@ const Action = Type.Unsafe<Action>({
 
 export const BulkActionCreate = Closed(
   {
-    filter: Type.Optional({ ...Filter, description: 'Selects the conversations that match now. Or list `ids`.' }),
+    filter: Type.Optional({
+      ...Filter,
+      description: 'Selects the conversations that match now. Alternatively, list `ids`.',
+    }),
     ids: Type.Optional(
       Type.Array(Id, {
         minItems: 1,
         maxItems: mostIds,
         uniqueItems: true,
-        description: 'The conversations. Or use a `filter`.',
+        description: 'The IDs of the conversations. Alternatively, use a `filter`.',
       }),
     ),
     action: Action,
@@ -83,18 +86,21 @@ export const BulkAction = Closed(
   {
     id: Id,
     status: Choice(actionStatuses),
-    total: { ...Count, description: 'How many conversations were selected. Those erased in the meantime don’t count.' },
-    done: { ...Count, description: 'How many are done, including those that needed no change.' },
+    total: { ...Count, description: 'The number of selected conversations, without those erased in the meantime.' },
+    done: {
+      ...Count,
+      description: 'The number of conversations that are done, including those that needed no change.',
+    },
     failed: Count,
-    changed: { ...Count, description: 'How many of those done were changed.' },
+    changed: { ...Count, description: 'The number of conversations that the action changed.' },
     action: Action,
     filter: {
       ...Nullable(Type.Unsafe<object>({ type: 'object', additionalProperties: true, examples: [{ text: 'refund' }] })),
-      description: 'As requested. Null if the conversations were listed.',
+      description: 'The filter from the request. Null if the conversations were listed.',
     },
     failure: {
       ...Nullable(Type.String()),
-      description: 'Why the action failed, or why some of its conversations did.',
+      description: 'Why the action failed, or why some of its conversations failed.',
     },
     canUndo: Type.Boolean({ description: 'Whether the action has ended, changed something, and can be undone.' }),
     undoesId: { ...Nullable(Id), description: 'The action that this one undoes.' },

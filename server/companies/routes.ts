@@ -43,7 +43,8 @@ export const companies = (app: App, { db, jobs, blobs, config }: Deps): void => 
         operationId: 'createCompany',
         summary: 'Create a company',
         description:
-          'Names do not have to be unique. `logoUrl` must be an `https` URL. To host the image here, upload a logo instead.',
+          'Names do not have to be unique. `logoUrl` must be an `https` URL. To host the image on this server, ' +
+          'upload a logo instead.',
         querystring: NoQuery,
         body: CompanyCreate,
         response: answers({ 201: Company }, 400, 401, 403),

@@ -83,7 +83,7 @@ const TranscriptInput = Type.Unknown({
 const RecordingUrl = Type.String({
   maxLength: 2_048,
   pattern: '^https?://[^\\s]+$',
-  description: 'The recording is downloaded from here once.',
+  description: 'Earshot downloads the recording from this URL once.',
   examples: ['https://recordings.example.com/8f2c1d.wav'],
 })
 
@@ -152,7 +152,8 @@ export const ConversationUpdate = Closed(
     ),
     recordingUrl: Type.Optional({
       ...RecordingUrl,
-      description: 'The recording is downloaded from here once. A stored recording is kept until another is uploaded.',
+      description:
+        'Earshot downloads the recording from this URL once. A stored recording is kept until you upload another one.',
     }),
   },
   { minProperties: 1, examples: [{ customerId: 'customer-4711', metadata: { plan: 'gold' } }] },
@@ -195,7 +196,7 @@ export const Transcript = Closed(
     content: Type.Unknown({ description: 'The original transcript. Null if there is none.' }),
     systemPrompt: Type.Optional(Type.String()),
     turns: { ...Type.Array(Turn), description: 'The turns read from the content.' },
-    unreadable: { ...Nullable(Type.String()), description: 'Why the transcript could not be read. Null if it was.' },
+    unreadable: { ...Nullable(Type.String()), description: 'Why the transcript could not be read. Null if it could.' },
   },
   { title: 'Transcript' },
 )

@@ -84,7 +84,8 @@ export const destinations = (app: App, { db, secrets, clock, config, reactions }
         operationId: 'createDestination',
         summary: 'Create a destination',
         description:
-          'Alerts are sent to destinations. An organization can have 50. Send a test afterwards to check the settings.',
+          'Alerts are sent to destinations. An organization can have 50. After creating one, send a test to check ' +
+          'its settings.',
         querystring: NoQuery,
         body: DestinationCreate,
         response: answers({ 201: Destination }, 400, 401, 403, 409),

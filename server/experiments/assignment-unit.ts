@@ -15,7 +15,7 @@ export const AssignmentUnit = Closed(
     }),
     key: Type.Optional({
       ...Condition.properties.key,
-      description: 'Required for `metadata`, and only allowed there.',
+      description: 'Required for `metadata`, and not allowed otherwise.',
     }),
   },
   { title: 'AssignmentUnit', examples: [{ kind: 'auto' }, { kind: 'metadata', key: 'household' }] },

@@ -13,7 +13,7 @@ export const CohortFilter = Closed(
     field: Choice(fields, { description: 'The property to compare.' }),
     key: Type.Optional({
       ...Condition.properties.key,
-      description: 'Metadata key. Required for metadata, and only allowed there.',
+      description: 'The metadata key. Required for `metadata`, and not allowed otherwise.',
     }),
     op: {
       ...Condition.properties.op,
@@ -24,8 +24,8 @@ export const CohortFilter = Closed(
   {
     title: 'CohortFilter',
     description:
-      'A condition on conversations, in the grammar of Filter. A conversation without a direction or a company ' +
-      'satisfies no condition on it.',
+      'A condition on conversations, as in Filter. A conversation without a direction or company does not match any ' +
+      'condition on that property.',
     examples: [{ field: 'metadata', key: 'plan', op: 'eq', value: 'gold' }],
   },
 )

@@ -15,7 +15,7 @@ const ofResult = Closed(
   { metricId, kind: Choice(['result']) },
   {
     title: 'ResultOutcome',
-    description: 'The mean score of a judge or rule with scores, and the affected rate of others.',
+    description: 'The mean score of a judge or rule with scores, or the affected rate of any other monitor.',
   },
 )
 
@@ -24,8 +24,8 @@ const ofCategory = Closed(
   {
     title: 'CategoryOutcome',
     description:
-      'The share of conversations with a category, among those with categories. Conversations that are not applicable are ' +
-      'missing, except for the share of `not_applicable`.',
+      'The share of conversations with a category, among those with categories. Conversations that are not ' +
+      'applicable count as missing, except for the share of `not_applicable`.',
   },
 )
 
@@ -41,8 +41,8 @@ const ofField = Closed(
         { low: Bound, high: Bound },
         {
           description:
-            'The smallest and the largest possible number. A number outside counts as failed. Without a range, the values ' +
-            'are `true` and `false`.',
+            'The smallest and the largest possible number. A number outside this range counts as failed. Without a ' +
+            'range, the values are `true` and `false`.',
         },
       ),
     ),

@@ -28,7 +28,10 @@ const Fixed = Closed(
     multiplier: Nullable(Figure),
     newcombe: OptionalInterval,
   },
-  { title: 'FixedDifference', description: 'As if this were the only look. It errs more often when one looks again.' },
+  {
+    title: 'FixedDifference',
+    description: 'Valid only for a single look. It raises more false alarms if you look repeatedly.',
+  },
 )
 
 const Anytime = Closed(
@@ -115,9 +118,9 @@ const OutcomeResult = Closed(
       {
         kind: Choice(['result', 'category', 'field']),
         key: Nullable(Type.String({ description: 'The category or field. Null for the result.' })),
-        label: Nullable(Type.String({ description: 'What the monitor called it at launch.' })),
+        label: Nullable(Type.String({ description: 'The monitor’s name for the category or field at launch.' })),
       },
-      { description: 'What is measured of the monitor.' },
+      { description: 'What the outcome measures about the monitor.' },
     ),
     kind: Choice(['boolean', 'numeric'], { description: 'Shares of conversations, or mean values.' }),
     range: Nullable({ ...Interval, description: 'The smallest and the largest possible value, if they are known.' }),
@@ -150,7 +153,8 @@ const OutcomeResult = Closed(
       {
         title: 'ExpectedPrecision',
         description:
-          'The smallest difference that would be seen reliably by now, and how many more it takes to see `target`.',
+          'The smallest difference that would be detected reliably by now, and how many more conversations it takes ' +
+          'to detect `target`.',
       },
     ),
     corrected: Nullable(
@@ -185,7 +189,7 @@ const OutcomeResult = Closed(
           fixedQ: Nullable(P),
           simultaneous: Closed(Difference),
         },
-        { description: 'For every outcome but the primary one: corrected for the number of outcomes.' },
+        { description: 'For every outcome except the primary one: corrected for the number of outcomes.' },
       ),
     ),
     extremes: Closed(
@@ -217,7 +221,7 @@ const Evenness = Closed(
 
 const Health = Closed(
   {
-    concerns: { ...Concerns, description: 'What makes every outcome untrustworthy.' },
+    concerns: { ...Concerns, description: 'The problems that make every outcome untrustworthy.' },
     sampleRatio: Closed({
       status: Choice(['not_configured', 'too_few', 'fits', 'watch', 'mismatch']),
       units: Counts,
@@ -253,7 +257,7 @@ const Health = Closed(
       description: 'Other running experiments that share a version with this one.',
     }),
   },
-  { title: 'ExperimentHealth', description: 'Whether the arms may be compared.' },
+  { title: 'ExperimentHealth', description: 'Whether the arms can be compared.' },
 )
 
 export const Experiment = Closed(

@@ -19,7 +19,7 @@ const Outcomes = Type.Array(Id, {
 
 const Emails = Type.Array(Email, { maxItems: 20 })
 const Notifications = Closed({
-  emails: { ...Emails, description: 'Who is notified of the launch, of routing problems, and of the end.' },
+  emails: { ...Emails, description: 'The people to notify about the launch, routing problems, and the end.' },
 })
 
 export const ExperimentLaunch = Closed(
@@ -32,13 +32,15 @@ export const ExperimentLaunch = Closed(
     primaryMetricId: {
       ...Id,
       description:
-        'One of the outcomes. The others never affect its significance. If it has several measures, the first one is primary.',
+        'One of the outcomes. The others never affect its significance. If the monitor has several measures, the ' +
+        'first one is primary.',
     },
     outcomeMeasures: Type.Optional(
       Type.Array(OutcomeMeasure, {
         maxItems: mostOutcomes,
         description:
-          'What is measured of monitors. Each is an outcome of its own. A monitor that is not listed has one outcome, its result.',
+          'What to measure about each monitor. Each measure is a separate outcome. A monitor that is not listed has ' +
+          'one outcome: its result.',
       }),
     ),
     stableRoutingConfirmed: Type.Boolean({

@@ -48,8 +48,8 @@ export const exportSchedules = (app: App, deps: Deps): void => {
         summary: 'Create an export schedule',
         description:
           'Each run creates an ordinary export: of monitor results with `config`, or of conversations with ' +
-          '`conversationConfig`. Tests a bucket first by writing and deleting a small object. An organization can ' +
-          'have 50 schedules.',
+          '`conversationConfig`. A bucket is tested first by writing and deleting a small object. An organization ' +
+          'can have 50 schedules.',
         querystring: NoQuery,
         body: ExportScheduleCreate,
         response: answers({ 201: ExportSchedule }, 400, 401, 403, 404, 409, 503),
@@ -106,7 +106,8 @@ export const exportSchedules = (app: App, deps: Deps): void => {
         tags,
         operationId: 'deleteExportSchedule',
         summary: 'Delete an export schedule',
-        description: 'Deletes its runs and keeps the exports it created. To stop it temporarily, pause it.',
+        description:
+          'Deletes the schedule’s runs and keeps the exports it created. To stop a schedule temporarily, pause it.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 204: Empty }, 400, 401, 403, 404, 503),

@@ -9,12 +9,12 @@ const Config = Closed(
     ...configFields,
     timezone: {
       ...configFields.timezone,
-      description: 'The IANA time zone of the schedule, in which the file also states its window.',
+      description: 'The IANA time zone of the schedule and of the window’s dates in the file.',
     },
   },
   {
     title: 'ExportScheduleConfig',
-    description: 'What each run exports: the configuration of an export without a window and an endpoint.',
+    description: 'What each run exports: an export configuration without a window and an endpoint.',
     examples: [
       { monitors: [{ id: '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f', result: 'affected' }], timezone: 'Europe/Berlin' },
     ],
@@ -26,7 +26,7 @@ const ConversationConfig = Closed(
     ...conversationFields,
     timezone: {
       ...configFields.timezone,
-      description: 'The IANA time zone of the schedule, in which the file also states its window.',
+      description: 'The IANA time zone of the schedule and of the window’s dates in the file.',
     },
   },
   {
@@ -49,8 +49,8 @@ const Minute = Type.Integer({ minimum: 0, maximum: 59, description: 'Minute of t
 const At = Type.String({
   pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$',
   description:
-    'Local time, for all but `hour`. When clocks go back, a time that occurs twice runs once, the first ' +
-    'time. When they go forward, a skipped time runs later by the same amount.',
+    'Local time, for all recurrences except `hour`. When clocks go back, a time that occurs twice runs once, the ' +
+    'first time. When they go forward, a skipped time runs later by the same amount.',
   examples: ['02:30'],
 })
 const Weekday = Choice(weekdays, { description: 'For `week`.' })
@@ -222,7 +222,7 @@ export const ExportScheduleRun = Closed(
   {
     id: Id,
     plannedFor: Timestamp,
-    manual: Type.Boolean({ description: 'Whether someone started the run by hand.' }),
+    manual: Type.Boolean({ description: 'Whether someone started the run manually.' }),
     since: Timestamp,
     until: Timestamp,
     status: Choice(['generating', 'delivering', 'succeeded', 'failed'], {

@@ -28,7 +28,7 @@ export const configFields = {
   timezone: Type.String({
     minLength: 1,
     maxLength: 64,
-    description: 'The IANA time zone in which the file states its period. Timestamps in the file are in UTC.',
+    description: 'The IANA time zone of the period in the file. Timestamps are in UTC.',
     examples: ['Europe/Berlin'],
   }),
   versionScope: Type.Optional(

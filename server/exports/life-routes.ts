@@ -60,7 +60,7 @@ export const exportLife = (app: App, deps: Deps, { kind, tags, needs, schema, sh
         tags,
         operationId: `get${operation}`,
         summary: `Get ${noun.one}`,
-        description: 'Poll it until it is final. `Retry-After` says how many seconds to wait.',
+        description: 'Poll it until it is completed, failed, or expired. `Retry-After` says how many seconds to wait.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 200: withHeaders(schema, 'Retry-After') }, 400, 401, 403, 404, 503),

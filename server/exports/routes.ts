@@ -41,10 +41,9 @@ export const monitorExports = (app: App, deps: Deps): void => {
         operationId: 'createMonitorExport',
         summary: 'Create an export of monitor results',
         description:
-          'The file is created in the background. Poll the export every five seconds, or name a webhook ' +
-          'endpoint to be notified. If the response gets lost, send the same `operationId` and configuration ' +
-          'again to get the same export, with `Idempotent-Replayed: true`. Limits: 100,000 calls per export and ' +
-          '20 unfinished exports.',
+          'The file is created in the background. Poll the export every five seconds, or set a webhook endpoint to ' +
+          'notify. If the response gets lost, send the same `operationId` and configuration again to get the same ' +
+          'export, with `Idempotent-Replayed: true`. Limits: 100,000 calls per export and 20 unfinished exports.',
         querystring: NoQuery,
         body: MonitorExportCreate,
         response: answers(

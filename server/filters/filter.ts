@@ -124,15 +124,16 @@ const PeriodInput = Closed(
       Type.String({
         maxLength: 6,
         description:
-          'From so long ago until now: minutes (`90m`), hours (`24h`), days (`7d`), weeks (`4w`), or months (`12mo`).',
+          'From this long ago until now: minutes (`90m`), hours (`24h`), days (`7d`), weeks (`4w`), or months ' +
+          '(`12mo`).',
         examples: ['7d'],
       }),
     ),
     current: Type.Optional(Choice(periodUnits, { description: 'Today, or this week, month, quarter, or year.' })),
     previous: Type.Optional(
-      Choice(periodUnits, { description: 'Yesterday, or the last week, month, quarter, or year.' }),
+      Choice(periodUnits, { description: 'Yesterday, or the previous week, month, quarter, or year.' }),
     ),
-    timezone: Type.Optional({ ...TimeZone, description: 'In which days start. Default: UTC.' }),
+    timezone: Type.Optional({ ...TimeZone, description: 'The IANA time zone in which days start. Default: UTC.' }),
   },
   {
     title: 'Period',
@@ -179,7 +180,7 @@ const fields = {
       minItems: 1,
       maxItems: 1_000,
       uniqueItems: true,
-      description: 'Any of these conversations. IDs of no conversation match nothing.',
+      description: 'Any of these conversations. Unknown IDs match nothing.',
     }),
   ),
   findingIds: List(Id, 'Attached to any of these findings.'),
@@ -199,7 +200,7 @@ const Exclusion = Closed(
   { ...fields, anyOf: AnyOf('At least one of these must also match.') },
   {
     title: 'FilterExclusion',
-    description: 'Leaves out the conversations that satisfy every field of this.',
+    description: 'Excludes conversations that satisfy every field of this filter.',
     examples: [{ anyOf: [{ text: 'refund' }, { channels: ['chat'] }] } satisfies object],
   },
 )
@@ -212,7 +213,7 @@ export const Filter = Closed(
   },
   {
     title: 'Filter',
-    description: 'Selects conversations: those that satisfy every field. `{}` selects all.',
+    description: 'Selects the conversations that satisfy every field. `{}` selects all.',
     examples: [
       { channels: ['call'], text: 'refund', metadata: [{ key: 'plan', op: 'eq', value: 'gold' }] } satisfies object,
     ],

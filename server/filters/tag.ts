@@ -6,7 +6,7 @@ export const Tag = Type.String({
   maxLength: 50,
   // A comma separates tags in a query.
   pattern: '^(?=[^]*\\S)[^,]*$',
-  description: 'Without commas. Stored in lower case.',
+  description: 'Without commas. Stored in lowercase.',
   examples: ['escalated'],
 })
 

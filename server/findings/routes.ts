@@ -124,8 +124,8 @@ export const findings = (app: App, deps: Deps): void => {
         operationId: 'createFinding',
         summary: 'Create a finding',
         description:
-          'A new finding has no conversations. Attach the ones that show the problem. Without an assignee, it gets the owner of ' +
-          'the first ownership rule that matches its tags.',
+          'A new finding has no conversations. Attach those that show the problem. Without an assignee, the finding ' +
+          'is assigned to the owner of the first ownership rule that matches its tags.',
         querystring: NoQuery,
         body: FindingCreate,
         response: answers({ 201: Finding }, 400, 401, 403),
@@ -164,7 +164,7 @@ export const findings = (app: App, deps: Deps): void => {
         tags,
         operationId: 'getFinding',
         summary: 'Get a finding',
-        description: '`mergedIntoId` is set if it was merged into another finding.',
+        description: '`mergedIntoId` is set if the finding was merged into another.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 200: Finding }, 401, 404),

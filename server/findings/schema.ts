@@ -64,7 +64,10 @@ export const FindingUpdate = Closed(
     description: Type.Optional(Nullable(RichTextInput)),
     tags: Type.Optional(Tags),
     findingType: Type.Optional(FindingType),
-    assigneeUserId: Type.Optional({ ...Nullable(Id), description: 'A member’s `userId`, or null for nobody.' }),
+    assigneeUserId: Type.Optional({
+      ...Nullable(Id),
+      description: 'A member’s `userId`, or null to clear the assignee.',
+    }),
   },
   { minProperties: 1 },
 )
@@ -73,7 +76,8 @@ export const FindingTriage = Closed({
   status: Type.Optional(
     Choice(findingStatuses, {
       description:
-        'Open and acknowledged can become each other, resolved, or ignored. Resolved and ignored can become open.',
+        '`open` and `acknowledged` can change to each other, to `resolved`, or to `ignored`. `resolved` and ' +
+        '`ignored` can only change to `open`.',
       examples: ['acknowledged'],
     }),
   ),

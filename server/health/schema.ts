@@ -16,7 +16,7 @@ export const Health = Closed(
         details: Type.Unsafe<Check['details']>({
           type: 'array',
           items: { type: 'object', additionalProperties: true },
-          description: 'What the check covers, such as the failing monitors with their latest reason.',
+          description: 'The items behind the status, such as the failing monitors with their latest reason.',
         }),
       }),
     ),

@@ -42,7 +42,7 @@ export const Integration = Closed(
     },
     lastDeliveryAt: {
       ...Nullable(Type.Unsafe<Date>({ type: 'string', format: 'date-time' })),
-      description: 'When the provider last sent something. Null if never.',
+      description: 'When the provider last sent a webhook. Null if it never has.',
     },
     recentDeliveries: Closed(Object.fromEntries(deliveryStatuses.map((status) => [status, count])), {
       description: 'Counts of the last 7 days by status, each up to 10,000.',

@@ -11,7 +11,7 @@ import type { Provider } from '../transcripts/provider-calls/read-call.ts'
 const common = {
   agentId: Type.Optional({
     ...Id,
-    description: 'The agent for calls that name none. By default, one is created for them.',
+    description: 'The agent for calls that do not name one. By default, an agent is created for them.',
   }),
 }
 

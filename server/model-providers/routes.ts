@@ -75,7 +75,7 @@ export const modelProviders = (app: App, deps: Deps): void => {
         tags,
         operationId: 'listModelProviders',
         summary: 'List model providers',
-        description: 'Newest first. Keys are masked. The operator’s own endpoint is not among them.',
+        description: 'Newest first. Keys are masked. The operator’s own endpoint is not included.',
         querystring: PageQuery,
         response: answers({ 200: Page(ModelProvider) }, 401, 403),
       },
@@ -100,7 +100,8 @@ export const modelProviders = (app: App, deps: Deps): void => {
         operationId: 'createModelProvider',
         summary: 'Create a model provider',
         description:
-          'Judges use its models. An organization can have 50. Keys are stored encrypted and never returned. Send a test afterwards to check the settings.',
+          'Judges use the provider’s models. An organization can have 50 providers. Keys are stored encrypted and ' +
+          'never returned. After creating one, send a test to check its settings.',
         querystring: NoQuery,
         body: ProviderCreate,
         response: answers({ 201: ModelProvider }, 400, 401, 403, 409),
@@ -150,7 +151,8 @@ export const modelProviders = (app: App, deps: Deps): void => {
         operationId: 'getInstanceModelProvider',
         summary: 'Get the operator’s model endpoint',
         description:
-          'The operator configures it with `EARSHOT_JUDGE_…` variables. Judges use it unless they name a provider or another one is the default.',
+          'The operator configures it with `EARSHOT_JUDGE_…` variables. Judges use it unless they name a provider ' +
+          'or a provider is the default.',
         querystring: NoQuery,
         response: answers({ 200: InstanceProvider }, 401, 403),
       },
@@ -172,7 +174,7 @@ export const modelProviders = (app: App, deps: Deps): void => {
         tags,
         operationId: 'getModelProvider',
         summary: 'Get a model provider',
-        description: '`failingSince` shows whether it answers. Keys are masked.',
+        description: '`failingSince` shows whether the provider responds. Keys are masked.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 200: ModelProvider }, 401, 403, 404),
@@ -190,7 +192,8 @@ export const modelProviders = (app: App, deps: Deps): void => {
         operationId: 'updateModelProvider',
         summary: 'Update a model provider',
         description:
-          'A provider’s kind cannot change. Changes apply to the next request of every process. With `isDefault`, it takes the role from the current default.',
+          'A provider’s kind cannot change. Changes apply to the next request of every process. With `isDefault`, ' +
+          'it replaces the current default.',
         params: IdParams,
         querystring: NoQuery,
         body: ProviderUpdate,
@@ -227,7 +230,8 @@ export const modelProviders = (app: App, deps: Deps): void => {
         operationId: 'deleteModelProvider',
         summary: 'Delete a model provider',
         description:
-          'Also removes it from the fallbacks of others. Returns 409 with the names of the monitors that use it: those that name it, and if it is the default, those that name no model.',
+          'Also removes it from other providers’ fallbacks. Returns 409 with the names of the monitors that use it. ' +
+          'If it is the default, that includes monitors without a model.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 204: Empty }, 401, 403, 404, 409),
@@ -255,7 +259,8 @@ export const modelProviders = (app: App, deps: Deps): void => {
         operationId: 'testModelProvider',
         summary: 'Test a model provider',
         description:
-          'Sends a tiny request to the model and says whether judges can use it, or what is wrong: the key, the address, the model, or its answer. The cost counts toward the monthly budget.',
+          'Sends a tiny request to the model. The response says whether judges can use the model or what is wrong: ' +
+          'the key, the address, the model, or its answer. The cost counts toward the monthly budget.',
         params: IdParams,
         querystring: NoQuery,
         body: ProviderTest,
@@ -280,7 +285,7 @@ export const modelProviders = (app: App, deps: Deps): void => {
         tags,
         operationId: 'listOfferedModels',
         summary: 'List a provider’s models',
-        description: `Asks the provider, at most every five minutes. If it does not answer, \`message\` says why. Lists the first ${mostModels} models.`,
+        description: `Requests the list from the provider at most every five minutes. If the provider does not respond, \`message\` says why. Lists the first ${mostModels} models.`,
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 200: OfferedModels }, 401, 403, 404),
@@ -302,7 +307,9 @@ export const modelProviders = (app: App, deps: Deps): void => {
         operationId: 'listModels',
         summary: 'List models for judges',
         description:
-          'What a judge’s `model` can name: the models of the organization’s active providers, and the operator’s. If a provider does not list its models, only its default model is shown. Providers share a limit of 5,000 models.',
+          'The values that a judge’s `model` can have: the models of the organization’s active providers, and the ' +
+          'operator’s models. If a provider does not list its models, only its default model is shown. Providers ' +
+          'share a limit of 5,000 models.',
         querystring: NoQuery,
         response: answers({ 200: ModelChoices }, 401, 403),
       },

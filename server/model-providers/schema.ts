@@ -5,8 +5,8 @@ import { providerKinds, type ShownSettings } from './settings.ts'
 const ProviderName = { ...Name, maxLength: 100, examples: ['Anthropic'] }
 
 const settingsByKind =
-  'Every kind: `model` (used by monitors that name none) and `structuredOutput` (`schema`, the default, or `prompt` ' +
-  'for models that take no JSON schema). openai-compatible: `baseUrl`, `apiKey`. anthropic: `apiKey`, `baseUrl`, ' +
+  'Every kind: `model` (for judges that do not choose one) and `structuredOutput` (`schema`, the default, or `prompt` ' +
+  'for models that do not support JSON schemas). openai-compatible: `baseUrl`, `apiKey`. anthropic: `apiKey`, `baseUrl`, ' +
   '`promptCaching`. google: `apiKey`, `baseUrl`. azure-openai: `baseUrl`, `apiKey`, `apiVersion`; the model is the ' +
   'deployment. bedrock: `region`, `accessKeyId` and `secretAccessKey` or `apiKey`, `baseUrl`, `promptCaching`. ollama: ' +
   '`baseUrl`, `apiKey`.'
@@ -51,10 +51,16 @@ const Limits = Closed({
 const Dollars = Type.Number({ minimum: 0, maximum: 1_000_000 })
 
 const PriceInput = Closed({
-  input: { ...Dollars, description: 'For a million tokens of input.' },
-  output: { ...Dollars, description: 'For a million tokens of output.' },
-  cachedInput: Type.Optional({ ...Dollars, description: 'For input from the provider’s cache. Default: as input.' }),
-  cacheWrite: Type.Optional({ ...Dollars, description: 'For input written to the cache. Default: as input.' }),
+  input: { ...Dollars, description: 'Per million tokens of input.' },
+  output: { ...Dollars, description: 'Per million tokens of output.' },
+  cachedInput: Type.Optional({
+    ...Dollars,
+    description: 'For input from the provider’s cache. Default: the price of input.',
+  }),
+  cacheWrite: Type.Optional({
+    ...Dollars,
+    description: 'For input written to the cache. Default: the price of input.',
+  }),
 })
 
 const mostPrices = 200
@@ -75,17 +81,17 @@ const Price = Nullable(
       cachedInput: Nullable(Dollars),
       cacheWrite: Nullable(Dollars),
       source: Choice(['provider', 'table'], {
-        description: 'Whether the price is set for this provider or from the bundled table.',
+        description: 'Whether the price is set for this provider or comes from the bundled table.',
       }),
     },
-    { description: 'In US dollars for a million tokens. If it is unknown, it is null, and so are costs.' },
+    { description: 'In US dollars per million tokens. If the price is unknown, it is null, and so are costs.' },
   ),
 )
 
 const Fallbacks = Type.Array(Id, {
   maxItems: 5,
   uniqueItems: true,
-  description: 'Providers that answer with their own default model if this one fails, in order.',
+  description: 'Providers to use if this one fails, in order, each with its own default model.',
 })
 
 const statuses = ['active', 'disabled'] as const
@@ -107,8 +113,8 @@ export const ModelProvider = Closed(
     modelPrice: { ...Price, description: 'The price of the default model. If it is unknown, costs are null.' },
     fallbackProviderIds: Fallbacks,
     status: Choice(statuses, { description: 'disabled: nothing is sent to it.' }),
-    failingSince: { ...Nullable(Timestamp), description: 'The first failed request since the last answer.' },
-    lastFault: Nullable(Type.String({ description: 'Why the latest request failed. Null if it did not.' })),
+    failingSince: { ...Nullable(Timestamp), description: 'The first failed request since the last successful one.' },
+    lastFault: Nullable(Type.String({ description: 'Why the latest request failed. Null if it succeeded.' })),
     createdByUserId: Id,
     createdAt: Timestamp,
     updatedAt: Timestamp,
@@ -124,7 +130,8 @@ export const ProviderCreate = Closed(
     isDefault: Type.Optional(
       Type.Boolean({
         description:
-          'Takes the role from the current default. If the operator configured no model, the first provider is the default.',
+          'Makes this the default provider instead of the current one. If the operator configured no model, the ' +
+          'first provider is the default.',
       }),
     ),
     limits: Type.Optional(LimitsInput),
@@ -208,15 +215,15 @@ export const TestResult = Closed(
 )
 
 const Offered = Closed({
-  id: Type.String({ description: 'The model’s name in requests.' }),
-  name: Nullable(Type.String({ description: 'The provider’s name for people.' })),
+  id: Type.String({ description: 'The model’s name in requests to the provider.' }),
+  name: Nullable(Type.String({ description: 'The provider’s display name for the model.' })),
   price: Price,
 })
 
 export const OfferedModels = Closed(
   {
     data: Type.Array(Offered),
-    message: Nullable(Type.String({ description: 'Why the list is empty. Null if it is not.' })),
+    message: Nullable(Type.String({ description: 'Why the list is empty. Null if it is not empty.' })),
     priceTable: Closed(
       { source: Type.String(), date: Type.String({ format: 'date', examples: ['2026-09-23'] }) },
       { description: 'The bundled prices.' },
@@ -230,7 +237,7 @@ export const ModelChoices = Closed(
     data: Type.Array(
       Closed({
         model: Type.String({
-          description: 'What a monitor’s definition names: `providerId/model`, or `instance/model`.',
+          description: 'The value for `model` in a judge’s definition: `providerId/model`, or `instance/model`.',
         }),
         name: Type.String({ description: 'The model’s name.' }),
         provider: Type.String({ description: 'The provider’s name.' }),

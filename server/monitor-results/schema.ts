@@ -69,18 +69,18 @@ const ScorecardItem = Closed({
 export const mostReasons = 2_000_000
 
 const Breakdown = Closed({
-  band: Nullable(Type.String({ description: 'The name of the band that the score reaches.', examples: ['Pass'] })),
+  band: Nullable(Type.String({ description: 'The name of the score’s band.', examples: ['Pass'] })),
   autoFailed: Type.Array(Id, { description: 'The items that failed the whole scorecard.' }),
   isShortened: Type.Boolean({
     description:
-      'Whether `reasoning` and `evidence` of all items are left out, because earlier results of the page have ' +
+      'Whether `reasoning` and `evidence` are omitted from all items because earlier results on the page contain ' +
       'over 2,000,000 characters of them. The items’ own results have both.',
   }),
   sections: Type.Array(
     Closed({
       name: Type.String({ examples: ['Compliance'] }),
       earned: Points,
-      possible: { ...Points, description: 'Without items that are excluded because they are not applicable.' },
+      possible: { ...Points, description: 'Items that are excluded because they are not applicable don’t count.' },
       items: Type.Array(ScorecardItem),
     }),
   ),
@@ -94,7 +94,7 @@ export const Result = Closed(
     status: Choice(['scored', 'unscored', 'failed']),
     result: {
       ...Nullable(Choice(['affected', 'not_affected'])),
-      description: 'Null if it could not be decided or the evaluation failed.',
+      description: 'Null if the monitor could not decide or the evaluation failed.',
     },
     score: Nullable(Score),
     reasoning: Nullable(Reasoning),
@@ -105,14 +105,14 @@ export const Result = Closed(
     cost: Nullable(Type.Number({ description: 'In US dollars.' })),
     categories: {
       ...Nullable(Categories),
-      description: 'The categories that apply, if the monitor names categories. Null if none could be determined.',
+      description: 'The categories that apply, if the monitor has categories. Null if none could be determined.',
     },
     fields: {
       ...Nullable(Fields),
-      description: 'The values of the fields, if the monitor extracts any. Null values were not found.',
+      description: 'The values of the fields, if the monitor extracts any. A field is null if its value was not found.',
     },
     unsupportedFields: Type.Array(FieldKey, {
-      description: 'Fields that are null because the turn quoted for them does not contain their value.',
+      description: 'Fields that are null because the quoted turn does not contain their value.',
     }),
     notApplicable: Type.Boolean({ description: 'Whether the monitor’s question does not apply to the conversation.' }),
     breakdown: {

@@ -169,13 +169,14 @@ export const AnyDefinition = Type.Unsafe<MonitorDefinition>({
   type: 'object',
   additionalProperties: true,
   description:
-    'By kind. rule: `{expression, score?, categories?, fields?}`. judge: `{criteria, output: {type: boolean} | {type: score, min, max, ' +
-    'affectedWhen: {op: gte|gt|lte|lt, value}, decision?: {threshold, calibration?: [[score, probability]]}} | {type: category, categories: [{key, label, description?, affected?}], ' +
+    'Depends on the kind. rule: `{expression, score?, categories?, fields?}`. judge: `{criteria, output: {type: ' +
+    'boolean} | {type: score, min, max, affectedWhen: {op: gte|gt|lte|lt, value}, decision?: {threshold, ' +
+    'calibration?: [[score, probability]]}} | {type: category, categories: [{key, label, description?, affected?}], ' +
     'multiple?, allowOther?, allowNotApplicable?} | {type: extract, fields: [{key, type: ' +
     'string|number|date|boolean|enum|list, description?, options?, required?}], affectedWhen?}, model?, ' +
-    'guidelines?: [{text, alignmentId?}], examples?: [{conversationId, reviewId, …}]}`. Alignments add examples. external: `{}`. ' +
-    'scorecard: `{sections: [{name, items: [{monitorId, version?, points, notApplicable?: exclude|full|zero, autoFail?}]}], ' +
-    'bands?: [{name, from}], affectedBelow}`.',
+    'guidelines?: [{text, alignmentId?}], examples?: [{conversationId, reviewId, …}]}`. Alignments add examples. ' +
+    'external: `{}`. scorecard: `{sections: [{name, items: [{monitorId, version?, points, notApplicable?: ' +
+    'exclude|full|zero, autoFail?}]}], bands?: [{name, from}], affectedBelow}`.',
   examples: [{}],
 })
 
@@ -185,7 +186,7 @@ export const Scope = Closed(
   { agentIds, agentVersionIds, agentGroupIds, companyIds, channels, metadata },
   {
     title: 'MonitorScope',
-    description: 'The conversations that the monitor applies to: fields of a Filter. `{}` takes every one.',
+    description: 'The conversations that the monitor applies to: fields of a Filter. `{}` selects all.',
     examples: [{ channels: ['call'] }],
   },
 )

@@ -60,8 +60,8 @@ export const monitors = (app: App, deps: MonitorDeps): void => {
         operationId: 'createMonitor',
         summary: 'Create a monitor',
         description:
-          'An enabled monitor evaluates conversations that are completed from now on. To evaluate stored ones, create an ' +
-          'evaluation. A scorecard adds up the results of other monitors and calls no model.',
+          'An enabled monitor evaluates conversations that are completed from now on. To evaluate stored ones, ' +
+          'create an evaluation. A scorecard combines the results of other monitors and needs no model.',
         querystring: NoQuery,
         body: MonitorCreate,
         response: answers({ 201: Monitor }, 400, 401, 403, 409),
@@ -102,8 +102,9 @@ export const monitors = (app: App, deps: MonitorDeps): void => {
         operationId: 'updateMonitor',
         summary: 'Update a monitor',
         description:
-          'Omitted fields keep their values. A different definition creates a new version, and results of earlier versions are kept. `kind` cannot change. ' +
-          'With `requireGain`, a different definition is rejected with 409 unless an admin gives an `overrideReason`: apply an alignment instead.',
+          'Omitted fields keep their values. A different definition creates a new version, and results of earlier ' +
+          'versions are kept. `kind` cannot change. With `requireGain`, a different definition returns 409 unless ' +
+          'an admin sends an `overrideReason`. To change it, apply a proposal of an alignment.',
         params: IdParams,
         querystring: NoQuery,
         body: MonitorUpdate,
@@ -148,8 +149,8 @@ export const monitors = (app: App, deps: MonitorDeps): void => {
         operationId: 'deleteMonitor',
         summary: 'Delete a monitor',
         description:
-          'Also deletes its versions and results. Returns 409 while an experiment measures it, or a scorecard version ' +
-          'that uses it, and for up to a week after that experiment ends, and while a scorecard uses it.',
+          'Also deletes its versions and results. Returns 409 while a scorecard uses it, or while an experiment ' +
+          'measures it or a scorecard version that uses it, and for up to a week after that experiment ends.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 204: Empty }, 401, 403, 404, 409),

@@ -18,8 +18,8 @@ const SamplePercent = Type.Number({
 
 const RequireGain = Type.Boolean({
   description:
-    'Whether a different definition is only published if an alignment has shown that it agrees better with people. Only ' +
-    'admins change it.',
+    'Whether a new definition is only published if an alignment has shown that it agrees better with people. Only ' +
+    'admins can change this.',
 })
 
 /** Why an admin publishes a definition without a shown gain. */
@@ -28,8 +28,8 @@ const OverrideReason = Type.String({
   maxLength: 500,
   pattern: '\\S',
   description:
-    'Publishes a definition although the monitor requires a shown gain. Only for admins. The reason is the note of the ' +
-    'version, and the override is in the audit log.',
+    'Publishes a definition that has not shown a gain even though the monitor requires one. Only for admins. The ' +
+    'reason becomes the version’s note, and the override is recorded in the audit log.',
 })
 
 export const MonitorVersion = Closed(
@@ -39,8 +39,8 @@ export const MonitorVersion = Closed(
     note: Type.Optional(
       Type.String({
         description:
-          'Why the version exists, if it was not simply written: an applied alignment, a removed review, or a definition ' +
-          'published without a shown gain.',
+          'Why the version was created, if not by an ordinary edit: an applied alignment, a removed review, or a ' +
+          'definition published without a shown gain.',
         examples: ['Applied an alignment: threshold.'],
       }),
     ),
@@ -86,7 +86,7 @@ export const MonitorUpdate = Closed(
   {
     name: Type.Optional(MonitorName),
     description: Type.Optional(Description),
-    kind: Type.Optional(Choice(monitorKinds, { description: 'Cannot change. The current value is accepted.' })),
+    kind: Type.Optional(Choice(monitorKinds, { description: 'Cannot change. Only the current value is accepted.' })),
     definition: Type.Optional({
       ...AnyDefinition,
       description: 'A different definition creates the next version.',

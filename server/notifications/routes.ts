@@ -85,7 +85,7 @@ export const notifications = (app: App, deps: Deps): void => {
         tags,
         operationId: 'getNotificationPreferences',
         summary: 'Get your notification preferences',
-        description: 'Returns those of the member that the key or session acts for.',
+        description: 'Returns the preferences of the member that the key or session acts for.',
         querystring: NoQuery,
         response: answers({ 200: NotificationPreferences }, 401),
       },
@@ -102,8 +102,8 @@ export const notifications = (app: App, deps: Deps): void => {
         operationId: 'replaceNotificationPreferences',
         summary: 'Replace your notification preferences',
         description:
-          'Applies to events from now on. A digest that you turn on covers the time since then. Emails require a mail ' +
-          'server (`EARSHOT_SMTP_URL`).',
+          'Applies to events from now on. A digest that you enable covers the time since then. Emails require a ' +
+          'mail server (`EARSHOT_SMTP_URL`).',
         querystring: NoQuery,
         body: NotificationPreferences,
         response: answers({ 200: NotificationPreferences }, 400, 401),

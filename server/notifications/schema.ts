@@ -23,7 +23,7 @@ const Notification = Closed(
         id: Id,
         name: {
           ...Nullable(Type.String({ examples: ['Refunds are promised'] })),
-          description: 'Its current name or title. Null if it was deleted.',
+          description: 'The resource’s current name or title. Null if it was deleted.',
         },
       },
       { description: 'What the notification is about.' },
@@ -33,12 +33,12 @@ const Notification = Closed(
       examples: ['Ada Lovelace assigned “Refunds are promised” to you.'],
     }),
     url: Type.String({
-      description: 'The page in the console.',
+      description: 'The page in the console that shows it.',
       examples: ['https://earshot.example.com/findings/0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f'],
     }),
-    actorUserId: { ...Nullable(Id), description: 'Who caused it. Null if Earshot did.' },
+    actorUserId: { ...Nullable(Id), description: 'Who caused the notification. Null if Earshot did.' },
     createdAt: Timestamp,
-    readAt: { ...Nullable(Timestamp), description: 'Null while it is unread.' },
+    readAt: { ...Nullable(Timestamp), description: 'Null while the notification is unread.' },
   },
   { title: 'Notification' },
 )
@@ -76,7 +76,7 @@ export const NotificationsRead = Closed(
 export const Unread = Closed({ unreadCount })
 
 const KindPreferences = Closed({
-  console: Type.Boolean({ description: 'Whether it appears in the console’s inbox.' }),
+  console: Type.Boolean({ description: 'Whether these notifications appear in the console’s inbox.' }),
   email: Choice(emailTimes, {
     description: '`immediate` sends an email right away; `daily` and `weekly` add it to that digest.',
   }),
@@ -93,7 +93,7 @@ export const NotificationPreferences = Closed(
       export: { ...KindPreferences, description: 'An export you created is ready or failed.' },
       review_request: {
         ...KindPreferences,
-        description: 'You become a reviewer of a bucket, or conversations are assigned to you.',
+        description: 'Someone adds you to a bucket’s reviewers or assigns conversations to you.',
       },
       invitation: { ...KindPreferences, description: 'Someone you invited joins.' },
     }),

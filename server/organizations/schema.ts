@@ -6,7 +6,7 @@ const OrganizationName = { ...Name, examples: ['Acme Voice'] }
 
 const Slug = Type.String({
   pattern: '^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$',
-  description: 'Lower-case letters, digits, and hyphens. Unique on this server.',
+  description: 'Lowercase letters, digits, and hyphens. Unique on this server.',
   examples: ['acme-voice'],
 })
 
@@ -25,7 +25,7 @@ const MonthlyJudgeBudget = Nullable(
     minimum: 0,
     maximum: 9_999_999_999,
     multipleOf: 0.01,
-    description: 'The limit for LLM judges per calendar month in US dollars. Null means no limit.',
+    description: 'The limit for the cost of LLM judges per calendar month, in US dollars. Null means no limit.',
   }),
 )
 

@@ -61,8 +61,9 @@ export const ownershipRules = (app: App, { db, clock }: Deps): void => {
         operationId: 'createOwnershipRule',
         summary: 'Create an ownership rule',
         description:
-          'Findings created without an assignee get its owner. Incidents whose alert rule has no owner get its owner and ' +
-          'are also sent to its destinations. Without `position`, it becomes the last rule. Limit: 100 rules.',
+          'Findings created without an assignee are assigned to the rule’s owner. If an incident’s alert rule has ' +
+          'no owner, the incident gets this rule’s owner and is also sent to its destinations. Without `position`, ' +
+          'it becomes the last rule. Limit: 100 rules.',
         querystring: NoQuery,
         body: OwnershipRuleCreate,
         response: answers({ 201: OwnershipRule }, 400, 401, 403, 409),
@@ -113,7 +114,7 @@ export const ownershipRules = (app: App, { db, clock }: Deps): void => {
         tags,
         operationId: 'updateOwnershipRule',
         summary: 'Update an ownership rule',
-        description: 'Omitted fields keep their values. A new `position` moves the rules in between.',
+        description: 'Omitted fields keep their values. A new `position` also moves the rules in between.',
         params: IdParams,
         querystring: NoQuery,
         body: OwnershipRuleUpdate,

@@ -26,12 +26,12 @@ export const Review = Closed(
     bucketId: { ...Nullable(Id), description: 'Null for a review outside a bucket.' },
     reviewerUserId: Id,
     status: Choice(reviewStatuses, {
-      description: '`pending` is assigned but not started, released, or its lease has expired.',
+      description: '`pending`: assigned but not started, released, or with an expired lease.',
     }),
     rating: Nullable(Rating),
     notes: Nullable(Notes),
     judgments: Type.Array(Judgment),
-    adjudicates: Type.Boolean({ description: 'Whether it adjudicates conflicting reviews.' }),
+    adjudicates: Type.Boolean({ description: 'Whether this review adjudicates conflicting reviews.' }),
     leaseExpiresAt: {
       ...Nullable(Timestamp),
       description: 'Until then, the conversation is reserved for this reviewer.',
@@ -56,7 +56,10 @@ export const JudgmentInput = Closed({
 /** A review can judge every monitor of an organization, because scorecards have many items. */
 const mostJudgments = 500
 
-const Judgments = Type.Array(JudgmentInput, { maxItems: mostJudgments, description: 'Replaces the existing ones.' })
+const Judgments = Type.Array(JudgmentInput, {
+  maxItems: mostJudgments,
+  description: 'Replaces the existing judgments.',
+})
 
 const content = {
   rating: Type.Optional(Nullable(Rating)),

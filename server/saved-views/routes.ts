@@ -71,7 +71,7 @@ export const savedViews = (app: App, { db }: Deps): void => {
         tags,
         operationId: 'listSavedViews',
         summary: 'List saved views',
-        description: 'Newest first: the shared ones, and your personal ones.',
+        description: 'Newest first. Includes shared views and your personal ones.',
         querystring: PageQuery,
         response: answers({ 200: Page(SavedView) }, 401),
       },
@@ -121,8 +121,8 @@ export const savedViews = (app: App, { db }: Deps): void => {
         operationId: 'createSavedView',
         summary: 'Create a saved view',
         description:
-          'Shared with your organization unless `shared` is false. Returns 409 if another shared view, or another of ' +
-          'your personal views, has the name.',
+          'Shared with your organization unless `shared` is false. Returns 409 if another shared view, or one of ' +
+          'your personal views, already has this name.',
         querystring: NoQuery,
         body: SavedViewCreate,
         response: answers({ 201: SavedView }, 400, 401, 403, 409),

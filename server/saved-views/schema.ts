@@ -12,7 +12,7 @@ const columns = {
   items: Column,
   minItems: 1,
   maxItems: 50,
-  description: 'The columns in their order. Null for the default ones.',
+  description: 'The columns in order. Null means the default columns.',
   examples: [[{ key: 'startedAt', width: 120 }, { key: 'metadata:plan' }]],
 }
 const Columns = Type.Unsafe<Static<typeof Column>[] | null>(columns)
@@ -20,14 +20,14 @@ const Columns = Type.Unsafe<Static<typeof Column>[] | null>(columns)
 const NullableSort = Type.Unsafe<Static<typeof Sort> | null>({
   ...Closed(Sort.properties),
   type: ['object', 'null'],
-  description: 'The order. Null for latest start first.',
+  description: 'The sort order. Null means latest start first.',
 })
 
 const Shared = Type.Boolean({
-  description: 'Whether everyone in your organization sees it, or only the person who created it.',
+  description: 'Whether everyone in your organization can see the view. Otherwise, only its creator can.',
 })
 
-const IsDefault = Type.Boolean({ description: 'Whether your list of conversations opens with it.' })
+const IsDefault = Type.Boolean({ description: 'Whether your list of conversations opens with this view.' })
 
 export const SavedView = Closed(
   {

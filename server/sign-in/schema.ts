@@ -68,7 +68,7 @@ export const Session = Closed(
     name: { ...Name, examples: ['Ada Lovelace'] },
     organizationId: {
       ...Nullable(Id),
-      description: 'The organization that requests to /v1 act in. Null for a person without one.',
+      description: 'The organization that requests to `/v1` act in. Null if the person does not belong to one.',
     },
   },
   { title: 'Session' },

@@ -43,11 +43,11 @@ export const sound = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'getSound',
-        summary: 'Get what was measured of a conversation’s recording',
+        summary: 'Get the sound measurements of a conversation',
         description:
-          'Who speaks when, how long responses take, who interrupts whom, levels, and faults, all measured from the ' +
-          'sound itself. The transcript is only used to find out who speaks on which channel. See the guide for the ' +
-          'definition of each measure.',
+          'Returns who speaks when, how long responses take, who interrupts whom, levels, and faults, all measured ' +
+          'from the recording itself. The transcript is only used to determine who speaks on which channel. See the ' +
+          'guide for the definition of each measure.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 200: Sound }, 401, 404),

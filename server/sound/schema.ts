@@ -24,9 +24,9 @@ export const SoundMeasures = Closed(
     talkOverMs: Nullable({ ...Milliseconds, description: 'How long both sides speak at the same time.' }),
     interruptions: {
       ...bySide(Nullable(Type.Integer({ minimum: 0 }))),
-      description: 'How often each side began to speak during the other’s speech and went on after it.',
+      description: 'How often each side began to speak during the other’s speech and continued after it.',
     },
-    stopMs: { ...bySide(Spread), description: 'How long each side went on speaking when it was interrupted.' },
+    stopMs: { ...bySide(Spread), description: 'How long each side kept speaking when it was interrupted.' },
     silenceMs: { ...Milliseconds, description: 'How long nobody speaks.' },
     longestSilenceMs: Milliseconds,
     speechDb: { ...bySide(Nullable(Decibels)), description: 'The level of each side’s speech, below full scale.' },
@@ -47,7 +47,7 @@ export const SoundMeasures = Closed(
 export const Sound = Closed(
   {
     status: Choice(['none', 'pending', 'measured', 'unmeasurable'], {
-      description: '`none`: there is no stored recording. `pending`: it has not been measured yet.',
+      description: '`none`: there is no stored recording. `pending`: the recording has not been measured yet.',
     }),
     reason: Nullable(Type.String({ description: 'Why the recording could not be measured.' })),
     channels: Nullable(Type.Integer({ minimum: 1, maximum: 2 })),
@@ -70,17 +70,17 @@ export const Sound = Closed(
     }),
     measures: Nullable(SoundMeasures),
     unmeasured: Type.Record(Type.String(), Type.String(), {
-      description: 'Why measures are null, by their names.',
+      description: 'Why measures are null, by the name of the measure.',
       examples: [{ responseMs: 'The recording has one channel.' }],
     }),
     marks: Type.Array(Closed({ kind: Choice(['clipping', 'dropout']), channel: Channel, ...Span }), {
-      description: 'The places of faults.',
+      description: 'Where faults occur.',
     }),
     comparison: Nullable(
       Closed(
         { reportedMs: Milliseconds, measuredMs: Milliseconds, differenceMs: Type.Integer() },
         {
-          description: 'The agent’s median response time: as the transcript reports it, and as measured.',
+          description: 'The agent’s median response time, as reported by the transcript and as measured.',
         },
       ),
     ),

@@ -29,13 +29,13 @@ export const stream = (app: App, { streams }: StreamDeps): void => {
         operationId: 'streamEvents',
         summary: 'Stream changes as server-sent events',
         description:
-          'Each event is a JSON object with `kind` (`created`, `updated`, `deleted`), `resource`, and the `id` of the ' +
-          'resource that changed, but not its content. Without an `id`, any resource of this kind may have changed. ' +
-          'For `results`, the `id` is the conversation’s. After `resync`, request everything you show again, because ' +
-          'some changes could not be sent. To catch up after losing the connection, send the ID of the last event as ' +
-          '`Last-Event-ID`, as browsers do. A comment every 20 seconds keeps the connection open. Changes ' +
-          'within half a second are sent together. You only get events about resources that you can read. The stream ' +
-          'ends when your access does.',
+          'Each event is a JSON object with `kind` (`created`, `updated`, `deleted`), `resource`, and the `id` of ' +
+          'the resource that changed, but not its content. Without an `id`, any resource of this kind may have ' +
+          'changed. For `results`, the `id` is the conversation’s. After `resync`, request everything you show ' +
+          'again, because some changes could not be sent. To catch up after losing the connection, send the ID of ' +
+          'the last event as `Last-Event-ID`, as browsers do. A comment every 20 seconds keeps the connection open. ' +
+          'Changes within half a second are sent together. You only get events about resources that you can read. ' +
+          'The stream ends when your access ends.',
         querystring: NoQuery,
         response: answers({ 200: EventStream }, 401, 429, 503),
       },

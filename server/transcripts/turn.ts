@@ -37,7 +37,7 @@ export const Turn = Closed(
     text: Nullable(Type.String()),
     startMs: Nullable(Milliseconds),
     endMs: Nullable(Milliseconds),
-    interrupted: Type.Boolean({ description: 'The source reports that this turn was cut short.' }),
+    interrupted: Type.Boolean({ description: 'Whether the source reports that this turn was cut short.' }),
     words: Nullable(Type.Array(Word)),
     tool: Nullable(Tool),
     latency: Nullable(Latency),

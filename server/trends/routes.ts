@@ -22,7 +22,7 @@ export const monitorTrend = (app: App, { db, replica, clock }: Deps): void => {
         summary: 'Get a monitor’s trend',
         description:
           'Counts results by hour, day, or week of the call’s start, oldest first without gaps, up to ' +
-          `${mostBuckets.toLocaleString('en')} periods. The first and last are clipped to the window.`,
+          `${mostBuckets.toLocaleString('en')} periods. The first and last are clipped to the requested period.`,
         params: IdParams,
         querystring: TrendQuery,
         response: answers({ 200: Trend }, 400, 401, 403, 404),

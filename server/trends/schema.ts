@@ -39,8 +39,8 @@ const Corrected = Nullable(
     },
     {
       description:
-        'The affected rate of the whole window, corrected by reviews of sampled calls. Null until 30 of them ' +
-        'are reviewed.',
+        'The affected rate of the whole period, corrected with reviews of sampled calls. Null until 30 sampled ' +
+        'calls are reviewed.',
     },
   ),
 )

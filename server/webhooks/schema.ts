@@ -30,8 +30,8 @@ const properties = {
   disabledReason: {
     ...Nullable(Choice(['by_admin', 'gone', 'failing'])),
     description:
-      'gone: it responded with 410. failing: a delivery ran out of attempts, and nothing had succeeded for ' +
-      '5 days.',
+      'gone: the endpoint responded with 410. failing: a delivery ran out of attempts, and no delivery had ' +
+      'succeeded for 5 days.',
   },
   failingSince: {
     ...Nullable(Timestamp),
@@ -39,7 +39,7 @@ const properties = {
   },
   previousSecretUntil: {
     ...Nullable(Timestamp),
-    description: 'Until when the previous secret also signs. Null if it does not.',
+    description: 'When the previous secret stops signing. Null if it no longer signs.',
   },
   approvedByUserId: { ...Nullable(Id), description: 'Who approved the current address.' },
   approvedAt: Nullable(Timestamp),

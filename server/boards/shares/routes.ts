@@ -51,8 +51,8 @@ export const boardShares = (app: App, { db, clock, baseUrl }: Deps): void => {
         operationId: 'createBoardShare',
         summary: 'Create a link to a board for one company',
         description:
-          'Anyone with the link sees the board with the conversations of this company only, until it expires or is ' +
-          'revoked. Names of the board and its charts are shown, but no filter.',
+          'Anyone with the link sees the board with only this company’s conversations, until the link expires or is ' +
+          'revoked. The names of the board and its charts are shown, but no filters.',
         params: IdParams,
         querystring: NoQuery,
         body: BoardShareCreate,
@@ -103,7 +103,7 @@ export const boardShares = (app: App, { db, clock, baseUrl }: Deps): void => {
         tags,
         operationId: 'revokeBoardShare',
         summary: 'Revoke a link of a board',
-        description: 'It ends at once, also where it is open.',
+        description: 'The link stops working immediately, even on pages that are open.',
         params: ShareParams,
         querystring: NoQuery,
         response: answers({ 204: Empty }, 401, 403, 404),

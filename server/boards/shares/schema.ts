@@ -8,7 +8,7 @@ const BoardShare = Closed(
   {
     id: Id,
     boardId: Id,
-    companyId: { ...Id, description: 'The company whose conversations the link shows.' },
+    companyId: { ...Id, description: 'The link shows only this company’s conversations.' },
     createdByUserId: Id,
     createdAt: Timestamp,
     expiresAt: Timestamp,
@@ -33,7 +33,7 @@ export const CreatedBoardShare = Closed(
   {
     ...BoardShare.properties,
     url: Type.String({
-      description: 'The link. It is only shown now, because Earshot stores a hash of its token.',
+      description: 'The link, shown only in this response because Earshot stores a hash of its token.',
       examples: ['https://earshot.example.com/shared#earb_…'],
     }),
   },
@@ -62,7 +62,7 @@ export const SharedChartRequest = Closed(
       Type.String({
         minLength: 1,
         maxLength: 64,
-        description: 'The IANA time zone of days, hours, and weekdays. Default: that of the board.',
+        description: 'The IANA time zone of days, hours, and weekdays. Default: the board’s time zone.',
         examples: ['Europe/Berlin'],
       }),
     ),

@@ -67,7 +67,7 @@ export const sharedBoards = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'getSharedBoard',
-        summary: 'Get the board of a link',
+        summary: 'Get a shared board',
         description: 'Requires only the token of the link. Returns 404 once the link has expired or was revoked.',
         querystring: NoQuery,
         body: SharedBoardRequest,
@@ -98,8 +98,8 @@ export const sharedBoards = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'querySharedChart',
-        summary: 'Measure a chart of a link',
-        description: 'Only counts conversations of the link’s company. Requires only the token of the link.',
+        summary: 'Measure a chart of a shared board',
+        description: 'Counts only conversations of the link’s company. Requires only the token of the link.',
         querystring: NoQuery,
         body: SharedChartRequest,
         response: answers({ 200: Analytics }, 400, 404, 429),

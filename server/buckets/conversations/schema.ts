@@ -27,7 +27,7 @@ export const BucketConversationsAnswer = Closed({
     Closed({
       index: Type.Integer({ minimum: 0 }),
       status: Choice(['created', 'unchanged', 'rejected'], {
-        description: '`unchanged` was already in the bucket. `rejected` does not exist.',
+        description: '`unchanged`: the conversation was already in the bucket. `rejected`: it does not exist.',
       }),
     }),
   ),

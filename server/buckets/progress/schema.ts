@@ -21,7 +21,7 @@ export const Progress = Closed(
     }),
     reviews: Closed({ waiting: Count('Open and not claimed.'), ...done }),
     reviewers: Type.Array(Closed({ reviewerUserId: Id, ...done, adjudicated: Count('Adjudicated by this person.') }), {
-      description: 'Up to 500 people who have started a review here, with the most completed first.',
+      description: 'Up to 500 people who have started a review in this bucket, most completed reviews first.',
     }),
   },
   { title: 'BucketProgress' },

@@ -7,7 +7,7 @@ import { KeyParams, MetadataKeys, MetadataValues, mostSuggested, SuggestionQuery
 
 const tags = ['Conversations']
 
-const sample = `The ${mostSuggested} most frequent, with counts among the ${sampled.toLocaleString('en')} newest conversations.`
+const sample = `Returns the ${mostSuggested} most frequent, counted among the ${sampled.toLocaleString('en')} newest conversations.`
 
 export const metadataKeys = (app: App, { database }: Deps): void => {
   const sampleOf = (prefix = '') => ({ prefix, sampled, limit: mostSuggested })

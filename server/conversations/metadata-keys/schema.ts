@@ -12,7 +12,7 @@ const Key = Type.String({ maxLength: 120, examples: ['plan'] })
 const Prefix = Type.Optional(
   Type.String({
     maxLength: 120,
-    description: 'Only those that start with this text, ignoring case.',
+    description: 'Only entries that start with this text, ignoring case.',
     examples: ['pl'],
   }),
 )
@@ -25,7 +25,7 @@ export const MetadataKeys = Closed({ data: Type.Array(Closed({ key: Type.String(
 export const MetadataValues = Closed({
   data: Type.Array(
     Closed({
-      value: Type.String({ description: 'Numbers and booleans as JSON text, like in filters.', examples: ['gold'] }),
+      value: Type.String({ description: 'Numbers and booleans are JSON text, as in filters.', examples: ['gold'] }),
       count: Count,
     }),
   ),

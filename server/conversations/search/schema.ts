@@ -11,7 +11,7 @@ const Several = (example: string) =>
   Type.Optional(
     Type.String({
       maxLength: 4_000,
-      description: 'One or more, separated by commas; any of them matches.',
+      description: 'One or more values, separated by commas. Any of them matches.',
       examples: [example],
     }),
   )
@@ -99,14 +99,16 @@ export const FoundConversation = Closed(
         'The 20 newest findings that the conversation is attached to. Null while you have a blind review of it.',
       ),
     ),
-    tags: Type.Optional(Type.Array(Type.String(), { description: 'Sorted.', examples: [['escalated']] })),
+    tags: Type.Optional(
+      Type.Array(Type.String(), { description: 'In alphabetical order.', examples: [['escalated']] }),
+    ),
     excerpt: Type.Optional({
       ...Nullable(Type.String()),
-      description: 'The start of the customer’s first message, or else of the first message.',
+      description: 'The start of the customer’s first message or, without one, of the first message.',
     }),
     cost: Type.Optional({
       ...Nullable(Type.Number()),
-      description: 'What its results cost, in US dollars. Null if unknown.',
+      description: 'The cost of its results in US dollars. Null if unknown.',
     }),
   },
   { title: 'FoundConversation' },

@@ -69,7 +69,7 @@ export const conversationTags = (app: App, deps: Deps): void => {
         operationId: 'putConversationTags',
         summary: 'Set a conversation’s tags',
         description:
-          `Replaces all of its tags, at most ${mostTags}. Tags are stored in lower case. To add or remove tags of many ` +
+          `Replaces all of its tags, at most ${mostTags}. Tags are stored in lowercase. To add or remove tags of many ` +
           'conversations, use a bulk action.',
         params: IdParams,
         querystring: NoQuery,

@@ -11,12 +11,12 @@ export const mostCounted = 1_000
 const Tags = Type.Array(Tag, { maxItems: mostTags })
 
 export const ConversationTags = Closed(
-  { tags: Type.Array(Type.String(), { description: 'Sorted.', examples: [['escalated', 'refund']] }) },
+  { tags: Type.Array(Type.String(), { description: 'In alphabetical order.', examples: [['escalated', 'refund']] }) },
   { title: 'ConversationTags' },
 )
 
 export const ConversationTagsUpdate = Closed(
-  { tags: { ...Tags, description: 'All of its tags. `[]` removes them.' } },
+  { tags: { ...Tags, description: 'All tags of the conversation. `[]` removes them.' } },
   { examples: [{ tags: ['escalated', 'refund'] }] },
 )
 

@@ -15,7 +15,10 @@ const properties = {
       'subject replaced it.',
   }),
   reason: Nullable(
-    Type.String({ description: 'Why it was rejected or not sent.', examples: ['The destination responded with 503.'] }),
+    Type.String({
+      description: 'Why the message was rejected or not sent.',
+      examples: ['The destination responded with 503.'],
+    }),
   ),
   attemptCount: Type.Integer({ minimum: 0 }),
   nextAttemptAt: Nullable(Timestamp),
@@ -42,7 +45,7 @@ export const MessageDeliveryWithAttempts = Closed(
       description: 'The message before it is formatted for the destination.',
     }),
     attempts: Type.Array(Attempt, {
-      description: 'The 50 latest requests, newest first. Emails and webhooks have none here.',
+      description: 'The 50 latest requests, newest first. Empty for emails and webhooks.',
     }),
   },
   { title: 'DestinationDeliveryWithAttempts' },

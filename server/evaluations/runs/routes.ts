@@ -122,11 +122,11 @@ export const evaluationRuns = (app: App, deps: EvaluationDeps): void => {
         operationId: 'createMonitorEvaluation',
         summary: 'Start a run over stored conversations',
         description:
-          'Evaluates completed conversations in the period with the current version, within the monitor’s ' +
-          'scope, sampling rate, and the optional filter. Rules and scorecards evaluate all of them. Judges skip those that ' +
-          'already have a result of this version, unless it failed. List `conversationIds` to evaluate only those ' +
-          'within the scope, sampled or not. With `dryRun`, returns 200 with an estimate ' +
-          'and evaluates nothing.',
+          'Evaluates completed conversations in the period with the current version, within the monitor’s scope, ' +
+          'sampling rate, and the optional filter. Rules and scorecards evaluate all of them. Judges skip ' +
+          'conversations that already have a result of this version, unless it failed. With `conversationIds`, only ' +
+          'the listed conversations within the scope are evaluated, sampled or not. With `dryRun`, returns 200 with ' +
+          'an estimate and evaluates nothing.',
         params: IdParams,
         querystring: NoQuery,
         body: RunCreate,

@@ -10,7 +10,7 @@ export const RunParams = Closed({ id: Id, runId: Id })
 /** How many conversations a run can list. */
 const mostListed = 1_000
 
-const requiredUnless = 'Required unless `conversationIds` are given.'
+const requiredUnless = 'Required unless you set `conversationIds`.'
 const Since = { ...TimestampInput, description: `Conversations that started at or after this time. ${requiredUnless}` }
 const Until = { ...TimestampInput, description: `Conversations that started before this time. ${requiredUnless}` }
 
@@ -24,7 +24,8 @@ export const RunCreate = Closed(
         minItems: 1,
         maxItems: mostListed,
         uniqueItems: true,
-        description: 'These conversations instead of a period and a filter. The sampling rate does not apply to them.',
+        description:
+          'The conversations to evaluate, instead of a period and a filter. The sampling rate does not apply to them.',
       }),
     ),
     dryRun: Type.Optional(Type.Boolean({ description: 'True returns an estimate and evaluates nothing.' })),
@@ -51,11 +52,14 @@ export const Run = Closed(
     filter: Type.Unsafe<object>({
       type: 'object',
       additionalProperties: true,
-      description: 'As requested, without the period.',
+      description: 'The filter from the request, without the period.',
       examples: [{}],
     }),
     listed: Nullable(
-      Type.Integer({ minimum: 1, description: 'How many conversations the request listed. Null for a period.' }),
+      Type.Integer({
+        minimum: 1,
+        description: 'The number of conversations that the request listed. Null for a period.',
+      }),
     ),
     failure: Nullable(Type.String({ description: 'Why the run failed.' })),
   },
@@ -67,9 +71,12 @@ const Tokens = Closed({ input: Count, output: Count })
 export const RunEstimate = Closed(
   {
     conversations: { ...Count, description: 'The number of conversations to evaluate.' },
-    answered: { ...Count, description: 'How many of them have a result of this version, except failed ones.' },
-    tokens: Nullable({ ...Tokens, description: 'What a judge would use. Null for a rule.' }),
-    cost: Nullable(Type.Number({ minimum: 0, description: 'In US dollars. Null if the model’s price is not known.' })),
+    answered: {
+      ...Count,
+      description: 'The number of these conversations that have a result of this version, except failed results.',
+    },
+    tokens: Nullable({ ...Tokens, description: 'The tokens that a judge would use. Null for a rule.' }),
+    cost: Nullable(Type.Number({ minimum: 0, description: 'In US dollars. Null if the model’s price is unknown.' })),
     basis: Nullable(
       Choice(['results', 'lengths'], {
         description:

@@ -27,7 +27,7 @@ const chosen = {
     Type.Integer({
       minimum: 1,
       maximum: mostConversations.rule,
-      description: `How many of the newest. Default: 20. ${limits}.`,
+      description: `How many of the newest conversations to test. Default: 20. ${limits}.`,
       examples: [20],
     }),
   ),
@@ -81,34 +81,35 @@ const Tried = Closed(
   {
     conversationId: Id,
     asked: Type.Boolean({
-      description: 'False if the conversation is out of scope, in which case it is not evaluated.',
+      description: 'False if the conversation is out of scope and was not evaluated.',
     }),
     status: { ...Nullable(Status), description: 'Null if it was not evaluated.' },
-    result: { ...Nullable(Verdict), description: 'Null unless it is scored.' },
+    result: { ...Nullable(Verdict), description: 'Null unless the conversation was scored.' },
     score: Nullable(Type.Number()),
-    reasoning: { ...Nullable(Type.String()), description: 'Also says why it is unscored or failed.' },
+    reasoning: { ...Nullable(Type.String()), description: 'If the result is unscored or failed, says why.' },
     evidence: Type.Array(Evidence),
     categories: Nullable(Type.Array(Type.String(), { description: 'Null if none could be determined.' })),
     fields: Nullable(
       Type.Unsafe<Record<string, unknown>>({
         type: 'object',
         additionalProperties: true,
-        description: 'The values of the fields. Null values were not found.',
+        description: 'The values of the fields. A field is null if its value was not found.',
       }),
     ),
     unsupportedFields: Type.Array(Type.String(), {
-      description: 'Fields that are null because the turn quoted for them does not contain their value.',
+      description: 'Fields that are null because the quoted turn does not contain their value.',
     }),
     stored: {
       ...Nullable(StoredResult),
-      description: 'The stored result of the newest version that has one. Null without one, and for a draft.',
+      description: 'The stored result of the newest version that has one. Null if there is none, and for a draft.',
     },
     judgment: {
       ...Nullable(Verdict),
       description: 'The human judgment: the latest completed review that is not `unsure`.',
     },
     flips: Type.Boolean({
-      description: 'Whether affected, not_affected, or unscored changed. Failures never count as a change.',
+      description:
+        'Whether the result changed between affected, not_affected, and unscored. Failures never count as a change.',
     }),
   },
   { title: 'TriedConversation' },
@@ -119,22 +120,23 @@ const Summary = Closed({
   notAffected: Count,
   unscored: Count,
   failed: Count,
-  notAsked: { ...Count, description: 'Outside the scope.' },
+  notAsked: { ...Count, description: 'Conversations outside the scope.' },
   flips: Closed(
     { toAffected: Count, toNotAffected: Count, toUnscored: Count },
     { description: 'How many results would change, by new result.' },
   ),
   people: Closed(
     {
-      judged: { ...Count, description: 'How many tested conversations have a human judgment.' },
-      agreeBefore: { ...Count, description: 'How many of these match the stored result.' },
-      agreeNow: { ...Count, description: 'How many of these match the new result.' },
+      judged: { ...Count, description: 'The number of tested conversations with a human judgment.' },
+      agreeBefore: { ...Count, description: 'The number of these judgments that match the stored result.' },
+      agreeNow: { ...Count, description: 'The number of these judgments that match the new result.' },
     },
     { description: 'Agreement between the monitor and people.' },
   ),
   tokens: {
     ...Nullable(Closed({ input: Count, output: Count })),
-    description: 'The tokens that the model used. Null for a rule, or if the model was not called or did not say.',
+    description:
+      'The tokens that the model used. Null for a rule, or if the model was not called or did not report them.',
   },
   cost: {
     ...Nullable(Type.Number({ minimum: 0 })),

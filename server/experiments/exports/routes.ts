@@ -106,7 +106,7 @@ export const experimentExports = (app: App, deps: Deps): void => {
         tags,
         operationId: 'getExperimentExport',
         summary: 'Get an experiment’s export',
-        description: 'Poll it until it is final. `Retry-After` says how many seconds to wait.',
+        description: 'Poll it until it is completed, failed, or expired. `Retry-After` says how many seconds to wait.',
         params: ExportParams,
         querystring: NoQuery,
         response: answers({ 200: withHeaders(ExperimentExport, 'Retry-After') }, 400, 401, 403, 404, 503),

@@ -12,8 +12,7 @@ const ExperimentExportConfig = Closed(
         minLength: 1,
         maxLength: 64,
         default: 'UTC',
-        description:
-          'The IANA time zone in which the file states the experiment’s dates. Timestamps in the file are in UTC.',
+        description: 'The IANA time zone of the experiment’s dates in the file. Timestamps are in UTC.',
         examples: ['Europe/Berlin'],
       }),
     ),

@@ -63,7 +63,7 @@ export const experimentRuns = (app: App, deps: Deps): void => {
         summary: 'Retry missing and failed observations',
         description:
           'Evaluates rules and judges again in their pinned versions. External results are not requested. ' +
-          'Judges are not asked again after they answered that they cannot decide.',
+          'Conversations that a judge could not decide are not evaluated again.',
         params: IdParams,
         querystring: NoQuery,
         body: NoBody,

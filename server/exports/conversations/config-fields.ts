@@ -12,8 +12,8 @@ export const conversationFields = {
     minItems: 1,
     maxItems: 50,
     description:
-      'The columns of the list, in their order, after `conversation_id`. `width` is that of the column in an Excel ' +
-      'sheet. Agents and companies have an ID and a name.',
+      'The columns of the list, in order, after `conversation_id`. `width` is the column’s width in an Excel sheet. ' +
+      'Agents and companies have an ID and a name.',
     examples: [[{ key: 'startedAt' }, { key: 'agentId' }, { key: 'affected' }, { key: 'metadata:plan' }]],
   }),
   sort: Type.Optional(Sort),
@@ -37,7 +37,7 @@ export const conversationFields = {
       minLength: 1,
       maxLength: 64,
       default: 'UTC',
-      description: 'The IANA time zone in which the file states its period. Timestamps in the file are in UTC.',
+      description: 'The IANA time zone of the period in the file. Timestamps are in UTC.',
       examples: ['Europe/Berlin'],
     }),
   ),

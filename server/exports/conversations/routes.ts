@@ -41,10 +41,10 @@ export const conversationExports = (app: App, deps: Deps): void => {
         operationId: 'createConversationExport',
         summary: 'Create an export of conversations',
         description:
-          'Exports a list: the conversations that a filter selects, with the columns of a saved view. The file is ' +
-          'created in the background, like that of an export of monitor results. A relative period is that of the ' +
-          'time of the request. Columns of monitors need the Monitors entitlement, and those of metrics the Metrics ' +
-          'entitlement. Limits: 100,000 conversations per export and 20 unfinished exports, including all others.',
+          'Exports the conversations that a filter selects, with the same columns as a saved view. The file is ' +
+          'created in the background, as for an export of monitor results. A relative period ends at the time of ' +
+          'the request. Monitor columns need the Monitors entitlement, and metric columns the Metrics entitlement. ' +
+          'Limits: 100,000 conversations per export, and 20 unfinished exports of all kinds.',
         querystring: NoQuery,
         body: ConversationExportCreate,
         response: answers(

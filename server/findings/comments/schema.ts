@@ -8,7 +8,7 @@ export const FindingComment = Closed(
     authorUserId: Id,
     body: RichTextOutput,
     createdAt: Timestamp,
-    editedAt: { ...Nullable(Timestamp), description: 'Null if it was not edited.' },
+    editedAt: { ...Nullable(Timestamp), description: 'Null if the comment was not edited.' },
   },
   { title: 'FindingComment' },
 )

@@ -130,7 +130,7 @@ export const deliveries = (app: App, deps: Deps): void => {
         description:
           'Verifies the provider’s signature and applies the payload before responding. Payloads that cannot be ' +
           'applied get 202 and are kept; see `/deliveries` for the reason. ElevenLabs audio is stored as the ' +
-          'conversation’s recording and waits a day for its conversation.',
+          'conversation’s recording. If the conversation does not exist yet, the audio is kept for a day.',
         params: IdParams,
         body: RawBody,
         querystring: AnyQuery,

@@ -6,12 +6,12 @@ const properties = {
   id: Id,
   status: Choice(deliveryStatuses, {
     description:
-      'pending: what it announced has not been retrieved yet. applied: it changed a conversation. ' +
-      'unchanged: it contained nothing new. ignored: it belongs to no finished conversation. unreadable, ' +
+      'pending: the announced data has not been retrieved yet. applied: the delivery changed a conversation. ' +
+      'unchanged: it contained nothing new. ignored: it does not belong to a finished conversation. unreadable, ' +
       'rejected, failed: see `reason`. erased: its conversation was erased.',
   }),
   event: Nullable(Type.String({ description: 'The provider’s name for the event.', examples: ['end-of-call-report'] })),
-  reason: Nullable(Type.String({ description: 'Why it was not applied.' })),
+  reason: Nullable(Type.String({ description: 'Why the delivery was not applied.' })),
   conversationId: Nullable(Id),
   bytes: Type.Integer({ minimum: 0 }),
   contentType: Nullable(Type.String({ examples: ['application/json'] })),

@@ -93,7 +93,7 @@ export const CovalAnswer = Closed({
     name: Type.String({ examples: ['conversations/8AUi8aKUp3f3qbQYpw5gDd'] }),
     conversation_id: {
       ...ShortId,
-      description: 'The conversation’s ID in Coval’s format. `Location` has Earshot’s.',
+      description: 'The conversation’s ID in Coval’s format. `Location` has Earshot’s ID.',
     },
     status: Type.String({ examples: ['PENDING'] }),
     create_time: Timestamp,
@@ -132,7 +132,7 @@ export const CekuraCall = sent(
 export const CekuraAnswer = Closed({
   id: Id,
   call_id: Type.String(),
-  agent: { description: 'As sent.' },
+  agent: { description: 'As in the request.' },
   status: Type.String({ examples: ['completed'] }),
   timestamp: Timestamp,
   created_at: Timestamp,

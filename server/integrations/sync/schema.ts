@@ -46,7 +46,7 @@ const state = {
 export const SyncState = Closed(state)
 
 export const Sync = Closed(
-  { ...state, last30Days: Closed(counts, { description: 'Over runs that started in the last 30 days.' }) },
+  { ...state, last30Days: Closed(counts, { description: 'Totals of the runs that started in the last 30 days.' }) },
   { title: 'IntegrationSync' },
 )
 
@@ -58,7 +58,7 @@ export const SyncPut = Closed(
         minLength: 1,
         maxLength: 1_000,
         pattern: '^[\\x21-\\x7e]+$',
-        description: 'The provider’s API key. Never shown again. If omitted, the current one is kept.',
+        description: 'The provider’s API key. Never shown again. If omitted, the current key is kept.',
         examples: ['an-api-key'],
       }),
     ),

@@ -29,7 +29,8 @@ export const MonitorTemplate = Closed(
     definition: AnyDefinition,
     anyLanguage: Nullable({
       ...AnyDefinition,
-      description: 'The definition of a judge that asks the same in any language, if the rule only knows English.',
+      description:
+        'The definition of a judge that asks the same question in any language, if the rule only works in English.',
     }),
     examples: Closed({ affected: Example, notAffected: Example }),
   },
@@ -40,7 +41,7 @@ export const TemplateQuery = Closed({
   group: Type.Optional(Choice(groupKeys)),
   kind: Type.Optional(Choice(templateKinds)),
   language: Type.Optional(
-    Choice(languages, { description: '`any` only lists templates without words of a language.' }),
+    Choice(languages, { description: '`any` lists only templates that don’t depend on a language.' }),
   ),
 })
 

@@ -42,10 +42,9 @@ const info = {
   version: 'v1',
   license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
   description:
-    'Send an API key as `Authorization: Bearer <API_KEY>`. A key gives access to one organization’s data. ' +
-    'Errors return the Error body, and every response has an `x-request-id`. Lists are paged: send ' +
-    '`nextCursor` as `cursor` to get the next page. Timestamps are ISO 8601, and in responses in UTC with ' +
-    'milliseconds.',
+    'Send an API key as `Authorization: Bearer <API_KEY>`. A key gives access to one organization’s data. Errors ' +
+    'return the Error body, and every response has an `x-request-id`. Lists are paged: send `nextCursor` as ' +
+    '`cursor` to get the next page. Timestamps are ISO 8601. In responses, they are in UTC with milliseconds.',
 }
 
 export const addOpenApi = async (app: FastifyInstance, areas: [name: string, description: string][]): Promise<void> => {

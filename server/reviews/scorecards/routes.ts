@@ -18,8 +18,9 @@ export const reviewScorecards = (app: App, { db, clock }: Deps): void => {
         operationId: 'listReviewScorecards',
         summary: 'Get the scorecards of a review',
         description:
-          'Adds up scorecards from the judgments of the review instead of the monitors’ results: those of the bucket, ' +
-          'or outside of buckets those with a judged item. An item that is not judged is unscored.',
+          'Computes scorecards from the review’s judgments instead of the monitors’ results. Returns the bucket’s ' +
+          'scorecards or, for a review outside a bucket, scorecards with a judged item. An item that is not judged ' +
+          'is unscored.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 200: ReviewedScorecards }, 401, 403, 404),

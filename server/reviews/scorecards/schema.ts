@@ -21,7 +21,9 @@ const ReviewedScorecard = Closed(
             monitorId: Id,
             points: Points,
             earned: Points,
-            outcome: Choice(itemOutcomes, { description: 'By the judgment. `unscored` if there is none.' }),
+            outcome: Choice(itemOutcomes, {
+              description: 'The outcome according to the judgment. `unscored` if there is none.',
+            }),
           }),
         ),
       }),

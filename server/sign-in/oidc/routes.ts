@@ -11,8 +11,8 @@ const tags = ['Sign-in']
 
 const Ways = Closed({
   password: Type.Boolean(),
-  oidc: Type.Boolean({ description: 'Whether `GET /auth/oidc` leads to an OpenID Connect issuer.' }),
-  forgottenPassword: Type.Boolean({ description: 'Whether password reset links can be sent by mail.' }),
+  oidc: Type.Boolean({ description: 'Whether `GET /auth/oidc` redirects to an OpenID Connect issuer.' }),
+  forgottenPassword: Type.Boolean({ description: 'Whether password reset links can be sent by email.' }),
 })
 
 /**

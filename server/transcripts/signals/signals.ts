@@ -22,7 +22,7 @@ export const Signals = Closed(
     firstWordMs: { ...Milliseconds, description: 'When the agent first speaks.' },
     interruptions: {
       ...Closed({ byAgent: Nullable(Count), byCustomer: Nullable(Count) }),
-      description: 'How many messages of the other side each side interrupted.',
+      description: 'The number of the other side’s messages that each side interrupted.',
     },
     overlapMs: { ...Milliseconds, description: 'How long agent and customer spoke at the same time.' },
     longestSilenceMs: { ...Milliseconds, description: 'The longest silence.' },

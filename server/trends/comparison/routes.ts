@@ -22,7 +22,7 @@ const Period = Closed({
         low: Type.Number({ minimum: 0, maximum: 1, description: 'The lower end of the 95% interval.' }),
         high: Type.Number({ minimum: 0, maximum: 1, description: 'The upper end of the 95% interval.' }),
       },
-      { description: 'Affected among affected and not affected; null if there are none.' },
+      { description: 'The share of affected results among affected and not affected ones. Null if there are none.' },
     ),
   ),
 })
@@ -43,7 +43,9 @@ const Compared = Closed({
     ),
   ),
   definitionChanged: Type.Boolean({
-    description: 'Whether several versions of the monitor were counted. The change may then be one of its definition.',
+    description:
+      'Whether several versions of the monitor were counted. If so, a changed definition may have caused the ' +
+      'difference.',
   }),
   examples: Type.Array(Closed({ conversationId: Id, startedAt: Timestamp, reasoning: Nullable(Type.String()) }), {
     description: 'The latest affected conversations of the current period.',
@@ -60,8 +62,13 @@ const Comparison = Closed(
 const ComparisonQuery = Closed({
   since: Type.Optional({ ...TimestampInput, description: 'The start of the period. Default: 7 days before `until`.' }),
   until: Type.Optional({ ...TimestampInput, description: 'The end of the period, exclusive. Default: now.' }),
-  examples: Type.Integer({ minimum: 0, maximum: 10, default: 3, description: 'How many per monitor.' }),
-  monitors: Type.Integer({ minimum: 1, maximum: mostMonitors, default: 20, description: 'How many to return.' }),
+  examples: Type.Integer({ minimum: 0, maximum: 10, default: 3, description: 'The number of examples per monitor.' }),
+  monitors: Type.Integer({
+    minimum: 1,
+    maximum: mostMonitors,
+    default: 20,
+    description: 'The number of monitors to return.',
+  }),
 })
 
 const readPeriods = (query: { since?: string; until?: string }, now: Date) => {

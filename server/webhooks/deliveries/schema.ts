@@ -11,7 +11,10 @@ const properties = {
     description: 'pending: the next attempt is at `nextAttemptAt`. succeeded: the endpoint responded with 2xx.',
   }),
   reason: Nullable(
-    Type.String({ description: 'Why it was rejected or not sent.', examples: ['The endpoint returned status 503.'] }),
+    Type.String({
+      description: 'Why the event was rejected or not sent.',
+      examples: ['The endpoint returned status 503.'],
+    }),
   ),
   attemptCount: Type.Integer({ minimum: 0 }),
   nextAttemptAt: Nullable(Timestamp),

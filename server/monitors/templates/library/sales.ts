@@ -39,7 +39,7 @@ export const sales = [
   judge({
     key: 'objection-unanswered',
     name: 'Objection not addressed',
-    description: 'The customer raises an objection, and the agent goes on without addressing it.',
+    description: 'The customer raises an objection, and the agent continues without addressing it.',
     criteria:
       'Affected if the customer raises an objection, such as price, time, or trust, and the agent does not address it. Not ' +
       'affected if there is no objection.',
@@ -49,7 +49,7 @@ export const sales = [
   judge({
     key: 'no-next-step',
     name: 'Ends without a next step',
-    description: 'An interested customer is let go without a next step.',
+    description: 'The conversation with an interested customer ends without a next step.',
     criteria:
       'Affected if the customer shows interest and the conversation ends without an agreed next step, such as an order, an ' +
       'appointment, or a message. Not affected if the customer declines.',
@@ -59,7 +59,7 @@ export const sales = [
   judge({
     key: 'pressures-customer',
     name: 'Pressures the customer',
-    description: 'The agent creates false urgency or goes on after a clear no.',
+    description: 'The agent creates false urgency or continues after a clear no.',
     criteria:
       'Affected if the agent creates false urgency, makes the customer feel guilty, or continues to sell after a clear refusal.',
     affected: talk('customer: No, thank you.', 'agent: You would be a fool to miss this. Only today!'),

@@ -45,7 +45,7 @@ export const task = [
   rule({
     key: 'promises-to-call-back',
     name: 'Promises to call back',
-    description: 'The agent says that someone will call or write, so somebody must do it.',
+    description: 'The agent says that someone will call or write, so someone has to follow up.',
     language: 'en',
     expression:
       'turns.by(\'agent\').mentions(r"(call|ring|phone) you back|get back to you|(someone|a colleague) will (call|contact|email|write)")',

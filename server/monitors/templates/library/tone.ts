@@ -68,7 +68,7 @@ export const tone = [
   rule({
     key: 'apologizes-often',
     name: 'Apologizes often',
-    description: 'The agent apologizes in at least three messages. The score is their number.',
+    description: 'The agent apologizes in at least three messages. The score is the number of these messages.',
     language: 'en',
     expression: "turns.by('agent').mentioning(r'\\bsorry\\b|apologi[sz]e').size() >= 3",
     score: "double(turns.by('agent').mentioning(r'\\bsorry\\b|apologi[sz]e').size())",
