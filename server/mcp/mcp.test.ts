@@ -14,6 +14,7 @@ import {
   makePerson,
 } from '../../test/make.ts'
 import { serviceKey, testServer } from '../../test/server.ts'
+import { makeAlignable, makeAlignment } from '../../test/support/alignments.ts'
 import { tools } from './tools.ts'
 
 const server = await testServer()
@@ -85,6 +86,8 @@ describe('tools', () => {
     const experiment = await makeExperiment(server, key)
     await makeAgent(server, key)
     const incidentId = await makeAlertIncident(server, key)
+    const alignment = await makeAlignment(server, key)
+    const alignable = await makeAlignable(server, key)
     const list = { filter: {}, columns: [{ key: 'startedAt' }] }
     const listExport = { operationId: randomUUID(), config: list }
     const listed = await call('POST', '/v1/conversation-exports', { key, body: listExport })
@@ -117,6 +120,9 @@ describe('tools', () => {
       get_alert_incident: { id: incidentId },
       create_conversation_export: { operationId: randomUUID(), config: list },
       get_conversation_export: { id: listed.body.id },
+      list_alignments: { id: alignment.monitorId },
+      get_alignment: { id: alignment.monitorId, alignmentId: alignment.id },
+      create_alignment: { id: alignable.monitorId, proposals: ['threshold'], dryRun: true },
     }
     // The client checks the responses once it knows the output schemas.
     const client = await connect(key)
@@ -166,6 +172,15 @@ describe('tools', () => {
     })
     expect(await use(key, 'drop_tables')).toMatchObject({ isError: true, text: 'No tool is named drop_tables.' })
   })
+})
+
+it('starts an alignment of a judge, and lists it', async () => {
+  const { key } = await makeOrganization(server)
+  const { monitorId } = await makeAlignable(server, key)
+  const { isError, data, text } = await use(key, 'create_alignment', { id: monitorId, proposals: ['threshold'] })
+  expect(isError, text).toBe(false)
+  expect(data).toMatchObject({ monitorId, status: 'queued' })
+  expect((await use(key, 'list_alignments', { id: monitorId })).data.data).toMatchObject([{ id: data.id }])
 })
 
 it('long texts are shortened, but links never, because a partial link does not work', async () => {

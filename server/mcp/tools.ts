@@ -168,6 +168,28 @@ export const tools: Tool[] = [
     about: 'List the conversations that a monitor evaluated, with result and reasoning.',
   },
   {
+    name: 'list_alignments',
+    title: 'List the alignments of a judge',
+    operationId: 'listMonitorAlignments',
+    about: 'List the comparisons of a judge (`id`) with people, newest first, with their progress and costs.',
+  },
+  {
+    name: 'get_alignment',
+    title: 'Get an alignment',
+    operationId: 'getMonitorAlignment',
+    about:
+      'Get how well a judge agrees with people on conversations that nothing was learned from, and the proposed improvements, ' +
+      'each with its gain and interval.',
+  },
+  {
+    name: 'create_alignment',
+    title: 'Align a judge with people',
+    operationId: 'createMonitorAlignment',
+    about:
+      'Start comparing a judge with people’s judgments. It can cost money: call it with `dryRun` first and tell the user the ' +
+      'estimate. Then call get_alignment until its status is completed.',
+  },
+  {
     name: 'list_findings',
     title: 'List findings',
     operationId: 'listFindings',
