@@ -299,13 +299,22 @@ export const finishExperiment = (trx: Db, org: OrgId, id: string, { finishedAt, 
     .where('id', '=', id)
     .execute()
 
-/** Returns an experiment that still accepts results of a monitor version that names the model provider. */
+/**
+ * Returns an experiment that still accepts results of a monitor version that names the model provider, or of a scorecard
+ * version that has pinned one.
+ */
 export const findExperimentOfProvider = async (db: Db, org: OrgId, providerId: string) => {
   const { rows } = await sql<{ id: string; name: string }>`
     SELECT e.id, e.name FROM experiments e
     JOIN experiment_outcomes o ON o.organization_id = ${org} AND o.experiment_id = e.id
     JOIN monitor_versions v ON v.organization_id = ${org} AND v.monitor_id = o.monitor_id AND v.number = o.monitor_version
-    WHERE e.organization_id = ${org} AND lower(v.definition ->> 'model') LIKE ${`${providerId}/%`}
+    WHERE e.organization_id = ${org}
+      AND (lower(v.definition ->> 'model') LIKE ${`${providerId}/%`}
+        OR (o.monitor_kind = 'scorecard' AND EXISTS (
+          SELECT 1 FROM monitor_versions i
+          WHERE i.organization_id = ${org} AND lower(i.definition ->> 'model') LIKE ${`${providerId}/%`}
+            AND jsonb_path_exists(v.definition, '$.sections[*].items[*] ? (@.monitorId == $id && @.version == $number)',
+              jsonb_build_object('id', i.monitor_id, 'number', i.number)))))
       AND EXISTS (SELECT 1 FROM experiment_runs r
         WHERE r.organization_id = ${org} AND r.experiment_id = e.id AND r.status IN ('queued', 'running'))
     ORDER BY e.id LIMIT 1`.execute(db)

@@ -248,6 +248,29 @@ describe('deleting', () => {
     expect((await remove(id)).status).toBe(204)
   })
 
+  it('is refused while a scorecard uses an older version of a monitor that names it', async () => {
+    await makeModelProvider(server, key)
+    const { id, name } = await makeModelProvider(server, key)
+    const monitor = await makeJudge('Greeting', `${id}/claude-x`)
+    const item = { monitorId: monitor.id, version: 1, points: 1 }
+    const scorecard = await makeMonitor(server, key, {
+      kind: 'scorecard',
+      definition: { sections: [{ name: 'All', items: [item] }], affectedBelow: 80 },
+    })
+    const change = (monitorId: string, definition: object) =>
+      call('PATCH', `/v1/monitors/${monitorId}`, { key, body: { definition } })
+    await change(monitor.id, { criteria, output: { type: 'boolean' } })
+    const { status, body } = await remove(id)
+    expect([status, body.message]).toEqual([
+      409,
+      `Monitors use “${name}”: “Greeting” (version 1, which a scorecard uses). Choose another model for them first.`,
+    ])
+    expect(body.details.monitors).toEqual([{ id: monitor.id, name: 'Greeting' }])
+    const { version: _, ...following } = item
+    await change(scorecard.id, { sections: [{ name: 'All', items: [following] }], affectedBelow: 80 })
+    expect((await remove(id)).status).toBe(204)
+  })
+
   it('is possible once no current version of a monitor uses it', async () => {
     await makeModelProvider(server, key)
     const { id } = await makeModelProvider(server, key)

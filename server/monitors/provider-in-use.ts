@@ -22,11 +22,13 @@ export const refuseWhileUsed = async (
   if (all.length === 0) return
   const listed = all.slice(0, mostNamed)
   const names = join(
-    listed.map((monitor) => `“${monitor.name}”`),
+    listed.map(({ name: monitor, isCurrent, version }) =>
+      isCurrent ? `“${monitor}”` : `“${monitor}” (version ${version}, which a scorecard uses)`,
+    ),
     all.length - listed.length,
   )
   const how = isDefault ? ', or make another provider the default,' : ''
   throw new ApiError('conflict', `Monitors use “${name}”: ${names}. Choose another model for them${how} first.`, {
-    monitors: listed,
+    monitors: listed.map((monitor) => ({ id: monitor.id, name: monitor.name })),
   })
 }

@@ -163,20 +163,32 @@ type UsedProvider = {
   isForAnyModel: boolean
 }
 
-/** Lists the judges whose current version uses a model provider. */
+/** A judge that uses a model provider, in its current version or only in one that a scorecard has pinned. */
+type UsingMonitor = { id: string; name: string; isCurrent: boolean; version: number }
+
+/** Whether the current version of a scorecard has pinned a version of a monitor. */
+const isPinnedByScorecard = (org: OrgId) => sql<boolean>`EXISTS (
+  SELECT 1 FROM monitors s
+  JOIN monitor_versions sv ON sv.organization_id = ${org} AND sv.monitor_id = s.id AND sv.number = s.current_version
+  WHERE s.organization_id = ${org} AND s.kind = 'scorecard' AND s.deleted_at IS NULL
+    AND jsonb_path_exists(sv.definition, '$.sections[*].items[*] ? (@.monitorId == $id && @.version == $number)',
+      jsonb_build_object('id', m.id, 'number', v.number)))`
+
+/** Lists the judges that use a model provider. */
 export const listMonitorsOfProvider = async (
   db: Db,
   org: OrgId,
   { providerId, isDefault, isForAnyModel }: UsedProvider,
-): Promise<{ id: string; name: string }[]> => {
-  const { rows } = await sql<{ id: string; name: string }>`
-    SELECT m.id, m.name FROM monitors m
-    JOIN monitor_versions v ON v.organization_id = ${org} AND v.monitor_id = m.id AND v.number = m.current_version
+): Promise<UsingMonitor[]> => {
+  const { rows } = await sql<UsingMonitor>`
+    SELECT m.id, m.name, bool_or(v.number = m.current_version) AS "isCurrent", max(v.number) AS version FROM monitors m
+    JOIN monitor_versions v ON v.organization_id = ${org} AND v.monitor_id = m.id
     WHERE m.organization_id = ${org} AND m.kind = 'judge' AND m.deleted_at IS NULL
+      AND (v.number = m.current_version OR ${isPinnedByScorecard(org)})
       AND (lower(v.definition ->> 'model') LIKE ${`${providerId}/%`}
         OR (${isDefault} AND (v.definition ->> 'model' IS NULL
           OR (${isForAnyModel} AND v.definition ->> 'model' !~* '^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|instance)/'))))
-    ORDER BY m.name, m.id`.execute(db)
+    GROUP BY m.id, m.name ORDER BY m.name, m.id`.execute(db)
   return rows
 }
 
