@@ -1,4 +1,5 @@
 import { countMonitors, insertMonitor, insertMonitorVersion } from '../monitors/queries.ts'
+import type { ScorecardItem } from '../monitors/scorecards/algebra.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { newId } from '../platform/ids.ts'
 
@@ -13,7 +14,7 @@ type DemoMonitor = {
 
 const customerMentions = (pattern: string) => `turns.by('customer').mentions('${pattern}')`
 
-/** All of these are rules, because a judge would need a model. */
+/** These are rules, because a judge would need a model. */
 const monitors: DemoMonitor[] = [
   {
     name: 'Asks for a person',
@@ -74,14 +75,64 @@ const monitors: DemoMonitor[] = [
   },
 ]
 
+/** The scorecard adds up rules that have a result for every conversation. */
+const scorecard = {
+  name: 'Service quality',
+  description: 'How well the agent served the customer, from 0 to 100. A conversation is affected below 60.',
+  sections: [
+    {
+      name: 'Patience of the customer',
+      items: [
+        { name: 'Left waiting', points: 40 },
+        { name: 'Asks for a person', points: 20 },
+      ],
+    },
+    {
+      name: 'Reliability',
+      items: [
+        { name: 'Tool failed', points: 25 },
+        { name: 'Handed over after an apology', points: 15 },
+      ],
+    },
+  ],
+  bands: [
+    { name: 'Poor', from: 0 },
+    { name: 'Fair', from: 60 },
+    { name: 'Good', from: 85 },
+  ],
+  affectedBelow: 60,
+}
+
+/** Returns the definition as it is stored, with all defaults. */
+const scorecardDefinition = (idOf: (name: string) => string): Record<string, unknown> => ({
+  sections: scorecard.sections.map(({ name, items }) => ({
+    name,
+    items: items.map((item): ScorecardItem => {
+      return { monitorId: idOf(item.name), points: item.points, notApplicable: 'exclude', autoFail: false }
+    }),
+  })),
+  bands: scorecard.bands,
+  affectedBelow: scorecard.affectedBelow,
+})
+
 /** Creates the monitors if the organization has none. */
 export const makeMonitors = (db: Db, org: OrgId): Promise<void> =>
   db.transaction().execute(async (trx) => {
     if ((await countMonitors(trx, org)) > 0) return
+    const ids = new Map(monitors.map(({ name }) => [name, newId()]))
+    const idOf = (name: string): string => {
+      const id = ids.get(name)
+      if (id === undefined) throw new Error(`The demo has no monitor named ${name}.`)
+      return id
+    }
+    const everywhere = { enabled: true, scope: {}, samplePercent: 100 }
     for (const { name, description, ...definition } of monitors) {
-      const id = newId()
-      const kind = 'rule' as const
-      await insertMonitor(trx, org, { id, name, description, kind, enabled: true, scope: {}, samplePercent: 100 })
+      const id = idOf(name)
+      await insertMonitor(trx, org, { id, name, description, kind: 'rule', ...everywhere })
       await insertMonitorVersion(trx, org, id, 1, definition)
     }
+    const id = newId()
+    const { name, description } = scorecard
+    await insertMonitor(trx, org, { id, name, description, kind: 'scorecard', ...everywhere })
+    await insertMonitorVersion(trx, org, id, 1, scorecardDefinition(idOf))
   })
