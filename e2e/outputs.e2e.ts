@@ -161,6 +161,8 @@ it('makes a judge that extracts fields', async () => {
   await field(2).getByLabel('Type').selectOption({ label: 'One of several options' })
   await field(2).getByLabel('Options').fill('late, damaged')
   await field(2).getByLabel('Required').check()
+  await page.getByRole('button', { name: 'Add guideline' }).click()
+  await page.getByRole('textbox', { name: 'Guideline 1' }).fill('A voucher is no refund.')
   await page.getByLabel('Affected when (optional)').fill('fields.amont > 100')
   expect(await breaches(page)).toEqual([])
   await page.getByRole('button', { name: 'Create monitor' }).click()
@@ -176,6 +178,7 @@ it('makes a judge that extracts fields', async () => {
       ],
       affectedWhen: 'fields.amount > 100',
     },
+    guidelines: [{ text: 'A voucher is no refund.' }],
   })
 })
 

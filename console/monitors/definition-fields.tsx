@@ -22,6 +22,7 @@ const Expression = lazy(async () => (await import('./expression/expression.tsx')
 
 const CategoryFields = lazy(async () => (await import('./output-fields.tsx')).CategoryFields)
 const ExtractFields = lazy(async () => (await import('./output-fields.tsx')).ExtractFields)
+const GuidelineFields = lazy(async () => (await import('./output-fields.tsx')).GuidelineFields)
 const MapFields = lazy(async () => (await import('./output-fields.tsx')).MapFields)
 
 const ScorecardFields = lazy(async () => (await import('./scorecards/scorecard-fields.tsx')).ScorecardFields)
@@ -160,6 +161,7 @@ const JudgeFields = () => {
           </Row>
         </>
       )}
+      <GuidelineFields />
       <ModelField />
     </>
   )

@@ -1,6 +1,6 @@
 // Describes definitions in words.
 
-import { type Definition, definitionOf, type Learned, type Operator, readDefinition } from './draft.ts'
+import { type Definition, definitionOf, type Operator, readDefinition } from './draft.ts'
 import type { Kind } from './search.ts'
 
 export const comparisonWords: Record<Operator, string> = {
@@ -37,8 +37,8 @@ const decisionWords = ({ decided, op }: Output): string[] => {
     : [`Aligned: decides by a score that is ${comparisonWords[op]} ${threshold}`]
 }
 
-/** Returns what a judge has learned, one line for each guideline and example. */
-const learnedWords = ({ guidelines = [], examples = [] }: Learned): string[] => [
+/** Returns one line for each guideline and example. */
+const learnedWords = ({ guidelines, learned: { examples = [] } }: Definition['judge']): string[] => [
   ...guidelines.map(({ text }) => `Guideline: ${text}`),
   ...examples.map(({ correctResult, excerpt }) =>
     excerpt === undefined ? 'Example (hidden until you have judged it)' : `Example (${correctResult}): ${excerpt}`,
@@ -79,11 +79,7 @@ export const textOf = (kind: Kind, stored: Record<string, unknown>): string => {
     type === 'category' || type === 'extract'
       ? JSON.stringify(definitionOf(kind, { rule, judge, scorecard }).output, null, 2)
       : outputWords(judge.output).join('\n')
-  return [
-    judge.criteria,
-    '',
-    details,
-    ...(judge.model ? [`Model: ${judge.model}`] : []),
-    ...learnedWords(judge.learned),
-  ].join('\n')
+  return [judge.criteria, '', details, ...(judge.model ? [`Model: ${judge.model}`] : []), ...learnedWords(judge)].join(
+    '\n',
+  )
 }

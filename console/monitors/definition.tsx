@@ -48,9 +48,9 @@ export const Definition = ({ monitor: { kind, currentVersion, scope, samplePerce
               {outputWords(judge.output).join('. ')}
               {judge.model && ` (model: ${splitModel(judge.model).model || 'its provider’s default'})`}.
             </p>
-            {judge.learned.guidelines && judge.learned.guidelines.length > 0 && (
+            {judge.guidelines.length > 0 && (
               <ul aria-label="Guidelines">
-                {judge.learned.guidelines.map(({ text }) => (
+                {judge.guidelines.map(({ text }) => (
                   <li key={text}>{text}</li>
                 ))}
               </ul>

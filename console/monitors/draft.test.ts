@@ -73,6 +73,26 @@ describe('a monitor’s draft', () => {
     expect(definitionOf('judge', draft)).toEqual({ ...judge, output, ...learned })
   })
 
+  it('keeps guidelines of an alignment unless they are edited, and leaves out empty ones', () => {
+    const stored = {
+      ...judge,
+      guidelines: [{ text: 'One rude word is enough.', alignmentId: 'a' }, { text: 'Be strict.' }],
+    }
+    const draft = readDefinition(stored)
+    expect(definitionOf('judge', draft)).toEqual(stored)
+    draft.judge.guidelines.push({ text: '  ' }, { text: ' Irony is not rude. ' })
+    expect(definitionOf('judge', draft).guidelines).toEqual([...stored.guidelines, { text: 'Irony is not rude.' }])
+    const [first] = draft.judge.guidelines
+    if (first) first.text = 'Two rude words are enough.'
+    expect(definitionOf('judge', draft).guidelines).toEqual([
+      { text: 'Two rude words are enough.' },
+      { text: 'Be strict.' },
+      { text: 'Irony is not rude.' },
+    ])
+    draft.judge.guidelines = []
+    expect(definitionOf('judge', draft)).toEqual(judge)
+  })
+
   it('omits empty fields', () => {
     expect(definitionOf('rule', readDefinition({ expression: ' true ', score: ' ' }))).toEqual({ expression: 'true' })
   })

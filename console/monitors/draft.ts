@@ -19,17 +19,18 @@ export type OutputType = 'boolean' | 'score' | 'category' | 'extract'
 type Decision = { threshold: number; calibration?: unknown[] }
 type Decided = { for: string; decision: Decision }
 
-/** What an alignment has learned. The form keeps it. */
-export type Learned = {
-  guidelines?: { text: string }[]
-  examples?: { correctResult?: string; excerpt?: string }[]
-}
+/** A guideline that an alignment has distilled stays its own as long as its text stays the same. */
+type GuidelineDraft = { text: string; stored?: { text: string } }
+
+/** The examples that an alignment has learned. The form keeps them. */
+type Learned = { examples?: { correctResult?: string; excerpt?: string }[] }
 
 export type Definition = {
   rule: { expression: string; score: string; categories: string; fields: string }
   judge: {
     criteria: string
     model: string
+    guidelines: GuidelineDraft[]
     learned: Learned
     output: {
       type: OutputType
@@ -65,7 +66,8 @@ type StoredOutput = {
   decision?: Decision
 }
 
-type Stored = Partial<Definition['rule']> & Learned & { criteria?: string; model?: string; output?: StoredOutput }
+type Stored = Partial<Definition['rule']> &
+  Learned & { criteria?: string; model?: string; output?: StoredOutput; guidelines?: { text: string }[] }
 
 type Scale = { min: number; max: number; op: Operator; value: number }
 
@@ -84,7 +86,7 @@ export const readDefinition = (stored: Record<string, unknown>): Definition => {
     criteria = '',
     model = '',
     output,
-    guidelines,
+    guidelines = [],
     examples,
   } = stored as Stored
   const { type = 'boolean', min = 1, max = 5, affectedWhen, ...own } = output ?? {}
@@ -96,7 +98,8 @@ export const readDefinition = (stored: Record<string, unknown>): Definition => {
     judge: {
       criteria,
       model,
-      learned: { ...(guidelines && { guidelines }), ...(examples && { examples }) },
+      guidelines: guidelines.map((stored) => ({ text: stored.text, stored })),
+      learned: { ...(examples && { examples }) },
       output: {
         type,
         min,
@@ -201,12 +204,23 @@ const outputOf = (output: Definition['judge']['output']): Record<string, unknown
   }
 }
 
+/** Returns the guidelines that are not empty. An edited one is no longer that of an alignment. */
+const guidelinesOf = (guidelines: GuidelineDraft[]): { guidelines?: { text: string }[] } => {
+  const written = guidelines.flatMap(({ text, stored }) => {
+    const trimmed = text.trim()
+    if (stored?.text.trim() === trimmed) return [stored]
+    return trimmed === '' ? [] : [{ text: trimmed }]
+  })
+  return written.length > 0 ? { guidelines: written } : {}
+}
+
 export const definitionOf = (kind: Kind, { rule, judge, scorecard }: Definition): Record<string, unknown> => {
   if (kind === 'external') return {}
   if (kind === 'scorecard') return scorecardDefinition(scorecard)
   if (kind === 'rule') return { expression: '', ...given(rule) }
-  const { criteria, output, model, learned } = judge
-  return { criteria: criteria.trim(), output: outputOf(output), ...given({ model }), ...learned }
+  const { criteria, output, model, guidelines, learned } = judge
+  const written = { ...given({ model }), ...guidelinesOf(guidelines) }
+  return { criteria: criteria.trim(), output: outputOf(output), ...written, ...learned }
 }
 
 /** Returns the form field of an API path. */

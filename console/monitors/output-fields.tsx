@@ -1,4 +1,4 @@
-// The parts of the form for categories and fields.
+// The parts of the form for categories, fields, and guidelines.
 
 import { Plus } from 'lucide-react'
 import type { ReactNode } from 'react'
@@ -16,6 +16,7 @@ const Expression = lazy(async () => (await import('./expression/expression.tsx')
 
 const mostCategories = 50
 const mostFields = 30
+const mostGuidelines = 20
 
 type ItemsProps = {
   legend: string
@@ -98,6 +99,32 @@ export const CategoryFields = () => {
         hint="Such a conversation is unscored, and not part of the shares of categories."
       />
     </>
+  )
+}
+
+export const GuidelineFields = () => {
+  const { control } = useFormContext<Draft>()
+  const { fields, append, remove } = useFieldArray({ control, name: 'judge.guidelines' })
+  return (
+    <Items
+      legend="Guidelines (optional)"
+      teaching="Short rules for borderline cases. They are part of every request."
+      item="guideline"
+      count={fields.length}
+      most={mostGuidelines}
+      onAdd={() => append({ text: '' })}
+    >
+      {fields.map(({ id }, at) => (
+        <Item key={id} name={`guideline ${at + 1}`} onRemove={() => remove(at)}>
+          <TextField
+            name={`judge.guidelines.${at}.text`}
+            label={`Guideline ${at + 1}`}
+            maxLength={500}
+            placeholder="A promise to call back is an answer."
+          />
+        </Item>
+      ))}
+    </Items>
   )
 }
 
