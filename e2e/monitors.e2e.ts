@@ -281,6 +281,61 @@ it('shows a run in progress, cancels it, and resumes it', async () => {
   await page.getByText('Queued').waitFor()
 })
 
+it('offers a batch with its cost, and shows its progress', async () => {
+  const id = await monitorId('Slow to answer')
+  const page = await open('/monitors', 'member')
+  const tokens = { input: 40_000, output: 4_000 }
+  const estimate = {
+    conversations: 40,
+    answered: 0,
+    tokens,
+    cost: 3,
+    batch: { cost: 1.5 },
+    basis: 'results',
+    budgetLeft: null,
+  }
+  const now = new Date().toISOString()
+  const run = {
+    id: id.replace(/^./, 'e'),
+    kind: 'backfill',
+    status: 'running',
+    total: 40,
+    scored: 0,
+    unscored: 0,
+    failed: 0,
+    createdAt: now,
+    startedAt: now,
+    finishedAt: null,
+    monitorId: id,
+    monitorVersion: 1,
+    since: '2026-01-01T00:00:00Z',
+    until: '2026-02-01T00:00:00Z',
+    filter: {},
+    mode: 'batch',
+    batch: { status: 'submitted', requests: 40, answered: 10, failed: 0, expiresAt: now },
+    failure: null,
+  }
+  let mode: string | undefined
+  await page.route('**/evaluations?*', (route) =>
+    route.fulfill({ json: { data: mode === undefined ? [] : [run], nextCursor: null } }),
+  )
+  await page.route('**/evaluations', (route) => {
+    const body = route.request().postDataJSON()
+    if (body.dryRun) return route.fulfill({ json: estimate })
+    mode = body.mode
+    return route.fulfill({ status: 202, json: run })
+  })
+  await page.getByRole('link', { name: 'Slow to answer' }).click()
+  await page.getByRole('tab', { name: 'Runs' }).click()
+  await page.getByRole('button', { name: 'Estimate cost' }).click()
+  await page.getByText(/about \$3\.00/).waitFor()
+  await page.getByRole('button', { name: 'Evaluate within 24 hours for about $1.50' }).click()
+  await page.getByText(/The provider is answering a batch/).waitFor()
+  await page.getByText('10 of 40 · 25%').waitFor()
+  expect(mode).toBe('batch')
+  expect(await breaches(page)).toEqual([])
+})
+
 it('fits 320 pixels', async () => {
   const page = await open('/monitors', 'member', { viewport: { width: 320, height: 700 } })
   const isTooWide = () => page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth')

@@ -10,6 +10,7 @@ import { deleteRecording, fetchRecording, sweepRecordings } from './conversation
 import type { ServiceDeps } from './deps.ts'
 import { deliverMessage, sweepMessageDeliveries } from './destinations/deliveries/jobs.ts'
 import { evaluateConversations, judge } from './evaluations/lifecycle.ts'
+import { evaluateBatch } from './evaluations/runs/batches/lifecycle.ts'
 import { evaluateRun } from './evaluations/runs/lifecycle.ts'
 import { scoreConversations } from './evaluations/scorecards/jobs.ts'
 import { startCounting } from './experiments/observations/counter-loop.ts'
@@ -49,6 +50,7 @@ export const jobList: Job<ServiceDeps>[] = [
   judge,
   scoreConversations,
   evaluateRun,
+  evaluateBatch,
   alignMonitor,
   runBulkAction,
   sweepBulkActions,

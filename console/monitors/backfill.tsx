@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { queryClient } from '../api/queries.ts'
 import type { Schemas } from '../api/schema.d.ts'
 import type { Filter } from '../filters/filter.ts'
-import { plural } from '../lib/format.ts'
+import { formatMoney, plural } from '../lib/format.ts'
 import { instantIn, midnightIn, ownZone } from '../lib/zones.ts'
 import { Button } from '../ui/button.tsx'
 import { Field, Input } from '../ui/controls.tsx'
@@ -17,6 +17,10 @@ const FilterChips = lazy(async () => (await import('../filters/filter-chips.tsx'
 
 type Estimate = Schemas['EvaluationEstimate']
 
+/** Says what a batch costs, if that is known. */
+const batchCost = ({ cost }: NonNullable<Estimate['batch']>): string =>
+  cost === null ? '' : ` for about ${formatMoney(cost)}`
+
 /** Evaluates stored conversations: first estimates the cost, then starts the run. */
 export const Backfill = ({ monitor: { id, kind } }: { monitor: Monitor }) => {
   const zone = ownZone()
@@ -25,17 +29,17 @@ export const Backfill = ({ monitor: { id, kind } }: { monitor: Monitor }) => {
   const [filter, setFilter] = useState<Filter>({})
   const [filtering, setFiltering] = useState(false)
   const window = { since: instantIn(since, zone), until: instantIn(until, zone) }
-  const send = <T extends boolean>(dryRun: T) =>
+  const send = (request: { dryRun: boolean; mode?: 'standard' | 'batch' }) =>
     requestEvaluation(id, {
       since: window.since ?? '',
       until: window.until ?? '',
-      dryRun,
+      ...request,
       ...(Object.keys(filter).length > 0 && { filter }),
     })
   // With `dryRun`, the API returns an estimate instead of a run.
-  const estimate = useMutation({ mutationFn: async () => (await send(true)) as Estimate })
+  const estimate = useMutation({ mutationFn: async () => (await send({ dryRun: true })) as Estimate })
   const start = useMutation({
-    mutationFn: () => send(false),
+    mutationFn: (mode: 'standard' | 'batch') => send({ dryRun: false, mode }),
     onSuccess: async () => {
       estimate.reset()
       await queryClient.invalidateQueries({ queryKey: ['monitors', id, 'evaluations'] })
@@ -96,8 +100,13 @@ export const Backfill = ({ monitor: { id, kind } }: { monitor: Monitor }) => {
           Estimate cost
         </Button>
         {estimate.data && estimate.data.conversations > 0 && (
-          <Button look="primary" busy={start.isPending} onClick={() => start.mutate()}>
+          <Button look="primary" busy={start.isPending} onClick={() => start.mutate('standard')}>
             Evaluate {plural(estimate.data.conversations, 'conversation')}
+          </Button>
+        )}
+        {estimate.data?.batch && estimate.data.conversations > estimate.data.answered && (
+          <Button busy={start.isPending} onClick={() => start.mutate('batch')}>
+            Evaluate within 24 hours{batchCost(estimate.data.batch)}
           </Button>
         )}
       </div>

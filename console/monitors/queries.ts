@@ -36,7 +36,7 @@ export const versionsOptions = (id: string) =>
   )
 
 type EvaluationRequest =
-  | { since: string; until: string; dryRun: boolean; filter?: Schemas['Filter'] }
+  | { since: string; until: string; dryRun: boolean; mode?: 'standard' | 'batch'; filter?: Schemas['Filter'] }
   | { conversationIds: string[]; dryRun: boolean }
 
 /** Evaluates stored conversations. With `dryRun`, the API returns an estimate instead of a run. */

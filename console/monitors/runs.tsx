@@ -24,6 +24,30 @@ const states: Record<Run['status'], { tone: Tone; word: string }> = {
 
 const doneOf = ({ scored, unscored, failed }: Run) => scored + unscored + failed
 
+/** Shows the requests that the provider answers as a batch. */
+const BatchPart = ({ batch }: { batch: NonNullable<Run['batch']> }) => (
+  <>
+    <Progress label="Requests answered by the provider" done={batch.answered + batch.failed} total={batch.requests} />
+    <p className={styles.soft}>
+      {batch.status === 'submitting' ? 'Sending requests as a batch' : 'The provider is answering a batch'}
+      {batch.failed > 0 && `, ${formatCount(batch.failed)} not answered`}
+      {batch.expiresAt && (
+        <>
+          . What is not answered by <Time at={batch.expiresAt} /> is requested one by one
+        </>
+      )}
+      .
+    </p>
+  </>
+)
+
+const RunProgress = ({ run }: { run: Run }) =>
+  run.batch && run.batch.status !== 'ended' && isUnfinished(run) ? (
+    <BatchPart batch={run.batch} />
+  ) : (
+    <Progress label="Conversations evaluated" done={doneOf(run)} total={run.total} />
+  )
+
 const RunRow = ({ run }: { run: Run }) => {
   const mayWrite = useMay('member')
   const path = { id: run.monitorId, runId: run.id }
@@ -44,6 +68,7 @@ const RunRow = ({ run }: { run: Run }) => {
         <span>
           Conversations from {formatDay(run.since)} to {formatDay(run.until)}
           {run.kind === 'experiment' && ', for an experiment'}
+          {run.mode === 'batch' && ', in batches'}
         </span>
         <span className={styles.soft}>
           version {run.monitorVersion}, started <Time at={run.createdAt} ago />
@@ -70,7 +95,7 @@ const RunRow = ({ run }: { run: Run }) => {
           {run.failed > 0 && `, ${formatCount(run.failed)} failed`}
         </p>
       ) : (
-        <Progress label="Conversations evaluated" done={doneOf(run)} total={run.total} />
+        <RunProgress run={run} />
       )}
       {run.failure && <p className={styles.failure}>{run.failure}</p>}
       {change.error && <FaultNote error={change.error} />}

@@ -77,6 +77,12 @@ type Row = Evaluation['rows'][number]
 const reasoningOf = ({ reason, reasoning }: JudgeResult): string | null =>
   reason === undefined ? reasoning : reasoning === null ? reason : `${reason}\n${reasoning}`
 
+/** Returns the result of a judge as it is stored. */
+export const rowOf = ({ id, number }: StoredMonitor, conversationId: string, result: JudgeResult): Row => {
+  const { evaluator: _, retryAfterSeconds: __, isNotSentYet: ___, reason: ____, ...found } = result
+  return { conversationId, monitorId: id, monitorVersion: number, ...found, reasoning: reasoningOf(result) }
+}
+
 /** Returns the turns of a stored transcript, or the reason why it can't be read. */
 export const turnsOf = (
   { format, startedAt }: Pick<JudgeSubject, 'format' | 'startedAt'>,
@@ -126,9 +132,8 @@ export const judgeConversation = async (deps: JudgeDeps, org: OrgId, task: Judge
   const onLost = (paid: Paid[]) => paid.forEach(count)
 
   const keep = (monitor: StoredMonitor, result: JudgeResult) => {
-    const { evaluator, retryAfterSeconds: afterSeconds, isNotSentYet = false, reason: _, ...found } = result
-    const row: Row = { ...placeOf(monitor), ...found, reasoning: reasoningOf(result) }
-    const evaluation = { evaluator, evaluatedAt, rows: [row] }
+    const { evaluator, retryAfterSeconds: afterSeconds, isNotSentYet = false } = result
+    const evaluation = { evaluator, evaluatedAt, rows: [rowOf(monitor, subject.id, result)] }
     if (afterSeconds === undefined) judgement.evaluations.push(evaluation)
     else judgement.postponed.push({ monitor, afterSeconds, isNotSentYet, evaluation })
   }

@@ -7,6 +7,7 @@ import { orgIdOf } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Outbound } from '../platform/outbound/outbound.ts'
 import type { Secrets } from '../platform/secrets/secrets.ts'
+import { type BatchClient, openBatches } from './batches/open-batches.ts'
 import { instanceFault, instanceSettings } from './instance.ts'
 import { instanceLimits, limitsOf } from './limits.ts'
 import { readModelName } from './model-name.ts'
@@ -38,6 +39,18 @@ export type ModelLink = {
   /** Returns the cost in US dollars, or null if the tokens or the price are unknown. */
   costOf: (tokens: ModelTokens | null) => number | null
   ask: (prompt: ModelPrompt, terms: RequestTerms) => Promise<ModelAnswer>
+  /** Undefined if the provider offers no batches. */
+  batches?: ModelBatches | undefined
+}
+
+/** A model that answers batches of requests within a day. */
+export type ModelBatches = {
+  /** The provider and the model, `providerId/model`. */
+  name: string
+  model: string
+  client: BatchClient
+  /** The part of the price by which a batch is cheaper. */
+  discount: number
 }
 
 export type ModelChain = {
@@ -56,7 +69,7 @@ export type Models = {
   close: () => Promise<void>
 }
 
-type TenantDeps = { db: Db; secrets: Secrets; outbound: Pick<Outbound, 'request'>; log: Log }
+type TenantDeps = { db: Db; secrets: Secrets; outbound: Pick<Outbound, 'request' | 'stream'>; log: Log }
 
 type ModelsOptions = Partial<Timing> & {
   config: Config['judge']
@@ -66,7 +79,7 @@ type ModelsOptions = Partial<Timing> & {
 }
 
 /** A provider's queue and circuit breaker in this process. With other settings or limits, it gets new ones. */
-type Opened = { version: string; gate: Gate; endpoint: Endpoint }
+type Opened = { version: string; gate: Gate; endpoint: Endpoint; batches: BatchClient | undefined }
 
 /** The maximum number of providers that a process keeps open. */
 const mostOpened = 1_000
@@ -148,15 +161,18 @@ export const openModels = (options: ModelsOptions): Models => {
     const version = JSON.stringify([provider.settings, provider.secret, limits])
     const known = opened.get(key)
     if (known?.version === version) return known
+    const { kind } = provider
+    const settings = openSettings(deps.secrets, org, provider)
     const endpoint = openEndpoint({
-      kind: provider.kind,
-      settings: openSettings(deps.secrets, org, provider),
+      kind,
+      settings,
       contextTokens: limits.contextTokens,
       timeoutMs: limits.timeoutMs,
       transport: tenantTransport(deps.outbound),
       clock,
     })
-    const made = { version, gate: openGateOf(limits), endpoint }
+    const batches = openBatches({ kind, settings, endpoint, outbound: deps.outbound })
+    const made = { version, gate: openGateOf(limits), endpoint, batches }
     opened.delete(key)
     opened.set(key, made)
     const [oldest] = opened.keys()
@@ -167,7 +183,7 @@ export const openModels = (options: ModelsOptions): Models => {
   const linkTo = async (deps: TenantDeps, org: OrgId, provider: SealedProvider, model: string): Promise<ModelLink> => {
     const limits = limitsOf(provider.limits, config)
     const priced = await findPrice(provider, model)
-    const { gate, endpoint } = openProvider(deps, org, provider, limits)
+    const { gate, endpoint, batches: client } = openProvider(deps, org, provider, limits)
     const asking: Asking = {
       endpoint,
       counted: `${model} (${provider.name})`,
@@ -198,6 +214,7 @@ export const openModels = (options: ModelsOptions): Models => {
       evaluator: `${provider.kind}:${model}`,
       limits,
       costOf: priced.costOf,
+      batches: client && { name: `${provider.id}/${model}`, model, client, discount: priced.batchDiscount },
       ask: (prompt, terms) => gate.run((signal) => askWithinLimits(prompt, { ...terms, signal }), terms),
     }
   }

@@ -43,18 +43,24 @@ export const costOf = (price: Price | undefined, tokens: ModelTokens | null): nu
 
 export type ModelPrice = Price & { source: 'provider' | 'table' }
 
+/** OpenAI, Anthropic, and Azure answer batches for half the price. */
+const usualBatchDiscount = 0.5
+
 type Priced = {
   /** The price of a small request. */
   price: ModelPrice | undefined
+  /** The part of the price by which a batch is cheaper. */
+  batchDiscount: number
   costOf: (tokens: ModelTokens | null) => number | null
 }
 
 const ofOwn = (price: Price): Priced => ({
   price: { ...price, source: 'provider' },
+  batchDiscount: price.batchDiscount ?? usualBatchDiscount,
   costOf: (tokens) => costOf(price, tokens),
 })
 
-const unknown: Priced = { price: undefined, costOf: () => null }
+const unknown: Priced = { price: undefined, batchDiscount: usualBatchDiscount, costOf: () => null }
 
 /** Some prices depend on the size of the request. */
 const base = (price: number | { base: number } | undefined): number | undefined =>
@@ -83,6 +89,7 @@ const ofTable = (table: Table, place: NonNullable<ReturnType<typeof placeInTable
       ...(cacheWrite !== undefined && { cacheWrite }),
       source: 'table',
     },
+    batchDiscount: usualBatchDiscount,
     costOf: (tokens) => (tokens === null ? null : (calculate(tokens)?.total_price ?? null)),
   }
 }

@@ -19,7 +19,14 @@ export type StoredLimits = {
 }
 
 /** The prices in US dollars for a million tokens. */
-export type Price = { input: number; output: number; cachedInput?: number; cacheWrite?: number }
+export type Price = {
+  input: number
+  output: number
+  cachedInput?: number
+  cacheWrite?: number
+  /** The part of the price by which a batch is cheaper. */
+  batchDiscount?: number
+}
 
 const columns = [
   'id',

@@ -61,6 +61,13 @@ const PriceInput = Closed({
     ...Dollars,
     description: 'For input written to the cache. Default: the price of input.',
   }),
+  batchDiscount: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: 'The part of the price by which requests in a batch are cheaper. Default: 0.5.',
+    }),
+  ),
 })
 
 const mostPrices = 200

@@ -185,21 +185,39 @@ export const countPopulation = async (
   return (await measurePopulation(db, org, population, version)).conversations
 }
 
-/** Estimates the size of a run and the cost of a judge. */
-export const estimateRun = async (deps: EvaluationDeps, org: OrgId, monitor: StoredMonitor, population: Population) => {
-  const { db, judge, clock } = deps
-  const extent = await measure(db, org, monitor, population)
-  const { conversations, answered, readable } = extent
-  const { budgetLeft, judgements, outputTokens } = await getSpending(db, org, monthOf(clock.now()))
-  const size = { conversations, answered, budgetLeft }
-  if (monitor.kind !== 'judge') return { ...size, tokens: null, cost: 0, basis: null }
-  const known = await estimateFromResults(deps, org, monitor, readable)
-  if (known) return { ...size, ...known, basis: 'results' as const }
-  const forecaster = await judge.forecaster(org, monitor.definition as JudgeDefinition)
-  if (!forecaster) return { ...size, tokens: null, cost: null, basis: 'lengths' as const }
+/** Estimates the tokens and the cost of a judge. */
+const estimateJudge = async (
+  deps: EvaluationDeps,
+  org: OrgId,
+  { monitor, population, extent }: Omit<EstimateTask, 'forecaster'>,
+  { judgements, outputTokens }: { judgements: number; outputTokens: number },
+) => {
+  const known = await estimateFromResults(deps, org, monitor, extent.readable)
+  const forecaster = await deps.judge.forecaster(org, monitor.definition as JudgeDefinition)
+  if (known) {
+    // The results of batches say nothing about the price of other requests.
+    const cost = known.cost ?? forecaster?.costOf(known.tokens) ?? null
+    return { tokens: known.tokens, cost, basis: 'results' as const }
+  }
+  if (!forecaster) return { tokens: null, cost: null, basis: 'lengths' as const }
   const task = { monitor, population, extent, forecaster }
   // This month's answers, including those of previews, are better evidence than a constant.
   const outputOf: Habits['outputOf'] = (expected) =>
     judgements >= enoughPaid ? (expected.judgements * outputTokens) / judgements : expected.requests * usualAnswerTokens
-  return { ...size, ...(await estimateFromSample(deps, org, task, outputOf)), basis: 'lengths' as const }
+  return { ...(await estimateFromSample(deps, org, task, outputOf)), basis: 'lengths' as const }
+}
+
+/** Estimates the size of a run and the cost of a judge. */
+export const estimateRun = async (deps: EvaluationDeps, org: OrgId, monitor: StoredMonitor, population: Population) => {
+  const { db, judge, clock } = deps
+  const extent = await measure(db, org, monitor, population)
+  const { conversations, answered } = extent
+  const { budgetLeft, judgements, outputTokens } = await getSpending(db, org, monthOf(clock.now()))
+  const size = { conversations, answered, budgetLeft }
+  if (monitor.kind !== 'judge') return { ...size, tokens: null, cost: 0, batch: null, basis: null }
+  const estimate = await estimateJudge(deps, org, { monitor, population, extent }, { judgements, outputTokens })
+  const batching = await judge.batching(org, monitor.definition as JudgeDefinition)
+  const costInBatch = (discount: number) => (estimate.cost === null ? null : estimate.cost * (1 - discount))
+  const batch = 'fault' in batching ? null : { cost: costInBatch(batching.batches.discount) }
+  return { ...size, ...estimate, batch }
 }

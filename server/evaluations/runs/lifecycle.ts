@@ -10,6 +10,7 @@ import type { Actor } from '../../platform/identity/actor.ts'
 import { newId } from '../../platform/ids.ts'
 import { type Attempt, defineJob, OrganizationId } from '../../platform/jobs/define-job.ts'
 import type { EvaluationDeps } from '../deps.ts'
+import { planBatches } from './batches/plan.ts'
 import { evaluatePage, type Pause, pauseAfter } from './evaluate-page.ts'
 import type { Stop } from './judge-in-lanes.ts'
 import { findNextPage } from './next-page.ts'
@@ -36,12 +37,19 @@ const pagesOfJudges = 4
 const publishRun = (trx: Db, org: OrgId, id: string) =>
   publishChanges(trx, org, { resource: 'evaluation-runs', kind: 'updated', ids: [id] })
 
-type Creation = { monitor: StoredMonitor; population: Population; total: number; createdAt: Date }
+type Creation = {
+  monitor: StoredMonitor
+  population: Population
+  total: number
+  createdAt: Date
+  /** Whether requests are sent to the provider as batches. */
+  inBatches: boolean
+}
 
 export const createRun = (
   { db, jobs }: EvaluationDeps,
   actor: Actor,
-  { monitor, population, total, createdAt }: Creation,
+  { monitor, population, total, createdAt, inBatches }: Creation,
 ): Promise<Run> =>
   db.transaction().execute(async (trx) => {
     const id = newId()
@@ -52,6 +60,7 @@ export const createRun = (
       monitorVersion: monitor.number,
       population,
       total,
+      batchPhase: inBatches ? 'sending' : null,
       createdByUserId: actor.userId,
       createdAt,
     })
@@ -62,7 +71,7 @@ export const createRun = (
 
 type RunKey = { monitorId: string; runId: string }
 
-/** Cancels a run. Its results stay. */
+/** Cancels a run. Its results stay. The jobs of its batches cancel them at the provider. */
 export const cancelRun = async (
   { clock }: EvaluationDeps,
   trx: Db,
@@ -95,7 +104,8 @@ export const resumeRun = async (
   }
   const resumes = stopped.resumes + 1
   const change = { status: 'queued', finishedAt: null, failure: null, waits: 0, resumes } as const
-  const queued = await updateRun(trx, actor.org, id, change)
+  const again = stopped.batchPhase === null ? {} : ({ batchPhase: 'sending', sent: null } as const)
+  const queued = await updateRun(trx, actor.org, id, { ...change, ...again })
   await jobs.enqueue(trx, evaluateRun, { organizationId: actor.org, runId: id, resumes })
   await recordAudit(trx, actor, 'monitor.resume-evaluation', { type: 'run', id })
   return queued
@@ -174,6 +184,10 @@ const advance = async (deps: EvaluationDeps, attempt: Attempt, org: OrgId, run: 
   const pinned = [{ id: run.monitorId, number: run.monitorVersion }]
   const [monitor] = await findMonitorsAtVersions(deps.db, org, pinned)
   if (!monitor) return finished(end(deps, attempt, org, run, monitorIsGone))
+  if (run.batchPhase !== null && run.batchPhase !== 'ended') {
+    const pause = await planBatches(deps, org, { run, monitor, attempt })
+    return pause ? finished(whenStopped(deps, attempt, org, run, pause)) : true
+  }
   const page = await readPage(deps, org, run, monitor)
   const last = page.at(-1)
   if (!last) return finished(end(deps, attempt, org, run))

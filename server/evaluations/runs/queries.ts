@@ -9,6 +9,7 @@ import { ApiError, notFound } from '../../platform/errors.ts'
 import type { Page } from '../../platform/http/paging.ts'
 import { samplePosition } from '../queries.ts'
 
+type BatchPhase = 'sending' | 'waiting' | 'ended'
 type Status = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled'
 
 /** The conversations of a run. */
@@ -48,6 +49,9 @@ const columns = [
   'failed',
   'after_started_at as afterStartedAt',
   'after_id as afterId',
+  sql<BatchPhase | null>`batch_phase`.as('batchPhase'),
+  'sent_started_at as sentStartedAt',
+  'sent_id as sentId',
   'waits',
   'resumes',
   'created_by_user_id as createdByUserId',
@@ -85,6 +89,7 @@ type NewRun = {
   monitorVersion: number
   population: Population
   total: number
+  batchPhase: BatchPhase | null
   createdByUserId: string
   createdAt: Date
 }
@@ -101,6 +106,7 @@ export const insertRun = (trx: Db, org: OrgId, run: NewRun) =>
       population: JSON.stringify(run.population),
       status: 'queued',
       total: run.total,
+      batch_phase: run.batchPhase,
       created_by_user_id: run.createdByUserId,
       created_at: run.createdAt,
     })
@@ -114,6 +120,9 @@ type RunChange = {
   total?: number
   waits?: number
   resumes?: number
+  batchPhase?: BatchPhase | null
+  /** The last conversation that was considered for a batch. Null starts again. */
+  sent?: RunPosition | null
   startedAt?: Date
   finishedAt?: Date | null
 }
@@ -128,6 +137,11 @@ export const updateRun = (trx: Db, org: OrgId, id: string, change: RunChange) =>
       ...(change.total !== undefined && { total: change.total }),
       ...(change.waits !== undefined && { waits: change.waits }),
       ...(change.resumes !== undefined && { resumes: change.resumes }),
+      ...(change.batchPhase !== undefined && { batch_phase: change.batchPhase }),
+      ...(change.sent !== undefined && {
+        sent_started_at: change.sent?.startedAt ?? null,
+        sent_id: change.sent?.id ?? null,
+      }),
       ...(change.startedAt !== undefined && { started_at: change.startedAt }),
       ...(change.finishedAt !== undefined && { finished_at: change.finishedAt }),
     })
@@ -276,13 +290,13 @@ export const listPaidResults = async (db: Db, org: OrgId, evaluator: string): Pr
   return rows
 }
 
-/** Returns the average cost and duration of a version's results so far. */
+/** Returns the average tokens of a version's results so far, and their average cost outside of batches. */
 export const findMeanTokens = async (db: Db, org: OrgId, monitorId: string, version: number) => {
   const { rows } = await sql<{ judgements: number; input: number | null; output: number | null; cost: number | null }>`
     SELECT count(*) AS judgements, avg(input_tokens)::float8 AS input, avg(output_tokens)::float8 AS output,
-      avg(cost) AS cost
+      avg(cost) FILTER (WHERE evaluator NOT LIKE '%(batch)') AS cost
     FROM (
-      SELECT input_tokens, output_tokens, cost FROM monitor_results
+      SELECT input_tokens, output_tokens, cost, evaluator FROM monitor_results
       WHERE organization_id = ${org} AND monitor_id = ${monitorId}::uuid AND monitor_version = ${version}
         AND input_tokens IS NOT NULL
       ORDER BY call_started_at DESC LIMIT 200) newest ${sql.raw(plannedEachTime)}`.execute(db)

@@ -8,6 +8,7 @@ import { ApiError, invalid, invalidAll } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, IdParams, NoBody, NoQuery, Page, PageQuery, withHeaders } from '../../platform/http/schemas.ts'
 import type { EvaluationDeps } from '../deps.ts'
+import { type BatchProgress, listProgress } from './batches/queries.ts'
 import { countPopulation, estimateRun } from './estimate.ts'
 import { cancelRun, createRun, resumeRun } from './lifecycle.ts'
 import { getDatabaseTime, getRun, listRuns, listStarts, type Run as StoredRun } from './queries.ts'
@@ -16,19 +17,49 @@ import { Run, RunCreate, RunEstimate, RunParams } from './schema.ts'
 const tags = ['Monitors']
 const entitlement = 'monitors'
 
-const shown = ({
-  population,
-  afterId: _,
-  afterStartedAt: __,
-  waits: ___,
-  resumes: ____,
-  createdByUserId: _____,
-  ...run
-}: StoredRun) => {
+type BatchStatus = 'submitting' | 'submitted' | 'ended'
+
+const batchOf = ({ batchPhase, status: runStatus }: StoredRun, progress: BatchProgress | undefined) => {
+  if (batchPhase === null) return null
+  const { unsent = 0, submitted = 0, requests = 0, answered = 0, failed = 0, expiresAt = null } = progress ?? {}
+  const isSending = batchPhase === 'sending' && (runStatus === 'queued' || runStatus === 'running')
+  const status: BatchStatus = isSending || unsent > 0 ? 'submitting' : submitted > 0 ? 'submitted' : 'ended'
+  return { status, requests, answered, failed, expiresAt }
+}
+
+const shown = (
+  {
+    population,
+    afterId: _,
+    afterStartedAt: __,
+    waits: ___,
+    resumes: ____,
+    createdByUserId: _____,
+    batchPhase,
+    sentId: ______,
+    sentStartedAt: _______,
+    ...run
+  }: StoredRun,
+  batch: ReturnType<typeof batchOf>,
+) => {
   const { since, until, ...filter } = population.filter
   const listed = population.conversationIds?.length ?? null
+  const mode: 'standard' | 'batch' = batchPhase === null ? 'standard' : 'batch'
   // Every run has a period.
-  return { ...run, since: new Date(since as string), until: new Date(until as string), filter, listed }
+  return { ...run, since: new Date(since as string), until: new Date(until as string), filter, listed, mode, batch }
+}
+
+/** Returns runs in the format of the API, with the progress of their batches. */
+const showRuns = async (db: Db, org: OrgId, runs: StoredRun[]) => {
+  const inBatches = runs.filter(({ batchPhase }) => batchPhase !== null).map(({ id }) => id)
+  const progress = inBatches.length > 0 ? await listProgress(db, org, inBatches) : []
+  const progressOf = new Map(progress.map((one) => [one.runId, one]))
+  return runs.map((run) => shown(run, batchOf(run, progressOf.get(run.id))))
+}
+
+const showRun = async (db: Db, org: OrgId, run: StoredRun) => {
+  const progress = run.batchPhase === null ? [] : await listProgress(db, org, [run.id])
+  return shown(run, batchOf(run, progress[0]))
 }
 
 const longestRangeDays = 3_660
@@ -87,6 +118,12 @@ export const evaluationRuns = (app: App, deps: EvaluationDeps): void => {
     if (kind === 'judge') await judge.requireModel(org, definition as JudgeDefinition)
   }
 
+  const requireBatches = async (org: OrgId, { kind, definition }: StoredMonitor): Promise<void> => {
+    if (kind !== 'judge') throw invalid('mode', 'can only be batch for an LLM judge')
+    const batching = await judge.batching(org, definition as JudgeDefinition)
+    if ('fault' in batching) throw new ApiError('conflict', batching.fault)
+  }
+
   app.get(
     '/v1/monitors/:id/evaluations',
     {
@@ -109,7 +146,7 @@ export const evaluationRuns = (app: App, deps: EvaluationDeps): void => {
         (page) => listRuns(db, actor.org, id, page),
         (run) => run.id,
       )
-      return { data: data.map(shown), nextCursor }
+      return { data: await showRuns(db, actor.org, data), nextCursor }
     },
   )
 
@@ -125,8 +162,8 @@ export const evaluationRuns = (app: App, deps: EvaluationDeps): void => {
           'Evaluates completed conversations in the period with the current version, within the monitor’s scope, ' +
           'sampling rate, and the optional filter. Rules and scorecards evaluate all of them. Judges skip ' +
           'conversations that already have a result of this version, unless it failed. With `conversationIds`, only ' +
-          'the listed conversations within the scope are evaluated, sampled or not. With `dryRun`, returns 200 with ' +
-          'an estimate and evaluates nothing.',
+          'the listed conversations within the scope are evaluated, sampled or not. With `mode` `batch`, a judge’s requests ' +
+          'cost less and take up to 24 hours. With `dryRun`, returns 200 with an estimate and evaluates nothing.',
         params: IdParams,
         querystring: NoQuery,
         body: RunCreate,
@@ -137,6 +174,7 @@ export const evaluationRuns = (app: App, deps: EvaluationDeps): void => {
       const selected = body.conversationIds ? await readListed(db, actor.org, body) : { filter: readFilter(body) }
       const monitor = await getMonitor(db, actor.org, params.id)
       await requireEvaluated(actor.org, monitor)
+      if (body.mode === 'batch') await requireBatches(actor.org, monitor)
       const createdAt = clock.now()
       const { scope } = monitor
       const samplePercent = body.conversationIds ? 100 : monitor.samplePercent
@@ -144,9 +182,13 @@ export const evaluationRuns = (app: App, deps: EvaluationDeps): void => {
       const population = { ...selected, scope, samplePercent, storedBefore }
       if (body.dryRun) return reply.code(200).send(await estimateRun(deps, actor.org, monitor, population))
       const total = await countPopulation(deps, actor.org, monitor, population)
-      const run = await createRun(deps, actor, { monitor, population, total, createdAt })
+      const inBatches = body.mode === 'batch'
+      const run = await createRun(deps, actor, { monitor, population, total, createdAt, inBatches })
       const location = `/v1/monitors/${monitor.id}/evaluations/${run.id}`
-      return reply.code(202).header('location', location).send(shown(run))
+      return reply
+        .code(202)
+        .header('location', location)
+        .send(await showRun(db, actor.org, run))
     },
   )
 
@@ -166,7 +208,7 @@ export const evaluationRuns = (app: App, deps: EvaluationDeps): void => {
     },
     async ({ actor, params }) => {
       const { id } = await getMonitor(db, actor.org, params.id)
-      return shown(await getRun(db, actor.org, id, params.runId))
+      return showRun(db, actor.org, await getRun(db, actor.org, id, params.runId))
     },
   )
 
@@ -179,7 +221,7 @@ export const evaluationRuns = (app: App, deps: EvaluationDeps): void => {
         operationId: 'cancelMonitorEvaluation',
         summary: 'Cancel a run',
         description:
-          'Keeps the results so far. A cancelled run can be resumed. Returns 409 if the run is not in progress.',
+          'Keeps the results so far, and cancels batches at the provider within a minute. A cancelled run can be resumed. Returns 409 if the run is not in progress.',
         params: RunParams,
         querystring: NoQuery,
         body: NoBody,
@@ -189,7 +231,7 @@ export const evaluationRuns = (app: App, deps: EvaluationDeps): void => {
     ({ actor, params }) =>
       db.transaction().execute(async (trx) => {
         const { id: monitorId } = await getMonitor(trx, actor.org, params.id)
-        return shown(await cancelRun(deps, trx, actor, { monitorId, runId: params.runId }))
+        return showRun(trx, actor.org, await cancelRun(deps, trx, actor, { monitorId, runId: params.runId }))
       }),
   )
 
@@ -213,7 +255,7 @@ export const evaluationRuns = (app: App, deps: EvaluationDeps): void => {
         const { id: monitorId } = await getMonitor(trx, actor.org, params.id)
         return resumeRun(deps, trx, actor, { monitorId, runId: params.runId })
       })
-      return reply.code(202).send(shown(run))
+      return reply.code(202).send(await showRun(db, actor.org, run))
     },
   )
 }

@@ -28,6 +28,13 @@ export const RunCreate = Closed(
           'The conversations to evaluate, instead of a period and a filter. The sampling rate does not apply to them.',
       }),
     ),
+    mode: Type.Optional(
+      Choice(['standard', 'batch'], {
+        description:
+          '`batch` sends a judge’s requests to its provider as batches, which are answered within 24 hours, usually for ' +
+          'half the price. Requires a provider that is compatible with OpenAI, Anthropic, or Azure OpenAI. Default: `standard`.',
+      }),
+    ),
     dryRun: Type.Optional(Type.Boolean({ description: 'True returns an estimate and evaluates nothing.' })),
   },
   { examples: [{ since: '2026-11-01T00:00:00Z', until: '2026-12-01T00:00:00Z' }] },
@@ -61,6 +68,26 @@ export const Run = Closed(
         description: 'The number of conversations that the request listed. Null for a period.',
       }),
     ),
+    mode: Choice(['standard', 'batch']),
+    batch: Nullable(
+      Closed(
+        {
+          status: Choice(['submitting', 'submitted', 'ended'], {
+            description:
+              'submitting: requests are being sent. submitted: the provider is answering them. ended: their results are ' +
+              'stored, and the run evaluates what is missing with ordinary requests.',
+          }),
+          requests: { ...Count, description: 'The requests that were put into batches.' },
+          answered: { ...Count, description: 'How many of them the provider has answered, as it reports.' },
+          failed: { ...Count, description: 'How many failed, were cancelled, or expired, as the provider reports.' },
+          expiresAt: Nullable({
+            ...Timestamp,
+            description: 'When requests expire that the provider has not answered. Null if it has none.',
+          }),
+        },
+        { description: 'The progress of a run in batches. Null for other runs.' },
+      ),
+    ),
     failure: Nullable(Type.String({ description: 'Why the run failed.' })),
   },
   { title: 'EvaluationRun' },
@@ -77,6 +104,12 @@ export const RunEstimate = Closed(
     },
     tokens: Nullable({ ...Tokens, description: 'The tokens that a judge would use. Null for a rule.' }),
     cost: Nullable(Type.Number({ minimum: 0, description: 'In US dollars. Null if the model’s price is unknown.' })),
+    batch: Nullable(
+      Closed(
+        { cost: Nullable(Type.Number({ minimum: 0, description: 'Null if the model’s price is unknown.' })) },
+        { description: 'What the run would cost with `mode` `batch`. Null if the model offers no batches.' },
+      ),
+    ),
     basis: Nullable(
       Choice(['results', 'lengths'], {
         description:

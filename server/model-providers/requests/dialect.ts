@@ -23,7 +23,7 @@ export type ModelReply = { text: string; end: 'whole' | 'cut' | 'refused'; token
 export type OfferedModel = { id: string; name: string | null }
 
 export type HttpRequest = {
-  method: 'GET' | 'POST'
+  method: 'GET' | 'POST' | 'DELETE'
   url: URL
   headers: Record<string, string>
   body?: string

@@ -98,7 +98,8 @@ export const openEndpoint = ({ kind, settings, contextTokens, timeoutMs, transpo
     )
     const { status, headers, body } = answered
     const parsed = parse(body)
-    if (status === 200) return parsed
+    // Azure answers 201 when it creates something.
+    if (status === 200 || status === 201) return parsed
     const word = faultWord(parsed, headers['x-amzn-errortype'], settings)
     // Google answers 400 to a wrong key.
     const errorKind = word === 'API_KEY_INVALID' ? 'locked' : kindOfStatus(status)
@@ -109,22 +110,23 @@ export const openEndpoint = ({ kind, settings, contextTokens, timeoutMs, transpo
     })
   }
 
-  /** Returns undefined if the response is not from a model. */
-  const ask = async (
-    model: string,
-    { system, shared, user, schema }: ModelPrompt,
-    signal: AbortSignal,
-  ): Promise<ModelReply | undefined> => {
+  /** Returns the request that asks a model. */
+  const write = (model: string, { system, shared, user, schema }: ModelPrompt) => {
     const isDescribed = settings.structuredOutput === 'prompt'
-    const request = await dialect.ask(settings, {
+    return dialect.ask(settings, {
       model,
       system: isDescribed ? withSchema(system, schema) : system,
       ...(dialect.marksShared ? { shared, user } : { user: shared === undefined ? user : `${shared}\n${user}` }),
       schema: isDescribed ? undefined : schema,
       contextTokens,
     })
-    return readWith(dialect.read, await send(request, signal))
   }
+
+  /** Returns undefined if the response is not from a model. */
+  const read = (body: unknown): ModelReply | undefined => readWith(dialect.read, body)
+
+  const ask = async (model: string, prompt: ModelPrompt, signal: AbortSignal): Promise<ModelReply | undefined> =>
+    read(await send(await write(model, prompt), signal))
 
   /**
    * Returns the models that the provider offers, or undefined if it cannot list them. Throws if the response is not a
@@ -144,7 +146,7 @@ export const openEndpoint = ({ kind, settings, contextTokens, timeoutMs, transpo
     return lists.flat()
   }
 
-  return { ask, list }
+  return { ask, list, write, read, send }
 }
 
 export type Endpoint = ReturnType<typeof openEndpoint>

@@ -152,7 +152,7 @@ const separate = (text: string, count: number): unknown[] | undefined => {
   }
 }
 
-type Reading = { verdict: JudgeVerdict } | { fault: string }
+export type Reading = { verdict: JudgeVerdict } | { fault: string }
 
 const fault = (text: string): Reading => ({
   fault: `the model's response is invalid: ${storable(text, longestReason)}`,

@@ -1,8 +1,8 @@
 import type { ModelPrompt, ModelReply } from '../../model-providers/requests/dialect.ts'
 import type { Turn } from '../../transcripts/turn.ts'
-import { readAnswers } from './answer.ts'
+import { type Reading, readAnswers } from './answer.ts'
 import type { JudgedDefinition } from './combine.ts'
-import type { Tokens } from './definition.ts'
+import type { JudgeDefinition, Tokens } from './definition.ts'
 import { buildPrompt, type TranscriptWindow } from './prompt.ts'
 
 /** Returns the reply and its cost. There is no reply if the response is not from a model. */
@@ -15,7 +15,7 @@ const mostRequests = 2
  * Splits the tokens and the cost of a request among its monitors, so that the parts add up to the total. If one cost is
  * unknown, so is the total.
  */
-const addPaid = (judged: readonly JudgedDefinition[], { input, output }: Tokens, cost: number | null): void => {
+export const addPaid = (judged: readonly JudgedDefinition[], { input, output }: Tokens, cost: number | null): void => {
   const share = (total: number, at: number) => Math.floor(total / judged.length) + (at < total % judged.length ? 1 : 0)
   for (const [at, one] of judged.entries()) {
     const before = one.tokens === null ? 0 : one.cost
@@ -23,6 +23,23 @@ const addPaid = (judged: readonly JudgedDefinition[], { input, output }: Tokens,
     one.cost = before === null || cost === null ? null : before + cost / judged.length
     one.tokens = { input: read + share(input, at), output: written + share(output, at) }
   }
+}
+
+/** Reads the answer of each monitor, or why it has none. */
+export const readReply = (
+  reply: ModelReply | undefined,
+  definitions: readonly JudgeDefinition[],
+  turns: readonly Turn[],
+): Reading[] => {
+  if (reply?.end === 'whole') return readAnswers(reply.text, definitions, turns)
+  return definitions.map((): Reading => {
+    if (reply?.end === 'refused') {
+      const reason = 'the model refused to answer'
+      return { verdict: { status: 'unscored', reason, reasoning: null, evidence: [] } }
+    }
+    if (reply) return { fault: "the model's response exceeded its token limit" }
+    return { fault: 'the endpoint returned no response from a model' }
+  })
 }
 
 /**
@@ -43,17 +60,9 @@ export const askAboutWindow = async (
       const paying = open.map(({ one }) => one)
       addPaid(paying, reply.tokens, cost)
     }
-    if (reply?.end === 'refused') {
-      const reason = 'the model refused to answer'
-      for (const { one } of open) one.verdicts.push({ status: 'unscored', reason, reasoning: null, evidence: [] })
-      return
-    }
-    const readings = reply?.end === 'whole' ? readAnswers(reply.text, definitions, turns) : []
-    const fault = reply
-      ? "the model's response exceeded its token limit"
-      : 'the endpoint returned no response from a model'
+    const readings = readReply(reply, definitions, turns)
     open = open.flatMap(({ one }, at) => {
-      const reading = readings[at] ?? { fault }
+      const reading = readings[at] ?? { fault: '' }
       if ('fault' in reading) return [{ one, fault: reading.fault }]
       one.verdicts.push(reading.verdict)
       return []

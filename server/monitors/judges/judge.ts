@@ -8,6 +8,7 @@ import type { Config } from '../../platform/config.ts'
 import { ApiError, invalid } from '../../platform/errors.ts'
 import type { Turn } from '../../transcripts/turn.ts'
 import { type AskModel, askAboutWindow } from './ask-about-window.ts'
+import { type BatchJudge, openBatchJudge } from './batch.ts'
 import { combine, isSettled, type JudgedDefinition } from './combine.ts'
 import type { JudgeDefinition, JudgeResult, Tokens } from './definition.ts'
 import { mostExampleTokens } from './examples.ts'
@@ -60,6 +61,11 @@ export type Judge = {
   evaluate: (request: JudgeRequest) => Promise<JudgeResult[]>
   /** Returns what estimates the requests of a definition, or undefined if no model can answer. */
   forecaster: (owner: string, definition: JudgeDefinition) => Promise<Forecaster | undefined>
+  /**
+   * Returns what judges conversations in batches, or why that is not possible. `model` is the name of another model than
+   * the definition's.
+   */
+  batching: (owner: string, definition: JudgeDefinition, model?: string) => Promise<BatchJudge | { fault: string }>
   /** Returns how many requests the definition's model takes at a time. */
   concurrencyOf: (owner: string, definition: Pick<JudgeDefinition, 'model'>) => Promise<number>
   /** Aborts judgments in progress, which reject. */
@@ -90,6 +96,9 @@ const contextTokensOf = (chain: ModelChain): number =>
 /** Returns the maximum number of tokens of a request without its transcript. */
 const promptTokens = (definitions: readonly JudgeDefinition[]): number =>
   estimateTokens(systemText(definitions, true)) + mostExampleTokens(definitions)
+
+const noBatches =
+  'The model of this judge does not offer batches. Use a provider under Settings → Models that is compatible with OpenAI, or Anthropic or Azure OpenAI.'
 
 /** The reason why no model is asked. */
 type NotAsked = { status: 'unscored' | 'failed'; reason: string }
@@ -227,6 +236,15 @@ export const openJudge = (models: Pick<Models, 'find'>, limits: JudgeLimits, clo
     }
   }
 
+  const batching: Judge['batching'] = async (owner, definition, model = definition.model) => {
+    const chain = await models.find(owner, model)
+    if ('fault' in chain) return { fault: chain.fault }
+    const [link] = chain.links
+    // If the provider is disabled, the first model is that of a fallback.
+    if (link.batches?.name !== chain.key) return { fault: noBatches }
+    return openBatchJudge(link, link.batches, definition, (turns) => prepare(chain, [definition], turns))
+  }
+
   const concurrencyOf: Judge['concurrencyOf'] = async (owner, { model }) => {
     const chain = await models.find(owner, model)
     return 'fault' in chain ? 1 : chain.links[0].limits.concurrency
@@ -236,7 +254,7 @@ export const openJudge = (models: Pick<Models, 'find'>, limits: JudgeLimits, clo
     closing.abort(new Error('The service is stopping.'))
   }
 
-  return { requireModel, grouping, evaluate, forecaster, concurrencyOf, close }
+  return { requireModel, grouping, evaluate, forecaster, batching, concurrencyOf, close }
 }
 
 /** Asks about one window after the other, until every result is final. If the endpoint fails, so do the results. */

@@ -14,6 +14,17 @@ export const addSpending = async (trx: Db, org: OrgId, month: string, spent: Spe
       output_tokens = s.output_tokens + excluded.output_tokens, cost = s.cost + excluded.cost`.execute(trx)
 }
 
+/**
+ * Changes the cost that is reserved for requests which were sent, but not answered yet. Locks the month until the
+ * transaction ends, so that reservations are made one after the other.
+ */
+export const addReservation = (trx: Db, org: OrgId, month: string, cost: number) =>
+  sql`
+    INSERT INTO judge_spending AS s (organization_id, month, judgements, input_tokens, output_tokens, cost, reserved_cost)
+    VALUES (${org}, ${month}::date, 0, 0, 0, 0, ${cost})
+    ON CONFLICT ON CONSTRAINT judge_spending_pkey DO UPDATE SET
+      reserved_cost = greatest(s.reserved_cost + excluded.reserved_cost, 0)`.execute(trx)
+
 export const getSpending = async (db: Db, org: OrgId, month: string) => {
   const row = await db
     .selectFrom('organizations as o')
@@ -27,7 +38,9 @@ export const getSpending = async (db: Db, org: OrgId, month: string) => {
       sql<number>`coalesce(s.cost, 0)`.as('cost'),
       // greatest() ignores null, so a missing budget would become 0.
       sql<number | null>`CASE WHEN o.monthly_judge_budget IS NOT NULL
-        THEN greatest(o.monthly_judge_budget::float8 - coalesce(s.cost, 0), 0) END`.as('budgetLeft'),
+        THEN greatest(o.monthly_judge_budget::float8 - coalesce(s.cost, 0) - coalesce(s.reserved_cost, 0), 0) END`.as(
+        'budgetLeft',
+      ),
     ])
     .where('o.id', '=', org)
     .executeTakeFirst()

@@ -624,6 +624,37 @@ CREATE TABLE destinations (
   CONSTRAINT destinations_status_check CHECK ((status = ANY (ARRAY['active'::text, 'disabled'::text])))
 );
 
+CREATE TABLE evaluation_batches (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  run_id uuid NOT NULL,
+  resumes integer NOT NULL,
+  model text NOT NULL,
+  status text NOT NULL,
+  failure text,
+  conversation_ids uuid[] NOT NULL,
+  requests integer NOT NULL,
+  read_at timestamp(3) with time zone NOT NULL,
+  reserved_cost double precision NOT NULL,
+  reserved_month date NOT NULL,
+  file_id text,
+  submitting_at timestamp(3) with time zone,
+  remote_id text,
+  is_certain boolean NOT NULL DEFAULT false,
+  other_ids text[] NOT NULL DEFAULT '{}'::text[],
+  expires_at timestamp(3) with time zone,
+  answered integer NOT NULL DEFAULT 0,
+  failed integer NOT NULL DEFAULT 0,
+  cancelled_at timestamp(3) with time zone,
+  read_results integer NOT NULL DEFAULT 0,
+  created_at timestamp(3) with time zone NOT NULL,
+  ended_at timestamp(3) with time zone,
+  CONSTRAINT evaluation_batches_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT evaluation_batches_run_fkey FOREIGN KEY (organization_id, run_id) REFERENCES evaluation_runs(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT evaluation_batches_status_check CHECK ((status = ANY (ARRAY['new'::text, 'submitting'::text, 'submitted'::text, 'ended'::text])))
+);
+CREATE INDEX evaluation_batches_run_idx ON public.evaluation_batches USING btree (organization_id, run_id);
+
 CREATE TABLE evaluation_runs (
   organization_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -645,8 +676,12 @@ CREATE TABLE evaluation_runs (
   created_at timestamp(3) with time zone NOT NULL,
   started_at timestamp(3) with time zone,
   finished_at timestamp(3) with time zone,
+  batch_phase text,
+  sent_started_at timestamp(3) with time zone,
+  sent_id uuid,
   CONSTRAINT evaluation_runs_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT evaluation_runs_version_fkey FOREIGN KEY (organization_id, monitor_id, monitor_version) REFERENCES monitor_versions(organization_id, monitor_id, number) ON DELETE CASCADE,
+  CONSTRAINT evaluation_runs_batch_phase_check CHECK ((batch_phase = ANY (ARRAY['sending'::text, 'waiting'::text, 'ended'::text]))),
   CONSTRAINT evaluation_runs_finished_check CHECK (((finished_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])))),
   CONSTRAINT evaluation_runs_kind_check CHECK ((kind = ANY (ARRAY['backfill'::text, 'experiment'::text]))),
   CONSTRAINT evaluation_runs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
@@ -1135,6 +1170,7 @@ CREATE TABLE judge_spending (
   input_tokens bigint NOT NULL,
   output_tokens bigint NOT NULL,
   cost double precision NOT NULL,
+  reserved_cost double precision NOT NULL DEFAULT 0,
   CONSTRAINT judge_spending_pkey PRIMARY KEY (organization_id, month),
   CONSTRAINT judge_spending_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
 );

@@ -477,9 +477,37 @@ export interface Destinations {
   updated_at: Timestamp;
 }
 
+export interface EvaluationBatches {
+  answered: Generated<number>;
+  cancelled_at: Timestamp | null;
+  conversation_ids: string[];
+  created_at: Timestamp;
+  ended_at: Timestamp | null;
+  expires_at: Timestamp | null;
+  failed: Generated<number>;
+  failure: string | null;
+  file_id: string | null;
+  id: string;
+  is_certain: Generated<boolean>;
+  model: string;
+  organization_id: string;
+  other_ids: Generated<string[]>;
+  read_at: Timestamp;
+  read_results: Generated<number>;
+  remote_id: string | null;
+  requests: number;
+  reserved_cost: number;
+  reserved_month: Timestamp;
+  resumes: number;
+  run_id: string;
+  status: string;
+  submitting_at: Timestamp | null;
+}
+
 export interface EvaluationRuns {
   after_id: string | null;
   after_started_at: Timestamp | null;
+  batch_phase: string | null;
   created_at: Timestamp;
   created_by_user_id: string;
   failed: Generated<number>;
@@ -493,6 +521,8 @@ export interface EvaluationRuns {
   population: Json;
   resumes: Generated<number>;
   scored: Generated<number>;
+  sent_id: string | null;
+  sent_started_at: Timestamp | null;
   started_at: Timestamp | null;
   status: string;
   total: number;
@@ -857,6 +887,7 @@ export interface JudgeSpending {
   month: Timestamp;
   organization_id: string;
   output_tokens: Int8;
+  reserved_cost: Generated<number>;
 }
 
 export interface Mails {
@@ -1308,6 +1339,7 @@ export interface DB {
   destination_attempts: DestinationAttempts;
   destination_deliveries: DestinationDeliveries;
   destinations: Destinations;
+  evaluation_batches: EvaluationBatches;
   evaluation_runs: EvaluationRuns;
   experiment_changes: ExperimentChanges;
   experiment_conversations: ExperimentConversations;

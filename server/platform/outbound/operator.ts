@@ -6,7 +6,7 @@ import { OutboundError, toOutboundError } from './errors.ts'
 import type { OutboundHeaders } from './request.ts'
 
 type OperatorRequest = {
-  method: 'GET' | 'POST'
+  method: 'GET' | 'POST' | 'DELETE'
   headers: Record<string, string>
   body?: string
   /** The time from waiting for a connection to the last byte of the response. */

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers'
 import type { ProviderKind } from '../../../server/model-providers/settings.ts'
 import { strict } from '../../../server/platform/json-schema.ts'
 import { serve } from '../../outside.ts'
+import { Lines, openBatchStandIn } from './batch-stand-in.ts'
 import { objectsWithOptional, openObjects, rejectedKeywords } from './schema-rules.ts'
 import { signerOf } from './signature.ts'
 
@@ -543,6 +544,10 @@ const standIns: Record<ProviderKind, StandIn> = {
 }
 
 const send = (response: ServerResponse, value: object): void => {
+  if (value instanceof Lines) {
+    response.writeHead(200, { 'content-type': 'application/x-ndjson' }).end(value.text)
+    return
+  }
   if (!(value instanceof Failure)) {
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value))
     return
@@ -552,6 +557,12 @@ const send = (response: ServerResponse, value: object): void => {
 }
 
 const usualUsage: Usage = { input: 1_000, output: 100, cachedInput: 0, cacheWrite: 0 }
+
+const authorization: Partial<Record<ProviderKind, Record<string, string>>> = {
+  'openai-compatible': { authorization: `Bearer ${standInKey}` },
+  'azure-openai': { 'api-key': standInKey },
+  anthropic: { 'x-api-key': standInKey, 'anthropic-version': '2023-06-01' },
+}
 
 /** Starts a stand-in for a provider, which knows one model, and answers as `answering` decides. */
 export const serveProvider = async (
@@ -577,11 +588,37 @@ export const serveProvider = async (
     if (reply instanceof Failure) return reply
     return write({ end: 'whole', ...reply, usage: { ...usualUsage, ...reply.usage } }, question.model)
   }
+  const chatPaths: Partial<Record<ProviderKind, string>> = {
+    'openai-compatible': '/v1/chat/completions',
+    'azure-openai': '/openai/v1/chat/completions',
+    anthropic: '/v1/messages',
+  }
+  /** Answers a request of a batch as if it had been sent by itself. */
+  const answerLine = async (body: Record<string, unknown>): Promise<object | undefined> => {
+    const url = new URL(chatPaths[kind] ?? '', 'http://local')
+    const headers = { ...authorization[kind], 'content-type': 'application/json' }
+    const request = { method: 'POST', url: url.pathname, headers } as unknown as IncomingMessage
+    const answer = await answerTo({ request, url, raw: JSON.stringify(body), body })
+    return answer instanceof Failure ? undefined : answer
+  }
+  const { control: batches, answer: answerAboutBatch } = openBatchStandIn(kind, answerLine)
+  const isAllowed = ({ headers }: IncomingMessage): boolean =>
+    Object.entries(authorization[kind] ?? {}).every(([name, value]) => headers[name] === value)
+  /** Returns undefined if the request is not about batches. */
+  const answerAboutBatches = async (request: IncomingMessage, url: URL, raw: string): Promise<object | undefined> => {
+    if (!isAllowed(request)) return undefined
+    const answer = await answerAboutBatch({ method: request.method ?? '', url, headers: request.headers, raw })
+    if (answer === 'failure') return new Failure(500)
+    return answer === null ? new Failure(404) : answer
+  }
   const server = await serve(async (request, response) => {
     const raw = await text(request)
     requests.push(`${request.method} ${request.url}`)
+    const url = new URL(request.url ?? '', 'http://local')
+    const aboutBatches = await answerAboutBatches(request, url, raw)
+    if (aboutBatches) return send(response, aboutBatches)
     const body = raw === '' ? {} : JSON.parse(raw)
-    send(response, await answerTo({ request, url: new URL(request.url ?? '', 'http://local'), raw, body }))
+    send(response, await answerTo({ request, url, raw, body }))
   }, whenOver)
   /** The settings with which requests reach the stand-in. */
   const settingsOf = () => {
@@ -590,5 +627,5 @@ export const serveProvider = async (
     if (kind !== 'bedrock') return { ...common, apiKey: standInKey }
     return { ...common, region, accessKeyId, secretAccessKey: standInKey }
   }
-  return { ...server, asked, requests, settings: settingsOf() }
+  return { ...server, asked, requests, batches, settings: settingsOf() }
 }

@@ -34,10 +34,11 @@ const read = (body: unknown): ModelReply | undefined => {
 /** The answers of all monitors in a request need less than this. */
 const mostAnswerTokens = 16_000
 
-const urlOf = (baseUrl: string, path: string): URL =>
+/** People copy the address with or without the version of the API. */
+export const urlOf = (baseUrl: string, path: string): URL =>
   below(baseUrl, `${/\/v1\/?$/.test(new URL(baseUrl).pathname) ? '' : '/v1'}${path}`)
 
-const headersOf = (apiKey: string | undefined): Record<string, string> => ({
+export const headersOf = (apiKey: string | undefined): Record<string, string> => ({
   'anthropic-version': '2023-06-01',
   ...(apiKey !== undefined && { 'x-api-key': apiKey }),
 })

@@ -3,7 +3,7 @@ import { below, type Dialect, postJson } from '../dialect.ts'
 import { completionBody, readCompletion } from './openai-compatible.ts'
 
 /** People copy the endpoint with or without the path of the API. */
-const endpointOf = (baseUrl: string): string => {
+export const endpointOf = (baseUrl: string): string => {
   const url = new URL(baseUrl)
   url.pathname = url.pathname.replace(/\/openai(\/v1)?\/*$/, '')
   return url.href
@@ -18,13 +18,12 @@ const urlOf = (baseUrl: string, deployment: string, apiVersion: string | undefin
   return url
 }
 
+export const headersOf = (apiKey: string | undefined): Record<string, string> =>
+  apiKey === undefined ? {} : { 'api-key': apiKey }
+
 /** There is no way to list deployments with an API key. `/models` lists what could be deployed. */
 export const azureOpenai: Dialect = {
   ask: ({ baseUrl, apiKey, apiVersion }, options) =>
-    postJson(
-      urlOf(baseUrl, options.model, apiVersion),
-      apiKey === undefined ? {} : { 'api-key': apiKey },
-      completionBody(options),
-    ),
+    postJson(urlOf(baseUrl, options.model, apiVersion), headersOf(apiKey), completionBody(options)),
   read: readCompletion,
 }

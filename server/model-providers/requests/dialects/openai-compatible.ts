@@ -54,7 +54,7 @@ export const completionBody = ({ model, system, user, schema }: PromptOptions) =
   ...(schema && { response_format: { type: 'json_schema', json_schema: { name: 'judgment', strict: true, schema } } }),
 })
 
-const bearer = (apiKey: string | undefined): Record<string, string> =>
+export const bearer = (apiKey: string | undefined): Record<string, string> =>
   apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
 
 export const openaiCompatible: Dialect = {

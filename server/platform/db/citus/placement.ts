@@ -58,6 +58,7 @@ export const placement: Record<string, Placement> = {
   export_schedules: 'distributed',
   export_schedule_runs: 'distributed',
   evaluation_runs: 'distributed',
+  evaluation_batches: 'distributed',
   alignments: 'distributed',
   alignment_cases: 'distributed',
   alignment_proposals: 'distributed',
