@@ -9,7 +9,12 @@ import { forgetLearned } from './alignments/forget.ts'
 import { noteChangedHours, noteJudgedHours, noteMeasuredHours } from './analytics/days/note-changes.ts'
 import { admitOwner } from './api-keys/admit-owner.ts'
 import { revokeKeysOfMember } from './api-keys/revoke.ts'
-import { offerConversationsToBuckets, offerResultsToBuckets, offerTaggedToBuckets } from './buckets/arrivals/jobs.ts'
+import {
+  offerConversationsToBuckets,
+  offerResultsToBuckets,
+  offerSettledToBuckets,
+  offerTaggedToBuckets,
+} from './buckets/arrivals/jobs.ts'
 import { removeErasedFromActions } from './bulk-actions/erased.ts'
 import { evaluateMetricRules, evaluateStored } from './evaluations/lifecycle.ts'
 import { scoreResults, scoreStored } from './evaluations/scorecards/jobs.ts'
@@ -38,13 +43,14 @@ import type { Deps } from './platform/deps.ts'
 import type { Events, Reactions } from './platform/reactions.ts'
 import { findBlind, requireOwnAnswer } from './reviews/blind.ts'
 import { deletePersonalViews } from './saved-views/member-left.ts'
-import { measureSoundLater } from './sound/jobs.ts'
+import { deriveMeasuresAgain, measureSoundLater } from './sound/jobs.ts'
 import {
   publishErased,
   publishMeasured,
   publishNotifications,
   publishRead,
   publishResults,
+  publishSettled,
   publishStored,
   publishTagged,
 } from './stream/publish.ts'
@@ -57,6 +63,7 @@ type Reaction<Event extends keyof Events> = (deps: Deps, trx: Db, org: OrgId, ev
  */
 const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
   conversationsStored: [
+    deriveMeasuresAgain,
     evaluateStored,
     evaluateMetricRules,
     evaluatePinned,
@@ -79,6 +86,7 @@ const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
   ],
   conversationsErased: [eraseProviderData],
   recordingStored: [measureSoundLater],
+  soundSettled: [offerSettledToBuckets, publishSettled],
   metricsStored: [evaluateMetricRules, noteMeasuredHours, publishMeasured],
   conversationsTagged: [offerTaggedToBuckets, publishTagged],
   resultsStored: [scoreResults, noteChanges, noteJudgedHours, offerResultsToBuckets, publishResults],
@@ -129,6 +137,7 @@ export const openReactions = (deps: () => Deps): Reactions => {
     conversationsErasing: reactTo('conversationsErasing'),
     conversationsErased: reactTo('conversationsErased'),
     recordingStored: reactTo('recordingStored'),
+    soundSettled: reactTo('soundSettled'),
     metricsStored: reactTo('metricsStored'),
     conversationsTagged: reactTo('conversationsTagged'),
     resultsStored: reactTo('resultsStored'),

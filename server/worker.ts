@@ -37,7 +37,7 @@ import type { Job } from './platform/jobs/define-job.ts'
 import { deliverMail, sweepMails } from './platform/mail/jobs.ts'
 import { lapseReviews } from './reviews/lifecycle.ts'
 import { sweepSessions } from './sign-in/jobs.ts'
-import { measureOlder, measureSound } from './sound/jobs.ts'
+import { deriveMeasures, measureOlder, measureSound } from './sound/jobs.ts'
 import { detectSpikes } from './spikes/jobs.ts'
 import { deliver, sweepWebhooks } from './webhooks/deliveries/jobs.ts'
 
@@ -79,6 +79,7 @@ export const jobList: Job<ServiceDeps>[] = [
   deleteRecording,
   sweepRecordings,
   measureSound,
+  deriveMeasures,
   measureOlder,
   sweepWaitingRecordings,
   eraseMentions,

@@ -9,6 +9,7 @@ import styles from './columns-dialog.module.css'
 import { defaultColumns, type ViewColumn } from './default-columns.ts'
 import type { Found } from './queries.ts'
 import { signalNames } from './signal-names.ts'
+import { soundNames } from './sound-names.ts'
 
 const mostColumns = 50
 
@@ -42,6 +43,7 @@ const useOptions = (rows: Found[], taken: string[]): Option[] => {
     ...metadata.map((name): [string, string] => [`metadata:${name}`, `Metadata: ${name}`]),
     ...metrics.map((name): [string, string] => [`metric:${name}`, `Metric: ${name}`]),
     ...signalNames.map((name): [string, string] => [`signal:${name}`, `Signal: ${labelOf(`signal:${name}`)}`]),
+    ...soundNames.map((name): [string, string] => [`sound:${name}`, `Sound: ${labelOf(`sound:${name}`)}`]),
   ]
   return options.filter(([key]) => !taken.includes(key)).map(([value, label]) => ({ value, label }))
 }

@@ -14,6 +14,7 @@ import styles from './conversations.module.css'
 import { defaultColumns, type ViewColumn } from './default-columns.ts'
 import type { Found, Included } from './queries.ts'
 import { signalLabel } from './signal-names.ts'
+import { soundLabel } from './sound-names.ts'
 import tagStyles from './tags.module.css'
 
 const channelIcons = { call: Phone, chat: MessageSquare, voicemail: Voicemail }
@@ -60,20 +61,34 @@ const text = (value: unknown): ReactNode => {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-const signalOf = (signals: Found['signals'], name: string): number | null => {
-  const [first = '', second] = name.split('.')
-  const value: unknown = (signals as Record<string, unknown>)[first]
-  if (second === undefined) return typeof value === 'number' ? value : null
-  const part = (value as Record<string, unknown> | null)?.[second]
-  return typeof part === 'number' ? part : null
+type Definition = Omit<Column<Found>, 'key' | 'width' | 'label'> & { label: string; width?: number; share?: string }
+
+const measureAt = (measures: unknown, name: string): number | null => {
+  let value = measures
+  for (const part of name.split('.')) value = (value as Record<string, unknown> | null | undefined)?.[part]
+  return typeof value === 'number' ? value : null
 }
 
-const formatSignal = (name: string, value: number): string => {
-  if (/ms$|^responseLatencyMs/i.test(name)) return formatMs(value)
+const formatMeasure = (name: string, value: number): string => {
+  if (/ms\b/i.test(name) && !name.endsWith('.count')) return formatMs(value)
+  if (/db\b/i.test(name)) return `${formatNumber(value)} dB`
   return /ratio$|share$/i.test(name) ? formatPercent(value) : formatNumber(value)
 }
 
-type Definition = Omit<Column<Found>, 'key' | 'width' | 'label'> & { label: string; width?: number; share?: string }
+/** A column of a signal or of a measure of sound. */
+const measured = (label: string, key: string, measuresOf: (row: Found) => unknown): Definition => {
+  const name = key.slice(key.indexOf(':') + 1)
+  return {
+    label,
+    width: 110,
+    numeric: true,
+    sortBy: key,
+    cell: (row) => {
+      const value = measureAt(measuresOf(row), name)
+      return value === null ? null : formatMeasure(name, value)
+    },
+  }
+}
 
 type NameOf = Record<'agents' | 'companies' | 'monitors', (id: string) => string>
 
@@ -167,16 +182,8 @@ const parametrized: Record<string, (name: string, names: NameOf) => Definition> 
     sortBy: `metric:${name}`,
     cell: ({ metrics }) => text(metrics?.find(({ key }) => key === name)?.value),
   }),
-  signal: (name) => ({
-    label: signalLabel(name),
-    width: 110,
-    numeric: true,
-    sortBy: `signal:${name}`,
-    cell: ({ signals }) => {
-      const value = signalOf(signals, name)
-      return value === null ? null : formatSignal(name, value)
-    },
-  }),
+  signal: (name) => measured(signalLabel(name), `signal:${name}`, ({ signals }) => signals),
+  sound: (name) => measured(soundLabel(name), `sound:${name}`, ({ sound }) => sound),
   result: (id, names) => ({
     label: names.monitors(id),
     min: 120,
@@ -221,6 +228,7 @@ const includedBy: Record<string, Included> = {
   excerpt: 'excerpt',
   cost: 'cost',
   metric: 'metrics',
+  sound: 'sound',
 }
 
 /** Returns what the columns need of a search, in one order. */

@@ -28,6 +28,7 @@ const conditions: Record<string, string[]> = {
   metadata: ['key', 'op'],
   metrics: ['key', 'op'],
   signals: ['name', 'op'],
+  sound: ['name', 'op'],
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string'

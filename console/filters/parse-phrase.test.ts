@@ -73,7 +73,12 @@ const phrases: [string, Part][] = [
   ['seats is greater than 3', { metadata: [{ key: 'seats', op: 'gt', value: '3' }] }],
   ['plan doesn’t exist', { metadata: [{ key: 'plan', op: 'is_not_set' }] }],
   ['metric csat is less than 3', { metrics: [{ key: 'csat', op: 'lt', value: '3' }] }],
-  ['signal Longest silence is greater than 8000', { signals: [{ name: 'longestSilenceMs', op: 'gt', value: 8_000 }] }],
+  ['signal Longest silence is greater than 8 s', { signals: [{ name: 'longestSilenceMs', op: 'gt', value: 8_000 }] }],
+  [
+    'sound Agent response time, p95 is greater than 2 s',
+    { sound: [{ name: 'responseMs.agent.p95', op: 'gt', value: 2_000 }] },
+  ],
+  ['sound Talk ratio in the recording is less than 0.5', { sound: [{ name: 'talkRatio', op: 'lt', value: 0.5 }] }],
   ['mentions late fee', { text: 'late fee' }],
 ]
 
@@ -91,16 +96,23 @@ describe('a phrase', () => {
     ['seats >= 3', { metadata: [{ key: 'seats', op: 'gte', value: '3' }] }],
     ['plan = gold', { metadata: [{ key: 'plan', op: 'eq', value: 'gold' }] }],
     ['signal talkRatio < 0.5', { signals: [{ name: 'talkRatio', op: 'lt', value: 0.5 }] }],
+    ['sound responseMs.agent.p95 > 1500 ms', { sound: [{ name: 'responseMs.agent.p95', op: 'gt', value: 1_500 }] }],
   ])('%s is read too', (phrase, part) => {
     expect(parsePhrase(phrase, words)).toEqual(part)
   })
 
-  it.each(['', 'refund', 'agent: Nobody', 'plan is', 'plan exists gold', 'signal mood > 1', 'started: someday'])(
-    '%j is none',
-    (phrase) => {
-      expect(parsePhrase(phrase, words)).toBeUndefined()
-    },
-  )
+  it.each([
+    '',
+    'refund',
+    'agent: Nobody',
+    'plan is',
+    'plan exists gold',
+    'signal mood > 1',
+    'sound talkRatio > 2 s',
+    'started: someday',
+  ])('%j is none', (phrase) => {
+    expect(parsePhrase(phrase, words)).toBeUndefined()
+  })
 })
 
 describe('conditions', () => {

@@ -2,6 +2,7 @@
 
 import type { Schemas } from '../api/schema.d.ts'
 import { signalLabel, signalNames } from '../conversations/signal-names.ts'
+import { soundLabel, soundNames } from '../conversations/sound-names.ts'
 import { instantIn, localIn } from '../lib/zones.ts'
 import type { Option } from '../ui/controls.tsx'
 import { operators, takesValue } from './operators.ts'
@@ -135,16 +136,39 @@ const sayTime = (part: Part, { timezone }: Vocabulary): string => {
   return [part.since && `from ${say(part.since)}`, part.until && `before ${say(part.until)}`].filter(Boolean).join(' ')
 }
 
-const readSignal = (text: string): Part | undefined => {
+const measures = {
+  signal: { field: 'signals', names: signalNames, labelOf: signalLabel },
+  sound: { field: 'sound', names: soundNames, labelOf: soundLabel },
+} as const
+type MeasureKind = keyof typeof measures
+
+const units: Record<string, number> = { ms: 1, s: 1_000, min: 60_000 }
+
+/** Reads a number, with a unit of time if the measure is a time. */
+const readValue = (name: string, text: string | undefined): number => {
+  const [, amount, unit = 'ms'] = /^(.*?)\s*(ms|s|min)$/i.exec(text ?? '') ?? []
+  const isTime = /Ms\b/.test(name) && amount !== undefined && amount !== ''
+  return isTime ? Number(amount) * (units[unit.toLowerCase()] ?? 1) : Number(text)
+}
+
+const sayValue = (name: string, value: number): string =>
+  /Ms\b/.test(name) && value !== 0 && value % 100 === 0 ? `${value / 1_000} s` : String(value)
+
+const readMeasure = (kind: MeasureKind, text: string): Part | undefined => {
+  const { field, names, labelOf: labelOfName } = measures[kind]
   const condition = readCondition(text)
   if (!condition || !['eq', 'neq', 'gt', 'gte', 'lt', 'lte'].includes(condition.op)) return undefined
-  const name = signalNames.find((each) =>
-    [each, signalLabel(each)].some((one) => one.toLowerCase() === condition.key.toLowerCase()),
+  const name = names.find((each) =>
+    [each, labelOfName(each)].some((one) => one.toLowerCase() === condition.key.toLowerCase()),
   )
-  const value = Number(condition.value)
-  if (name === undefined || Number.isNaN(value)) return undefined
-  return { signals: [{ name, op: condition.op, value } as NonNullable<Part['signals']>[number]] }
+  const value = name === undefined ? Number.NaN : readValue(name, condition.value)
+  return Number.isNaN(value) ? undefined : { [field]: [{ name, op: condition.op, value }] }
 }
+
+type Measured = NonNullable<Part['signals'] | Part['sound']>[number]
+
+const sayMeasure = (kind: MeasureKind, { name, op, value }: Measured): string =>
+  `${kind} ${sayCondition({ key: measures[kind].labelOf(name), op, value: sayValue(name, value) })}`
 
 const readTags = (text: string): Part | undefined => {
   const tags = text.split(',').map((tag) => tag.trim().toLowerCase())
@@ -233,7 +257,9 @@ const readOne = (text: string, words: Vocabulary): Part | undefined => {
   if (said !== undefined) return { text: said }
   const duration = readDuration(text)
   if (duration) return duration
-  if (/^signal /i.test(text)) return readSignal(text.slice('signal '.length))
+  for (const kind of ['signal', 'sound'] as const) {
+    if (text.toLowerCase().startsWith(`${kind} `)) return readMeasure(kind, text.slice(`${kind} `.length))
+  }
   const condition = readCondition(text.replace(/^metric /i, ''))
   return condition && (/^metric /i.test(text) ? { metrics: [condition] } : { metadata: [condition] })
 }
@@ -271,21 +297,21 @@ const sayOne = (part: Part, words: Vocabulary): string => {
   if (part.maxDurationSeconds !== undefined) return `duration ≤ ${sayDuration(part.maxDurationSeconds)}`
   if (part.metadata?.[0]) return sayCondition(part.metadata[0])
   if (part.metrics?.[0]) return `metric ${sayCondition(part.metrics[0])}`
-  const [signal] = part.signals ?? []
-  if (signal) return `signal ${sayCondition({ ...signal, key: signalLabel(signal.name), value: String(signal.value) })}`
+  if (part.signals?.[0]) return sayMeasure('signal', part.signals[0])
+  if (part.sound?.[0]) return sayMeasure('sound', part.sound[0])
   if (part.agentVersionIds) return `version: ${part.agentVersionIds.map((id) => `${id.slice(0, 8)}…`).join(', ')}`
   if (part.conversationIds) return `${part.conversationIds.length} chosen`
   if (part.findingIds) return `finding: ${part.findingIds.map((id) => `${id.slice(0, 8)}…`).join(', ')}`
   return `started: ${sayTime(part, words)}`
 }
 
-const listsOfConditions = ['metadata', 'metrics', 'signals'] as const
+const listsOfConditions = ['metadata', 'metrics', 'signals', 'sound'] as const
 
 /** Returns each condition of a part on its own. */
 export const splitPart = (part: Part): Part[] => {
-  const { since, until, monitors, match, metadata, metrics, signals, ...others } = part
+  const { since, until, monitors, match, metadata, metrics, signals, sound, ...others } = part
   const separate = monitors && match !== 'any' && monitors.every(({ result = 'all' }) => result !== 'all')
-  const conditions = { metadata, metrics, signals }
+  const conditions = { metadata, metrics, signals, sound }
   return [
     ...Object.entries(others).map(([name, value]): Part => ({ [name]: value })),
     ...(since || until ? [{ ...(since && { since }), ...(until && { until }) }] : []),
@@ -351,6 +377,7 @@ const beginnings: Record<string, keyof Part> = {
   'bucket: ': 'bucketId',
   'metric ': 'metrics',
   'signal ': 'signals',
+  'sound ': 'sound',
 }
 
 export type Suggestion = { text: string; count?: number | undefined; part?: Part | undefined }
@@ -365,7 +392,7 @@ const mostSuggestions = 12
 /** Returns the metadata key of a phrase that is being typed, and the beginning of its value. */
 export const typedValue = (typed: string): { key: string; start: string; begun: string } | undefined => {
   const [, key, comparison, start = ''] = /^(.+?) (is not|is|contains|=) ?(.*)$/.exec(typed.trimStart()) ?? []
-  return key === undefined || /:|^(metric|signal|mentions) /.test(key)
+  return key === undefined || /:|^(metric|signal|sound|mentions) /.test(key)
     ? undefined
     : { key, start, begun: `${key} ${comparison}` }
 }

@@ -71,11 +71,15 @@ const sayCondition = (about: string, { key, op, value }: NonNullable<Part['metad
     .filter(Boolean)
     .join(' ')
 
-const sayConditions = ({ metadata = [], metrics = [], signals = [] }: Part): string | undefined => {
+const sayMeasure = ({ name, op, value }: NonNullable<Part['signals']>[number]): string =>
+  `${name} ${op === 'neq' ? 'is not' : operators[op]} ${value}`
+
+const sayConditions = ({ metadata = [], metrics = [], signals = [], sound = [] }: Part): string | undefined => {
   const said = [
     ...metadata.map((condition) => sayCondition('', condition)),
     ...metrics.map((condition) => sayCondition('metric ', condition)),
-    ...signals.map(({ name, op, value }) => `${name} ${op === 'neq' ? 'is not' : operators[op]} ${value}`),
+    ...signals.map(sayMeasure),
+    ...sound.map((condition) => `sound ${sayMeasure(condition)}`),
   ]
   return said.length === 0 ? undefined : `where ${join(said, 'and')}`
 }

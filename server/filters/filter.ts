@@ -3,6 +3,7 @@ import { type Period, periodUnits, readLength } from '../platform/db/periods.ts'
 import { type Issue, invalidAll } from '../platform/errors.ts'
 import { Choice, Closed, Id, TimestampInput } from '../platform/http/schemas.ts'
 import { findTimeZone, timeZoneFault } from '../platform/time-zone.ts'
+import { soundNames } from '../sound-measures/names.ts'
 import { CategoryKey } from './category.ts'
 import type { Exclusion as ParsedExclusion, Part, Selection } from './queries.ts'
 import { signalNames } from './sort.ts'
@@ -43,17 +44,31 @@ export const Condition = Closed(
 )
 export type Condition = Static<typeof Condition>
 
-const signalOperators = ['eq', 'neq', 'gt', 'gte', 'lt', 'lte'] as const
+const measureOperators = ['eq', 'neq', 'gt', 'gte', 'lt', 'lte'] as const
 
 const SignalCondition = Closed(
   {
     name: Choice(signalNames, { examples: ['responseLatencyMs.p95'] }),
-    op: Choice(signalOperators),
+    op: Choice(measureOperators),
     value: Type.Number({ examples: [3_000] }),
   },
   {
     title: 'SignalFilter',
     description: 'A condition on a signal. A conversation without the signal does not match.',
+  },
+)
+
+const SoundCondition = Closed(
+  {
+    name: Choice(soundNames, { examples: ['responseMs.agent.p95'] }),
+    op: Choice(measureOperators),
+    value: Type.Number({ examples: [2_000] }),
+  },
+  {
+    title: 'SoundFilter',
+    description:
+      'A condition on a measure of the recording’s sound. A conversation without the measure does not match, nor one whose ' +
+      'recording has not been measured yet.',
   },
 )
 
@@ -165,6 +180,7 @@ const fields = {
     Type.Array(Condition, { maxItems: 8, description: 'All of these conditions on customer metrics.' }),
   ),
   signals: Type.Optional(Type.Array(SignalCondition, { maxItems: 8, description: 'All of these conditions.' })),
+  sound: Type.Optional(Type.Array(SoundCondition, { maxItems: 8, description: 'All of these conditions.' })),
   monitors: Type.Optional(Type.Array(MonitorCondition, { minItems: 1, maxItems: 20 })),
   match: Type.Optional(
     Choice(['all', 'any'], {
@@ -315,7 +331,7 @@ const monitorConditions = ({ monitors = [], match }: FilterPart): Pick<Selection
   }
 }
 
-const signalConditions = (list: FilterPart['signals']): Part['signals'] =>
+const measureConditions = (list: FilterPart['signals'] | FilterPart['sound']): Part['signals'] =>
   list && list.length > 0 ? list.map(({ name, op, value }) => ({ name, op, value })) : undefined
 
 const categoryCondition = (given: FilterPart['categories']): Part['categories'] =>
@@ -342,7 +358,8 @@ const parsePart = (filter: FilterPart): Part =>
     text: filter.text,
     metadata: conditions(filter.metadata),
     metrics: conditions(filter.metrics),
-    signals: signalConditions(filter.signals),
+    signals: measureConditions(filter.signals),
+    sound: measureConditions(filter.sound),
     ...monitorConditions(filter),
     categories: categoryCondition(filter.categories),
     reviewStatus: filter.reviewStatus,

@@ -52,14 +52,16 @@ const names = [
 
 const conversations = `
   INSERT INTO conversations (organization_id, id, external_id, agent_id, agent_version_id, company_id, channel,
-    direction, status, started_at, duration_seconds, customer_id, metadata, signals, review_status)
+    direction, status, started_at, duration_seconds, customer_id, metadata, signals, sound, review_status)
   SELECT '${org}', ${idOf(5, 'n')}, CASE WHEN n < 1000 THEN 'call-' || n END, ${idOf(1, 'agent')},
     ${idOf(2, 'agent * 10 + n % 10')}, ${idOf(3, 'n % 199')}, (ARRAY['call', 'chat', 'voicemail'])[1 + n % 3], 'inbound',
     CASE WHEN n % 30000 = 3 THEN 'failed' ELSE 'completed' END, '${startedAt(0)}'::timestamptz + n * interval '2 min',
     n % 900, 'customer-' || n % 25000,
     jsonb_build_object('plan', (ARRAY['tin', 'gold', 'iron', 'wood'])[1 + n % 4], 'order', n / 10,
       'vip', n % 5000 = 0, 'pilot', n < 25000),
-    jsonb_build_object('longestSilenceMs', n % 5000), CASE WHEN n % 30000 = 4 THEN 'pending' ELSE 'none' END
+    jsonb_build_object('longestSilenceMs', n % 5000),
+    CASE WHEN n % 2 = 0 THEN jsonb_build_object('responseMs', jsonb_build_object('agent', jsonb_build_object('p95', n % 3000))) END,
+    CASE WHEN n % 30000 = 4 THEN 'pending' ELSE 'none' END
   FROM (
     SELECT n, CASE WHEN n % 20000 = 1 THEN 49 ELSE n % 49 END AS agent
     FROM generate_series(0, ${conversationCount - 1}) n) numbers`
@@ -247,6 +249,13 @@ const sought: Case[] = [
   ['with a common word', { text: 'hello' }, (n) => spoken(n) !== undefined, 'conversations_time_idx', 3_000],
   ['with a rare word', { text: 'refund' }, (n) => (spoken(n) ?? 0) % 20_000 === 7, 'transcripts_words_idx', 1_000],
   ['with a word of nobody', { text: 'nobody' }, () => false, 'transcripts_words_idx', 1_000],
+  [
+    'with a common measure of sound',
+    { sound: [{ name: 'responseMs.agent.p95', op: 'gte', value: 1_500 }] },
+    (n) => n % 2 === 0 && n % 3_000 >= 1_500,
+    'conversations_time_idx',
+    2_000,
+  ],
   ['with a phrase', { text: '"hello word7"' }, (n) => (spoken(n) ?? 0) % 1_999 === 7, 'transcripts_words_idx', 3_000],
   [
     'with a word that went out of use',
@@ -391,6 +400,7 @@ type SortedCase = [
 const byDuration = { kind: 'durationSeconds' } as const
 const byScore = { kind: 'score', monitorId: monitor(1) } as const
 const bySilence: Sorting['key'] = { kind: 'signal', path: ['longestSilenceMs'] }
+const byResponse: Sorting['key'] = { kind: 'sound', path: ['responseMs', 'agent', 'p95'] }
 const scoreOf = (n: number) => (n % 5 === 0 ? n % 1_009 : null)
 const everyone = () => true
 
@@ -491,6 +501,15 @@ const sorted: SortedCase[] = [
     window,
     (n) => n % 5_000,
     (n) => n >= 75_000 && n < 100_000,
+    'conversations_time_idx',
+    6_000,
+  ],
+  [
+    'the slowest responses in the recordings of a window',
+    { key: byResponse, direction: 'desc' },
+    { ...window, sound: [{ name: 'responseMs.agent.p95', op: 'gte', value: 1_500 }] },
+    (n) => n % 3_000,
+    (n) => n >= 75_000 && n < 100_000 && n % 2 === 0 && n % 3_000 >= 1_500,
     'conversations_time_idx',
     6_000,
   ],

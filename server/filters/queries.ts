@@ -12,7 +12,8 @@ type Ordering = 'gt' | 'gte' | 'lt' | 'lte'
 type Operator = 'eq' | 'neq' | 'contains' | 'not_contains' | 'is_set' | 'is_not_set' | 'is_true' | 'is_false' | Ordering
 type Condition = { key: string; op: Operator; value?: string }
 
-type SignalCondition = { name: string; op: Ordering | 'eq' | 'neq'; value: number }
+/** A condition on a signal or a measure of sound. */
+type MeasureCondition = { name: string; op: Ordering | 'eq' | 'neq'; value: number }
 
 /** A filter, or a filter nested in another one. */
 export type Part = {
@@ -33,7 +34,8 @@ export type Part = {
   text?: string
   metadata?: Condition[]
   metrics?: Condition[]
-  signals?: SignalCondition[]
+  signals?: MeasureCondition[]
+  sound?: MeasureCondition[]
   /** Either all results are `all`, or none is. */
   monitors?: MonitorCondition[]
   match?: 'all' | 'any'
@@ -76,6 +78,7 @@ export const filtered = [
   'duration_seconds',
   'metadata',
   'signals',
+  'sound',
   'review_status',
 ] as const
 
@@ -185,10 +188,17 @@ const metricClause = (org: OrgId, { key, op, value = '' }: Condition): Clause =>
   return metric(textClause(sql<string>`(m.value #>> '{}')`, op, value))
 }
 
-const comparisons: Record<SignalCondition['op'], Clause> = { ...operators, eq: sql`=`, neq: sql`<>` }
+const comparisons: Record<MeasureCondition['op'], Clause> = { ...operators, eq: sql`=`, neq: sql`<>` }
 
-const signalClause = ({ name, op, value }: SignalCondition): Clause =>
-  sql`(conversations.signals #>> ${name.split('.')}::text[])::float8 ${comparisons[op]} ${value}::float8`
+/** The columns of conversations that contain measures. */
+const measured = { signal: sql`conversations.signals`, sound: sql`conversations.sound` }
+
+/** A number that was measured of a conversation, or null. */
+export const measureAt = (of: keyof typeof measured, path: string[]): RawBuilder<number | null> =>
+  sql`(${measured[of]} #>> ${path}::text[])::float8`
+
+const measureClause = (of: keyof typeof measured, { name, op, value }: MeasureCondition): Clause =>
+  sql`${measureAt(of, name.split('.'))} ${comparisons[op]} ${value}::float8`
 
 const isSought = ({ op }: Condition): boolean => ['eq', 'is_true', 'is_false'].includes(op)
 
@@ -411,7 +421,7 @@ const soughtClauses = (
 
 /** Conditions that no index supports. */
 const otherClauses = (selection: Part): Clause[] => {
-  const { channels, directions, statuses = [], metadata = [], signals = [] } = selection
+  const { channels, directions, statuses = [], metadata = [], signals = [], sound = [] } = selection
   const { minDurationSeconds: min, maxDurationSeconds: max } = selection
   const clauses: Clause[] = []
   if (channels) clauses.push(sql`conversations.channel = ANY(${channels}::text[])`)
@@ -420,7 +430,8 @@ const otherClauses = (selection: Part): Clause[] => {
   if (min !== undefined) clauses.push(sql`conversations.duration_seconds >= ${min}`)
   if (max !== undefined) clauses.push(sql`conversations.duration_seconds <= ${max}`)
   clauses.push(...metadata.filter((condition) => !isSought(condition)).map(metadataClause))
-  clauses.push(...signals.map(signalClause))
+  clauses.push(...signals.map((condition) => measureClause('signal', condition)))
+  clauses.push(...sound.map((condition) => measureClause('sound', condition)))
   return clauses
 }
 

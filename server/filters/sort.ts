@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { type Issue, invalid } from '../platform/errors.ts'
 import { Choice, Closed } from '../platform/http/schemas.ts'
+import { soundNames } from '../sound-measures/names.ts'
 import { Signals } from '../transcripts/signals/signals.ts'
 
 /** The orders of a list of conversations. */
@@ -10,7 +11,7 @@ export const signalNames: string[] = Object.entries(Signals.properties).flatMap(
   'properties' in schema ? Object.keys(schema.properties as object).map((part) => `${name}.${part}`) : name,
 )
 
-/** Signals and metrics have no index: the newest of the selected conversations are sorted. */
+/** Signals, measures of sound, and metrics have no index: the newest of the selected conversations are sorted. */
 export const mostSorted = 100_000
 
 const directions = ['asc', 'desc'] as const
@@ -22,8 +23,9 @@ export const Sort = Closed(
       maxLength: 160,
       description: [
         '`startedAt`, `durationSeconds`, `score:<monitorId>` for the newest version’s score, `signal:<name>` with a',
-        'name such as `talkRatio` or `responseLatencyMs.p95`, or `metric:<key>` for a customer metric, where booleans',
-        `count as 0 and 1. Signals and metrics sort the ${mostSorted.toLocaleString('en')} newest conversations that match.`,
+        'name such as `talkRatio` or `responseLatencyMs.p95`, `sound:<name>` with a name such as `responseMs.agent.p95`,',
+        'or `metric:<key>` for a customer metric, where booleans count as 0 and 1. Signals, sound, and metrics sort the',
+        `${mostSorted.toLocaleString('en')} newest conversations that match.`,
       ].join(' '),
       examples: ['durationSeconds'],
     }),
@@ -41,12 +43,21 @@ export type SortKey =
   | { kind: 'startedAt' }
   | { kind: 'durationSeconds' }
   | { kind: 'score'; monitorId: string }
-  | { kind: 'signal'; path: string[] }
+  | { kind: 'signal' | 'sound'; path: string[] }
   | { kind: 'metric'; key: string }
 
 export type Sorting = { key: SortKey; direction: (typeof directions)[number] }
 
 const newestFirst: Sorting = { key: { kind: 'startedAt' }, direction: 'desc' }
+
+const namesOf = { signal: signalNames, sound: soundNames }
+
+/** Returns what is wrong with the name of a signal or of a measure of sound. */
+export const faultOfMeasure = (kind: keyof typeof namesOf, name: string): string | undefined => {
+  const names = namesOf[kind]
+  if (names.includes(name)) return undefined
+  return `names no ${kind === 'signal' ? 'signal' : 'measure of sound'}. Choose one of ${names.join(', ')}`
+}
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
@@ -56,10 +67,10 @@ const readKey = (by: string): SortKey | string => {
   const name = rest.join(':')
   if (kind === 'score') return uuid.test(name) ? { kind, monitorId: name.toLowerCase() } : 'needs a monitor’s ID'
   if (kind === 'metric') return name === '' || name.length > 120 ? 'needs the key of a metric' : { kind, key: name }
-  if (kind !== 'signal') return 'must be startedAt, durationSeconds, score:…, signal:…, or metric:…'
-  return signalNames.includes(name)
-    ? { kind, path: name.split('.') }
-    : `names no signal. Choose one of ${signalNames.join(', ')}`
+  if (kind !== 'signal' && kind !== 'sound') {
+    return 'must be startedAt, durationSeconds, score:…, signal:…, sound:…, or metric:…'
+  }
+  return faultOfMeasure(kind, name) ?? { kind, path: name.split('.') }
 }
 
 /** Validates what a schema cannot. `path` is the path of the sort in the request. */

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { keyPattern } from '../filters/category.ts'
-import { signalNames } from '../filters/sort.ts'
+import { faultOfMeasure } from '../filters/sort.ts'
 import { type Issue, invalidAll } from '../platform/errors.ts'
 import { Closed } from '../platform/http/schemas.ts'
 
@@ -34,7 +34,7 @@ export const Column = Closed(
       maxLength: 160,
       description: [
         `One of ${properties.map((name) => `\`${name}\``).join(', ')}, or \`metadata:<key>\`, \`metric:<key>\`,`,
-        '`signal:<name>`, `result:<monitorId>`, `score:<monitorId>`, `categories:<monitorId>`, or',
+        '`signal:<name>`, `sound:<name>`, `result:<monitorId>`, `score:<monitorId>`, `categories:<monitorId>`, or',
         '`field:<monitorId>:<field>`. `affected` shows the monitors that affect it.',
       ].join(' '),
       examples: ['metadata:plan'],
@@ -58,7 +58,8 @@ const faultOf = (key: string): string | undefined => {
     case 'metric':
       return name === '' || name.length > 120 ? `needs a key of up to 120 characters after ${kind}:` : undefined
     case 'signal':
-      return signalNames.includes(name) ? undefined : `names no signal. Choose one of ${signalNames.join(', ')}`
+    case 'sound':
+      return faultOfMeasure(kind, name)
     case 'result':
     case 'score':
     case 'categories':

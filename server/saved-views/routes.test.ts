@@ -125,6 +125,7 @@ it('columns and sort are stored in canonical spelling, changed, and reset', asyn
     { key: `field:${monitorId}:refundAmount` },
     { key: 'metadata:a:b' },
     { key: 'signal:responseLatencyMs.p95' },
+    { key: 'sound:responseMs.agent.p95' },
   ]
   const body = { name: 'Slow ones', filter: {}, columns, sort: { by: `score:${monitorId}` } }
   const created = await call('POST', '/v1/saved-views', { key, body })

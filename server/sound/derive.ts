@@ -1,8 +1,10 @@
 import type { Static } from 'typebox'
+import type { SoundMeasures } from '../sound-measures/measures.ts'
+import { percentile } from '../transcripts/signals/latency.ts'
 import { silencesMs, totalMs, type Utterance, union } from '../transcripts/signals/speech.ts'
 import type { MeasuredFile } from './measure-file.ts'
 import { type Channel, findTurnTaking, type TurnTaking } from './measures/turn-taking.ts'
-import type { Sound, SoundMeasures } from './schema.ts'
+import type { Sound } from './schema.ts'
 import { findSpeakers, type Speakers } from './speakers.ts'
 import type { Segment } from './voice/segments.ts'
 
@@ -11,15 +13,12 @@ import type { Segment } from './voice/segments.ts'
  * channel depends on the transcript, which can arrive later.
  */
 
-type Measures = Static<typeof SoundMeasures>
-
 const lengthOf = ({ startMs, endMs }: Segment): number => Math.round(endMs - startMs)
 
-const spreadOf = (lengths: number[]): Measures['responseMs']['agent'] => {
-  if (lengths.length === 0) return null
+const spreadOf = (lengths: number[]): SoundMeasures['responseMs']['agent'] => {
   const sorted = lengths.toSorted((a, b) => a - b)
-  const at = (share: number) => sorted[Math.ceil(share * sorted.length) - 1] as number
-  return { count: sorted.length, p50: at(0.5), p95: at(0.95), max: at(1) }
+  const [p50, p95, max] = [percentile(sorted, 0.5), percentile(sorted, 0.95), sorted.at(-1)]
+  return p50 === null || p95 === null || max === undefined ? null : { count: sorted.length, p50, p95, max }
 }
 
 const rounded = <T extends Segment>(span: T): T => ({
@@ -46,7 +45,12 @@ const measuresOfAll = ({ channels, durationMs }: MeasuredFile) => {
 }
 
 /** Returns the measures of the speakers of both channels. */
-const measuresOfSides = ({ channels }: MeasuredFile, { gaps, talkOver }: TurnTaking, speakers: Speakers) => {
+const measuresOfSides = (
+  { channels }: MeasuredFile,
+  { gaps, talkOver }: TurnTaking,
+  speakers: Speakers,
+  reportedMs: number | null,
+) => {
   const of = <T>(measure: (channel: Channel) => T) => ({
     agent: measure(speakers.agent),
     customer: measure(speakers.customer),
@@ -54,8 +58,11 @@ const measuresOfSides = ({ channels }: MeasuredFile, { gaps, talkOver }: TurnTak
   const talkMs = of((channel) => Math.round(totalMs(union(channels[channel]?.segments ?? []))))
   const spoken = talkMs.agent + talkMs.customer
   const lengths = (spans: Segment[]) => spreadOf(spans.map(lengthOf))
+  const responseMs = of((channel) => lengths(gaps.filter((gap) => gap.channel === channel)))
+  const measuredMs = responseMs.agent?.p50
   return {
-    responseMs: of((channel) => lengths(gaps.filter((gap) => gap.channel === channel))),
+    responseMs,
+    reportedLatencyDifferenceMs: measuredMs === undefined || reportedMs === null ? null : measuredMs - reportedMs,
     firstSpeechMs: of((channel) => {
       const [first] = channels[channel]?.segments ?? []
       return first ? Math.round(first.startMs) : null
@@ -80,10 +87,12 @@ const noSides = {
   stopMs: neither,
   speechDb: neither,
   noiseDb: neither,
+  reportedLatencyDifferenceMs: null,
 }
 
 const oneChannel = 'The recording has one channel.'
 const unknownSpeakers = 'It is not known who speaks on which channel.'
+const nothingReported = 'The transcript reports no response times, or the recording has none.'
 
 const reasonsFor = (names: string[], reason: string): Record<string, string> =>
   Object.fromEntries(names.map((name) => [name, reason]))
@@ -96,16 +105,19 @@ const marksOf = ({ channels }: MeasuredFile): Static<typeof Sound>['marks'] =>
     ])
     .sort((a, b) => a.startMs - b.startMs)
 
-const comparisonOf = (measured: Measures, reportedMs: number | null): Static<typeof Sound>['comparison'] => {
-  const measuredMs = measured.responseMs.agent?.p50
-  if (measuredMs === undefined || reportedMs === null) return null
-  return { reportedMs, measuredMs, differenceMs: measuredMs - reportedMs }
+const comparisonOf = (
+  { responseMs, reportedLatencyDifferenceMs: differenceMs }: SoundMeasures,
+  reportedMs: number | null,
+): Static<typeof Sound>['comparison'] => {
+  const measuredMs = responseMs.agent?.p50
+  if (measuredMs === undefined || reportedMs === null || differenceMs === null) return null
+  return { reportedMs, measuredMs, differenceMs }
 }
 
 type Reported = { utterances: Utterance[] | null; responseMs: number | null }
 
 /** Returns the measures of both sides as far as they are known, and why the others are not. */
-const derived = (file: MeasuredFile, { utterances }: Reported) => {
+const derived = (file: MeasuredFile, { utterances, responseMs }: Reported) => {
   const [first, second] = file.channels.map(({ segments }) => segments)
   const all = measuresOfAll(file)
   if (!first || !second) {
@@ -120,8 +132,10 @@ const derived = (file: MeasuredFile, { utterances }: Reported) => {
     const unmeasured = reasonsFor(Object.keys(noSides), unknownSpeakers)
     return { turnTaking, measures: { ...noSides, talkOverMs, ...all }, unmeasured }
   }
-  const measures = { ...measuresOfSides(file, turnTaking, speakers), talkOverMs, ...all }
-  return { turnTaking, speakers, measures, unmeasured: {} }
+  const measures = { ...measuresOfSides(file, turnTaking, speakers, responseMs), talkOverMs, ...all }
+  const unmeasured =
+    measures.reportedLatencyDifferenceMs === null ? reasonsFor(['reportedLatencyDifferenceMs'], nothingReported) : {}
+  return { turnTaking, speakers, measures, unmeasured }
 }
 
 type Outcome = Pick<Static<typeof Sound>, 'status' | 'reason'>

@@ -3,27 +3,38 @@ import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import Type from 'typebox'
 import { findRecording, lockRecordedConversation, lockRecording } from '../conversations/recordings/queries.ts'
-import { publishChanges } from '../platform/changes/changes.ts'
+import { batchesOf } from '../platform/batches.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { minuteMs } from '../platform/durations.ts'
-import { eachOfPages } from '../platform/jobs/attempt-each.ts'
+import { attemptEach, eachOfPages } from '../platform/jobs/attempt-each.ts'
 import { defineJob, OrganizationId } from '../platform/jobs/define-job.ts'
 import { currentTime, defineSweep } from '../platform/jobs/define-sweep.ts'
 import { openNamelessFile } from '../platform/nameless-file.ts'
 import { Undecodable } from './decoding/decode.ts'
 import { measureRecording } from './measure.ts'
 import {
+  clearMeasures,
   findSound,
   listUnmeasured,
   listUnmeasuredOrganizationsAllOrgs,
   type StoredSound,
   storeSound,
+  updateMeasures,
 } from './queries.ts'
+import { readSound } from './read-sound.ts'
 
 type SoundOf = { organizationId: OrgId; conversationId: string }
 
+/** Stores the measures of a conversation, with everything that follows from them. The caller has locked it. */
+const settle = async (deps: Deps, trx: Db, org: OrgId, id: string, { measured }: StoredSound): Promise<void> => {
+  const measures = measured && (await readSound(deps, trx, org, { id, measured })).measures
+  await updateMeasures(trx, org, id, measures ?? {})
+  await deps.reactions.soundSettled(trx, org, { conversationIds: [id] })
+}
+
 const storeOutcome = async (
+  deps: Deps,
   trx: Db,
   { organizationId, conversationId }: SoundOf,
   sound: StoredSound,
@@ -34,7 +45,7 @@ const storeOutcome = async (
   // Another recording has its own job.
   if (recording?.blobKey !== sound.blobKey) return
   await storeSound(trx, organizationId, conversationId, sound)
-  await publishChanges(trx, organizationId, { resource: 'conversations', kind: 'updated', ids: [conversationId] })
+  await settle(deps, trx, organizationId, conversationId, sound)
 }
 
 const copyTo = async (file: FileHandle, source: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void> => {
@@ -78,10 +89,11 @@ const measureOnce = async (
   const { db } = deps
   const recording = await findRecording(db, of.organizationId, of.conversationId)
   if (recording?.status !== 'stored' || recording.blobKey === null) return
+  if (recording.measuredKey === recording.blobKey) return
   const before = await findSound(db, of.organizationId, of.conversationId)
-  if (before?.blobKey === recording.blobKey) return
-  const sound = await measure(deps, recording.blobKey, signal)
-  await store((trx) => storeOutcome(trx, of, sound))
+  const isMeasured = before?.blobKey === recording.blobKey
+  const sound = isMeasured ? before : await measure(deps, recording.blobKey, signal)
+  await store((trx) => storeOutcome(deps, trx, of, sound))
 }
 
 /** Measures the sound of a recording after it was stored. If this fails, `measureOlder` tries again later. */
@@ -94,6 +106,41 @@ export const measureSound = defineJob({
   concurrency: 2,
   run: (deps: Deps, of, attempt) => measureOnce(deps, of, attempt.signal, attempt.finish),
 })
+
+/** The number of conversations in a job. */
+const batchSize = 100
+
+/** Derives measures again after transcripts changed, which say who speaks on which channel. */
+export const deriveMeasures = defineJob({
+  name: 'sound.derive',
+  payload: Type.Object({ organizationId: OrganizationId, conversationIds: Type.Array(Type.String()) }),
+  run: async (deps: Deps, { organizationId: org, conversationIds }, attempt) => {
+    await attemptEach(attempt, conversationIds, (id) =>
+      attempt.transaction(async (trx) => {
+        if (!(await lockRecordedConversation(trx, org, id))) return
+        const recording = await lockRecording(trx, org, id)
+        const sound = await findSound(trx, org, id)
+        // Another recording is measured by its own job, which also derives the measures.
+        if (sound && sound.blobKey === recording?.blobKey) await settle(deps, trx, org, id, sound)
+      }),
+    )
+  },
+})
+
+/** Clears measures of changed transcripts, and enqueues deriving them again, in the transaction of the change. */
+export const deriveMeasuresAgain = async (
+  { jobs }: Pick<Deps, 'jobs'>,
+  trx: Db,
+  org: OrgId,
+  { toEvaluate, createdIds }: { toEvaluate: string[]; createdIds: string[] },
+): Promise<void> => {
+  const isNew = new Set(createdIds)
+  const changed = toEvaluate.filter((id) => !isNew.has(id))
+  if (changed.length === 0) return
+  const cleared = await clearMeasures(trx, org, changed)
+  const payloads = batchesOf(cleared, batchSize).map((conversationIds) => ({ organizationId: org, conversationIds }))
+  await jobs.enqueueMany(trx, deriveMeasures, payloads)
+}
 
 const listedAtOnce = 100
 /** Younger recordings have a job of their own. */

@@ -45,6 +45,28 @@ export const storeSound = async (trx: Db, org: OrgId, conversationId: string, so
     .execute()
 }
 
+/** Stores the measures where filters, rules, and charts read them. The caller has locked the conversation. */
+export const updateMeasures = (trx: Db, org: OrgId, conversationId: string, measures: object) =>
+  trx
+    .updateTable('conversations')
+    .set({ sound: JSON.stringify(measures) })
+    .where('organization_id', '=', org)
+    .where('id', '=', conversationId)
+    .execute()
+
+/** Forgets measures that depend on an earlier transcript. Returns the conversations that had some. */
+export const clearMeasures = async (trx: Db, org: OrgId, conversationIds: string[]): Promise<string[]> => {
+  const cleared = await trx
+    .updateTable('conversations')
+    .set({ sound: null })
+    .where('organization_id', '=', org)
+    .where('id', '=', sql<string>`ANY(${conversationIds}::uuid[])`)
+    .where('sound', 'is not', null)
+    .returning('id')
+    .execute()
+  return cleared.map(({ id }) => id)
+}
+
 const isUnmeasured = sql<boolean>`status = 'stored' AND measured_key IS DISTINCT FROM blob_key`
 
 /** Recordings that changed later than this have a job of their own. */

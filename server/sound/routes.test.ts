@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { makeConversation, makeOrganization, wav } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
 import { speak, toMp3, toWav } from '../../test/support/recordings.ts'
+import { offerConversations } from '../buckets/arrivals/jobs.ts'
 import { eraseConversations } from '../conversations/erasure/erase.ts'
 import { orgIdOf } from '../platform/ids.ts'
-import { measureOlder, measureSound } from './jobs.ts'
+import { deriveMeasures, measureOlder, measureSound } from './jobs.ts'
 
 const server = await testServer()
 const { db, jobs } = server.deps
@@ -28,15 +29,15 @@ const transcriptOf = (agentChannel: 0 | 1) => ({
 const open = async (fields: object = {}) => {
   const { id: organizationId, key } = await makeOrganization(server)
   const { id } = await makeConversation(server, key, fields)
-  const upload = async (content: Buffer, type = 'audio/wav') => {
-    const { status, text } = await server.call('PUT', `/v1/conversations/${id}/recording`, {
+  const upload = async (content: Buffer, type = 'audio/wav', to = id) => {
+    const { status, text } = await server.call('PUT', `/v1/conversations/${to}/recording`, {
       key,
       raw: Uint8Array.from(content),
       headers: { 'content-type': type },
     })
     expect(status, text).toBe(200)
   }
-  const measure = () => jobs.drain([measureSound], server.deps)
+  const measure = () => jobs.drain([measureSound, deriveMeasures], server.deps)
   const measureLater = async () => {
     await jobs.enqueue(db, measureOlder, {})
     await jobs.drain([measureOlder], server.deps)
@@ -46,7 +47,13 @@ const open = async (fields: object = {}) => {
     expect(status, text).toBe(200)
     return body
   }
-  return { org: orgIdOf(organizationId), id, key, upload, measure, measureLater, read }
+  const search = async (request: object = {}) => {
+    const body = { filter: {}, include: ['sound'], ...request }
+    const { status, text, body: page } = await server.call('POST', '/v1/conversations/search', { key, body })
+    expect(status, text).toBe(200)
+    return page.data
+  }
+  return { org: orgIdOf(organizationId), id, key, upload, measure, measureLater, read, search }
 }
 
 it('measures an uploaded recording', async () => {
@@ -77,7 +84,7 @@ it('measures an uploaded recording', async () => {
 
 describe('who speaks on which channel', () => {
   it('follows the transcript, even if it arrives later', async () => {
-    const { id, key, upload, measure, read } = await open()
+    const { id, key, upload, measure, read, search } = await open()
     await upload(toWav(call.channels))
     await measure()
     const before = await read()
@@ -91,6 +98,11 @@ describe('who speaks on which channel', () => {
     })
     expect(status).toBe(200)
     expect((await read()).speakers).toEqual({ agent: 1, customer: 0, by: 'transcript' })
+    const interrupted = { sound: [{ name: 'responseMs.agent.count', op: 'gte', value: 1 }] }
+    expect(await search({ filter: interrupted })).toEqual([])
+    await measure()
+    const [found] = await search({ filter: interrupted })
+    expect(found.sound).toEqual((await read()).measures)
   })
 
   it('is unknown if the transcript has no times', async () => {
@@ -100,6 +112,57 @@ describe('who speaks on which channel', () => {
     await measure()
     expect((await read()).speakers.by).toBe('unknown')
   })
+})
+
+describe('searches', () => {
+  it('filter and sort by measures, and include them', async () => {
+    const { id, key, upload, measure, read, search } = await open({ transcript: transcriptOf(0) })
+    const other = await makeConversation(server, key)
+    await upload(toWav(call.channels))
+    const slow = { sound: [{ name: 'responseMs.agent.p95', op: 'gt', value: 100 }] }
+    expect(await search({ filter: slow })).toEqual([])
+    expect((await search()).map(({ sound }: { sound: unknown }) => sound)).toEqual([null, null])
+    await measure()
+    const [found, ...others] = await search({ filter: slow })
+    expect(others).toEqual([])
+    expect(found).toMatchObject({ id, sound: (await read()).measures })
+    expect(await search({ filter: { sound: [{ name: 'responseMs.agent.p95', op: 'lte', value: 100 }] } })).toEqual([])
+    const sorted = await search({ sort: { by: 'sound:talkRatio', direction: 'asc' } })
+    expect(sorted.map((row: { id: string }) => row.id)).toEqual([id, other.id])
+    const { body } = await server.call('POST', '/v1/conversations/count', { key, body: { filter: slow } })
+    expect(body).toEqual({ count: 1, explanation: 'conversations, where sound responseMs.agent.p95 is more than 100' })
+  })
+
+  it('reject unknown measures', async () => {
+    const { key } = await open()
+    const pathsOf = async (body: object) => {
+      const { body: fault } = await server.call('POST', '/v1/conversations/search', { key, body })
+      return fault.details.issues.map(({ path }: { path: string }) => path)
+    }
+    const condition = { name: 'responseMs', op: 'gt', value: 1 }
+    expect(await pathsOf({ filter: { sound: [condition] } })).toEqual(['filter.sound[0].name'])
+    expect(await pathsOf({ filter: {}, sort: { by: 'sound:mood' } })).toEqual(['sort.by'])
+  })
+
+  it('include nothing of recordings that cannot be measured', async () => {
+    const { upload, measure, search } = await open()
+    await upload(Buffer.concat([wav(44), Buffer.from('nothing')]))
+    await measure()
+    expect(await search()).toMatchObject([{ sound: null }])
+    expect(await search({ filter: { sound: [{ name: 'dropouts', op: 'gte', value: 0 }] } })).toEqual([])
+  })
+})
+
+it('fills a bucket once the sound is measured', async () => {
+  const { key, upload, measure } = await open()
+  const filters = { sound: [{ name: 'responseMs.agent.p95', op: 'gt', value: 100 }] }
+  const { body: bucket } = await server.call('POST', '/v1/buckets', { key, body: { name: 'Slow', type: 'dynamic', filters } })
+  const { id } = await makeConversation(server, key, { transcript: transcriptOf(0) })
+  await upload(toWav(call.channels), 'audio/wav', id)
+  await measure()
+  await jobs.drain([offerConversations], server.deps)
+  const { body } = await server.call('GET', `/v1/buckets/${bucket.id}/conversations`, { key })
+  expect(body.data.map(({ conversationId }: { conversationId: string }) => conversationId)).toEqual([id])
 })
 
 it('says which measures a recording with one channel lacks', async () => {

@@ -21,6 +21,9 @@ export const publishErased: Follow<'conversationsErasing'> = (_deps, trx, org, {
 export const publishMeasured: Follow<'metricsStored'> = (_deps, trx, org, { measured }) =>
   publishChanges(trx, org, conversations('updated', measured))
 
+export const publishSettled: Follow<'soundSettled'> = (_deps, trx, org, { conversationIds }) =>
+  publishChanges(trx, org, conversations('updated', conversationIds))
+
 export const publishTagged: Follow<'conversationsTagged'> = (_deps, trx, org, { conversationIds }) =>
   publishChanges(trx, org, conversations('updated', conversationIds))
 

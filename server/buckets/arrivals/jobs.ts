@@ -44,7 +44,7 @@ export const offerConversations = defineJob({
   },
 })
 
-type News = 'conversations' | 'results' | 'tags'
+type News = 'conversations' | 'results' | 'sound' | 'tags'
 type OfferDeps = Pick<Deps, 'jobs'>
 
 const offer = async ({ jobs }: OfferDeps, trx: Db, org: OrgId, ids: string[], news: News): Promise<void> => {
@@ -70,6 +70,14 @@ export const offerResultsToBuckets = (
   org: OrgId,
   { conversationIds }: Offered,
 ): Promise<void> => offer(deps, trx, org, conversationIds, 'results')
+
+/** Queues the check of conversations with a measured sound, in the transaction that stores the measures. */
+export const offerSettledToBuckets = (
+  deps: OfferDeps,
+  trx: Db,
+  org: OrgId,
+  { conversationIds }: Offered,
+): Promise<void> => offer(deps, trx, org, conversationIds, 'sound')
 
 /** Queues the check of conversations with other tags, in the transaction that changes the tags. */
 export const offerTaggedToBuckets = (

@@ -6,13 +6,13 @@ import { nextRows } from '../../platform/db/pages.ts'
 import type { Page } from '../../platform/http/paging.ts'
 
 /**
- * Returns whether any bucket checks conversations when they arrive, when their results arrive, or when their tags change,
- * depending on `news`.
+ * Returns whether any bucket checks conversations when they arrive, when their results arrive, when their sound is measured,
+ * or when their tags change, depending on `news`.
  */
 export const hasFollowing = async (
   db: Db,
   org: OrgId,
-  news: 'conversations' | 'results' | 'tags',
+  news: 'conversations' | 'results' | 'sound' | 'tags',
 ): Promise<boolean> => {
   const bucket = await db
     .selectFrom('buckets')
@@ -24,6 +24,7 @@ export const hasFollowing = async (
       query.where(sql<boolean>`(
         jsonb_path_exists(filters, '$.**.monitors') OR jsonb_path_exists(filters, '$.**.categories'))`),
     )
+    .$if(news === 'sound', (query) => query.where(sql<boolean>`jsonb_path_exists(filters, '$.**.sound')`))
     .$if(news === 'tags', (query) => query.where(sql<boolean>`jsonb_path_exists(filters, '$.**.tags')`))
     .limit(1)
     .executeTakeFirst()

@@ -129,10 +129,10 @@ export const fetchRecording = defineJob({
       } else await deps.jobs.enqueue(trx, deleteRecording, { key: file.blobKey }, { org: organizationId })
     })
   },
-  onFailed: async (_deps, { organizationId, conversationId }, trx, error) => {
+  onFailed: async ({ reactions }, { organizationId, conversationId }, trx, error) => {
     if (!(await lockRecordedConversation(trx, organizationId, conversationId))) return
     await failRecording(trx, organizationId, conversationId, failureOf(error))
-    await publishConversation(trx, organizationId, conversationId)
+    await reactions.soundSettled(trx, organizationId, { conversationIds: [conversationId] })
   },
 })
 

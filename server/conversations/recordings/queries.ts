@@ -10,6 +10,7 @@ const columns = [
   'source_url as sourceUrl',
   'failure',
   'blob_key as blobKey',
+  'measured_key as measuredKey',
   'content_type as contentType',
   'bytes',
   'created_at as createdAt',
@@ -53,8 +54,8 @@ export const lockRecording = (trx: Db, org: OrgId, conversationId: string) =>
   selectRecordings(trx, org).where('conversation_id', '=', conversationId).forUpdate().executeTakeFirst()
 
 /**
- * Copies the status of recordings to their conversations. The caller has written the recordings and locked the
- * conversations.
+ * Copies the status of recordings to their conversations, and forgets what was measured of earlier recordings. The caller
+ * has written the recordings and locked the conversations.
  */
 export const updateRecordingStates = async (
   trx: Db,
@@ -65,7 +66,7 @@ export const updateRecordingStates = async (
   if (conversationIds.length === 0) return
   await trx
     .updateTable('conversations')
-    .set({ recording_status: status, recording_failure: failure })
+    .set({ recording_status: status, recording_failure: failure, sound: null })
     .where('organization_id', '=', org)
     .where('id', '=', sql<string>`ANY(${conversationIds}::uuid[])`)
     .execute()

@@ -2,6 +2,7 @@ import Type, { type Static, type TSchema } from 'typebox'
 import { CustomerId, Filter, SearchText } from '../../filters/filter.ts'
 import { Sort } from '../../filters/sort.ts'
 import { Choice, Closed, Id, Nullable, PageQuery, Timestamp, TimestampInput } from '../../platform/http/schemas.ts'
+import { SoundMeasures } from '../../sound-measures/measures.ts'
 import { Conversation, ExternalId } from '../schema.ts'
 import { includable } from './included/include.ts'
 
@@ -66,6 +67,15 @@ export const ConversationSearch = Closed(
 const NullableList = <T extends TSchema>(items: T, description: string) =>
   Type.Unsafe<Static<T>[] | null>({ type: ['array', 'null'], items, description })
 
+/** Measures that Earshot learned later are missing until a recording is measured again. */
+const FoundSound = Type.Unsafe<Partial<SoundMeasures> | null>({
+  ...SoundMeasures,
+  type: ['object', 'null'],
+  required: [],
+  title: 'FoundSound',
+  description: 'What was measured of the recording. Null without a measured recording.',
+})
+
 export const FoundConversation = Closed(
   {
     ...Conversation.properties,
@@ -110,6 +120,7 @@ export const FoundConversation = Closed(
       ...Nullable(Type.Number()),
       description: 'The cost of its results in US dollars. Null if unknown.',
     }),
+    sound: Type.Optional(FoundSound),
   },
   { title: 'FoundConversation' },
 )

@@ -61,6 +61,7 @@ const named: Record<string, (name: string) => ConversationCell> = {
   metadata: (key) => ({ name: `metadata_${snake(key)}`, type: 'value', source: { kind: 'metadata', key } }),
   metric: (key) => ({ name: `metric_${snake(key)}`, type: 'value', source: { kind: 'metric', key } }),
   signal: (path) => ({ name: snake(path), type: 'number', source: { kind: 'signal', path: path.split('.') } }),
+  sound: (path) => ({ name: `sound_${snake(path)}`, type: 'number', source: { kind: 'sound', path: path.split('.') } }),
   result: (monitorId) => ({ name: 'result', type: 'word', source: { kind: 'result', monitorId } }),
   score: (monitorId) => ({ name: 'score', type: 'number', source: { kind: 'score', monitorId } }),
   categories: (monitorId) => ({ name: 'categories', type: 'list', source: { kind: 'categories', monitorId } }),

@@ -150,7 +150,7 @@ export type Property =
 export type CellSource =
   | { kind: 'property'; property: Property }
   | { kind: 'metadata' | 'metric'; key: string }
-  | { kind: 'signal'; path: string[] }
+  | { kind: 'signal' | 'sound'; path: string[] }
   | { kind: 'result' | 'score'; monitorId: string }
   | { kind: 'categories'; monitorId: string }
   /** A field of a monitor's newest result: a number, a list of texts, or any other value. */
@@ -162,7 +162,7 @@ export type CellSource =
 /** Returns a text as an SQL expression. Its hexadecimal digits need no quoting. */
 const literal = (text: string): string => `convert_from(decode('${Buffer.from(text).toString('hex')}', 'hex'), 'UTF8')`
 
-const signalName = /^[A-Za-z0-9]+$/
+const measureName = /^[A-Za-z0-9]+$/
 
 /** The number of titles and monitors is limited like in the list of conversations. */
 const mostFindings = 20
@@ -236,7 +236,10 @@ const expressionOf = (org: string, source: CellSource): string => {
       return `(SELECT m.value::text FROM customer_metrics m
         WHERE m.organization_id = ${org} AND m.conversation_id = c.id AND m.key = ${literal(source.key)})`
     case 'signal':
-      return `(c.signals #>> '{${source.path.map((part) => checked(signalName, part)).join()}}')::float8`
+    case 'sound': {
+      const column = source.kind === 'signal' ? 'c.signals' : 'c.sound'
+      return `(${column} #>> '{${source.path.map((part) => checked(measureName, part)).join()}}')::float8`
+    }
     default:
       // These cells are filled after the tuples and their results have been read.
       return 'NULL::text'

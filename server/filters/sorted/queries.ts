@@ -8,6 +8,7 @@ import {
   checkedClauses,
   eachTime,
   filtered,
+  measureAt,
   metricValue,
   narrow,
   newestCount,
@@ -233,15 +234,15 @@ const readTwoParts = async (
 
 const sortValue = (
   org: OrgId,
-  key: Extract<Sorting['key'], { kind: 'signal' | 'metric' }>,
+  key: Extract<Sorting['key'], { kind: 'signal' | 'sound' | 'metric' }>,
 ): RawBuilder<number | null> =>
-  key.kind === 'signal'
-    ? sql`(conversations.signals #>> ${key.path}::text[])::float8`
+  key.kind !== 'metric'
+    ? measureAt(key.kind, key.path)
     : sql`(
       SELECT ${metricValue} FROM customer_metrics m
       WHERE m.organization_id = ${org} AND m.conversation_id = conversations.id AND m.key = ${key.key})`
 
-/** Sorts a limited number of conversations, because signals and metrics have no index. */
+/** Sorts a limited number of conversations, because signals, measures of sound, and metrics have no index. */
 const readValues = async (
   db: Db,
   org: OrgId,

@@ -399,6 +399,7 @@ export interface Conversations {
   recording_status: string | null;
   review_status: Generated<string>;
   signals: Json;
+  sound: Json | null;
   started_at: Timestamp;
   status: string;
   updated_at: Generated<Timestamp>;

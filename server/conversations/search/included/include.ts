@@ -6,11 +6,12 @@ import {
   listPageFindings,
   listPageMetrics,
   listPageResults,
+  listPageSounds,
   listPageStarts,
   type PageRow,
 } from './queries.ts'
 
-export const includable = ['results', 'metrics', 'findings', 'tags', 'excerpt', 'cost'] as const
+export const includable = ['results', 'metrics', 'findings', 'tags', 'excerpt', 'cost', 'sound'] as const
 export type Includable = (typeof includable)[number]
 
 const byConversation = <Row extends { conversationId: string }>(rows: Row[]) => {
@@ -39,7 +40,7 @@ export const includeIn = async <Row extends PageRow>(
   if (rows.length === 0 || include.length === 0) return rows
   const read = <T>(name: Includable, list: (db: Db, org: OrgId, rows: PageRow[]) => Promise<T[]>) =>
     include.includes(name) ? list(db, org, rows) : undefined
-  const [results, hidden, metrics, findings, tags, starts, costs] = await Promise.all([
+  const [results, hidden, metrics, findings, tags, starts, costs, sounds] = await Promise.all([
     read('results', listPageResults),
     include.includes('results') || include.includes('findings') ? findHidden(rows.map(({ id }) => id)) : [],
     read('metrics', listPageMetrics),
@@ -53,12 +54,14 @@ export const includeIn = async <Row extends PageRow>(
     ),
     read('excerpt', (on, of, page) => listPageStarts(on, of, page, mostRead)),
     read('cost', listPageCosts),
+    read('sound', listPageSounds),
   ])
   const resultsOf = results && byConversation(results)
   const metricsOf = metrics && byConversation(metrics)
   const findingsOf = findings && byConversation(findings)
   const tagsOf = tags && new Map(tags.map((each) => [each.conversationId, each.tags]))
   const isHidden = new Set(hidden)
+  const soundOf = sounds && new Map(sounds.map(({ conversationId, sound }) => [conversationId, sound]))
   const costOf = costs && new Map(costs.map(({ conversationId, cost }) => [conversationId, cost]))
   const excerpts =
     starts &&
@@ -76,5 +79,6 @@ export const includeIn = async <Row extends PageRow>(
     ...(tagsOf && { tags: tagsOf.get(row.id) ?? [] }),
     ...(excerpts && { excerpt: excerpts.get(row.id) ?? null }),
     ...(costOf && { cost: costOf.get(row.id) ?? null }),
+    ...(soundOf && { sound: soundOf.get(row.id) ?? null }),
   }))
 }

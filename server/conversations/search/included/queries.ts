@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Db, OrgId } from '../../../platform/db/database.ts'
 import { plannedEachTime } from '../../../platform/db/naming-client.ts'
 import { resultStatuses, results } from '../../../platform/db/result-codes.ts'
+import type { SoundMeasures } from '../../../sound-measures/measures.ts'
 
 /** Reads the data that a page of conversations can include, each with one statement for the whole page. */
 
@@ -107,3 +108,13 @@ export const listPageCosts = async (db: Db, org: OrgId, rows: PageRow[]): Promis
     WHERE paid.cost IS NOT NULL ${eachTime}`.execute(db)
   return found.rows
 }
+
+/** The measures of those whose recording was measured. */
+export const listPageSounds = async (db: Db, org: OrgId, rows: PageRow[]) =>
+  db
+    .selectFrom('conversations')
+    .select(['id as conversationId', sql<SoundMeasures>`sound`.as('sound')])
+    .where('organization_id', '=', org)
+    .where('id', '=', sql<string>`ANY(${rows.map(({ id }) => id)}::uuid[])`)
+    .where('sound', '<>', sql<string>`'{}'`)
+    .execute()

@@ -1,0 +1,51 @@
+import Type, { type Static, type TSchema } from 'typebox'
+import { Closed, Nullable } from '../platform/http/schemas.ts'
+
+/** What is measured of the sound of a recording. A measure is null if this recording can't have it. */
+
+const Milliseconds = Type.Integer({ minimum: 0 })
+const Decibels = Type.Number()
+
+const Spread = Nullable(
+  Closed({ count: Type.Integer({ minimum: 1 }), p50: Milliseconds, p95: Milliseconds, max: Milliseconds }),
+)
+
+const bySide = <T extends TSchema>(value: T) => Closed({ agent: value, customer: value })
+
+export const SoundMeasures = Closed(
+  {
+    responseMs: { ...bySide(Spread), description: 'The silence before each side’s responses.' },
+    firstSpeechMs: { ...bySide(Nullable(Milliseconds)), description: 'When each side first speaks.' },
+    talkMs: { ...bySide(Nullable(Milliseconds)), description: 'How long each side speaks.' },
+    talkRatio: Nullable(
+      Type.Number({ minimum: 0, maximum: 1, description: 'The agent’s share of both sides’ speech.' }),
+    ),
+    talkOverMs: Nullable({ ...Milliseconds, description: 'How long both sides speak at the same time.' }),
+    interruptions: {
+      ...bySide(Nullable(Type.Integer({ minimum: 0 }))),
+      description: 'How often each side began to speak during the other’s speech and continued after it.',
+    },
+    stopMs: { ...bySide(Spread), description: 'How long each side kept speaking when it was interrupted.' },
+    silenceMs: { ...Milliseconds, description: 'How long nobody speaks.' },
+    longestSilenceMs: Milliseconds,
+    speechDb: { ...bySide(Nullable(Decibels)), description: 'The level of each side’s speech, below full scale.' },
+    noiseDb: { ...bySide(Nullable(Decibels)), description: 'The level of each side’s background, below full scale.' },
+    peakDb: { ...Decibels, description: 'The highest level of all samples, below full scale.' },
+    clippedSamples: {
+      ...Type.Integer({ minimum: 0 }),
+      description: 'Samples at the limit of the format, three or more in a row.',
+    },
+    dropouts: {
+      ...Type.Integer({ minimum: 0 }),
+      description: 'Digital silence of 20 ms to 1.5 s in the middle of a sound.',
+    },
+    reportedLatencyDifferenceMs: Nullable({
+      ...Type.Integer(),
+      description:
+        'The agent’s median response time as measured, minus the one that the transcript reports. Positive if customers wait ' +
+        'longer than reported.',
+    }),
+  },
+  { title: 'SoundMeasures' },
+)
+export type SoundMeasures = Static<typeof SoundMeasures>

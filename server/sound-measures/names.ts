@@ -1,0 +1,40 @@
+import type { TSchema } from 'typebox'
+import { SoundMeasures } from './measures.ts'
+
+const namesIn = (properties: Record<string, TSchema>): string[] =>
+  Object.entries(properties).flatMap(([name, part]) =>
+    'properties' in part
+      ? namesIn(part.properties as Record<string, TSchema>).map((inner) => `${name}.${inner}`)
+      : name,
+  )
+
+/** Such as `talkRatio` and `responseMs.agent.p95`. */
+export const soundNames: string[] = namesIn(SoundMeasures.properties)
+
+/** The measures of sound that can be measured over many conversations, with the path to each. */
+export const soundPaths = {
+  'responseMs.agent.p50': ['responseMs', 'agent', 'p50'],
+  'responseMs.agent.p95': ['responseMs', 'agent', 'p95'],
+  'responseMs.agent.max': ['responseMs', 'agent', 'max'],
+  'responseMs.customer.p50': ['responseMs', 'customer', 'p50'],
+  reportedLatencyDifferenceMs: ['reportedLatencyDifferenceMs'],
+  'firstSpeechMs.agent': ['firstSpeechMs', 'agent'],
+  'interruptions.agent': ['interruptions', 'agent'],
+  'interruptions.customer': ['interruptions', 'customer'],
+  'stopMs.agent.p50': ['stopMs', 'agent', 'p50'],
+  'stopMs.agent.max': ['stopMs', 'agent', 'max'],
+  talkOverMs: ['talkOverMs'],
+  talkRatio: ['talkRatio'],
+  silenceMs: ['silenceMs'],
+  longestSilenceMs: ['longestSilenceMs'],
+  'speechDb.agent': ['speechDb', 'agent'],
+  'speechDb.customer': ['speechDb', 'customer'],
+  'noiseDb.customer': ['noiseDb', 'customer'],
+  clippedSamples: ['clippedSamples'],
+  dropouts: ['dropouts'],
+} satisfies Record<string, string[]>
+
+export type SoundName = keyof typeof soundPaths
+
+// Object.keys forgets the literal types.
+export const measuredSounds = Object.keys(soundPaths) as SoundName[]
