@@ -16,7 +16,7 @@ import {
   offerTaggedToBuckets,
 } from './buckets/arrivals/jobs.ts'
 import { removeErasedFromActions } from './bulk-actions/erased.ts'
-import { evaluateMetricRules, evaluateStored } from './evaluations/lifecycle.ts'
+import { evaluateMetricRules, evaluateSoundRules, evaluateStored } from './evaluations/lifecycle.ts'
 import { scoreResults, scoreStored } from './evaluations/scorecards/jobs.ts'
 import { makeObservationOrder } from './experiments/exports/make-order.ts'
 import { refuseWhileMeasured, refuseWhilePinned } from './experiments/monitors-in-use.ts'
@@ -86,7 +86,7 @@ const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
   ],
   conversationsErased: [eraseProviderData],
   recordingStored: [measureSoundLater],
-  soundSettled: [offerSettledToBuckets, publishSettled],
+  soundSettled: [evaluateSoundRules, offerSettledToBuckets, publishSettled],
   metricsStored: [evaluateMetricRules, noteMeasuredHours, publishMeasured],
   conversationsTagged: [offerTaggedToBuckets, publishTagged],
   resultsStored: [scoreResults, noteChanges, noteJudgedHours, offerResultsToBuckets, publishResults],

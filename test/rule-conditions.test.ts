@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { signalNames } from '../console/conversations/signal-names.ts'
+import { soundNames } from '../console/conversations/sound-names.ts'
 import {
   comparisons,
   dataKinds,
@@ -38,6 +39,7 @@ const condition: fc.Arbitrary<RuleCondition> = fc.oneof(
     // The number only counts at the start or end.
     .map((made) => (made.where === 'anywhere' ? { ...made, messages: 3 } : made)),
   fc.record({ kind: kind('signal'), name: fc.constantFrom(...signalNames), op, value, not }),
+  fc.record({ kind: kind('sound'), name: fc.constantFrom(...soundNames), op, value, not }),
   fc.record({ kind: kind('duration'), op, value, not }),
   fc.oneof(
     fc.record({

@@ -9,6 +9,10 @@ const readable: [code: string, words: string][] = [
     'interruptions.byAgent .byCustomer, toolCalls, toolFailures, turns.agent .customer, wordsPerMinute.agent',
   ],
   [
+    'sound',
+    'measures of the recording: responseMs.agent.p50 .p95 .max, stopMs.agent.p50, interruptions.agent, talkOverMs, dropouts',
+  ],
+  [
     'turns',
     'a list of turns with index, role, kind, text, startMs, endMs, interrupted, tool.name, tool.isError, latency.totalMs',
   ],
@@ -29,6 +33,7 @@ const examples: [name: string, expression: string][] = [
   ['Agent doesn’t say the call is recorded', "!turns.by('agent').first(2).mentions('record(ed|ing)')"],
   ['Tool failed', 'signals.toolFailures > 0'],
   ['Slow responses', 'signals.responseLatencyMs.p95 > 2500'],
+  ['Slow responses in the recording', 'sound.responseMs.agent.p95 > 2500'],
   ['Long silence', 'signals.deadAirShare > 0.3 || signals.longestSilenceMs > 10 * 1000'],
   [
     'Agent repeats itself',

@@ -46,7 +46,13 @@ const partsOf = (subjects: Subject[]): Subject[][] => {
 // Definitions were validated for their kind when they were stored.
 const definitionOf = ({ definition }: StoredMonitor) => definition as RuleSource
 
-export const readsMetrics = (monitor: StoredMonitor): boolean => readsVariable(definitionOf(monitor), 'metrics')
+/** Returns whether a monitor is a rule that reads this. */
+export const isRuleReading = (monitor: StoredMonitor, variable: 'metrics' | 'sound'): boolean =>
+  monitor.kind === 'rule' && readsVariable(definitionOf(monitor), variable)
+
+/** Rules that read the sound wait until it has been measured, or can't be. They are evaluated then. */
+export const canEvaluate = ({ awaitsSound }: Pick<Subject, 'awaitsSound'>, monitor: StoredMonitor): boolean =>
+  !awaitsSound || !isRuleReading(monitor, 'sound')
 
 type Row = Evaluation['rows'][number]
 

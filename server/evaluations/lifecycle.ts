@@ -4,7 +4,7 @@
 import Type from 'typebox'
 import type { Evaluation } from '../monitor-results/queries.ts'
 import { storeResults } from '../monitor-results/store-results.ts'
-import { findMonitorsAtVersions, hasMetricRules, listActiveMonitors } from '../monitors/queries.ts'
+import { findMonitorsAtVersions, hasRulesReading, listActiveMonitors } from '../monitors/queries.ts'
 import { monthOf } from '../organizations/spending/month.ts'
 import { addSpending } from '../organizations/spending/queries.ts'
 import { batchesOf } from '../platform/batches.ts'
@@ -23,8 +23,8 @@ export const evaluationBatch = 250
 type EnqueueDeps = Pick<EvaluationDeps, 'jobs'>
 
 /**
- * Queues conversations for evaluation. `only` limits it to rules that read metrics, or to pinned versions without a
- * result.
+ * Queues conversations for evaluation. `only` limits it to rules that read metrics or the sound, or to pinned versions
+ * without a result.
  */
 export const enqueueEvaluation = async (
   { jobs }: EnqueueDeps,
@@ -54,8 +54,19 @@ export const evaluateMetricRules = async (
   org: OrgId,
   { measured }: { measured: string[] },
 ): Promise<void> => {
-  if (measured.length === 0 || !(await hasMetricRules(trx, org))) return
+  if (measured.length === 0 || !(await hasRulesReading(trx, org, 'metrics'))) return
   await enqueueEvaluation(deps, trx, org, measured, { reads: 'metrics' })
+}
+
+/** Queues the rules that read the sound, in the transaction that stores its measures, or when it is known to have none. */
+export const evaluateSoundRules = async (
+  deps: EnqueueDeps,
+  trx: Db,
+  org: OrgId,
+  { conversationIds }: { conversationIds: string[] },
+): Promise<void> => {
+  if (!(await hasRulesReading(trx, org, 'sound'))) return
+  await enqueueEvaluation(deps, trx, org, conversationIds, { reads: 'sound' })
 }
 
 /** How often an unresponsive endpoint is retried. The pauses add up to two hours. */
@@ -144,8 +155,8 @@ export const judge = defineJob({
 })
 
 /**
- * Evaluates conversations that completed, or whose transcript or metrics changed. The job is queued in the transaction
- * that stores the conversations. All results of rules are stored with one statement. Judges take time, so each model
+ * Evaluates conversations that completed, or whose transcript, metrics, or sound changed. The job is queued in the
+ * transaction that stores the change. All results of rules are stored with one statement. Judges take time, so each model
  * request is its own job.
  */
 export const evaluateConversations = defineJob({
@@ -153,8 +164,8 @@ export const evaluateConversations = defineJob({
   payload: Type.Object({
     organizationId: OrganizationId,
     conversationIds: Type.Array(Type.String(), { maxItems: evaluationBatch }),
-    /** Limits the evaluation to rules that read metrics. */
-    reads: Type.Optional(Type.Literal('metrics')),
+    /** Limits the evaluation to rules that read metrics, or the sound. */
+    reads: Type.Optional(Type.Union([Type.Literal('metrics'), Type.Literal('sound')])),
     /** Limits the evaluation to pinned versions without a result. */
     lacks: Type.Optional(Type.Literal('pinned')),
   }),

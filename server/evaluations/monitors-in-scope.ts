@@ -3,7 +3,7 @@ import type { Selection } from '../filters/queries.ts'
 import { listActiveMonitors, type StoredMonitor } from '../monitors/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { EvaluationDeps } from './deps.ts'
-import { readsMetrics } from './evaluate-rules.ts'
+import { canEvaluate, isRuleReading } from './evaluate-rules.ts'
 import { listAnswered, listSelectedAmong, listSubjects } from './queries.ts'
 import { findItemVersions } from './scorecards/item-versions.ts'
 
@@ -40,7 +40,12 @@ export const findMonitorsInScope = async (
   }
 }
 
-export type EvaluationBatch = { organizationId: string; conversationIds: string[]; reads?: 'metrics'; lacks?: 'pinned' }
+export type EvaluationBatch = {
+  organizationId: string
+  conversationIds: string[]
+  reads?: 'metrics' | 'sound'
+  lacks?: 'pinned'
+}
 
 /** Returns which subjects have a result, including failures. */
 const findAnswered = async (db: Db, org: OrgId, subjects: Subject[], monitors: StoredMonitor[]) => {
@@ -73,7 +78,7 @@ export const findQuestions = async (
   { conversationIds, reads, lacks }: EvaluationBatch,
 ) => {
   const isMeant = (monitor: StoredMonitor) =>
-    monitor.kind !== 'scorecard' && (reads === undefined || (monitor.kind === 'rule' && readsMetrics(monitor)))
+    monitor.kind !== 'scorecard' && (reads === undefined || isRuleReading(monitor, reads))
   const all = lacks === 'pinned' ? [] : await listActiveMonitors(db, org)
   const active = all.filter(isMeant)
   const pinned = await deps.findPinned(db, org, conversationIds)
@@ -112,6 +117,9 @@ export const findQuestions = async (
       asked: (subject: Subject, monitor: StoredMonitor) =>
         pinned.asks(subject.id, monitor) && !isAnswered(subject, monitor),
     })),
-  ]
+  ].map(({ asked, ...question }) => ({
+    ...question,
+    asked: (subject: Subject, monitor: StoredMonitor) => canEvaluate(subject, monitor) && asked(subject, monitor),
+  }))
   return { subjects, questions }
 }

@@ -23,9 +23,14 @@ const factsOf = (org: OrgId) => sql<string>`json_build_object(
     'customerId', conversations.customer_id),
   'metadata', conversations.metadata,
   'signals', conversations.signals,
+  'sound', coalesce(conversations.sound, '{}'),
   'metrics', coalesce((
     SELECT jsonb_object_agg(m.key, m.value) FROM customer_metrics m
     WHERE m.organization_id = ${org} AND m.conversation_id = conversations.id), '{}'))::text`
+
+/** Whether the recording is still to be stored or measured. */
+const awaitsSound = sql<boolean>`(
+  conversations.sound IS NULL AND coalesce(conversations.recording_status IN ('pending', 'stored'), false))`
 
 /** Returns conversations with the length of their transcripts, in time order. */
 export const listSubjects = (db: Db, org: OrgId, ids: string[]) =>
@@ -41,6 +46,7 @@ export const listSubjects = (db: Db, org: OrgId, ids: string[]) =>
       'conversations.started_at as startedAt',
       samplePosition.as('samplePosition'),
       factsOf(org).as('facts'),
+      awaitsSound.as('awaitsSound'),
       't.content_length as length',
       't.format',
       't.unreadable',

@@ -1,11 +1,13 @@
 import { buffer } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
-import { makeConversation, makeOrganization, wav } from '../../test/make.ts'
+import { makeConversation, makeMonitor, makeOrganization, wav } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
 import { speak, toMp3, toWav } from '../../test/support/recordings.ts'
 import { offerConversations } from '../buckets/arrivals/jobs.ts'
 import { eraseConversations } from '../conversations/erasure/erase.ts'
+import { evaluateConversations } from '../evaluations/lifecycle.ts'
 import { orgIdOf } from '../platform/ids.ts'
+import { jobList } from '../worker.ts'
 import { deriveMeasures, measureOlder, measureSound } from './jobs.ts'
 
 const server = await testServer()
@@ -153,10 +155,72 @@ describe('searches', () => {
   })
 })
 
+describe('a rule that reads the sound', () => {
+  const expression = 'sound.responseMs.agent.p95 > 100'
+  const makeRules = async (key: string) => {
+    const rule = await makeMonitor(server, key, { name: 'Slow', kind: 'rule', definition: { expression } })
+    const guarded = { expression: 'has(sound.dropouts)' }
+    const other = await makeMonitor(server, key, { name: 'Measured', kind: 'rule', definition: guarded })
+    return { rule, other }
+  }
+  const resultsOf = async (key: string, id: string) => {
+    const { body } = await server.call('GET', `/v1/conversations/${id}/results`, { key })
+    return Object.fromEntries(
+      body.data.map(({ monitorId, result, reasoning }: Record<string, string>) => [monitorId, result ?? reasoning]),
+    )
+  }
+
+  it('waits until it has been measured', async () => {
+    const { key, upload } = await open()
+    const { rule, other } = await makeRules(key)
+    const { id } = await makeConversation(server, key, { status: 'in_progress' })
+    await upload(toWav(call.channels), 'audio/wav', id)
+    const changes = { status: 'completed', transcript: transcriptOf(0) }
+    expect((await server.call('PATCH', `/v1/conversations/${id}`, { key, body: changes })).status).toBe(200)
+    await jobs.drain([evaluateConversations], server.deps)
+    expect(await resultsOf(key, id)).toEqual({})
+    await server.drain()
+    expect(await resultsOf(key, id)).toEqual({ [rule.id]: 'affected', [other.id]: 'affected' })
+  })
+
+  it('follows the recording and the transcript', async () => {
+    const { key, upload } = await open()
+    const { rule, other } = await makeRules(key)
+    const { id } = await makeConversation(server, key)
+    await server.drain()
+    const missing = 'sound.responseMs is not known'
+    expect(await resultsOf(key, id)).toEqual({ [rule.id]: missing, [other.id]: 'not_affected' })
+    await upload(toWav(call.channels), 'audio/wav', id)
+    await server.drain()
+    expect(await resultsOf(key, id)).toEqual({
+      [rule.id]: `sound.responseMs.agent is not known`,
+      [other.id]: 'affected',
+    })
+    await server.call('PATCH', `/v1/conversations/${id}`, { key, body: { transcript: transcriptOf(0) } })
+    await server.drain()
+    expect(await resultsOf(key, id)).toEqual({ [rule.id]: 'affected', [other.id]: 'affected' })
+  })
+
+  it('is evaluated if the recording cannot be stored or measured', async () => {
+    const { key, upload } = await open()
+    const { rule, other } = await makeRules(key)
+    const unreadable = await makeConversation(server, key)
+    await upload(Buffer.concat([wav(44), Buffer.from('nothing')]), 'audio/wav', unreadable.id)
+    const lost = await makeConversation(server, key, { recordingUrl: 'http://127.0.0.1:9/lost.wav' })
+    await jobs.drain(jobList, server.deps, { allowFailures: true })
+    const absent = { [rule.id]: 'sound.responseMs is not known', [other.id]: 'not_affected' }
+    expect(await resultsOf(key, unreadable.id)).toEqual(absent)
+    expect(await resultsOf(key, lost.id)).toEqual(absent)
+  })
+})
+
 it('fills a bucket once the sound is measured', async () => {
   const { key, upload, measure } = await open()
   const filters = { sound: [{ name: 'responseMs.agent.p95', op: 'gt', value: 100 }] }
-  const { body: bucket } = await server.call('POST', '/v1/buckets', { key, body: { name: 'Slow', type: 'dynamic', filters } })
+  const { body: bucket } = await server.call('POST', '/v1/buckets', {
+    key,
+    body: { name: 'Slow', type: 'dynamic', filters },
+  })
   const { id } = await makeConversation(server, key, { transcript: transcriptOf(0) })
   await upload(toWav(call.channels), 'audio/wav', id)
   await measure()

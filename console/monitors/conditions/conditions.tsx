@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { signalLabel, signalNames } from '../../conversations/signal-names.ts'
+import { soundLabel, soundNames } from '../../conversations/sound-names.ts'
 import { Button } from '../../ui/button.tsx'
 import { Choice, Input, Select } from '../../ui/controls.tsx'
 import { comparisonWords } from '../definition-text.ts'
@@ -21,6 +22,10 @@ const kinds: Record<Kind, { label: string; start: RuleCondition }> = {
   signal: {
     label: 'A signal, such as response time',
     start: { kind: 'signal', name: 'responseLatencyMs.p95', op: 'gt', value: 2_500, not: false },
+  },
+  sound: {
+    label: 'The recording, such as measured response time',
+    start: { kind: 'sound', name: 'responseMs.agent.p95', op: 'gt', value: 2_500, not: false },
   },
   duration: { label: 'Duration', start: { kind: 'duration', op: 'gt', value: 600, not: false } },
   field: {
@@ -122,17 +127,36 @@ const Words = ({ condition: { who, where, messages, words }, change }: Change<'w
   )
 }
 
-const Signal = ({ condition: { name, op, value }, change }: Change<'signal'>) => (
-  <>
-    <Select
-      aria-label="Signal"
-      value={name}
-      options={signalNames.map((known) => option(known, signalLabel(known)))}
-      onChange={({ target }) => change({ name: target.value })}
-    />
-    <Compared op={op} value={value} change={change} {...(/Ms\b/.test(name) && { unit: 'ms' })} />
-  </>
-)
+const measures = {
+  signal: { label: 'Signal', options: signalNames.map((name) => option(name, signalLabel(name))) },
+  sound: { label: 'Measure', options: soundNames.map((name) => option(name, soundLabel(name))) },
+}
+
+const unitOf = (name: string): string | undefined => {
+  if (/Ms\b/.test(name) && !name.endsWith('.count')) return 'ms'
+  return /Db\b/.test(name) ? 'dB' : undefined
+}
+
+const Measure = ({
+  condition: { kind, name, op, value },
+  change,
+}: {
+  condition: Of<'signal' | 'sound'>
+  change: (part: { name?: string; op?: Comparison; value?: number }) => void
+}) => {
+  const unit = unitOf(name)
+  return (
+    <>
+      <Select
+        aria-label={measures[kind].label}
+        value={name}
+        options={measures[kind].options}
+        onChange={({ target }) => change({ name: target.value })}
+      />
+      <Compared op={op} value={value} change={change} {...(unit !== undefined && { unit })} />
+    </>
+  )
+}
 
 const fieldValues = { channel: ['call', 'chat', 'voicemail'], direction: ['inbound', 'outbound'], endReason: undefined }
 
@@ -242,7 +266,8 @@ const Fields = ({
     case 'words':
       return <Words condition={condition} change={change} />
     case 'signal':
-      return <Signal condition={condition} change={change} />
+    case 'sound':
+      return <Measure condition={condition} change={change} />
     case 'duration':
       return (
         <>

@@ -21,6 +21,7 @@ export type RuleCondition = Negatable &
         words: string[]
       }
     | { kind: 'signal'; name: string; op: Comparison; value: number }
+    | { kind: 'sound'; name: string; op: Comparison; value: number }
     | { kind: 'duration'; op: Comparison; value: number }
     | { kind: 'field'; field: (typeof fields)[number]; value: string }
     | { kind: 'tool'; name: string; what: 'called' | 'failed' }
@@ -61,6 +62,8 @@ const writeOne = (condition: RuleCondition): string => {
       return `${turnsOf(condition)}.mentions(${literal(patternOf(condition.words))})`
     case 'signal':
       return `signals.${condition.name} ${comparisons[condition.op]} ${condition.value}`
+    case 'sound':
+      return `sound.${condition.name} ${comparisons[condition.op]} ${condition.value}`
     case 'duration':
       return `conversation.durationSeconds ${comparisons[condition.op]} ${condition.value}`
     case 'field':
@@ -113,6 +116,10 @@ const readers: Reader[] = [
   [
     exactly(String.raw`signals\.([a-zA-Z]+(?:\.[a-zA-Z0-9]+)?) ${comparison} ${number}`),
     ([name = '', sign, value], not) => ({ kind: 'signal', name, op: opOf(sign), value: Number(value), not }),
+  ],
+  [
+    exactly(String.raw`sound\.([a-zA-Z]+(?:\.[a-zA-Z0-9]+){0,2}) ${comparison} ${number}`),
+    ([name = '', sign, value], not) => ({ kind: 'sound', name, op: opOf(sign), value: Number(value), not }),
   ],
   [
     exactly(String.raw`conversation\.durationSeconds ${comparison} ${number}`),

@@ -9,6 +9,7 @@ describe('the names in a rule', () => {
     ['con', 'conversation'],
     ['conversation.', 'channel'],
     ['signals.responseLatencyMs.', 'responseLatencyMs.p95'],
+    ['sound.responseMs.agent.', 'responseMs.agent.p95'],
     ['turns.', 'by'],
     ["turns.by('agent').", 'mentions'],
     ["turns.by('agent').men", 'mentions'],

@@ -1,6 +1,7 @@
 // The names in rules, for completion and hover. docs/rules.md describes them for people.
 
 import { signalLabel, signalNames } from '../../conversations/signal-names.ts'
+import { soundLabel, soundNames } from '../../conversations/sound-names.ts'
 
 export type Name = {
   name: string
@@ -12,6 +13,7 @@ export type Name = {
 const roots: Name[] = [
   { name: 'conversation', about: 'The conversation’s properties', after: '.' },
   { name: 'signals', about: 'Measurements of the conversation', after: '.' },
+  { name: 'sound', about: 'Measures of the recording, such as sound.responseMs.agent.p95', after: '.' },
   { name: 'turns', about: 'The transcript: a list of turns', after: '.' },
   { name: 'metadata', about: 'Your own data of the conversation, such as metadata.plan', after: '.' },
   { name: 'metrics', about: 'Customer metrics, such as metrics.csat', after: '.' },
@@ -87,6 +89,8 @@ const functions: Name[] = [
 
 const signals: Name[] = signalNames.map((name) => ({ name, about: signalLabel(name) }))
 
+const sound: Name[] = soundNames.map((name) => ({ name, about: soundLabel(name) }))
+
 const isInString = (before: string): boolean =>
   (before.replace(/\\./g, '').match(/'/g) ?? []).length % 2 === 1 ||
   (before.replace(/'(?:\\.|[^'\\])*'/g, '').match(/"/g) ?? []).length % 2 === 1
@@ -103,6 +107,7 @@ export const namesAfter = (before: string): { from: number; names: Name[] } | un
   if (isCalled || /[)\]]\.$/.test(before)) return { from: isCalled ? start : before.length, names: functions }
   if (root === 'conversation') return { from, names: conversation }
   if (root === 'signals') return { from, names: signals }
+  if (root === 'sound') return { from, names: sound }
   if (root === 'turns') return { from, names: functions }
   if (root === 'metadata' || root === 'metrics') return undefined
   if (root !== '') return { from, names: [...turn, ...functions] }

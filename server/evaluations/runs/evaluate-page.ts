@@ -8,7 +8,7 @@ import { addSpending } from '../../organizations/spending/queries.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import type { Attempt } from '../../platform/jobs/define-job.ts'
 import type { EvaluationDeps } from '../deps.ts'
-import { evaluateRules } from '../evaluate-rules.ts'
+import { canEvaluate, evaluateRules } from '../evaluate-rules.ts'
 import { judgeConversation } from '../judge-conversation.ts'
 import type { Subject } from '../monitors-in-scope.ts'
 import { listAnswered, listSubjects } from '../queries.ts'
@@ -80,14 +80,14 @@ const judgePage = async (
 
 /**
  * Runs a rule on every conversation, including those with a result: rules cost nothing, and metrics and metadata may
- * have changed.
+ * have changed. A conversation whose sound has not been measured yet is left to its own evaluation.
  */
 const rulePage = async (deps: EvaluationDeps, org: OrgId, { monitor, ids, attempt }: PageTask): Promise<undefined> => {
   const readAt = deps.clock.now()
   const found = await listSubjects(deps.db, org, ids)
   const { signal } = attempt
   const evaluate = async (subjects: Subject[]) => {
-    const task = { monitors: [monitor], subjects, asked: () => true, readAt, signal }
+    const task = { monitors: [monitor], subjects, asked: canEvaluate, readAt, signal }
     const evaluation = await evaluateRules(deps, org, task)
     await attempt.transaction((trx) => storeResults(deps, trx, org, evaluation))
   }

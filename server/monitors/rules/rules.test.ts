@@ -14,6 +14,8 @@ const turns = ['agent: Hello, Acme here', 'customer: I want a Refund', 'agent: O
 describe('an unknown value', () => {
   it.each<[string, SubjectFields, string]>([
     ['signals.overlapMs > 5', {}, 'signals.overlapMs is not known'],
+    ['sound.responseMs.agent.p95 > 5', {}, 'sound.responseMs is not known'],
+    ['sound.talkOverMs > 5', {}, 'sound.talkOverMs is not known'],
     ['5 < signals.responseLatencyMs.p95', {}, 'signals.responseLatencyMs.p95 is not known'],
     ['signals.overlapMs in [1, 2]', {}, 'signals.overlapMs is not known'],
     ['string(signals.overlapMs) == "1"', {}, 'signals.overlapMs is not known'],

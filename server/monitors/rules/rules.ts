@@ -8,7 +8,7 @@ import { type Ends, evaluatePart, partsOf } from './threads/work-parts.ts'
 
 /** A conversation as the database returns it. The evaluating thread parses the JSON. */
 export type RuleSubject = {
-  /** JSON text: {conversation: {...}, metadata, signals, metrics}, or {fields} for a rule over fields. */
+  /** JSON text: {conversation: {...}, metadata, signals, sound, metrics}, or {fields} for a rule over fields. */
   facts: string
   transcript: { content: string; format: string | null } | null
   /** The reason why the transcript is unreadable. In that case, every rule is unscored. */

@@ -14,5 +14,5 @@ const textOf = ({ expression, score, categories, fields }: RuleSource): string =
   [expression, score, categories, fields].filter((text) => text !== undefined).join(' ')
 
 /** Returns whether any expression of a rule reads a variable. */
-export const readsVariable = (rule: RuleSource, name: 'turns' | 'metrics'): boolean =>
+export const readsVariable = (rule: RuleSource, name: 'turns' | 'metrics' | 'sound'): boolean =>
   new RegExp(`\\b${name}\\b`).test(textOf(rule))

@@ -14,6 +14,8 @@ const mostCharacters = 5_000_000
 type Facts = {
   conversation: Record<string, unknown> & { startedAt?: string | null }
   signals: Record<string, unknown>
+  /** What was measured of the recording. */
+  sound?: Record<string, unknown>
   metadata: Record<string, unknown>
   metrics: Record<string, unknown>
   /** Only for a rule over fields, which has nothing else. */
@@ -23,6 +25,7 @@ type Facts = {
 export type Context = {
   readonly conversation: object
   readonly signals: object
+  readonly sound: object
   readonly turns: TurnList
   readonly metadata: unknown
   readonly metrics: unknown
@@ -63,6 +66,7 @@ export const openSubject = (subject: RuleSubject, reading: (isReading: boolean) 
   const facts = once(() => JSON.parse(subject.facts) as Facts)
   const conversation = once(() => new shapes.Conversation(facts().conversation))
   const signals = once(() => new shapes.Signals(facts().signals))
+  const sound = once(() => new shapes.Sound(facts().sound ?? {}))
   const metadata = once(() => jsonOf(facts().metadata))
   const metrics = once(() => jsonOf(facts().metrics))
   const fields = once(() => jsonOf(facts().fields))
@@ -80,6 +84,9 @@ export const openSubject = (subject: RuleSubject, reading: (isReading: boolean) 
     },
     get signals() {
       return signals()
+    },
+    get sound() {
+      return sound()
     },
     get turns() {
       const read = turns()

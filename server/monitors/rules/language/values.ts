@@ -1,3 +1,4 @@
+import type { SoundMeasures } from '../../../sound-measures/measures.ts'
 import type { Signals } from '../../../transcripts/signals/signals.ts'
 import type { Turn } from '../../../transcripts/turn.ts'
 
@@ -42,6 +43,28 @@ export const types = {
     string
   >,
   Interruptions: { byAgent: 'double', byCustomer: 'double' } satisfies Record<keyof Signals['interruptions'], string>,
+  Sound: {
+    responseMs: 'SpreadBySide',
+    firstSpeechMs: 'Sides',
+    talkMs: 'Sides',
+    talkRatio: 'double',
+    talkOverMs: 'double',
+    interruptions: 'Sides',
+    stopMs: 'SpreadBySide',
+    silenceMs: 'double',
+    longestSilenceMs: 'double',
+    speechDb: 'Sides',
+    noiseDb: 'Sides',
+    peakDb: 'double',
+    clippedSamples: 'double',
+    dropouts: 'double',
+    reportedLatencyDifferenceMs: 'double',
+  } satisfies Record<keyof SoundMeasures, string>,
+  SpreadBySide: { agent: 'Spread', customer: 'Spread' } satisfies Record<keyof SoundMeasures['responseMs'], string>,
+  Spread: { count: 'double', p50: 'double', p95: 'double', max: 'double' } satisfies Record<
+    keyof NonNullable<SoundMeasures['responseMs']['agent']>,
+    string
+  >,
   Turn: {
     index: 'int',
     role: 'string',
@@ -70,6 +93,7 @@ export type TypeName = keyof typeof types
 export const variables: Record<string, string> = {
   conversation: 'Conversation',
   signals: 'Signals',
+  sound: 'Sound',
   turns: 'list<Turn>',
   metadata: 'map<string, dyn>',
   metrics: 'map<string, dyn>',
