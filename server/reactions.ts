@@ -6,7 +6,12 @@ import { removeErasedConversations } from './alert-incidents/erase.ts'
 import { createDefaultRules } from './alert-rules/defaults.ts'
 import { clearOwnerOfAlertRules, disableRulesOfMonitor, removeDeletedDestination } from './alert-rules/referenced.ts'
 import { forgetLearned } from './alignments/forget.ts'
-import { noteChangedHours, noteJudgedHours, noteMeasuredHours } from './analytics/days/note-changes.ts'
+import {
+  noteChangedHours,
+  noteJudgedHours,
+  noteMeasuredHours,
+  noteSettledHours,
+} from './analytics/days/note-changes.ts'
 import { admitOwner } from './api-keys/admit-owner.ts'
 import { revokeKeysOfMember } from './api-keys/revoke.ts'
 import {
@@ -86,7 +91,7 @@ const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
   ],
   conversationsErased: [eraseProviderData],
   recordingStored: [measureSoundLater],
-  soundSettled: [evaluateSoundRules, offerSettledToBuckets, publishSettled],
+  soundSettled: [evaluateSoundRules, noteSettledHours, offerSettledToBuckets, publishSettled],
   metricsStored: [evaluateMetricRules, noteMeasuredHours, publishMeasured],
   conversationsTagged: [offerTaggedToBuckets, publishTagged],
   resultsStored: [scoreResults, noteChanges, noteJudgedHours, offerResultsToBuckets, publishResults],

@@ -1,3 +1,4 @@
+import { soundLabel } from '../conversations/sound-names.ts'
 import { formatNumber, formatPercent, plural } from '../lib/format.ts'
 import type { AlertCondition, Rule } from './queries.ts'
 import type { NewRuleSearch } from './search.ts'
@@ -20,6 +21,7 @@ export type Draft = {
   comparedTo: NonNullable<Of<'change'>['comparedTo']>
   statistic: Of<'score'>['statistic']
   signal: Of<'signal'>['signal']
+  sound: Of<'sound'>['name']
   /** The unit is percent for rates and the budget, and otherwise that of the measure. */
   threshold: string
   certainty: 'interval' | 'point'
@@ -51,6 +53,7 @@ const fresh: Draft = {
   comparedTo: 'previous_period',
   statistic: 'p95',
   signal: 'responseLatencyMs.p95',
+  sound: 'responseMs.agent.p95',
   threshold: '20',
   certainty: 'interval',
   falseAlarmsPerYear: '2',
@@ -94,6 +97,10 @@ const conditionDraft = (condition: AlertCondition): Partial<Draft> => {
     case 'signal': {
       const { signal, direction, statistic, threshold } = condition
       return { kind, signal, direction, statistic, threshold: String(threshold) }
+    }
+    case 'sound': {
+      const { name, direction, statistic, threshold } = condition
+      return { kind, sound: name, direction, statistic, threshold: String(threshold) }
     }
     case 'change': {
       const { monitorId, direction, falseAlarmsPerYear, comparedTo = 'previous_period' } = condition
@@ -150,7 +157,7 @@ export const counts = (kind: Kind): boolean => hasSample(kind) || ['volume', 'no
 /** Returns whether a kind of condition measures a window. */
 export const hasWindow = (kind: Kind): boolean => hasSample(kind) || ['volume', 'failures'].includes(kind)
 
-export const hasSample = (kind: Kind): boolean => needsMonitor(kind) || kind === 'signal'
+export const hasSample = (kind: Kind): boolean => needsMonitor(kind) || kind === 'signal' || kind === 'sound'
 
 export const needsMonitor = (kind: Kind): boolean => ['rate', 'score', 'category', 'field', 'change'].includes(kind)
 
@@ -182,6 +189,8 @@ const conditionOf = (draft: Draft): AlertCondition => {
       return { kind, monitorId, field: draft.field.trim(), statistic, direction, threshold }
     case 'signal':
       return { kind, signal: draft.signal, statistic, direction, threshold }
+    case 'sound':
+      return { kind, name: draft.sound, statistic, direction, threshold }
     case 'change': {
       const { change, comparedTo, falseAlarmsPerYear } = draft
       const output = outputOf(draft)
@@ -216,7 +225,7 @@ const conditionOf = (draft: Draft): AlertCondition => {
 const isNumber = (text: string): boolean => text.trim() !== '' && Number.isFinite(Number(text))
 
 const usesThreshold = (kind: Kind): boolean =>
-  ['rate', 'score', 'category', 'field', 'signal', 'volume', 'failures', 'judge_budget'].includes(kind)
+  ['rate', 'score', 'category', 'field', 'signal', 'sound', 'volume', 'failures', 'judge_budget'].includes(kind)
 
 const lackOf = (draft: Draft): string | undefined => {
   const { kind } = draft
@@ -319,6 +328,10 @@ export const conditionWords = (condition: AlertCondition, nameOf: (monitorId: st
     case 'signal': {
       const { signal, statistic, direction, threshold } = condition
       return `${signalNames[signal]}: ${statisticNames[statistic].toLowerCase()} ${direction} ${formatNumber(threshold)}`
+    }
+    case 'sound': {
+      const { name, statistic, direction, threshold } = condition
+      return `${soundLabel(name)}: ${statisticNames[statistic].toLowerCase()} ${direction} ${formatNumber(threshold)}`
     }
     case 'volume':
       return `Conversations ${condition.direction} ${formatNumber(condition.threshold)}`

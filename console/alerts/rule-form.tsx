@@ -5,6 +5,7 @@ import { answer, api } from '../api/client.ts'
 import { isNotFound } from '../api/fault.ts'
 import { useNames } from '../api/names.ts'
 import { useList } from '../api/queries.ts'
+import { soundOptions } from '../boards/sounds.ts'
 import { FilterChips } from '../filters/filter-chips.tsx'
 import { NotFound } from '../layout/not-found.tsx'
 import { OutputKeyField } from '../monitors/output-key-field.tsx'
@@ -49,6 +50,7 @@ const kinds: Record<Kind, string> = {
   change: 'Change in a monitor’s rate, category, or field',
   spike: 'Spike in a monitor’s rate',
   signal: 'Signal, such as response latency',
+  sound: 'Measure of recordings',
   volume: 'Number of conversations',
   no_data: 'No conversations arrive',
   failures: 'Failures',
@@ -257,6 +259,12 @@ const fields: Record<Kind, (part: Part) => React.ReactNode> = {
   signal: (part) => (
     <>
       <SelectOf {...part} name="signal" label="Signal" options={optionsOf(signalNames)} />
+      <StatisticFields {...part} />
+    </>
+  ),
+  sound: (part) => (
+    <>
+      <SelectOf {...part} name="sound" label="Measure" options={soundOptions} />
       <StatisticFields {...part} />
     </>
   ),

@@ -42,12 +42,13 @@ import {
   suggestTitle,
 } from './draft.ts'
 import { type Board, boardOptions, type ChartInput, refreshBoards } from './queries.ts'
+import { soundOptions } from './sounds.ts'
 
 type FieldsProps = { draft: Draft; change: (part: Partial<Draft>) => void }
 
 type SelectOfProps<Name extends keyof Draft> = FieldsProps & { name: Name; label: string; options: Option[] }
 
-const SelectOf = <Name extends 'measure' | 'signal' | 'statistic' | 'interval'>({
+const SelectOf = <Name extends 'measure' | 'signal' | 'sound' | 'statistic' | 'interval'>({
   draft,
   change,
   name,
@@ -122,6 +123,9 @@ const MeasureFields = (fields: FieldsProps) => {
           label="Signal"
           options={signalNames.map((value) => ({ value, label: signalLabel(value) }))}
         />
+      )}
+      {measure === 'sound' && (
+        <SelectOf {...fields} name="sound" label="Measure of recordings" options={soundOptions} />
       )}
       {measure === 'metric' && (
         <Field label="Metric key">

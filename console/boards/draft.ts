@@ -1,6 +1,7 @@
 // A chart while it is edited.
 
 import { signalLabel } from '../conversations/signal-names.ts'
+import { soundLabel } from '../conversations/sound-names.ts'
 import type { Filter } from '../filters/filter.ts'
 import { withoutTime } from '../filters/range.ts'
 import type { Option } from '../ui/controls.tsx'
@@ -18,6 +19,7 @@ export type Draft = {
   measure: Measure['kind']
   monitorId: string | null
   signal: string
+  sound: string
   metric: string
   /** Empty for a group for each category. */
   category: string
@@ -42,6 +44,7 @@ export const measureNames: { value: Measure['kind']; label: string }[] = [
   { value: 'rate', label: 'Affected rate of a monitor' },
   { value: 'score', label: 'Score of a monitor' },
   { value: 'signal', label: 'Signal' },
+  { value: 'sound', label: 'Measure of recordings' },
   { value: 'metric', label: 'Customer metric' },
   { value: 'duration', label: 'Duration' },
   { value: 'delay', label: 'Delay until stored' },
@@ -94,6 +97,7 @@ const empty: Draft = {
   measure: 'volume',
   monitorId: null,
   signal: 'responseLatencyMs.p95',
+  sound: 'responseMs.agent.p95',
   metric: '',
   category: '',
   field: '',
@@ -116,6 +120,7 @@ export const startDraft = (chart?: Chart): Draft => {
     measure: measure.kind,
     monitorId: 'monitorId' in measure ? (measure.monitorId ?? null) : null,
     signal: 'signal' in measure ? measure.signal : empty.signal,
+    sound: measure.kind === 'sound' ? measure.name : empty.sound,
     metric: 'key' in measure ? measure.key : '',
     category: measure.kind === 'category' ? (measure.category ?? '') : '',
     field: measure.kind === 'field' ? measure.field : '',
@@ -144,7 +149,7 @@ const readField = ({ monitorId, field, statistic }: Draft): Read => {
 }
 
 const readMeasure = (draft: Draft): Read => {
-  const { measure, monitorId, signal, metric, statistic } = draft
+  const { measure, monitorId, signal, sound, metric, statistic } = draft
   switch (measure) {
     case 'category':
       return readCategory(draft)
@@ -159,6 +164,8 @@ const readMeasure = (draft: Draft): Read => {
       return monitorId === null ? noMonitor : { kind: measure, monitorId, statistic }
     case 'signal':
       return { kind: measure, signal, statistic } as Measure
+    case 'sound':
+      return { kind: measure, name: sound, statistic } as Measure
     case 'metric':
       return metric.trim() === ''
         ? { lacks: 'Enter the key of a metric.' }
@@ -176,7 +183,7 @@ export const isOfJudges = (measure: Measure['kind']): boolean => measure === 'co
 
 /** Returns a title that says what a chart shows. */
 export const suggestTitle = (draft: Draft, monitorName: string | undefined): string => {
-  const { measure, signal, metric, category, field, statistic, kind, groupBy } = draft
+  const { measure, signal, sound, metric, category, field, statistic, kind, groupBy } = draft
   const said = measureNames.find(({ value }) => value === measure)?.label ?? measure
   const names: Partial<Record<Measure['kind'], string>> = {
     rate: monitorName ?? 'Affected rate',
@@ -185,6 +192,7 @@ export const suggestTitle = (draft: Draft, monitorName: string | undefined): str
     category: category === '' ? `Categories: ${monitorName ?? 'monitor'}` : `${category}: ${monitorName ?? 'monitor'}`,
     field: field || 'Field',
     signal: signalLabel(signal),
+    sound: soundLabel(sound),
     metric,
   }
   const what = names[measure] ?? said

@@ -23,6 +23,8 @@ export const formatOf = (measure: Measure): ((value: number) => string) => {
       return formatMoney
     case 'signal':
       return measure.signal.includes('Ms') ? formatMs : formatNumber
+    case 'sound':
+      return measure.name.includes('Ms') ? formatMs : formatNumber
     default:
       return formatNumber
   }

@@ -2,6 +2,7 @@
 
 import type { Measure } from '../boards/queries.ts'
 import { differenceIn, isShare } from '../boards/values.ts'
+import { soundLabel } from '../conversations/sound-names.ts'
 import type { Filter } from '../filters/filter.ts'
 import { signedPoints } from '../lib/format.ts'
 import type { ComparedRow } from './requests.ts'
@@ -36,6 +37,8 @@ export const nameOfRow = ({ measure, monitorName }: Pick<ComparedRow, 'measure' 
         measure.statistic,
         measure.signal.startsWith('responseLatencyMs') ? 'response latency' : measure.signal,
       )
+    case 'sound':
+      return withStatistic(measure.statistic, soundLabel(measure.name))
     case 'metric':
       return withStatistic(measure.statistic, measure.key)
     case 'cost':

@@ -1,12 +1,13 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { CategoryKey, FieldKey } from '../filters/category.ts'
 import { Choice, Closed, Id } from '../platform/http/schemas.ts'
+import { measuredSounds } from '../sound-measures/names.ts'
 import { signalPaths as transcriptSignals } from '../transcripts/signals/paths.ts'
 
 /** The signals that a rule can watch, with the path to each. */
 export const signalPaths = { durationSeconds: [], ...transcriptSignals } satisfies Record<string, string[]>
 
-export type SignalName = keyof typeof signalPaths
+type SignalName = keyof typeof signalPaths
 
 const Direction = Choice(['above', 'below'])
 const Statistic = Choice(['mean', 'p50', 'p95', 'p99'])
@@ -117,6 +118,20 @@ const Signal = Closed(
   { title: 'SignalCondition', description: 'The mean or a percentile of a signal.' },
 )
 
+const Sound = Closed(
+  {
+    kind: Choice(['sound']),
+    name: Choice(measuredSounds),
+    statistic: Statistic,
+    direction: Direction,
+    threshold: Type.Number({ examples: [2000] }),
+  },
+  {
+    title: 'SoundCondition',
+    description: 'The mean or a percentile of a measure of recordings. Those that have not been measured don’t count.',
+  },
+)
+
 const Volume = Closed(
   { kind: Choice(['volume']), direction: Direction, threshold: Type.Integer({ minimum: 0 }) },
   { title: 'VolumeCondition', description: 'The number of conversations that started in the window.' },
@@ -173,6 +188,7 @@ const schemas = [
   Change,
   Spike,
   Signal,
+  Sound,
   Volume,
   NoData,
   Failures,

@@ -1,5 +1,5 @@
 import type { Interval } from '../statistics/interval.ts'
-import type { AlertCondition, ConditionOf, SignalName } from './condition-schema.ts'
+import type { AlertCondition, ConditionOf } from './condition-schema.ts'
 import type { Reading } from './conditions/read-condition.ts'
 
 /** Describes in one sentence what a check measured. */
@@ -37,15 +37,18 @@ const shareText = ({ value, interval, sample }: Reading, category: string | unde
 
 const rounded = (value: number | null): number => Math.round((value ?? 0) * 1_000) / 1_000
 
-const units: Partial<Record<SignalName, (value: number) => string>> = {
+const units: Record<string, (value: number) => string> = {
   durationSeconds: (value) => `${whole(Math.round(value))} s`,
   deadAirShare: percent,
   talkRatio: percent,
 }
 
-const inUnits = (signal: SignalName, value: number): string => {
-  const spell = units[signal] ?? (/Ms(\.|$)/.test(signal) ? (ms: number) => `${whole(Math.round(ms))} ms` : undefined)
-  return spell ? spell(value) : String(Math.round(value * 100) / 100)
+const inUnits = (measure: string, value: number): string => {
+  const spell = units[measure]
+  if (spell) return spell(value)
+  if (/Ms(\.|$)/.test(measure)) return `${whole(Math.round(value))} ms`
+  const rounded = String(Math.round(value * 100) / 100)
+  return /Db(\.|$)/.test(measure) ? `${rounded} dB` : rounded
 }
 
 const statistics = { mean: 'mean', p50: 'median', p95: '95th percentile', p99: '99th percentile' } as const
@@ -72,6 +75,20 @@ const changeText = (
   return `${measured} in a period of ${spellMinutes(windowMinutes)}, a clear change from ${than}`
 }
 
+/** Says what a signal or a measure of recordings was. */
+const measureText = (
+  condition: ConditionOf<'signal'> | ConditionOf<'sound'>,
+  { value, sample }: Reading,
+  within: string,
+): string => {
+  const { statistic, direction, threshold } = condition
+  const [measure, name] =
+    condition.kind === 'signal' ? [condition.signal, condition.signal] : [condition.name, `sound ${condition.name}`]
+  const shown = inUnits(measure, value ?? 0)
+  const limit = inUnits(measure, threshold)
+  return `The ${statistics[statistic]} of ${name} was ${shown} (n = ${whole(sample ?? 0)}), ${direction} ${limit}, ${within}`
+}
+
 type About = { condition: AlertCondition; windowMinutes: number }
 
 const textOf = ({ condition, windowMinutes }: About, reading: Reading): string => {
@@ -92,12 +109,9 @@ const textOf = ({ condition, windowMinutes }: About, reading: Reading): string =
         condition.kind === 'score' ? `${statistics[statistic]} score` : `${statistics[statistic]} of ${condition.field}`
       return `The ${name} was ${rounded(value)} (n = ${whole(sample ?? 0)}), ${direction} ${threshold}, ${within}`
     }
-    case 'signal': {
-      const { signal, statistic, direction, threshold } = condition
-      const shown = inUnits(signal, value ?? 0)
-      const limit = inUnits(signal, threshold)
-      return `The ${statistics[statistic]} of ${signal} was ${shown} (n = ${whole(sample ?? 0)}), ${direction} ${limit}, ${within}`
-    }
+    case 'signal':
+    case 'sound':
+      return measureText(condition, reading, within)
     case 'volume':
       return `${conversations(value ?? 0)} started ${within}, ${condition.direction} ${whole(condition.threshold)}`
     case 'no_data':

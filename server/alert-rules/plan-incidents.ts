@@ -21,7 +21,7 @@ const unknownForMs = dayMs
 
 /** Returns whether the condition can't be decided for a group without conversations. */
 const needsData = ({ condition }: AlertQuestion): boolean =>
-  ['rate', 'score', 'category', 'field', 'signal', 'change'].includes(condition.kind)
+  ['rate', 'score', 'category', 'field', 'signal', 'sound', 'change'].includes(condition.kind)
 
 /** The changes to the incidents of a rule. */
 export type Step =

@@ -21,8 +21,11 @@ const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1/
 const { call, clock, deps } = server
 
 let key: string
+let org: string
 beforeEach(async () => {
-  key = (await makeOrganization(server)).key
+  const made = await makeOrganization(server)
+  key = made.key
+  org = made.id
   // Rules of other tests in this file must not be due.
   await deps.db.updateTable('alert_rules').set({ enabled: false }).execute()
 })
@@ -206,6 +209,25 @@ describe('other conditions', () => {
     expect(await fires({ ...condition, statistic: 'p50', threshold: 300 })).toEqual([])
     expect(await fires({ ...condition, statistic: 'p95', threshold: 300 })).toEqual([
       [undefined, 'The 95th percentile of durationSeconds was 900 s (n = 100), above 300 s, in the last hour.'],
+    ])
+  })
+
+  it('sound: fires if a measure of recordings exceeds the threshold', async () => {
+    const ids = await makeConversations(
+      server,
+      key,
+      Array.from({ length: 60 }, () => ({ startedAt: minutesAgo(30) })),
+    )
+    await server.deps.db
+      .updateTable('conversations')
+      .set({ sound: JSON.stringify({ responseMs: { agent: { count: 1, p50: 800, p95: 3_000, max: 3_000 } } }) })
+      .where('organization_id', '=', org)
+      .where('id', 'in', ids.slice(20))
+      .execute()
+    const condition = { kind: 'sound', name: 'responseMs.agent.p95', statistic: 'p50', direction: 'above' }
+    expect(await fires({ ...condition, threshold: 3_500 })).toEqual([])
+    expect(await fires({ ...condition, threshold: 2_500 })).toEqual([
+      [undefined, 'The median of sound responseMs.agent.p95 was 3,000 ms (n = 40), above 2,500 ms, in the last hour.'],
     ])
   })
 

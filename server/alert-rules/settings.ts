@@ -36,6 +36,7 @@ const counting = new Set<AlertCondition['kind']>([
   'category',
   'field',
   'signal',
+  'sound',
   'volume',
   'change',
   'no_data',

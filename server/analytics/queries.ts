@@ -1,6 +1,6 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import { notApplicable } from '../filters/category.ts'
-import { metricValue, type Selection, whereSelected } from '../filters/queries.ts'
+import { measureAt, metricValue, type Selection, whereSelected } from '../filters/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { plannedEachTime } from '../platform/db/naming-client.ts'
 import type { Replica } from '../platform/db/replica.ts'
@@ -8,6 +8,7 @@ import { codes } from '../platform/db/result-codes.ts'
 import { limited, limitedSquare, stepOf } from '../platform/db/rounded-values.ts'
 import type { DB } from '../platform/db/tables.ts'
 import { invalid } from '../platform/errors.ts'
+import { type SoundName, soundPaths } from '../sound-measures/names.ts'
 import { z95 } from '../statistics/distributions.ts'
 import { type SignalName, signalPaths } from '../transcripts/signals/paths.ts'
 import { valueOfJudge } from './days/queries.ts'
@@ -16,6 +17,7 @@ import { valueOfJudge } from './days/queries.ts'
 export type Measured =
   | { kind: 'volume' | 'duration' | 'delay' }
   | { kind: 'signal'; signal: SignalName }
+  | { kind: 'sound'; name: SoundName }
   | { kind: 'metric'; key: string }
   | { kind: 'rate'; monitorId: string }
   | { kind: 'score'; monitorId: string }
@@ -149,7 +151,7 @@ const keyedConversations = (db: Db, org: OrgId, request: SumRequest, times: Time
   ])
 }
 
-type OfConversations = Extract<Measured, { kind: 'volume' | 'duration' | 'delay' | 'signal' }>
+type OfConversations = Extract<Measured, { kind: 'volume' | 'duration' | 'delay' | 'signal' | 'sound' }>
 
 const measuredValue = (measure: OfConversations): RawBuilder<unknown> => {
   switch (measure.kind) {
@@ -160,14 +162,16 @@ const measuredValue = (measure: OfConversations): RawBuilder<unknown> => {
     case 'delay':
       return sql`extract(epoch FROM conversations.created_at - conversations.started_at)::float8`
     case 'signal':
-      return sql`(conversations.signals #>> ${signalPaths[measure.signal]}::text[])::float8`
+      return measureAt('signal', signalPaths[measure.signal])
+    case 'sound':
+      return measureAt('sound', soundPaths[measure.name])
   }
 }
 
 const conversationRows = (db: Db, org: OrgId, measure: OfConversations, request: SumRequest, times: Times) => {
   const conversations = keyedConversations(db, org, request, times).select(sql`${measuredValue(measure)}`.as('value'))
   if (measure.kind === 'volume') return sql`SELECT s.k1, s.k2, s.at, false AS hit, s.value FROM (${conversations}) s`
-  // OFFSET keeps the planner from reading the value out of the signals again for each of its uses.
+  // OFFSET keeps the planner from reading the value out of the measures again for each of its uses.
   return sql`SELECT s.k1, s.k2, s.at, false AS hit, s.value FROM (${conversations} OFFSET 0) s WHERE s.value IS NOT NULL`
 }
 
@@ -418,6 +422,8 @@ const subjectsOf = (org: OrgId, measure: Measured): RawBuilder<unknown> => {
   switch (measure.kind) {
     case 'signal':
       return sql`ARRAY[${`signal:${measure.signal}`}::text]`
+    case 'sound':
+      return sql`ARRAY[${`sound:${measure.name}`}::text]`
     case 'metric':
       return sql`ARRAY[${`metric:${measure.key}`}::text]`
     case 'rate':

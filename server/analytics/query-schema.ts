@@ -3,6 +3,7 @@ import { CategoryKey, FieldKey } from '../filters/category.ts'
 import { Filter } from '../filters/filter.ts'
 import { Choice, Closed, Id, TimestampInput } from '../platform/http/schemas.ts'
 import type { Entitlement } from '../platform/identity/actor.ts'
+import { measuredSounds } from '../sound-measures/names.ts'
 import { signalNames } from '../transcripts/signals/paths.ts'
 import { isOfTime } from './queries.ts'
 
@@ -29,6 +30,11 @@ const Score = Closed(
 const Signal = Closed(
   { kind: Choice(['signal']), signal: Choice(signalNames), statistic: Statistic },
   { title: 'SignalMeasure', description: 'A signal of conversations with a transcript.' },
+)
+
+const Sound = Closed(
+  { kind: Choice(['sound']), name: Choice(measuredSounds), statistic: Statistic },
+  { title: 'SoundMeasure', description: 'A measure of the sound of recordings.' },
 )
 
 const Metric = Closed(
@@ -105,6 +111,7 @@ const measures = [
   Rate,
   Score,
   Signal,
+  Sound,
   Metric,
   Duration,
   Delay,

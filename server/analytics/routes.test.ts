@@ -349,6 +349,8 @@ describe('values of conversations', () => {
     expect(delay.groups[0].value).toBeGreaterThan(50)
     const signal = await ask({ measure: { kind: 'signal', signal: 'firstWordMs', statistic: 'p50' } })
     expect(signal.groups[0]).toMatchObject({ n: 0, value: null, interval95: null })
+    const sound = await ask({ measure: { kind: 'sound', name: 'responseMs.agent.p95', statistic: 'p50' } })
+    expect(sound.groups[0]).toMatchObject({ n: 0, value: null, interval95: null })
   })
 })
 

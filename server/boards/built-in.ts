@@ -18,6 +18,12 @@ const latency = (statistic: 'p50' | 'p95'): Measure => ({
   statistic,
 })
 
+const soundLatency = (name: 'responseMs.agent.p95' | 'reportedLatencyDifferenceMs'): Measure => ({
+  kind: 'sound',
+  name,
+  statistic: name === 'responseMs.agent.p95' ? 'p95' : 'p50',
+})
+
 const rate = ({ id }: Monitor): Measure => ({ kind: 'rate', monitorId: id })
 
 const volume: Measure = { kind: 'volume' }
@@ -74,6 +80,18 @@ const voiceLatency: Spec[] = [
     kind: 'line',
     width: 'full',
     query: byDay({ kind: 'signal', signal: 'interruptions.byAgent', statistic: 'mean' }),
+  },
+  {
+    title: 'Response latency in recordings (p95, ms)',
+    kind: 'line',
+    width: 'half',
+    query: byDay(soundLatency('responseMs.agent.p95')),
+  },
+  {
+    title: 'Response latency, measured minus reported, by agent (p50, ms)',
+    kind: 'bar',
+    width: 'half',
+    query: { measure: soundLatency('reportedLatencyDifferenceMs'), groupBy: ['agent'] },
   },
 ]
 

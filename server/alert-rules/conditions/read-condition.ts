@@ -5,6 +5,7 @@ import { monthOf } from '../../organizations/spending/month.ts'
 import { getSpending } from '../../organizations/spending/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { dayMs, minuteMs } from '../../platform/durations.ts'
+import { soundPaths } from '../../sound-measures/names.ts'
 import type { Interval } from '../../statistics/interval.ts'
 import { type AlertCondition, type ConditionOf, signalPaths } from '../condition-schema.ts'
 import {
@@ -51,7 +52,7 @@ export type Reading = {
   sample: number | null
 }
 
-const measuredKinds = ['rate', 'score', 'category', 'field', 'signal', 'volume', 'change'] as const
+const measuredKinds = ['rate', 'score', 'category', 'field', 'signal', 'sound', 'volume', 'change'] as const
 
 export type MeasureCondition = ConditionOf<(typeof measuredKinds)[number]>
 
@@ -83,6 +84,10 @@ export const measureOf = (condition: MeasureCondition): Measure => {
       const quantile = quantileOf(statistic)
       if (signal === 'durationSeconds') return { kind: 'duration', threshold, quantile }
       return { kind: 'signal', path: signalPaths[signal], threshold, quantile }
+    }
+    case 'sound': {
+      const { name, threshold, statistic } = condition
+      return { kind: 'sound', path: soundPaths[name], threshold, quantile: quantileOf(statistic) }
     }
     case 'volume':
       return { kind: 'volume' }

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { notApplicable } from '../../filters/category.ts'
-import { type Selection, whereSelected } from '../../filters/queries.ts'
+import { measureAt, type Selection, whereSelected } from '../../filters/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { codes } from '../../platform/db/result-codes.ts'
 import { dayMs } from '../../platform/durations.ts'
@@ -13,7 +13,7 @@ export type Measure =
   | { kind: 'score'; monitorId: string; threshold: number; quantile: number | undefined }
   | { kind: 'category'; monitorId: string; category: string }
   | { kind: 'field'; monitorId: string; field: string; threshold: number; quantile: number | undefined }
-  | { kind: 'signal'; path: string[]; threshold: number; quantile: number | undefined }
+  | { kind: 'signal' | 'sound'; path: string[]; threshold: number; quantile: number | undefined }
   | { kind: 'duration'; threshold: number; quantile: number | undefined }
   | { kind: 'volume' }
 
@@ -172,7 +172,7 @@ const resultRows = (db: Db, org: OrgId, measure: ResultMeasure, { selection, gro
 const measuredValue = (measure: ConversationMeasure): RawBuilder<number | null> => {
   if (measure.kind === 'volume') return sql<number | null>`NULL::float8`
   if (measure.kind === 'duration') return sql<number | null>`conversations.duration_seconds::float8`
-  return sql<number | null>`(conversations.signals #>> ${measure.path}::text[])::float8`
+  return measureAt(measure.kind, measure.path)
 }
 
 const conversationRows = (db: Db, org: OrgId, measure: ConversationMeasure, { selection, groupBy, bounds }: Asked) => {
@@ -184,7 +184,7 @@ const conversationRows = (db: Db, org: OrgId, measure: ConversationMeasure, { se
     'conversations.id',
   ])
   if (isVolume) return sql`SELECT s.key, s.at, false AS hit, s.value, s.id FROM (${conversations}) s`
-  // Without OFFSET, the planner would extract the value from the signals again for each of its uses.
+  // Without OFFSET, the planner would extract the value from the measures again for each of its uses.
   return sql`SELECT s.key, s.at, s.value > ${measure.threshold}::float8 AS hit, s.value, s.id
     FROM (${conversations} OFFSET 0) s WHERE s.value IS NOT NULL`
 }

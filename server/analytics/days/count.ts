@@ -3,9 +3,11 @@
 import { setImmediate as pause } from 'node:timers/promises'
 import { batchesOf } from '../../platform/batches.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import { measuredSounds } from '../../sound-measures/names.ts'
 import { signalNames } from '../../transcripts/signals/paths.ts'
 import { countStarted, type Grain, openGrains, packValues, type Values } from './packed.ts'
 import {
+  countSounds,
   insertGroups,
   listCountedMonitors,
   listMetricKeys,
@@ -16,6 +18,7 @@ import {
   readJudged,
   readMetrics,
   readResults,
+  readSounds,
   readStarted,
   readValues,
 } from './queries.ts'
@@ -41,6 +44,20 @@ const known = (subject: string, numbers: Int32Array, values: Float64Array): Subj
 /** Reads one column of `readValues`. */
 const columnOf = (packed: Buffer, count: number, at: number, columns: number): Float64Array =>
   Float64Array.from({ length: count }, (_, n) => packed.readDoubleBE((n * columns + at) * 8))
+
+/** Reads the columns of `readSounds`. */
+const readColumns = (packed: Buffer, subjects: string[]): Subject[] => {
+  const size = 4 + 8 * subjects.length
+  const count = packed.byteLength / size
+  const numbers = Int32Array.from({ length: count }, (_, at) => packed.readInt32BE(at * size))
+  return subjects.map((subject, column) =>
+    known(
+      subject,
+      numbers,
+      Float64Array.from({ length: count }, (_, at) => packed.readDoubleBE(at * size + 4 + column * 8)),
+    ),
+  )
+}
 
 /** Reads records of a number and a value. */
 const readPairs = ({ subject, packed }: Packed): Subject => {
@@ -96,6 +113,14 @@ async function* readSubjects(
   for (const subjects of batchesOf(valuesOfConversations, atOnce)) {
     const packed = await readValues(db, org, days, subjects)
     yield subjects.map((subject, at) => known(subject, allNumbers(count), columnOf(packed, count, at, subjects.length)))
+  }
+  const sounds = await countSounds(db, org, days)
+  for (const names of sounds === 0 ? [] : batchesOf(measuredSounds, Math.max(1, Math.floor(mostValues / sounds)))) {
+    const packed = await readSounds(db, org, days, names)
+    yield readColumns(
+      packed,
+      names.map((name) => `sound:${name}`),
+    )
   }
   for (const keys of batchesOfKeys(counts)) yield (await readMetrics(db, org, days, { keys, omitted })).map(readPairs)
   for (const monitorIds of batchesOf(await listCountedMonitors(db, org), atOnce)) {

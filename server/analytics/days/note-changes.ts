@@ -36,6 +36,14 @@ export const noteMeasuredHours = async (
   if (measured.length > 0) await noteHours(deps, trx, org, await listHoursOf(trx, org, measured), false)
 }
 
+/** Notes the hours of conversations whose sound was measured. */
+export const noteSettledHours = async (
+  deps: NoteDeps,
+  trx: Db,
+  org: OrgId,
+  { conversationIds }: { conversationIds: string[] },
+): Promise<void> => noteHours(deps, trx, org, await listHoursOf(trx, org, conversationIds), false)
+
 /** Notes the hours of conversations that got results. */
 export const noteJudgedHours = async (
   deps: NoteDeps,

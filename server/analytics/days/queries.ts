@@ -3,6 +3,7 @@ import { metricValue } from '../../filters/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { plannedEachTime, takesLong } from '../../platform/db/naming-client.ts'
 import { codes } from '../../platform/db/result-codes.ts'
+import { type SoundName, soundPaths } from '../../sound-measures/names.ts'
 import { signalPaths } from '../../transcripts/signals/paths.ts'
 
 /** A row of `analytics_days`. */
@@ -236,6 +237,30 @@ export const readValues = async (db: Db, org: OrgId, days: Date[], subjects: str
   const { rows } = await sql<{ packed: Buffer | null }>`
     SELECT string_agg(${sql.join(values, sql` || `)}, ''::bytea ORDER BY s.n) AS packed FROM (${numbered(org, days)}) s
     ${longStatement}`.execute(db)
+  return rows[0]?.packed ?? Buffer.alloc(0)
+}
+
+/** Counts the conversations with a measured recording. */
+export const countSounds = async (db: Db, org: OrgId, days: Date[]): Promise<number> => {
+  const { rows } = await sql<{ count: number }>`
+    SELECT count(*) AS count FROM (${daysOf(days)}) g JOIN conversations s
+      ON s.organization_id = ${org} AND ${withinDay(sql`s.started_at`)} AND s.sound <> '{}' ${longStatement}`.execute(
+    db,
+  )
+  return rows[0]?.count ?? 0
+}
+
+/**
+ * Reads measures of sound: for each conversation with a measured recording, its number (4 bytes), and its values (8 each), where
+ * `NaN` stands for none.
+ */
+export const readSounds = async (db: Db, org: OrgId, days: Date[], names: SoundName[]): Promise<Buffer> => {
+  const values = names.map(
+    (name) => sql`float8send(coalesce((s.sound #>> ${soundPaths[name]}::text[])::float8, 'NaN'))`,
+  )
+  const { rows } = await sql<{ packed: Buffer | null }>`
+    SELECT string_agg(int4send(s.n) || ${sql.join(values, sql` || `)}, ''::bytea ORDER BY s.n) AS packed
+    FROM (${numbered(org, days)}) s WHERE s.sound <> '{}' ${longStatement}`.execute(db)
   return rows[0]?.packed ?? Buffer.alloc(0)
 }
 

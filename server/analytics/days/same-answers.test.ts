@@ -5,6 +5,7 @@ import { seededRandom } from '../../../test/malformed.ts'
 import { testServer } from '../../../test/server.ts'
 import { minuteMs } from '../../platform/durations.ts'
 import { orgIdOf } from '../../platform/ids.ts'
+import { measuredSounds } from '../../sound-measures/names.ts'
 import { buildNext, checkDays } from './build.ts'
 import { findCheckedState, listStoredDays } from './queries.ts'
 
@@ -87,6 +88,52 @@ it('very large and very small metrics are counted', { timeout: 120_000 }, async 
     expect(comparison.differenceInterval95 === null, JSON.stringify(query)).toBe(query?.statistic !== 'mean')
   }
   expect(await ask({ measure: { kind: 'metric', key: 'huge', statistic: 'p50' } })).toMatchObject([{ value: 9e99 }])
+  await expectChecked()
+})
+
+it('measures of sound are the same, and follow later measurements', { timeout: 120_000 }, async () => {
+  const { org, ids, ask, build, expectChecked } = await openDay(times(200, () => ({})))
+  const measure = (n: number) => ({
+    responseMs: { agent: { count: 2, p50: 300 + n, p95: 900 + 7 * n, max: 1_000 + 9 * n }, customer: null },
+    interruptions: { agent: n % 3, customer: null },
+    speechDb: { agent: -20.5 - (n % 9), customer: null },
+    talkRatio: n % 2 === 0 ? 0.4 : null,
+    dropouts: 0,
+    reportedLatencyDifferenceMs: (n % 11) * 40 - 100,
+  })
+  const store = (some: string[], soundOf: (n: number) => object) =>
+    db.transaction().execute(async (trx) => {
+      for (const [n, id] of some.entries()) {
+        const sound = JSON.stringify(soundOf(n))
+        await trx
+          .updateTable('conversations')
+          .set({ sound })
+          .where('organization_id', '=', org)
+          .where('id', '=', id)
+          .execute()
+      }
+      await deps.reactions.soundSettled(trx, org, { conversationIds: some })
+    })
+  const askAll = async () => {
+    const answers = []
+    for (const name of measuredSounds) {
+      for (const statistic of ['mean', 'p95']) {
+        answers.push(await ask({ measure: { kind: 'sound', name, statistic }, interval: 'hour', groupBy: ['agent'] }))
+      }
+    }
+    return answers
+  }
+  await store(ids.slice(0, 150), (n) => (n % 10 === 0 ? {} : measure(n)))
+  const answers = await askAll()
+  const [slowest] = await ask({ measure: { kind: 'sound', name: 'responseMs.agent.max', statistic: 'mean' } })
+  expect(slowest).toMatchObject({ n: 135 })
+  await build()
+  expect(await askAll()).toEqual(answers)
+  await store(ids.slice(100), measure)
+  const later = await askAll()
+  expect(later).not.toEqual(answers)
+  await build()
+  expect(await askAll()).toEqual(later)
   await expectChecked()
 })
 

@@ -1,0 +1,30 @@
+import type { Schemas } from '../api/schema.d.ts'
+import { soundLabel } from '../conversations/sound-names.ts'
+import type { Option } from '../ui/controls.tsx'
+
+type SoundName = Schemas['SoundMeasure']['name']
+
+/** The measures of sound that charts and alerts take. */
+const measured: Record<SoundName, true> = {
+  'responseMs.agent.p50': true,
+  'responseMs.agent.p95': true,
+  'responseMs.agent.max': true,
+  'responseMs.customer.p50': true,
+  reportedLatencyDifferenceMs: true,
+  'firstSpeechMs.agent': true,
+  'interruptions.agent': true,
+  'interruptions.customer': true,
+  'stopMs.agent.p50': true,
+  'stopMs.agent.max': true,
+  talkOverMs: true,
+  talkRatio: true,
+  silenceMs: true,
+  longestSilenceMs: true,
+  'speechDb.agent': true,
+  'speechDb.customer': true,
+  'noiseDb.customer': true,
+  clippedSamples: true,
+  dropouts: true,
+}
+
+export const soundOptions: Option[] = Object.keys(measured).map((value) => ({ value, label: soundLabel(value) }))
