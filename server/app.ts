@@ -78,6 +78,7 @@ import { ownInvitations } from './sign-in/invitations/routes.ts'
 import { signInByOidc } from './sign-in/oidc/routes.ts'
 import { signIn } from './sign-in/routes.ts'
 import { sound } from './sound/routes.ts'
+import { soundRuns } from './sound/runs/routes.ts'
 import { stream } from './stream/routes.ts'
 import { monitorComparison } from './trends/comparison/routes.ts'
 import { monitorTrend } from './trends/routes.ts'
@@ -106,6 +107,7 @@ const resources = [
   savedViews,
   recordings,
   sound,
+  soundRuns,
   erasure,
   customerMetrics,
   modelProviders,

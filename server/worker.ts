@@ -38,6 +38,7 @@ import { deliverMail, sweepMails } from './platform/mail/jobs.ts'
 import { lapseReviews } from './reviews/lifecycle.ts'
 import { sweepSessions } from './sign-in/jobs.ts'
 import { deriveMeasures, measureOlder, measureSound } from './sound/jobs.ts'
+import { measureRun } from './sound/runs/lifecycle.ts'
 import { detectSpikes } from './spikes/jobs.ts'
 import { deliver, sweepWebhooks } from './webhooks/deliveries/jobs.ts'
 
@@ -81,6 +82,7 @@ export const jobList: Job<ServiceDeps>[] = [
   measureSound,
   deriveMeasures,
   measureOlder,
+  measureRun,
   sweepWaitingRecordings,
   eraseMentions,
   eraseByRetention,

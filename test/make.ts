@@ -106,6 +106,13 @@ export const makeRecording = async (server: TestServer, key: string, raw = wav()
   return conversation
 }
 
+/** Starts a run that measures recordings. */
+export const makeSoundRun = async (server: TestServer, key: string) => {
+  const answer = await server.call('POST', '/v1/sound-runs', { key, body: {} })
+  if (answer.status !== 202) throw new Error(`expected 202, got ${answer.status}: ${answer.text}`)
+  return answer.body
+}
+
 /** Creates a conversation with a metric whose key is `csat`. */
 export const makeMetric = async (server: TestServer, key: string) => {
   const conversation = await makeConversation(server, key)

@@ -57,6 +57,7 @@ import {
   makeSavedView,
   makeScheduleBody,
   makeSilentModelProvider,
+  makeSoundRun,
   makeSyncedIntegration,
   makeWebhookEndpoint,
   password,
@@ -118,6 +119,7 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
   '/v1/conversations/bulk/{id}': async (server, { key }) => (await makeBulkAction(server, key)).id,
   '/v1/conversations/{id}/metrics/{key}': async (server, { key }) => [(await makeMetric(server, key)).id, 'csat'],
   '/v1/conversations/{id}/recording': async (server, { key }) => (await makeRecording(server, key)).id,
+  '/v1/sound-runs/{id}': async (server, { key }) => (await makeSoundRun(server, key)).id,
   '/v1/conversations/{id}/sound': async (server, { key }) => (await makeRecording(server, key)).id,
   '/v1/conversations/{id}': async (server, { key }) => (await makeConversation(server, key)).id,
   '/v1/integrations/{id}/deliveries/{deliveryId}': async (server, { key }) => {

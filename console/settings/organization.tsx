@@ -14,18 +14,26 @@ import { Facts, Section } from '../ui/page.tsx'
 import { Await } from '../ui/states.tsx'
 import { organizationOptions, refresh } from './queries.ts'
 import styles from './settings.module.css'
+import { SoundRuns } from './sound-runs.tsx'
 
 type Own = Schemas['OwnOrganization']
-type Values = { name: string; retentionDays: string; redaction: boolean; monthlyJudgeBudget: string }
+type Values = {
+  name: string
+  retentionDays: string
+  redaction: boolean
+  measureSound: boolean
+  monthlyJudgeBudget: string
+}
 
 const dayMs = 86_400_000
 
 const numberOf = (text: string) => (text.trim() === '' ? null : Number(text))
 
-const bodyOf = ({ name, retentionDays, redaction, monthlyJudgeBudget }: Values) => ({
+const bodyOf = ({ name, retentionDays, redaction, measureSound, monthlyJudgeBudget }: Values) => ({
   name: name.trim(),
   retentionDays: numberOf(retentionDays),
   redaction,
+  measureSound,
   monthlyJudgeBudget: numberOf(monthlyJudgeBudget),
 })
 
@@ -55,6 +63,7 @@ const OrganizationForm = ({ organization }: { organization: Own }) => {
       name: organization.name,
       retentionDays: retentionDays === null ? '' : String(retentionDays),
       redaction: organization.redaction,
+      measureSound: organization.measureSound,
       monthlyJudgeBudget: monthlyJudgeBudget === null ? '' : String(monthlyJudgeBudget),
     },
   })
@@ -96,6 +105,11 @@ const OrganizationForm = ({ organization }: { organization: Own }) => {
             hint="Removes email addresses and phone, card, and social security numbers from new conversations."
           />
         )}
+        <CheckField
+          name="measureSound"
+          label="Measure recordings"
+          hint="Measures response times, interruptions, levels, and faults of each stored recording."
+        />
         <TextField
           name="monthlyJudgeBudget"
           label="Monthly LLM judge budget (US dollars)"
@@ -120,12 +134,13 @@ const OrganizationForm = ({ organization }: { organization: Own }) => {
   )
 }
 
-const OrganizationFacts = ({ name, retentionDays, redaction, features, monthlyJudgeBudget }: Own) => (
+const OrganizationFacts = ({ name, retentionDays, redaction, measureSound, features, monthlyJudgeBudget }: Own) => (
   <Facts
     facts={[
       ['Name', name],
       ['Retention', retentionDays === null ? 'Unlimited' : plural(retentionDays, 'day')],
       ...(features.phiMode ? ([['Redaction', redaction ? 'Enabled' : 'Disabled']] as [string, string][]) : []),
+      ['Recordings', measureSound ? 'Measured' : 'Not measured'],
       ['Monthly LLM judge budget', monthlyJudgeBudget === null ? 'Unlimited' : formatMoney(monthlyJudgeBudget)],
     ]}
   />
@@ -158,6 +173,7 @@ export const Organization = () => {
                 ]}
               />
             </Section>
+            {organization.measureSound && <SoundRuns />}
             <p className={styles.soft} hidden={isAdmin}>
               Only admins can change these settings.
             </p>

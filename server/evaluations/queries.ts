@@ -29,8 +29,9 @@ const factsOf = (org: OrgId) => sql<string>`json_build_object(
     WHERE m.organization_id = ${org} AND m.conversation_id = conversations.id), '{}'))::text`
 
 /** Whether the recording is still to be stored or measured. */
-const awaitsSound = sql<boolean>`(
-  conversations.sound IS NULL AND coalesce(conversations.recording_status IN ('pending', 'stored'), false))`
+const awaitsSoundOf = (org: OrgId) => sql<boolean>`(
+  conversations.sound IS NULL AND coalesce(conversations.recording_status IN ('pending', 'stored'), false)
+  AND EXISTS (SELECT 1 FROM organizations o WHERE o.id = ${org} AND o.measure_sound))`
 
 /** Returns conversations with the length of their transcripts, in time order. */
 export const listSubjects = (db: Db, org: OrgId, ids: string[]) =>
@@ -46,7 +47,7 @@ export const listSubjects = (db: Db, org: OrgId, ids: string[]) =>
       'conversations.started_at as startedAt',
       samplePosition.as('samplePosition'),
       factsOf(org).as('facts'),
-      awaitsSound.as('awaitsSound'),
+      awaitsSoundOf(org).as('awaitsSound'),
       't.content_length as length',
       't.format',
       't.unreadable',

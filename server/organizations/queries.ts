@@ -19,6 +19,7 @@ const columns = [
     'experimentsV2', experiments_v2, 'phiMode', phi_mode)`.as('features'),
   'retention_days as retentionDays',
   'redaction',
+  'measure_sound as measureSound',
   'monthly_judge_budget as monthlyJudgeBudget',
   'created_at as createdAt',
   'updated_at as updatedAt',
@@ -97,6 +98,7 @@ type OrganizationChange = {
   slug?: string
   retentionDays?: number | null
   redaction?: boolean
+  measureSound?: boolean
   monthlyJudgeBudget?: number | null
 } & Switches
 
@@ -108,6 +110,7 @@ export const updateOrganization = async (db: Db, org: OrgId, change: Organizatio
       ...(change.slug !== undefined && { slug: change.slug }),
       ...(change.retentionDays !== undefined && { retention_days: change.retentionDays }),
       ...(change.redaction !== undefined && { redaction: change.redaction }),
+      ...(change.measureSound !== undefined && { measure_sound: change.measureSound }),
       ...(change.monthlyJudgeBudget !== undefined && { monthly_judge_budget: change.monthlyJudgeBudget }),
       ...switchColumns(change),
       updated_at: sql`now()`,

@@ -144,11 +144,18 @@ describe('its own settings', () => {
   it('are changed by its admins, separately, and cleared with null', async () => {
     const { key } = await makeOrganization(server)
     const own = (body: object) => call('PATCH', '/v1/organization', { key, body })
-    const changed = await own({ name: 'Renamed', retentionDays: 30, redaction: true, monthlyJudgeBudget: 12.34 })
+    const changed = await own({
+      name: 'Renamed',
+      retentionDays: 30,
+      redaction: true,
+      measureSound: false,
+      monthlyJudgeBudget: 12.34,
+    })
     expect(changed.body).toMatchObject({
       name: 'Renamed',
       retentionDays: 30,
       redaction: true,
+      measureSound: false,
       monthlyJudgeBudget: 12.34,
     })
     const cleared = await own({ retentionDays: null, monthlyJudgeBudget: null })
@@ -171,6 +178,7 @@ describe('its own settings', () => {
     { retentionDays: 1.5 },
     { retentionDays: '30' },
     { redaction: null },
+    { measureSound: null },
     { monthlyJudgeBudget: -1 },
     { monthlyJudgeBudget: 10_000_000_000 },
   ])('cannot be changed to %j', async (body) => {

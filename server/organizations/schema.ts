@@ -20,6 +20,9 @@ const RetentionDays = Nullable(
 const Redaction = Type.Boolean({
   description: 'In PHI mode: redacts email addresses and phone, card, and social security numbers before storing.',
 })
+const MeasureSound = Type.Boolean({
+  description: 'Whether Earshot decodes and measures recordings. What was measured stays if this is turned off.',
+})
 const MonthlyJudgeBudget = Nullable(
   Type.Number({
     minimum: 0,
@@ -39,6 +42,7 @@ export const Organization = Closed(
     features: Features,
     retentionDays: RetentionDays,
     redaction: Redaction,
+    measureSound: MeasureSound,
     monthlyJudgeBudget: MonthlyJudgeBudget,
     createdAt: Timestamp,
     updatedAt: Timestamp,
@@ -102,6 +106,7 @@ export const OwnOrganizationUpdate = Closed(
     name: Type.Optional(OrganizationName),
     retentionDays: Type.Optional(RetentionDays),
     redaction: Type.Optional(Redaction),
+    measureSound: Type.Optional(MeasureSound),
     monthlyJudgeBudget: Type.Optional(MonthlyJudgeBudget),
   },
   { minProperties: 1 },

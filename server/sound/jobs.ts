@@ -1,8 +1,6 @@
-import type { FileHandle } from 'node:fs/promises'
-import { Writable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import Type from 'typebox'
 import { findRecording, lockRecordedConversation, lockRecording } from '../conversations/recordings/queries.ts'
+import { getOrganization } from '../organizations/queries.ts'
 import { batchesOf } from '../platform/batches.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
@@ -10,76 +8,11 @@ import { minuteMs } from '../platform/durations.ts'
 import { attemptEach, eachOfPages } from '../platform/jobs/attempt-each.ts'
 import { defineJob, OrganizationId } from '../platform/jobs/define-job.ts'
 import { currentTime, defineSweep } from '../platform/jobs/define-sweep.ts'
-import { openNamelessFile } from '../platform/nameless-file.ts'
-import { Undecodable } from './decoding/decode.ts'
-import { measureRecording } from './measure.ts'
-import {
-  clearMeasures,
-  findSound,
-  listUnmeasured,
-  listUnmeasuredOrganizationsAllOrgs,
-  type StoredSound,
-  storeSound,
-  updateMeasures,
-} from './queries.ts'
-import { readSound } from './read-sound.ts'
+import { measureStored } from './measure-stored.ts'
+import { clearMeasures, findSound, listUnmeasured, listUnmeasuredOrganizationsAllOrgs } from './queries.ts'
+import { type SoundOf, settle, settleWithout, storeOutcome } from './settle.ts'
 
-type SoundOf = { organizationId: OrgId; conversationId: string }
-
-/** Stores the measures of a conversation, with everything that follows from them. The caller has locked it. */
-const settle = async (deps: Deps, trx: Db, org: OrgId, id: string, { measured }: StoredSound): Promise<void> => {
-  const measures = measured && (await readSound(deps, trx, org, { id, measured })).measures
-  await updateMeasures(trx, org, id, measures ?? {})
-  await deps.reactions.soundSettled(trx, org, { conversationIds: [id] })
-}
-
-const storeOutcome = async (
-  deps: Deps,
-  trx: Db,
-  { organizationId, conversationId }: SoundOf,
-  sound: StoredSound,
-): Promise<void> => {
-  // If an erasure is in progress, the conversation is gone afterwards.
-  if (!(await lockRecordedConversation(trx, organizationId, conversationId))) return
-  const recording = await lockRecording(trx, organizationId, conversationId)
-  // Another recording has its own job.
-  if (recording?.blobKey !== sound.blobKey) return
-  await storeSound(trx, organizationId, conversationId, sound)
-  await settle(deps, trx, organizationId, conversationId, sound)
-}
-
-const copyTo = async (file: FileHandle, source: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void> => {
-  const writing = new Writable({
-    write: (chunk: Buffer, _encoding, done) => {
-      file.appendFile(chunk).then(() => done(), done)
-    },
-  })
-  await pipeline(source, writing, { signal })
-}
-
-/** Measuring is stopped after this time. Within the limits of recordings, it takes much less. */
-const longestMs = 5 * minuteMs
-
-/** Returns the measures, or why there can't be any. */
-const measure = async ({ blobs }: Pick<Deps, 'blobs'>, blobKey: string, signal: AbortSignal): Promise<StoredSound> => {
-  const content = await blobs.get(blobKey)
-  if (!content) throw new Error('The file of the recording is missing')
-  const file = await openNamelessFile()
-  const timeout = AbortSignal.timeout(longestMs)
-  try {
-    await copyTo(file, content.stream, signal)
-    return { blobKey, measured: await measureRecording(file, AbortSignal.any([signal, timeout])), reason: null }
-  } catch (error) {
-    if (timeout.aborted) return { blobKey, measured: null, reason: 'Measuring the recording takes too long.' }
-    if (!(error instanceof Undecodable)) throw error
-    return { blobKey, measured: null, reason: error.message }
-  } finally {
-    content.stream.destroy()
-    await file.close()
-  }
-}
-
-/** Measures a stored recording, unless that is done already. */
+/** Measures a stored recording, unless that is done already, or the organization does not measure any. */
 const measureOnce = async (
   deps: Deps,
   of: SoundOf,
@@ -90,9 +23,10 @@ const measureOnce = async (
   const recording = await findRecording(db, of.organizationId, of.conversationId)
   if (recording?.status !== 'stored' || recording.blobKey === null) return
   if (recording.measuredKey === recording.blobKey) return
+  if (!(await getOrganization(db, of.organizationId)).measureSound) return store((trx) => settleWithout(deps, trx, of))
   const before = await findSound(db, of.organizationId, of.conversationId)
   const isMeasured = before?.blobKey === recording.blobKey
-  const sound = isMeasured ? before : await measure(deps, recording.blobKey, signal)
+  const sound = isMeasured ? before : await measureStored(deps, recording.blobKey, signal)
   await store((trx) => storeOutcome(deps, trx, of, sound))
 }
 

@@ -79,6 +79,7 @@ export const listUnmeasuredOrganizationsAllOrgs = (db: Db, before: Date) =>
     .distinct()
     .where(isUnmeasured)
     .where(isOlder(before))
+    .where(sql<boolean>`organization_id NOT IN (SELECT o.id FROM organizations o WHERE NOT o.measure_sound)`)
     .execute()
 
 export const listUnmeasured = (db: Db, org: OrgId, before: Date, { limit, after }: Page) =>

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import { getConversation } from '../conversations/queries.ts'
 import { findRecording } from '../conversations/recordings/queries.ts'
+import { getOrganization } from '../organizations/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import type { App } from '../platform/http/http.ts'
@@ -12,6 +13,8 @@ import { Sound } from './schema.ts'
 
 const tags = ['Conversations']
 
+const notMeasured = 'The organization does not measure recordings.'
+
 export const sound = (app: App, deps: Deps): void => {
   const { database } = deps
 
@@ -20,7 +23,10 @@ export const sound = (app: App, deps: Deps): void => {
     if (state?.status !== 'stored') return emptySound({ status: 'none', reason: null })
     const recording = await findRecording(near, org, id)
     const found = await findSound(near, org, id)
-    if (!found || found.blobKey !== recording?.blobKey) return emptySound({ status: 'pending', reason: null })
+    if (!found || found.blobKey !== recording?.blobKey) {
+      const { measureSound } = await getOrganization(near, org)
+      return emptySound(measureSound ? { status: 'pending', reason: null } : { status: 'none', reason: notMeasured })
+    }
     if (!found.measured) return emptySound({ status: 'unmeasurable', reason: found.reason })
     return readSound(deps, near, org, { id, measured: found.measured })
   }

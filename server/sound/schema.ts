@@ -10,9 +10,11 @@ const Span = { startMs: Milliseconds, endMs: Milliseconds }
 export const Sound = Closed(
   {
     status: Choice(['none', 'pending', 'measured', 'unmeasurable'], {
-      description: '`none`: there is no stored recording. `pending`: the recording has not been measured yet.',
+      description:
+        '`none`: there is no stored recording, or the organization does not measure recordings. `pending`: the recording ' +
+        'has not been measured yet.',
     }),
-    reason: Nullable(Type.String({ description: 'Why the recording could not be measured.' })),
+    reason: Nullable(Type.String({ description: 'Why the recording could not be measured, or is not.' })),
     channels: Nullable(Type.Integer({ minimum: 1, maximum: 2 })),
     sampleRate: Nullable(Type.Integer({ minimum: 1 })),
     durationMs: Nullable(Milliseconds),

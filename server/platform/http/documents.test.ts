@@ -72,7 +72,7 @@ describe('/openapi.json', () => {
         expect([schema.type].flat(), name).not.toContain('null')
       }
     }
-    expect(optional).toHaveLength(30)
+    expect(optional).toHaveLength(31)
     expect(optional).toContain('POST /v1/experiments/{id}/evaluations')
     expect(optional).toContain('POST /v1/experiments/{id}/finish')
   })

@@ -35,6 +35,7 @@ export const placement: Record<string, Placement> = {
   transcripts: 'distributed',
   recordings: 'distributed',
   recording_sounds: 'distributed',
+  sound_runs: 'distributed',
   customer_metrics: 'distributed',
   conversation_tombstones: 'distributed',
   conversation_tags: 'distributed',

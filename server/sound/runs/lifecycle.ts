@@ -1,0 +1,174 @@
+// Manages the lifecycle of a run that measures stored recordings: it is created, run by its job, and finished or cancelled.
+
+import Type from 'typebox'
+import { findRecording } from '../../conversations/recordings/queries.ts'
+import type { Selection } from '../../filters/queries.ts'
+import { getOrganization } from '../../organizations/queries.ts'
+import { recordAudit } from '../../platform/audit/record.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { ApiError } from '../../platform/errors.ts'
+import type { Actor } from '../../platform/identity/actor.ts'
+import { newId } from '../../platform/ids.ts'
+import { type Attempt, defineJob, OrganizationId } from '../../platform/jobs/define-job.ts'
+import { measureStored } from '../measure-stored.ts'
+import type { StoredSound } from '../queries.ts'
+import { storeOutcome } from '../settle.ts'
+import {
+  advanceRun,
+  countRecordings,
+  getRun,
+  getStoredBefore,
+  insertRun,
+  listMatching,
+  listNext,
+  lockRun,
+  lockUnfinishedCount,
+  type Outcome,
+  type StoredRun,
+  updateRun,
+} from './queries.ts'
+import { canMove, type RunStatus } from './run-status.ts'
+
+/** After this time, the job yields to others and is queued again. */
+const turnMs = 10_000
+const pageSize = 200
+/** How many runs of an organization can be unfinished. */
+const mostUnfinished = 20
+
+type CreateDeps = Pick<Deps, 'db' | 'jobs' | 'clock'>
+
+const targetOf = (id: string) => ({ type: 'soundRun', id })
+
+const turnedOff = 'The organization does not measure recordings. Turn it on in the settings first.'
+
+export const createRun = async (
+  { db, jobs, clock }: CreateDeps,
+  actor: Actor,
+  { filter, again }: { filter: Selection; again: boolean },
+): Promise<StoredRun> => {
+  const { org } = actor
+  if (!(await getOrganization(db, org)).measureSound) throw new ApiError('conflict', turnedOff)
+  const storedBefore = await getStoredBefore(db, org)
+  const total = await countRecordings(db, org, filter, { again, storedBefore })
+  return db.transaction().execute(async (trx) => {
+    if ((await lockUnfinishedCount(trx, org)) >= mostUnfinished) {
+      throw new ApiError('conflict', `${mostUnfinished} runs are in progress. Wait until one has finished.`)
+    }
+    const id = newId()
+    const { userId: createdByUserId } = actor
+    const run = { id, filter, again, total, storedBefore, createdByUserId, createdAt: clock.now() }
+    const inserted = await insertRun(trx, org, run)
+    await jobs.enqueue(trx, measureRun, { organizationId: org, runId: id })
+    await recordAudit(trx, actor, 'soundRun.create', targetOf(id))
+    return inserted
+  })
+}
+
+/** Cancels a run. What it has measured stays. */
+export const cancelRun = ({ db, clock }: CreateDeps, actor: Actor, id: string): Promise<StoredRun> =>
+  db.transaction().execute(async (trx) => {
+    const { status } = (await lockRun(trx, actor.org, id)) ?? (await getRun(trx, actor.org, id))
+    if (!canMove(status, 'cancelled')) {
+      throw new ApiError('conflict', `The run is ${status}. Only a run in progress can be cancelled.`)
+    }
+    await recordAudit(trx, actor, 'soundRun.cancel', targetOf(id))
+    return updateRun(trx, actor.org, id, { status: 'cancelled', finishedAt: clock.now() })
+  })
+
+type Ending = { to: Extract<RunStatus, 'completed' | 'failed'>; failure?: string }
+
+const end = async ({ clock }: Pick<Deps, 'clock'>, trx: Db, org: OrgId, id: string, { to, failure }: Ending) => {
+  const run = await lockRun(trx, org, id)
+  if (!run || !canMove(run.status, to)) return
+  await updateRun(trx, org, id, { status: to, finishedAt: clock.now(), ...(failure !== undefined && { failure }) })
+}
+
+/** Returns the run if it goes on. */
+const begin = async ({ clock }: Pick<Deps, 'clock'>, trx: Db, org: OrgId, id: string) => {
+  const run = await lockRun(trx, org, id)
+  if (run?.status === 'running') return run
+  if (run?.status !== 'queued') return undefined
+  return updateRun(trx, org, id, { status: 'running', startedAt: clock.now() })
+}
+
+/** Measures a recording. Returns undefined if it is gone. */
+const measureNow = async (
+  deps: Deps,
+  org: OrgId,
+  id: string,
+  signal: AbortSignal,
+): Promise<{ outcome: Outcome; sound?: StoredSound } | undefined> => {
+  const recording = await findRecording(deps.db, org, id)
+  if (recording?.status !== 'stored' || recording.blobKey === null) return undefined
+  try {
+    const sound = await measureStored(deps, recording.blobKey, signal)
+    return { outcome: sound.measured === null ? 'unmeasurable' : 'measured', sound }
+  } catch (error) {
+    signal.throwIfAborted()
+    deps.log.warn({ err: error, organizationId: org, conversationId: id }, 'could not measure a recording')
+    return { outcome: 'failed' }
+  }
+}
+
+/**
+ * Measures a recording and continues the run after it, in the transaction that stores the measures, so that each is measured
+ * once. Returns whether the run goes on.
+ */
+const measureNext = async (deps: Deps, attempt: Attempt, org: OrgId, runId: string, id: string): Promise<boolean> => {
+  const found = await measureNow(deps, org, id, attempt.signal)
+  return attempt.transaction(async (trx) => {
+    const run = await lockRun(trx, org, runId)
+    if (run?.status !== 'running') return false
+    if (found?.sound) await storeOutcome(deps, trx, { organizationId: org, conversationId: id }, found.sound)
+    await advanceRun(trx, org, runId, id, found?.outcome)
+    return true
+  })
+}
+
+/** Processes a part of the run. Returns whether there is more. */
+const advance = async (deps: Deps, attempt: Attempt, org: OrgId, run: StoredRun, endsAt: number): Promise<boolean> => {
+  const page = await listNext(deps.db, org, run, pageSize)
+  const last = page.at(-1)
+  if (!last) return false
+  const ids = page.map(({ id }) => id)
+  const matching = await listMatching(deps.db, org, run.filter, ids)
+  for (const id of ids.filter((one) => matching.has(one))) {
+    attempt.signal.throwIfAborted()
+    if (!(await measureNext(deps, attempt, org, run.id, id))) return false
+    if (performance.now() >= endsAt) return true
+  }
+  await attempt.transaction((trx) => advanceRun(trx, org, run.id, last.id, undefined))
+  return page.length === pageSize
+}
+
+/** Measures recordings one after the other, for some seconds at a time. Organizations take turns. */
+export const measureRun = defineJob({
+  name: 'sound.run',
+  payload: Type.Object({ organizationId: OrganizationId, runId: Type.String() }),
+  concurrency: 1,
+  retryLimit: 10,
+  retryDelaySeconds: 10,
+  timeoutSeconds: 15 * 60,
+  run: async (deps: Deps, { organizationId: org, runId }, attempt): Promise<void> => {
+    const endsAt = performance.now() + turnMs
+    for (;;) {
+      const run = await attempt.transaction((trx) => begin(deps, trx, org, runId))
+      if (!run) return attempt.finish(async () => {})
+      if (!(await getOrganization(deps.db, org)).measureSound) {
+        return attempt.finish((trx) => end(deps, trx, org, runId, { to: 'failed', failure: turnedOff }))
+      }
+      const hasMore = await advance(deps, attempt, org, run, endsAt)
+      if (!hasMore) return attempt.finish((trx) => end(deps, trx, org, runId, { to: 'completed' }))
+      if (performance.now() < endsAt) continue
+      return attempt.finish(async (trx) => {
+        await deps.jobs.enqueue(trx, measureRun, { organizationId: org, runId }, { org })
+      })
+    }
+  },
+  onFailed: (deps, { organizationId, runId }, trx) =>
+    end(deps, trx, organizationId, runId, {
+      to: 'failed',
+      failure: 'Measuring failed repeatedly. See the log of the service.',
+    }),
+})

@@ -1,0 +1,40 @@
+import { lockRecordedConversation, lockRecording } from '../conversations/recordings/queries.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
+import { type StoredSound, storeSound, updateMeasures } from './queries.ts'
+import { readSound } from './read-sound.ts'
+
+export type SoundOf = { organizationId: OrgId; conversationId: string }
+
+/** Stores the measures of a conversation, with everything that follows from them. The caller has locked it. */
+export const settle = async (deps: Deps, trx: Db, org: OrgId, id: string, { measured }: StoredSound): Promise<void> => {
+  const measures = measured && (await readSound(deps, trx, org, { id, measured })).measures
+  await updateMeasures(trx, org, id, measures ?? {})
+  await deps.reactions.soundSettled(trx, org, { conversationIds: [id] })
+}
+
+/** Continues without measures if the organization does not measure recordings. */
+export const settleWithout = async (
+  deps: Deps,
+  trx: Db,
+  { organizationId, conversationId }: SoundOf,
+): Promise<void> => {
+  if (!(await lockRecordedConversation(trx, organizationId, conversationId))) return
+  await deps.reactions.soundSettled(trx, organizationId, { conversationIds: [conversationId] })
+}
+
+/** Stores what was measured of a recording, unless the conversation has another one by now. */
+export const storeOutcome = async (
+  deps: Deps,
+  trx: Db,
+  { organizationId, conversationId }: SoundOf,
+  sound: StoredSound,
+): Promise<void> => {
+  // If an erasure is in progress, the conversation is gone afterwards.
+  if (!(await lockRecordedConversation(trx, organizationId, conversationId))) return
+  const recording = await lockRecording(trx, organizationId, conversationId)
+  // Another recording has its own job.
+  if (recording?.blobKey !== sound.blobKey) return
+  await storeSound(trx, organizationId, conversationId, sound)
+  await settle(deps, trx, organizationId, conversationId, sound)
+}
