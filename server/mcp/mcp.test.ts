@@ -103,6 +103,7 @@ describe('tools', () => {
       count_conversations: { filter: {} },
       get_conversation: { id: conversationId },
       read_transcript: { id: conversationId },
+      get_sound: { id: conversationId },
       list_conversation_results: { id: conversationId },
       get_monitor_trend: { id: monitor.id, since: '2026-11-01T00:00:00Z', until: '2026-12-01T00:00:00Z' },
       list_monitor_results: { id: monitor.id },

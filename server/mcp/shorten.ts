@@ -94,6 +94,20 @@ export const shortTranscript: Shorten = ({ content: _content, recordingUrl: _lin
   }
 }
 
+/** The most places of a kind in the sound of a conversation. */
+const mostPlaces = 50
+
+/** Returns a sound with its measures. When each side speaks is only in the console. */
+export const shortSound: Shorten = ({ segments: _segments, ...sound }) => {
+  const places = ['gaps', 'talkOver', 'marks'].map((name): [string, Json[]] => [name, listOf(sound[name])])
+  const left = places.flatMap(([name, all]) => (all.length > mostPlaces ? [`${all.length - mostPlaces} ${name}`] : []))
+  return {
+    ...sound,
+    ...Object.fromEntries(places.map(([name, all]) => [name, all.slice(0, mostPlaces)])),
+    ...(left.length > 0 && { note: `Without ${left.join(', ')}, which are later.` }),
+  }
+}
+
 const outcomeFields = [
   'metricId',
   'name',

@@ -2,7 +2,7 @@
 
 import type { JsonSchema } from '../platform/http/examples.ts'
 import { richTextOf } from '../rich-text/markdown.ts'
-import { type Shorten, shortExperiment, shortTranscript, transcriptArguments } from './shorten.ts'
+import { type Shorten, shortExperiment, shortSound, shortTranscript, transcriptArguments } from './shorten.ts'
 
 export type Tool = {
   name: string
@@ -51,6 +51,15 @@ export const tools: Tool[] = [
     about: 'Read the transcript of a conversation, some turns at a time. Start with turn 0 and follow `nextTurn`.',
     shorten: shortTranscript,
     reading: transcriptArguments,
+  },
+  {
+    name: 'get_sound',
+    title: 'Get the sound of a conversation',
+    operationId: 'getSound',
+    about:
+      'Get what was measured of a conversation’s recording: response times, interruptions, talk-over, levels, and faults, and how ' +
+      'measured response times differ from reported ones.',
+    shorten: shortSound,
   },
   {
     name: 'list_conversation_results',
