@@ -29,3 +29,12 @@ CREATE TABLE sound_runs (
 );
 
 CREATE INDEX sound_runs_unfinished_idx ON sound_runs (organization_id) WHERE status IN ('queued', 'running');
+
+-- Findings about an agent, such as reported response times that differ from its recordings.
+ALTER TABLE findings
+  DROP CONSTRAINT findings_source_check,
+  ADD CONSTRAINT findings_source_check CHECK (source_kind IN ('manual', 'monitor', 'experiment', 'agent'));
+
+-- One open finding for each agent.
+CREATE UNIQUE INDEX findings_agent_key ON findings (organization_id, source_id)
+  WHERE source_kind = 'agent' AND status IN ('open', 'acknowledged');

@@ -35,6 +35,7 @@ import { claimOwnStore } from './platform/blobs/sweep.ts'
 import { newId } from './platform/ids.ts'
 import type { Job } from './platform/jobs/define-job.ts'
 import { deliverMail, sweepMails } from './platform/mail/jobs.ts'
+import { compareLatencies } from './reported-latencies/jobs.ts'
 import { lapseReviews } from './reviews/lifecycle.ts'
 import { sweepSessions } from './sign-in/jobs.ts'
 import { deriveMeasures, measureOlder, measureSound } from './sound/jobs.ts'
@@ -83,6 +84,7 @@ export const jobList: Job<ServiceDeps>[] = [
   deriveMeasures,
   measureOlder,
   measureRun,
+  compareLatencies,
   sweepWaitingRecordings,
   eraseMentions,
   eraseByRetention,

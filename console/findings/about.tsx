@@ -100,6 +100,7 @@ const Tags = ({ tags, onSave }: TagsProps) => {
 
 const Source = ({ source }: Pick<Finding, 'source'>) => {
   const monitors = useNames('monitors')
+  const agents = useNames('agents')
   if (source.kind === 'monitor' && source.id) {
     return (
       <Link to="/monitors/$id" params={{ id: source.id }} search={{}}>
@@ -111,6 +112,13 @@ const Source = ({ source }: Pick<Finding, 'source'>) => {
     return (
       <Link to="/experiments/$id" params={{ id: source.id }} search={{}}>
         Experiment
+      </Link>
+    )
+  }
+  if (source.kind === 'agent' && source.id) {
+    return (
+      <Link to="/agents/$id" params={{ id: source.id }}>
+        {agents.nameOf(source.id)}
       </Link>
     )
   }

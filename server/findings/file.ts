@@ -8,24 +8,23 @@ import { assignByRules } from './assign.ts'
 import { attachConversations, countAttached, countGathered } from './attachments/queries.ts'
 import { mostAttached } from './limits.ts'
 import { type LockedFinding, lockStandingFinding } from './lock.ts'
-import { findFindingOfMonitor, insertFinding, moveFinding } from './queries.ts'
+import { findFindingOfSource, insertFinding, moveFinding, type RecurringSource } from './queries.ts'
 
 /** The numbers that identify the content of a finding. They are stored. */
-const findingTypes = { monitorSpike: 1, experimentHealth: 2 }
+const findingTypes = { monitorSpike: 1, experimentHealth: 2, latency: 3 }
 
 /**
- * The maximum number of conversations to attach to a spike. One that lasts for weeks would otherwise collect all
+ * The maximum number of conversations to attach to something that recurs. A spike that lasts for weeks would otherwise collect all
  * affected conversations.
  */
 const mostGathered = 500
 
-/** The time without new findings for a monitor after somebody ignored its finding. */
+/** The time without new findings of a source after somebody ignored its finding. */
 const quietMs = 30 * 24 * 60 * 60 * 1_000
 
 type Text = { title: string; paragraphs: string[] }
 
-type Spike = {
-  monitorId: string
+type Occurrence = {
   now: Date
   /** Returns the conversations to attach. Not called if the finding is suppressed. */
   affected: () => Promise<string[]>
@@ -48,7 +47,7 @@ const isQuiet = ({ status, statusChangedAt }: LockedFinding, ignoredSince: Date)
  * Reopens a finding. Keeps its title and description, because people may have edited them. The reason for the move
  * describes the current state.
  */
-const reopen = async (trx: Db, org: OrgId, held: LockedFinding, { now, tell }: Spike): Promise<void> => {
+const reopen = async (trx: Db, org: OrgId, held: LockedFinding, { now, tell }: Occurrence): Promise<void> => {
   const { paragraphs } = await tell()
   await moveFinding(trx, org, {
     id: newId(),
@@ -61,7 +60,14 @@ const reopen = async (trx: Db, org: OrgId, held: LockedFinding, { now, tell }: S
   })
 }
 
-const insertSpike = async (trx: Db, org: OrgId, { monitorId, now, tell }: Spike): Promise<string> => {
+type About = { source: RecurringSource; findingType: number }
+
+const insertOccurrence = async (
+  trx: Db,
+  org: OrgId,
+  { source, findingType }: About,
+  { now, tell }: Occurrence,
+): Promise<string> => {
   const { title, paragraphs } = await tell()
   const id = newId()
   await insertFinding(trx, org, {
@@ -69,8 +75,8 @@ const insertSpike = async (trx: Db, org: OrgId, { monitorId, now, tell }: Spike)
     title,
     description: documentOf(paragraphs),
     priority: 'medium',
-    findingType: findingTypes.monitorSpike,
-    source: { kind: 'monitor', id: monitorId },
+    findingType,
+    source,
     now,
   })
   return id
@@ -79,30 +85,54 @@ const insertSpike = async (trx: Db, org: OrgId, { monitorId, now, tell }: Spike)
 type Filed = { id: string; news: 'created' | 'reopened' | undefined }
 
 /**
- * Adds the spike of a monitor to its existing finding, which is reopened if it was closed, or creates a new one.
- * Returns undefined if the spike is suppressed. A monitor can only have one open finding, so the transaction fails if
- * another one is created at the same time.
+ * Adds what occurred to the existing finding of its source, which is reopened if it was closed, or creates a new one.
+ * Returns undefined if it is suppressed. A source can only have one open finding, so the transaction fails if another
+ * one is created at the same time.
  */
-export const fileSpike = async (deps: AnnounceDeps, trx: Db, org: OrgId, spike: Spike): Promise<Filed | undefined> => {
-  const { monitorId, now } = spike
+const fileOccurrence = async (
+  deps: AnnounceDeps,
+  trx: Db,
+  org: OrgId,
+  about: About,
+  occurrence: Occurrence,
+): Promise<Filed | undefined> => {
+  const { now } = occurrence
   const ignoredSince = new Date(now.getTime() - quietMs)
-  const known = await findFindingOfMonitor(trx, org, { monitorId, ignoredSince })
+  const known = await findFindingOfSource(trx, org, { source: about.source, ignoredSince })
   const held = known === undefined ? undefined : await lockStandingFinding(trx, org, known)
   if (held && isQuiet(held, ignoredSince)) return undefined
   const news = held === undefined ? 'created' : isClosed(held) ? 'reopened' : undefined
-  if (held && news === 'reopened') await reopen(trx, org, held, spike)
-  const id = held?.id ?? (await insertSpike(trx, org, spike))
+  if (held && news === 'reopened') await reopen(trx, org, held, occurrence)
+  const id = held?.id ?? (await insertOccurrence(trx, org, about, occurrence))
   const room = Math.min(
     mostGathered - (await countGathered(trx, org, id)),
     mostAttached - (await countAttached(trx, org, id)),
   )
-  await attachConversations(trx, org, id, (await spike.affected()).slice(0, Math.max(0, room)), now)
+  await attachConversations(trx, org, id, (await occurrence.affected()).slice(0, Math.max(0, room)), now)
   if (news === 'created') await assignByRules(deps, trx, org, { findingId: id, now })
   const kind = news === 'created' ? 'created' : 'updated'
   if (news) await announceFinding(deps, trx, org, id, kind)
   await publishChanges(trx, org, { resource: 'findings', kind, ids: [id] })
   return { id, news }
 }
+
+/** Files a spike in the rate of a monitor. */
+export const fileSpike = (
+  deps: AnnounceDeps,
+  trx: Db,
+  org: OrgId,
+  { monitorId: id, ...spike }: Occurrence & { monitorId: string },
+): Promise<Filed | undefined> =>
+  fileOccurrence(deps, trx, org, { source: { kind: 'monitor', id }, findingType: findingTypes.monitorSpike }, spike)
+
+/** Files that the response times that an agent reports differ from those in its recordings. */
+export const fileLatencyGap = (
+  deps: AnnounceDeps,
+  trx: Db,
+  org: OrgId,
+  { agentId: id, ...gap }: Occurrence & { agentId: string },
+): Promise<Filed | undefined> =>
+  fileOccurrence(deps, trx, org, { source: { kind: 'agent', id }, findingType: findingTypes.latency }, gap)
 
 type Concern = Text & { experimentId: string; agentId: string; now: Date }
 

@@ -7,7 +7,10 @@ import type { Page } from '../platform/http/paging.ts'
 
 export type FindingStatus = 'open' | 'acknowledged' | 'resolved' | 'ignored'
 export type Priority = 'none' | 'low' | 'medium' | 'high' | 'urgent'
-type SourceKind = 'manual' | 'monitor' | 'experiment'
+type SourceKind = 'manual' | 'monitor' | 'experiment' | 'agent'
+
+/** What findings of the service recur for. Each has at most one that is neither resolved nor ignored. */
+export type RecurringSource = { kind: 'monitor' | 'agent'; id: string }
 
 const columnsOf = (org: OrgId) =>
   [
@@ -122,23 +125,36 @@ export const lockFinding = (trx: Db, org: OrgId, id: string) =>
     .forNoKeyUpdate()
     .executeTakeFirstOrThrow(notFound)
 
-type OfMonitor = { monitorId: string; ignoredSince: Date }
+type OfSource = { source: RecurringSource; ignoredSince: Date }
 
 /**
- * Returns the finding of a monitor: preferably one that is neither resolved nor ignored, otherwise the last one. If the
- * finding was merged, its target counts, with one exception: a closed target that belongs to another monitor must not
- * be reopened, because that monitor may have an open finding. If the target was ignored recently, it still counts.
+ * Returns the finding of a source: preferably one that is neither resolved nor ignored, otherwise the last one. If the
+ * finding was merged, its target counts, with one exception: a closed target that belongs to another source must not
+ * be reopened, because that source may have an open finding. If the target was ignored recently, it still counts.
  */
-export const findFindingOfMonitor = async (db: Db, org: OrgId, { monitorId, ignoredSince }: OfMonitor) => {
+export const findFindingOfSource = async (db: Db, org: OrgId, { source, ignoredSince }: OfSource) => {
   const { rows } = await sql<{ id: string }>`
     SELECT t.id FROM findings f
     JOIN findings t ON t.organization_id = f.organization_id AND t.id = coalesce(f.merged_into_id, f.id)
-    WHERE f.organization_id = ${org} AND f.source_kind = 'monitor' AND f.source_id = ${monitorId}
-      AND (t.status IN ('open', 'acknowledged') OR t.source_kind <> 'monitor' OR t.source_id = f.source_id
+    WHERE f.organization_id = ${org} AND f.source_kind = ${source.kind} AND f.source_id = ${source.id}
+      AND (t.status IN ('open', 'acknowledged') OR t.source_kind NOT IN ('monitor', 'agent') OR t.source_id = f.source_id
         OR t.status = 'ignored' AND t.status_changed_at > ${ignoredSince})
     ORDER BY t.status IN ('open', 'acknowledged') DESC, t.status_changed_at DESC, t.id DESC
     LIMIT 1`.execute(db)
   return rows[0]?.id
+}
+
+/** Returns when a finding of this source was resolved last. */
+export const findResolvedAt = async (db: Db, org: OrgId, source: RecurringSource): Promise<Date | undefined> => {
+  const { at } = await db
+    .selectFrom('findings')
+    .select(({ fn }) => fn.max('status_changed_at').as('at'))
+    .where('organization_id', '=', org)
+    .where('source_kind', '=', source.kind)
+    .where('source_id', '=', source.id)
+    .where('status', '=', 'resolved')
+    .executeTakeFirstOrThrow()
+  return at ?? undefined
 }
 
 type NewFinding = {
@@ -151,7 +167,7 @@ type NewFinding = {
   assigneeUserId?: string | undefined
   /** This is undefined if the service creates the finding. */
   createdByUserId?: string
-  source: { kind: 'manual' } | { kind: 'monitor' | 'experiment'; id: string }
+  source: { kind: 'manual' } | { kind: 'experiment'; id: string } | RecurringSource
   now: Date
 }
 
@@ -231,8 +247,10 @@ export const moveFinding = async (trx: Db, org: OrgId, { findingId, from, to, no
     .where('id', '=', findingId)
     .execute()
     .catch((error: unknown) => {
-      if (violatedConstraint(error) !== 'findings_monitor_key') throw error
-      throw new ApiError('conflict', 'Another finding of this monitor is open. Merge this one into it.')
+      const constraint = violatedConstraint(error)
+      if (constraint !== 'findings_monitor_key' && constraint !== 'findings_agent_key') throw error
+      const source = constraint === 'findings_monitor_key' ? 'monitor' : 'agent'
+      throw new ApiError('conflict', `Another finding of this ${source} is open. Merge this one into it.`)
     })
   await trx
     .insertInto('finding_moves')

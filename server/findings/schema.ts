@@ -34,8 +34,8 @@ export const Finding = Closed(
     mergedIntoId: MergedIntoId,
     createdByUserId: { ...Nullable(Id), description: 'Null if Earshot created it.' },
     source: Closed({
-      kind: Choice(['manual', 'monitor', 'experiment']),
-      id: { ...Nullable(Id), description: 'The monitor’s or experiment’s ID.' },
+      kind: Choice(['manual', 'monitor', 'experiment', 'agent']),
+      id: { ...Nullable(Id), description: 'The monitor’s, experiment’s, or agent’s ID.' },
     }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
@@ -94,7 +94,9 @@ export const FindingMove = Closed(
   {
     id: Id,
     findingId: { ...Id, description: 'This finding, or one that was merged into it.' },
-    kind: Choice(moveKinds, { description: '`recurrence`: the monitor spiked again.' }),
+    kind: Choice(moveKinds, {
+      description: '`recurrence`: the monitor spiked again, or the agent’s reported response times are wrong again.',
+    }),
     byUserId: { ...Nullable(Id), description: 'Who made the change. Null for Earshot.' },
     fromStatus: Choice(findingStatuses),
     toStatus: Choice(findingStatuses),
