@@ -64,7 +64,17 @@ export const statisticNames: { value: Statistic; label: string }[] = [
   { value: 'sum', label: 'Sum' },
 ]
 
-const dimensions = ['agent', 'version', 'company', 'channel', 'direction', 'endReason', 'weekday', 'hourOfDay'] as const
+const dimensions = [
+  'agent',
+  'version',
+  'company',
+  'channel',
+  'direction',
+  'endReason',
+  'provider',
+  'weekday',
+  'hourOfDay',
+] as const
 
 /** Returns what charts can be grouped by. */
 export const dimensionOptions = (metadataKeys: string[], monitors: Option[]): Option[] => [

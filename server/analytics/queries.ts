@@ -107,6 +107,10 @@ const metadataOf = (key: string): RawBuilder<unknown> =>
 
 type Grouping = Pick<SumRequest, 'groupBy' | 'timezone'> & { org: OrgId }
 
+/** Selects the format of a conversation's transcript, which is that of its provider. */
+const providerOf = (org: OrgId): RawBuilder<unknown> => sql`(
+  SELECT t.format FROM transcripts t WHERE t.organization_id = ${org} AND t.conversation_id = conversations.id)`
+
 /** Selects the categories of a conversation, one row each, or a row without one. */
 const categoriesOf = (org: OrgId, monitorId: string): RawBuilder<unknown> => {
   const newest = sql`(
@@ -123,6 +127,7 @@ const dimensionOf = (
   { timezone, org }: Pick<Grouping, 'timezone' | 'org'>,
 ): RawBuilder<unknown> => {
   if (name.startsWith('category:')) return categoriesOf(org, name.slice('category:'.length).toLowerCase())
+  if (name === 'provider') return providerOf(org)
   if (name === 'hourOfDay') return sql`extract(hour FROM ${at} AT TIME ZONE ${timezone}::text)::integer`
   if (name === 'weekday') return sql`extract(isodow FROM ${at} AT TIME ZONE ${timezone}::text)::integer`
   return columns[name] ?? metadataOf(name.slice('metadata:'.length))

@@ -126,7 +126,11 @@ describe('volume', () => {
     await makeConversations(server, key, [
       { startedAt: '2026-03-01T23:30:00Z', endReason: 'hangup', metadata: { plan: 'gold' } },
       { startedAt: '2026-03-02T00:30:00Z', metadata: { plan: 5 } },
-      { startedAt: '2026-03-02T12:00:00Z', metadata: { plan: { nested: true } } },
+      {
+        startedAt: '2026-03-02T12:00:00Z',
+        metadata: { plan: { nested: true } },
+        transcript: [{ role: 'agent', text: 'Hello' }],
+      },
     ])
     const labels = async (body: object) =>
       (await ask({ measure: { kind: 'volume' }, ...body })).groups
@@ -134,6 +138,7 @@ describe('volume', () => {
         .sort()
     expect(await labels({ groupBy: ['metadata:plan'] })).toEqual(['5 1', 'None 1', 'gold 1'])
     expect(await labels({ groupBy: ['endReason'] })).toEqual(['None 2', 'hangup 1'])
+    expect(await labels({ groupBy: ['provider'] })).toEqual(['None 2', 'turns 1'])
     expect(await labels({ groupBy: ['weekday'] })).toEqual(['Monday 2', 'Sunday 1'])
     expect(await labels({ groupBy: ['weekday'], timezone: 'Europe/Berlin' })).toEqual(['Monday 3'])
     expect(await labels({ groupBy: ['hourOfDay'], timezone: 'asia/kolkata' })).toEqual([
