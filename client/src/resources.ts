@@ -862,6 +862,21 @@ const savedViews = (send: Send) => ({
     send.json('DELETE', path`/v1/saved-views/${id}`, {  }, options),
 })
 
+const soundRuns = (send: Send) => ({
+  /** Measure stored recordings. */
+  create: (body: Body<'/v1/sound-runs', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/sound-runs', 'post'>> =>
+    send.json('POST', '/v1/sound-runs', { body }, options),
+  /** List runs that measure recordings. */
+  list: (query?: Query<'/v1/sound-runs', 'get'>, options?: RequestOptions): Paged<Item<'/v1/sound-runs', 'get'>> =>
+    send.list('GET', '/v1/sound-runs', { query }, options),
+  /** Get a run that measures recordings. */
+  get: (id: string, options?: RequestOptions): Promise<Answer<'/v1/sound-runs/{id}', 'get'>> =>
+    send.json('GET', path`/v1/sound-runs/${id}`, {  }, options),
+  /** Cancel a run that measures recordings. */
+  cancel: (id: string, options?: RequestOptions): Promise<Answer<'/v1/sound-runs/{id}/cancel', 'post'>> =>
+    send.json('POST', path`/v1/sound-runs/${id}/cancel`, {  }, options),
+})
+
 const stream = (send: Send) => ({
   /** Stream changes as server-sent events. */
   streamEvents: (options?: RequestOptions): Promise<Answer<'/v1/stream', 'get'>> =>
@@ -947,6 +962,7 @@ export class Resources {
   readonly ownershipRules: ReturnType<typeof ownershipRules>
   readonly reviews: ReturnType<typeof reviews>
   readonly savedViews: ReturnType<typeof savedViews>
+  readonly soundRuns: ReturnType<typeof soundRuns>
   readonly stream: ReturnType<typeof stream>
   readonly webhookEndpoints: ReturnType<typeof webhookEndpoints>
 
@@ -989,6 +1005,7 @@ export class Resources {
     this.ownershipRules = ownershipRules(send)
     this.reviews = reviews(send)
     this.savedViews = savedViews(send)
+    this.soundRuns = soundRuns(send)
     this.stream = stream(send)
     this.webhookEndpoints = webhookEndpoints(send)
   }

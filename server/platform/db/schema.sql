@@ -517,6 +517,7 @@ CREATE TABLE conversations (
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   recording_status text,
   recording_failure text,
+  sound jsonb,
   CONSTRAINT conversations_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT conversations_external_id_key UNIQUE (organization_id, external_id),
   CONSTRAINT conversations_agent_fkey FOREIGN KEY (organization_id, agent_id) REFERENCES agents(organization_id, id),
@@ -957,11 +958,12 @@ CREATE TABLE findings (
   CONSTRAINT findings_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT findings_merged_check CHECK (((merged_into_id IS NULL) OR ((status = 'resolved'::text) AND (merged_into_id <> id)))),
   CONSTRAINT findings_priority_check CHECK ((priority = ANY (ARRAY['none'::text, 'low'::text, 'medium'::text, 'high'::text, 'urgent'::text]))),
-  CONSTRAINT findings_source_check CHECK ((source_kind = ANY (ARRAY['manual'::text, 'monitor'::text, 'experiment'::text]))),
+  CONSTRAINT findings_source_check CHECK ((source_kind = ANY (ARRAY['manual'::text, 'monitor'::text, 'experiment'::text, 'agent'::text]))),
   CONSTRAINT findings_source_id_check CHECK (((source_id IS NULL) = (source_kind = 'manual'::text))),
   CONSTRAINT findings_status_check CHECK ((status = ANY (ARRAY['open'::text, 'acknowledged'::text, 'resolved'::text, 'ignored'::text]))),
   CONSTRAINT findings_type_check CHECK ((finding_type >= 0))
 );
+CREATE UNIQUE INDEX findings_agent_key ON public.findings USING btree (organization_id, source_id) WHERE ((source_kind = 'agent'::text) AND (status = ANY (ARRAY['open'::text, 'acknowledged'::text])));
 CREATE INDEX findings_assignee_idx ON public.findings USING btree (organization_id, assignee_user_id, id) WHERE (assignee_user_id IS NOT NULL);
 CREATE INDEX findings_merged_idx ON public.findings USING btree (organization_id, merged_into_id) WHERE (merged_into_id IS NOT NULL);
 CREATE UNIQUE INDEX findings_monitor_key ON public.findings USING btree (organization_id, source_id) WHERE ((source_kind = 'monitor'::text) AND (status = ANY (ARRAY['open'::text, 'acknowledged'::text])));
@@ -1442,6 +1444,7 @@ CREATE TABLE organizations (
   monthly_judge_budget numeric(12,2),
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  measure_sound boolean NOT NULL DEFAULT true,
   CONSTRAINT organizations_pkey PRIMARY KEY (id),
   CONSTRAINT organizations_slug_key UNIQUE (slug)
 );
@@ -1609,6 +1612,29 @@ CREATE TABLE sign_in_attempts (
   CONSTRAINT sign_in_attempts_pkey PRIMARY KEY (key_hash)
 );
 CREATE INDEX sign_in_attempts_last_idx ON public.sign_in_attempts USING btree (last_at);
+
+CREATE TABLE sound_runs (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  status text NOT NULL DEFAULT 'queued'::text,
+  filter jsonb NOT NULL,
+  again boolean NOT NULL,
+  total integer NOT NULL,
+  measured integer NOT NULL DEFAULT 0,
+  unmeasurable integer NOT NULL DEFAULT 0,
+  failed integer NOT NULL DEFAULT 0,
+  after_id uuid,
+  stored_before timestamp(3) with time zone NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  started_at timestamp(3) with time zone,
+  finished_at timestamp(3) with time zone,
+  failure text,
+  created_by_user_id uuid NOT NULL,
+  CONSTRAINT sound_runs_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT sound_runs_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT sound_runs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'cancelled'::text, 'failed'::text])))
+);
+CREATE INDEX sound_runs_unfinished_idx ON public.sound_runs USING btree (organization_id) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
 
 CREATE TABLE transcripts (
   organization_id uuid NOT NULL,

@@ -1083,6 +1083,7 @@ export interface Organizations {
   experiments_v2: boolean;
   export_webhooks: boolean;
   id: string;
+  measure_sound: Generated<boolean>;
   metrics: boolean;
   monitor_exports: boolean;
   monitors: boolean;
@@ -1210,6 +1211,25 @@ export interface SignInAttempts {
   blocked_until: Timestamp;
   key_hash: string;
   last_at: Timestamp;
+}
+
+export interface SoundRuns {
+  after_id: string | null;
+  again: boolean;
+  created_at: Timestamp;
+  created_by_user_id: string;
+  failed: Generated<number>;
+  failure: string | null;
+  filter: Json;
+  finished_at: Timestamp | null;
+  id: string;
+  measured: Generated<number>;
+  organization_id: string;
+  started_at: Timestamp | null;
+  status: Generated<string>;
+  stored_before: Timestamp;
+  total: number;
+  unmeasurable: Generated<number>;
 }
 
 export interface Transcripts {
@@ -1391,6 +1411,7 @@ export interface DB {
   service_keys: ServiceKeys;
   sessions: Sessions;
   sign_in_attempts: SignInAttempts;
+  sound_runs: SoundRuns;
   transcripts: Transcripts;
   users: Users;
   verifications: Verifications;
