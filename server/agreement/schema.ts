@@ -38,7 +38,7 @@ const BetweenPeople = Closed(
           examples: [['0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f', '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e60']],
         }),
         conversations: Count('Conversations that both people judged.'),
-        agreement: Estimated('The share of equal answers.', 0),
+        agreement: Estimated('How often the two people give the same answer.', 0),
         kappa: Estimated('Cohen’s kappa for the two people.', -1),
       }),
       { description: 'The 50 pairs with the most conversations in common.' },
@@ -47,7 +47,7 @@ const BetweenPeople = Closed(
       'Covers conversations judged by the most common number of people. 0 is chance, 1 is full agreement. Null without enough data.',
       {
         conversations: Conversations,
-        people: Count('The number of people who judged each conversation, who can differ.'),
+        people: Count('The number of people who judged each conversation, not necessarily the same people.'),
       },
     ),
     krippendorffsAlpha: Overall(
@@ -75,8 +75,8 @@ export const VersionAgreement = Closed(
       trueNegatives: Count('Neither says affected.'),
     }),
     precision: Estimated('The share of the monitor’s affected results that reviewers confirm.', 0),
-    recall: Estimated('The share of conversations that reviewers mark as affected that the monitor finds.', 0),
-    agreement: Estimated('The share of equal answers.', 0),
+    recall: Estimated('The share of affected conversations, according to reviewers, that the monitor detects.', 0),
+    agreement: Estimated('How often the monitor and people give the same answer.', 0),
     kappa: Estimated('Cohen’s kappa: agreement beyond chance, from 0 (none) to 1 (full).', -1),
     betweenPeople: BetweenPeople,
   },

@@ -151,7 +151,11 @@ const Failures = Closed(
   {
     kind: Choice(['failures']),
     source: Choice(['judges', 'webhooks', 'destinations', 'sync', 'schedules', 'jobs']),
-    threshold: Type.Integer({ minimum: 1, description: 'At least `threshold` failures in the window.', examples: [5] }),
+    threshold: Type.Integer({
+      minimum: 1,
+      description: 'The number of failures in the window that triggers the rule.',
+      examples: [5],
+    }),
   },
   { title: 'FailuresCondition', description: 'Work that failed permanently: evaluations, deliveries, syncs, or jobs.' },
 )

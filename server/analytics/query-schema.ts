@@ -240,9 +240,9 @@ export const AnalyticsQuery = Closed(
     ),
     timezone: ZoneOf('The IANA time zone of days, hours, and weekdays. Default: that of `filter.period`, or UTC.'),
     compareTo: CompareToOf(
-      'Also answers the figures of another period. `previous_period`: the one before, of the same length; for the current ' +
-        'week or month, the same part of the one before. `previous_year`: the same a year ago. Both require a period in ' +
-        'the filter. Or two dates.',
+      'Also returns the figures of another period. `previous_period`: the preceding period of the same length; for the ' +
+        'current week or month, the same part of the previous one. `previous_year`: the same period a year ago. Both ' +
+        'require a period in the filter. For any other period, send two dates.',
     ),
   },
   {
@@ -265,7 +265,7 @@ export const ChangeQuery = Closed(
     measure: Measure,
     filter: { ...Filter, description: 'The conversations to measure. Requires a period, or `since`.' },
     timezone: AnalyticsQuery.properties.timezone,
-    compareTo: CompareToOf('The other period. Default: `previous_period`, the one before.'),
+    compareTo: CompareToOf('The period to compare with. Default: `previous_period`.'),
     metadataKeys: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 120 }), {
         maxItems: 10,

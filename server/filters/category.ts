@@ -8,7 +8,7 @@ const format = 'Letters, digits, and underscores, starting with a letter.'
 export const CategoryKey = Type.String({
   pattern: keyPattern,
   maxLength: 64,
-  description: `${format} \`other\` and \`not_applicable\` are reserved: a conversation that no category fits, and one that the monitor’s question does not apply to.`,
+  description: `${format} \`other\` and \`not_applicable\` are reserved for conversations that no category fits, and conversations that the monitor’s question does not apply to.`,
   examples: ['billing'],
 })
 

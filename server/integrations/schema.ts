@@ -38,7 +38,7 @@ export const Integration = Closed(
     }),
     previousSecretUntil: {
       ...Nullable(Type.Unsafe<Date>({ type: 'string', format: 'date-time' })),
-      description: 'Until when the previous secret is valid. Null if it is not.',
+      description: 'When the previous secret stops being valid. Null if it is no longer valid.',
     },
     lastDeliveryAt: {
       ...Nullable(Type.Unsafe<Date>({ type: 'string', format: 'date-time' })),

@@ -25,9 +25,9 @@ const Limit = (maximum: number, description: string) =>
 
 const LimitsInput = Closed(
   {
-    concurrency: Limit(1_000, 'Requests at a time, for all processes together. Default: the operator’s limit.'),
-    requestsPerMinute: Limit(1_000_000, 'Requests within a minute. Default: no limit.'),
-    tokensPerMinute: Limit(1_000_000_000, 'Tokens of input and output within a minute. Default: no limit.'),
+    concurrency: Limit(1_000, 'Concurrent requests of all processes together. Default: the operator’s limit.'),
+    requestsPerMinute: Limit(1_000_000, 'Requests per minute. Default: no limit.'),
+    tokensPerMinute: Limit(1_000_000_000, 'Input and output tokens per minute. Default: no limit.'),
     contextTokens: Limit(
       10_000_000,
       'The model’s context. Longer transcripts are read in windows. Default: the operator’s limit.',
@@ -41,7 +41,7 @@ const Effective = (description: string) => Type.Integer({ minimum: 1, descriptio
 const Unlimited = (description: string) => Nullable(Type.Integer({ minimum: 1, description }))
 
 const Limits = Closed({
-  concurrency: Effective('Requests at a time.'),
+  concurrency: Effective('Concurrent requests.'),
   requestsPerMinute: Unlimited('Null means no limit.'),
   tokensPerMinute: Unlimited('Null means no limit.'),
   contextTokens: Effective('Longer transcripts are read in windows.'),

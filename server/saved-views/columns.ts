@@ -35,7 +35,7 @@ export const Column = Closed(
       description: [
         `One of ${properties.map((name) => `\`${name}\``).join(', ')}, or \`metadata:<key>\`, \`metric:<key>\`,`,
         '`signal:<name>`, `sound:<name>`, `result:<monitorId>`, `score:<monitorId>`, `categories:<monitorId>`, or',
-        '`field:<monitorId>:<field>`. `affected` shows the monitors that affect it.',
+        '`field:<monitorId>:<field>`. `affected` shows the monitors with an affected result.',
       ].join(' '),
       examples: ['metadata:plan'],
     }),

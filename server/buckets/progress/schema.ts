@@ -4,25 +4,28 @@ import { Closed, Id } from '../../platform/http/schemas.ts'
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
 
 const done = {
-  claimed: Count('Claimed now.'),
-  completed: Count('Excluding adjudications.'),
-  skipped: Count('In total.'),
-  completedToday: Count('Of the completed reviews.'),
-  skippedToday: Count('Of the skipped reviews.'),
+  claimed: Count('Reviews that are currently claimed.'),
+  completed: Count('Completed reviews, without adjudications.'),
+  skipped: Count('Skipped reviews.'),
+  completedToday: Count('Reviews completed today.'),
+  skippedToday: Count('Reviews skipped today.'),
 }
 
 export const Progress = Closed(
   {
     conversations: Closed({
-      total: Count('In the bucket.'),
-      waiting: Count('Waiting for reviews.'),
-      adjudication: Count('With an open disagreement.'),
-      completed: Count('With all reviews completed.'),
+      total: Count('All conversations in the bucket.'),
+      waiting: Count('Conversations that are waiting for reviews.'),
+      adjudication: Count('Conversations with an open disagreement.'),
+      completed: Count('Conversations with all reviews completed.'),
     }),
-    reviews: Closed({ waiting: Count('Open and not claimed.'), ...done }),
-    reviewers: Type.Array(Closed({ reviewerUserId: Id, ...done, adjudicated: Count('Adjudicated by this person.') }), {
-      description: 'Up to 500 people who have started a review in this bucket, most completed reviews first.',
-    }),
+    reviews: Closed({ waiting: Count('Open reviews that nobody has claimed.'), ...done }),
+    reviewers: Type.Array(
+      Closed({ reviewerUserId: Id, ...done, adjudicated: Count('Conversations adjudicated by this person.') }),
+      {
+        description: 'Up to 500 people who have started a review in this bucket, most completed reviews first.',
+      },
+    ),
   },
   { title: 'BucketProgress' },
 )

@@ -37,7 +37,7 @@ export const TagSuggestions = Closed({
       count: Type.Integer({
         minimum: 1,
         maximum: mostCounted,
-        description: `How many conversations have it, counted up to ${mostCounted.toLocaleString('en')}.`,
+        description: `The number of conversations with this tag, counted up to ${mostCounted.toLocaleString('en')}.`,
         examples: [42],
       }),
     }),
