@@ -1,4 +1,4 @@
-// Lists events and their consequences. A resource only imports lower floors, so this table says what upper floors do
+// Lists events and their consequences. A resource only imports lower floors, so this table defines what upper floors do
 // when a lower one stores, ends, or deletes something. It also lists the questions that a lower floor asks an upper
 // one.
 

@@ -129,7 +129,7 @@ const previewGroups = async (
   }))
 }
 
-/** A change of a field compares the values of each window with those of an earlier one. */
+/** Previews a change of a field, which compares the values of each window with those of an earlier one. */
 const previewFieldChanges = async (
   db: Db,
   org: OrgId,

@@ -132,7 +132,7 @@ export const readZone = (query: Pick<AnalyticsQuery, 'timezone'>, { period }: Se
 
 type Asked = Pick<AnalyticsQuery, 'measure' | 'filter' | 'timezone' | 'groupBy'>
 
-/** What a query is about: the conversations, without times, and the period and time zone. */
+/** Reads the conversations of a query without their times, its period, and its time zone. */
 export const readQuestion = async ({ db, clock }: AnswerDeps, org: OrgId, query: Asked) => {
   const given = parseFilter(query.filter ?? {}, 'filter')
   const { since: _since, until: _until, period, ...selection } = given

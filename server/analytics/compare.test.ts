@@ -47,7 +47,7 @@ const kindsOf = ({ rows }: { rows: Row[] }) =>
 
 const on = (day: number, hour = 9) => `2026-03-${String(day).padStart(2, '0')}T${String(hour).padStart(2, '0')}:00:00Z`
 
-/** An agent with conversations of two versions, and their IDs. */
+/** Creates an agent with conversations of two versions, and returns their IDs. */
 const makeVersions = async (each = 40, of: (version: number, at: number) => object = () => ({})) => {
   const agent = await makeAgent(server, key, { name: 'Mia' })
   const versions: { id: string; conversations: string[] }[] = []

@@ -168,7 +168,7 @@ export const faultOfGroups = (measure: Measure, groupBy: string[] = []): string 
 export const monitorOf = (measure: Measure): string | undefined =>
   'monitorId' in measure ? measure.monitorId : undefined
 
-/** Stored sums have the monitor’s ID in this spelling. */
+/** Returns the measure with its monitor's ID in lower case, as in stored sums. */
 export const withLowerCaseId = (measure: Measure): Measure => {
   const monitorId = monitorOf(measure)?.toLowerCase()
   // The kind stays the same, which the type of the spread object does not say.

@@ -4,8 +4,7 @@ import { expect, it } from 'vitest'
 import { ask, makeDataDir, provision, runEarshot, startEarshot } from '../../test/earshot.ts'
 
 /**
- * Earshot refuses to start with another secret key or storage than the database was used with, until the operator
- * accepts it.
+ * Tests that Earshot refuses to start with another secret key or storage than before, until the operator accepts it.
  */
 
 const restart = async ({ child, ended }: Awaited<ReturnType<typeof startEarshot>>) => {

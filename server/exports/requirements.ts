@@ -14,7 +14,10 @@ import { findTooManyColumns } from './conversations/columns.ts'
 import { type ConversationConfiguration, entitlementsOf } from './conversations/configuration.ts'
 import type { StoredExport } from './queries.ts'
 
-/** An export of an experiment does not need monitors, and one of conversations only if it shows their results. */
+/**
+ * Returns the entitlements that an export needs. An export of an experiment does not need monitors, and one of
+ * conversations only if it shows their results.
+ */
 const neededBy = ({ kind, config }: Pick<StoredExport, 'kind' | 'config'>): Entitlement[] => {
   if (kind === 'experiment') return []
   // Only the endpoint that creates exports writes the configuration, in this format.

@@ -61,7 +61,7 @@ await db.transaction().execute((trx) => upsertResults(trx, org, rows, server.clo
 
 type Condition = NonNullable<Filter['categories']>
 
-/** Whether a conversation matches, as the API documents it. */
+/** Returns whether a conversation matches, as the API documents it. */
 const matches = (conversationId: string, { monitorId, any }: Condition, only?: number): boolean => {
   const versions = stored.get(`${monitorId} ${conversationId}`) ?? new Map<number, string[] | null>()
   const version = only ?? Math.max(...versions.keys())

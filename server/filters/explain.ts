@@ -115,7 +115,7 @@ const sayChannels = ({ channels }: Part): string | undefined =>
     'and',
   )
 
-/** A list of many IDs would be less useful than their number. */
+/** Describes listed conversations by their number, because a list of many IDs would be less useful. */
 const sayConversations = (ids: string[], names: ReadonlyMap<string, string>): string =>
   ids.length > 5 ? `among ${ids.length} chosen conversations` : `with ID ${sayIds(ids, names)}`
 

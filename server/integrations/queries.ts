@@ -10,7 +10,10 @@ type IntegrationSettings = { agentId?: string } & Record<string, unknown>
 
 const countLimit = 10_000
 
-/** `sinceId` is the lowest ID of the time from which deliveries are counted. Each count is one short index scan. */
+/**
+ * Returns the columns of an integration. `sinceId` is the lowest ID of the time from which deliveries are counted. Each
+ * count is one short index scan.
+ */
 const columnsOf = (org: OrgId, sinceId: string) =>
   [
     'integrations.id',

@@ -8,7 +8,7 @@ type Table = typeof import('@pydantic/genai-prices')
 
 let loading: Promise<Table> | undefined
 
-/** The table takes 20 MB of memory, so it is only loaded once a provider needs it. */
+/** Loads the table, which takes 20 MB of memory, once a provider needs it. */
 const loadTable = (): Promise<Table> => {
   loading ??= import('@pydantic/genai-prices')
   return loading
@@ -62,7 +62,7 @@ const ofOwn = (price: Price): Priced => ({
 
 const unknown: Priced = { price: undefined, batchDiscount: usualBatchDiscount, costOf: () => null }
 
-/** Some prices depend on the size of the request. */
+/** Returns the base price. Some prices depend on the size of the request. */
 const base = (price: number | { base: number } | undefined): number | undefined =>
   typeof price === 'object' ? price.base : price
 

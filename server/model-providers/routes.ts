@@ -46,7 +46,7 @@ const target = (id: string) => ({ type: 'modelProvider', id })
 
 type GivenLimits = { [Name in keyof StoredLimits]?: number | null | undefined }
 
-/** Null is the same as a missing limit. */
+/** Removes limits that are null, which means the same as missing. */
 const withoutNulls = (limits: GivenLimits): StoredLimits =>
   Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== null && value !== undefined))
 

@@ -248,7 +248,7 @@ const outputIssues = (output: Output): Issue[] => {
 
 type Decision = NonNullable<Static<typeof ScoreOutput>['decision']>
 
-/** A threshold is a score, or a probability if there is a calibration. Its points ascend. */
+/** Checks a decision. A threshold is a score, or a probability if there is a calibration. Its points ascend. */
 const decisionIssues = ({ threshold, calibration }: Decision, isWithin: (score: number) => boolean): Issue[] => {
   const at = path('decision.threshold')
   if (!calibration) return isWithin(threshold) ? [] : [{ path: at, message: 'must be between min and max' }]

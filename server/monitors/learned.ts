@@ -10,7 +10,7 @@ import { listVersionsWithLearned } from './queries.ts'
 
 type Learned = { guidelines?: Guideline[]; examples?: Example[] }
 
-/** Only definitions of judges have these properties. */
+/** Returns the learned parts of a definition, which only judges have. */
 const learnedOf = (definition: object): Learned => definition as Learned
 
 const keyOf = ({ conversationId, reviewId }: Pick<Example, 'conversationId' | 'reviewId'>): string =>

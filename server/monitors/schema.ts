@@ -22,7 +22,7 @@ const RequireGain = Type.Boolean({
     'admins can change this.',
 })
 
-/** Why an admin publishes a definition without a shown gain. */
+/** The reason why an admin publishes a definition without a shown gain. */
 const OverrideReason = Type.String({
   minLength: 1,
   maxLength: 500,

@@ -13,8 +13,8 @@ export const changesDefinition = ({ definition }: Pick<Current, 'definition'>, n
   !isDeepStrictEqual(stored(next), definition)
 
 /**
- * Makes a definition current. Inserts the next version, unless the current one is equal. The note says why the version
- * exists. The caller has locked the monitor.
+ * Makes a definition current. Inserts the next version, unless the current one is equal. The note is the reason for the
+ * version. The caller has locked the monitor.
  */
 export const nextVersion = async (
   trx: Db,

@@ -1,4 +1,4 @@
-// Describes notifications in words, with the current names of what they are about.
+// Describes notifications in words, with the current names of their subjects.
 
 import { cut } from '../destinations/message.ts'
 import { explainFailure } from '../exports/failure.ts'
@@ -28,7 +28,7 @@ const longestName = 80
 const shorten = (title: string, limit = longestTitle): string =>
   cut(title.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim(), limit)
 
-/** The title of a bulk action is the number of its conversations. */
+/** Returns the title of a subject. For a bulk action, it is the number of its conversations. */
 const titleOf = (subjectType: About['subjectType'], { title }: Subject): string =>
   subjectType === 'bulkAction' ? title : `“${shorten(title)}”`
 
@@ -76,7 +76,7 @@ const pathOf = ({ subjectType, subjectId }: About, subject: Subject | undefined)
 
 export type Described = { title: string | null; text: string; path: string }
 
-/** Describes notifications. Reads titles and names when they are shown, so that nothing appears that was erased. */
+/** Describes notifications. Reads titles and names only when they are shown, so that erased ones never appear. */
 export const describeNotifications = async <Each extends About>(
   db: Db,
   org: OrgId,

@@ -35,7 +35,7 @@ export type Preferences = {
 const immediate: Channels = { console: true, email: 'immediate' }
 const consoleOnly: Channels = { console: true, email: 'off' }
 
-/** Only what waits for the person causes an immediate email. Digests are opt-in. */
+/** Only events that need the person's action cause an immediate email. Digests are opt-in. */
 const defaultPreferences: Preferences = {
   kinds: {
     incident: immediate,

@@ -2,7 +2,7 @@ import { type ChildProcess, type ForkOptions, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setPriority } from 'node:os'
 
-/** Runs work in a process of its own, so that the service stays responsive and the memory is freed afterwards. */
+/** Runs work in a separate process, so that the service stays responsive and the memory is freed afterwards. */
 
 /** Requests take precedence over this work on the CPU. */
 const niceness = 10

@@ -1,6 +1,6 @@
 const mebibytes = 1024 * 1024
 
-/** What callers may send, and how much is kept for them. `EARSHOT_LIMITS` changes each of these. */
+/** The default limits for the requests and stored data of callers. `EARSHOT_LIMITS` changes each of these. */
 export const defaultLimits = {
   bodyBytes: 1 * mebibytes,
   documentBytes: 4 * mebibytes,

@@ -10,7 +10,7 @@ const maxDriftMs = 60_000
 export type Sweeps = {
   /** Returns the database's time, or undefined while the clocks are in doubt. */
   time: () => Promise<Date | undefined>
-  /** Returns why nothing is deleted by age. */
+  /** Returns the reason why nothing is deleted by age. */
   warning: () => string | undefined
 }
 

@@ -9,7 +9,7 @@ export type Wish = {
 }
 
 export type TurnsOptions = {
-  /** How many slots one owner can have. By default, it can have all of them. */
+  /** The maximum number of slots of one owner. By default, it can have all of them. */
   perOwner?: number
   /**
    * The maximum number of waiting requests, for all owners together. An owner only gets another place in the queue

@@ -1,5 +1,5 @@
-// Manages the lifecycle of a review: it is created or claimed, extended, released, completed, skipped, or expires.
-// Changes lock the bucket first and the conversation second.
+// Manages the lifecycle of reviews: they are created or claimed, extended, released, completed, or skipped, or they
+// expire. Changes lock the bucket first and the conversation second.
 
 import type { Static } from 'typebox'
 import { lockBucketShared, type StoredBucket } from '../buckets/queries.ts'
@@ -262,8 +262,8 @@ export const createReview = async (
 type Assignment = { conversationIds: string[]; reviewerUserId: string; now: Date }
 
 /**
- * Asks a person to review conversations, outside of buckets. Returns the conversations that exist by what happened:
- * those with an unfinished review of the person keep it, and some have too many reviews.
+ * Asks a person to review conversations, outside of buckets. Returns the existing conversations by outcome: some get a
+ * review, some keep the person's unfinished one, and some have too many reviews.
  */
 export const assignReviews = async (
   trx: Db,

@@ -26,7 +26,7 @@ const checkNames = (part: RawNode, known: readonly string[], path: string, tell:
   }
 }
 
-/** Returns whether it can be the name of a node, mark, or attribute of any extension. */
+/** Returns whether a value can be the name of a node, mark, or attribute of any extension. */
 const isName = (name: unknown): name is string => typeof name === 'string' && /^[A-Za-z][\w-]{0,49}$/.test(name)
 
 /** Returns whether an attribute with this name would run code if a page rendered it as markup. */

@@ -3,7 +3,7 @@
 
 import { linkFault } from './link.ts'
 
-/** Returns what is wrong with the value of an attribute, or undefined. */
+/** Returns the fault of an attribute's value, or undefined if it is valid. */
 export type Attribute = (value: unknown) => string | undefined
 
 type Attributes = Record<string, Attribute>

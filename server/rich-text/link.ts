@@ -6,7 +6,7 @@ const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
 
 const longest = 2_048
 
-/** Returns what is wrong with the target of a link. */
+/** Returns the fault of a link's target, or undefined if it is valid. */
 export const linkFault = (href: unknown): string | undefined => {
   if (typeof href !== 'string' || !start.test(href)) return 'must start with https://, http://, or mailto:'
   if (href.length > longest) return `must have at most ${longest} characters`

@@ -95,7 +95,7 @@ export const faultsOfColumns = (columns: Column[], path: string): Issue[] => {
   })
 }
 
-/** Reports all faults at once. */
+/** Returns the columns in canonical spelling. Throws all faults at once. */
 export const parseColumns = (columns: Column[], path: string): Column[] => {
   const issues = faultsOfColumns(columns, path)
   if (issues.length > 0) throw invalidAll(issues)

@@ -25,7 +25,7 @@ const columnsFor = (org: OrgId, userId: string) =>
     'v.updated_at as updatedAt',
   ] as const
 
-/** A personal view only exists for the person who created it. */
+/** Matches the views that a person can see. A personal view is only visible to the person who created it. */
 const seenBy = (userId: string) => sql<boolean>`(shared OR created_by_user_id = ${userId}::uuid)`
 
 const selectViews = (db: Db, org: OrgId, userId: string) =>
@@ -41,7 +41,7 @@ export const listSavedViews = (db: Db, org: OrgId, userId: string, page: Page) =
 export const getSavedView = (db: Db, org: OrgId, userId: string, id: string) =>
   selectViews(db, org, userId).where('v.id', '=', id).executeTakeFirstOrThrow(notFound)
 
-/** Locked until the transaction ends. */
+/** Locks a view until the transaction ends. */
 export const lockSavedView = (trx: Db, org: OrgId, userId: string, id: string) =>
   trx
     .selectFrom('saved_views')
@@ -111,7 +111,7 @@ export const updateSavedView = (db: Db, org: OrgId, id: string, { name, filter, 
     .execute()
     .catch(nameTaken)
 
-/** Each person has one default view: the last one set. */
+/** Sets the default view of a person, which replaces an earlier one. */
 export const setDefaultView = (db: Db, org: OrgId, userId: string, id: string) =>
   db
     .insertInto('default_views')
@@ -131,7 +131,7 @@ export const clearDefaultView = (db: Db, org: OrgId, userId: string, id: string)
     .where('saved_view_id', '=', id)
     .execute()
 
-/** A view that became personal is no longer the default of others. */
+/** Removes a view that became personal from the defaults of others. */
 export const clearDefaultOfOthers = (db: Db, org: OrgId, userId: string, id: string) =>
   db
     .deleteFrom('default_views')

@@ -6,7 +6,7 @@ import { Column } from './columns.ts'
 
 const ViewName = { ...Name, examples: ['Refunds of gold customers'] }
 
-/** In the order in which they are shown. */
+/** The columns in the order in which they are shown. */
 const columns = {
   type: ['array', 'null'],
   items: Column,

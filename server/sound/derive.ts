@@ -9,8 +9,8 @@ import { findSpeakers, type Speakers } from './speakers.ts'
 import type { Segment } from './voice/segments.ts'
 
 /**
- * Derives what people and rules read from what was measured. It is done when the sound is read, because who speaks on a
- * channel depends on the transcript, which can arrive later.
+ * Derives the values that people and rules read from the measures. This happens whenever the sound is read, because the
+ * speakers of the channels depend on the transcript, which can arrive later.
  */
 
 const lengthOf = ({ startMs, endMs }: Segment): number => Math.round(endMs - startMs)
@@ -116,7 +116,7 @@ const comparisonOf = (
 
 type Reported = { utterances: Utterance[] | null; responseMs: number | null }
 
-/** Returns the measures of both sides as far as they are known, and why the others are not. */
+/** Returns the measures of both sides as far as they are known, and the reason why the others are not. */
 const derived = (file: MeasuredFile, { utterances, responseMs }: Reported) => {
   const [first, second] = file.channels.map(({ segments }) => segments)
   const all = measuresOfAll(file)
@@ -140,7 +140,7 @@ const derived = (file: MeasuredFile, { utterances, responseMs }: Reported) => {
 
 type Outcome = Pick<Static<typeof Sound>, 'status' | 'reason'>
 
-/** A sound without measures. */
+/** Returns a sound without measures. */
 export const emptySound = ({ status, reason }: Outcome): Static<typeof Sound> => ({
   status,
   reason,

@@ -77,7 +77,7 @@ export const deriveMeasuresAgain = async (
 }
 
 const listedAtOnce = 100
-/** Younger recordings have a job of their own. */
+/** Newer recordings have their own job. */
 const olderThanMs = 30 * minuteMs
 const before = (now: Date) => new Date(now.getTime() - olderThanMs)
 

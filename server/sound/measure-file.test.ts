@@ -37,7 +37,7 @@ const call = speak([
 /** Returns a number between -1 and 1. */
 const noiseOf = (random: SeededRandom): number => random.below(2_001) / 1_000 - 1
 
-/** How far an edge may be from the true one. */
+/** The maximum distance of an edge from the true one. */
 const toleranceMs = 150
 
 /** Expects that the measured speech begins and ends with each line. */

@@ -24,7 +24,7 @@ import {
 } from './voice/network.ts'
 import { findSegments, type Segment } from './voice/segments.ts'
 
-/** Measures a recording block by block. Who the channels belong to is not known here. */
+/** Measures a recording block by block. Does not know the speakers of the channels. */
 
 export type MeasuredChannel = Levels & Faults & { segments: Segment[] }
 
@@ -98,7 +98,7 @@ const endRatings = (meter: ChannelMeter): Rated => {
 
 const endChannel = (meter: ChannelMeter, ratings: Float32Array, isEcho: boolean[]): MeasuredChannel => {
   const levels = meter.frames.levels()
-  // What is only an echo belongs neither to the speech nor to the background.
+  // Echoes count neither as speech nor as background.
   const own = levels.map((level, frame) => (isEcho[Math.floor((frame * frameMs) / windowMs)] ? Number.NaN : level))
   const segments = findSegments(
     ratings.map((rating, window) => (isEcho[window] ? 0 : rating)),

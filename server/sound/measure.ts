@@ -13,8 +13,8 @@ export const measuringOptions = [
 ]
 
 /**
- * Measures an open recording in a process of its own. Throws Undecodable if the recording can't be read, and other
- * errors if measuring it failed.
+ * Measures an open recording in a separate process. Throws Undecodable if the recording can't be read, and other errors
+ * if measuring it failed.
  */
 export const measureRecording = async (recording: FileHandle, signal: AbortSignal): Promise<MeasuredFile> => {
   signal.throwIfAborted()
@@ -26,7 +26,7 @@ export const measureRecording = async (recording: FileHandle, signal: AbortSigna
   child.on('message', (message: MeasuringReply) => {
     answer = message
   })
-  // The exit code shows the same errors.
+  // The exit handler reports the same errors.
   child.on('error', () => {})
   const ending = await endOf(child, signal)
   if (answer === undefined) throw new Error(`The process of a recording ended with ${ending}`)

@@ -1,11 +1,11 @@
-// The process that measures one recording. A file that makes it use too much memory or time only ends this process.
+// Measures one recording in its own process, so that a file that needs too much memory or time only ends this process.
 
 import { Undecodable } from './decoding/decode.ts'
 import { type MeasuredFile, measureFile } from './measure-file.ts'
 
 export type MeasuringReply = { measured: MeasuredFile } | { undecodable: string } | { failed: string }
 
-/** The recording is open under this number. */
+/** The file descriptor of the open recording. */
 const recordingFd = 4
 
 const memoryMb = 300
@@ -17,7 +17,7 @@ const reply = (message: MeasuringReply): void => {
   process.send?.(message, () => process.exit(0))
 }
 
-/** Called again and again while the recording is read. */
+/** Checks the memory repeatedly while the recording is read. */
 const checkMemory = (): void => {
   if (process.memoryUsage.rss() > memoryMb * 1024 * 1024) {
     throw new Undecodable('Reading the recording takes too much memory.')

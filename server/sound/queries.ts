@@ -6,7 +6,7 @@ export type StoredSound = {
   /** The recording that was measured. */
   blobKey: string
   measured: object | null
-  /** Why the recording could not be measured. */
+  /** The reason why the recording could not be measured. */
   reason: string | null
 }
 
@@ -20,7 +20,7 @@ export const findSound = async (db: Db, org: OrgId, conversationId: string) => {
   return row satisfies StoredSound | undefined
 }
 
-/** Replaces what was measured of an earlier recording. The caller has locked the conversation and its recording. */
+/** Replaces the measures of an earlier recording. The caller has locked the conversation and its recording. */
 export const storeSound = async (trx: Db, org: OrgId, conversationId: string, sound: StoredSound): Promise<void> => {
   const values = {
     blob_key: sound.blobKey,
@@ -69,7 +69,7 @@ export const clearMeasures = async (trx: Db, org: OrgId, conversationIds: string
 
 const isUnmeasured = sql<boolean>`status = 'stored' AND measured_key IS DISTINCT FROM blob_key`
 
-/** Recordings that changed later than this have a job of their own. */
+/** Matches recordings that did not change after a time. Newer ones have their own job. */
 const isOlder = (before: Date) => sql<boolean>`updated_at < ${before}`
 
 export const listUnmeasuredOrganizationsAllOrgs = (db: Db, before: Date) =>

@@ -263,7 +263,7 @@ it('measures recordings later if measuring them failed', async () => {
   expect(outcomes.map(({ result }) => result)).toEqual(['retried'])
   await server.deps.blobs.put(key, [content], { contentType: 'audio/wav' })
   await measureLater()
-  // The recording has a job of its own.
+  // The recording has its own job.
   expect(await read()).toMatchObject({ status: 'pending' })
   const longAgo = new Date(Date.now() - 3_600_000)
   await db.updateTable('recordings').set({ updated_at: longAgo }).where('organization_id', '=', org).execute()

@@ -10,7 +10,7 @@ const clearShare = 0.7
 /** With less common speech, agreement may be chance. */
 const shortestCommonMs = 2_000
 
-/** Finds out who speaks on which channel by comparing when the transcript says that they speak. */
+/** Identifies the speaker of each channel by comparing the speech on it with the times in the transcript. */
 export const findSpeakers = (
   channels: [Segment[], Segment[]],
   utterances: Utterance[] | null,

@@ -17,7 +17,7 @@ import {
   saveState,
 } from './queries.ts'
 
-/** How long after the end of an hour its late results count. */
+/** The number of hours for which late results of an hour count. */
 const closingHours = 2
 /** Older results do not belong to the history. */
 const historyHours = 56 * 24
@@ -76,7 +76,7 @@ const heedClosing = async (trx: Db, org: OrgId, state: State, { since }: HourRan
 
 type Raised = { since: number; until: number; baseline: number }
 
-/** Counts the hours, and returns when the rate was raised. */
+/** Counts the hours, and returns the periods in which the rate was raised. */
 const follow = (before: Detector, hours: Hour[], newsFrom: number) => {
   let detector = before
   const raised: Raised[] = []
@@ -139,8 +139,8 @@ const report = async (
 }
 
 /**
- * Counts the next closed hours of a monitor and reports what they show, in one transaction. Each hour is counted once.
- * Returns whether there are more.
+ * Counts the next closed hours of a monitor and reports spikes, in one transaction. Each hour is counted once. Returns
+ * whether there are more.
  */
 export const detectInMonitor = async (
   deps: StepDeps,

@@ -1,5 +1,5 @@
-// Detects hour by hour whether the rate of a monitor has risen, and since when. All functions are pure.
-// docs/decisions/0012-spikes.md explains the method and what was measured.
+// Detects hour by hour whether, and when, the rate of a monitor has risen. All functions are pure.
+// docs/decisions/0012-spikes.md explains the method and its measured error rates.
 
 import { share } from '../statistics/agreement.ts'
 import {
@@ -132,7 +132,7 @@ const worth = ({ affected, calls }: SpikeCounts, correlated: number): SpikeCount
   return { affected: affected * factor, calls: calls * factor }
 }
 
-/** Returns what the baseline leads us to expect. */
+/** Returns the expectations that follow from the baseline. */
 const modelOf = ({ affected, calls, independentCalls, hours, thirds, days }: Tally) => {
   const rate = (affected + 0.5) / (calls + 1)
   const least = leastSpread ** 2 * rate * (1 - rate)
@@ -196,7 +196,7 @@ const turnTo = (detector: Detector, hour: number): Detector => {
 const isReady = ({ firstHour, baseline }: Detector, hour: number): boolean =>
   firstHour !== null && hour - firstHour >= learningHours && baseline.calls >= learningCalls
 
-/** Returns the detector as after the end of a spike, whose hours are in no baseline. */
+/** Returns the detector after the end of a spike. The hours of the spike don't become part of the baseline. */
 export const withoutSpike = (detector: Detector): Detector => ({
   ...detector,
   pending: emptyTally,

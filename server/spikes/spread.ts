@@ -11,7 +11,7 @@ export type Spread = SpikeCounts & {
   groups: number
   /** The squares of affected calls, divided by the calls. */
   affectedSquares: number
-  /** The sum over all calls of how many others are in the same group but not in the same part. */
+  /** The number of other calls in the same group but not in the same part, summed over all calls. */
   others: number
 }
 

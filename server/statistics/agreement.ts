@@ -9,7 +9,7 @@ export type Estimate = { value: number; low: number; high: number }
 export const share = (some: number, all: number): Estimate | null =>
   all <= 0 ? null : { value: some / all, ...wilsonOf({ affected: some, all }, z95) }
 
-/** How often two raters gave each combination of answers, which are affected or not affected. */
+/** The counts of each combination of two raters' answers, which are affected or not affected. */
 export type Matrix = { truePositives: number; falsePositives: number; falseNegatives: number; trueNegatives: number }
 
 const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0)

@@ -1,5 +1,5 @@
-// Calculates the always-valid difference b − a, which is the headline number. However often it is checked, the false
-// alarm rate is at most alpha.
+// Calculates the always-valid difference b − a, which is the headline number. The false alarm rate is at most alpha,
+// regardless of how often it is checked.
 
 import { type ArmEstimates, degreesOfFreedom, mendedVariance } from './arm.ts'
 import { type Design, differenceBoundsOf, tShare } from './design.ts'

@@ -1,4 +1,4 @@
-// Calculates tails and quantiles. A tail is never computed as 1 minus the rest, so that small ones keep their digits.
+// Calculates tails and quantiles. Tails are never computed as 1 minus the rest, so that small tails keep their digits.
 
 import { incompleteBeta, logBeta, upperGamma } from './special-functions.ts'
 

@@ -65,7 +65,7 @@ type World = {
   kind: DriverKind
   count: number
   measure: (random: Random, call: Call, isNow: boolean) => number
-  /** How often a call of now takes place, compared with before. */
+  /** Whether a call of the current period takes place. */
   keeps?: (random: Random, call: Call) => boolean
 }
 
@@ -95,7 +95,7 @@ const affected =
   (random, call, isNow) =>
     Number(random.chance(rateOf(call, isNow)))
 
-/** Agents and channels differ, also before. */
+/** Returns the usual rate. Agents and channels also differ in the earlier period. */
 const usual = (call: Call): number => 0.05 + 0.01 * Number(call.agent?.at(-1)) + (call.channel === 'chat' ? 0.05 : 0)
 
 describe('a planted driver is reported first', () => {

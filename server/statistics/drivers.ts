@@ -1,4 +1,4 @@
-// Finds out which groups explain that a rate, mean, or count differs between two periods.
+// Finds the groups that explain why a rate, mean, or count differs between two periods.
 
 import { normalTwoSided } from './distributions.ts'
 
@@ -30,7 +30,7 @@ const minus = (a: GroupTotals, b: GroupTotals): GroupTotals => ({
 
 const meanOf = ({ count, sum }: GroupTotals): number => sum / count
 
-/** Returns the variance of the mean. That of a rate keeps away from 0, also for few values. */
+/** Returns the variance of the mean. For a rate, it never gets close to 0, even for few values. */
 const errorOf = (kind: DriverKind, { count, sum, squares }: GroupTotals): number => {
   if (kind === 'share') {
     const rate = (sum + 1) / (count + 2)
@@ -44,7 +44,7 @@ type Effect = { contribution: number; z: number }
 
 /**
  * Returns how a group changes the mean of one period, w (m − r), with its variance: w is the group's share, m its mean,
- * and r the mean of all others. The share is known up to chance, too.
+ * and r the mean of all others. The share is also subject to chance.
  */
 const pullOf = (kind: DriverKind, group: GroupTotals, all: GroupTotals) => {
   if (group.count === 0) return { pull: 0, variance: 0 }
@@ -56,7 +56,10 @@ const pullOf = (kind: DriverKind, group: GroupTotals, all: GroupTotals) => {
   return { pull: share * distance, variance: ofMeans + ofShare }
 }
 
-/** The move of all values is that of the others, and the change of this pull. */
+/**
+ * Returns the effect of a group on a mean. The move of all values consists of the move of the others and the change of
+ * this pull.
+ */
 const effectOnMean = (kind: DriverKind, { before, now }: Candidate<unknown>, all: Candidate<unknown>): Effect => {
   const [earlier, current] = [pullOf(kind, before, all.before), pullOf(kind, now, all.now)]
   const contribution = current.pull - earlier.pull
@@ -64,7 +67,7 @@ const effectOnMean = (kind: DriverKind, { before, now }: Candidate<unknown>, all
   return { contribution, z: variance > 0 ? contribution / Math.sqrt(variance) : 0 }
 }
 
-/** A group moves a count if its share of all changes. */
+/** Returns the effect of a group on a count, which is its share of all changes. */
 const effectOnCount = ({ before, now }: Candidate<unknown>, all: Candidate<unknown>): Effect => {
   const [earlier, current] = [before.count / all.before.count, now.count / all.now.count]
   const both = (before.count + now.count) / (all.before.count + all.now.count)
@@ -73,7 +76,10 @@ const effectOnCount = ({ before, now }: Candidate<unknown>, all: Candidate<unkno
   return { contribution: now.count - before.count, z }
 }
 
-/** Whether chance is close to normal: for a rate, several are affected and several are not, as all others have them. */
+/**
+ * Returns whether chance is close to normal. For a rate, this requires that both the group and the others have several
+ * affected values and several that are not.
+ */
 const isKnown = (kind: DriverKind, group: Candidate<unknown>, all: Candidate<unknown>): boolean => {
   const count = group.before.count + group.now.count
   const total = all.before.count + all.now.count
@@ -125,7 +131,7 @@ export const findDrivers = <K>(
   return (
     candidates
       .map(({ key, contribution, z }, at) => ({ key, contribution, z, q: qs[at] ?? 1 }))
-      // Of two groups, the other one moves relative to the driver as clearly, but against the move.
+      // Of two groups, the second can move just as clearly relative to the driver, but against the move.
       .filter(({ q, contribution }) => q <= falseShare && contribution * move > 0)
       .toSorted((a, b) => Math.abs(b.z) - Math.abs(a.z))
       .map(({ key, contribution, q }) => ({ key, contribution, q }))

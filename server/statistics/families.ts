@@ -1,5 +1,5 @@
-// Corrects the results of several outcomes, because chance had several tries. A null result needs no correction and
-// does not count.
+// Corrects the results of several outcomes, because several outcomes give chance several opportunities. A null result
+// needs no correction and does not count.
 
 /** Corrects each known value according to its rank. The smallest value has rank 1. */
 const byRank = (ps: readonly (number | null)[], correct: (sorted: number[]) => number[]): (number | null)[] => {

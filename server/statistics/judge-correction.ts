@@ -61,7 +61,7 @@ export const correctArm = ({ units, others }: ReviewedArm): CorrectedArm | null 
   const reviewedMean = (human - weight * judge) / reviewed
   const unreviewedMean = unreviewed > 0 ? unreviewedJudge / unreviewed : 0
   const allUnits = units.length + others.units
-  // How much each unit contributes to the error of both means.
+  // The contribution of each unit to the error of both means.
   const ofReviewed = total((unit) => {
     const first = (unit.human - weight * unit.judge - reviewedMean * unit.reviewed) / reviewed
     if (unreviewed === 0) return first ** 2

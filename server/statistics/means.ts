@@ -1,4 +1,4 @@
-// Means from sums, and their differences.
+// Calculates means and their differences from sums.
 
 import { tQuantile, tTwoSided } from './distributions.ts'
 import { around, type Interval } from './interval.ts'
@@ -24,7 +24,7 @@ const welch = (a: MeanSums, b: MeanSums) => {
   return {
     difference: b.sum / b.count - a.sum / a.count,
     variance,
-    // Shares, because squares of very large or small variances are out of range.
+    // This uses shares, because squares of very large or small variances are out of range.
     degrees: 1 / ((ofA / variance) ** 2 / (a.count - 1) + (ofB / variance) ** 2 / (b.count - 1)),
   }
 }

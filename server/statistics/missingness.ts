@@ -1,4 +1,4 @@
-// Compares missing outcomes: whether one arm has more of them, and what they could hide.
+// Compares missing outcomes: whether one arm has more of them, and which differences they could hide.
 
 import { type AnytimeDifference, anytimeDifference, precisionOf, tLevel } from './anytime.ts'
 import { type ArmEstimate, type ArmEstimates, estimateArms, variancesOf } from './arm.ts'

@@ -4,10 +4,12 @@ import { clamp, edge, type Interval } from './interval.ts'
 import { twoSidedZ } from './rate-intervals.ts'
 import { incompleteBeta } from './special-functions.ts'
 
-/** Of all pairs, how many only the second answer got right, and how many only the first one. */
+/**
+ * The number of pairs that only the second answer got right, that only the first answer got right, and of all pairs.
+ */
 export type Pairs = { fixed: number; broken: number; all: number }
 
-/** Returns the exact two-sided p-value of McNemar's test. Pairs that both got right or wrong say nothing. */
+/** Returns the exact two-sided p-value of McNemar's test. Pairs that both got right or wrong don't count. */
 export const exactMcNemar = ({ fixed, broken }: Pairs): number => {
   const [most, least] = [Math.max(fixed, broken), Math.min(fixed, broken)]
   // The upper tail of the binomial distribution with a probability of a half.

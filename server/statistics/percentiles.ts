@@ -1,9 +1,9 @@
-// Percentiles of values that are counted, and their differences. They need no assumption about the values.
+// Calculates percentiles of counted values, and their differences, without assumptions about the values.
 
 import { normalTwoSided, z95 } from './distributions.ts'
 import type { Interval } from './interval.ts'
 
-/** Different values in ascending order, and for each, how many are at most as large. */
+/** The distinct values in ascending order, and the number of values up to each. */
 export type Distribution = { values: ArrayLike<number>; upto: ArrayLike<number> }
 
 /** Returns, for each position, the sum of all counts up to it. */

@@ -1,5 +1,5 @@
-// The functions on which all distributions are based. They are implemented here because npm libraries are either
-// inexact where it matters (far tails, many degrees of freedom) or add hundreds of modules. See
+// Calculates the functions on which all distributions are based. They are implemented here because npm libraries are
+// either inexact where it matters (far tails, many degrees of freedom) or add hundreds of modules. See
 // docs/decisions/0015-statistics.md.
 
 const logSqrtTwoPi = 0.9189385332046728

@@ -23,7 +23,7 @@ const reasons: Record<Concern, string> = {
   routed_per_conversation: 'returning callers get a random variant each time',
 }
 
-/** Returns what makes all outcomes of an experiment untrustworthy. */
+/** Returns the reasons why all outcomes of an experiment are untrustworthy. */
 export const concernsOf = (health: {
   sampleRatio: Pick<SampleRatio, 'status'>
   concurrency: Pick<Concurrency, 'status'>
@@ -46,7 +46,7 @@ export type Shown = {
   /** The direction that the monitor declares as better. */
   better: 'higher' | 'lower' | null
   finished: boolean
-  /** What is measured of the monitor. Default: its result. */
+  /** The measured part of the monitor's results. By default, this is the result itself. */
   measure?: Measure
 }
 
@@ -82,14 +82,14 @@ const finding = (shown: Shown, design: Design): Pick<Verdict, 'verdict' | 'text'
   return difference(interval, shown, design)
 }
 
-/** What happens more or less often, by the kind of measure. */
+/** The event whose frequency is compared, by the kind of measure. */
 const shares: Record<Measure, string> = {
   result: 'B is affected',
   category: 'B has this category',
   field: 'This field is true in B',
 }
 
-/** Says by how much B differs from A. */
+/** Describes by how much B differs from A. */
 const effectOf = (by: string, higher: boolean, measure: Measure, { kind }: Design): string => {
   if (kind === 'boolean') {
     const than = measure === 'field' ? 'in A' : 'A'

@@ -1,6 +1,6 @@
 import { type Notice, readPayload } from '../platform/changes/changes.ts'
 
-/** How much is stored to replay an organization's streams. A payload has at most 8 KB. */
+/** The number of notifications that are stored to replay an organization's streams. A payload has at most 8 KB. */
 const mostNotices = 256
 const mostCharacters = 64 * 1024
 

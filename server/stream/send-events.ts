@@ -20,7 +20,9 @@ import { type Audience, classOf, mayLearn } from './audience.ts'
 import { encodeEvents, eventsOf, heartbeat, mergeChanges, resync, type StreamEvent } from './events.ts'
 import { openRing, type Ring } from './ring.ts'
 
-/** How long changes are collected, so that each stream gets one write. The first change is sent immediately. */
+/**
+ * The time for which changes are collected, so that each stream gets one write. The first change is sent immediately.
+ */
 const mergeMs = 500
 const heartbeatSeconds = 20
 const healthSeconds = 60
@@ -31,9 +33,9 @@ const healthSeconds = 60
 const mostUnread = 64 * 1024
 /** The maximum number of notifications of an organization that can wait to be written. */
 const mostPending = 1_000
-/** How long an organization without streams is remembered for readers who reconnect. */
+/** The time for which an organization without streams is remembered, in case its readers reconnect. */
 const keptMs = 2 * 60_000
-/** How many readers' access is checked at the same time. */
+/** The number of readers whose access is checked at the same time. */
 const checksAtOnce = 8
 
 export type Reader = {
@@ -71,7 +73,7 @@ type Topic = {
   isWriting: boolean
   /** The people with an unfinished blind review. Undefined if that may have changed. */
   blind: Set<string> | undefined
-  /** How often `blind` may have changed. */
+  /** The number of times that `blind` may have changed. */
   doubts: number
   /** Whether changes were dropped before they were written. */
   hasLost: boolean
@@ -231,7 +233,7 @@ export const openStreams = async (options: Options): Promise<Streams> => {
     stream.className = classOf(stream.audience)
   }
 
-  /** Finds out who has an unfinished blind review. Nothing is written until this is known. */
+  /** Looks up who has an unfinished blind review. Nothing is written until this is known. */
   const learnBlindness = async (topic: Topic): Promise<void> => {
     while (topic.blind === undefined) {
       const { doubts } = topic

@@ -3,7 +3,7 @@ import { readTranscript } from './read-transcript.ts'
 
 /** The first words of a conversation, read from the start of its transcript. */
 
-/** In characters. */
+/** The maximum length to read, in characters. */
 export const mostRead = 16_384
 const longest = 200
 
@@ -12,7 +12,7 @@ const tokens = /"(?:[^"\\]|\\.)*("|$|\\$)|[[\]{},]/gs
 
 type Scan = { stack: string[]; lastComma: number[]; inString: boolean }
 
-/** Follows JSON up to the end of a text, and notes the last comma of each open list. */
+/** Scans JSON up to the end of a text, and notes the last comma of each open list. */
 const scan = (text: string): Scan => {
   const stack: string[] = []
   const lastComma: number[] = []
@@ -57,7 +57,7 @@ const shorten = (text: string): string => {
 
 /**
  * Returns the customer's first message, or else the first message, shortened. `start` is the start of the transcript,
- * all of it unless `isCut`. Null if it contains no message.
+ * or all of it unless `isCut`. Returns null if it contains no message.
  */
 export const excerptOf = (start: string, isCut: boolean, hints: Hints): string | null => {
   const json = isCut ? close(start) : start

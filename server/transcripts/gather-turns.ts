@@ -2,7 +2,9 @@ import { type TurnDraft, Unreadable } from './draft.ts'
 import { nestedJson } from './json.ts'
 import type { Turn } from './turn.ts'
 
-/** Creates turns from a reader's drafts. Adds the values that are not set, and rejects what exceeds the limits. */
+/**
+ * Creates turns from a reader's drafts. Adds the values that are not set, and rejects drafts that exceed the limits.
+ */
 
 const maxTurns = 100_000
 const maxWords = 1_000_000

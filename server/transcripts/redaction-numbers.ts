@@ -1,5 +1,5 @@
 // Finds phone, card, and social security numbers in text. Every step reads a limited part of the text, so the time is
-// linear. No decision depends on what a marker could replace, so text that is already redacted does not change.
+// linear. No decision depends on text that a marker could replace, so text that is already redacted does not change.
 
 const digit = '[0-9\\u0660-\\u0669\\u06f0-\\u06f9\\uff10-\\uff19]'
 const dash = '\\-\\u2010-\\u2015'
@@ -160,14 +160,14 @@ const findKind = (text: string, run: Group[], kind: Kind, found: NumberMatch[]):
     let digits = ''
     let length = 0
     while (at + length < run.length) {
-      const next = run[at + length] as Group // This is an index of the run, too
+      const next = run[at + length] as Group // This is also an index of the run
       if (digits.length + next.digits.length > kind.maxDigits) break
       digits += next.digits
       length++
     }
     while (length > 0 && !kind.fits(run.slice(at, at + length), digits, before)) {
       length--
-      digits = digits.slice(0, -(run[at + length] as Group).digits.length) // This is an index of the run, too
+      digits = digits.slice(0, -(run[at + length] as Group).digits.length) // This is also an index of the run
     }
     if (length === 0) {
       left.at(-1)?.push(first)
@@ -175,7 +175,7 @@ const findKind = (text: string, run: Group[], kind: Kind, found: NumberMatch[]):
       continue
     }
     const lead = /[+＋]?\(?$/.exec(before)?.[0].length ?? 0
-    const end = (run[at + length - 1] as Group).end // This is an index of the run, too
+    const end = (run[at + length - 1] as Group).end // This is also an index of the run
     found.push({ start: first.start - lead, end, marker: kind.marker })
     left.push([])
     at += length

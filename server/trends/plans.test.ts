@@ -42,7 +42,7 @@ beforeAll(async () => {
   await pool.query('VACUUM ANALYZE')
 }, 120_000)
 
-/** Returns how the statements that `run` sends read results. */
+/** Returns the scans with which the statements that `run` sends read results. */
 const scans = async (run: () => Promise<unknown>) => {
   const { nodes } = await explain(run)
   return nodes

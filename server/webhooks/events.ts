@@ -1,7 +1,7 @@
 import type { Feature } from '../platform/identity/actor.ts'
 
 type Kind = {
-  /** The feature without which the event is not sent. */
+  /** The feature that the event requires. */
   feature?: Feature
 }
 

@@ -34,7 +34,7 @@ export const listEndpoints = (db: Db, org: OrgId, page: Page) =>
     .$call(newestFirst('id', page))
     .execute()
 
-/** Finds an endpoint that can be chosen for notifications, which has to be active. */
+/** Finds an active endpoint, which can be chosen for notifications. */
 export const findEndpoint = (db: Db, org: OrgId, id: string) =>
   db
     .selectFrom('webhook_endpoints')
@@ -163,7 +163,7 @@ export const listSubscribedEndpoints = async (trx: Db, org: OrgId, eventType: st
   return rows.map(({ id }) => id)
 }
 
-/** An endpoint with the URL that a request was sent to. The endpoint may have another URL by now. */
+/** An endpoint with the URL that a request was sent to. By now, the endpoint may have another URL. */
 type EndpointAddress = { id: string; url: string }
 
 export const updateHealth = (trx: Db, org: OrgId, { id, url }: EndpointAddress, accepted: boolean, now: Date) =>

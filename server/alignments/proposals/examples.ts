@@ -20,7 +20,7 @@ const disputeOf = ({ truth: { verdict, votes }, result }: Candidate): number => 
   return Number(isWrong) + (votes.length === 0 ? 0 : others / votes.length)
 }
 
-/** Newer conversations come first, because their IDs are higher. */
+/** Sorts by dispute. Newer conversations come first, because their IDs are higher. */
 const byDispute = (a: Candidate, b: Candidate): number =>
   disputeOf(b) - disputeOf(a) || (a.conversationId < b.conversationId ? 1 : -1)
 

@@ -64,7 +64,10 @@ const openRanges = (start: number, end: number) => {
   }
 }
 
-/** With `wholeDays`, hours are only read from stored sums if the whole day is, and belongs to one interval. */
+/**
+ * Returns what is read from stored sums. With `wholeDays`, this only includes the hours of days that are stored
+ * completely and belong to one interval.
+ */
 export const coverageOf = (
   { since, until, bounds }: Period,
   { days: storedDays, changed }: Stored,

@@ -132,8 +132,8 @@ export const deleteChanges = (trx: Db, org: OrgId, days: Date[]) =>
       AND date_trunc('day', hour, 'UTC') = ANY(${days}::timestamptz[])`.execute(trx)
 
 /**
- * For hours with many notes, keeps one note of each kind. Must not run during a build, which might delete the note that
- * is kept.
+ * Keeps one note of each kind for hours with many. Must not run during a build, which might delete the note that is
+ * kept.
  */
 export const thinChanges = (trx: Db, org: OrgId, most: number) =>
   sql`

@@ -27,7 +27,7 @@ const timeKeys = (name: string | undefined, timezone: string) => {
   if (name !== 'hourOfDay' && name !== 'weekday') return undefined
   const { wallTime } = openZone(timezone)
   const offsets = new Map<number, number[]>()
-  /** The difference to UTC changes on few days. */
+  /** Returns the differences to UTC in a day, which change on few days. */
   const offsetsOf = (day: number): number[] => {
     const known = offsets.get(day)
     if (known) return known

@@ -56,7 +56,7 @@ const restorePart = async (
   }
 }
 
-/** PostgreSQL requires some empty folders, but digests only list files. */
+/** Copies empty folders. PostgreSQL requires some, but digests only list files. */
 const copyEmptyFolders = async (from: string, to: string): Promise<void> => {
   for (const entry of await readdir(from, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name).slice(from.length + 1)

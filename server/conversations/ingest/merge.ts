@@ -97,8 +97,8 @@ const metadataAfter = (
 }
 
 /**
- * The transcript with more turns wins, then the one with the longer text, then the one with the higher hash. This makes
- * the result independent of the order of arrival.
+ * Returns whether the first transcript replaces the second: the one with more turns wins, then the one with the longer
+ * text, then the one with the higher hash. This makes the result independent of the order of arrival.
  */
 const isFuller = (a: TranscriptState, b: TranscriptState): boolean => {
   if (a.turnCount !== b.turnCount) return a.turnCount > b.turnCount

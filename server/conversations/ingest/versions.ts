@@ -9,7 +9,7 @@ import type { VersionReference } from './incoming.ts'
 
 export type VersionQuestion = { agentId: string; version: VersionReference }
 
-/** Without a prompt, only the label identifies the version. */
+/** Returns the content of a new version. Without a prompt, only the label identifies it. */
 const contentToMake = (version: VersionReference) => {
   if ('systemPrompt' in version) {
     return { systemPrompt: version.systemPrompt, config: {}, label: version.label ?? null }

@@ -31,7 +31,7 @@ const valueInWords = ({ measure, kind }: StoredOutcome): string => {
 const outcomeInWords = (outcome: StoredOutcome): string =>
   `${outcome.monitorName}, version ${outcome.monitorVersion}; the value is ${valueInWords(outcome)}`
 
-/** The name that columns begin with. */
+/** Returns the prefix of an outcome's columns. */
 const columnName = (outcome: StoredOutcome): string =>
   [outcome.monitorName, measureName(outcome)].filter((part) => part !== undefined).join(' ')
 

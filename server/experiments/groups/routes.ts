@@ -9,7 +9,7 @@ import { MonitorGroup, MonitorGroupUpdate } from './schema.ts'
 const tags = ['Experiments']
 const path = '/v1/experiments/monitor-groups'
 
-/** There is no endpoint to create a group, because launching an experiment does that. */
+/** Adds the endpoints of groups. There is none to create a group, because launching an experiment does that. */
 export const monitorGroups = (app: App, { db, clock }: Deps): void => {
   app.get(
     path,

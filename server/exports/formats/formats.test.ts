@@ -153,7 +153,7 @@ const exportOf = fc
 const fileOf = async (format: FormatName, rows: SliceRow[], layout: Layout, rowsPerSlice?: number) =>
   collect((await loadFormat(format)).write(layout, slicesOf(rows, layout, rowsPerSlice)))
 
-/** CSV and XLSX don't distinguish -0 from 0. */
+/** Replaces -0, which CSV and XLSX don't distinguish from 0. */
 const plain = (cell: Cell) => (cell === 0 ? 0 : cell)
 
 const texts = new Set<string>(['text', 'name', 'word', 'json', 'value', 'list', 'reasoning'])

@@ -9,7 +9,7 @@ import { columnsOf, schemaOf } from './parquet-columns.ts'
 /** A column of a row group is smaller than this, except for long texts, so it forms a single page. */
 const pageBytes = 2 ** 20
 
-/** The output is a single chunk, because Zstandard hardly ever makes data larger. */
+/** Compresses a page. The output is a single chunk, because Zstandard hardly ever makes data larger. */
 const compress = (bytes: Uint8Array) =>
   zstdCompressSync(bytes, {
     chunkSize: bytes.length + 1024,

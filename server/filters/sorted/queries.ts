@@ -70,7 +70,7 @@ const inOrder = <D, T extends keyof D, O>(
 
 type Rows = SelectQueryBuilder<DB, 'conversations', object>
 
-/** The rest of the statement uses the subquery like the table. */
+/** Uses the subquery like the table in the rest of the statement. */
 const from = <O>(db: Db, rows: SelectQueryBuilder<DB, 'conversations', O>) =>
   db.selectFrom(rows.as('conversations')) as unknown as Rows
 

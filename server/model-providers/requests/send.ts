@@ -42,9 +42,7 @@ const parse = (text: string): unknown => {
   }
 }
 
-/**
- * Any server can respond at an address. A response that makes its reader fail does not have the format of a provider.
- */
+/** Reads a response, or returns undefined if reading it fails. Any server can respond at an address. */
 const readWith = <T>(read: (body: unknown) => T | undefined, body: unknown): T | undefined => {
   try {
     return read(body)

@@ -19,7 +19,7 @@ export const openOperatorTransport = () => {
   return { transport, close: client.close }
 }
 
-/** Only connects to public addresses, and to private ones that the operator allows. */
+/** Returns a transport that only connects to public addresses, and to private ones that the operator allows. */
 export const tenantTransport =
   ({ request }: Pick<Outbound, 'request'>): Transport =>
   async ({ url, ...options }) => {

@@ -45,7 +45,7 @@ export type Rules = {
   close: () => Promise<void>
 }
 
-/** Never resolves, but rejects when the signal is aborted. `stop` removes the listener. */
+/** Waits until the signal is aborted, and then rejects. `stop` removes the listener. */
 const untilAborted = (signal: AbortSignal | undefined) => {
   const { promise, reject } = Promise.withResolvers<never>()
   const abort = () => reject(signal?.reason)

@@ -51,7 +51,7 @@ const outcomesOf = ({ outcomes }: Answered) => [...outcomes.values()]
 const isAutoFailed = (one: Answered) =>
   itemsOf(one).some(({ monitorId, autoFail }) => autoFail && one.outcomes.get(monitorId) === 'affected')
 
-/** No score counts as less than any score. */
+/** Returns a number for comparisons. No score counts as less than any score. */
 const worth = ({ score }: Total): number => score ?? -1
 
 describe('the total of a scorecard', () => {

@@ -13,7 +13,7 @@ export type ScorecardItem = {
 
 export type Band = { name: string; from: number }
 
-/** A definition as it is stored: with all defaults, and its bands in ascending order. */
+/** The stored form of a definition: with all defaults, and its bands in ascending order. */
 export type Scorecard = {
   sections: { name: string; items: ScorecardItem[] }[]
   bands: Band[]
@@ -37,7 +37,7 @@ type ScoredItem = {
 
 type ScoredSection = { name: string; earned: number; possible: number; items: ScoredItem[] }
 
-/** What a result of a scorecard contains. */
+/** The details of a scorecard's result. */
 export type Breakdown = {
   /** Null without a score, and if the scorecard has no bands. */
   band: string | null
@@ -84,8 +84,8 @@ const scoreOf = (items: { outcome: ItemOutcome; earned: number; possible: number
 }
 
 /**
- * Returns the total of a scorecard. An affected item with automatic failure decides at once that it is 0. Otherwise, one
- * item without a decision leaves the whole scorecard without a score, so that nothing missing ever raises it.
+ * Returns the total of a scorecard. An affected item with automatic failure immediately makes it 0. Otherwise, a single
+ * undecided item leaves the whole scorecard without a score, so that missing results never raise it.
  */
 export const totalOf = (
   { sections, bands, affectedBelow }: Scorecard,

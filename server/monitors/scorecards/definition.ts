@@ -51,7 +51,7 @@ const bandIssues = (bands: NonNullable<GivenScorecard['bands']>): Issue[] => {
   return issues
 }
 
-/** Returns what the schema of a definition does not check. */
+/** Returns the faults that the schema of a definition can't detect. */
 export const scorecardIssues = (definition: GivenScorecard): Issue[] => {
   const items = itemsOf(definition)
   const ids = items.map(({ item }) => item.monitorId.toLowerCase())
@@ -63,7 +63,7 @@ export const scorecardIssues = (definition: GivenScorecard): Issue[] => {
   return [...issues, ...bandIssues(definition.bands ?? [])]
 }
 
-/** Returns a definition as it is stored. */
+/** Returns the stored form of a definition. */
 export const completeScorecard = ({ sections, bands = [], affectedBelow }: GivenScorecard): Scorecard => ({
   sections: sections.map(({ name, items }) => ({
     name,

@@ -38,7 +38,7 @@ export type Example = {
   endReason?: string
 }
 
-/** Returns the example as it is sent to the API. */
+/** Returns the example in the format of the API. */
 export const conversationOf = ({ startsAtHour = 10, ...example }: Example) => ({
   channel: 'call' as const,
   ...example,
@@ -54,7 +54,7 @@ export type Template = {
   language: 'any' | 'en'
   kind: 'rule' | 'judge'
   definition: MonitorDefinition
-  /** The criteria of a judge that asks the same in any language. */
+  /** The criteria of an equivalent judge for any language. */
   inAnyLanguage?: string
   affected: Example
   notAffected: Example

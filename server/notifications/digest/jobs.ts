@@ -52,7 +52,7 @@ const summaryOf = ({ replica, log }: Deps, org: OrgId, { since, until }: Period,
   return made
 }
 
-/** Returns the period of a digest that is due, and what the person wants it to contain. */
+/** Returns the period of a digest that is due, and the contents that the person has chosen. */
 const readDue = (stored: Awaited<ReturnType<typeof lockPreferences>>, cadence: Cadence, now: Date) => {
   const period = stored?.[cadence]
   if (!stored || !period || period.nextAt > now) return undefined
@@ -72,7 +72,7 @@ const waitingSection = async (trx: Db, org: OrgId, userId: string, cadence: Cade
 
 /**
  * Sends a digest and moves on to the next period in one transaction, so that there is at most one email for each
- * period. Sends none if there is nothing to report.
+ * period. Sends no email if there is nothing to report.
  */
 const sendDigest = async (
   deps: Deps,

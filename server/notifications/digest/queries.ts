@@ -57,7 +57,7 @@ export const updatePeriod = (
     .where('user_id', '=', userId)
     .execute()
 
-/** Takes the notifications that waited for the digest. Each notification is only in one digest. */
+/** Takes the notifications that waited for the digest. Each notification is only included once. */
 export const takeWaiting = (trx: Db, org: OrgId, userId: string, cadence: Cadence) =>
   trx
     .updateTable('notifications')

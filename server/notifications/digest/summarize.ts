@@ -1,5 +1,5 @@
-// Summarizes what happened in an organization in a period. It names no conversations, so it reveals nothing to people
-// who review them blind.
+// Summarizes the events of an organization in a period. It names no conversations, so it reveals nothing to people who
+// review them blind.
 
 import { getOrganization } from '../../organizations/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'

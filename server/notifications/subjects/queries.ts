@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 
-/** What a notification is about, as it is now. */
+/** The current state of a notification's subject. */
 export type Subject = {
   id: string
   title: string

@@ -12,10 +12,10 @@ export type AuditTarget = { type: string; id: string }
 
 const creating = new Set(['create', 'launch', 'invite', 'evaluate'])
 const deleting = new Set(['delete', 'remove'])
-/** Verbs that change nothing that anyone sees. */
+/** Verbs without visible changes. */
 const harmless = new Set(['download', 'test', 'refused'])
 
-/** Returns the changes that an audit event stands for. */
+/** Returns the changes that an audit event implies. */
 const changesOf = (action: string, targets: AuditTarget[]): Change[] => {
   const verb = action.slice(action.lastIndexOf('.') + 1)
   if (harmless.has(verb)) return []
@@ -38,8 +38,8 @@ const record = async (
 }
 
 /**
- * Records who did what to which resources, in the transaction of the change. Never records their content. Everyone who
- * shows the resources is informed that they changed. `action` is the resource and the verb, such as `company.update`.
+ * Records who did what to which resources, in the transaction of the change. Never records their content. Clients that
+ * show the resources are informed of the change. `action` is the resource and the verb, such as `company.update`.
  */
 export const recordAudit = (trx: Db, actor: AuditActor, action: string, ...targets: AuditTarget[]) =>
   record(trx, actor.org, {

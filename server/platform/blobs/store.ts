@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream'
 import { ApiError } from '../errors.ts'
 
-/** How much of a file is in memory at most during a put. */
+/** The maximum number of bytes of a file in memory during a put. */
 export const mostBuffered = 16 * 1024 * 1024
 
 /** `organizationId/kind/name`. `checkKey` describes the format. */

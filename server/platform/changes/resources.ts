@@ -11,7 +11,7 @@ type Rule = {
   audited?: string
 }
 
-/** The resources with announced changes, under the names of their paths. */
+/** The resources with announced changes, by the names of their paths. */
 const resources = {
   conversations: { role: 'viewer' },
   /** The results of monitors. The ID is that of the conversation. */

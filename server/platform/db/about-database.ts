@@ -11,7 +11,7 @@ export const storeDatabaseSize = async (db: Db): Promise<void> => {
 
 export type DatabaseSize = { bytes: number; addedBytes: number | null; days: number | null }
 
-/** Returns the current size, and how much it grew in the last week, or since it is recorded if that is shorter. */
+/** Returns the current size, and its growth in the last week, or since recording began if that is more recent. */
 export const readDatabaseSize = async (db: Db): Promise<DatabaseSize> => {
   const { rows } = await sql<DatabaseSize>`
     SELECT now.bytes, now.bytes - past.bytes AS "addedBytes", current_date - past.day AS days
@@ -50,6 +50,6 @@ export const listProcesses = async (db: Db) =>
 export const runsOneVersion = async (db: Db): Promise<boolean> =>
   new Set((await listProcesses(db)).map(({ version }) => version)).size <= 1
 
-/** Returns whether the database has one organization only. */
+/** Returns whether the database has only one organization. */
 export const hasOneOrganization = async (db: Db): Promise<boolean> =>
   (await db.selectFrom('organizations').select('id').limit(2).execute()).length === 1

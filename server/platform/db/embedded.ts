@@ -37,7 +37,7 @@ export type Embedded = {
   connection: pg.PoolConfig
   /** Whether this process owns the data directory. Other processes can use it, but never stop it. */
   exclusive: boolean
-  /** Returns why the database can't be reached, if that is known. */
+  /** Returns the reason why the database can't be reached, if that is known. */
   fault?: () => string | undefined
   /** The owner if it is another process, such as `earshot serve (pid 4711)`. */
   holder?: string
@@ -178,7 +178,7 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Embedded> 
     }
   }
 
-  /** Tries to restart the server. Returns why it failed, if it did. */
+  /** Tries to restart the server. Returns the error if that fails. */
   const tryRestore = async (): Promise<Error | undefined> => {
     try {
       await restore()

@@ -14,7 +14,7 @@ export const renewInstanceId = async (db: Db): Promise<void> => {
 
 /** A service is usually not stopped for this long. It is shorter than any retention period. */
 const longestGap = sql.lit('36 hours')
-/** How long the clock has to run evenly after a jump before anything is deleted because of its age. */
+/** The time for which the clock has to run evenly after a jump before anything is deleted by age. */
 const probation = sql.lit('24 hours')
 
 /**

@@ -17,7 +17,7 @@ export type Listener = {
 
 type Subscriber = { channel: string; handler: (payload: string) => void; onReconnect: (() => void) | undefined }
 
-// The sum is how long it takes to detect a connection that died silently.
+// Together, these determine the time to detect a connection that died silently.
 const heartbeatEveryMs = 2_000
 const heartbeatTimeoutMs = 2_500
 const closeTimeoutMs = 1_000

@@ -12,7 +12,7 @@ export const plannedEachTime = '/* planned each time */'
 
 /** Marks, at its end, a statement that may take minutes in a transaction that allows it. */
 export const takesLong = '/* takes long */'
-/** More than such a transaction allows, so that the server ends the statement itself. */
+/** This is longer than such a transaction allows, so that the server ends the statement itself. */
 const longAnswerMs = 250_000
 
 /**

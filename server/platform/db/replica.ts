@@ -18,7 +18,7 @@ export type Replica = {
 }
 
 type Options = {
-  /** This is undefined if there is no replica. The primary is used then. */
+  /** If this is undefined, there is no replica, and the primary is used. */
   url: string | undefined
   /** The maximum age of a result. 0 disables the replica. */
   maxLagMs: number
@@ -85,7 +85,7 @@ export const openReplica = async (options: Options): Promise<Replica> => {
   const { url, maxLagMs, primary, applicationName, traced, log } = options
   const withoutReplica: Replica = { read: (run) => run(primary.db), close: async () => {} }
   if (url === undefined || maxLagMs === 0) return withoutReplica
-  // The coordinator's log says nothing about the lag of other nodes' standbys.
+  // The coordinator's log does not show the lag of other nodes' standbys.
   if (await withClient(primary.connection, applicationName, isDistributed)) {
     log.warn('the database is distributed, so the lag of the replica is unknown: analytics read the primary')
     return withoutReplica

@@ -1,12 +1,12 @@
-// Values rounded to about a hundred steps per decade, so that their distribution fits into few counts: 1.00, 1.02, … 2.00,
-// 2.05, … 5.00, 5.1, … 10. Whole numbers up to 100 stay exact. Numbers of steps have the order of their values.
+// Values rounded to about a hundred steps per decade, so that their distribution fits into few counts: 1.00, 1.02, …
+// 2.00, 2.05, … 5.00, 5.1, … 10. Whole numbers up to 100 stay exact. Step numbers have the same order as their values.
 
 import { type RawBuilder, sql } from 'kysely'
 
 const stepsPerDecade = 160
 /** Larger values count as this one, so that their squares can be summed. */
 const largest = 9e99
-/** The squares of smaller values count as 0, which PostgreSQL would report as an underflow. */
+/** The squares of smaller values count as 0, because PostgreSQL would report an underflow. */
 const smallestSquared = 1e-99
 
 /** Limits a value. */
@@ -21,7 +21,10 @@ export const limitedSquare = (value: RawBuilder<unknown>): RawBuilder<number> =>
   CASE WHEN abs(${value}) > ${sql.lit(largest)} THEN ${sql.lit(largest ** 2)}
     WHEN abs(${value}) >= ${sql.lit(smallestSquared)} THEN ${value} * ${value} END`
 
-/** The step of 1, so that those of small values are positive as well, and those of negative values their negatives. */
+/**
+ * The step of 1. It is high enough that the steps of small values are positive too, so that negative values can have
+ * negative steps.
+ */
 const stepOfOne = 16_000
 
 /** Returns the step of a value in SQL. */
@@ -41,7 +44,10 @@ const round = (value: number): number => {
   return up - value === 0.5 && up % 2 === 1 ? up - 1 : up
 }
 
-/** Returns the same step. Only a value next to the middle between two can get the other one. */
+/**
+ * Returns the step of a value, like `stepOf` in SQL. Only a value close to the middle between two steps can get the
+ * other one.
+ */
 export const stepOfValue = (value: number): number => {
   const size = Math.min(Math.abs(value), largest)
   if (size < 1e-30) return 0

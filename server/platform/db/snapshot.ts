@@ -144,7 +144,7 @@ const copy = (client: pg.Client, divert: (read: Read | undefined) => void, query
     client.query(submittable)
   })
 
-/** Waits until a replica has what was committed before a position of the primary's log. */
+/** The position of the primary's log that a replica must reach, and the time limit for that. */
 type Wait = { position: string; timeoutMs: number }
 
 const pollMs = 100

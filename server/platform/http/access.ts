@@ -7,8 +7,8 @@ import type { JsonSchema } from './examples.ts'
 import type { BodyKind } from './read-body.ts'
 
 /**
- * Who can call a route, and what the organization needs for it. Every route declares one of these, otherwise the
- * service does not start.
+ * The callers of a route, and the features that their organization needs. The service does not start unless every route
+ * declares one of these.
  */
 export type Access =
   /** Anyone can call the route, for example a health check, a document, or a signed link. */

@@ -35,8 +35,8 @@ const relayHeaders = ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip']
 const checkTimeoutMs = 4_000
 
 /**
- * Lets a check fail after a deadline. A check that hangs is awaited again rather than repeated, because each would
- * occupy a connection.
+ * Makes a check fail after a deadline. A check that hangs is awaited again rather than repeated, because each
+ * repetition would occupy a connection.
  */
 const withDeadline = (check: () => Promise<void>) => {
   let running: Promise<void> | undefined

@@ -36,7 +36,7 @@ export type App = FastifyInstance<
 declare module 'fastify' {
   interface FastifyInstance {
     paging: Paging
-    /** Returns why the database can't be reached, if that is known. */
+    /** Returns the reason why the database can't be reached, if that is known. */
     databaseFault: () => string | undefined
   }
 }

@@ -12,7 +12,7 @@ export type Overload = { check: () => void; close: () => void }
 /** Rejects new work immediately with 503 while the process can't keep up with what it has accepted. */
 export const watchOverload = (database: Pick<Database, 'waiting'>): Overload => {
   let lookedAt = performance.now()
-  // A single long pause is over when it is detected, so it takes two.
+  // A single long pause is already over when it is detected, so only two count as overload.
   let slowTurns = 0
   const timer = setInterval(() => {
     const now = performance.now()

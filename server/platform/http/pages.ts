@@ -12,8 +12,9 @@ const mediaSources = ({ storage, s3Endpoint }: Storage) =>
   storage.kind === 's3' ? ` https:${s3Endpoint?.startsWith('http:') ? ` ${new URL(s3Endpoint).origin}` : ''}` : ''
 
 /**
- * Everything must come from this origin, and scripts, styles, and images must not be inline. The only exceptions are
- * logos, which come from their companies' URLs, and recordings, which come from the operator's storage.
+ * Returns the content security policy. Everything must come from this origin, and scripts, styles, and images must not
+ * be inline. The only exceptions are logos, which come from their companies' URLs, and recordings, which come from the
+ * operator's storage.
  */
 const policyOf = (storage: Storage) =>
   [

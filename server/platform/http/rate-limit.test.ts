@@ -78,7 +78,10 @@ describe('unknown keys', async () => {
     const { key } = await makeOrganization(server)
     const guess = (address: string) =>
       call('GET', '/v1/me', { headers: { ...from(address), authorization: `Bearer ${generateKey()}` } })
-    /** Twenty more guesses are allowed each second, so one may be allowed in between on a slow machine. */
+    /**
+     * Returns whether one of several guesses is limited. Twenty more guesses are allowed each second, so one may be
+     * allowed in between on a slow machine.
+     */
     const isLimitedWithin = async (guesses: number, address: string) => {
       const statuses = new Set<number>()
       for (let i = 0; i < guesses && !statuses.has(429); i++) statuses.add((await guess(address)).status)

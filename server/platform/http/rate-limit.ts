@@ -49,7 +49,10 @@ export const tokenBuckets = ({ perSecond, burst }: Rate, now: () => number = () 
 
 const tooMany = (message: string, retryAfterSeconds = 1) => new ApiError('rateLimited', message, { retryAfterSeconds })
 
-/** Returns what an address is counted as. An IPv6 network belongs to one customer, so it counts as one address. */
+/**
+ * Returns the key under which an address is counted. An IPv6 network belongs to one customer, so it counts as one
+ * address.
+ */
 export const neighbourhood = (address: string): string => {
   if (!ipaddr.IPv6.isValid(address)) return address
   const parsed = ipaddr.IPv6.parse(address)

@@ -13,7 +13,7 @@ declare module 'fastify' {
 
 type Limits = { heldBytes: number; bodiesPerAddress: number }
 
-/** Every sender has the grace period. What has arrived extends it. */
+/** Every sender has the grace period. Each received byte extends it. */
 const patience = { graceMs: 30_000, leastBytesPerSecond: 16 * 1024, tickMs: 1_000 }
 
 export type Arriving = {

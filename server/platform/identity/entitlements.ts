@@ -1,7 +1,7 @@
 import { ApiError } from '../errors.ts'
 import type { Actor, Entitlement } from './actor.ts'
 
-/** Says what an organization without the entitlement needs. */
+/** The error messages for organizations without an entitlement. */
 export const entitlementOff: Record<Entitlement, string> = {
   monitors: 'Your organization needs the Monitors entitlement.',
   observability: 'Your organization needs the Observability entitlement.',

@@ -4,9 +4,9 @@ import { recordAudit } from '../audit/record.ts'
 import type { Db, OrgId } from '../db/database.ts'
 import { upsertKeyUse } from './queries.ts'
 
-/** How old the stored time of the last use can be. */
+/** The maximum age of the stored time of the last use. */
 const lastUseIntervalMs = 60_000
-/** How often the use of a revoked key is recorded, because a forgotten program may continue to send it. */
+/** The interval at which uses of a revoked key are recorded, because a forgotten program may continue to send it. */
 const refusalIntervalMs = 60_000
 const maxNoted = 1_000
 const maxUsesKnown = 10_000
@@ -14,7 +14,7 @@ const maxUsesKnown = 10_000
 /** A key and its person. */
 export type UsedKey = { org: OrgId; keyId: string; userId: string }
 
-/** Requests do not wait for the writes. */
+/** Records uses of keys. Requests do not wait for the writes. */
 export const openKeyUses = (db: Db, beside: (write: Promise<unknown>, failure: string) => void) => {
   const usedAt = new Map<string, number>()
 

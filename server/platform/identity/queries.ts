@@ -79,5 +79,5 @@ export const upsertKeyUse = (db: Db, org: OrgId, keyId: string, usedAt: Date, in
     )
     .execute()
 
-/** Lets every process drop its cache of the organization's keys when the transaction commits. */
+/** Makes every process drop its cache of the organization's keys when the transaction commits. */
 export const notifyIdentityChanged = (db: Db, channel: string, org: OrgId | '') => notify(db, channel, org)

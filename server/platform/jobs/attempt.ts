@@ -33,7 +33,7 @@ export class StaleAttempt extends Error {
   }
 }
 
-/** Why a worker ends a running attempt. This is the reason of the attempt's signal. */
+/** The reason why a worker ends a running attempt, which the attempt's signal contains. */
 export class AttemptEnded extends Error {
   readonly because: 'taken over' | 'stopping' | 'timed out'
 
@@ -51,7 +51,7 @@ const isFinal = (error: unknown): boolean => error instanceof ApiError && error.
 
 const longestDelaySeconds = 3600
 
-/** How long the final writes of a stopping job may take. The database may be closed afterwards. */
+/** The time limit for the final writes of a stopping job. The database may be closed afterwards. */
 const lastWordsMs = 1_000
 
 const reasonOf = ({ signal }: AbortController) => signal.reason as AttemptEnded // No other reason is ever given

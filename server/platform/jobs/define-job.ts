@@ -47,15 +47,15 @@ export type JobDefinition<D, P extends TSchema> = {
    * when the job is taken.
    */
   payload: P
-  /** How many runs after the first one may fail before the job is dead. */
+  /** The number of retries before the job is dead. */
   retryLimit?: number
   /** The delay before the first retry. It doubles with each further retry, up to an hour, and has jitter. */
   retryDelaySeconds?: number
   /** The time limit of one attempt. */
   timeoutSeconds?: number
   /**
-   * How many jobs run concurrently in one process. One organization uses at most half of the slots, because it only
-   * gets another one if more are free than it uses.
+   * The maximum number of concurrent jobs in one process. One organization uses at most half of the slots, because it
+   * only gets another one if more are free than it uses.
    */
   concurrency?: number
   /** Jobs with a higher priority are taken first. This only applies to an organization's jobs with this name. */

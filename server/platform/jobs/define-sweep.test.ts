@@ -17,7 +17,7 @@ type TestDeps = ReturnType<typeof makeDeps>
 
 let queue: Awaited<ReturnType<typeof openTestQueue>>
 let begun: string[] = []
-/** What is due in each organization. */
+/** The due items of each organization. */
 let due: Map<OrgId, string[]>
 
 const makeDeps = (effect: (item: string) => Promise<void> | void = () => {}) => ({

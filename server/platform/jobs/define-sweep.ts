@@ -19,7 +19,7 @@ export type SweepPayload = { organizationId?: string; after?: string }
 export type SweepDefinition<D, Item extends { id: string }> = {
   name: string
   schedule: string
-  /** Returns the time that decides what is due, or undefined if nothing may be swept at the moment. */
+  /** Returns the time that determines what is due, or undefined if nothing may currently be swept. */
   time: (deps: D) => Date | Promise<Date | undefined>
   /** Finds organizations that may have due work. */
   listOrganizations: (deps: D, now: Date) => Promise<{ id: OrgId }[]>

@@ -199,7 +199,7 @@ export const retryAttempt = (db: Db, claim: Claim, delaySeconds: number, message
     sql`state = 'delayed', error = ${message}, due_at = now() + ${delaySeconds}::float8 * interval '1 second'`,
   )
 
-/** Lets the job wait again. The run does not count. */
+/** Returns the job to the queue. The run does not count. */
 export const returnAttempt = (db: Db, claim: Claim) =>
   endAttempt(db, claim, sql`state = 'waiting', due_at = now(), uncounted = uncounted + 1`)
 
@@ -207,8 +207,8 @@ export const buryAttempt = (trx: Db, claim: Claim, message: string) =>
   endAttempt(trx, claim, sql`state = 'dead', ended_at = now(), error = ${message}`)
 
 /**
- * Returns all active jobs to the queue. Only the sole worker may call this, because a dead process must have left the
- * jobs behind.
+ * Returns all active jobs to the queue. Only the sole worker may call this, because it assumes that a dead process left
+ * these jobs behind.
  */
 export const returnAllActive = async (db: Db): Promise<number> => {
   const { rows } = await sql`

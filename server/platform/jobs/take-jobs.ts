@@ -42,7 +42,7 @@ export const openTaker = ({ connection }: Pick<Database, 'connection'>): Taker =
   })
   /** The organization whose turn was last, for each kind of job. */
   const lastTurns = new Map<string, string>()
-  /** The kinds of jobs for which so many organizations wait that a list from the start is incomplete. */
+  /** The kinds of jobs with so many waiting organizations that a list from the start is incomplete. */
   const crowded = new Set<string>()
 
   /**

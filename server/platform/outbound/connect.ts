@@ -1,4 +1,4 @@
-// Connects to permitted addresses only.
+// Only connects to permitted addresses.
 
 import type { LookupAddress } from 'node:dns'
 import { lookup as lookupName } from 'node:dns/promises'
@@ -27,7 +27,10 @@ const forbidden = (hostname: string, allowedOnly: boolean) =>
 /** With `allowedOnly`, public addresses can't be reached either. */
 export type Connect = (signal: AbortSignal, allowedOnly: boolean) => buildConnector.connector
 
-/** Only connects to permitted addresses. The socket gets the address that was checked, so DNS can't change it. */
+/**
+ * Returns a connector that only connects to permitted addresses. The socket gets the address that was checked, so DNS
+ * can't change it.
+ */
 export const openConnector = (options: OutboundOptions): Connect => {
   const allowed = parseNetworks(options.allowedPrivateAddresses)
   const resolve = options.resolve ?? ((hostname) => lookupName(hostname, { all: true }))

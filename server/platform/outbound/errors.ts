@@ -1,8 +1,8 @@
 type OutboundReason = 'forbidden_address' | 'too_large' | 'timed_out' | 'too_many_redirects' | 'failed'
 
 /**
- * Why an outgoing request failed. The tenant may see the message: it contains at most the host. It has no cause,
- * because the underlying errors contain addresses and parts of bodies.
+ * The reason why an outgoing request failed. The tenant may see the message: it contains at most the host. It has no
+ * cause, because the underlying errors contain addresses and parts of bodies.
  */
 export class OutboundError extends Error {
   readonly reason: OutboundReason

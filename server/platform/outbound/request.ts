@@ -16,7 +16,10 @@ export type OutboundRequest = {
    * Anything slower fails, so that neither silence nor a trickle occupies a slot for long.
    */
   minimumRate?: { bytesPerSecond: number; longestWaitMs: number }
-  /** How many redirects are followed. One more is an error. With 0, the default, a redirect is returned unchanged. */
+  /**
+   * The maximum number of redirects to follow. One more is an error. With 0, the default, a redirect is returned
+   * unchanged.
+   */
   maxRedirects?: number
   /**
    * Where http without TLS is allowed. By default it is allowed anywhere, but it can be limited to networks that the

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import type { Log } from '../log.ts'
 
 export type Telemetry = {
-  /** Sends what is left, for some seconds at most. */
+  /** Sends the remaining data, for a few seconds at most. */
   close: () => Promise<void>
 }
 

@@ -18,7 +18,7 @@ export type Threads = {
 
 type Options = {
   threads?: number
-  /** How many tasks can wait, for all owners together. Each has its input in memory. */
+  /** The maximum number of waiting tasks, for all owners together. Each has its input in memory. */
   line?: number
 }
 

@@ -24,7 +24,7 @@ export const itemsToJudge = (scorecards: ScorecardResult[]): string[] =>
 
 type Given = { monitorId: string; monitorVersion?: number }
 
-/** Lets judgments of items refer to the versions that scorecards count, unless they name another one. */
+/** Makes judgments of items refer to the versions that scorecards count, unless they name another one. */
 export const withItemVersions = <J extends Given>(given: J[], scorecards: ScorecardResult[]): J[] => {
   const versions = new Map(
     scorecards.flatMap((scorecard) => foundItems(scorecard).map(({ monitorId, version }) => [monitorId, version])),
@@ -37,7 +37,7 @@ export const withItemVersions = <J extends Given>(given: J[], scorecards: Scorec
 
 type Judged = {
   judgments: Judgment[]
-  /** Whether the reviewer must not learn what the items' results are. */
+  /** Whether the reviewer must not see the items' results. */
   isBlind: boolean
 }
 
@@ -46,7 +46,7 @@ const outcomeOf = ({ judgments, isBlind }: Judged, monitorId: string, stored: It
   if (judged === 'affected') return 'affected'
   if (judged === 'not_affected') return 'passed'
   if (isBlind) return 'unscored'
-  // Nobody can judge an item without a result. What is not applicable stays so until someone judges otherwise.
+  // Nobody can judge an item without a result. A result that is not applicable stays so until someone judges otherwise.
   return stored === 'missing' || stored === 'not_applicable' ? stored : 'unscored'
 }
 

@@ -10,7 +10,7 @@ import { listJoinedAllOrgs } from '../queries.ts'
 import { findUserIdByEmail, forgetAttempts, takeAttempt } from './queries.ts'
 
 const cookieName = 'device'
-/** How long after its last sign-in a device is known. A lost or sold device is unknown after that. */
+/** The time after its last sign-in for which a device stays known, so that a lost or sold device becomes unknown. */
 const deviceSeconds = 90 * 24 * 60 * 60
 
 export type SignInAttempt = {

@@ -6,12 +6,12 @@ import type { Oidc } from '../../platform/config.ts'
 /** The time limit of each response of the issuer. */
 const timeoutSeconds = 5
 /**
- * How long the endpoints of an issuer are cached, because they rarely change. Its keys are fetched again when a token
- * has an unknown one.
+ * The lifetime of cached endpoints of an issuer, which rarely change. Its keys are fetched again when a token has an
+ * unknown one.
  */
 const discoveryLifetimeMs = 60 * 60_000
 
-/** Why a person was rejected. The sign-in page has a text for each. */
+/** The reason why a person was rejected. The sign-in page has a text for each. */
 export type Refusal =
   | 'declined'
   | 'expired'
@@ -25,7 +25,7 @@ export type Refusal =
   | 'verification_malformed'
   | 'verification_missing'
 
-/** What the browser stores while the person signs in at the issuer. */
+/** The data that the browser stores while the person signs in at the issuer. */
 export type Visit = { state: string; nonce: string; verifier: string; to: string }
 
 /** A person as the issuer describes them. `email` is a verified address, or the reason why there is none. */
@@ -149,7 +149,7 @@ export const openIssuer = (oidc: Oidc, onError: (error: unknown, message: string
     })
 
   return {
-    /** Returns the URL at which the person signs in, and what their browser stores until they return. */
+    /** Returns the URL at which the person signs in, and the data that their browser stores until they return. */
     begin: async (redirectUri: string, to: string): Promise<{ url: string; visit: Visit } | { refused: Refusal }> => {
       const configuration = await reach()
       if (!configuration) return { refused: 'unreachable' }

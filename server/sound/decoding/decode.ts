@@ -20,7 +20,7 @@ import { type PcmCodec, readPcm } from './pcm.ts'
 /** Samples between -1 and 1 of each channel. */
 export type Block = { channels: Float32Array[]; sampleRate: number }
 
-/** The recording can't be decoded. People see the message. */
+/** The recording can't be decoded. The message is shown to people. */
 export class Undecodable extends Error {}
 
 type Decoder = {
@@ -45,7 +45,7 @@ const openFlac = async (): Promise<Decoder> => {
   return { decode: async (packets) => blockOf(await decoder.decodeFrames(packets)), free: () => decoder.free() }
 }
 
-/** The delay that the encoder added. It is in the header that describes the stream. */
+/** Returns the delay that the encoder added, which is in the header of the stream. */
 const preSkipOf = (header: Uint8Array | undefined): number =>
   header && header.byteLength >= 12 ? new DataView(header.buffer, header.byteOffset).getUint16(10, true) : 0
 

@@ -5,7 +5,7 @@ const reach = 8
 
 const greatestDivisor = (a: number, b: number): number => (b === 0 ? a : greatestDivisor(b, a % b))
 
-/** The Blackman window from -1 to 1. */
+/** Returns the Blackman window at a position from -1 to 1. */
 const windowed = (x: number): number => 0.42 + 0.5 * Math.cos(Math.PI * x) + 0.08 * Math.cos(2 * Math.PI * x)
 
 const sinc = (x: number): number => (x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x))
@@ -22,7 +22,7 @@ const makeFilters = (phases: number, half: number, cutoff: number): Float32Array
   })
 
 export type Resampler = {
-  /** Returns what the samples so far add to the output. */
+  /** Returns the output that the samples so far complete. */
   push: (samples: Float32Array) => Float32Array
   /** Returns the rest of the output. */
   end: () => Float32Array

@@ -6,13 +6,13 @@ import { decibels } from './levels.ts'
 /** Samples at the limit of the format, this many in a row, are clipped. */
 const clippedInARow = 3
 const limit = 0.999
-/** Clipped stretches that follow this soon are one. */
+/** Clipped stretches with a shorter gap are merged. */
 const clippingGapMs = 50
 
 /** A dropout is digital silence that begins and ends in the middle of a sound. People and rooms never do that. */
 const silent = 1.5 / 0x8000
 const loud = 0.02
-/** How much of the sound before and after it counts. */
+/** The length of the sound before and after a dropout that is checked. */
 const edgeMs = 1
 const [shortestDropoutMs, longestDropoutMs] = [20, 1_500]
 
@@ -64,7 +64,7 @@ export const openFaultMeter = (sampleRate: number): FaultMeter => {
     silentFor = 0
   }
 
-  /** Decides about the last silence: is the sound that follows it loud at once? */
+  /** Decides whether the last silence was a dropout, which the sound after it shows by being loud immediately. */
   const decide = (size: number): void => {
     if (!silence) return
     if (size >= loud) {

@@ -1,7 +1,7 @@
 import type { Segment } from '../voice/segments.ts'
 
 /**
- * Who speaks when, from the segments of two channels: silences and overlaps, each between the same speaker or two, as in
+ * Finds silences and overlaps in the segments of two channels, each within one speaker's speech or between both, as in
  * Heldner and Edlund (2010), "Pauses, gaps and overlaps in conversations".
  */
 
@@ -18,7 +18,7 @@ type Span = Segment & { speakers: Channel[] }
 
 const other = (channel: Channel): Channel => (channel === 0 ? 1 : 0)
 
-/** Returns a function that returns whether a channel has speech at a time. Its times must increase from call to call. */
+/** Returns a function that checks whether a channel has speech at a time. Its times must increase from call to call. */
 const openSpeech = (segments: Segment[]) => {
   let at = 0
   return (ms: number): boolean => {

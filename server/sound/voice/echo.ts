@@ -1,6 +1,6 @@
 import { quantile } from '../quantile.ts'
 
-/** Finds where a channel only has the echo of the other one. */
+/** Finds the times at which a channel only contains the echo of the other one. */
 
 /** A channel's ratings of windows, and the levels of its windows in decibels. */
 export type Rated = { ratings: Float32Array; levels: Float32Array }
@@ -37,7 +37,7 @@ const usualAttenuation = (own: Rated, other: Rated, recent: Float32Array): numbe
   )
 }
 
-/** Returns which windows of a channel only have the echo of the other one. */
+/** Returns which windows of a channel only contain the echo of the other one. */
 export const findEcho = (own: Rated, other: Rated): boolean[] => {
   const recent = recentLevels(other.levels)
   const usual = usualAttenuation(own, other, recent)

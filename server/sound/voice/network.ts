@@ -1,12 +1,12 @@
-// The network that tells voice from other sound: Silero VAD (version 5, for 8 kHz) without a runtime. Several windows are
-// computed at once, because only the last step needs the result of the window before.
+// Runs the network that distinguishes voice from other sounds, Silero VAD (version 5, for 8 kHz), without a runtime.
+// Several windows are computed at once, because only the last step needs the result of the window before.
 
 import { type Kernel, openKernel } from './kernel.ts'
 
 export const sampleRate = 8_000
 /** The network rates windows of this many samples (32 ms). */
 export const windowSamples = 256
-/** How many windows are computed at once. */
+/** The number of windows that are computed at once. */
 const windows = 64
 export const blockSamples = windows * windowSamples
 
@@ -82,7 +82,7 @@ const activate = (values: Float32Array, bias: Float32Array): void => {
 
 /**
  * Lays the columns of each window side by side, so that the next convolution becomes a product of matrices. Each row
- * becomes three: the column before, the column itself, and the column after it. Outside of a window are zeros.
+ * becomes three: the column before, the column itself, and the column after it. Columns outside of the window are zero.
  */
 const spread = (from: Float32Array, to: Float32Array, { columns, step }: { columns: number; step: number }): void => {
   let target = 0
@@ -136,7 +136,7 @@ const cut = (samples: Float32Array, before: Float32Array, to: Float32Array): voi
   }
 }
 
-/** What the network remembers of a channel. */
+/** The network's memory of a channel. */
 type Memory = { before: Float32Array; hidden: Float32Array; cell: Float32Array }
 
 /** Rates the windows of a block, one after the other. Each number is the probability that the window has voice. */

@@ -18,7 +18,7 @@ export type Frames = { ms: number; levels: ArrayLike<number> }
 const inwardMs = 96
 /** They move at most this far outward, because the network often misses the last consonant. */
 const outwardMs = 400
-/** Within the part that is added, a shorter pause does not end the speech. */
+/** Shorter pauses within the added part do not end the speech. */
 const addedPauseMs = 60
 
 const isLoud = ({ levels }: Frames, frame: number, threshold: number): boolean => (levels[frame] ?? -120) > threshold

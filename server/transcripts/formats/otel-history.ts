@@ -2,8 +2,8 @@ import type { TurnDraft } from '../draft.ts'
 import { nestedJson } from '../json.ts'
 
 /**
- * Finds what is new in each model call, because each repeats the history, either completely or from some point on. Tool
- * calls are identified by their ID wherever they are, because parallel ones end in any order.
+ * Finds the new messages in each model call, because each call repeats the history, either completely or from some
+ * point on. Tool calls are identified by their ID wherever they are, because parallel ones end in any order.
  */
 
 const plain = (value: unknown) => (typeof value === 'string' ? (nestedJson(value) ?? value) : value)

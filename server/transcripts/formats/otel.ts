@@ -58,7 +58,8 @@ const toolMoments = (span: OtelSpan, since: Since): Moment[] => {
 }
 
 /**
- * Returns the input that is new. Only what follows the last response is sent when the span starts. The rest is history.
+ * Returns the new input: only the messages after the last response were sent when the span started. The rest is
+ * history.
  */
 const inputOf = (span: OtelSpan, since: Since): TurnDraft[] => {
   const drafts = draftsOfMessages(span.attributes['gen_ai.input.messages'])

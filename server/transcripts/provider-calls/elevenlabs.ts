@@ -94,7 +94,7 @@ const readTranscription = (data: JsonObject, externalId: string): CallReading =>
     customerId: idOf(data.user_id) ?? textOf(at(phone_call, 'external_number')),
     metadata: metadataOf(data),
     transcript: transcriptOf(data.transcript),
-    // The recording has no URL. It arrives in an event of its own (integrations/audio), or is downloaded with the
+    // The recording has no URL. It arrives in a separate event (integrations/audio), or is downloaded with the
     // conversation's ID.
     recordingUrl: null,
     metrics: metricsIn(data),

@@ -19,7 +19,7 @@ export type Provider = keyof typeof readers
 export const providers = Object.keys(readers) as Provider[]
 
 /**
- * Reads a finished conversation from a provider's payload, or returns why there is none. It is a pure function that
- * does not throw on any JSON.
+ * Reads a finished conversation from a provider's payload, or returns the reason why there is none. It is a pure
+ * function that does not throw on any JSON.
  */
 export const readCall = (provider: Provider, payload: unknown): CallReading => readers[provider](payload)

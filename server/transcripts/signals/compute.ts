@@ -55,7 +55,7 @@ const unknown: TimedSignals = {
   overlapMs: null,
 }
 
-/** What a conversation's silence is computed from, apart from its stated duration. */
+/** The values from which a conversation's silence is computed, apart from its stated duration. */
 type Sound = { spokenMs: number; lastEndMs: number; longestSilenceMs: number }
 
 /** The signals that depend only on the turns. */

@@ -53,7 +53,9 @@ export const commonMs = (some: TimeSpan[], others: TimeSpan[]): number => {
   return total
 }
 
-/** Returns the times in which nobody speaks, from the start to the end. `spoken` is a union of what everyone says. */
+/**
+ * Returns the times in which nobody speaks, from the start to the end. `spoken` is the union of everyone's utterances.
+ */
 export const silencesMs = (spoken: TimeSpan[], endMs: number): number[] => {
   const starts = [...spoken.map(({ startMs }) => startMs), endMs]
   return starts.map((startMs, index) => Math.max(0, startMs - (spoken[index - 1]?.endMs ?? 0)))

@@ -20,7 +20,7 @@ type Endpoint = NonNullable<Awaited<ReturnType<typeof findSealedEndpoint>>>
 
 const failingLimitMs = 5 * dayMs
 
-/** Returns why nothing may be sent at this time. Each attempt checks it. */
+/** Returns the reason why nothing may be sent now, if there is one. Each attempt checks this. */
 const refusalOf = async (db: Db, org: OrgId, delivery: Delivery, endpoint: Endpoint) => {
   if (endpoint.status === 'proposed') return 'The endpoint is waiting for an admin’s approval.'
   if (endpoint.status === 'disabled') return 'The endpoint is disabled.'
@@ -39,7 +39,7 @@ const faultOf = ({ statusCode, error }: Posted): string | undefined => {
   return `The endpoint returned status ${statusCode}${isRedirect ? '. Redirects are not followed' : ''}.`
 }
 
-/** Stores the result of an attempt and what follows from it. If the endpoint was disabled, returns the reason. */
+/** Stores the result of an attempt and its consequences. If the endpoint was disabled, returns the reason. */
 const settle = async (
   { jobs, clock }: Pick<Deps, 'jobs' | 'clock'>,
   trx: Db,

@@ -21,8 +21,8 @@ const longestPauseMs = 60_000
 type Lane = { leave: () => void }
 
 /**
- * The lanes of one endpoint. Times are from the process's monotonic clock. `lastMs` is how long the latest request
- * took.
+ * The lanes of one endpoint. Times are from the process's monotonic clock. `lastMs` is the duration of the latest
+ * request.
  */
 type Lanes = { running: Set<{ startedMs: number }>; waiting: Set<(lane: Lane) => void>; lastMs: number }
 

@@ -14,7 +14,7 @@ export type Posted = {
   error: string | null
   /** The beginning of the response. */
   answer: string | null
-  /** How long the receiver asks to wait. It is at most an hour. */
+  /** The wait that the receiver requests, which is at most an hour. */
   retryAfterMs: number
 }
 

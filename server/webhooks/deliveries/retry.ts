@@ -25,8 +25,8 @@ export const retryDelaysMs = [
 const jitter = 0.1
 
 /**
- * Returns the delay after this many failures in a row, or undefined if there is no further attempt. `askedMs` is how
- * long the receiver asks to wait. The delay is at least that long.
+ * Returns the delay after this many failures in a row, or undefined if there is no further attempt. The delay is at
+ * least `askedMs`, the wait that the receiver requests.
  */
 export const retryDelayMs = (failures: number, askedMs: number, random = Math.random()): number | undefined => {
   const delay = retryDelaysMs[failures - 1]

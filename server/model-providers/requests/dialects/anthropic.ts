@@ -10,7 +10,7 @@ const ends: Record<string, ModelReply['end']> = {
   refusal: 'refused',
 }
 
-/** Anthropic counts cached tokens separately. */
+/** Returns the tokens of a response. Anthropic counts cached tokens separately. */
 const tokensOf = ({
   input_tokens,
   output_tokens,

@@ -2,14 +2,17 @@
 import { below, type Dialect, postJson } from '../dialect.ts'
 import { completionBody, readCompletion } from './openai-compatible.ts'
 
-/** People copy the endpoint with or without the path of the API. */
+/** Returns the endpoint without the path of the API, which people may have copied along. */
 export const endpointOf = (baseUrl: string): string => {
   const url = new URL(baseUrl)
   url.pathname = url.pathname.replace(/\/openai(\/v1)?\/*$/, '')
   return url.href
 }
 
-/** Without an API version, this is the v1 API. Dated versions have the deployment in the path. */
+/**
+ * Returns the URL for a deployment. Without an API version, this is the v1 API. Dated versions have the deployment in
+ * the path.
+ */
 const urlOf = (baseUrl: string, deployment: string, apiVersion: string | undefined): URL => {
   const endpoint = endpointOf(baseUrl)
   if (apiVersion === undefined) return below(endpoint, '/openai/v1/chat/completions')

@@ -73,7 +73,7 @@ const ends: Record<string, ModelReply['end']> = {
   content_filtered: 'refused',
 }
 
-/** Bedrock counts cached tokens separately. */
+/** Returns the tokens of a response. Bedrock counts cached tokens separately. */
 const tokensOf = ({
   inputTokens,
   outputTokens,
@@ -105,7 +105,10 @@ const listUrl = ({ baseUrl }: ProviderSettings, path: string): URL => {
   return url
 }
 
-/** Bedrock offers models directly and through inference profiles, which many new models require. */
+/**
+ * Reads the list of models. Bedrock offers models directly and through inference profiles, which many new models
+ * require.
+ */
 const readList = (body: unknown): OfferedModel[] | undefined => {
   const { modelSummaries, inferenceProfileSummaries } = Object(body) as Record<string, unknown>
   if (Array.isArray(modelSummaries)) {

@@ -13,7 +13,10 @@ type Generated = {
 /** All other reasons mean that the model or a filter refused. */
 const ends: Record<string, ModelReply['end']> = { STOP: 'whole', MAX_TOKENS: 'cut' }
 
-/** Google counts the model's thoughts separately, but they cost the same as its answer. */
+/**
+ * Returns the tokens of a response. Google counts the model's thoughts separately, but they cost the same as its
+ * answer.
+ */
 const tokensOf = ({
   promptTokenCount,
   candidatesTokenCount = 0,

@@ -56,7 +56,7 @@ const monthAt = (tokens: readonly Token[], at: number): number | undefined => {
   return token?.kind === 'word' ? months.get(token.text) : undefined
 }
 
-/** Two digits are a year of this century or the last one. */
+/** Returns the years that digits can mean. Two digits are a year of this century or the last one. */
 const yearsOf = (digits: string): string[] =>
   digits.length === 4 ? [digits] : digits.length === 2 ? [`20${digits}`, `19${digits}`] : []
 

@@ -4,7 +4,7 @@ import type { RuleWork, WorkAnswers } from './thread.ts'
 
 /** Runs threads that evaluate rules, and watches them. A stuck thread is terminated. */
 
-/** Why a thread ended before its work was done, and where. */
+/** The reason why a thread ended before its work was done, and the position where it did. */
 export type End = {
   why: 'deadline' | 'memory' | 'error'
   hasBegun: boolean
@@ -34,8 +34,8 @@ export type Limits = {
 /** Reading a long transcript may take this many times as long as a rule. */
 const readingDeadlines = 10
 /**
- * How often the watcher checks a thread within the time limit. On a busy machine, the watcher is delayed too, so that
- * the machine is not mistaken for an endless rule.
+ * The number of checks by the watcher within the time limit. A busy machine also delays the watcher, so a slow rule is
+ * not mistaken for an endless one.
  */
 const beats = 4
 

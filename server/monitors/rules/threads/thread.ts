@@ -21,7 +21,7 @@ export type WorkAnswers = {
   scores: Float64Array<ArrayBuffer>
   /** JSON of `[at, note]` pairs, which is faster than many small objects. */
   notes: string
-  /** The position from which on nothing was evaluated because the thread stopped early, or the number of positions. */
+  /** The first position that was not evaluated because the thread stopped early, or the number of positions. */
   next: number
 }
 

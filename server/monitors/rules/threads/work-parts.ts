@@ -40,13 +40,13 @@ export const partsOf = ({ rules, subjects, asked }: RuleBatch, threads: number):
   return parts.filter((part) => part.asked.includes(1))
 }
 
-/** The positions to skip, and why. */
+/** The positions to skip, with the reasons. */
 type Failures = Map<number, string>
 
-/** How often a turn checks whether others wait. */
+/** The number of times that a turn checks whether others wait. */
 const looksInTurn = 5
 
-/** How often each rule of a batch has terminated a thread. */
+/** The number of threads that each rule of a batch has terminated. */
 export type Ends = number[]
 
 export type PartOptions = {
@@ -61,7 +61,7 @@ export type PartOptions = {
 
 const elsewhere = 'this took too long or too much memory in other conversations'
 
-/** Lets a rule fail on all subjects after a position. */
+/** Marks a rule as failed on all subjects after a position. */
 const failAfter = (failures: Failures, { rules, subjects }: WorkPart, rule: number, pair: number): void => {
   subjects.forEach(({ unreadable }, row) => {
     const at = row * rules.length + rule
@@ -77,7 +77,7 @@ const reasonOf = ({ why, isReading }: End, deadlineMs: number): string => {
     : `this takes longer than ${deadlineMs / 1_000} seconds`
 }
 
-/** Removes what terminated the thread from a part. */
+/** Removes the cause of a thread's termination from a part. */
 const learn = (part: WorkPart, end: End, failures: Failures, { deadlineMs, ends }: PartOptions): void => {
   const { pair, isReading } = end
   const reason = reasonOf(end, deadlineMs)
@@ -114,7 +114,7 @@ const addFailures = (known: PartAnswers, failures: Failures, asked: Uint8Array):
   return known
 }
 
-/** What remains of a part, and what is known so far. */
+/** The remainder of a part, and the results so far. */
 type Progress = {
   /** The first position that was not evaluated. */
   from: number
@@ -122,8 +122,8 @@ type Progress = {
   reached: number
   failures: Failures
   /**
-   * Positions that were tried again in a new thread. Only there is it certain that earlier ones have not filled the
-   * memory.
+   * Positions that were tried again in a new thread. Only in a new thread is it certain that earlier positions have not
+   * filled the memory.
    */
   triedAgain: Set<number>
   known: PartAnswers

@@ -1,4 +1,5 @@
-// Reports where tables are on a cluster, how balanced it is, and what is not placed yet. Changes nothing.
+// Reports the placement of tables on a cluster, how balanced the cluster is, and which tables are not placed yet.
+// Changes nothing.
 
 import type pg from 'pg'
 import { requireCitus, withClient } from './connection.ts'

@@ -16,7 +16,10 @@ export const nodeName = ({ host, port }: ClusterNode): string => `${host}:${port
 
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
 
-/** Tells Citus how the other nodes reach the coordinator. This must happen before the first node is added. */
+/**
+ * Configures the address at which the other nodes reach the coordinator. This must happen before the first node is
+ * added.
+ */
 const nameCoordinator = async (client: pg.Client, nodes: ClusterNode[]): Promise<void> => {
   const { rowCount } = await client.query('SELECT FROM pg_dist_node WHERE groupid = 0')
   if (rowCount !== 0) return

@@ -38,7 +38,10 @@ const pauseAfterFailureMs = 5_000
  * coordinator.
  */
 const poolSize = 5
-/** How long a connection is used. Later, other organizations may be active, and a connection only keeps some plans. */
+/**
+ * The lifetime of a connection. A connection only keeps some plans, and after this time other organizations may be
+ * active.
+ */
 const lifetimeSeconds = 300
 /**
  * The largest allowed difference between clocks. Rows get the time of their node and are compared with times of the
@@ -50,8 +53,8 @@ const maxClockDifferenceMs = 1_000
 const noticePauseMs = 50
 
 /**
- * Sends notifications of committed transactions. One that is lost, because the process dies first, delays jobs by a
- * second, after which other processes find them, and pages that are open until something else changes.
+ * Sends notifications of committed transactions. A notification is lost if the process dies first. Other processes then
+ * find its jobs a second later, but open pages only update with the next change.
  */
 const openNotifier = (coordinator: Queryable, log: Log) => {
   const waiting = new Map<string, Notice>()
@@ -67,7 +70,7 @@ const openNotifier = (coordinator: Queryable, log: Log) => {
     sending = undefined
   }
   return {
-    /** Sends notifications. One that is still waiting also covers what was committed since. */
+    /** Sends notifications. A pending one also covers later commits. */
     notify: (notices: Notice[]) => {
       for (const notice of notices) waiting.set(notice.join(' '), notice)
       sending ??= send()

@@ -1,5 +1,5 @@
-// Knows which node has an organization's rows, as of a few seconds ago. If a shard has moved since, statements only
-// become slower, because its old node forwards them.
+// Caches for a few seconds which node has an organization's rows. If a shard has moved since, statements only become
+// slower, because its old node forwards them.
 
 import type { Log } from '../../log.ts'
 import type { OrgId, Queryable } from '../database.ts'
@@ -7,8 +7,8 @@ import { type ClusterNode, nodeName } from './nodes.ts'
 
 const readEveryMs = 5_000
 /**
- * How long the map is valid. A node that has left the cluster is not informed of later moves, so it must not be used
- * for long.
+ * How long the map is valid. A node that has left the cluster does not learn of later moves, so its map must not be
+ * used for long.
  */
 const trustMs = 10_000
 const maxHashes = 50_000

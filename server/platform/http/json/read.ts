@@ -17,7 +17,7 @@ const maxParts = 100_000
 const maxPartsTogether = 1_000_000
 /** Reading a shorter value separately is not worthwhile. */
 const apartBytes = 16 * 1024
-/** How much work one turn of the event loop does. */
+/** The number of bytes that one turn of the event loop processes. */
 const turnBytes = 128 * 1024
 const turnMs = 25
 

@@ -1,7 +1,6 @@
 /**
- * Scans the bytes of JSON before they are parsed: how much they contain, how deep the nesting is, and where the parts
- * are that are read separately. Does not check the syntax, because the parser rejects malformed text and the result is
- * not used.
+ * Scans the bytes of JSON before they are parsed, to find their size, their depth, and the positions of parts that are
+ * read separately. Does not check the syntax, because the parser rejects malformed text and the result is not used.
  */
 
 const codes = {
