@@ -1,4 +1,4 @@
-// How an agent does in a period: volume, duration, response latency, and the rate of each monitor.
+// Shows the figures of an agent in a period: volume, duration, response latency, and the rate of each monitor.
 
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
@@ -178,7 +178,7 @@ const Rates = ({ monitors, groups, filter, hasMore }: RatesProps) => {
   )
 }
 
-/** Without conversations in the period, says whether there are others. */
+/** Explains that there are no conversations in the period, and whether there are others. */
 const Nothing = ({ agentId, onAll }: { agentId: string; onAll: () => void }) => {
   const { data } = useQuery(countOptions({ agentIds: [agentId] }))
   if (!data) return <Loading lines={2} />
@@ -203,7 +203,10 @@ const Nothing = ({ agentId, onAll }: { agentId: string; onAll: () => void }) => 
   )
 }
 
-/** `children` follow once everything is there, so that nothing moves while someone is reading. */
+/**
+ * Shows the figures of an agent. `children` only appear once all figures are loaded, so that nothing moves while
+ * someone is reading.
+ */
 export const AgentFigures = ({ agentId, children }: { agentId: string; children: ReactNode }) => {
   const search = useSearch({ from: '/app/agents/$id' })
   const navigate = useNavigate({ from: '/agents/$id' })

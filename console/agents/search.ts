@@ -21,7 +21,7 @@ export const readAgentsSearch = (search: Record<string, unknown>): AgentsSearch 
   }
 }
 
-/** The two versions whose texts are compared, the earlier one first, and the period of the figures. */
+/** The two versions to compare, the earlier one first, and the period of the figures. */
 export type AgentSearch = { from?: string; to?: string; time?: string }
 
 export const readAgentSearch = (search: Record<string, unknown>): AgentSearch => ({

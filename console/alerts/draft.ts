@@ -14,7 +14,7 @@ export type Draft = {
   monitorId: string | null
   category: string
   field: string
-  /** What a change compares. */
+  /** The type of value that a change compares. */
   compared: 'rate' | 'category' | 'field'
   direction: 'above' | 'below'
   change: Of<'change'>['direction']
@@ -128,7 +128,7 @@ const conditionDraft = (condition: AlertCondition): Partial<Draft> => {
 
 export const startOf = (rule: Rule | undefined, about: NewRuleSearch = {}): Draft => {
   if (!rule) {
-    // A rule has a window of its own.
+    // A rule has its own window.
     const { since: _since, until: _until, period: _period, ...filter } = about.filter ?? {}
     return { ...fresh, monitorId: about.monitorId ?? null, filter }
   }
@@ -240,7 +240,7 @@ const lackOf = (draft: Draft): string | undefined => {
   return undefined
 }
 
-/** Returns the request of a complete draft, or the text that says what is missing. */
+/** Returns the request of a complete draft, or a text that names the missing input. */
 export const readDraft = (draft: Draft) => {
   const lacks = lackOf(draft)
   if (lacks) return { lacks }

@@ -124,7 +124,7 @@ const MonitorOf = ({ draft, change, isOptional }: Part & { isOptional: boolean }
   )
 }
 
-/** The category or field that is measured. */
+/** Shows the fields that select the measured category or field. */
 const OutputOf = ({ draft, change }: Part) => {
   const monitor = useMonitors()(draft.monitorId)
   const output = outputOf(draft)

@@ -1,4 +1,4 @@
-// The order and width of charts. Pure.
+// Changes the order and width of charts. Pure.
 
 import type { Option } from '../ui/controls.tsx'
 import type { Chart, ChartInput } from './queries.ts'

@@ -21,7 +21,7 @@ type BoardActionsProps = {
   onPicture: () => void
 }
 
-/** What can be done with a board. Built-in boards can only be copied. */
+/** Shows the actions on a board. Built-in boards can only be copied. */
 export const BoardActions = ({ board, onFullScreen, onPicture }: BoardActionsProps) => {
   const { id, name, isBuiltIn, charts } = board
   const [asking, setAsking] = useState<'rename' | 'share' | 'delete'>()

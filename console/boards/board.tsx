@@ -20,7 +20,7 @@ import { ChartGrid } from './chart-grid.tsx'
 import { type Board as BoardRecord, boardOptions, refreshBoards, type Shown } from './queries.ts'
 import type { BoardSearch } from './search.ts'
 
-/** Returns what the charts show: the board's filter and comparison, unless the address has others. */
+/** Returns the filter and comparison of the charts: those of the board, unless the address has others. */
 const useShown = (board: BoardRecord) => {
   const search = useSearch({ from: '/app/boards/$id' })
   const navigate = useNavigate({ from: '/boards/$id' })
@@ -52,7 +52,7 @@ const useShown = (board: BoardRecord) => {
 
 type ShownState = ReturnType<typeof useShown>
 
-/** The period and filter of the whole board. They are only stored for everyone if a member saves them. */
+/** Shows the period and filter of the whole board. They are only stored for everyone if a member saves them. */
 const Controls = ({ board, state }: { board: BoardRecord; state: ShownState }) => {
   const { range, filter, shown, isChanged, setFilter, reset } = state
   const mayWrite = useMay('member') && !board.isBuiltIn

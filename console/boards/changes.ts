@@ -1,4 +1,4 @@
-// Changes of boards and their charts.
+// Changes boards and their charts.
 
 import { answer, api } from '../api/client.ts'
 import { queryClient } from '../api/queries.ts'
@@ -9,13 +9,13 @@ type BoardChange = Partial<Pick<Board, 'name' | 'description' | 'filter' | 'comp
 export const updateBoard = (id: string, body: BoardChange): Promise<Board> =>
   answer(api.PATCH('/v1/boards/{id}', { params: { path: { id } }, body }))
 
-/** Changes the charts as they are stored now, because someone else may have changed them in the meantime. */
+/** Changes the currently stored charts, because someone else may have changed them in the meantime. */
 export const changeCharts = async (id: string, change: (charts: ChartInput[]) => ChartInput[]): Promise<Board> => {
   const { charts } = await answer(api.GET('/v1/boards/{id}', { params: { path: { id } } }))
   return updateBoard(id, { charts: change(charts) })
 }
 
-/** Shows a change of the charts before it is stored. Returns what was shown before. */
+/** Shows a change of the charts before it is stored. Returns the previous board. */
 export const showCharts = async (id: string, change: (charts: Chart[]) => Chart[]): Promise<Board | undefined> => {
   await queryClient.cancelQueries({ queryKey: boardKey(id) })
   const before = queryClient.getQueryData<Board>(boardKey(id))

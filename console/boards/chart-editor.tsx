@@ -67,7 +67,7 @@ const SelectOf = <Name extends 'measure' | 'signal' | 'sound' | 'statistic' | 'i
   </Field>
 )
 
-/** Without the entitlement, the API rejects what monitors and metrics measure. */
+/** Returns the available measures. Without the entitlement, the API rejects measures of monitors and metrics. */
 const useMeasures = (): Option[] => {
   const { entitlements } = useMe()
   return measureNames.filter(({ value }) => {
@@ -81,7 +81,7 @@ const isOffered = (measure: Draft['measure'], monitor: Monitor | undefined): boo
   return mayHave(monitor, measure)
 }
 
-/** The category or field that is measured. */
+/** Shows the fields that select the measured category or field. */
 const OutputFields = ({ draft, change }: FieldsProps) => {
   const monitor = useMonitors()(draft.monitorId)
   if (!monitor) return null
@@ -162,7 +162,7 @@ const useDimensions = (): Option[] => {
   )
 }
 
-/** The groups. One that conversations no longer have is still listed. */
+/** Shows the groups. A group that conversations no longer have is still listed. */
 const GroupFields = ({ draft, change }: FieldsProps) => {
   const known = useDimensions()
   const [first, second] = draft.groupBy

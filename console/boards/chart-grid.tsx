@@ -1,4 +1,4 @@
-// The charts of a board in reading order. Members move them by dragging, with the arrow keys, or in their menus.
+// Shows the charts of a board in reading order. Members move them by dragging, with the arrow keys, or in their menus.
 
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
@@ -16,7 +16,7 @@ import { type Board, type Chart, type ChartInput, refreshBoards, type Shown } fr
 
 type Change = { id: string; apply: <C extends ChartInput>(charts: C[]) => C[] }
 
-/** Stores changes of the charts one after another, and shows them at once. */
+/** Stores changes of the charts one after another, and shows them immediately. */
 const useArrange = (boardId: string) => {
   const mutationKey = ['boards', boardId, 'arrange']
   return useMutation({
@@ -25,7 +25,7 @@ const useArrange = (boardId: string) => {
     mutationFn: ({ apply }: Change) => changeCharts(boardId, apply),
     onMutate: ({ apply }) => showCharts(boardId, apply<Chart>),
     onError: (_error, _change, before) => showBoard(boardId, before),
-    // While other changes wait, what is shown is newer than what is stored.
+    // While other changes wait, the shown charts are newer than the stored ones.
     onSettled: () => {
       if (queryClient.isMutating({ mutationKey }) === 1) {
         void queryClient.invalidateQueries({ queryKey: ['boards', boardId] })

@@ -1,4 +1,4 @@
-// One chart of a board: its query, its drawing, and what can be done with it.
+// Shows one chart of a board with its actions.
 
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
@@ -35,14 +35,14 @@ export type ChartAction = { label: string; onSelect: () => void; danger?: boolea
 type ChartCardProps = {
   chart: ChartInput
   shown: Shown
-  /** After the title, such as a handle. */
+  /** Appears after the title, such as a handle. */
   handle?: ReactNode
   drag?: { onDragStart: (event: DragEvent) => void; onDragEnd: () => void }
-  /** What members can do, in addition to downloads. */
+  /** The actions of members, in addition to downloads. */
   actions?: ChartAction[]
 }
 
-/** A chart in its frame. The previous answer stays while the period changes. */
+/** Shows a chart in its frame. The previous answer stays visible while the period changes. */
 export const ChartCard = ({ chart, shown, handle, drag, actions = [] }: ChartCardProps) => {
   const card = useRef<HTMLElement>(null)
   const { data, error, refetch, isFetching } = useQuery({

@@ -3,7 +3,7 @@ import { groupsOf } from './values.ts'
 
 const quoted = (cell: string): string => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
 
-/** Spreadsheets would run a cell that starts like a formula. */
+/** Neutralizes a cell that starts like a formula, because spreadsheets would run it. */
 const harmless = (cell: string): string => (/^[=+\-@\t\r]/.test(cell) && Number.isNaN(Number(cell)) ? `'${cell}` : cell)
 
 export const toCsv = (rows: (string | number | null)[][]): string =>

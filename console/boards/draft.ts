@@ -1,4 +1,4 @@
-// A chart while it is edited.
+// Converts a chart between form fields and the API's format.
 
 import { signalLabel } from '../conversations/signal-names.ts'
 import { soundLabel } from '../conversations/sound-names.ts'
@@ -21,11 +21,11 @@ export type Draft = {
   signal: string
   sound: string
   metric: string
-  /** Empty for a group for each category. */
+  /** This is empty if each category has its own group. */
   category: string
   field: string
   statistic: Statistic
-  /** Empty for no group. */
+  /** These are empty without a group. */
   groupBy: [string, string]
   interval: Interval | ''
   filter: Filter
@@ -76,7 +76,7 @@ const dimensions = [
   'hourOfDay',
 ] as const
 
-/** Returns what charts can be grouped by. */
+/** Returns the dimensions by which charts can be grouped. */
 export const dimensionOptions = (metadataKeys: string[], monitors: Option[]): Option[] => [
   ...dimensions.map((value) => ({ value, label: sentence(dimensionName(value)) })),
   ...monitors.map(({ value, label }) => ({ value: `category:${value}`, label: `Category: ${label}` })),
@@ -96,7 +96,7 @@ export const isOfMonitor = (measure: Measure['kind']): boolean =>
   ['rate', 'score', 'agreement', 'category', 'field'].includes(measure)
 export const hasStatistic = (measure: Measure['kind']): boolean =>
   !['volume', 'rate', 'agreement', 'category'].includes(measure)
-/** Whether values are shown over time. */
+/** Returns whether values are shown over time. */
 export const mayHaveInterval = (kind: Kind): boolean => kind === 'line' || kind === 'bar'
 export const mayHaveGroups = (kind: Kind): boolean => kind !== 'number'
 
@@ -188,10 +188,10 @@ const readMeasure = (draft: Draft): Read => {
   }
 }
 
-/** Whether a measure is of one judge, or of all without a monitor. */
+/** Returns whether a measure is about one judge, or about all without a monitor. */
 export const isOfJudges = (measure: Measure['kind']): boolean => measure === 'cost' || measure === 'latency'
 
-/** Returns a title that says what a chart shows. */
+/** Returns a title that describes a chart. */
 export const suggestTitle = (draft: Draft, monitorName: string | undefined): string => {
   const { measure, signal, sound, metric, category, field, statistic, kind, groupBy } = draft
   const said = measureNames.find(({ value }) => value === measure)?.label ?? measure
@@ -213,7 +213,7 @@ export const suggestTitle = (draft: Draft, monitorName: string | undefined): str
   return `${what}${how}${groups.length > 0 ? ` by ${groups.join(' and ')}` : ''}`.slice(0, 255)
 }
 
-/** Returns the chart, or what it lacks. */
+/** Returns the chart, or the name of a missing field. */
 export const readDraft = (draft: Draft, monitorName?: string): { chart: ChartInput } | { lacks: string } => {
   const measure = readMeasure(draft)
   if ('lacks' in measure) return measure

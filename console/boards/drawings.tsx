@@ -1,4 +1,4 @@
-// The answer of a chart as a line, bars, a heat map, a table, or a number.
+// Draws the answer of a chart as a line, bars, a heat map, a table, or a number.
 
 import { Link, type LinkProps } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -13,7 +13,7 @@ import { conversationsOf } from './links.ts'
 import type { Analytics, Chart, Group } from './queries.ts'
 import { differenceIn, dimensionName, formatOf, groupsOf, isShare, nameOf, signOf, tickOf, written } from './values.ts'
 
-/** Without a filter, values are no links. */
+/** Without a filter, values are not links. */
 export type Drawn = { chart: Omit<Chart, 'id'>; answer: Analytics; filter?: Filter | undefined }
 
 const labelOf = ({ label }: Group): string => label.join(' · ')
@@ -24,7 +24,7 @@ const intervalWords = ({ interval95, n }: Pick<Group, 'interval95' | 'n'>, forma
 const linkOf = ({ chart, filter }: Drawn, group: Group, span?: { start: string; end: string }): LinkProps | undefined =>
   filter && conversationsOf({ query: chart.query, filter, group, ...(span && { span }) })
 
-/** The difference from the earlier period, in percent or, of shares, in points. */
+/** Describes the difference from the earlier period: in percent, or for shares, in points. */
 const changeWords = ({ comparison }: Group, { query }: Drawn['chart']): string | undefined => {
   if (!comparison || comparison.difference === null || comparison.value === null) return undefined
   const { difference, value } = comparison
@@ -61,7 +61,7 @@ const BigNumber = (drawn: Drawn) => {
   )
 }
 
-/** More lines would be hard to tell apart, so each group has its own. */
+/** The maximum number of groups to draw. Each has its own chart, because several lines would be hard to tell apart. */
 const mostLines = 6
 
 const OverTime = (drawn: Drawn) => {
@@ -157,7 +157,7 @@ const drawings: Record<Chart['kind'], (drawn: Drawn) => ReactNode> = {
   number: BigNumber,
 }
 
-/** Draws the answer of a chart, or says that there is none. */
+/** Draws the answer of a chart, or a note that there is none. */
 export const Drawing = (drawn: Drawn) => {
   const { chart, answer } = drawn
   const Kind = drawings[chart.kind]

@@ -5,7 +5,7 @@ import { formatOf, written } from './values.ts'
 
 const shades = 5
 
-/** Values of two dimensions. Darker cells are larger. */
+/** Shows values of two dimensions. Darker cells are larger. */
 export const HeatMap = ({ chart, answer: { groups } }: Drawn) => {
   const format = formatOf(chart.query.measure)
   const known = groups.filter(({ isOther }) => !isOther)

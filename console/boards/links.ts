@@ -1,4 +1,4 @@
-// The conversations behind a value of a chart.
+// Links the values of a chart to the conversations behind them.
 
 import type { LinkProps } from '@tanstack/react-router'
 import type { Filter } from '../filters/filter.ts'
@@ -13,7 +13,7 @@ const lists: Record<string, keyof Filter> = {
   direction: 'directions',
 }
 
-/** Returns the filter of one value of a dimension. Undefined if no filter selects it. */
+/** Returns the filter of one value of a dimension. Returns undefined if no filter selects it. */
 const filterOfKey = (dimension: string, key: string | null): Filter | undefined => {
   if (dimension.startsWith('metadata:')) {
     const name = dimension.slice('metadata:'.length)
@@ -28,7 +28,7 @@ const filterOfKey = (dimension: string, key: string | null): Filter | undefined 
   return field === undefined || key === null ? undefined : { [field]: [key] }
 }
 
-/** Returns undefined if a filter cannot have both. */
+/** Joins two filters. Returns undefined if a filter can't express both. */
 const joined = (filter: Filter, more: Filter | undefined): Filter | undefined => {
   if (!more || (filter.categories && more.categories)) return undefined
   return {
@@ -40,7 +40,7 @@ const joined = (filter: Filter, more: Filter | undefined): Filter | undefined =>
 
 type Of = { query: Query; filter: Filter; group: Group; span?: { start: string; end: string } }
 
-/** Returns a link to the conversations that a value counts. Undefined if no filter selects exactly these. */
+/** Returns a link to the conversations that a value counts. Returns undefined if no filter selects exactly these. */
 export const conversationsOf = ({ query, filter, group, span }: Of): LinkProps | undefined => {
   if (group.isOther) return undefined
   const { measure } = query

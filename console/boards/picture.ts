@@ -37,7 +37,7 @@ const paintBox = ({ context, left, top }: Painter, element: Element, style: CSSS
   context.globalAlpha = 1
 }
 
-/** Paints each word where the browser has it, so that lines break alike. */
+/** Paints each word at its position in the browser, so that lines break in the same places. */
 const paintText = ({ context, left, top }: Painter, text: Text, style: CSSStyleDeclaration, color: string): void => {
   context.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`
   context.fillStyle = color
@@ -54,7 +54,7 @@ const paintText = ({ context, left, top }: Painter, text: Text, style: CSSStyleD
   }
 }
 
-/** The properties of drawings that style sheets set. An image knows no style sheet of the page. */
+/** The properties of drawings that style sheets set. An image does not use the style sheets of the page. */
 const drawn = [
   'fill',
   'fill-opacity',
@@ -104,7 +104,7 @@ const paintDrawing = async ({ context, left, top }: Painter, drawing: SVGSVGElem
   context.drawImage(await imageOf(drawing), box.left - left, box.top - top, box.width, box.height)
 }
 
-/** The texts of a drawing are in elements of their own. Other texts in it are names for screen readers. */
+/** Returns the color of a drawing's text. Other texts in drawings are names for screen readers. */
 const colorOf = (element: Element, style: CSSStyleDeclaration): string | undefined => {
   if (!(element instanceof SVGElement)) return style.color
   return element instanceof SVGTextElement ? style.fill : undefined
@@ -113,7 +113,7 @@ const colorOf = (element: Element, style: CSSStyleDeclaration): string | undefin
 const paint = async (painter: Painter, element: Element): Promise<void> => {
   const style = getComputedStyle(element)
   const isDrawing = element instanceof SVGElement
-  // Clip paths of drawings are part of them, and only hide texts for screen readers elsewhere.
+  // Clip paths are part of drawings. Elsewhere, they only hide texts for screen readers.
   if (!isDrawing && !isShown(element, style)) return
   if (!isDrawing) paintBox(painter, element, style)
   else if (element instanceof SVGSVGElement) await paintDrawing(painter, element)

@@ -38,7 +38,7 @@ type CompareTo = NonNullable<Schemas['AnalyticsQuery']['compareTo']>
 
 export type Shown = { filter: Filter; compareTo: CompareTo | undefined }
 
-/** The filter of a chart: fields of its own replace those of the board. */
+/** Returns the filter of a chart. Its own fields replace those of the board. */
 export const filterOfChart = ({ query }: Pick<Chart, 'query'>, { filter }: Pick<Shown, 'filter'>): Filter => ({
   ...filter,
   ...query.filter,
@@ -62,7 +62,7 @@ export const chartOptions = (chart: Pick<Chart, 'query'>, shown: Shown) => {
   })
 }
 
-/** What explains the difference of a chart from the earlier period. */
+/** Requests the explanation for the difference of a chart from the earlier period. */
 export const changeOptions = (chart: Pick<Chart, 'query'>, shown: Shown) => {
   const filter = filterOfChart(chart, shown)
   const body = { measure: chart.query.measure, filter, ...(shown.compareTo && { compareTo: shown.compareTo }) }

@@ -5,7 +5,7 @@ import type { Measure, Query } from './queries.ts'
 
 export const isShare = ({ kind }: Measure): boolean => ['rate', 'agreement', 'category'].includes(kind)
 
-/** Returns how to write a value of the measure. */
+/** Returns a function that formats values of the measure. */
 export const formatOf = (measure: Measure): ((value: number) => string) => {
   switch (measure.kind) {
     case 'rate':
@@ -35,14 +35,14 @@ export const signOf = (difference: number): string => (difference > 0 ? '+' : di
 export const written = (value: number | null, format: (value: number) => string): string =>
   value === null ? 'No data' : format(value)
 
-/** Returns a difference with its sign; of shares, in points. */
+/** Returns a difference with its sign. Differences of shares are in points. */
 export const differenceIn = (measure: Measure, difference: number): string => {
   const size = Math.abs(difference)
   const words = isShare(measure) ? formatPercent(size).replace('%', ' points') : formatOf(measure)(size)
   return `${signOf(difference)}${words}`
 }
 
-/** Returns how to write a value on an axis, which has little room. */
+/** Returns a function that formats values on an axis, where space is limited. */
 export const tickOf = (measure: Measure): ((value: number) => string) => {
   if (measure.kind !== 'duration' && measure.kind !== 'delay') return formatOf(measure)
   return (seconds) => (seconds < 3_600 ? formatDuration(seconds) : `${formatNumber(Math.round(seconds / 360) / 10)} h`)

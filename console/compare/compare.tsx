@@ -1,4 +1,4 @@
-// Compares two groups of conversations, such as those of two versions. The address has everything that is chosen.
+// Compares two groups of conversations, such as those of two versions. The address contains all choices.
 
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
@@ -26,7 +26,7 @@ import { precedenceOf, type Sides, swapped, withDates } from './sides.ts'
 
 const shownDays = 30
 
-/** What is compared: from the address, or the last two versions. */
+/** Returns the chosen sides from the address, or the last two versions. */
 const useChosen = () => {
   const search = useSearch({ from: '/app/compare' })
   const navigate = useNavigate({ from: '/compare' })
@@ -71,7 +71,7 @@ const periodsOfA = [
   { value: 'other', label: 'Other…' },
 ]
 
-/** The period of side A: that of B, one before it, or another one. */
+/** Shows the period of side A: the same as B's, an earlier one, or any other. */
 const PeriodOfA = ({
   side,
   chosen,
@@ -106,7 +106,7 @@ const PeriodOfA = ({
   )
 }
 
-/** They are disabled until the page has chosen its sides. */
+/** Shows the controls, which are disabled until the page has chosen its sides. */
 const Controls = ({ chosen, sides }: { chosen: Chosen; sides: Sides }) => {
   const { range, both, time, change } = chosen
   const disabled = chosen.sides === undefined

@@ -1,4 +1,4 @@
-// The rows of a comparison: both values, their difference, and whether it is more than chance.
+// Shows the rows of a comparison: both values, their difference, and whether it is more than chance.
 
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -50,7 +50,7 @@ const Verdict = ({ row }: { row: ComparedRow }): ReactNode => {
 
 type Filters = { a: Filter; b: Filter }
 
-/** What other columns show if there is room for them. */
+/** Shows the values of the other columns in a narrow table. */
 const Brief = ({ row, filters }: { row: ComparedRow; filters: Filters }) => (
   <span className={styles.brief}>
     <span>

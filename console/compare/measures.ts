@@ -1,4 +1,4 @@
-// How the page writes the measures of a comparison. Pure.
+// Formats the measures of a comparison. Pure.
 
 import type { Measure } from '../boards/queries.ts'
 import { differenceIn, isShare } from '../boards/values.ts'
@@ -60,7 +60,7 @@ export const endsOf = (measure: Measure, { low, high }: { low: number; high: num
   return `${write(low)} to ${write(high)}`
 }
 
-/** Says whether a difference is more than chance. Empty if there is nothing to say. */
+/** Describes whether a difference is more than chance. Returns an empty text if there is nothing to describe. */
 export const verdictOf = ({ difference, p, isNotable, measure }: ComparedRow): string => {
   if (measure.kind === 'volume' || difference === null) return ''
   if (p === null) return 'Too few values'

@@ -14,13 +14,16 @@ export type ComparedRow = GroupComparison['rows'][number]
 
 type Compared = { sides: Sides; both: Filter; time: TimeRange }
 
-/** Returns the filters that the request has. */
+/** Returns the filters of the request. */
 export const filtersOf = ({ sides: { a, b }, both, time }: Compared): { a: Filter; b: Filter } => {
   const timeOfA = precedenceOf(a) ? {} : (readRange(a.time, ownZone()) ?? time)
   return { a: { ...filterOfSide(a, both), ...timeOfA }, b: { ...filterOfSide(b, both), ...time } }
 }
 
-/** Counting everything again takes long, so it is not repeated whenever a conversation arrives. */
+/**
+ * Requests a comparison. It is not repeated whenever a conversation arrives, because counting everything again takes
+ * time.
+ */
 export const comparisonOptions = (compared: Compared) => {
   const compareTo = precedenceOf(compared.sides.a)
   const { a, b } = filtersOf(compared)
@@ -35,7 +38,7 @@ export const comparisonOptions = (compared: Compared) => {
   })
 }
 
-/** The periods in which two versions are looked for. Undefined is the one that the page shows. */
+/** The periods that are searched for two versions. Undefined is the one that the page shows. */
 const periods = [undefined, 'last:90d', 'last:12mo']
 
 type Chosen = { sides: Sides; time: string | undefined }

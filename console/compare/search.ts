@@ -2,12 +2,15 @@ import { readFilter } from '../conversations/search.ts'
 import type { Filter } from '../filters/filter.ts'
 import { readText } from '../lib/search.ts'
 
-/** The agent, version, and company of one side. Without any, it has all conversations. */
+/** The agent, version, and company of one side. Without these, a side contains all conversations. */
 export type SideSearch = {
   agent?: string
   version?: string
   company?: string
-  /** Of side A: another period than that of side B, as in `time`, or `previous_period` or `previous_year`. */
+  /**
+   * The period of side A if it differs from that of side B, in the format of `time`, or `previous_period` or
+   * `previous_year`.
+   */
   time?: string
 }
 

@@ -1,4 +1,4 @@
-// The agent, version, company, and period of one side.
+// Shows the fields for the agent, version, company, and period of one side.
 
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
@@ -11,7 +11,7 @@ import type { SideSearch } from './search.ts'
 
 type ChoiceProps = {
   label: string
-  /** The option for none. */
+  /** The label of the option for none. */
   any: string
   value: string | undefined
   options: Option[]
@@ -56,7 +56,7 @@ const withValue = (side: SideSearch, name: 'version' | 'company', value: string 
 }
 
 type SidePickerProps = {
-  /** What the page calls it. */
+  /** The name of the side on the page. */
   name: 'A' | 'B'
   side: SideSearch
   onChange: (side: SideSearch) => void

@@ -1,4 +1,4 @@
-// The sides of a comparison: their filters, and which ones to compare unless someone chose others. Pure.
+// Returns the sides of a comparison: their filters, and the default sides. Pure.
 
 import type { Group } from '../boards/queries.ts'
 import type { Filter } from '../filters/filter.ts'
@@ -9,7 +9,7 @@ export type Sides = { a: SideSearch; b: SideSearch }
 
 export type Precedence = 'previous_period' | 'previous_year'
 
-/** Returns which earlier period than that of side B side A has, if it has one. The service finds its dates. */
+/** Returns the earlier period of side A, if it is defined relative to side B. The service finds its dates. */
 export const precedenceOf = ({ time }: SideSearch): Precedence | undefined =>
   time === 'previous_period' || time === 'previous_year' ? time : undefined
 
@@ -26,7 +26,7 @@ export const filterOfSide = ({ agent, version, company }: SideSearch, both: Filt
   return { ...others, ...(ofVersion ?? ofBoth), ...(companies && { companyIds: companies }) }
 }
 
-/** Returns a filter without its time, and with dates instead. */
+/** Returns a filter with dates instead of its period. */
 export const withDates = (filter: Filter, period: { since: string | null; until: string | null } | null): Filter => ({
   ...filter,
   ...(period?.since && { since: period.since }),
@@ -35,7 +35,7 @@ export const withDates = (filter: Filter, period: { since: string | null; until:
 
 type Counted = Pick<Group, 'key' | 'n' | 'isOther'>
 
-/** Returns the last two versions of the agent with the most conversations, of groups by agent and version. */
+/** Returns the last two versions of the agent with the most conversations, from groups by agent and version. */
 export const lastVersions = (groups: Counted[]): Sides | undefined => {
   const versions = Map.groupBy(
     groups.flatMap(({ key: [agent, version], n, isOther }) =>
@@ -60,7 +60,10 @@ export const twoPeriods = (agent: string | undefined, time: string = 'previous_p
   return { a: { ...side, time }, b: side }
 }
 
-/** Returns the sides in the other order. Undefined if side A is in a period before that of B. */
+/**
+ * Returns the sides in the other order. Returns undefined if the period of side A is defined relative to that of side
+ * B.
+ */
 export const swapped = ({ a, b, time }: Sides & { time: string | undefined }): CompareSearch | undefined => {
   if (precedenceOf(a)) return undefined
   const { time: own, ...ofA } = a
@@ -86,7 +89,9 @@ const largestOf = ({ groupBy = [], groups }: Drawn): Sides | undefined => {
   return { a: { [field]: largest }, b: { [field]: next } }
 }
 
-/** Returns what a chart suggests to compare: its earlier period, or its largest groups, with its filter and period. */
+/**
+ * Returns the comparison that a chart suggests: its earlier period, or its largest groups, with its filter and period.
+ */
 export const searchOfChart = (drawn: Drawn, timezone: string): CompareSearch => {
   const { period, since, until, ...filter } = drawn.filter
   const { agentIds = [], ...others } = filter

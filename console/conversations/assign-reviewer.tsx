@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { useNames } from '../api/names.ts'
 import { PickOne } from './pick-one.tsx'
 
-/** Asks who reviews the selected rows. */
+/** Asks who should review the selected rows. */
 export const AssignReviewer = ({
   start,
   onClose,

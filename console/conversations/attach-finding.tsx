@@ -15,7 +15,7 @@ export const AttachFinding = ({
   start,
   onClose,
 }: {
-  /** Findings that are not offered. */
+  /** The findings to leave out of the options. */
   attached?: string[]
   onClose: () => void
 } & (

@@ -8,7 +8,7 @@ export const show = (value: number | null, format: (value: number) => string): R
 type BySide = { agent: number | null; customer: number | null }
 
 type BothSidesProps = {
-  /** What the rows are. */
+  /** The heading of the rows. */
   heading: string
   rows: [name: string, values: BySide, format: (value: number) => string][]
 }

@@ -11,7 +11,7 @@ import { FaultNote } from '../ui/states.tsx'
 import styles from './bulk-progress.module.css'
 import { type BulkAction, bulkActionsOptions, cancelBulkAction, isUnfinished, undoBulkAction } from './bulk-queries.ts'
 
-/** Finished actions are shown for so long, unless they are dismissed. */
+/** Finished actions are shown for this long, unless they are dismissed. */
 const shownMs = 15 * 60_000
 const dismissedKey = 'dismissed-bulk-actions'
 
@@ -106,7 +106,7 @@ const useEnded = (actions: BulkAction[] | undefined, onEnded: (ended: BulkAction
 
 const outdated = ['conversations', 'conversation-tags', 'buckets', 'findings', 'reviews']
 
-/** Shows the progress of the member's bulk actions, also after they have left the page, and offers to undo them. */
+/** Shows the progress of the member's bulk actions, even after they have left the page, and offers to undo them. */
 export const BulkProgress = () => {
   const { member } = useMe()
   const { data } = useQuery(bulkActionsOptions)

@@ -1,4 +1,4 @@
-// Requests of bulk actions: actions on many conversations that the server runs in the background.
+// Sends requests for bulk actions: actions on many conversations that the server runs in the background.
 
 import { queryOptions } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
@@ -12,7 +12,7 @@ export type Action = BulkAction['action']
 /** Rows that were selected one by one, or all that match a filter. */
 export type Selection = { ids: string[] } | { filter: Filter; total: number }
 
-/** The server takes no longer list. */
+/** The maximum number of listed conversations that the server accepts. */
 export const mostListed = 1_000
 
 export const sizeOf = (selection: Selection): number => ('ids' in selection ? selection.ids.length : selection.total)

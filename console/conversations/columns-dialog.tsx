@@ -13,7 +13,7 @@ import { soundNames } from './sound-names.ts'
 
 const mostColumns = 50
 
-/** The keys of metadata, metrics, and results among the loaded conversations. */
+/** Returns the keys of metadata, metrics, and results among the loaded conversations. */
 const knownIn = (rows: Found[]) => {
   const keysOf = (read: (row: Found) => string[]) => [...new Set(rows.flatMap(read))].sort()
   return {
@@ -28,7 +28,7 @@ const knownIn = (rows: Found[]) => {
   }
 }
 
-/** All columns that can be added. */
+/** Returns all columns that can be added. */
 const useOptions = (rows: Found[], taken: string[]): Option[] => {
   const { metadata, metrics, outputs } = knownIn(rows)
   const labelOf = useColumnLabel()
@@ -120,7 +120,7 @@ export const ColumnsDialog = ({
         </ol>
         {columns.length < mostColumns && (
           <ChooserOfOne
-            // Starts empty again after each addition.
+            // This makes the field empty again after each addition.
             key={columns.length}
             label="Add column"
             hint="Metadata, metrics, categories, and fields of the loaded conversations are listed."

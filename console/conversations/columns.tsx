@@ -1,4 +1,4 @@
-// The columns of the list of conversations: the default ones, and all that people can choose.
+// Defines the columns of the list of conversations: the default ones, and all that people can choose.
 
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -38,7 +38,7 @@ const Version = ({ agentId, id }: { agentId: string; id: string }) => {
 
 const mostChips = 2
 
-/** The monitors that affect a conversation. */
+/** Shows the monitors that affect a conversation. */
 const Affected = ({ results, nameOf }: { results: Found['results']; nameOf: (id: string) => string }) => {
   if (results === null) return <span className={styles.soft}>Hidden until you submit your review</span>
   const affected = (results ?? []).filter(({ result }) => result === 'affected')
@@ -231,7 +231,7 @@ const includedBy: Record<string, Included> = {
   sound: 'sound',
 }
 
-/** Returns what the columns need of a search, in one order. */
+/** Returns the data that the columns need from a search, in a fixed order. */
 export const includedFor = (columns: ViewColumn[], may: (included: Included) => boolean): Included[] => {
   const needed = columns.flatMap(({ key }) => includedBy[key.split(':')[0] ?? ''] ?? [])
   return [...new Set(needed)].filter(may).sort()
@@ -251,7 +251,7 @@ export const useColumnLabel = () => {
 
 const leastWidth = 88
 
-/** Returns the columns of the table. The default ones make room in narrow lists; chosen ones scroll sideways. */
+/** Returns the columns of the table. Default columns are hidden in narrow lists, and chosen columns scroll sideways. */
 export const useColumns = (chosen: ViewColumn[] | undefined): Column<Found>[] => {
   const names = useNameOf()
   return (chosen ?? defaultColumns).flatMap(({ key, width: own }) => {

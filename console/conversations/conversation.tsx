@@ -10,7 +10,7 @@ import styles from './conversation.module.css'
 import { ConversationView } from './conversation-view.tsx'
 import { conversationOptions } from './queries.ts'
 
-/** Shows a conversation on a page of its own. */
+/** Shows a conversation on its own page. */
 export const Conversation = () => {
   const { id } = useParams({ from: '/app/conversations/$id' })
   const place = useSearch({ from: '/app/conversations/$id' })

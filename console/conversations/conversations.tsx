@@ -46,7 +46,7 @@ const moved = (columns: ViewColumn[], key: string, to: string): ViewColumn[] => 
   return column && target >= 0 ? columns.toSpliced(from, 1).toSpliced(target, 0, column) : columns
 }
 
-/** What the columns show is only requested if the organization has it. */
+/** Returns the data that the columns need, limited to the organization's entitlements. */
 const useIncluded = (columns: ViewColumn[]): Included[] => {
   const { entitlements } = useMe()
   const mayInclude = (included: Included) => {
@@ -60,7 +60,7 @@ type Search = ReturnType<typeof readConversationsSearch>
 
 const withoutPanel = ({ open: _, at: __, turn: ___, ...rest }: Search): Search => rest
 
-/** Changes of the address. */
+/** Returns functions that change the address. */
 const useMoves = () => {
   const navigate = useNavigate({ from: '/conversations' })
   const change = (search: (before: Search) => Search) => void navigate({ search, replace: true })
@@ -82,7 +82,7 @@ const useMoves = () => {
 
 type Moves = ReturnType<typeof useMoves>
 
-/** The list without rows: it is loading, failed, or nothing matches. */
+/** Shows the list without rows: it is loading, failed, or nothing matches. */
 const WithoutRows = ({
   list,
   isFiltered,
@@ -172,14 +172,14 @@ const Rows = ({ list, rows, columns, sort, open, density, checked, onCheck, move
 
 const none: ReadonlySet<string> = new Set()
 
-/** The selected rows, of one filter. */
+/** Returns the selected rows for one filter. */
 const useChecked = (filter: Filter) => {
   const key = JSON.stringify(filter)
   const [checked, setChecked] = useState({ key, ids: none })
   return [checked.key === key ? checked.ids : none, (ids: ReadonlySet<string>) => setChecked({ key, ids })] as const
 }
 
-/** How the list looks: the height of its rows, and its columns. */
+/** Shows the settings of the list: the height of its rows, and its columns. */
 const ListTools = ({
   density,
   onDensity,

@@ -2,7 +2,7 @@ import type { Schemas } from '../api/schema.d.ts'
 
 export type ViewColumn = Schemas['ViewColumn']
 
-/** Without a choice of their own, people see these. */
+/** The columns of people who have not chosen any. */
 export const defaultColumns: ViewColumn[] = [
   { key: 'channel' },
   { key: 'startedAt' },

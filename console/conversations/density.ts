@@ -3,7 +3,7 @@ import type { Density } from '../ui/long-table.tsx'
 
 const storageKey = 'earshot.density'
 
-/** The height of the rows, remembered in this browser. */
+/** Returns the height of the rows, which this browser remembers. */
 export const useDensity = (): [Density, (density: Density) => void] => {
   const [density, setDensity] = useState<Density>(() =>
     localStorage.getItem(storageKey) === 'compact' ? 'compact' : 'normal',

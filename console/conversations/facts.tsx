@@ -22,7 +22,7 @@ const Others = ({ filter, children }: { filter: Filter; children: string }) => (
 const shown = (value: unknown): string =>
   typeof value === 'string' ? value : typeof value === 'number' ? formatNumber(value) : JSON.stringify(value)
 
-/** Metrics from the customer's own systems. */
+/** Shows metrics from the customer's own systems. */
 export const MetricsPart = ({ id }: { id: string }) => {
   const { rows = [], error, retry } = useList(metricsOptions(id))
   if (rows.length === 0 && !error) return null

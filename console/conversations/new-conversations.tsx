@@ -6,7 +6,7 @@ import { Button } from '../ui/button.tsx'
 import styles from './conversations.module.css'
 import { conversationsOptions, type Found, type Listing, newestConversations, pageSize } from './queries.ts'
 
-/** How often the list is updated at most, because conversations can arrive many times a second. */
+/** The minimum time between updates of the list, because conversations can arrive many times a second. */
 const everyMs = 2_000
 
 type Loaded = { pages: Awaited<ReturnType<typeof newestConversations>>[]; pageParams: string[] }

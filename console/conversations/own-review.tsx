@@ -22,7 +22,7 @@ const ratings = [
   ...[1, 2, 3, 4, 5].map((value) => ({ value: String(value), label: `${value} of 5` })),
 ]
 
-/** A review of this conversation that the member was asked for, outside of buckets. */
+/** Shows a review of this conversation that was assigned to the member outside of buckets. */
 export const OwnReview = ({ review, results }: { review: Review; results: Result[] }) => {
   const monitors = useNames('monitors')
   const [rating, setRating] = useState(review.rating === null ? '' : String(review.rating))

@@ -15,7 +15,7 @@ const step = 5
 
 type Conversation = Schemas['Conversation']
 
-/** Returns why there is nothing to play. */
+/** Returns the reason why there is nothing to play. */
 const silenceOf = ({ channel, recording }: Conversation, broken: boolean): string | undefined => {
   if (broken) return 'Your browser can’t play this recording.'
   if (recording?.status === 'pending') return 'Earshot is still fetching the recording.'

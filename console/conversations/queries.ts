@@ -4,7 +4,7 @@ import { listOptions } from '../api/queries.ts'
 import type { Schemas } from '../api/schema.d.ts'
 
 export type Conversation = Schemas['Conversation']
-/** With what a search includes. */
+/** A conversation with the data that the search includes. */
 export type Found = Schemas['FoundConversation']
 
 export const pageSize = 100

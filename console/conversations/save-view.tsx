@@ -47,7 +47,7 @@ const ViewForm = ({ title, action, save, isReady, onClose, children }: FormProps
   )
 }
 
-/** Saves what the list shows as a new view. */
+/** Saves the current state of the list as a new view. */
 export const SaveView = ({
   state,
   onSaved,

@@ -1,4 +1,4 @@
-// The query parameters of these pages.
+// Reads the query parameters of these pages.
 
 import type { Schemas } from '../api/schema.d.ts'
 import { readText } from '../lib/search.ts'
@@ -22,7 +22,7 @@ const lists = [
   'tags',
 ]
 
-/** The texts that each condition of these fields must have. */
+/** The text properties that each condition of these fields must have. */
 const conditions: Record<string, string[]> = {
   monitors: ['id'],
   metadata: ['key', 'op'],
@@ -92,7 +92,7 @@ export const readSort = (value: unknown): { sort?: Sort } => {
   return { sort: { by: value.by, direction: value.direction === 'asc' ? 'asc' : 'desc' } }
 }
 
-/** What a saved view keeps. Absent columns and an absent sort are the default ones. */
+/** The state of a saved view. Missing columns and a missing sort mean the defaults. */
 export type ListState = { filter?: Filter; columns?: Columns; sort?: Sort }
 
 export type ConversationsSearch = ConversationSearch & ListState & { view?: string; open?: string }

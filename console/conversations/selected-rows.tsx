@@ -18,7 +18,7 @@ const RunMonitor = lazy(async () => (await import('./run-monitor.tsx')).RunMonit
 
 type Opened = 'tag' | 'bucket' | 'finding' | 'reviewer' | 'monitor' | 'erase'
 
-/** The server takes no larger selection. */
+/** The maximum number of selected conversations that the server accepts. */
 const mostSelected = 100_000
 
 type SelectedRowsProps = {
@@ -71,7 +71,7 @@ const Dialogs = ({
   )
 }
 
-/** What can be done with the selected rows together. */
+/** Shows the actions on all selected rows. */
 export const SelectedRows = ({ checked, state, mayHaveMore, onClear }: SelectedRowsProps) => {
   const { filter = {} } = state
   const { entitlements } = useMe()

@@ -25,7 +25,7 @@ const soundOptions = (id: string) =>
 
 const formatDb = (value: number): string => `${formatNumber(value)} dB`
 
-/** Shows a value that can be heard at its place. */
+/** Shows a value with a button that plays its place in the recording. */
 const Place = ({ span: { startMs }, children }: { span: Span; children: ReactNode }) => {
   const { playFrom } = useStage()
   const seconds = startMs / 1_000
@@ -140,7 +140,7 @@ const Measured = ({ sound, measures }: { sound: Sound; measures: Measures }) => 
   )
 }
 
-/** Shows what was measured of the recording. */
+/** Shows the measures of the recording. */
 export const SoundPart = ({ id }: { id: string }) => {
   const { data: sound, error, refetch } = useQuery(soundOptions(id))
   const content = (): ReactNode => {

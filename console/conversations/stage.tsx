@@ -70,8 +70,8 @@ const roundly = (seconds: number) => Math.round(seconds * 10) / 10
 const none: Result[] = []
 
 /**
- * How long a recording's URL is used. It works for most of a day, and replacing it earlier would interrupt the
- * playback.
+ * The time for which a recording's URL is used. It is valid for most of a day, and replacing it earlier would interrupt
+ * the playback.
  */
 const urlLifetimeMs = 12 * 60 * 60 * 1_000
 

@@ -11,7 +11,7 @@ import styles from './tags.module.css'
 
 const TagChooser = lazy(async () => (await import('./tag-chooser.tsx')).TagChooser)
 
-/** The tags of a conversation, each a link to the others with it. */
+/** Shows the tags of a conversation. Each links to the other conversations with that tag. */
 export const TagsPart = ({ id }: { id: string }) => {
   const { data: tags, error, refetch } = useQuery(tagsOfOptions(id))
   const mayWrite = useMay('member')

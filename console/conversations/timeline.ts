@@ -110,8 +110,8 @@ export const partsOf = ({ latency }: Turn): [name: string, ms: number][] =>
 export type Band = { index: number; role: Turn['role']; from: number; to: number }
 
 /**
- * Returns when each speaker talks, in seconds. A turn without an end lasts until the next turn, or as long as its words
- * take.
+ * Returns when each speaker talks, in seconds. A turn without an end lasts until the next turn, or for the estimated
+ * duration of its words.
  */
 export const bandsOf = (turns: Turn[]): Band[] => {
   const timed = turns.filter((turn) => isSaid(turn) && turn.startMs !== null)

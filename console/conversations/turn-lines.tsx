@@ -159,7 +159,7 @@ export const ToolLine = ({ call, result, onTurn }: Said & { call: Turn; result: 
   )
 }
 
-/** Events and system messages. */
+/** Shows an event or a system message. */
 export const AsideLine = ({ turn, onTurn }: Said & { turn: Turn }) => {
   const text = turn.text ?? ''
   return (

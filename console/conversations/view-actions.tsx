@@ -15,7 +15,7 @@ const RenameView = lazy(async () => (await import('./save-view.tsx')).RenameView
 
 type Change = { shared: boolean } | { isDefault: boolean }
 
-/** What can be done with a view. */
+/** Shows the actions on a view. */
 export const ViewActions = ({ view, onDeleted }: { view: View; onDeleted: () => void }) => {
   const [open, setOpen] = useState<'rename' | 'delete'>()
   const { member, entitlements, features } = useMe()

@@ -1,4 +1,4 @@
-// Saved views as tabs: a filter, columns, and a sort under a name, shared or personal.
+// Shows saved views as tabs: a filter, columns, and a sort under a name, shared or personal.
 
 import { useMutation } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
@@ -35,7 +35,7 @@ export const stateOf = ({ filter, columns, sort }: View): ListState => ({
   ...(sort && { sort: { by: sort.by, direction: sort.direction ?? 'desc' } }),
 })
 
-/** The body of a request that stores what the list shows. */
+/** Returns the body of a request that stores the state of the list. */
 export const bodyOf = ({ filter = {}, columns, sort }: ListState) => ({
   filter,
   columns: columns ?? null,
@@ -44,7 +44,7 @@ export const bodyOf = ({ filter = {}, columns, sort }: ListState) => ({
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 
-/** Returns JSON whose objects have their keys in one order, which differs between typed and stored filters. */
+/** Returns JSON with the keys of objects in a fixed order, because typed and stored filters have different orders. */
 const spell = (state: ListState): string =>
   JSON.stringify(bodyOf(state), (_, value: unknown) =>
     isObject(value) && !Array.isArray(value) ? Object.fromEntries(Object.entries(value).sort()) : value,
@@ -54,11 +54,11 @@ const isSame = (a: ListState, b: ListState): boolean => spell(a) === spell(b)
 
 const searchOf = (view: View): ConversationsSearch => ({ view: view.id, ...stateOf(view) })
 
-/** Shared ones first, then personal ones, each by name. */
+/** Sorts views by name, shared ones first. */
 const inOrder = (views: View[]): View[] =>
   views.toSorted((a, b) => Number(b.shared) - Number(a.shared) || a.name.localeCompare(b.name))
 
-/** Opens the default view if the address asks for nothing. */
+/** Opens the default view if the address does not select anything. */
 const useDefaultView = (views: View[] | undefined, isPlain: boolean): void => {
   const navigate = useNavigate({ from: '/conversations' })
   const view = isPlain ? views?.find(({ isDefault }) => isDefault) : undefined
@@ -68,7 +68,7 @@ const useDefaultView = (views: View[] | undefined, isPlain: boolean): void => {
   }, [view?.id])
 }
 
-/** The tabs of saved views, and what can be done with the open one. */
+/** Shows the tabs of saved views, and the actions on the open one. */
 export const Views = ({ state, view }: { state: ListState; view: string | undefined }) => {
   const navigate = useNavigate({ from: '/conversations' })
   const [saving, setSaving] = useState(false)

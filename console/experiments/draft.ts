@@ -1,7 +1,7 @@
 import type { Schemas } from '../api/schema.d.ts'
 import { splitList } from '../lib/split-list.ts'
 
-/** What is measured of a monitor, as people enter it. */
+/** The measured part of a monitor, as people enter it. */
 export type MeasureDraft = {
   metricId: string
   kind: 'result' | 'category' | 'field'

@@ -1,4 +1,4 @@
-// Health checks: one line each, with a mark and a sentence.
+// Shows health checks: one line each, with a mark and a sentence.
 
 import { Check, CircleDashed, TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'

@@ -21,7 +21,7 @@ const useTraffic = (versionId: string | null): number | undefined => {
   return versionId === null ? undefined : data?.count
 }
 
-/** Returns the checks that are made before a launch. */
+/** Returns the checks before a launch. */
 const useLines = (draft: Draft): Line[] => {
   const { agentId, armAVersionId, armBVersionId, expectedArmAPercent, unit, cohortFilters, outcomeMetricIds } = draft
   const [inA, inB] = [useTraffic(armAVersionId), useTraffic(armBVersionId)]

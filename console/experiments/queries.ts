@@ -11,7 +11,7 @@ export type Arm = 'a' | 'b'
 
 type Named = Pick<Outcome, 'name' | 'metricId' | 'measure'>
 
-/** The monitor, and the category or field that is measured. */
+/** Returns the name of an outcome: the monitor, and the measured category or field. */
 export const outcomeName = ({ name, measure: { label } }: Pick<Named, 'name' | 'measure'>): string =>
   label === null ? name : `${name}: ${label}`
 

@@ -1,4 +1,4 @@
-// The fields for the destination of the files, which is an S3 bucket or a webhook endpoint.
+// Shows the fields for the destination of the files, which is an S3 bucket or a webhook endpoint.
 import { Link } from '@tanstack/react-router'
 import { useEndpoints } from '../exports/queries.ts'
 import { Choice, Field, Input, Row, Select } from '../ui/controls.tsx'

@@ -104,7 +104,7 @@ export const startOf = (schedule: Schedule): Draft => {
 /** A week, day, or month that ends at midnight is exported an hour later, so that its conversations have settled. */
 const afterMidnight = '01:00'
 
-/** Returns when to export a period again, and how much each time. */
+/** Returns the recurrence and the period of each run for a schedule that repeats an export. */
 const repeating = ({ last, current, previous }: Period): Partial<Draft> => {
   const unit = current ?? previous
   const days = last === undefined ? undefined : /^(\d+)([dw])$/.exec(last)
@@ -177,7 +177,7 @@ export const changesOf = (start: Draft, body: Body): Partial<Body> => {
   return { name: body.name, ...Object.fromEntries(others) }
 }
 
-/** Returns the schedule to save, or why it can't be saved yet. */
+/** Returns the schedule to save, or the reason why it can't be saved yet. */
 export const readDraft = (draft: Draft): { body: Body } | { missing: string } => {
   const { what, list, name, timezone, to, webhookEndpointId } = draft
   if (name.trim() === '') return { missing: 'Enter a name.' }

@@ -142,7 +142,7 @@ const contents = [
   { value: 'list', label: 'List of conversations' },
 ]
 
-/** What each run exports. The content of an existing schedule stays the same. */
+/** Shows the fields for the contents of each run. The contents of an existing schedule can't change. */
 const What = ({ draft, change, isNew }: Part & { isNew: boolean }) => {
   const changeWhat = (part: Partial<Draft['what']>) => change({ what: { ...draft.what, ...part } })
   const { list } = draft

@@ -15,7 +15,7 @@ export const startOf = (config: Partial<Config> = {}): Draft => {
   }
 }
 
-/** Returns the configuration, or why the export can't be created yet. */
+/** Returns the configuration, or the reason why the export can't be created yet. */
 export const readDraft = (draft: Draft): { config: Config } | { missing: string } => {
   const [since, until] = [instantIn(draft.since, draft.timezone), instantIn(draft.until, draft.timezone)]
   if (draft.monitors.length === 0) return { missing: 'Choose at least one monitor.' }

@@ -38,7 +38,7 @@ type FormProps = {
   children: ReactNode
 }
 
-/** The fields of an export, and next to them what it would contain. */
+/** Shows the fields of an export, and next to them a preview of its contents. */
 export const ExportForm = ({ read, operationId, children }: FormProps) => {
   const navigate = useNavigate({ from: '/exports/new' })
   const ask = useMutation({

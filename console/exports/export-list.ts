@@ -5,13 +5,13 @@ import { createExport, type ListConfig } from './queries.ts'
 
 type Entitlements = Parameters<typeof exportable>[1]
 
-/** Returns the configuration that exports what a list shows. */
+/** Returns the configuration that exports the contents of a list. */
 export const exportableList = async (list: Partial<ListConfig>, entitlements: Entitlements): Promise<ListConfig> => {
   const monitors = entitlements.monitors ? await loadNames('monitors') : []
   return exportable(startOfList(list), entitlements, monitors)
 }
 
-/** Exports what a list shows. */
+/** Exports the contents of a list. */
 export const exportList = async (
   list: Partial<ListConfig>,
   format: NonNullable<ListConfig['format']>,

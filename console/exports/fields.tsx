@@ -1,4 +1,4 @@
-// The fields of an export except its period, shared with export schedules.
+// Shows the fields of an export except its period, shared with export schedules.
 import { X } from 'lucide-react'
 import { useNames } from '../api/names.ts'
 import { MetadataLines } from '../filters/filter-lines.tsx'

@@ -1,11 +1,11 @@
-// The form's input for an export of conversations.
+// Converts an export of conversations between form fields and the API's format.
 
 import { defaultColumns } from '../conversations/default-columns.ts'
 import { ownZone } from '../lib/zones.ts'
 import type { Option } from '../ui/controls.tsx'
 import type { ListConfig } from './queries.ts'
 
-/** Fields that are empty have their defaults. */
+/** Returns the configuration with defaults for empty fields. */
 export const startOfList = (list: Partial<ListConfig> = {}): ListConfig => ({
   ...list,
   filter: list.filter ?? {},
@@ -23,7 +23,7 @@ const isExportable = (key: string, entitlements: Entitlements, monitors: Option[
   return entitlements.monitors && monitors.some(({ value }) => value === rest.join(':'))
 }
 
-/** Returns the list without the columns that it shows empty: those of deleted monitors, and those without entitlement. */
+/** Returns the list without columns that would be empty: those of deleted monitors, and those without entitlement. */
 export const exportable = (list: ListConfig, entitlements: Entitlements, monitors: Option[]): ListConfig => ({
   ...list,
   columns: list.columns.filter(({ key }) => isExportable(key, entitlements, monitors)),

@@ -16,7 +16,7 @@ export type Export = Schemas['MonitorExport'] | Schemas['ConversationExport']
 
 /** A configuration of monitor results except its period. */
 export type What = Omit<ResultsConfig, 'since' | 'until' | 'timezone' | 'notificationEndpointId'>
-/** A configuration of conversations except what a schedule has of its own. */
+/** A configuration of conversations without the properties that schedules define themselves. */
 export type List = Omit<ListConfig, 'timezone' | 'notificationEndpointId'>
 
 export const isOfList = (config: Config): config is ListConfig => 'columns' in config

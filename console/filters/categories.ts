@@ -1,4 +1,4 @@
-// The categories of monitors, for phrases. This file is loaded when a phrase needs them.
+// Loads the categories of monitors for phrases. This file is only loaded when a phrase needs them.
 
 import { namesOptions } from '../api/names.ts'
 import { queryClient } from '../api/queries.ts'

@@ -1,4 +1,4 @@
-// A filter as a list of conditions that all match, conditions that must not match, and alternatives.
+// Converts a filter to a list of conditions that all match, conditions that must not match, and alternatives.
 
 import type { Filter } from './filter.ts'
 import { joinParts, type Part, splitPart } from './parse-phrase.ts'
@@ -21,10 +21,10 @@ export const conditionsOf = ({ anyOf = [], exclude, ...own }: Filter): Condition
   or: anyOf,
 })
 
-/** Whether a condition can be excluded in addition: not next to an exclusion that has alternatives itself. */
+/** Returns whether another condition can be excluded. It can't next to an exclusion that has alternatives itself. */
 export const canExclude = ({ not }: Conditions): boolean => not.every((part) => !('anyOf' in part)) && not.length < 10
 
-/** A single alternative is an ordinary condition. */
+/** Returns the filter of conditions. A single alternative becomes an ordinary condition. */
 export const filterOf = ({ all, not, or }: Conditions): Filter => {
   const [only, ...more] = or
   const own = joinParts(only && more.length === 0 ? [...all, ...splitPart(only)] : all)

@@ -29,14 +29,14 @@ export const FilterWords = ({ filter }: { filter: Filter }) => {
 type FilterBarProps = {
   filter: Filter
   onChange: (filter: Filter) => void
-  /** At the end of the line. */
+  /** Appear at the end of the line. */
   children?: ReactNode
 }
 
-/** How long typing pauses before the list follows. */
+/** The pause in typing after which the list is updated. */
 const pauseMs = 350
 
-/** A search for words, which the list follows as they are typed. */
+/** Shows a search field for words. The list is updated while they are typed. */
 const SearchField = ({ text, onChange }: { text: string; onChange: (text: string) => void }) => {
   const [typed, setTyped] = useState<string>()
   const latest = useRef(onChange)

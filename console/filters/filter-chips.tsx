@@ -1,5 +1,5 @@
-// A filter as chips. Each is a phrase that people add by typing, edit in place, exclude, and remove. Lists, buckets,
-// scopes, backfills, and alert rules all use them.
+// Shows a filter as chips. Each is a phrase that people add by typing, edit in place, exclude, and remove. Lists,
+// buckets, scopes, backfills, and alert rules use this component.
 
 import { useQuery } from '@tanstack/react-query'
 import { Ban, X } from 'lucide-react'
@@ -63,7 +63,7 @@ type Counted = { count: number }
 const countedOf = <T extends Counted>(rows: T[] | undefined, textOf: (row: T) => string) =>
   (rows ?? []).map((row) => ({ text: textOf(row), count: row.count }))
 
-/** Tags, metadata keys, and the values of the key that is being typed. */
+/** Returns tags, metadata keys, and the values of the key that is being typed. */
 const useKnown = (typed: string, isEnabled: boolean): Known => {
   const value = typedValue(typed)
   const keys = useQuery({
@@ -152,7 +152,7 @@ type FilterChipsProps = {
 /** Reads `not` and `or` before a phrase. */
 const readKind = (typed: string): { kind: Kind; phrase: string } => {
   const [, word, phrase] = /^(not|or)\s+(.*)$/i.exec(typed) ?? []
-  // These are results of monitors.
+  // These phrases are about results of monitors.
   if (word === undefined || /^(affected|in review)/i.test(phrase ?? '')) return { kind: 'all', phrase: typed }
   return { kind: word.toLowerCase() as Kind, phrase: phrase ?? '' }
 }

@@ -1,4 +1,4 @@
-// Repeatable conditions, such as those on metadata.
+// Shows repeatable conditions, such as those on metadata.
 
 import { Plus, X } from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'

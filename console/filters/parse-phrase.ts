@@ -1,4 +1,4 @@
-// The language of filters: each condition is a phrase that people can read, type, and edit.
+// Parses and writes the language of filters: each condition is a phrase that people can read, type, and edit.
 
 import type { Schemas } from '../api/schema.d.ts'
 import { signalLabel, signalNames } from '../conversations/signal-names.ts'
@@ -67,7 +67,7 @@ const symbols: Record<string, Condition['op']> = {
   '=': 'eq',
 }
 
-/** The longest first, because `is` also begins `is not`. */
+/** The longest operators are first, because `is not` also starts with `is`. */
 const comparisons: [words: string, op: Condition['op']][] = [
   ...operators.map(({ value, label }): [string, Condition['op']] => [label, value]),
   ["doesn't contain", 'not_contains'] as [string, Condition['op']],
@@ -237,7 +237,9 @@ const readField = (field: string, text: string, words: Vocabulary): Part | undef
   }
 }
 
-/** Returns the conditions of phrases joined by `and`, unless one of them is none, like the rest of a value. */
+/**
+ * Returns the conditions of phrases joined by `and`, unless one of them is not a condition, like the rest of a value.
+ */
 const readSeveral = (text: string, words: Vocabulary): Part | undefined => {
   const phrases = text.split(/\s+and\s+/i)
   if (phrases.length < 2) return undefined
@@ -245,7 +247,7 @@ const readSeveral = (text: string, words: Vocabulary): Part | undefined => {
   return parts.every((part) => part !== undefined) ? joinParts(parts) : undefined
 }
 
-/** Returns the condition that a phrase states, undefined if it states none. */
+/** Returns the condition that a phrase states, or undefined if it states none. */
 export const parsePhrase = (phrase: string, words: Vocabulary): Part | undefined =>
   readSeveral(phrase.trim(), words) ?? readOne(phrase.trim(), words)
 
@@ -341,7 +343,7 @@ export const sayPart = (part: Part, words: Vocabulary): string =>
     .map((one) => sayOne(one, words))
     .join(' and ')
 
-/** All phrases about names and choices. */
+/** Returns all phrases about names and choices. */
 const knownPhrases = (words: Vocabulary): string[] => [
   ...Object.values(results).flatMap((result) => words.monitors.map(({ label }) => `${result}: ${label}`)),
   ...lists.flatMap(([name, , kind]) => words[kind].map(({ label }) => `${name}: ${label}`)),
@@ -356,7 +358,7 @@ const knownPhrases = (words: Vocabulary): string[] => [
   ),
 ]
 
-/** The beginnings of phrases, to be completed, with their fields. */
+/** The beginnings of phrases to complete, with their fields. */
 const beginnings: Record<string, keyof Part> = {
   'affected: ': 'monitors',
   'agent: ': 'agentIds',
@@ -384,7 +386,7 @@ export type Suggestion = { text: string; count?: number | undefined; part?: Part
 
 type Counted = { text: string; count: number }
 
-/** Tags, metadata keys, and the values of the typed key, with how often they occur. */
+/** Tags, metadata keys, and the values of the typed key, with their numbers of occurrences. */
 export type Known = { tags: Counted[]; keys: Counted[]; values: Counted[] }
 
 const mostSuggestions = 12
@@ -397,7 +399,7 @@ export const typedValue = (typed: string): { key: string; start: string; begun: 
     : { key, start, begun: `${key} ${comparison}` }
 }
 
-/** A filter without dates has no period either. */
+/** Returns whether a part only has allowed fields. A filter without dates has no period either. */
 const isAllowed = (part: Part | undefined, without: readonly string[]): boolean =>
   part !== undefined && Object.keys(part).every((name) => !without.includes(name === 'period' ? 'since' : name))
 

@@ -9,7 +9,7 @@ export const codeOf = ({ last, current, previous }: Period): string => {
   return current !== undefined ? `current:${current}` : `previous:${previous}`
 }
 
-/** The periods that people choose most. */
+/** The most common periods. */
 export const common: [period: Period, label: string][] = [
   [{ last: '1h' }, 'Last hour'],
   [{ last: '24h' }, 'Last 24 hours'],
@@ -98,7 +98,7 @@ const startOf = (unit: keyof typeof monthsInUnit, timezone: string, now: Date): 
   return unit === 'week' ? midnightIn(timezone, -weekday, now) : today
 }
 
-/** Returns when a period currently begins and ends, for features that take two dates. */
+/** Returns the current start and end of a period, for features that take two dates. */
 export const boundsOf = (period: Period, now = new Date()): { since?: string; until?: string } => {
   const { last, current, previous, timezone = 'UTC' } = period
   const instants = (since: string, until: string) => {

@@ -23,7 +23,7 @@ type PhraseProps = {
   ref?: Ref<HTMLInputElement>
 }
 
-/** A field for a phrase, with suggestions. The arrow keys move, and Enter or Tab chooses. */
+/** Shows a field for a phrase, with suggestions. The arrow keys move, and Enter or Tab chooses. */
 export const Phrase = ({
   label,
   placeholder,
@@ -67,7 +67,7 @@ export const Phrase = ({
     if (suggestions.length > 0) setMarked((at + by + suggestions.length) % suggestions.length)
     return true
   }
-  /** What each key does, false if nothing. */
+  /** The actions of the keys. They return false if they do nothing. */
   const keys: Record<string, () => boolean> = {
     ArrowDown: () => move(1),
     ArrowUp: () => move(-1),

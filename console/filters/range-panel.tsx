@@ -1,4 +1,4 @@
-// The periods, dates, and comparison to choose from. No page opens with them, so their code is loaded later.
+// Shows the periods, dates, and comparisons to choose from. No page opens with this panel, so its code is loaded later.
 
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { Button } from '../ui/button.tsx'
@@ -11,7 +11,7 @@ import type { Comparison, RangeSearch } from './range-search.ts'
 type RangePanelProps = {
   time: TimeRange
   timezone: string
-  /** Undefined for a page that compares nothing. */
+  /** This is undefined for a page without a comparison. */
   compare: Comparison | undefined
   onChange: (range: RangeSearch) => void
   /** Called with a period, which closes the panel. */
@@ -20,7 +20,7 @@ type RangePanelProps = {
 
 const steps: Record<string, number> = { ArrowUp: -1, ArrowDown: 1 }
 
-/** The common periods. The arrow keys move between them. */
+/** Shows the common periods. The arrow keys move between them. */
 const Presets = ({ chosen, onChoose }: { chosen: string; onChoose: (code: string) => void }) => {
   const press = (event: KeyboardEvent<HTMLElement>) => {
     const step = steps[event.key]
@@ -57,15 +57,15 @@ const Presets = ({ chosen, onChoose }: { chosen: string; onChoose: (code: string
 }
 
 type DatesProps = {
-  /** What the days are for. */
+  /** The label of the days. */
   label: string
-  /** The days to begin with. */
+  /** The initial days. */
   start: { from: string; to: string }
   timezone: string
   onChoose: (code: `${string}..${string}`) => void
 }
 
-/** The first and last day, both included. */
+/** Shows the fields for the first and last day, which are both included. */
 const Dates = ({ label, start, timezone, onChoose }: DatesProps) => {
   const [days, setDays] = useState(start)
   const [fault, setFault] = useState<string>()
@@ -117,7 +117,7 @@ const Dates = ({ label, start, timezone, onChoose }: DatesProps) => {
 
 type ComparedProps = Pick<RangePanelProps, 'time' | 'timezone' | 'onChange'> & { compare: Comparison }
 
-/** What the period is compared with. Other days appear below it. */
+/** Shows the options for the comparison. Fields for other days appear below. */
 const Compared = ({ time, timezone, compare, onChange }: ComparedProps) => {
   const [isCustom, setCustom] = useState(isDates(compare))
   const choose = (value: string) => {

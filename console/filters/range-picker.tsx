@@ -1,4 +1,4 @@
-// The period of a page: a common one, or dates, and what it is compared with.
+// Shows the period of a page: a common one, or dates, and its comparison.
 
 import { CalendarDays } from 'lucide-react'
 import { type FocusEvent, useEffect, useRef, useState } from 'react'
@@ -18,7 +18,7 @@ const RangePanel = lazy(load)
 type RangePickerProps = {
   time: TimeRange
   timezone: string
-  /** Undefined for a page that compares nothing. */
+  /** This is undefined for a page without a comparison. */
   compare?: Comparison | undefined
   onChange: (range: RangeSearch) => void
 }

@@ -2,7 +2,7 @@ import { readText } from '../lib/search.ts'
 
 const comparisons = ['none', 'previous_period', 'previous_year'] as const
 
-/** What a period is compared with: nothing, an earlier one, or the first and last of several days. */
+/** The comparison of a period: none, an earlier period, or the first and last of several days. */
 export type Comparison = (typeof comparisons)[number] | `${string}..${string}`
 
 /** The query parameters of a page with a period. */

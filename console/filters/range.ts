@@ -1,4 +1,4 @@
-// The period that a page shows, and what it is compared with. The address has a period as `last:7d`, or as the first
+// Reads and writes the period of a page and its comparison. The address contains a period as `last:7d`, or as the first
 // and last of several days: `2026-11-01..2026-11-14`.
 
 import type { Schemas } from '../api/schema.d.ts'
@@ -33,7 +33,7 @@ const readPeriod = (code: string): Period | undefined => {
   return kind === undefined ? undefined : ({ [kind]: unit } as Period)
 }
 
-/** Returns the period of whole days, the last one included. Undefined if they are not days in order. */
+/** Returns the period of whole days, the last one included. Returns undefined if they are not days in order. */
 export const rangeOfDays = (from: string, to: string, timezone: string): TimeRange | undefined => {
   if (!isDay(from) || !isDay(to) || to < from) return undefined
   const [since, until] = [instantIn(`${from}T00:00`, timezone), instantIn(`${plusDays(to, 1)}T00:00`, timezone)]
@@ -59,7 +59,7 @@ export const daysOf = ({ period, ...dates }: TimeRange, timezone: string, now = 
   }
 }
 
-/** Returns how the address has a period. Undefined if it has neither a unit nor whole days. */
+/** Returns the period in the format of the address, or undefined if it has neither a unit nor whole days. */
 export const codeOfRange = (range: TimeRange, timezone: string): string | undefined => {
   if (range.period) return codeOf(range.period)
   const { from, to } = daysOf(range, timezone)
@@ -69,7 +69,7 @@ export const codeOfRange = (range: TimeRange, timezone: string): string | undefi
 
 const hourMs = 3_600_000
 
-/** Returns when a period begins and ends. It never ends in the future. */
+/** Returns the start and end of a period. It never ends in the future. */
 export const windowOf = ({ period, ...dates }: TimeRange, now = new Date()) => {
   const { since, until } = period ? boundsOf(period, now) : dates
   const end = now.toISOString()
@@ -124,7 +124,7 @@ export const comparedDays = (comparison: Comparison, { from, to }: Days): Days =
   return { from: plusDays(from, -days), to: plusDays(from, -1) }
 }
 
-/** Returns what the API compares a period with. Undefined for nothing. */
+/** Returns the comparison in the format of the API, or undefined for none. */
 export const compareToOf = (comparison: Comparison, timezone: string): CompareTo | undefined => {
   if (comparison === 'previous_period' || comparison === 'previous_year') return comparison
   const { from, to } = splitDays(comparison)

@@ -15,20 +15,20 @@ const recall = (key: string): RangeSearch => {
   }
 }
 
-/** The page of pages without a period of their own. */
+/** The key of pages that share their period. */
 export const sharedRange = 'shared'
 
-/** The period of these pages, unless someone chooses another. */
+/** Returns the default period of these pages. */
 export const lastDays = (days: number): TimeRange => ({ period: { last: `${days}d`, timezone: ownZone() } })
 
 type Defaults = { time: TimeRange; compare?: Comparison }
 
-/** Returns what was chosen: in the address, or the last time. */
+/** Returns the chosen range: that of the address, or the last one chosen. */
 const chosenOf = (search: RangeSearch, remembered: RangeSearch): RangeSearch =>
   search.time === undefined && search.compare === undefined ? remembered : search
 
 type RangeOptions = {
-  /** Pages with the same name share what was chosen. */
+  /** Pages with the same name share their range. */
   page: string
   /** The query parameters of the address. */
   search: RangeSearch
@@ -37,13 +37,13 @@ type RangeOptions = {
   navigate: (range: RangeSearch) => void
 }
 
-/** Days start in the viewer's time zone, no matter who chose the period. */
+/** Returns the range in the viewer's time zone, regardless of who chose the period. */
 const inZone = ({ period, ...dates }: TimeRange, timezone: string): TimeRange =>
   period ? { period: { ...period, timezone } } : dates
 
 /**
- * Returns the period of a page: that of the address, or what the person chose last, or the default. What was chosen
- * last is put into the address, so that others see the same when they open it.
+ * Returns the period of a page: that of the address, the one that the person chose last, or the default. The last one
+ * is added to the address, so that others see the same when they open it.
  */
 export const useRange = ({ page, search, defaults, navigate }: RangeOptions) => {
   const { member } = useMe()

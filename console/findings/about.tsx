@@ -1,4 +1,4 @@
-// The panel next to a finding: its status, assignee, and source.
+// Shows the panel next to a finding: its status, assignee, and source.
 
 import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'

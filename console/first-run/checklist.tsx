@@ -8,7 +8,7 @@ import { enabledMonitorsOptions } from '../overview/queries.ts'
 import { IconButton } from '../ui/button.tsx'
 import styles from './checklist.module.css'
 
-/** What the organization has already. Undefined until everything is known. */
+/** Returns the completed steps of the organization, or undefined until all are known. */
 const useProgress = (isEnabled: boolean) => {
   const monitors = useQuery({ ...enabledMonitorsOptions, enabled: isEnabled })
   const first = monitors.data?.data[0]?.id
@@ -64,7 +64,7 @@ const stepsOf = (
     : []),
 ]
 
-/** The first steps. Once all are done, or someone closes them, they never appear again. */
+/** Shows the first steps. Once all are done, or someone closes them, they never appear again. */
 export const Checklist = () => {
   const { member, entitlements } = useMe()
   const key = `earshot-checklist:${member.userId}`

@@ -26,7 +26,7 @@ const formatOf = (timeZone: string): Intl.DateTimeFormat => {
 
 const ownFormat = once(() => new Intl.DateTimeFormat('en'))
 
-/** Returns the viewer's time zone, or UTC if the browser reports none that it can use, as `Etc/Unknown`. */
+/** Returns the viewer's time zone, or UTC if the browser reports a zone that it can't use, such as `Etc/Unknown`. */
 export const ownZone = (): string => {
   const { timeZone } = ownFormat().resolvedOptions()
   try {

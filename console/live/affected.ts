@@ -1,4 +1,4 @@
-// Maps events to the queries that they outdate, and limits how often each query is requested again.
+// Maps events to the queries that they make outdated, and limits how often each query is requested again.
 
 import type { QueryKey } from '@tanstack/react-query'
 import type { LiveEvent } from './event-stream.ts'
@@ -15,7 +15,8 @@ export type Affected = { key: Part[]; everyMs: number }
 const once = (seconds: number, ...key: Part[]): Affected => ({ key, everyMs: seconds * 1_000 })
 
 /**
- * How often queries that sum over many conversations are requested at most. Single resources are requested more often.
+ * The minimum number of seconds between requests of queries that sum over many conversations. Single resources are
+ * requested more often.
  */
 const sumSeconds = 30
 
@@ -99,7 +100,7 @@ export const affectedBy = ({ resource }: Pick<LiveEvent, 'resource'>): Affected[
 
 const isId = (part: unknown): boolean => typeof part === 'string' && /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(part)
 
-/** Returns whether an event outdates a query. Without IDs, queries of any resource match. */
+/** Returns whether an event makes a query outdated. Without IDs, queries of any resource match. */
 export const matches = (queryKey: QueryKey, { key }: Affected, ids: ReadonlySet<string> | undefined): boolean =>
   key.every((part, at) => {
     const actual = queryKey[at]

@@ -13,7 +13,7 @@ type Options = {
   onRetry: (ms: number) => void
 }
 
-/** The stream is lost if nothing arrives for this long. The server sends something every 20 seconds. */
+/** The stream counts as lost if nothing arrives for this long. The server sends something every 20 seconds. */
 const silenceMs = 45_000
 
 const readBlock = (block: string, { onEvent, onPosition, onRetry }: Options): void => {

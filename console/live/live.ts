@@ -1,5 +1,5 @@
 // Keeps all pages current with one event stream for each browser. The tabs agree on one tab that reads the stream and
-// passes the events on. Without a stream, what is shown is requested again from time to time.
+// passes the events on. Without a stream, the visible data is requested again from time to time.
 
 import { Fault } from '../api/fault.ts'
 import { isNotifying } from '../notifications/browser.ts'
@@ -9,7 +9,7 @@ import { applyEvent, catchUp, stopApplying } from './outdated.ts'
 type Message = { event: LiveEvent } | { position: string } | { isOpen: boolean } | { asks: true }
 
 const name = 'earshot-live'
-/** The tab that reads the stream says at least this often that the stream is open. */
+/** The maximum time between messages of the reading tab that the stream is open. */
 const silenceMs = 50_000
 const fallbackMs = 30_000
 /**
@@ -105,7 +105,7 @@ export const startLive = (): (() => void) => {
         })
       } catch (error) {
         failures++
-        // Requesting anything that is shown leads to the sign-in page.
+        // Requesting any visible data leads to the sign-in page.
         if (error instanceof Fault && error.status === 401) apply(resync)
       }
       isOpen = false
@@ -119,7 +119,7 @@ export const startLive = (): (() => void) => {
     if (reading) return
     reading = new AbortController()
     const { signal } = reading
-    // Locks only exist on pages with TLS or on this machine. Without them, each tab reads a stream of its own.
+    // Locks only exist on pages with TLS or on this machine. Without them, each tab reads its own stream.
     if (!navigator.locks) void read(signal)
     else void navigator.locks.request(name, { signal }, () => read(signal)).catch(() => {})
     tell({ asks: true })

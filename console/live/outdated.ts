@@ -14,8 +14,8 @@ const dues = new Map<Affected, Due>()
 const mostScatter = 2_000
 
 /**
- * Returns whether a query is requested immediately. A hidden page requests what is outdated when it is shown again,
- * except for what browser notifications need.
+ * Returns whether a query is requested immediately. A hidden page requests outdated data when it is shown again, except
+ * for the data of browser notifications.
  */
 const isWanted = ({ key: [name] }: Affected): boolean => !document.hidden || (name === 'notifications' && isNotifying())
 
@@ -26,7 +26,7 @@ const invalidate = (one: Affected, ids: Set<string> | undefined): void => {
   })
 }
 
-/** How long to wait if somebody is loading more rows. Requesting a list again would cancel that. */
+/** The wait if somebody is loading more rows. Requesting a list again would cancel that. */
 const loadingMs = 250
 
 const isLoadingMore = (one: Affected, ids: Set<string> | undefined): boolean =>
@@ -57,7 +57,7 @@ const schedule = (one: Affected, id: string | undefined): void => {
   due.timer = setTimeout(() => run(one, due), waitMs + scatterMs)
 }
 
-/** Requests what an event outdates, soon but no more often than useful. */
+/** Requests the data that an event makes outdated, soon but no more often than useful. */
 export const applyEvent = (event: LiveEvent): void => {
   const { kind, id } = event
   for (const one of kind === 'resync' ? allAffected : affectedBy(event)) schedule(one, id)

@@ -54,7 +54,7 @@ const RuleFields = ({ problems }: { problems: Issue[] }) => {
     validate: () =>
       way !== 'conditions' || incomplete.current === undefined || `Complete or remove condition ${incomplete.current}.`,
   })
-  // Monitors of other types have no rule, which must not keep them from being saved.
+  // Monitors of other types have no rule, and must still be saved.
   useEffect(() => () => unregister('rule.expression', { keepValue: true }), [unregister])
   const problem = problemAt(problems, 'definition.expression') ?? formState.errors.rule?.expression?.message
   return (
@@ -128,7 +128,7 @@ const JudgeFields = () => {
   const type = watch('judge.output.type')
   const setType = (next: OutputType) => {
     setValue('judge.output.type', next, { shouldDirty: true })
-    // Nobody starts with an empty list.
+    // A list starts with one row, so that nobody starts with an empty list.
     const { categories, fields } = getValues('judge.output')
     if (next === 'category' && categories.length === 0) {
       setValue('judge.output.categories', [{ ...emptyCategory }, { ...emptyCategory }])

@@ -45,7 +45,7 @@ const learnedWords = ({ guidelines, learned: { examples = [] } }: Definition['ju
   ),
 ]
 
-/** Returns sentences about what a judge answers, without periods. */
+/** Returns sentences about a judge's output, without periods. */
 export const outputWords = (output: Output): string[] => {
   switch (output.type) {
     case 'boolean':

@@ -15,7 +15,10 @@ export type FieldDraft = { key: string; type: FieldType; description: string; op
 
 export type OutputType = 'boolean' | 'score' | 'category' | 'extract'
 
-/** How Earshot decides by a score. An alignment has proposed it for these values, and it is dropped if they change. */
+/**
+ * How Earshot decides based on a score. An alignment has proposed it for the current values, and it is dropped if they
+ * change.
+ */
 type Decision = { threshold: number; calibration?: unknown[] }
 type Decided = { for: string; decision: Decision }
 

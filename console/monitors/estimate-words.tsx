@@ -6,11 +6,11 @@ import styles from './runs.module.css'
 type EstimateWordsProps = {
   estimate: Schemas['EvaluationEstimate']
   kind: Monitor['kind']
-  /** Where the conversations are, such as `in this period`. */
+  /** Describes the conversations, such as `in this period`. */
   where: string
 }
 
-/** Says what a run would evaluate, and what it would cost. */
+/** Describes the conversations that a run would evaluate, and its cost. */
 export const EstimateWords = ({ estimate, kind, where }: EstimateWordsProps) => {
   const { conversations, answered, tokens, cost, basis, budgetLeft } = estimate
   const toAsk = kind === 'judge' ? conversations - answered : conversations

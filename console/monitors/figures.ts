@@ -1,4 +1,4 @@
-// Totals of a trend's counts, and filters for their conversations.
+// Calculates totals of a trend's counts, and filters for their conversations.
 
 import type { LinkProps } from '@tanstack/react-router'
 import { wilson } from '../lib/wilson.ts'

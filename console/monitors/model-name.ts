@@ -1,4 +1,4 @@
-// The `model` of a judge: `providerId/model`, `instance/model` for the operator's endpoint, or only a model.
+// Reads the `model` of a judge: `providerId/model`, `instance/model` for the operator's endpoint, or only a model.
 
 const ofProvider = /^(instance|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\/(.*)$/i
 

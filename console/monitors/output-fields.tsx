@@ -199,7 +199,7 @@ export const ExtractFields = () => {
 
 const problemAt = (problems: Issue[], path: string) => problems.find((problem) => problem.path === path)?.message
 
-/** The maps of a rule. */
+/** Shows the form fields for the maps of a rule. */
 export const MapFields = ({ problems }: { problems: Issue[] }) => (
   <>
     <Expression

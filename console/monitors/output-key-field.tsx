@@ -5,14 +5,17 @@ import type { Monitor } from './queries.ts'
 type OutputKeyFieldProps = {
   monitor: Monitor
   output: 'category' | 'field'
-  /** The label of the choice of none. */
+  /** The label of the option for none. */
   none: string
   hint?: string
   value: string
   onChange: (value: string) => void
 }
 
-/** The category or field of a monitor. Those of external monitors are not known, so people enter them. */
+/**
+ * Shows a field that selects a category or field of a monitor. Those of external monitors are not known, so people
+ * enter them.
+ */
 export const OutputKeyField = ({ monitor, output, none, hint, value, onChange }: OutputKeyFieldProps) => {
   const isCategory = output === 'category'
   const known = isCategory

@@ -1,4 +1,4 @@
-// The categories and fields of a result.
+// Shows the categories and fields of a result.
 
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -17,7 +17,7 @@ type OutputValuesProps = {
   fields: Record<string, unknown> | null
   unsupportedFields: string[]
   evidence: Evidence[]
-  /** Shows a quote, usually with a way to its turn. */
+  /** Shows a quote, usually with a link to its turn. */
   quote: (evidence: Evidence) => ReactNode
 }
 

@@ -1,4 +1,4 @@
-// What monitors answer besides affected or not: categories and fields.
+// Returns the outputs of monitors in addition to affected or not: categories and fields.
 
 import type { Option } from '../ui/controls.tsx'
 import type { Monitor } from './queries.ts'
@@ -22,7 +22,7 @@ type Defined = Pick<Monitor, 'kind' | 'currentVersion'>
 
 const storedOf = ({ currentVersion }: Defined): Stored => currentVersion.definition as Stored
 
-/** The keys of a map in a rule. */
+/** Returns the keys of a map in a rule. */
 const keysIn = (map = ''): string[] => [...map.matchAll(/['"]([a-z]\w{0,63})['"]\s*:/gi)].map(([, key = '']) => key)
 
 const reservedLabels: Record<string, string> = { other: 'No category fits', not_applicable: 'Not applicable' }
@@ -41,7 +41,7 @@ export const categoriesOf = (monitor: Defined): Option[] => {
   ]
 }
 
-/** Returns what people call a category. */
+/** Returns the label of a category. */
 export const categoryLabel = (monitor: Defined | undefined, key: string): string =>
   (monitor && categoriesOf(monitor).find(({ value }) => value === key)?.label) ?? optionOf(key).label
 

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { IconButton } from '../ui/button.tsx'
 import styles from './removable-row.module.css'
 
-/** A list of rows that people add and remove. */
+/** Shows a list of rows that people add and remove. */
 export const RemovableRows = ({ label, children }: { label?: string; children: ReactNode }) => (
   <ol className={styles.rows} aria-label={label}>
     {children}

@@ -1,4 +1,4 @@
-// The query parameters of these pages.
+// Reads the query parameters of these pages.
 
 import type { Schemas } from '../api/schema.d.ts'
 import type { RangeSearch } from '../filters/range-search.ts'
@@ -58,7 +58,7 @@ export const readNewMonitorSearch = ({ kind, template }: Record<string, unknown>
 export type TemplatesSearch = {
   q?: string
   type?: 'rule' | 'judge'
-  /** Leaves out templates that only know English words. */
+  /** Leaves out templates that only work in English. */
   words?: 'any'
 }
 

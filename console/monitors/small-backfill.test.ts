@@ -17,7 +17,7 @@ it.each([
   ['rule', { conversations: 0 }, false],
   ['rule', { conversations: 10_000 }, true],
   ['rule', { conversations: 10_001 }, false],
-  // Nobody knows what it would cost.
+  // The cost is unknown.
   ['judge', { cost: null }, false],
   ['judge', { cost: 0.2 }, true],
   ['judge', { cost: 0.51 }, false],

@@ -1,5 +1,5 @@
-// Evaluates stored conversations without being asked, if that is soon done and costs next to nothing, so that a new
-// monitor shows results immediately.
+// Evaluates stored conversations automatically if that is fast and costs almost nothing, so that a new monitor shows
+// results immediately.
 
 import { queryClient } from '../api/queries.ts'
 import type { Schemas } from '../api/schema.d.ts'
@@ -33,7 +33,7 @@ export const startSmallBackfill = async ({ id, kind }: Monitor): Promise<number>
     await queryClient.invalidateQueries({ queryKey: ['monitors', id, 'evaluations'] })
     return estimate.conversations
   } catch {
-    // The monitor is saved, and its page offers the same.
+    // The monitor is saved, and its page also offers a backfill.
     return 0
   }
 }

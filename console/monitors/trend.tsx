@@ -1,4 +1,4 @@
-// A monitor's rate, trend, coverage, and cost.
+// Shows a monitor's rate, trend, coverage, and cost.
 
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'

@@ -141,7 +141,7 @@ const Answers = ({
 
 type TrialPaneProps = { kind: Kind; monitor: Monitor | undefined; trial: ReturnType<typeof useTrial> }
 
-/** Says whether the results are from an earlier draft. */
+/** Describes whether the results are from an earlier draft. */
 const standingOf = ({ problems, isFetching }: TrialPaneProps['trial'], isJudge: boolean): string => {
   if (problems.length > 0) return 'From the last valid definition'
   if (isFetching) return 'Running…'

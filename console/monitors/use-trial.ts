@@ -15,7 +15,10 @@ export type Tried = Trial['data'][number]
 type TrialDraft = { kind: Kind; definition: Record<string, unknown>; scope: Scope }
 
 export const maxShown = 20
-/** The number of conversations for a rule. It is higher than what is shown, so that changed results can be counted. */
+/**
+ * The number of conversations for a rule. It is higher than the number of shown conversations, so that changed results
+ * can be counted.
+ */
 const ruleLimit = 200
 
 const ask = (

@@ -1,10 +1,10 @@
-// Which monitors changed from the earlier period, in the order in which they need attention.
+// Finds the monitors that changed from the earlier period, in the order in which they need attention.
 
 import type { Group } from '../boards/queries.ts'
 
 /** With fewer conversations than this, any rate is possible. */
 const fewest = 20
-/** Of the changes that are marked, at most this share is chance. */
+/** The maximum share of marked changes that are only chance. */
 const falseShare = 0.05
 
 type Figure = Pick<Group, 'n' | 'value'>
@@ -35,7 +35,7 @@ export const marksOf = (scores: (number | undefined)[]): boolean[] => {
 
 export type Change = { z: number | undefined; isMarked: boolean }
 
-/** Describes a change. Null if there is nothing to say. */
+/** Describes a change. Returns null if there is nothing to describe. */
 export const changeWords = (now: Figure, before: Figure | undefined, { z = 0, isMarked }: Change): string | null => {
   if (now.n === 0 && before && before.n > 0) return 'Nothing scored'
   if (!isMarked) return null

@@ -8,7 +8,7 @@ import { Time } from '../ui/time.tsx'
 import styles from './overview.module.css'
 import { newestOptions } from './queries.ts'
 
-/** The newest conversations, while there are too few for figures to say much. */
+/** Shows the newest conversations while there are too few for meaningful figures. */
 export const Newest = () => {
   const { data } = useQuery(newestOptions)
   const agents = useNames('agents')

@@ -54,7 +54,7 @@ const Parts = memo(({ isFirst }: { isFirst: boolean }) => (
   </div>
 ))
 
-/** Returns whether there are conversations of the last interval only, such as today. */
+/** Returns whether only the last interval has conversations, such as today. */
 const isFirstOf = (answer: Analytics | undefined): boolean => {
   const [group] = answer?.groups ?? []
   const series = group?.series ?? []
@@ -66,7 +66,7 @@ const isFirstOf = (answer: Analytics | undefined): boolean => {
   )
 }
 
-/** The period of the page. On the first day, it is today, by hour, unless someone chose another. */
+/** Returns the period of the page. On the first day, it is today, by hour, unless another one was chosen. */
 const useShown = () => {
   const search = useSearch({ from: '/app/' })
   const navigate = useNavigate({ from: '/' })

@@ -11,7 +11,7 @@ import styles from './overview.module.css'
 
 const maxShown = 8
 
-/** Buckets with reviews left, or with reviews completed today. */
+/** Shows buckets with reviews left, or with reviews completed today. */
 export const Reviews = () => {
   const mayReview = useMay('member')
   const { data: buckets = [], error } = useQuery(bucketsOptions)

@@ -6,7 +6,7 @@ import { formatCount, formatPercent, plural } from '../lib/format.ts'
 import { ValueBars } from '../ui/charts/value-bars.tsx'
 import styles from './overview.module.css'
 
-/** Compares the period with the earlier one. */
+/** Describes how the period compares with the earlier one. */
 const Words = ({ group: { n, comparison }, filter, range }: { group: Group; filter: Filter; range: string }) => {
   const before = comparison?.n
   return (

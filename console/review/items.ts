@@ -1,4 +1,4 @@
-// Reviewers judge the items of a scorecard in its place.
+// Replaces scorecards by their items, because reviewers judge the items.
 
 import type { Schemas } from '../api/schema.d.ts'
 
@@ -18,8 +18,8 @@ const itemsOf = ({ monitorId: scorecardId, sections }: Scorecard): Question[] =>
   )
 
 /**
- * Returns the monitors to judge: those of the bucket, with the items of the review’s scorecards in place of these. The
- * service requires these items, even if the scorecard has changed since.
+ * Returns the monitors to judge: those of the bucket, with scorecards replaced by their items. The service requires
+ * these items, even if the scorecard has changed since.
  */
 export const questionsOf = (monitorIds: string[], scorecards: Scorecard[]): Question[] => {
   const all = monitorIds.flatMap((monitorId): Question[] => {

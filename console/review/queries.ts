@@ -40,7 +40,7 @@ export const reviewScorecardsOptions = (id: string) =>
 
 /** The requests in progress, by review ID. */
 const writing = new Map<string, Set<Promise<Review>>>()
-/** When the lease of each review ends, as far as this page knows. A lost response may have extended it. */
+/** The end of each review's lease, as far as this page knows. A lost response may have extended it. */
 const leases = new Map<string, string>()
 
 const note = ({ id, leaseExpiresAt }: Review) => {

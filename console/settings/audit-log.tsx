@@ -40,7 +40,7 @@ const useTargetNames = () => {
     Object.hasOwn(named, type) ? named[type as keyof typeof named].nameOf(id) : `${id.slice(0, 8)}…`
 }
 
-/** Links to the target if its type has a page. If the target was deleted, that page says so. */
+/** Links to the target if its type has a page. If the target was deleted, that page shows an error. */
 const Touched = ({ type, id, name }: Target & { name: string }) => {
   const word = `${wordOf(type)} ${name}`
   return isPaged(type) ? (

@@ -7,7 +7,7 @@ import styles from './settings.module.css'
 
 const guide = (anchor: string) => <a href={`/docs/guide/ingest#${anchor}`}>the guide</a>
 
-/** What to do at the provider, in the words that it uses itself. */
+/** The steps at the provider, in the provider's own terms. */
 const steps: Record<Integration['provider'], ReactNode[]> = {
   vapi: [
     'In Vapi, create a custom credential with the secret that you entered here.',
@@ -60,8 +60,7 @@ export const ConnectionSteps = ({ provider, address }: { provider: Integration['
       <ol className={styles.numbered}>
         {[...steps[provider], 'Make a call. Its delivery appears below within seconds after it ends.'].map(
           (step, at) => (
-            // The steps never change.
-            // biome-ignore lint/suspicious/noArrayIndexKey: see above.
+            // biome-ignore lint/suspicious/noArrayIndexKey: the steps never change
             <li key={at}>{step}</li>
           ),
         )}

@@ -1,4 +1,4 @@
-// Whether a provider on the internet can reach an address.
+// Checks whether a provider on the internet can reach an address.
 
 const privateHosts = [
   /^localhost$/,
@@ -13,7 +13,7 @@ const privateHosts = [
   /^\[(::1?|f[cd][\da-f]{2}:.*|fe[89ab][\da-f]:.*)\]$/,
 ]
 
-/** Says why a provider cannot call this address, or undefined if nothing speaks against it. */
+/** Returns the reason why a provider can't call this address, or undefined if it probably can. */
 export const reasonOutOfReach = (address: string): string | undefined => {
   const { protocol, hostname } = new URL(address)
   if (privateHosts.some((host) => host.test(hostname.toLowerCase()))) {

@@ -1,10 +1,10 @@
-/** The open row of a list in the settings, and what filters its deliveries or the audit log. */
+/** The open row of a list in the settings, and the filters of its deliveries or the audit log. */
 export type SettingsSearch = {
   open?: string
   status?: string
   /** The resource that events of the audit log are about. */
   about?: string
-  /** Who caused them. */
+  /** The person who caused the events. */
   by?: string
   /** Days, in the time zone of the browser. */
   from?: string

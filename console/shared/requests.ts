@@ -7,7 +7,7 @@ export type Shared = Schemas['SharedBoard']
 
 const refreshMs = 60_000
 
-/** The page has no event stream, so it asks again from time to time. */
+/** The page has no event stream, so it requests its data again from time to time. */
 const kept = { refetchInterval: refreshMs, staleTime: refreshMs }
 
 export const sharedBoardOptions = (token: string) =>

@@ -1,4 +1,4 @@
-// The page of a link: a board for one company, for people who have no account.
+// Shows the page of a link: a board for one company, for people who have no account.
 
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
@@ -49,7 +49,7 @@ const Loaded = ({ token, board: { name, company, charts } }: { token: string; bo
   </>
 )
 
-/** The token never reaches the server in an address, because browsers do not send what follows `#`. */
+/** Reads the token, which never reaches the server in a URL, because browsers do not send the part after `#`. */
 const readToken = () => location.hash.slice(1)
 
 export const SharedBoard = () => {
@@ -59,7 +59,7 @@ export const SharedBoard = () => {
   useEffect(() => {
     document.title = data ? `${title} · ${data.name}` : title
   }, [title, data])
-  // A link that ends while it is open shows nothing any longer.
+  // If a link expires while it is open, its board disappears.
   const isOver = isRefusal(error) && error.status !== 429
   return (
     <main className={styles.page}>

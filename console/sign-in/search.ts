@@ -1,4 +1,4 @@
-/** Where to go after sign-in, why single sign-on failed, and whether to show the password reset. */
+/** The page after sign-in, the reason why single sign-on failed, and whether to show the password reset. */
 export type SignInSearch = { to?: string; refused?: string; forgotten?: boolean }
 
 export const readSignInSearch = ({ to, refused, forgotten }: Record<string, unknown>): SignInSearch => ({

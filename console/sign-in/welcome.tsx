@@ -53,7 +53,7 @@ const EmailField = ({ email, setsEmail }: Pick<Offer, 'email' | 'setsEmail'>) =>
     </>
   )
 
-/** Returns whether there is nothing to see yet. If it can't be found out, the overview is shown. */
+/** Returns whether there is nothing to see yet. If that is unknown, the overview is shown. */
 const isEmpty = async (): Promise<boolean> => {
   const search = api.POST('/v1/conversations/search', { body: { filter: {}, limit: 1 } })
   return answer(search).then(

@@ -3,7 +3,7 @@ import styles from './badge.module.css'
 
 export type Tone = 'affected' | 'clear' | 'unscored' | 'failed' | 'accent' | 'plain'
 
-/** A word with a mark. Marks differ in shape, not only in color. */
+/** Shows a word with a mark. Marks differ in shape, not only in color. */
 export const Badge = ({ tone = 'plain', children }: { tone?: Tone; children: ReactNode }) => (
   <span className={`${styles.badge} ${styles[tone]}`}>
     <span className={styles.mark} aria-hidden="true" />
@@ -25,5 +25,5 @@ export const OutcomeBadge = (outcome: Outcome) => {
   return <Badge tone={tone}>{word}</Badge>
 }
 
-/** A small number next to a label. */
+/** Shows a small number next to a label. */
 export const Count = ({ children }: { children: ReactNode }) => <span className={styles.count}>{children}</span>

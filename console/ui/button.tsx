@@ -9,7 +9,7 @@ const classOf = (look: Look, small: boolean | undefined) =>
 
 type ButtonProps = Omit<ComponentProps<'button'>, 'className'> & { look?: Look; small?: boolean; busy?: boolean }
 
-/** A button that keeps its size and focus while busy, and ignores clicks. */
+/** Shows a button that keeps its size and focus while busy, and ignores clicks. */
 export const Button = ({ look = 'plain', small, busy = false, onClick, children, ...rest }: ButtonProps) => (
   <button
     type="button"
@@ -31,7 +31,7 @@ export const IconButton = ({ label, icon, ...rest }: IconButtonProps) => (
   </button>
 )
 
-/** A link that looks like a button. */
+/** Shows a link that looks like a button. */
 export const ButtonLink = ({
   look = 'plain',
   small,

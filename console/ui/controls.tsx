@@ -1,5 +1,5 @@
-// Controls with labels and hints that don't need a form. form.tsx connects them to forms and their library, which few
-// pages load.
+// Shows controls with labels and hints that don't need a form. form.tsx connects them to forms and their library, which
+// few pages load.
 
 import { type ComponentProps, type ReactNode, useId } from 'react'
 import styles from './form.module.css'
@@ -12,7 +12,7 @@ type FieldProps = {
   children: (ids: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }) => ReactNode
 }
 
-/** A control with its label, hint, and error. */
+/** Shows a control with its label, hint, and error. */
 export const Field = ({ label, hint, fault, children }: FieldProps) => {
   const id = useId()
   const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ')
@@ -69,7 +69,7 @@ export const Check = ({ label, hint, ...rest }: { label: ReactNode; hint?: React
   )
 }
 
-/** Radio buttons for a few options. */
+/** Shows radio buttons for a few options. */
 export const Choice = ({
   label,
   value,
@@ -105,5 +105,5 @@ export const Choice = ({
   )
 }
 
-/** Fields next to each other if there is room. */
+/** Shows fields next to each other if there is room. */
 export const Row = ({ children }: { children: ReactNode }) => <div className={styles.row}>{children}</div>

@@ -31,7 +31,7 @@ export const Copy = ({ text, label = 'Copy' }: { text: string; label?: string })
   )
 }
 
-/** A code block with a copy button. */
+/** Shows a code block with a copy button. */
 export const Code = ({ children, label = 'Copy code' }: { children: string; label?: string }) => (
   <div className={styles.code}>
     {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard */}

@@ -22,7 +22,7 @@ export const Dialog = (props: DialogProps) => {
 
 type ConfirmProps = {
   title: string
-  /** Says what will be deleted and what will be kept. */
+  /** Explains what will be deleted and what will be kept. */
   children: ReactNode
   action: string
   open: boolean

@@ -8,7 +8,7 @@ type EstimateProps = {
   n: number
 }
 
-/** A rate with its interval and sample size. Rates are never shown without them. */
+/** Shows a rate with its interval and sample size. Rates are never shown without them. */
 export const Estimate = ({ rate, low, high, n }: EstimateProps) => (
   <span className={styles.estimate}>
     <strong>{rate === null ? 'No rate yet' : formatPercent(rate)}</strong>

@@ -1,4 +1,4 @@
-// A form that shows the API's errors at the fields they belong to, and keeps the input.
+// Shows a form with the API's errors at the fields they belong to, and keeps the input.
 
 import { type ComponentProps, type ReactNode, useState } from 'react'
 import { type FieldValues, FormProvider, type Path, type UseFormReturn, useFormContext } from 'react-hook-form'

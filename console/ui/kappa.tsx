@@ -3,7 +3,7 @@ import styles from './kappa.module.css'
 
 type Agreement = { value: number; low: number | null; high: number | null }
 
-/** A chance-corrected agreement, such as kappa or alpha: 0 is chance, 1 is perfect. */
+/** Shows a chance-corrected agreement, such as kappa or alpha: 0 is chance, 1 is perfect. */
 export const Kappa = ({ of, n }: { of: Agreement | null; n: number }) =>
   of ? (
     <span className={styles.kappa}>

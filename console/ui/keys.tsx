@@ -42,8 +42,8 @@ const isPressed = (target: EventTarget | null) =>
   target instanceof HTMLElement && target.closest('button,a,summary,[role="tab"]') !== null
 
 /**
- * Returns whether Alt or AltGr was only pressed to type a character, which some keyboards need for brackets and similar
- * ones.
+ * Returns whether Alt or AltGr was only pressed to type a character, which some keyboards require for brackets and
+ * similar characters.
  */
 const isComposed = ({ altKey, key }: KeyboardEvent) => altKey && /^[^a-z0-9\s]$/i.test(key)
 
@@ -143,7 +143,7 @@ export const useKeys = (bindings: Bindings): void => {
   useLayoutEffect(() => registry?.add(latest), [registry])
 }
 
-/** A key, shown next to the name of its action. */
+/** Shows a key, shown next to the name of its action. */
 export const Key = ({ children }: { children: ReactNode }) => (
   <span className={styles.key} aria-hidden="true">
     {children}

@@ -20,7 +20,7 @@ type ListTableProps<T> = {
   lines?: number
 }
 
-/** A table of a paged list, with its loading, error, and empty states. */
+/** Shows a table of a paged list, with its loading, error, and empty states. */
 export const ListTable = <T extends { id: string }>({ list, label, columns, empty, lines }: ListTableProps<T>) => {
   const { rows, error, isPending, isFetchingMore, more, retry } = list
   // Rows are rendered in small steps, so that the browser can handle input in between.

@@ -66,7 +66,7 @@ const useChecking = <T,>(rows: T[], idOf: (row: T) => string, checked: Checked |
 
 type Width = { template: string; least: number | undefined }
 
-/** Fixed widths, or shares of the rest. A list with a minimum for each column scrolls sideways. */
+/** Returns fixed widths, or shares of the remaining space. A list with a minimum for each column scrolls sideways. */
 const widthsOf = <T,>(columns: Column<T>[], hasChecks: boolean): Width => {
   const checks = hasChecks ? [`${checkWidth}px`] : []
   const template = [...checks, ...columns.map(({ width = '1fr', min = 0 }) => `minmax(${min}px, ${width})`)].join(' ')
@@ -81,8 +81,8 @@ const widthsOf = <T,>(columns: Column<T>[], hasChecks: boolean): Width => {
 }
 
 /**
- * A virtualized list. `j` and `k` move, Enter opens a row, and Escape closes it. `x` and the arrow keys with shift select
- * rows. More rows are fetched before the end is visible.
+ * Shows a virtualized list. `j` and `k` move, Enter opens a row, and Escape closes it. `x` and the arrow keys with
+ * shift select rows. More rows are fetched before the end is visible.
  */
 export const LongTable = <T,>({
   label,

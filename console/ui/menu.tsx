@@ -5,7 +5,7 @@ import type { MenuProps } from './loaded-menu.tsx'
 
 const code = lazyCode(async () => (await import('./loaded-menu.tsx')).LoadedMenu)
 
-/** A button that opens a menu. Until someone first uses the page, only the button is rendered. */
+/** Shows a button that opens a menu. Until someone first uses the page, only the button is rendered. */
 export const Menu = (props: MenuProps) => {
   const [Loaded, setLoaded] = useState(() => code.loaded)
   const [pressed, setPressed] = useState(false)

@@ -40,7 +40,7 @@ const Strength = ({ password, known }: { password: string; known: string[] }) =>
 
 type NewPasswordProps = { name: string; label: string; known: string[] }
 
-/** A field for a new password, with its strength. */
+/** Shows a field for a new password, with its strength. */
 export const NewPasswordField = ({ name, label, known }: NewPasswordProps) => {
   const { control } = useFormContext()
   const password = useWatch({ control, name })

@@ -33,7 +33,7 @@ export const Page = ({ title, context, actions, above, fixed = false, children }
   )
 }
 
-/** A section of a page with its own heading. */
+/** Shows a section of a page with its own heading. */
 export const Section = ({
   title,
   context,
@@ -55,7 +55,7 @@ export const Section = ({
   </section>
 )
 
-/** A list of names and values. */
+/** Shows a list of names and values. */
 export const Facts = ({ facts }: { facts: [name: string, value: ReactNode][] }) => (
   <dl className={styles.facts}>
     {facts.map(([name, value]) => (
@@ -67,5 +67,5 @@ export const Facts = ({ facts }: { facts: [name: string, value: ReactNode][] }) 
   </dl>
 )
 
-/** Text with a comfortable line length. */
+/** Shows text with a comfortable line length. */
 export const Prose = ({ children }: { children: ReactNode }) => <div className={styles.prose}>{children}</div>

@@ -1,4 +1,4 @@
-// Loading, empty, and error states.
+// Shows loading, empty, and error states.
 
 import type { ReactNode } from 'react'
 import { asFault } from '../api/fault.ts'
@@ -6,7 +6,7 @@ import { Button } from './button.tsx'
 import { Copy } from './copy.tsx'
 import styles from './states.module.css'
 
-/** Placeholder lines while loading. */
+/** Shows placeholder lines while loading. */
 export const Loading = ({ label = 'Loading', lines = 3 }: { label?: string; lines?: number }) => (
   <div className={styles.loading} role="status" aria-label={label}>
     {Array.from({ length: lines }, (_, line) => line).map((line) => (
@@ -15,7 +15,7 @@ export const Loading = ({ label = 'Loading', lines = 3 }: { label?: string; line
   </div>
 )
 
-/** An empty state: what belongs here, and how to create it. */
+/** Shows an empty state: what belongs here, and how to create it. */
 export const Empty = ({ title, children, action }: { title: string; children?: ReactNode; action?: ReactNode }) => (
   <div className={styles.empty}>
     <h3>{title}</h3>
@@ -24,7 +24,7 @@ export const Empty = ({ title, children, action }: { title: string; children?: R
   </div>
 )
 
-/** An error, shown where it happened. */
+/** Shows an error at the place where it happened. */
 export const FaultNote = ({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) => {
   const { message, issues, requestId } = asFault(error)
   return (

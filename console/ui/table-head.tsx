@@ -1,4 +1,4 @@
-// Headers that sort, resize, and move their columns. The keyboard does the same in the dialog of the columns.
+// Shows headers that sort, resize, and move their columns. For the keyboard, the dialog of the columns does the same.
 
 import { ArrowDown, ArrowUp } from 'lucide-react'
 import { type DragEvent, type PointerEvent, useRef } from 'react'
@@ -12,20 +12,23 @@ export type Arrange = {
   onSort: (sort: Sort) => void
   /** Called once, when the header has its new width, in pixels. */
   onResize: (key: string, width: number) => void
-  /** Moves a column to the place of another one. */
+  /** Moves a column to the position of another one. */
   onMove: (key: string, to: string) => void
 }
 
 const narrowest = 40
 const widest = 1_000
 
-/** The first click sorts by the highest or latest, the next one turns the order around. */
+/**
+ * Returns the sort after a click. The first click sorts the highest or latest first, and the next one reverses the
+ * order.
+ */
 const nextOf = ({ by, direction }: Sort, sortBy: string): Sort =>
   by === sortBy && direction === 'desc' ? { by, direction: 'asc' } : { by: sortBy, direction: 'desc' }
 
 const ariaSort = { asc: 'ascending', desc: 'descending' } as const
 
-/** What `aria-sort` of a header says; undefined if the list isn't sorted by it. */
+/** Returns the value of `aria-sort` of a header, or undefined if the list isn't sorted by it. */
 export const sortedAs = (sort: Sort | undefined, sortBy: string | undefined) =>
   sort && sort.by === sortBy ? ariaSort[sort.direction] : undefined
 
@@ -34,7 +37,7 @@ const dragType = 'text/x-column'
 type HeadCellProps<T> = {
   column: Column<T>
   arrange: Arrange
-  /** While the header is dragged. */
+  /** Called while the header is dragged. */
   onResizing: (width: number) => void
 }
 

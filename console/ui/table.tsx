@@ -1,4 +1,4 @@
-// A table that renders all its rows. Use long-table.tsx for lists that don't fit on a page.
+// Shows a table that renders all its rows. Use long-table.tsx for lists that don't fit on a page.
 
 import { type ReactNode, useRef } from 'react'
 import { Button } from './button.tsx'
@@ -11,7 +11,7 @@ export type Column<T> = {
   /** The column's width in CSS grid units. */
   width?: string
   numeric?: boolean
-  /** The narrowest that the column gets in a list that scrolls sideways, in pixels. */
+  /** The minimum width of the column in a list that scrolls sideways, in pixels. */
   min?: number
   /** The order that a click on the header chooses. */
   sortBy?: string

@@ -78,7 +78,7 @@ const Compared = ({
   </>
 )
 
-/** Keeps what was typed, because a comma at the end adds no word yet. */
+/** Shows a field for words. Keeps the typed text, because a comma at the end adds no word yet. */
 const Words = ({ condition: { who, where, messages, words }, change }: Change<'words'>) => {
   const [typed, setTyped] = useState(words.join(', '))
   return (

@@ -16,7 +16,7 @@ export type RuleCondition = Negatable &
         kind: 'words'
         who: (typeof people)[number]
         where: (typeof places)[number]
-        /** How many messages at the start or end. */
+        /** The number of messages at the start or end. */
         messages: number
         words: string[]
       }

@@ -95,8 +95,8 @@ const replaceSelected = EditorView.domEventHandlers({
 type Given = { parent: HTMLElement; text: string; extra: Extension; onChange: (text: string) => void }
 
 /**
- * The editor is in a shadow root, where it can add its styles without inline styles, which the content security policy
- * forbids.
+ * Opens the editor in a shadow root, where it can add its styles without inline styles, which the content security
+ * policy forbids.
  */
 const openEditor = ({ parent, text, extra, onChange }: Given): EditorView => {
   const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open', delegatesFocus: true })
@@ -127,7 +127,7 @@ const openEditor = ({ parent, text, extra, onChange }: Given): EditorView => {
   })
 }
 
-/** A rule's editor, with completion, explanations, and the error underlined. */
+/** Shows a rule's editor, with completion, explanations, and the error underlined. */
 export const Expression = ({ name, label, hint, lines, required = false, placeholder, problem }: ExpressionProps) => {
   const { register, setValue, getValues, watch, getFieldState, formState } = useFormContext()
   const host = useRef<HTMLDivElement>(null)
@@ -156,7 +156,7 @@ export const Expression = ({ name, label, hint, lines, required = false, placeho
   // The text can change outside of the editor: an example is used, or the form is reset.
   useEffect(() => {
     const state = view.current?.state
-    // What was rendered can be older than what was typed since.
+    // The rendered text can be older than the text that was typed since.
     if (!state || state.doc.toString() === text || text !== (getValues(name) ?? '')) return
     view.current?.dispatch({ changes: { from: 0, to: state.doc.length, insert: text } })
   }, [text, name, getValues])

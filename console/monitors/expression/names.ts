@@ -1,4 +1,4 @@
-// The names in rules, for completion and hover. docs/rules.md describes them for people.
+// Defines the names in rules, for completion and hover. docs/rules.md describes them for people.
 
 import { signalLabel, signalNames } from '../../conversations/signal-names.ts'
 import { soundLabel, soundNames } from '../../conversations/sound-names.ts'
@@ -6,7 +6,7 @@ import { soundLabel, soundNames } from '../../conversations/sound-names.ts'
 export type Name = {
   name: string
   about: string
-  /** What is inserted after the name. */
+  /** The text that is inserted after the name. */
   after?: string
 }
 

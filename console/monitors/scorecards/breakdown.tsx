@@ -1,4 +1,4 @@
-// The sections and items of a scorecard's result.
+// Shows the sections and items of a scorecard's result.
 
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -47,7 +47,7 @@ const ItemRow = ({ item, name, hasFailed, quote }: ItemRowProps) => {
 
 type BreakdownProps = {
   breakdown: Breakdown
-  /** Shows a quote, usually with a way to its turn. */
+  /** Shows a quote, usually with a link to its turn. */
   quote: (evidence: Evidence) => ReactNode
 }
 

@@ -2,7 +2,7 @@
 
 export type NotApplicable = 'exclude' | 'full' | 'zero'
 
-/** Numbers are what people typed. An empty version follows the monitor. */
+/** Numbers are texts, as people typed them. An empty version follows the monitor. */
 export type ItemDraft = {
   monitorId: string
   version: string
@@ -49,7 +49,7 @@ const empty: ScorecardDraft = {
   affectedBelow: '80',
 }
 
-/** Returns the fields of a stored definition, or of a new scorecard if it is none. */
+/** Returns the fields of a stored definition, or of a new scorecard if it is not a scorecard. */
 export const readScorecard = (stored: Record<string, unknown>): ScorecardDraft => {
   if (!Array.isArray(stored.sections)) return structuredClone(empty)
   // Only scorecards have sections.
@@ -83,7 +83,7 @@ export const scorecardDefinition = ({ sections, bands, affectedBelow }: Scorecar
   affectedBelow: Number(affectedBelow),
 })
 
-/** Returns the share of each section in all points, from 0 to 1. */
+/** Returns the share of each section in the total points, from 0 to 1. */
 export const sharesOf = ({ sections }: Pick<ScorecardDraft, 'sections'>): { points: number; share: number }[] => {
   const points = sections.map(({ items }) => items.reduce((sum, item) => sum + (Number(item.points) || 0), 0))
   const total = points.reduce((sum, each) => sum + each, 0)

@@ -1,4 +1,4 @@
-// The part of the form for the sections, items, and bands of a scorecard.
+// Shows the form fields for the sections, items, and bands of a scorecard.
 
 import { useQuery } from '@tanstack/react-query'
 import { ArrowDown, ArrowUp, Plus } from 'lucide-react'
@@ -124,7 +124,7 @@ const Section = ({ at, name, monitors, onRemove, ...place }: SectionProps) => {
         </RemovableRows>
         {used.length < mostItems && (
           <ChooserOfOne
-            // A new field is empty again.
+            // This makes the field empty again after each addition.
             key={items.fields.length}
             label={`Add a monitor to ${name}`}
             options={options}

@@ -5,7 +5,7 @@ import styles from './charts.module.css'
 import type { Plot } from './frame.tsx'
 import { middleOf, type Scale, type Span, shortTime } from './scale.ts'
 
-/** Horizontal grid lines with their values on the left. */
+/** Shows horizontal grid lines with their values on the left. */
 export const ValueAxis = ({
   scale,
   width,
@@ -29,7 +29,7 @@ export const ValueAxis = ({
 
 const roomOfLabel = 64
 
-/** Labels of days, hours, or weeks, as many as fit. */
+/** Shows labels of days, hours, or weeks, as many as fit. */
 export const TimeAxis = ({ spans, scale, plot }: { spans: Span[]; scale: Scale; plot: Plot }) => {
   const every = Math.max(1, Math.ceil(spans.length / Math.max(1, Math.floor(plot.width / roomOfLabel))))
   return (

@@ -37,7 +37,7 @@ export type BandLineProps = {
   point?: string
 }
 
-/** A line chart with a band for the interval. */
+/** Shows a line chart with a band for the interval. */
 export const BandLine = ({
   title,
   points,

@@ -22,7 +22,7 @@ const grid: { name: string; cells: (keyof Matrix)[] }[] = [
   { name: 'not affected', cells: ['falseNegatives', 'trueNegatives'] },
 ]
 
-/** A 2×2 table of two raters' answers, affected or not affected. They agree on the diagonal. */
+/** Shows a 2×2 table of two raters' answers, affected or not affected. They agree on the diagonal. */
 export const Confusion = ({ title, matrix, sides }: ConfusionProps) => {
   const { rows = 'Monitor', columns = 'People' } = sides ?? {}
   const total = Object.values(matrix).reduce((sum, count) => sum + count, 0)

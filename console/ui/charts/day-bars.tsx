@@ -28,7 +28,7 @@ type DayBarsProps = {
   point?: string
 }
 
-/** Stacked bars of counts by day. */
+/** Shows stacked bars of counts by day. */
 export const DayBars = ({
   title,
   days,

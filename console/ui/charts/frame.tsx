@@ -1,4 +1,4 @@
-// The frame of every chart: a title, axes, a tooltip at the active point, and the same data as a table.
+// Shows the frame of every chart: a title, axes, a tooltip at the active point, and the same data as a table.
 
 import { Link, type LinkProps } from '@tanstack/react-router'
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react'
@@ -27,9 +27,9 @@ type FrameProps = {
   title: string
   /** The same data as a table. */
   table: ChartTable
-  /** The number of points. The chart says if there are too few to read. */
+  /** The number of points. The chart shows a note if there are too few to read. */
   points: number
-  /** What a point is. The default is "day". */
+  /** The name of a point. The default is "day". */
   point?: string
   height?: number
   legend?: ReactNode

@@ -44,7 +44,7 @@ type DrawnProps = Ends & {
   highlight?: boolean
 }
 
-/** One row's dot and intervals, for use in tables. Rows with the same `domain` can be compared. */
+/** Shows one row's dot and intervals, for use in tables. Rows with the same `domain` can be compared. */
 export const IntervalBar = ({ label, domain, width, height = 34, highlight = false, ...ends }: DrawnProps) => {
   const x = scaleLinear(domain, [1, width - 1]).clamp(true)
   const { value, low, high, validLow, validHigh } = ends
@@ -110,7 +110,7 @@ const tableOf = (rows: IntervalRow[], format: (value: number) => string): ChartT
   ]),
 })
 
-/** Differences and their intervals on a shared scale. */
+/** Shows differences and their intervals on a shared scale. */
 export const IntervalPlot = ({ title, rows, format = signedPoints, sides, domain }: IntervalPlotProps) => {
   const box = useRef<HTMLDivElement>(null)
   const width = useWidth(box)

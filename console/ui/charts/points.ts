@@ -1,4 +1,4 @@
-// Values over time with their intervals, as lines and bars draw them.
+// Defines values over time with their intervals, which lines and bars draw.
 
 import type { LinkProps } from '@tanstack/react-router'
 import { formatCount } from '../../lib/format.ts'

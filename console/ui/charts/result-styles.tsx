@@ -13,7 +13,7 @@ export const looks: Record<Look, string> = {
   plain: 'Conversations',
 }
 
-/** The stripes of unscored results. SVG IDs are global to the page. */
+/** Draws the stripes of unscored results. SVG IDs are global to the page. */
 export const Hatch = ({ id }: { id: string }) => (
   <defs>
     <pattern id={id} width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">

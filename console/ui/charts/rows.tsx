@@ -12,7 +12,7 @@ export const AsTable = ({ isOn, onChange }: { isOn: boolean; onChange: (isOn: bo
   </span>
 )
 
-/** A chart's data as a table. */
+/** Shows a chart's data as a table. */
 export const ChartRows = ({ title, table: { head, rows } }: { title: string; table: ChartTable }) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
   <section className={styles.tableBox} aria-label={`${title}, as a table`} tabIndex={0}>

@@ -15,7 +15,7 @@ type SparklineProps = {
   tone?: 'affected' | 'accent' | 'plain'
 }
 
-/** A line chart as high as a line of text, with intervals if there are any. */
+/** Shows a line chart as high as a line of text, with intervals if there are any. */
 export const Sparkline = ({ label, points, width = 112, height = 26, tone = 'affected' }: SparklineProps) => {
   const known = points.flatMap(({ value }) => (value === null ? [] : [value]))
   const highs = points.flatMap(({ high }) => (high == null ? [] : [high]))

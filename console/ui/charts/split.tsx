@@ -24,7 +24,7 @@ type SplitProps = {
   height?: number
 }
 
-/** A share over time next to its expected value. */
+/** Shows a share over time next to its expected value. */
 export const Split = ({ title, points, expected, valueName, height = 160 }: SplitProps) => (
   <BandLine
     title={title}

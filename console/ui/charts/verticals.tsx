@@ -6,7 +6,7 @@ import styles from './charts.module.css'
 
 const roomOfLabel = 30
 
-/** Vertical lines with their names above. If names would overlap, they only appear in tooltips and the table. */
+/** Shows vertical lines with their names above. If names would overlap, they only appear in tooltips and the table. */
 export const Verticals = ({ lines, height }: { lines: { x: number; label: string }[]; height: number }) => {
   const sorted = lines.toSorted((a, b) => a.x - b.x)
   return (
@@ -25,7 +25,7 @@ export const Verticals = ({ lines, height }: { lines: { x: number; label: string
   )
 }
 
-/** A spike: a diamond at the bottom of the chart that links to its finding. */
+/** Shows spikes: diamonds at the bottom of the chart that link to their findings. */
 export const SpikeMarks = ({
   spikes,
   height,
