@@ -128,7 +128,8 @@ const Sound = Closed(
   },
   {
     title: 'SoundCondition',
-    description: 'The mean or a percentile of a measure of recordings. Those that have not been measured don’t count.',
+    description:
+      'The mean or a percentile of a measure of recordings. Recordings that have not been measured don’t count.',
   },
 )
 

@@ -65,7 +65,7 @@ const PriceInput = Closed({
     Type.Number({
       minimum: 0,
       maximum: 1,
-      description: 'The part of the price by which requests in a batch are cheaper. Default: 0.5.',
+      description: 'The discount on requests in a batch, as a share of the price. Default: 0.5.',
     }),
   ),
 })

@@ -21,7 +21,7 @@ const Redaction = Type.Boolean({
   description: 'In PHI mode: redacts email addresses and phone, card, and social security numbers before storing.',
 })
 const MeasureSound = Type.Boolean({
-  description: 'Whether Earshot decodes and measures recordings. What was measured stays if this is turned off.',
+  description: 'Whether Earshot decodes and measures recordings. Existing measures are kept if you disable this.',
 })
 const MonthlyJudgeBudget = Nullable(
   Type.Number({

@@ -42,7 +42,7 @@ export const SoundMeasures = Closed(
     reportedLatencyDifferenceMs: Nullable({
       ...Type.Integer(),
       description:
-        'The agent’s median response time as measured, minus the one that the transcript reports. Positive if customers wait ' +
+        'The agent’s measured median response time minus the reported one. Positive if customers wait ' +
         'longer than reported.',
     }),
   },

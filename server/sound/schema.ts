@@ -14,7 +14,7 @@ export const Sound = Closed(
         '`none`: there is no stored recording, or the organization does not measure recordings. `pending`: the recording ' +
         'has not been measured yet.',
     }),
-    reason: Nullable(Type.String({ description: 'Why the recording could not be measured, or is not.' })),
+    reason: Nullable(Type.String({ description: 'Why the recording could not be measured or will not be measured.' })),
     channels: Nullable(Type.Integer({ minimum: 1, maximum: 2 })),
     sampleRate: Nullable(Type.Integer({ minimum: 1 })),
     durationMs: Nullable(Milliseconds),

@@ -73,7 +73,7 @@ const FoundSound = Type.Unsafe<Partial<SoundMeasures> | null>({
   type: ['object', 'null'],
   required: [],
   title: 'FoundSound',
-  description: 'What was measured of the recording. Null without a measured recording.',
+  description: 'The measures of the recording. Null without a measured recording.',
 })
 
 export const FoundConversation = Closed(

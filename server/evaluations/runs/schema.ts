@@ -77,12 +77,15 @@ export const Run = Closed(
               'submitting: requests are being sent. submitted: the provider is answering them. ended: their results are ' +
               'stored, and the run evaluates what is missing with ordinary requests.',
           }),
-          requests: { ...Count, description: 'The requests that were put into batches.' },
-          answered: { ...Count, description: 'How many of them the provider has answered, as it reports.' },
-          failed: { ...Count, description: 'How many failed, were cancelled, or expired, as the provider reports.' },
+          requests: { ...Count, description: 'The number of requests in batches.' },
+          answered: { ...Count, description: 'The number of these requests that the provider reports as answered.' },
+          failed: {
+            ...Count,
+            description: 'The number of these requests that the provider reports as failed, cancelled, or expired.',
+          },
           expiresAt: Nullable({
             ...Timestamp,
-            description: 'When requests expire that the provider has not answered. Null if it has none.',
+            description: 'When unanswered requests expire. Null if there are none.',
           }),
         },
         { description: 'The progress of a run in batches. Null for other runs.' },
@@ -107,7 +110,7 @@ export const RunEstimate = Closed(
     batch: Nullable(
       Closed(
         { cost: Nullable(Type.Number({ minimum: 0, description: 'Null if the model’s price is unknown.' })) },
-        { description: 'What the run would cost with `mode` `batch`. Null if the model offers no batches.' },
+        { description: 'What the run would cost with `mode` `batch`. Null if the model does not support batches.' },
       ),
     ),
     basis: Nullable(

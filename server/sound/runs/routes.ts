@@ -22,8 +22,8 @@ export const soundRuns = (app: App, deps: Deps): void => {
         operationId: 'createSoundRun',
         summary: 'Measure stored recordings',
         description:
-          'Measures the recordings of conversations that match the filter: those that have not been measured, or all of them. ' +
-          'Recordings that are stored later are measured anyway. Returns 409 if the organization does not measure recordings.',
+          'Measures the recordings of conversations that match the filter: only those that have not been measured or, with ' +
+          '`again`, all of them. New recordings are measured automatically. Returns 409 if the organization does not measure recordings.',
         querystring: NoQuery,
         body: SoundRunCreate,
         response: answers({ 202: withHeaders(SoundRun, 'Location') }, 400, 401, 403, 409),
@@ -43,7 +43,7 @@ export const soundRuns = (app: App, deps: Deps): void => {
         tags,
         operationId: 'listSoundRuns',
         summary: 'List runs that measure recordings',
-        description: 'Newest first. Each shows its progress: `total`, `measured`, `unmeasurable`, and `failed`.',
+        description: 'Newest first. Each run shows its progress: `total`, `measured`, `unmeasurable`, and `failed`.',
         querystring: PageQuery,
         response: answers({ 200: Page(SoundRun) }, 400, 401),
       },
@@ -84,7 +84,7 @@ export const soundRuns = (app: App, deps: Deps): void => {
         tags,
         operationId: 'cancelSoundRun',
         summary: 'Cancel a run that measures recordings',
-        description: 'Keeps what was measured so far. Returns 409 if the run is not in progress.',
+        description: 'Keeps the measures so far. Returns 409 if the run is not in progress.',
         params: IdParams,
         querystring: NoQuery,
         body: NoBody,

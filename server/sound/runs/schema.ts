@@ -7,11 +7,11 @@ const Count = Type.Integer({ minimum: 0 })
 
 export const SoundRunCreate = Closed(
   {
-    filter: Type.Optional({ ...Filter, description: 'Which conversations. Default: all.' }),
+    filter: Type.Optional({ ...Filter, description: 'The conversations to measure. Default: all.' }),
     again: Type.Optional(
       Type.Boolean({
         description:
-          'Also measures recordings that were measured already, such as for measures that are new. Default: false.',
+          'Measures recordings again that were already measured, for example to add new measures. Default: false.',
       }),
     ),
   },
@@ -25,14 +25,14 @@ export const SoundRun = Closed(
     filter: Type.Unsafe<object>({
       type: 'object',
       additionalProperties: true,
-      description: 'As requested.',
+      description: 'The filter from the request.',
       examples: [{}],
     }),
     again: Type.Boolean(),
     total: { ...Count, description: 'The number of recordings to measure.' },
     measured: Count,
     unmeasurable: { ...Count, description: 'Recordings that could not be measured. `GET …/sound` says why.' },
-    failed: { ...Count, description: 'Recordings whose file could not be read. They are tried again later.' },
+    failed: { ...Count, description: 'Recordings with a file that could not be read. Earshot retries them later.' },
     createdAt: Timestamp,
     startedAt: Nullable(Timestamp),
     finishedAt: Nullable(Timestamp),
