@@ -23,11 +23,11 @@ type World = {
   size: number
   /** The share of affected conversations. */
   rate: number
-  /** How far the scores of affected conversations are from those of others, in standard deviations. */
+  /** The distance of affected conversations' scores from the others, in standard deviations. */
   distance: number
   /** The current threshold, relative to the best one. */
   shift: number
-  /** How much more often proposals of the model are right than the current version. */
+  /** The gain in accuracy of the model's proposals over the current version. */
   gain: number
   /** The share of conversations whose results they change, beyond the gain. */
   noise: number

@@ -1,6 +1,6 @@
-// How fast boards are over 90 days with a million conversations and the results of 20 monitors: each query by itself, and all
-// eight charts of a board at once, and comparisons, requested from a server process. Exits with 1 if a limit is exceeded.
-// npm run bench -- analytics [CONVERSATIONS]
+// Measures how fast boards are over 90 days with a million conversations and the results of 20 monitors: each query by
+// itself, all eight charts of a board at once, and comparisons. Requests go to a server process. Exits with 1 if a
+// limit is exceeded. npm run bench -- analytics [CONVERSATIONS]
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -20,14 +20,14 @@ const days = 90
 const serviceKey = 'service-key-of-the-bench-0123456789'
 const rounds = 20
 const boards = 100
-/** With ten times as many conversations, at most twice as long. */
+/** With ten times as many conversations, the limits are twice as high. */
 const patience = count > 1_000_000 ? 2 : 1
 
 const send = async (origin: string, path: string, key: string, body: object) => {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const response = await fetch(origin + path, { method: 'POST', headers, body: JSON.stringify(body) })
   if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
-  // Any response; the bench reads two of its properties.
+  // The response can be anything, but the benchmark only reads two of its properties.
   return (await response.json()) as { apiKey: { key: string }; organization: { id: string } }
 }
 
@@ -38,7 +38,7 @@ const period = { since: '', until: '' }
 
 type Chart = { measure: object; groupBy?: string[]; interval?: string; filter?: object }
 
-/** The charts of the board first. */
+/** Returns the charts, those of the board first. */
 const chartsOf = ([first = '', second = '']: string[], companyId: string): Record<string, Chart> => ({
   'volume by day': { measure: { kind: 'volume' }, interval: 'day' },
   'a rate by day': { measure: { kind: 'rate', monitorId: first }, interval: 'day' },
@@ -84,7 +84,7 @@ const server = await startServer(join(import.meta.dirname, '../bin/earshot'), ['
   EARSHOT_SERVICE_KEY: serviceKey,
   EARSHOT_SECRET_KEY: 'a-secret-key-for-the-bench-0123456789',
   EARSHOT_LIMITS: 'ratePerSecond=1000000,rateBurst=1000000',
-  // A worker would build sums at the same time.
+  // A worker would build sums during the measurement.
   EARSHOT_ROLES: 'http',
   EARSHOT_STORAGE_SHARED: 'true',
 })
@@ -105,7 +105,7 @@ try {
   const loadMs = await millisecondsOf(async () => {
     const within = { from: new Date(period.since), until: new Date(period.until) }
     await loadConversations(client, deps.db, org, count, within)
-    // Loaded without notes, unlike by the service.
+    // Unlike the service, loading writes no notes.
     await client.query('DELETE FROM analytics_progress')
     await client.query('VACUUM ANALYZE')
     await client.query('CHECKPOINT')

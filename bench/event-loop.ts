@@ -194,7 +194,7 @@ try {
   const results: { mid: number; max: number }[] = []
   for (const route of routes as (Route & { schema: Schema })[]) {
     if (!route.name.includes(only)) continue
-    // Kept for one route at a time: those of a single large route take gigabytes.
+    // The bodies are kept for one route at a time, because those of a single large route take gigabytes.
     const bodies = genericBodies(route.schema, route.contentType, limitOf(route.path) - 100)
     const result = await report({ ...route, bodies })
     if (result) results.push(result)

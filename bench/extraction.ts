@@ -1,4 +1,4 @@
-// Measures how often an extracted number or date is accepted: the one that was said, and another one.
+// Measures how often an extracted number or date is accepted, both for values that were said and for others.
 import { isSupported } from '../server/monitors/judges/values/supported.ts'
 import { passageOf } from '../server/monitors/judges/values/tokens.ts'
 import { drawing } from '../test/support/exports/random.ts'

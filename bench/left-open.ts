@@ -31,7 +31,7 @@ const openPage = async (context: BrowserContext, name: string, address: string):
 }
 
 const sizeOf = async ({ session }: Open): Promise<Size> => {
-  // Detached nodes are freed by the second one.
+  // The second collection frees detached nodes.
   for (let times = 0; times < 2; times++) await session.send('HeapProfiler.collectGarbage')
   const { metrics } = await session.send('Performance.getMetrics')
   const read = (name: string) => metrics.find((metric) => metric.name === name)?.value ?? Number.NaN
@@ -60,7 +60,7 @@ const store = async (number: number): Promise<void> => {
   await answer.arrayBuffer()
 }
 
-/** At a steady pace, or as fast as the service stores them. */
+/** Stores conversations at a steady pace, or as fast as the service allows. */
 const storeSome = async (from: number, count: number): Promise<void> => {
   const startedAt = performance.now()
   for (let at = 0; at < count; at += 5) {
@@ -86,7 +86,7 @@ try {
   const each = Math.ceil(arrivals / readings)
   for (let reading = 0; reading < readings; reading++) {
     await storeSome(reading * each, each)
-    // Changes are shown at most this much later.
+    // Changes are shown within this time.
     await sleep(31_000)
     for (const [at, page] of pages.entries()) sizes[at]?.push(await sizeOf(page))
   }
@@ -100,7 +100,7 @@ try {
     ] as const) {
       const values = measured.map(pick)
       const half = (values.length / 2) | 0
-      // What the first parts load stays, so the smallest of each half counts.
+      // Code that is loaded at first stays in memory, so the minimum of each half counts.
       const growth = Math.min(...values.slice(half)) / Math.min(...values.slice(0, half))
       print(`${name}, ${unit}: ${values.map((value) => value.toFixed(unit === 'MB' ? 1 : 0)).join(' ')}`)
       judge(`growth from the first half to the second`, growth, { atMost: 1.1 })

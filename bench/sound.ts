@@ -1,5 +1,5 @@
-// Measures how exactly response times are measured in calls with known speech, next to a simple method that only compares
-// levels; and how much time and memory that takes. Needs espeak-ng and festival.
+// Measures the accuracy of measured response times in calls with known speech, compared with a simple method that only
+// compares levels, and the time and memory that this takes. Needs espeak-ng and festival.
 
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -29,7 +29,9 @@ const callCount = 16
 
 type Pair = [Segment[], Segment[]]
 
-/** The simple method: a frame has speech if it is 10 dB louder than the quietest tenth of the channel. */
+/**
+ * Finds speech with a simple method: a frame has speech if it is 10 dB louder than the quietest tenth of the channel.
+ */
 const byLevel = (levels: Float32Array): Segment[] => {
   const floor = levels.toSorted()[Math.floor(levels.length / 10)] ?? 0
   const threshold = Math.max(-60, floor + 10)
@@ -74,7 +76,7 @@ const measuredSegments = (content: Buffer): Promise<Pair> =>
 
 type Found = Segment & { channel: 0 | 1 }
 
-/** The true gaps or overlaps between lines, in order. */
+/** Returns the true gaps or overlaps between lines, in order. */
 const truthOf = ({ utterances }: Call, isWanted: (pauseMs: number) => boolean): Found[] =>
   utterances.slice(1).flatMap(({ channel, startMs }, index) => {
     const { endMs } = utterances[index] as (typeof utterances)[number]
@@ -82,7 +84,7 @@ const truthOf = ({ utterances }: Call, isWanted: (pauseMs: number) => boolean): 
     return [{ channel, startMs: Math.min(startMs, endMs), endMs: Math.max(startMs, endMs) }]
   })
 
-/** How far the middle of a measured gap may be from that of the true one. */
+/** The maximum distance between the middles of a measured gap and the true one. */
 const nearMs = 400
 
 type Score = { errors: number[]; missed: number; invented: number }

@@ -11,7 +11,10 @@ const each = 60
 /** Other tests use the newest conversations. */
 const started = Date.now() - 20 * 3_600_000
 
-/** An agent with two versions: the monitor affects a tenth of the conversations of the first, and half of those of the second. */
+/**
+ * Creates an agent with two versions: the monitor affects a tenth of the conversations of the first, and half of those
+ * of the second.
+ */
 const makeAgent = async (name: string) => {
   const agent = await ask<Created>('POST', '/v1/agents', { name, channel: 'voice' })
   const monitor = await ask<Created>('POST', '/v1/monitors', {

@@ -1,4 +1,4 @@
-// Pages must show untrusted text as text, whatever it contains.
+// Tests that pages show untrusted text as text, whatever it contains.
 
 import { expect, it } from 'vitest'
 import { ask, open, origin, quiet } from './browser.ts'

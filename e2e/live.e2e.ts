@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { ask, breaches, monitorId, open } from './browser.ts'
 
-/** Pages show changes made elsewhere, without polling. */
+/** Tests that pages show changes made elsewhere, without polling. */
 
 /** Resolves once a page's event stream is open. */
 const opened = (page: Page) => page.waitForResponse((response) => response.url().endsWith('/v1/stream'))

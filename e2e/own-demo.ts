@@ -5,7 +5,7 @@ import { afterAll } from 'vitest'
 import { startDemo } from './demo.ts'
 import { sessionOf } from './people.ts'
 
-/** Starts another server with a little demo data, for tests that need settings of their own. It ends after the tests. */
+/** Starts another server with a little demo data, for tests that need their own settings. It ends after the tests. */
 export const startOwnDemo = async (switches: Record<string, string>) => {
   const folder = await mkdtemp(join(tmpdir(), 'earshot-own-demo-'))
   // If this process runs as root, the database runs as another user, who must be able to enter the folder.

@@ -39,7 +39,7 @@ const ask: Ask = async <T>(method: string, path: string, body?: object) => {
 
 const make = (method: string, path: string, body?: object) => ask<{ id: string }>(method, path, body)
 
-/** A model that answers like Anthropic's, for the alignment of a judge. */
+/** Serves a model that answers like Anthropic's, for the alignment of a judge. */
 const model = createServer(async (request, response) => {
   const body = JSON.parse(await text(request)) as { messages: { content: string | { text: string }[] }[] }
   const user = body.messages.flatMap(({ content }) =>
@@ -99,7 +99,7 @@ const makeOutside = async (monitor: string) => {
   return { integration, schedule }
 }
 
-/** The list with columns, a sort, and a filter of its own. */
+/** Returns the URL of the list with custom columns, a sort, and a filter. */
 const listAddress = (monitor: string): string => {
   const parts = {
     filter: {

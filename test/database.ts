@@ -19,7 +19,7 @@ const connectForMaintenance = ({ connection }: TestDatabaseServer): pg.Pool => {
 }
 
 type Contents = {
-  /** Without tables. */
+  /** Whether the database has no tables. */
   empty?: boolean
   /** A copy of this database, to which nothing is connected. */
   copyOf?: string | undefined

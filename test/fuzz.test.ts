@@ -8,14 +8,17 @@ import { acceptedCall, fillPath, listOperations, pathWith, type SweptOperation, 
 import { openConnection, type RawAnswer, type RawConnection } from './raw-http.ts'
 import { serviceKey, testServer } from './server.ts'
 
-/** Anyone can send anything. No request may break or block the service, or get an unclear response. */
+/**
+ * Sends random requests, because anyone can send anything. No request may break or block the service, or get an unclear
+ * response.
+ */
 
 /**
  * `FUZZ_SEED=… vitest run test/fuzz` sends the same requests again. `FUZZ_REQUESTS=2000` sets the number per operation.
  */
 const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 32))
 const requestsPerOperation = Number(process.env.FUZZ_REQUESTS ?? 40)
-/** Fewer things can be wrong with a request without a body. */
+/** Returns the number of requests to an operation. A request without a body can have fewer faults. */
 const requestsTo = ({ bodies, raw }: Sound) => Math.ceil(requestsPerOperation * (bodies.length > 0 || raw ? 1 : 2 / 3))
 const concurrency = 16
 
@@ -109,7 +112,10 @@ function* repeat(times: number, random: SeededRandom, sound: Sound): Generator<M
   for (let i = 0; i < times; i++) yield malform(random, sound)
 }
 
-/** Each request comes from its own organization, so that it can't reach the data or limits of another one. */
+/**
+ * Creates a valid request. Each comes from its own organization, so that it can't reach the data or limits of another
+ * one.
+ */
 const makeSoundRequest = async (swept: SweptOperation): Promise<Sound> => {
   const target = await makeOrganization(server)
   const path = swept.path.startsWith('/files/') ? await filePath(target) : await fillPath(server, swept, target)

@@ -100,7 +100,7 @@ const listChangingFunctions = async (client: pg.Client): Promise<string[]> => {
 
 const template = `earshot_template_${process.pid}`
 
-/** The database is set in the URL, because pg prefers it to the separate option. */
+/** Returns a connection to a database. It is set in the URL, because pg prefers that to the separate option. */
 export const inDatabase = (connection: TestDatabaseServer['connection'], database: string): pg.PoolConfig => {
   if (!('connectionString' in connection)) return { ...connection, database }
   const url = new URL(connection.connectionString)

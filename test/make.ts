@@ -9,7 +9,7 @@ import { deliver } from '../server/webhooks/deliveries/jobs.ts'
 import { sampleBytes } from './samples/ingest/sample.ts'
 import { serviceKey, type TestServer } from './server.ts'
 
-/** The functions in this file create what tests need, through the API. */
+/** Creates what tests need, through the API. */
 
 const made = async <T>(answer: Promise<{ status: number; text: string; body: T }>): Promise<T> => {
   const { status, text, body } = await answer

@@ -75,7 +75,7 @@ import { makeAlignable, makeAlignment, makeCompletedAlignment } from './support/
 const forget = ({ deps }: TestServer, { name }: { name: string }) =>
   sql`DELETE FROM jobs WHERE name = ${name} AND state IN ('delayed', 'waiting')`.execute(deps.db)
 
-/** The operations of the API, and what a test of all operations needs to call each of them. */
+/** Lists the operations of the API, and everything that a test of all operations needs to call each of them. */
 
 export type Org = { id: string; key: string }
 
@@ -85,7 +85,7 @@ export type SweptOperation = {
   path: string
   access: Access
   foreign: boolean
-  /** Why an operation that writes leaves no audit event. */
+  /** The reason why an operation that writes leaves no audit event. */
   unaudited: string | undefined
   /** Whether an operation that only reads leaves an audit event. */
   audited: boolean

@@ -1,5 +1,5 @@
-// Finds phrases that read like a translation in documentation, strings, and comments, and says what to write instead:
-// node tools/check-words.ts [PATHSPEC…].
+// Finds phrases that read like a translation in documentation, strings, and comments, and suggests replacements: node
+// tools/check-words.ts [PATHSPEC…].
 
 import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'

@@ -187,7 +187,7 @@ import { path, type RequestOptions, type Send } from './send.ts'
 
 ${parts.join('\n\n')}
 
-/** Every operation that a key reaches, by what it is about. */
+/** Every operation that API keys can call, grouped by resource. */
 export class Resources {
 ${folders.map(([name]) => `  readonly ${name}: ReturnType<typeof ${name}>`).join('\n')}
 

@@ -78,8 +78,8 @@ const writeVersion = (version: string): void => {
 }
 
 /**
- * npm names the SBOM after the folder. Development dependencies are removed first, because `npm sbom --omit dev` also
- * omits packages that production needs too.
+ * Returns the SBOM, which npm names after the folder. Development dependencies are removed first, because `npm sbom
+ * --omit dev` also omits packages that production needs too.
  */
 const listDependencies = (): string => {
   const stage = mkdtempSync(join(tmpdir(), 'earshot-release-'))

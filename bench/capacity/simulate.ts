@@ -40,7 +40,7 @@ export type CapacityVerdict = {
   earshotCores: number
   coordinatorCores: number
   walBytesPerSecond: number
-  /** What makes this many nodes necessary. */
+  /** The resource that makes this many nodes necessary. */
   bound: 'cores' | 'disk' | 'waiting' | 'the largest organization'
   largestShare: number
 }

@@ -100,7 +100,10 @@ export const openBench = async (calls: number, windowCalls: number) => {
       ...change,
     })
 
-    /** The same calls as a list of conversations: with the same columns, and all columns of the results. */
+    /**
+     * Returns the order for the same calls as a list of conversations, with the same columns and all columns of the
+     * results.
+     */
     const listOf = ({ from = windowStart, count = windowCalls, columns = callColumns, ...change }: ListChange) => ({
       org,
       format: 'csv' as const,

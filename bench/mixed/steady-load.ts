@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** One kind of request, and how often it is sent, whatever the responses are. */
+/** One kind of request, and the rate at which it is sent, regardless of the responses. */
 export type RequestStream = { name: string; perSecond: number; ask: () => Promise<number> }
 
 export type StreamMeasurement = { name: string; latencies: number[]; statuses: Map<number | string, number> }

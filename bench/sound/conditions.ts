@@ -3,18 +3,18 @@ import { type SeededRandom, seededRandom } from '../../test/malformed.ts'
 import { speechRate, toMp3, toOggOpus, toWav, wavFormats } from '../../test/support/recordings.ts'
 import type { Call } from './corpus.ts'
 
-/** What happens to the sound of calls between a speaker and a file. */
+/** Simulates what happens to the sound of calls between a speaker and a file. */
 
 type Channels = Call['channels']
 
-/** A normally distributed number, from the sum of uniform ones. */
+/** Returns a normally distributed number, from the sum of uniform ones. */
 const normal = (random: SeededRandom): number => {
   let sum = 0
   for (let count = 0; count < 12; count++) sum += random.below(65_536) / 65_536
   return sum - 6
 }
 
-/** The mean power of speech, without the silence between lines. */
+/** Returns the mean power of speech, without the silence between lines. */
 const powerOf = (samples: Float32Array): number => {
   const heard = samples.filter((sample) => sample !== 0)
   return heard.reduce((sum, sample) => sum + sample * sample, 0) / Math.max(1, heard.length)
@@ -32,7 +32,7 @@ const withNoise =
 
 const echoMs = 120
 
-/** Each channel also has the other one, later and quieter. */
+/** Adds the other channel to each channel, later and quieter. */
 const withEcho =
   (levelDb: number) =>
   ([first, second]: Channels): Float32Array[] => {

@@ -1,4 +1,4 @@
-// Makes calls whose speech is known exactly, with the voices of espeak-ng and festival (Debian packages).
+// Generates calls with exactly known speech, with the voices of espeak-ng and festival (Debian packages).
 
 import { execFileSync } from 'node:child_process'
 import { openResampler } from '../../server/sound/decoding/resample.ts'
@@ -82,7 +82,7 @@ const say = (voice: Voice, text: string): Float32Array => {
 export type Utterance = { channel: 0 | 1; startMs: number; endMs: number }
 export type Call = { channels: [Float32Array, Float32Array]; utterances: Utterance[] }
 
-/** Between two lines: a pause, or the time for which both speak. */
+/** The time between two lines: a pause, or if negative, the time for which both speak. */
 export type PauseMs = (random: SeededRandom) => number
 
 export const pauses: PauseMs = (random) => 150 + random.below(2_350)

@@ -1,4 +1,4 @@
-// Measures one file in a process of its own, and prints how much time and memory that took.
+// Measures one file in a separate process, and prints the time and memory that this took.
 
 import { openSync } from 'node:fs'
 import { measureFile } from '../../server/sound/measure-file.ts'

@@ -922,7 +922,7 @@ const webhookEndpoints = (send: Send) => ({
     send.json('POST', path`/v1/webhook-endpoints/${id}/test`, {  }, options),
 })
 
-/** Every operation that a key reaches, by what it is about. */
+/** Every operation that API keys can call, grouped by resource. */
 export class Resources {
   readonly agentGroups: ReturnType<typeof agentGroups>
   readonly agents: ReturnType<typeof agents>

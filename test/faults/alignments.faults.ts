@@ -7,7 +7,10 @@ import { customersIn } from '../support/alignments.ts'
 import { answer, serveModel } from '../support/monitors/model-server.ts'
 import { connectTo } from './database.ts'
 
-/** An alignment that is killed at any time is completed, and pays for each answer only once, unless it was in flight. */
+/**
+ * Tests that an alignment that is killed at any time is completed, and pays for each answer only once, unless it was in
+ * flight.
+ */
 
 const seed = inject('seeds')[0] ?? 1
 const kills = 3

@@ -3,7 +3,7 @@ import { expect, inject, it } from 'vitest'
 import { ask, findPostmaster, listProcesses, makeDataDir, provision, startEarshot, takeFreePort } from '../earshot.ts'
 import { seededRandom } from '../malformed.ts'
 
-/** Acknowledged data survives every kill, without manual intervention. */
+/** Tests that acknowledged data survives every kill, without manual intervention. */
 
 const seed = inject('seeds')[0] ?? 1
 const kills = Math.ceil(inject('rounds') / 5)

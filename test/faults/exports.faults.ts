@@ -13,8 +13,8 @@ import { openReceiver, receiverCertificate } from '../support/webhooks/receiver.
 import { connectTo, insertCalls } from './database.ts'
 
 /**
- * Exports end with the right file or an error code, whenever the service, the generating process, or the database is
- * killed.
+ * Tests that exports end with the right file or an error code, whenever the service, the generating process, or the
+ * database is killed.
  */
 
 const seed = inject('seeds')[0] ?? 1

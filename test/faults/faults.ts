@@ -6,7 +6,7 @@ import { canFakeTime, type TrafficMember, type World } from './world.ts'
 export type InjectedFault = {
   name: string
   afterMs: number
-  /** How long the fault lasts. */
+  /** The duration of the fault. */
   forMs: number
   begin: () => Promise<unknown> | unknown
   end: () => Promise<unknown> | unknown

@@ -6,7 +6,8 @@ import { answer, serveModel } from '../support/monitors/model-server.ts'
 import { connectTo } from './database.ts'
 
 /**
- * Runs that are killed at any time end with one result for each conversation, and each result is paid for only once.
+ * Tests that runs that are killed at any time end with one result for each conversation, and pay for each result only
+ * once.
  */
 
 const seed = inject('seeds')[0] ?? 1

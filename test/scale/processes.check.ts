@@ -7,7 +7,9 @@ import { password, wav } from '../make.ts'
 import { serviceKey } from '../server.ts'
 import { openCluster } from './cluster.ts'
 
-/** Two processes for requests and two for jobs share one database and one store. None may rely on its own memory. */
+/**
+ * Two processes for requests and two for jobs share one database and one store. No process may rely on its own memory.
+ */
 
 const database = await testDatabase({ empty: true })
 afterAll(database.drop)

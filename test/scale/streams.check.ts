@@ -5,7 +5,9 @@ import { afterwards } from '../server.ts'
 import { type EventStream, openEventStream } from '../support/event-stream.ts'
 import { openCluster } from './cluster.ts'
 
-/** Several processes serve event streams. Each learns what the others store, and takes over their readers. */
+/**
+ * Tests that several processes serve event streams: each learns of the others' changes, and takes over their readers.
+ */
 
 const database = await testDatabase({ empty: true })
 afterwards(database.drop)

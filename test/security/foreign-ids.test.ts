@@ -35,7 +35,10 @@ import {
 import { serviceKey, type TestCall, testServer } from '../server.ts'
 import { changedRows, storedRows } from '../stored.ts'
 
-/** Wherever an ID is accepted, one from another organization gets the same response as one that doesn't exist. */
+/**
+ * Tests that wherever an ID is accepted, one from another organization gets the same response as one that doesn't
+ * exist.
+ */
 
 const server = await testServer({
   EARSHOT_SMTP_URL: 'smtp://127.0.0.1:1',
@@ -171,7 +174,7 @@ const scheduleBodyOf = (key: string): Promise<Body> => {
   return known
 }
 
-/** A schedule exports either monitor results or conversations. */
+/** Removes the configuration of monitor results, because a schedule exports either these or conversations. */
 const withoutCalls = ({ config: _, ...body }: Body): Body => ({
   ...body,
   conversationConfig: { ...makeConversationExportConfig(), filter: {}, timezone: 'UTC' },

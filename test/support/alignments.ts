@@ -27,9 +27,9 @@ export type Said = { half: Half; verdict: Verdict; at: number }
 type JudgedOptions = {
   monitorId: string
   perHalf?: number
-  /** What the agent says. */
+  /** The agent's words. */
   say?: (said: Said) => string
-  /** What the reviewer writes about the judgment. */
+  /** The reviewer's comment on the judgment. */
   comment?: (said: Said) => string | null
 }
 

@@ -15,7 +15,7 @@ import {
 import { createMp3Encoder, createOggEncoder } from 'wasm-media-encoders'
 import { openResampler } from '../../server/sound/decoding/resample.ts'
 
-/** Makes recordings with synthesized speech, in the formats that providers send. */
+/** Creates recordings with synthesized speech, in the formats that providers send. */
 
 const require = createRequire(import.meta.url)
 
@@ -116,7 +116,7 @@ export const toWav = (channels: Float32Array[], format: WavFormat = wavFormats.s
   return file
 }
 
-/** The encoder reuses its memory, so each part is copied. */
+/** Encodes all samples. The encoder reuses its memory, so each part is copied. */
 const encodeAll = (
   encoder: { encode: (samples: Float32Array[]) => Uint8Array; finalize: () => Uint8Array },
   channels: Float32Array[],

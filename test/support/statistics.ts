@@ -48,7 +48,7 @@ const valueFor = (kind: Design['kind']) =>
 
 const inArm = (kind: Design['kind']) => fc.array(valueFor(kind), { minLength: 1, maxLength: 4 })
 
-/** Most units are in one arm, as they should be. */
+/** Generates a unit. Most units are in one arm, as they should be. */
 const unit = (kind: Design['kind']): fc.Arbitrary<UnitValues> =>
   fc.oneof(
     { weight: 4, arbitrary: inArm(kind).map((a) => ({ a, b: [] })) },

@@ -82,7 +82,7 @@ document.addEventListener('click', (event) => {
   if (!event.target.closest('search')) found.hidden = true
 })
 
-/** navigator.clipboard doesn't exist if the guide is served without TLS. */
+/** Copies a text. navigator.clipboard doesn't exist if the guide is served without TLS. */
 const copy = async (text) => {
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text)
   const hand = (event) => {

@@ -1,5 +1,5 @@
-// Phrases that read like a translation, each as a regular expression, and what to write instead. In a replacement, $1 is
-// what the first group matched. A phrase must always be wrong: the check knows no exceptions.
+// Lists phrases that read like a translation, each as a regular expression with its replacement. In a replacement, $1
+// is the match of the first group. A phrase must always be wrong, because the check has no exceptions.
 
 const nouns = 'account|agent|API key|bucket|company|connection|export|finding|group|key|monitor|schedule|version|view'
 

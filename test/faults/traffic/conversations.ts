@@ -88,7 +88,7 @@ export const openConversations = (stage: Stage): ConversationTraffic => {
     /** The number of evaluations that are not deleted yet. Completed jobs are deleted after a while. */
     evaluations: number
     results: [string, number][] | null
-    /** Why results are missing. */
+    /** The reasons why results are missing. */
     reasons: string[] | null
   }
   /** Compares all stored conversations, except those of other traffic. */

@@ -37,7 +37,7 @@ type Result = {
   responseMs: number | null
 }
 
-/** All conversations, with the value of each measure: for rates, 1 if affected. */
+/** Returns all conversations with the value of each measure, which for rates is 1 if affected. */
 const readRows = async (db: Db, org: OrgId, monitors: string[]): Promise<Row[]> => {
   const { rows } = await sql<Row>`
     SELECT c.id, c.started_at AS "startedAt", c.agent_id AS "agentId", c.agent_version_id AS "versionId",
@@ -105,7 +105,7 @@ const near = (value: number | null, expected: number | null, what: string) => {
   else expect(Math.abs(value - expected), what).toBeLessThanOrEqual(1e-9 * (1 + Math.abs(expected)))
 }
 
-/** A percentile may be rounded by 1.25%. */
+/** Compares a figure with the values. Percentiles may be rounded by 1.25%. */
 const expectFigure = (figure: { n: number; value: number | null }, values: number[], query: Query, what: string) => {
   const { kind, statistic } = query.measure
   expect(figure.n, what).toBe(values.length)
@@ -185,7 +185,7 @@ export const randomQuery = (random: SeededRandom, { monitors, companies }: Histo
   }
 }
 
-/** The service's answer has to be that of the rows, which are read in the same transaction's absence of changes. */
+/** Expects that the service's answers match the rows. Nothing changes between reading both. */
 export const expectExact = async (server: TestServer, history: History, queries: Query[]): Promise<void> => {
   const rows = await readRows(server.deps.db, history.org, history.monitors)
   for (const query of queries) {
@@ -263,7 +263,7 @@ const wholeOf = (values: number[], measure: Measure) => {
   }
 }
 
-/** Compares numbers that may differ by a rounding error, whatever they are part of. */
+/** Compares numbers that may differ by a rounding error, at any depth of a value. */
 const expectNear = (value: unknown, expected: unknown, what: string): void => {
   if (typeof expected === 'number' && typeof value === 'number') {
     near(value, expected, what)
@@ -279,7 +279,7 @@ const expectNear = (value: unknown, expected: unknown, what: string): void => {
   }
 }
 
-/** Compares random groups of conversations. The service has to find the differences that all rows show. */
+/** Compares random groups of conversations. The service has to find the differences that follow from all rows. */
 export const expectExactComparisons = async (
   server: TestServer,
   { org, key, monitors, companies }: History,

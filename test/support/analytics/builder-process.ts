@@ -1,5 +1,5 @@
-// A process that stores sums of hours without a pause, and considers every hour quiet.
-// node builder-process.ts ORGANIZATION
+// Stores sums of hours in a separate process, without a pause, and considers every hour quiet. node builder-process.ts
+// ORGANIZATION
 
 import { buildNext, thin } from '../../../server/analytics/days/build.ts'
 import { openDeps } from '../../../server/deps.ts'

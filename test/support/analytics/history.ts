@@ -1,4 +1,5 @@
-// A random history of conversations: inserts, changes, results, metrics, and erasures, through the product's own code.
+// Creates a random history of conversations: inserts, changes, results, metrics, and erasures, through the product's
+// own code.
 
 import { eraseConversations } from '../../../server/conversations/erasure/erase.ts'
 import { noResult } from '../../../server/monitor-results/no-result.ts'
@@ -34,7 +35,7 @@ export const openHistory = async (server: TestServer, random: SeededRandom) => {
   const stored: (Given & { id: string })[] = []
   let made = 0
 
-  /** Few conversations start on the second day. */
+  /** Returns a random start. Few conversations start on the second day. */
   const randomStart = () => {
     const minute = random.below(historyHours * 60)
     const day = Math.floor(minute / 1_440)
@@ -42,7 +43,7 @@ export const openHistory = async (server: TestServer, random: SeededRandom) => {
     return new Date(firstHour.getTime() + moved * 60_000 + random.below(60_000)).toISOString()
   }
 
-  /** The start and the agent of a stored conversation never change. */
+  /** Returns the body of a conversation. The start and the agent of a stored conversation never change. */
   const conversation = ({ externalId, startedAt, agent }: Given) => ({
     externalId,
     startedAt,
@@ -99,7 +100,7 @@ export const openHistory = async (server: TestServer, random: SeededRandom) => {
     return results.length
   }
 
-  /** What judges store: results with costs and response times. */
+  /** Stores results like judges do, with costs and response times. */
   const judgeByModel = async (): Promise<number> => {
     const monitorId = random.pick(monitors)
     const rows = some(batchSize).map(({ id: conversationId }) => {
@@ -151,7 +152,7 @@ export const openHistory = async (server: TestServer, random: SeededRandom) => {
     org,
     monitors,
     companies,
-    /** Does something random, and returns how many conversations it was about. */
+    /** Does something random, and returns the number of conversations that it affected. */
     step: (): Promise<number> => {
       if (stored.length < enough) return insert()
       return random.pick([insert, insert, change, judge, judge, judgeByModel, measure, erase])()

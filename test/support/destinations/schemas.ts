@@ -1,4 +1,4 @@
-/** The messages that destinations accept according to their documentation. */
+/** Defines the messages that destinations accept according to their documentation. */
 
 const text = (maxLength: number) => ({ type: 'string', minLength: 1, maxLength })
 

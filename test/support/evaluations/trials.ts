@@ -39,7 +39,7 @@ export const serverOfTrials = async () => {
   const testDraft = (key: string, body: object) => call('POST', '/v1/monitors/test', { key, body })
   const testSaved = (key: string, id: string, body: object) => call('POST', `/v1/monitors/${id}/test`, { key, body })
 
-  /** Creates a call whose last turn is what the agent said. Each call starts later than the previous one. */
+  /** Creates a call that ends with these words of the agent. Each call starts later than the previous one. */
   const makeCall = async (key: string, said: string, fields: object = {}): Promise<string> => {
     const transcript = [
       { role: 'agent', text: 'Good morning, this is Leo.' },

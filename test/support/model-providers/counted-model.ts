@@ -1,4 +1,4 @@
-// A model that counts tokens as a real one does.
+// Simulates a model that counts tokens like a real one.
 import { Tiktoken } from 'js-tiktoken/lite'
 import encoding from 'js-tiktoken/ranks/o200k_base'
 import type { Answering } from './stand-ins.ts'
@@ -31,9 +31,9 @@ const fractionOf = (text: string): number => {
 }
 
 type Habits = {
-  /** How many tokens the model counts for each token of the usual tokenizer. */
+  /** The ratio of the model's tokens to those of the usual tokenizer. */
   inputFactor?: number
-  /** The tokens that the model thinks before each answer. */
+  /** The tokens of the model's thoughts before each answer. */
   thoughts?: number
   /** Whether the system message comes from a cache, except in the first request. */
   caches?: boolean

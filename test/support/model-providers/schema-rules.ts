@@ -1,4 +1,4 @@
-// Rules of providers for the JSON schemas of answers.
+// Checks JSON schemas of answers against the rules of providers.
 
 type Schema = Record<string, unknown>
 

@@ -1,5 +1,5 @@
-// Stands in for the APIs of model providers: it checks requests as their documentation demands, and answers with the
-// shapes that they document.
+// Stands in for the APIs of model providers: it checks requests as their documentation requires, and answers in the
+// documented formats.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { ProviderKind } from '../../../server/model-providers/settings.ts'
@@ -48,7 +48,7 @@ export type Answering = (asked: Asked, number: number) => Reply | Failure | Prom
 type Incoming = { request: IncomingMessage; url: URL; raw: string; body: Record<string, unknown> }
 
 type StandIn = {
-  /** Returns the failure of a request that is not as documented or not allowed. */
+  /** Returns a failure if a request violates the documentation or is not allowed. */
   check: (incoming: Incoming) => Failure | undefined
   /** Returns undefined unless the request asks a model. */
   read: (incoming: Incoming) => Pick<Asked, 'model' | 'system' | 'user' | 'schema'> | undefined
@@ -67,7 +67,7 @@ const string = { type: 'string' }
 const constant = (value: unknown) => ({ const: value })
 const list = (items: object) => ({ type: 'array', items, minItems: 1 })
 
-/** Returns what is wrong with a body, or undefined. */
+/** Returns the fault of a body, or undefined if it is valid. */
 const checker = (schema: object) => {
   const validate = strict.compile(schema)
   return (body: unknown): string | undefined => (validate(body) ? undefined : JSON.stringify(validate.errors))
@@ -620,7 +620,7 @@ export const serveProvider = async (
     const body = raw === '' ? {} : JSON.parse(raw)
     send(response, await answerTo({ request, url, raw, body }))
   }, whenOver)
-  /** The settings with which requests reach the stand-in. */
+  /** Returns the settings with which requests reach the stand-in. */
   const settingsOf = () => {
     const common = { baseUrl: kind === 'openai-compatible' ? `${server.url}/v1` : server.url, model: standInModel }
     if (kind === 'ollama') return common
