@@ -108,7 +108,7 @@ export const switches = {
     fallback: '127.0.0.1',
   }),
   EARSHOT_BASE_URL: define<string | undefined>({
-    about: 'Public URL of this service. Links use it.',
+    about: 'Public URL of this service, used in links.',
     ...url('http:', 'https:'),
     fallback: undefined,
     fallbackText:
@@ -158,7 +158,7 @@ export const switches = {
     about:
       'Seconds for which a process continues to serve requests after SIGTERM or SIGINT while `/readyz` returns ' +
       '503, so that a load balancer stops using it before it closes its port. Set it to more than the balancer ' +
-      'needs to notice.',
+      'needs to notice the change.',
     ...integer(0, 300),
     fallback: 0,
   }),
@@ -172,7 +172,7 @@ export const switches = {
     about: 'URL of the service that commands such as `bin/earshot export` call.',
     ...url('http:', 'https:'),
     fallback: undefined,
-    fallbackText: 'the service that these switches configure',
+    fallbackText: 'the service that these variables configure',
   }),
   EARSHOT_KEY: define<string | undefined>({
     about: 'API key of an organization for these commands.',
@@ -226,7 +226,7 @@ export const switches = {
     secret: true,
   }),
   EARSHOT_JUDGE_MODEL: define<string | undefined>({
-    about: "Model of judges whose monitor doesn't set one.",
+    about: "Model for judges that don't choose one.",
     ...visibleText(1, 200),
     fallback: undefined,
   }),
@@ -247,12 +247,12 @@ export const switches = {
   }),
   EARSHOT_SMTP_URL: define<Smtp | undefined>({
     about:
-      'Mail server for invitations, password reset links, and notices, and the sender that they show (`from`, ' +
-      'or `earshot` at the host of EARSHOT_BASE_URL). It can have a private address. `smtp:` requires STARTTLS ' +
+      'Mail server for invitations, password reset links, and notices. The sender is `from` or, without it, ' +
+      '`earshot` at the host of EARSHOT_BASE_URL. The server can have a private address. `smtp:` requires STARTTLS ' +
       'and sends nothing without it, except to a loopback host or with `tls=off`, where nothing is encrypted. ' +
       'Certificates are checked (NODE_EXTRA_CA_CERTS adds authorities). If the server temporarily rejects an ' +
       'email, Earshot retries for a day. Without a mail server, notices are kept for 30 days in the table ' +
-      "`mails` and aren't sent if you configure one later, and the people who create links pass them on " +
+      "`mails` and aren't sent if you configure a server later. People who create links have to pass them on " +
       'themselves.',
     expects: smtpUrlForm,
     read: readSmtpUrl,
@@ -262,8 +262,8 @@ export const switches = {
   EARSHOT_OIDC_ISSUER: define<string | undefined>({
     about:
       'OpenID Connect issuer for single sign-on, such as `https://login.example.com`. It can have a private ' +
-      'address. Register EARSHOT_BASE_URL followed by `/auth/oidc/callback` as the redirect URL. People whose ' +
-      'address the issuer has verified (`email_verified` is `true`) sign in as the member with that address. ' +
+      'address. Register EARSHOT_BASE_URL followed by `/auth/oidc/callback` as the redirect URL. People with ' +
+      'an address that the issuer has verified (`email_verified` is `true`) sign in as the member with that address. ' +
       "Single sign-on doesn't create members. Requires the client ID and client secret.",
     ...url('http:', 'https:'),
     fallback: undefined,

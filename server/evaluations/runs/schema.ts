@@ -32,7 +32,7 @@ export const RunCreate = Closed(
       Choice(['standard', 'batch'], {
         description:
           '`batch` sends a judge’s requests to its provider as batches, which are answered within 24 hours, usually for ' +
-          'half the price. Requires a provider that is compatible with OpenAI, Anthropic, or Azure OpenAI. Default: `standard`.',
+          'half the price. Requires an OpenAI-compatible, Anthropic, or Azure OpenAI provider. Default: `standard`.',
       }),
     ),
     dryRun: Type.Optional(Type.Boolean({ description: 'True returns an estimate and evaluates nothing.' })),
