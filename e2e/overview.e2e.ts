@@ -68,7 +68,7 @@ it('shows hours and the newest conversations on the first day', async () => {
   await page.getByText('None in the earlier period.').waitFor()
   const newest = page.getByRole('region', { name: 'Newest conversations' })
   await expect.poll(() => newest.getByRole('listitem').count()).toBe(5)
-  await page.getByText('Nothing earlier to compare with.').waitFor()
+  await page.getByText('No earlier data to compare with.').waitFor()
   expect(await breaches(page)).toEqual([])
 })
 

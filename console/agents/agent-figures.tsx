@@ -117,7 +117,7 @@ const columnsOf = (filter: Filter): Column<Rate>[] => [
   },
   {
     key: 'course',
-    label: 'Course',
+    label: 'Trend',
     from: 480,
     cell: ({ monitor: { name }, group }) => <Course label={`Affected rate of ${name} over time`} group={group} />,
   },

@@ -51,7 +51,7 @@ const BigNumber = (drawn: Drawn) => {
       {group.interval95 && <p className={styles.soft}>{intervalWords(group, format)}</p>}
       {comparison &&
         (comparison.n === 0 ? (
-          <p className={styles.soft}>Nothing earlier to compare with</p>
+          <p className={styles.soft}>No earlier data to compare with</p>
         ) : (
           <p>
             {change} <span className={styles.soft}>from {written(comparison.value, format)}</span>

@@ -42,7 +42,7 @@ const Explanation = ({ change, measure }: { change: Change; measure: Measure }) 
       ))}
       {drivers.length === 0 ? (
         <Empty title="No group explains it">
-          {formatCount(groups)} groups were compared. They moved alike, or by no more than chance.
+          {formatCount(groups)} groups were compared. All of them changed in the same way, or by no more than chance.
         </Empty>
       ) : (
         <>

@@ -154,8 +154,8 @@ const Controls = ({ chosen, sides }: { chosen: Chosen; sides: Sides }) => {
 const summaryOf = ({ rows, compared }: GroupComparison): string => {
   const notable = rows.filter(({ isNotable }) => isNotable).length
   if (compared === 0) return 'There are too few conversations to compare.'
-  if (notable === 0) return `No difference is more than chance, of ${compared} that were compared.`
-  return `${plural(notable, 'difference is', 'differences are')} more than chance, of ${compared} that were compared.`
+  if (notable === 0) return `No difference is more than chance (${compared} compared).`
+  return `${plural(notable, 'difference is', 'differences are')} more than chance (${compared} compared).`
 }
 
 const ofMonitors = new Set(['rate', 'score', 'agreement', 'category', 'field'])

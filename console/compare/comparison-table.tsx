@@ -82,7 +82,7 @@ const Name = ({ row, filters }: { row: ComparedRow; filters: Filters }) => {
           <Link to="/monitors/$id" params={{ id: monitorId }} search={{ tab: 'versions' }}>
             Definition changed
           </Link>{' '}
-          in this time
+          in this period
         </span>
       )}
       <Brief row={row} filters={filters} />
@@ -122,7 +122,7 @@ export const ComparisonTable = ({ label, rows, filters }: ComparisonTableProps) 
     { key: 'difference', label: 'B − A (95% interval)', cell: (row) => <Difference row={row} /> },
     {
       key: 'drawn',
-      label: <span className={styles.hidden}>Difference, drawn</span>,
+      label: <span className={styles.hidden}>Difference (chart)</span>,
       from: 960,
       cell: (row) => (
         <span className={styles.drawn}>

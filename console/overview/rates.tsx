@@ -66,7 +66,7 @@ const columnsOf = (isCompared: boolean): Column<Rate>[] => [
   },
   {
     key: 'course',
-    label: 'Course',
+    label: 'Trend',
     from: 480,
     cell: ({ monitor, now: { series = [] } }) => (
       <Sparkline
@@ -169,7 +169,7 @@ export const useRates = (shown: Shown) => {
 const contextOf = (rates: Rate[]): string => {
   if (rates.some(isUnusual)) return 'Most unusual first. Changes are marked if they are more than chance.'
   const isCompared = rates.some(({ now }) => (now.comparison?.n ?? 0) > 0)
-  return isCompared ? 'No unusual changes from the earlier period.' : 'Nothing earlier to compare with.'
+  return isCompared ? 'No unusual changes from the earlier period.' : 'No earlier data to compare with.'
 }
 
 /** Shows the results of each monitor, most unusual first. */

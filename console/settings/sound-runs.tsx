@@ -65,8 +65,8 @@ export const SoundRuns = () => {
   return (
     <Section title="Measure stored recordings">
       <p className={styles.soft}>
-        New recordings are measured when they are stored. Measure the others, or all of them if Earshot has learned new
-        measures.
+        New recordings are measured when they are stored. Measure older recordings here, or measure all of them again
+        after an update adds new measures.
       </p>
       {run && <Latest run={run} />}
       {mayRun && !(run && isUnfinished(run)) && (

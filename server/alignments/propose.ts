@@ -240,7 +240,7 @@ const proposeForGuidelines = async (deps: AlignmentDeps, org: OrgId, task: Propo
     const asked = await askForGuidelines(deps, org, task, prompt)
     if ('kind' in asked) return asked
     const { rules, paid } = asked
-    if (!rules) return nothing('The model returned no guidelines in the right form, twice.', paid)
+    if (!rules) return nothing('The model twice returned no guidelines in the right format.', paid)
     if (rules.length === 0) return nothing('The model found no guidelines in the notes.', paid)
     const added = rules.map((text) => ({ text, alignmentId: alignment.id }))
     const earlier = (definition.guidelines?.length ?? 0) - own.length

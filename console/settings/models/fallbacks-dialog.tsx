@@ -20,7 +20,7 @@ export const FallbacksDialog = ({ provider, onClose }: { provider: Provider; onC
       <Form form={form} send={send} submit="Save">
         <Chooser
           label="Fallbacks"
-          hint="They answer in this order with their default models if this provider is down, busy for long, rejects its key, or doesn’t have the model. Results say which model answered."
+          hint="Used in this order, with their default models, if this provider is down or busy for long, rejects its key, or doesn’t have the model. Results say which model answered."
           options={others}
           value={ids}
           onChange={setIds}

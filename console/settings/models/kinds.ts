@@ -108,7 +108,7 @@ export const providerKinds: Record<ProviderKind, KindOfProvider> = {
       {
         name: 'accessKeyId',
         label: 'Access key ID',
-        hint: 'In the AWS console under IAM, of a user that may call bedrock:InvokeModel. Or use a Bedrock API key below.',
+        hint: 'In the AWS console under IAM, for a user with the bedrock:InvokeModel permission. Or use a Bedrock API key.',
       },
       { name: 'secretAccessKey', label: 'Secret access key', secret: true },
       {

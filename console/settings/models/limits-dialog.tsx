@@ -6,7 +6,7 @@ import { changeProvider, type Provider } from './queries.ts'
 type Limit = keyof Provider['limits']
 
 const fields: { name: Limit; label: string; hint: string; max: number }[] = [
-  { name: 'concurrency', label: 'Requests at a time', hint: 'For all processes together.', max: 1_000 },
+  { name: 'concurrency', label: 'Concurrent requests', hint: 'For all processes together.', max: 1_000 },
   { name: 'requestsPerMinute', label: 'Requests per minute (optional)', hint: 'No limit if empty.', max: 1_000_000 },
   {
     name: 'tokensPerMinute',
@@ -16,11 +16,11 @@ const fields: { name: Limit; label: string; hint: string; max: number }[] = [
   },
   {
     name: 'contextTokens',
-    label: 'Context in tokens',
+    label: 'Context (tokens)',
     hint: 'Longer transcripts are read in overlapping windows.',
     max: 10_000_000,
   },
-  { name: 'timeoutSeconds', label: 'Timeout in seconds', hint: 'How long a request can take.', max: 3_600 },
+  { name: 'timeoutSeconds', label: 'Timeout (seconds)', hint: 'The time limit of a request.', max: 3_600 },
 ]
 
 export const LimitsDialog = ({ provider: { id, limits }, onClose }: { provider: Provider; onClose: () => void }) => {

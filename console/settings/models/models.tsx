@@ -75,7 +75,7 @@ const List = () => {
   )
   return (
     <>
-      <Section title="Models" context="What judges ask" actions={list.rows?.length !== 0 && add}>
+      <Section title="Models" context="Language models for LLM judges" actions={list.rows?.length !== 0 && add}>
         <ListTable
           list={list}
           label="Model providers"
@@ -83,7 +83,7 @@ const List = () => {
           empty={
             <Empty title="No model providers yet" action={add}>
               <p>
-                Judges ask a language model. Connect OpenAI, Anthropic, Google, Azure, AWS Bedrock, Ollama, or any
+                LLM judges use a language model. Connect OpenAI, Anthropic, Google, Azure, AWS Bedrock, Ollama, or any
                 OpenAI-compatible server. Keys are stored encrypted.
               </p>
             </Empty>

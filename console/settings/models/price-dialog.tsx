@@ -60,7 +60,7 @@ export const PriceDialog = ({
   }
   return (
     <Dialog title={`Price of ${model}`} open onClose={onClose} holds>
-      <p>In US dollars for a million tokens. New results use it.</p>
+      <p>In US dollars per million tokens. Applies to new results.</p>
       <Form
         form={form}
         send={send}
@@ -74,7 +74,7 @@ export const PriceDialog = ({
         </Row>
         <Row>
           <TextField name="cachedInput" label="Cached input (optional)" {...amount} />
-          <TextField name="cacheWrite" label="Writing to the cache (optional)" {...amount} />
+          <TextField name="cacheWrite" label="Cache writes (optional)" {...amount} />
         </Row>
       </Form>
     </Dialog>

@@ -10,8 +10,8 @@ import { changeProvider, offeredOptions, type Provider, refreshProviders } from 
 const kindOptions = Object.entries(providerKinds).map(([value, { name }]) => ({ value, label: name }))
 
 const outputOptions = [
-  { value: 'schema', label: 'By a JSON schema' },
-  { value: 'prompt', label: 'In the prompt' },
+  { value: 'schema', label: 'JSON schema' },
+  { value: 'prompt', label: 'Described in the prompt' },
 ]
 
 /** Offers the provider’s models while someone types. A new provider has no list yet. */
@@ -93,8 +93,8 @@ export const ProviderDialog = ({
         <ModelField provider={provider} kind={kind} />
         <SelectField
           name="structuredOutput"
-          label="Form of the answer"
-          hint="Change this if the test says that the model rejects the request or doesn’t answer in the right form."
+          label="Answer format"
+          hint="Change this if the test says that the model rejects the request or doesn’t answer in the right format."
           options={outputOptions}
         />
         {caching && (

@@ -108,7 +108,7 @@ const limitFacts = ({ limits }: Provider): [string, ReactNode][] => {
   const { concurrency, requestsPerMinute, tokensPerMinute, contextTokens, timeoutSeconds } = limits
   const orNone = (limit: number | null) => (limit === null ? 'No limit' : formatCount(limit))
   return [
-    ['Requests at a time', formatCount(concurrency)],
+    ['Concurrent requests', formatCount(concurrency)],
     ['Requests per minute', orNone(requestsPerMinute)],
     ['Tokens per minute', orNone(tokensPerMinute)],
     ['Context', `${formatCount(contextTokens)} tokens`],
