@@ -7,6 +7,7 @@ import { Type } from 'typebox'
 import { afterAll, expect, it } from 'vitest'
 import { buildApp } from '../server/app.ts'
 import { openDeps } from '../server/deps.ts'
+import { addSpending } from '../server/organizations/spending/queries.ts'
 import { loadConfig } from '../server/platform/config.ts'
 import { openDatabase } from '../server/platform/db/database.ts'
 import { dumpSchema } from '../server/platform/db/dump.ts'
@@ -106,6 +107,7 @@ const traced = await server.call('POST', '/v1/otlp/v1/traces', { key: org.key, b
 expect(traced.status).toBe(200)
 const mail = { to: ['ada@example.com'], subject: 'A notice', text: 'Something happened.' }
 await sendMail(server.deps, server.deps.db, orgIdOf(org.id), mail)
+await addSpending(server.deps.db, orgIdOf(org.id), '2026-11-01', { judgements: 1, input: 900, output: 90, cost: 0.01 })
 const { connection: present } = server.deps.database
 const source = await connect(present)
 afterAll(() => source.end())
