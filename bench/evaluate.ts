@@ -87,11 +87,11 @@ const inParts = async (deps: ServiceDeps, org: OrgId, batches: string[][]) => {
       subjects = await listSubjects(db, org, ids)
       contents = await listContents(db, org, ids)
     })
-    const asked = await findMonitorsInScope(db, org, subjects, monitors)
+    const inScope = await findMonitorsInScope(db, org, subjects, monitors)
     let evaluation: Awaited<ReturnType<typeof evaluateRules>> | undefined
     const again = await seconds(() => listContents(db, org, ids))
     parts.rules += await seconds(async () => {
-      evaluation = await evaluateRules(deps, org, { monitors, subjects, asked, readAt })
+      evaluation = await evaluateRules(deps, org, { monitors, subjects, asked: inScope, readAt })
     })
     // The rules read the contents themselves, which is measured separately.
     parts.rules -= again

@@ -12,16 +12,16 @@ import { failedCount, print } from './report.ts'
 const args = process.argv.slice(2)
 const sizes = args.filter((text) => /^\d+$/.test(text))
 const [conversations = 1_000_000] = sizes.map(Number)
-const asked = args.filter((text) => text !== '--write' && !sizes.includes(text))
+const selected = args.filter((text) => text !== '--write' && !sizes.includes(text))
 const writes = args.includes('--write')
 
 const parts = ['simulate', 'reading', 'counting']
-const unknown = asked.filter((name) => !parts.includes(name))
+const unknown = selected.filter((name) => !parts.includes(name))
 if (unknown.length > 0) {
   print(`There is no part ${unknown.join(', ')}; there is ${parts.join(', ')}.`)
   process.exit(2)
 }
-const isAsked = (name: string) => asked.length === 0 || asked.includes(name)
+const isAsked = (name: string) => selected.length === 0 || selected.includes(name)
 
 if (isAsked('simulate')) await simulate({ writes })
 if (isAsked('reading') || isAsked('counting')) {

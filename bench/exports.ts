@@ -17,7 +17,7 @@ import { failedCount, judge, millisecondsOf, print } from './report.ts'
 import { median } from './servers.ts'
 
 const sizes = process.argv.slice(2).filter((text) => /^\d+$/.test(text))
-const asked = process.argv.slice(2 + sizes.length)
+const selected = process.argv.slice(2 + sizes.length)
 const [calls = 1_000_000, windowCalls = 100_000] = sizes.map(Number)
 const rounds = 5
 const slowRounds = 3
@@ -209,7 +209,7 @@ const parts: Record<string, (bench: Bench) => Promise<void>> = {
   tenfold: measureTenfold,
   others: measureOtherWays,
 }
-const unknown = asked.filter((name) => !Object.hasOwn(parts, name))
+const unknown = selected.filter((name) => !Object.hasOwn(parts, name))
 if (unknown.length > 0) {
   print(`There is no part ${unknown.join(', ')}; there are ${Object.keys(parts).join(', ')}.`)
   process.exit(2)
@@ -225,7 +225,7 @@ try {
   print(`the same among ${calls} calls and ${calls * monitorCount} results: ${among.ms.toFixed(0)} ms`)
   judge('to nothing else stored', among.ms / alone.ms, { atMost: 1.25 })
   for (const [name, measure] of Object.entries(parts)) {
-    if (asked.length === 0 || asked.includes(name)) await measure(bench)
+    if (selected.length === 0 || selected.includes(name)) await measure(bench)
   }
   print(failedCount() === 0 ? 'All bounds hold.' : `${failedCount()} bounds do not hold.`)
 } finally {

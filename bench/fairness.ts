@@ -21,7 +21,7 @@ import { makeTenant, type Tenant } from './fairness/tenant.ts'
 import { failedCount, judge as hold, millisecondsOf, print } from './report.ts'
 import { openBenchDatabase } from './servers.ts'
 
-const asked = process.argv[2]
+const onlyKind = process.argv[2]
 const probes = 20
 /** The maximum number of unfinished exports of an organization. */
 const mostExports = 20
@@ -185,7 +185,7 @@ try {
   ]
 
   print(`load average ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} cores`)
-  for (const kind of kinds.filter(({ name }) => asked === undefined || name === asked)) {
+  for (const kind of kinds.filter(({ name }) => onlyKind === undefined || name === onlyKind)) {
     const taskMs = await kind.taskMs()
     const ended = new Map<string, () => void>()
     const settled = new Set<string>()

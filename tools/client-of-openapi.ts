@@ -43,8 +43,8 @@ const nameOf = ({ operationId, path }: RoutedOperation): string => {
   const [verb = ''] = /^[a-z]+/.exec(operationId) ?? []
   const rest = operationId.slice(verb.length)
   const singular = pascalOf(singularOf(folder))
-  const said = nouns[folder] ?? [pascalOf(folder), singular]
-  const noun = said.find((each) => rest.startsWith(each)) ?? ''
+  const candidates = nouns[folder] ?? [pascalOf(folder), singular]
+  const noun = candidates.find((each) => rest.startsWith(each)) ?? ''
   return renamed[operationId] ?? verb + rest.slice(noun.length)
 }
 
@@ -150,10 +150,10 @@ const sampleOf = (operation: RoutedOperation): string => {
 /** Returns the document with a TypeScript sample for each operation of the client. */
 export const samplesOfOpenApi = (document: OpenApi): OpenApi => {
   const withSample = (path: string, method: string, operation: Operation): Operation => {
-    const told = { ...operation, path, method }
+    const routed = { ...operation, path, method }
     // Operations for the clients of other tools have no sample.
-    if (!isForClients(told) || operation['x-foreign']) return operation
-    const sample = { lang: 'TypeScript', label: 'TypeScript', source: sampleOf(told) }
+    if (!isForClients(routed) || operation['x-foreign']) return operation
+    const sample = { lang: 'TypeScript', label: 'TypeScript', source: sampleOf(routed) }
     return { ...operation, 'x-codeSamples': [sample] }
   }
   const withSamples = (path: string, methods: Record<string, Operation>) =>
@@ -165,12 +165,12 @@ export const samplesOfOpenApi = (document: OpenApi): OpenApi => {
 }
 
 export const clientOfOpenApi = ({ paths }: OpenApi): string => {
-  const told = Object.entries(paths)
+  const routed = Object.entries(paths)
     .flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({ ...operation, path, method })),
     )
     .filter(isForClients)
-  const folders = Object.entries(Object.groupBy(told, ({ path }) => propertyOf(path)))
+  const folders = Object.entries(Object.groupBy(routed, ({ path }) => propertyOf(path)))
   folders.sort(([a], [b]) => (a < b ? -1 : 1))
   const parts = folders.map(([name, operations = []]) => {
     const names = operations.map(nameOf)

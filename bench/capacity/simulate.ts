@@ -85,13 +85,13 @@ const shardsOf = (shares: number[], shards: number, random: () => number): numbe
 
 /** Assigns shards to nodes, the largest first, each to the emptiest node. Returns the share of the fullest node. */
 const fullestOf = (sizes: number[], nodes: number): number => {
-  const held = new Float64Array(nodes)
+  const loads = new Float64Array(nodes)
   for (const size of sizes) {
     let least = 0
-    for (let node = 1; node < nodes; node++) if ((held[node] ?? 0) < (held[least] ?? 0)) least = node
-    held[least] = (held[least] ?? 0) + size
+    for (let node = 1; node < nodes; node++) if ((loads[node] ?? 0) < (loads[least] ?? 0)) least = node
+    loads[least] = (loads[least] ?? 0) + size
   }
-  return held.reduce((most, share) => Math.max(most, share), 0)
+  return loads.reduce((most, share) => Math.max(most, share), 0)
 }
 
 /** Returns the 99th percentile of how long a request waits for a core, with random arrivals and durations. */

@@ -95,8 +95,8 @@ const Filters = ({ search, onChange }: { search: AgentsSearch; onChange: (search
   const groups = useNames('agentGroups')
   const { channel, companyId, groupId, archived } = search
   const set = (part: Partial<Record<keyof AgentsSearch, string | boolean>>) => {
-    const asked = Object.entries({ channel, companyId, groupId, archived, ...part }).filter(([, value]) => value)
-    onChange(Object.fromEntries(asked))
+    const filters = Object.entries({ channel, companyId, groupId, archived, ...part }).filter(([, value]) => value)
+    onChange(Object.fromEntries(filters))
   }
   return (
     <div className={styles.filters}>

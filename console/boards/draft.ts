@@ -194,7 +194,7 @@ export const isOfJudges = (measure: Measure['kind']): boolean => measure === 'co
 /** Returns a title that describes a chart. */
 export const suggestTitle = (draft: Draft, monitorName: string | undefined): string => {
   const { measure, signal, sound, metric, category, field, statistic, kind, groupBy } = draft
-  const said = measureNames.find(({ value }) => value === measure)?.label ?? measure
+  const measureLabel = measureNames.find(({ value }) => value === measure)?.label ?? measure
   const names: Partial<Record<Measure['kind'], string>> = {
     rate: monitorName ?? 'Affected rate',
     score: `Score: ${monitorName ?? 'monitor'}`,
@@ -205,7 +205,7 @@ export const suggestTitle = (draft: Draft, monitorName: string | undefined): str
     sound: soundLabel(sound),
     metric,
   }
-  const what = names[measure] ?? said
+  const what = names[measure] ?? measureLabel
   const how = hasStatistic(measure)
     ? ` (${statisticNames.find(({ value }) => value === statistic)?.label.toLowerCase()})`
     : ''

@@ -112,21 +112,25 @@ const evenLine = ({ health: { byHour, byCompany, byDirection } }: Experiment): L
       says: `A and B differ in their mix of ${uneven.join(' and ')}. This can bias the difference.`,
     }
   }
-  const told = kinds.some(({ split }) => split.status === 'even')
+  const isEven = kinds.some(({ split }) => split.status === 'even')
   return {
     matter: 'Conversation mix',
-    mark: told ? 'fits' : 'unknown',
-    says: told ? 'A and B have the same mix of hours, companies, and directions.' : 'Too few conversations to compare.',
+    mark: isEven ? 'fits' : 'unknown',
+    says: isEven
+      ? 'A and B have the same mix of hours, companies, and directions.'
+      : 'Too few conversations to compare.',
   }
 }
 
 const othersLine = ({ health: { overlapping, otherVersions } }: Experiment): Line | undefined => {
   const others = otherVersions.reduce((sum, { conversations }) => sum + conversations, 0)
-  const said = [
+  const sentences = [
     others > 0 && `${plural(others, 'conversation')} with other versions of the agent aren’t counted`,
     overlapping.length > 0 && `${overlapping.map(({ name }) => `“${name}”`).join(', ')} shares a version with this one`,
   ].filter((text) => text !== false)
-  return said.length === 0 ? undefined : { matter: 'Other traffic', mark: 'unknown', says: `${said.join('; ')}.` }
+  return sentences.length === 0
+    ? undefined
+    : { matter: 'Other traffic', mark: 'unknown', says: `${sentences.join('; ')}.` }
 }
 
 export const HealthChecks = ({ experiment }: { experiment: Experiment }) => {

@@ -66,8 +66,8 @@ export const armName = ({ armAName, armBName }: Pick<Summary, 'armAName' | 'armB
 /** Returns the cohort's conditions as a list filter, which can't express "any company except one". */
 const filterOfCohort = (conditions: Experiment['cohortFilters']): Schemas['Filter'] => {
   const left = <const Value extends string>(name: string, all: Value[]): Value[] => {
-    const asked = conditions.filter(({ field }) => field === name)
-    const fitting = all.filter((one) => asked.every(({ op, value }) => (op === 'eq') === (one === value)))
+    const matching = conditions.filter(({ field }) => field === name)
+    const fitting = all.filter((one) => matching.every(({ op, value }) => (op === 'eq') === (one === value)))
     return fitting.length < all.length ? fitting : []
   }
   const channels = left('channel', ['call', 'chat', 'voicemail'])

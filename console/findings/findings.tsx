@@ -50,7 +50,7 @@ export const Findings = () => {
     const { open: __, ...rest } = search
     go(id === undefined ? rest : { ...rest, open: id })
   }
-  const kept = layout === 'list' ? ({ layout } as const) : {}
+  const layoutSearch = layout === 'list' ? ({ layout } as const) : {}
   // This checks whether there are any findings at all. It is the same query as that of an unfiltered list.
   const { rows: any } = useList(findingsOptions({}))
   const file = mayWrite && (
@@ -65,7 +65,7 @@ export const Findings = () => {
       <Filters
         filter={layout === 'list' ? filter : boardFilter}
         hasStatus={layout === 'list'}
-        onChange={(next: FindingsFilter) => go({ ...kept, ...next })}
+        onChange={(next: FindingsFilter) => go({ ...layoutSearch, ...next })}
       >
         <Choice
           label="Layout"

@@ -19,9 +19,9 @@ export type Issues = {
 export const issuesOf = (error: unknown, judged: string[]): Issues | undefined => {
   const { issues } = asFault(error)
   const placed = issues.flatMap(({ path, message }) => {
-    const place = judgmentAt(path)
-    const isKnown = place?.part === 'monitorId' || place?.part === 'comment'
-    return isKnown ? [{ id: judged[place.index] ?? '', isAbsent: place.part === 'monitorId', message }] : []
+    const position = judgmentAt(path)
+    const isKnown = position?.part === 'monitorId' || position?.part === 'comment'
+    return isKnown ? [{ id: judged[position.index] ?? '', isAbsent: position.part === 'monitorId', message }] : []
   })
   if (placed.length === 0 || placed.length < issues.length) return undefined
   const wanting = placed.filter(({ isAbsent }) => !isAbsent)

@@ -105,7 +105,7 @@ const Inside = ({ bucket }: { bucket: Bucket }) => {
     })
   }, [review, id, navigate])
   const { at, turn, review: open } = search
-  const place = open === id ? { ...(at !== undefined && { at }), ...(turn !== undefined && { turn }) } : {}
+  const position = open === id ? { ...(at !== undefined && { at }), ...(turn !== undefined && { turn }) } : {}
   const onNext = (words: string) => {
     setSaid(words)
     next()
@@ -147,7 +147,7 @@ const Inside = ({ bucket }: { bucket: Bucket }) => {
             key={review.id}
             bucket={bucket}
             review={review}
-            place={place}
+            place={position}
             onPlace={(where) => void navigate({ search: { review: review.id, ...where }, replace: true })}
             onDone={onNext}
             onLost={lose}

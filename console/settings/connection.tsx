@@ -119,8 +119,8 @@ const Inspect = ({ id, deliveryId, onClose }: { id: string; deliveryId: string; 
 const Deliveries = ({ id }: { id: string }) => {
   const isAdmin = useMay('admin')
   const [inspected, setInspected] = useState<string>()
-  const asked = useStatusFilter(statuses)
-  const list = useList(integrationDeliveriesOptions(id, asked))
+  const statusFilter = useStatusFilter(statuses)
+  const list = useList(integrationDeliveriesOptions(id, statusFilter))
   const columns: Column<IntegrationDelivery>[] = [
     { key: 'at', label: 'Received', cell: ({ receivedAt }) => <Time at={receivedAt} /> },
     {
@@ -143,15 +143,15 @@ const Deliveries = ({ id }: { id: string }) => {
     <Section
       title="Deliveries"
       context="Webhooks from the provider, newest first"
-      actions={<StateFilter id={id} states={statuses} asked={asked} />}
+      actions={<StateFilter id={id} states={statuses} asked={statusFilter} />}
     >
       <ListTable
         list={list}
         label="Deliveries"
         columns={columns}
         empty={
-          <Empty title={asked ? 'No deliveries with this status' : 'No deliveries yet'}>
-            {!asked && <p>Set the webhook URL above in your provider, then make a call.</p>}
+          <Empty title={statusFilter ? 'No deliveries with this status' : 'No deliveries yet'}>
+            {!statusFilter && <p>Set the webhook URL above in your provider, then make a call.</p>}
           </Empty>
         }
       />

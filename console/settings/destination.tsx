@@ -122,8 +122,8 @@ const tones: Record<DestinationDelivery['status'], Tone> = {
 const statuses = Object.keys(tones) as DestinationDelivery['status'][]
 
 const Deliveries = ({ id }: { id: string }) => {
-  const asked = useStatusFilter(statuses)
-  const list = useList(destinationDeliveriesOptions(id, asked))
+  const statusFilter = useStatusFilter(statuses)
+  const list = useList(destinationDeliveriesOptions(id, statusFilter))
   const again = useMutation({
     mutationFn: (deliveryId: string) =>
       answer(
@@ -162,7 +162,7 @@ const Deliveries = ({ id }: { id: string }) => {
     <Section
       title="Deliveries"
       context="Last 30 days"
-      actions={<StateFilter id={id} states={statuses} asked={asked} />}
+      actions={<StateFilter id={id} states={statuses} asked={statusFilter} />}
     >
       {again.error && <FaultNote error={again.error} />}
       <ListTable
@@ -170,8 +170,8 @@ const Deliveries = ({ id }: { id: string }) => {
         label="Deliveries"
         columns={columns}
         empty={
-          <Empty title={asked ? 'No deliveries with this status' : 'No deliveries yet'}>
-            {!asked && <p>Send a test to check the settings.</p>}
+          <Empty title={statusFilter ? 'No deliveries with this status' : 'No deliveries yet'}>
+            {!statusFilter && <p>Send a test to check the settings.</p>}
           </Empty>
         }
       />

@@ -92,8 +92,8 @@ const Inspect = ({ id, deliveryId, onClose }: { id: string; deliveryId: string; 
 
 export const WebhookDeliveries = ({ id }: { id: string }) => {
   const [inspected, setInspected] = useState<string>()
-  const asked = useStatusFilter(statuses)
-  const list = useList(webhookDeliveriesOptions(id, asked))
+  const statusFilter = useStatusFilter(statuses)
+  const list = useList(webhookDeliveriesOptions(id, statusFilter))
   const columns: Column<WebhookDelivery>[] = [
     { key: 'at', label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
     { key: 'event', label: 'Event', cell: ({ eventType }) => <code>{eventType}</code> },
@@ -112,15 +112,15 @@ export const WebhookDeliveries = ({ id }: { id: string }) => {
     <Section
       title="Deliveries"
       context="Last 30 days"
-      actions={<StateFilter id={id} states={statuses} asked={asked} />}
+      actions={<StateFilter id={id} states={statuses} asked={statusFilter} />}
     >
       <ListTable
         list={list}
         label="Deliveries"
         columns={columns}
         empty={
-          <Empty title={asked ? 'No deliveries with this status' : 'No deliveries yet'}>
-            {!asked && <p>An approved endpoint receives the events it subscribes to and test events.</p>}
+          <Empty title={statusFilter ? 'No deliveries with this status' : 'No deliveries yet'}>
+            {!statusFilter && <p>An approved endpoint receives the events it subscribes to and test events.</p>}
           </Empty>
         }
       />

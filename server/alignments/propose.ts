@@ -237,9 +237,9 @@ const proposeForGuidelines = async (deps: AlignmentDeps, org: OrgId, task: Propo
   const own = (definition.guidelines ?? []).filter(({ alignmentId }) => alignmentId === undefined)
   try {
     const prompt = guidelinesPrompt({ criteria: definition.criteria, guidelines: own, notes })
-    const asked = await askForGuidelines(deps, org, task, prompt)
-    if ('kind' in asked) return asked
-    const { rules, paid } = asked
+    const answered = await askForGuidelines(deps, org, task, prompt)
+    if ('kind' in answered) return answered
+    const { rules, paid } = answered
     if (!rules) return nothing('The model twice returned no guidelines in the right format.', paid)
     if (rules.length === 0) return nothing('The model found no guidelines in the notes.', paid)
     const added = rules.map((text) => ({ text, alignmentId: alignment.id }))

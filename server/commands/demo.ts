@@ -47,13 +47,13 @@ const prepare = async (deps: ServiceDeps) => {
  * calls.
  */
 const progressOf = (calls: number) => {
-  let told = 0
+  let printed = 0
   return (stored: number): void => {
     const tenth = Math.floor((stored * 10) / calls)
     const text = `  ${stored.toLocaleString('en')} of ${calls.toLocaleString('en')} conversations`
     if (process.stdout.isTTY) print(`\r${text}${stored === calls ? '\n' : ''}`)
-    else if (tenth > told) print(`${text}\n`)
-    told = tenth
+    else if (tenth > printed) print(`${text}\n`)
+    printed = tenth
   }
 }
 

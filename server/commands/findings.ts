@@ -19,8 +19,8 @@ const rowOf = ({ id, status, priority, conversationCount, updatedAt, title }: Fi
 
 const list = async (called: Called): Promise<number> => {
   const [status, priority] = [called.text('status'), called.text('priority')]
-  const asked = { ...(status !== undefined && { status }), ...(priority !== undefined && { priority }) }
-  const found = await connect(called).earshot.findings.list(asked).all()
+  const filters = { ...(status !== undefined && { status }), ...(priority !== undefined && { priority }) }
+  const found = await connect(called).earshot.findings.list(filters).all()
   if (called.flag('json')) return printJson(found)
   if (found.length === 0) return print('No findings.\n')
   return print(columns([['ID', 'STATUS', 'PRIORITY', 'CALLS', 'CHANGED', 'TITLE'], ...found.map(rowOf)], [3]))

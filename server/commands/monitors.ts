@@ -61,8 +61,8 @@ const test = async (called: Called): Promise<number> => {
   const conversationIds = called.list('conversation')
   const limit = readLimit(called.text('limit')) ?? 20
   const { id } = await monitorOf(earshot, called)
-  const asked = conversationIds.length > 0 ? { conversationIds } : { filter: {}, limit }
-  const trial = await earshot.monitors.test(id, asked, { timeoutMs: 300_000 })
+  const selection = conversationIds.length > 0 ? { conversationIds } : { filter: {}, limit }
+  const trial = await earshot.monitors.test(id, selection, { timeoutMs: 300_000 })
   if (called.flag('json')) return printJson(trial)
   const rows = trial.data.map(({ conversationId, asked: wasAsked, status, result, score, reasoning }) => [
     conversationId,
@@ -72,8 +72,8 @@ const test = async (called: Called): Promise<number> => {
   ])
   const { affected, notAffected, unscored, failed, notAsked } = trial.summary
   const counts = { affected, 'not affected': notAffected, unscored, failed, skipped: notAsked }
-  const told = Object.entries(counts).flatMap(([name, count]) => (count > 0 ? [`${count} ${name}`] : []))
-  return print(`${columns(rows, [2])}${told.join(', ') || 'No conversations.'}\n`)
+  const summary = Object.entries(counts).flatMap(([name, count]) => (count > 0 ? [`${count} ${name}`] : []))
+  return print(`${columns(rows, [2])}${summary.join(', ') || 'No conversations.'}\n`)
 }
 
 const isOver = ({ status }: Evaluation): boolean => !['queued', 'running'].includes(status)

@@ -33,9 +33,9 @@ const untilEnd = () => {
   process.on('SIGTERM', onSignal)
   /** Pauses until the time is over or the next signal arrives. That signal then does not end the process. */
   const pauseUntilAskedAgain = async (ms: number): Promise<void> => {
-    const asked = new AbortController()
-    whenAskedAgain = () => asked.abort()
-    await pause(ms, undefined, { signal: asked.signal }).catch(() => {})
+    const nextSignal = new AbortController()
+    whenAskedAgain = () => nextSignal.abort()
+    await pause(ms, undefined, { signal: nextSignal.signal }).catch(() => {})
     whenAskedAgain = exit
   }
   return { ended: promise, fail: resolve, pauseUntilAskedAgain }

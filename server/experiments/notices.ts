@@ -60,22 +60,22 @@ export const alarmRouting = async (
   experiment: StoredExperiment,
   { concerns: found, sampleRatio: { units }, routing }: Health,
 ): Promise<void> => {
-  const said = found.map((concern) => concerns[concern])
-  if (routing.status === 'unstable_routing') said.push('Some returning callers see both variants.')
+  const sentences = found.map((concern) => concerns[concern])
+  if (routing.status === 'unstable_routing') sentences.push('Some returning callers see both variants.')
   const counts = `So far, arm A has ${units.a} units and arm B has ${units.b}; ${routing.inBothArms} units are in both.`
   const advice = 'Differences may not be caused by the prompt. Check how you route the traffic.'
   await fileConcern(deps, trx, org, {
     experimentId: experiment.id,
     agentId: experiment.agentId,
     title: `Routing problem in “${titleOf(experiment.name)}”`,
-    paragraphs: [...said, counts, advice],
+    paragraphs: [...sentences, counts, advice],
     now: deps.clock.now(),
   })
   await notify(deps, trx, org, experiment, {
     subject: 'Routing problem',
     lines: [
       `The traffic of “${experiment.name}” is not routed as confirmed at launch:`,
-      ...said.map((line) => `- ${line}`),
+      ...sentences.map((line) => `- ${line}`),
       counts,
       advice,
     ],

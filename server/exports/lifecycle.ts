@@ -208,17 +208,17 @@ const endExport = async (deps: Deps, trx: Db, org: OrgId, held: StoredExport, en
 export const endByHand = (deps: Deps, actor: Actor, { id, kind, experimentId }: ExportKey): Promise<void> =>
   deps.db.transaction().execute(async (trx) => {
     await lockLine(trx, actor.org)
-    const held = await lockExport(trx, actor.org, id)
-    if (held?.kind !== kind || held.experimentId !== experimentId) throw notFound()
+    const locked = await lockExport(trx, actor.org, id)
+    if (locked?.kind !== kind || locked.experimentId !== experimentId) throw notFound()
     const end =
-      held.status === 'completed'
+      locked.status === 'completed'
         ? ({ status: 'expired' } as const)
         : ({ status: 'failed', errorCode: 'cancelled' } as const)
-    if (!(await endExport(deps, trx, actor.org, held, end))) {
-      throw new ApiError('conflict', `The export is ${held.status}, so there is nothing to cancel or delete.`)
+    if (!(await endExport(deps, trx, actor.org, locked, end))) {
+      throw new ApiError('conflict', `The export is ${locked.status}, so there is nothing to cancel or delete.`)
     }
-    const audited = auditedKind(held)
-    await recordAudit(trx, actor, `${audited}.delete`, { type: audited, id: held.id })
+    const audited = auditedKind(locked)
+    await recordAudit(trx, actor, `${audited}.delete`, { type: audited, id: locked.id })
   })
 
 /**
@@ -234,13 +234,13 @@ type Task = { org: OrgId; id: string; attempt: Attempt }
  * meantime.
  */
 const begin = async (deps: Deps, trx: Db, { org, id }: Task): Promise<StoredExport | undefined> => {
-  const held = await lockExport(trx, org, id)
-  if (!held || !canMove(held.status, 'processing')) return undefined
+  const locked = await lockExport(trx, org, id)
+  if (!locked || !canMove(locked.status, 'processing')) return undefined
   // An earlier attempt may have died and left its file.
-  await deleteLater(deps, trx, org, held.blobKey)
-  const blobKey = `${org}/exports/${newId()}.${held.config.format}`
+  await deleteLater(deps, trx, org, locked.blobKey)
+  const blobKey = `${org}/exports/${newId()}.${locked.config.format}`
   const begun = { status: 'processing', startedAt: deps.clock.now(), isOutdated: false, rowCount: 0, blobKey } as const
-  await publishExport(trx, org, held, 'updated')
+  await publishExport(trx, org, locked, 'updated')
   return updateExport(trx, org, id, begun)
 }
 
@@ -250,12 +250,12 @@ class Outdated extends Error {}
 const finish = (deps: Deps, { org, id, attempt }: Task, blobKey: string, end: End) =>
   attempt.finish(async (trx) => {
     await lockLine(trx, org)
-    const held = await lockExport(trx, org, id)
-    if (held?.status !== 'processing' || held.blobKey !== blobKey) return deleteLater(deps, trx, org, blobKey)
-    if (end.status === 'completed' && held.isOutdated) throw new Outdated()
+    const locked = await lockExport(trx, org, id)
+    if (locked?.status !== 'processing' || locked.blobKey !== blobKey) return deleteLater(deps, trx, org, blobKey)
+    if (end.status === 'completed' && locked.isOutdated) throw new Outdated()
     // The organization's permissions may have changed since the export started.
-    const refusal = end.status === 'completed' ? await refusalOf(trx, org, held) : undefined
-    await endExport(deps, trx, org, held, refusal === undefined ? end : refused(deps, id, refusal))
+    const refusal = end.status === 'completed' ? await refusalOf(trx, org, locked) : undefined
+    await endExport(deps, trx, org, locked, refusal === undefined ? end : refused(deps, id, refusal))
   })
 
 /** Makes one attempt with its own key. Returns false if it has to start over. */
@@ -303,8 +303,8 @@ export const generateExport = defineJob({
   onFailed: async (deps, { organizationId, exportId }, trx, error) => {
     const org = organizationId
     await lockLine(trx, org)
-    const held = await lockExport(trx, org, exportId)
-    if (held) await endExport(deps, trx, org, held, { status: 'failed', errorCode: errorCodeOf(error) })
+    const locked = await lockExport(trx, org, exportId)
+    if (locked) await endExport(deps, trx, org, locked, { status: 'failed', errorCode: errorCodeOf(error) })
   },
 })
 
@@ -312,8 +312,8 @@ const batch = 100
 
 const expire = async (deps: Deps, trx: Db, org: OrgId, id: string): Promise<void> => {
   await lockLine(trx, org)
-  const held = await lockExport(trx, org, id)
-  if (held) await endExport(deps, trx, org, held, { status: 'expired' })
+  const locked = await lockExport(trx, org, id)
+  if (locked) await endExport(deps, trx, org, locked, { status: 'expired' })
 }
 
 /** Expires exports after 30 days. Their links have expired by then. */
@@ -340,5 +340,5 @@ export const expireExportsOfCalls = async (
   const exports = await lockExportsOfCalls(trx, org, conversations)
   const unfinished = exports.filter(({ status }) => status !== 'completed').map(({ id }) => id)
   if (unfinished.length > 0) await markOutdated(trx, org, unfinished)
-  for (const held of exports) await endExport(deps, trx, org, held, { status: 'expired' })
+  for (const locked of exports) await endExport(deps, trx, org, locked, { status: 'expired' })
 }

@@ -99,11 +99,11 @@ const fileOccurrence = async (
   const { now } = occurrence
   const ignoredSince = new Date(now.getTime() - quietMs)
   const known = await findFindingOfSource(trx, org, { source: about.source, ignoredSince })
-  const held = known === undefined ? undefined : await lockStandingFinding(trx, org, known)
-  if (held && isQuiet(held, ignoredSince)) return undefined
-  const news = held === undefined ? 'created' : isClosed(held) ? 'reopened' : undefined
-  if (held && news === 'reopened') await reopen(trx, org, held, occurrence)
-  const id = held?.id ?? (await insertOccurrence(trx, org, about, occurrence))
+  const locked = known === undefined ? undefined : await lockStandingFinding(trx, org, known)
+  if (locked && isQuiet(locked, ignoredSince)) return undefined
+  const news = locked === undefined ? 'created' : isClosed(locked) ? 'reopened' : undefined
+  if (locked && news === 'reopened') await reopen(trx, org, locked, occurrence)
+  const id = locked?.id ?? (await insertOccurrence(trx, org, about, occurrence))
   const room = Math.min(
     mostGathered - (await countGathered(trx, org, id)),
     mostAttached - (await countAttached(trx, org, id)),

@@ -12,14 +12,14 @@ export type LockedFinding = Awaited<ReturnType<typeof lockFinding>>
  */
 export const lockStandingFinding = async (trx: Db, org: OrgId, id: string): Promise<LockedFinding> => {
   for (;;) {
-    const held = await lockFinding(trx, org, await getStanding(trx, org, id))
-    if (held.mergedIntoId === null) return held
+    const locked = await lockFinding(trx, org, await getStanding(trx, org, id))
+    if (locked.mergedIntoId === null) return locked
   }
 }
 
 /** Locks a finding. Throws if it was merged, because a merged finding does not change. */
 export const lockUnmergedFinding = async (trx: Db, org: OrgId, id: string): Promise<LockedFinding> => {
-  const held = await lockFinding(trx, org, id)
-  if (held.mergedIntoId === null) return held
-  throw new ApiError('conflict', `This finding was merged into ${held.mergedIntoId}. Change that finding instead.`)
+  const locked = await lockFinding(trx, org, id)
+  if (locked.mergedIntoId === null) return locked
+  throw new ApiError('conflict', `This finding was merged into ${locked.mergedIntoId}. Change that finding instead.`)
 }

@@ -17,24 +17,24 @@ export const triageFinding = async (
   { status, priority, reason, now }: Triage,
 ): Promise<string> => {
   if (status === undefined && priority === undefined) throw invalid('status', 'or priority is required')
-  const held = await lockUnmergedFinding(trx, org, id)
-  const allowed = movesFrom(held.status)
+  const locked = await lockUnmergedFinding(trx, org, id)
+  const allowed = movesFrom(locked.status)
   if (status !== undefined && !allowed.includes(status)) {
-    throw new ApiError('conflict', `The finding is ${held.status} and can only become ${allowed.join(', ')}.`)
+    throw new ApiError('conflict', `The finding is ${locked.status} and can only become ${allowed.join(', ')}.`)
   }
-  const to = { status: status ?? held.status, priority: priority ?? held.priority }
-  if (to.status === held.status && to.priority === held.priority) {
-    throw new ApiError('conflict', `The priority is already ${held.priority}.`)
+  const to = { status: status ?? locked.status, priority: priority ?? locked.priority }
+  if (to.status === locked.status && to.priority === locked.priority) {
+    throw new ApiError('conflict', `The priority is already ${locked.priority}.`)
   }
   await moveFinding(trx, org, {
     id: newId(),
-    findingId: held.id,
+    findingId: locked.id,
     kind: 'triage',
     byUserId: userId,
-    from: held,
+    from: locked,
     to,
     reason,
     now,
   })
-  return held.id
+  return locked.id
 }

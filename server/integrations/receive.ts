@@ -25,8 +25,8 @@ export const receiveDelivery = async (
   const { org } = integration
   const { event, announced, redacted, reading } = await readPayload(deps, integration, body, contentType)
   const id = newId()
-  const kept = typeof redacted === 'string' ? Buffer.from(redacted) : redacted === null ? null : body
-  const payload = kept && (await sealPayload(deps.secrets, org, id, kept))
+  const storedPayload = typeof redacted === 'string' ? Buffer.from(redacted) : redacted === null ? null : body
+  const payload = storedPayload && (await sealPayload(deps.secrets, org, id, storedPayload))
   const settle: Settle = async (trx, { status, reason, conversationId }) => {
     // The lock ensures that an integration that is being deleted receives nothing.
     await lockIntegrationShared(trx, org, integration.id)

@@ -150,8 +150,8 @@ export const upsertResults = async (trx: Db, org: OrgId, given: ResultRow[], now
         AS updated ${sql.raw(plannedEachTime)}`.execute(trx)
   const { sound = [], created = [], updated = [] } = told[0] ?? {}
   const outcomes = new Map<string, StoreOutcome>(sound.map((at) => [placeOf(rows[at - 1] as ResultRow), 'unchanged']))
-  for (const place of created) outcomes.set(place, 'created')
-  for (const place of updated) outcomes.set(place, 'updated')
+  for (const position of created) outcomes.set(position, 'created')
+  for (const position of updated) outcomes.set(position, 'updated')
   return given.map((row) => outcomes.get(placeOf(row)) ?? 'absent')
 }
 

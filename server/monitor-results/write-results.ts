@@ -68,8 +68,8 @@ const redactAll = async (
   org: OrgId,
   items: Item[],
 ): Promise<Map<Item, ReportedDetails>> => {
-  const told = await redactValue(threads, org, items.map(toldOf))
-  return new Map(told.map((each, at) => [items[at] as Item, cut(each)])) // Redaction keeps the length of an array
+  const redactedDetails = await redactValue(threads, org, items.map(toldOf))
+  return new Map(redactedDetails.map((each, at) => [items[at] as Item, cut(each)])) // Redaction keeps the length of an array
 }
 
 /**

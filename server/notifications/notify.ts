@@ -47,14 +47,14 @@ export const notify = async (deps: Deps, trx: Db, org: OrgId, cause: Cause): Pro
   const now = deps.clock.now()
   const emailedSince = new Date(now.getTime() - hourMs)
   const recipients = await listRecipients(trx, org, { userIds: cause.userIds, andWhoWantAllIncidents, emailedSince })
-  const told = recipients
+  const notified = recipients
     .filter(({ userId }) => userId !== actorUserId)
     .flatMap((recipient) => toldOf(recipient, kind) ?? [])
   const about = { kind, event, subjectType, subjectId, eventKey, actorUserId, now }
   const inserted = await insertNotifications(
     trx,
     org,
-    told.map(({ recipient, channels, isEmailed }) => ({
+    notified.map(({ recipient, channels, isEmailed }) => ({
       id: newId(),
       userId: recipient.userId,
       ...about,
@@ -65,7 +65,7 @@ export const notify = async (deps: Deps, trx: Db, org: OrgId, cause: Cause): Pro
   )
   if (inserted.length === 0) return
   const isNew = new Set(inserted.map(({ userId }) => userId))
-  const to = told.flatMap(({ recipient, isEmailed }) =>
+  const to = notified.flatMap(({ recipient, isEmailed }) =>
     isEmailed && isNew.has(recipient.userId) ? recipient.email : [],
   )
   await sendNow(deps, trx, org, { about, to })

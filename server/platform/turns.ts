@@ -51,16 +51,16 @@ export const openTurns = (
   { perOwner = places, line: lineLength = Number.POSITIVE_INFINITY }: TurnsOptions = {},
 ): Turns => {
   let free = places
-  const held = new Map<string, number>()
+  const takenSlots = new Map<string, number>()
   /** The owners in the order of turns. One that got a slot moves to the end. */
   const lines = new Map<string, WaitingLine>()
-  const heldBy = (owner: string) => held.get(owner) ?? 0
+  const heldBy = (owner: string) => takenSlots.get(owner) ?? 0
 
   const change = (owner: string, by: 1 | -1) => {
     free -= by
     const count = heldBy(owner) + by
-    if (count === 0) held.delete(owner)
-    else held.set(owner, count)
+    if (count === 0) takenSlots.delete(owner)
+    else takenSlots.set(owner, count)
   }
 
   const takeOut = (owner: string, waiting: Waiting) => {

@@ -63,10 +63,10 @@ export const lockReview = async (trx: Db, org: OrgId, id: string, now: Date): Pr
 
 /** Locks the caller's own review. */
 export const lockOwnReview = async (trx: Db, actor: Actor, id: string, now: Date): Promise<LockedReview> => {
-  const held = await lockReview(trx, actor.org, id, now)
-  if (held.review.reviewerUserId !== actor.userId)
+  const locked = await lockReview(trx, actor.org, id, now)
+  if (locked.review.reviewerUserId !== actor.userId)
     throw new ApiError('forbidden', 'This review belongs to another reviewer.')
-  return held
+  return locked
 }
 
 const requireMove = ({ status }: StoredReview, to: ReviewStatus): void => {
@@ -108,10 +108,10 @@ const takeUp = async (trx: Db, actor: Actor, { review, bucket }: LockedReview, n
 /** Extends the lease of the caller's review. */
 export const keepReview = async ({ clock }: Pick<Deps, 'clock'>, trx: Db, actor: Actor, id: string) => {
   const now = clock.now()
-  const held = await lockOwnReview(trx, actor, id, now)
-  await takeUp(trx, actor, held, now)
-  await settle(trx, actor.org, held.review, now)
-  return getReview(trx, actor.org, held.review.id, now)
+  const locked = await lockOwnReview(trx, actor, id, now)
+  await takeUp(trx, actor, locked, now)
+  await settle(trx, actor.org, locked.review, now)
+  return getReview(trx, actor.org, locked.review.id, now)
 }
 
 /** Releases the caller's review, unless its lease was extended since the `known` one. */

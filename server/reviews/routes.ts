@@ -137,8 +137,8 @@ export const reviews = (app: App, deps: Deps): void => {
     },
     ({ actor, params, body }) =>
       db.transaction().execute(async (trx) => {
-        const held = await lockOwnReview(trx, actor, params.id, clock.now())
-        const changed = await changeReview(deps, trx, actor, held, body)
+        const locked = await lockOwnReview(trx, actor, params.id, clock.now())
+        const changed = await changeReview(deps, trx, actor, locked, body)
         const verb = body.status === 'completed' ? 'complete' : body.status === 'skipped' ? 'skip' : 'update'
         await recordAudit(trx, actor, `review.${verb}`, { type: 'review', id: changed.id })
         return changed

@@ -110,9 +110,9 @@ export const meanOf = (values: Iterable<number>): number => {
 }
 
 export const holdAll = (values: readonly number[], shift: number): ValueSums => {
-  let held = noValueSums
-  for (const value of values) held = addValue(held, value - shift)
-  return held
+  let total = noValueSums
+  for (const value of values) total = addValue(total, value - shift)
+  return total
 }
 
 /**

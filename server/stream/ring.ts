@@ -6,28 +6,28 @@ const mostCharacters = 64 * 1024
 
 /** Stores the latest notifications of an organization for clients that reconnect. */
 export const openRing = (position: string) => {
-  let held: { id: string; payload: string | undefined }[] = [{ id: position, payload: undefined }]
+  let notices: { id: string; payload: string | undefined }[] = [{ id: position, payload: undefined }]
   let characters = 0
 
   return {
     /** Returns the ID of the latest notification. */
-    position: (): string => held.at(-1)?.id ?? position,
+    position: (): string => notices.at(-1)?.id ?? position,
     add: (id: string, payload: string): void => {
-      held.push({ id, payload })
+      notices.push({ id, payload })
       characters += payload.length
-      while (held.length > mostNotices || (characters > mostCharacters && held.length > 1)) {
-        characters -= held.shift()?.payload?.length ?? 0
+      while (notices.length > mostNotices || (characters > mostCharacters && notices.length > 1)) {
+        characters -= notices.shift()?.payload?.length ?? 0
       }
     },
     /** Returns the notifications after a position, or undefined if some may be missing. */
     after: (id: string): Notice[] | undefined => {
-      const at = held.findIndex((each) => each.id === id)
+      const at = notices.findIndex((each) => each.id === id)
       if (at < 0) return undefined
-      return held.slice(at + 1).flatMap(({ payload }) => (payload === undefined ? [] : readPayload(payload)))
+      return notices.slice(at + 1).flatMap(({ payload }) => (payload === undefined ? [] : readPayload(payload)))
     },
     /** Starts over, because notifications were missed. */
     restart: (id: string): void => {
-      held = [{ id, payload: undefined }]
+      notices = [{ id, payload: undefined }]
       characters = 0
     },
   }

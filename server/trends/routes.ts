@@ -35,7 +35,7 @@ export const monitorTrend = (app: App, { db, replica, clock }: Deps): void => {
       const timezone = readTimeZone(window.timezone, 'timezone')
       const { id, number, kind } = await getMonitor(db, actor.org, params.id)
       // If a monitor has one version, every result is the newest of its call, so it does not have to be looked up.
-      const asked = {
+      const trendQuery = {
         interval,
         timezone,
         since,
@@ -45,9 +45,9 @@ export const monitorTrend = (app: App, { db, replica, clock }: Deps): void => {
         version: number === 1 ? (version ?? 1) : version,
       }
       const { buckets, reviews } = await replica.read(async (on) => {
-        const counted = await countByTime(on, actor.org, id, asked)
+        const counted = await countByTime(on, actor.org, id, trendQuery)
         const [first, last] = [counted[0], counted.at(-1)]
-        const within = first && last && { since: first.start, until: last.end, version: asked.version }
+        const within = first && last && { since: first.start, until: last.end, version: trendQuery.version }
         return {
           buckets: counted,
           reviews: within ? await listReviewedResults(on, actor.org, id, within) : [],

@@ -62,8 +62,8 @@ export const bucketConversations = (app: App, { db, clock }: Deps): void => {
         const bucket = await lockBucketShared(trx, actor.org, params.id)
         requireByHand(bucket)
         const ids = body.conversationIds.map((id) => id.toLowerCase())
-        const told = await putIn(trx, actor.org, bucket, [...new Set(ids)], clock.now())
-        const [present, added] = [new Set(told.present), new Set(told.added)]
+        const outcome = await putIn(trx, actor.org, bucket, [...new Set(ids)], clock.now())
+        const [present, added] = [new Set(outcome.present), new Set(outcome.added)]
         await recordAudit(trx, actor, 'bucket.add', { type: 'bucket', id: bucket.id })
         const data = ids.map((id, index) => {
           // If a conversation is listed twice, it is already in the bucket the second time.

@@ -27,9 +27,9 @@ export const bucketProgress = (app: App, { db, clock }: Deps): void => {
     async ({ actor, params, query }) => {
       const timezone = readTimeZone(query.timezone, 'timezone')
       const { id: bucketId } = await getBucket(db, actor.org, params.id)
-      const asked = { bucketId, now: clock.now(), timezone }
-      const { wanted, ...conversations } = await countItems(db, actor.org, asked)
-      const { all, reviewers } = await countReviews(db, actor.org, asked, mostReviewers)
+      const progressQuery = { bucketId, now: clock.now(), timezone }
+      const { wanted, ...conversations } = await countItems(db, actor.org, progressQuery)
+      const { all, reviewers } = await countReviews(db, actor.org, progressQuery, mostReviewers)
       const { claimed, completed, skipped, completedToday, skippedToday } = all
       const waiting = Math.max(0, wanted - claimed)
       const reviews = { waiting, claimed, completed, skipped, completedToday, skippedToday }

@@ -19,8 +19,8 @@ const checksOf = ({ deps, alone }: Opened): DoctorCheck[] => [
     run: async () => {
       const beganAt = performance.now()
       const version = await serverVersion(deps.db)
-      const place = deps.config.databaseUrl ? 'external' : alone ? 'embedded, not in use' : 'embedded, in use'
-      return `PostgreSQL ${version}, ${place}, in ${Math.round(performance.now() - beganAt)} ms`
+      const databaseKind = deps.config.databaseUrl ? 'external' : alone ? 'embedded, not in use' : 'embedded, in use'
+      return `PostgreSQL ${version}, ${databaseKind}, in ${Math.round(performance.now() - beganAt)} ms`
     },
   },
   {

@@ -14,8 +14,9 @@ const numberOf = (value: number, { kind }: Outcome): string =>
   kind === 'boolean' ? `${(value * 100).toFixed(1)}%` : value.toPrecision(4).replace(/\.?0+$/, '')
 
 const signed = (value: number, { kind }: Outcome): string => {
-  const told = kind === 'boolean' ? (Math.abs(value) * 100).toFixed(1) : String(Number(Math.abs(value).toPrecision(3)))
-  return `${value < 0 ? '−' : '+'}${told}`
+  const digits =
+    kind === 'boolean' ? (Math.abs(value) * 100).toFixed(1) : String(Number(Math.abs(value).toPrecision(3)))
+  return `${value < 0 ? '−' : '+'}${digits}`
 }
 
 const differenceOf = (outcome: Outcome): string => {

@@ -31,8 +31,8 @@ export const openRemote = ({ url, key, signal }: { url: string; key: string; sig
     },
     download: async (location: URL, from: number) => {
       const headers: Record<string, string> = from > 0 ? { range: `bytes=${from}-` } : {}
-      const asked = { withoutKey: true, headers }
-      const { status, body } = await send.raw('GET', location.href, asked, { signal, retries: 0 })
+      const requestOptions = { withoutKey: true, headers }
+      const { status, body } = await send.raw('GET', location.href, requestOptions, { signal, retries: 0 })
       // Node has two types with this name: the web standard's, and its own.
       const stream = body as Parameters<typeof Readable.fromWeb>[0] | null
       return { status, body: stream === null ? Readable.from([]) : Readable.fromWeb(stream) }

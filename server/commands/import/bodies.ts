@@ -57,8 +57,8 @@ const bodyOf = (incoming: Incoming, takesMetrics: boolean): ImportBody => {
   // The caller has assigned an agent to calls without one.
   const { externalId, make } = agent as { externalId: string; make: { name: string; channel: 'voice' | 'text' } }
   const named = { externalId, ...make }
-  const told = { ...(version as { systemPrompt?: string; label?: string | null } | null) }
-  const { systemPrompt, label = null } = told
+  const reported = { ...(version as { systemPrompt?: string; label?: string | null } | null) }
+  const { systemPrompt, label = null } = reported
   const body = filled({
     ...rest,
     agent: named,

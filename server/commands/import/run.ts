@@ -111,8 +111,8 @@ export const runImport = async ({
 
   const note = async ({ file, number }: ValuePosition): Promise<void> => {
     const handled = counts.created + counts.updated + counts.unchanged + counts.ignored + counts.rejected
-    const told = `${handled.toLocaleString('en')} conversations, ${counts.rejected.toLocaleString('en')} rejected`
-    progress.show('Importing', Math.min(readBytes, totalBytes), totalBytes || undefined, told)
+    const counted = `${handled.toLocaleString('en')} conversations, ${counts.rejected.toLocaleString('en')} rejected`
+    progress.show('Importing', Math.min(readBytes, totalBytes), totalBytes || undefined, counted)
     state.state.rejectsBytes = rejects.bytes()
     await state.note(file, number)
   }

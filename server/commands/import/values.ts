@@ -145,7 +145,7 @@ async function* valuesOfText(source: AsyncIterable<Buffer>, isArray: boolean): A
 /** Returns the first chunk, then all chunks including it. */
 const peek = async (source: AsyncIterable<Buffer>): Promise<{ head: Buffer; all: AsyncIterable<Buffer> }> => {
   const iterator = source[Symbol.asyncIterator]()
-  const kept: Buffer[] = []
+  const buffered: Buffer[] = []
   let head = Buffer.alloc(0)
   // Whether the first line is complete. It can be as long as the whole array.
   const isTold = () => {
@@ -155,12 +155,12 @@ const peek = async (source: AsyncIterable<Buffer>): Promise<{ head: Buffer; all:
   while (head.length < longestBytes && !isTold()) {
     const { done, value } = await iterator.next()
     if (done) break
-    kept.push(value)
-    head = Buffer.concat(kept)
+    buffered.push(value)
+    head = Buffer.concat(buffered)
   }
   async function* all() {
     try {
-      yield* kept.splice(0)
+      yield* buffered.splice(0)
       for (let next = await iterator.next(); !next.done; next = await iterator.next()) yield next.value
     } finally {
       await iterator.return?.()

@@ -55,9 +55,10 @@ const openBatch = (deps: IngestDeps, actor: Actor) => {
     const outcomes = await ingestConversations(deps, actor.org, sound, async (trx) => {
       if (first === 0) await recordAudit(trx, actor, 'conversation.batch')
     })
-    const told = outcomes.values()
+    const nextOutcomes = outcomes.values()
     return checked.map((item, at) => {
-      const outcome: IngestOutcome = item instanceof ApiError ? { status: 'rejected', error: item } : nextOf(told)
+      const outcome: IngestOutcome =
+        item instanceof ApiError ? { status: 'rejected', error: item } : nextOf(nextOutcomes)
       return { index: first + at, ...answerTo(outcome) }
     })
   }

@@ -195,16 +195,16 @@ const ingestOnce = async (
   const { slots, erased } = await findPresent(trx, org, externalIds)
 
   const isErased = ({ externalId }: PreparedItem) => externalId !== null && erased.has(externalId)
-  const kept = items.filter((item) => !item.fault && !isErased(item))
+  const valid = items.filter((item) => !item.fault && !isErased(item))
   // If the conversation is already stored, it can't change its agent, so a missing agent is not created.
-  const asked = kept.map((item) => {
+  const toResolve = valid.map((item) => {
     if ('id' in item.agent || item.externalId === null || !slots.has(item.externalId)) return item
     return { ...item, agent: { externalId: item.agent.externalId } }
   })
-  const resolved = await resolveReferences(trx, org, asked)
-  const references = new Map(kept.map((item, index) => [item, resolved[index]]))
+  const resolved = await resolveReferences(trx, org, toResolve)
+  const references = new Map(valid.map((item, index) => [item, resolved[index]]))
 
-  const metricKeys = await findMetricKeys(trx, org, kept, slots)
+  const metricKeys = await findMetricKeys(trx, org, valid, slots)
   const touched = new Set<Slot>()
   const mayBeNews = new Set<IngestOutcome>()
   const changeSlot = (slot: Slot | undefined, next: Slot, item: PreparedItem): IngestOutcome => {

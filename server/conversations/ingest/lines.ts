@@ -17,17 +17,17 @@ const tooLong = (maxBytes: number) =>
 
 /** Yields the lines of a stream, or an error in place of a line that is too long. */
 async function* linesOf(source: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer | ApiError> {
-  const kept = openGather()
+  const pending = openGather()
   let bytes = 0
   const take = (): Buffer | ApiError => {
-    const line = kept.take()
+    const line = pending.take()
     const isTooLong = bytes > maxBytes
     bytes = 0
     return isTooLong ? tooLong(maxBytes) : line
   }
   const keep = (part: Buffer): void => {
     bytes += part.length
-    if (bytes <= maxBytes) kept.add(part)
+    if (bytes <= maxBytes) pending.add(part)
   }
   for await (const block of source) {
     let start = 0

@@ -48,19 +48,19 @@ const searchableBytes = 200_000
 
 /** Returns the searchable part of the spoken text. */
 const searchableText = (turns: Turn[]): string => {
-  const said: string[] = []
+  const texts: string[] = []
   let room = searchableBytes
   for (const { text } of turns) {
     if (text === null) continue
     // A text never has more characters than bytes, so only a text near the limit is measured.
     if (text.length * 3 > room) {
-      said.push(Buffer.from(text.slice(0, room), 'utf8').subarray(0, room).toString('utf8'))
+      texts.push(Buffer.from(text.slice(0, room), 'utf8').subarray(0, room).toString('utf8'))
       room -= Math.min(room, Buffer.byteLength(text, 'utf8'))
       if (room === 0) break
     } else {
-      said.push(text)
+      texts.push(text)
       room -= Buffer.byteLength(text, 'utf8')
     }
   }
-  return said.join('\n')
+  return texts.join('\n')
 }

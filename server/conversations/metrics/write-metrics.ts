@@ -50,8 +50,8 @@ export const writeBatch = async (
   const read = await mapWithPauses(given, readItem)
   const items = read.flatMap((item) => (item instanceof ApiError ? [] : item))
   const idOf = await idsOfNamed(items, (names) => lockNamedConversations(trx, org, names))
-  const told = items.map(({ value, comment = null }) => ({ value, comment }))
-  const stored = (await redactsMetrics(trx, org)) ? await redactValue(threads, org, told) : told
+  const contents = items.map(({ value, comment = null }) => ({ value, comment }))
+  const stored = (await redactsMetrics(trx, org)) ? await redactValue(threads, org, contents) : contents
   const storable = new Map(stored.map((each, at) => [items[at], each]))
   const found = items.flatMap((item) => idOf(item) ?? [])
   const keys = found.length === 0 ? new Map<string, Set<string>>() : await countKeys(trx, org, found)

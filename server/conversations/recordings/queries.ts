@@ -40,14 +40,14 @@ export const conversationExists = async (db: Db, org: OrgId, conversationId: str
  * and ingest, conversations are locked before their recordings.
  */
 export const lockRecordedConversation = async (trx: Db, org: OrgId, conversationId: string): Promise<boolean> => {
-  const held = await trx
+  const locked = await trx
     .selectFrom('conversations')
     .select('id')
     .where('organization_id', '=', org)
     .where('id', '=', conversationId)
     .forNoKeyUpdate()
     .executeTakeFirst()
-  return held !== undefined
+  return locked !== undefined
 }
 
 export const lockRecording = (trx: Db, org: OrgId, conversationId: string) =>

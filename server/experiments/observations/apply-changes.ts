@@ -96,16 +96,16 @@ export const countChanges = async (deps: CountDeps, org: OrgId, experimentId: st
     const left = [...changed.units].filter(([, { conversations }]) => conversations.a + conversations.b > 0)
     const unknown = left.flatMap(([id, { first }]) => (first ? [] : id))
     const looked = new Map((await listFirst(trx, org, experimentId, unknown)).map((one) => [one.id, one]))
-    const kept = left.flatMap(([id, unit]) => {
+    const remaining = left.flatMap(([id, unit]) => {
       const first = unit.first ?? looked.get(id)
       return first ? storedUnit(id, unit, first) : []
     })
     const countDay = ({ firstAt, firstArm }: StoredUnit, sign: 1 | -1) =>
       splits.add('unit-day', firstAt.toISOString().slice(0, 10), firstArm, sign)
     for (const unit of stored) countDay(unit, -1)
-    for (const unit of kept) countDay(unit, 1)
-    await upsertUnits(trx, org, experimentId, kept)
-    const keptIds = new Set(kept.map(({ id }) => id))
+    for (const unit of remaining) countDay(unit, 1)
+    await upsertUnits(trx, org, experimentId, remaining)
+    const keptIds = new Set(remaining.map(({ id }) => id))
     await deleteUnits(
       trx,
       org,

@@ -91,7 +91,7 @@ export const hasChanges = async (db: Db, org: OrgId, experimentId: string): Prom
 
 /** Locks an experiment. Returns false while another process counts or changes it. */
 export const tryLock = async (trx: Db, org: OrgId, experimentId: string): Promise<boolean> => {
-  const held = await trx
+  const locked = await trx
     .selectFrom('experiments')
     .select('id')
     .where('organization_id', '=', org)
@@ -99,7 +99,7 @@ export const tryLock = async (trx: Db, org: OrgId, experimentId: string): Promis
     .forNoKeyUpdate()
     .skipLocked()
     .executeTakeFirst()
-  return held !== undefined
+  return locked !== undefined
 }
 
 type Change = { conversationId: string; at: Date }

@@ -188,10 +188,10 @@ const endDelivery = async (
   error: string | undefined,
 ) => {
   const schedule = await lockSchedule(trx, org, run.scheduleId)
-  const held = await findRun(trx, org, run.id)
-  if (!schedule || held?.status !== 'delivering') return
+  const foundRun = await findRun(trx, org, run.id)
+  if (!schedule || foundRun?.status !== 'delivering') return
   const ending = error === undefined ? ({ status: 'succeeded' } as const) : ({ status: 'failed', error } as const)
-  await endRun(deps, trx, org, { schedule, run: held, end: ending })
+  await endRun(deps, trx, org, { schedule, run: foundRun, end: ending })
 }
 
 /** Delivers the file of a run. Running it again writes the same object with the same bytes, or deletes it again. */

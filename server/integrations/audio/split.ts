@@ -71,7 +71,7 @@ const openPlace = () => {
 }
 
 export const openSplit = () => {
-  const place = openPlace()
+  const tracker = openPlace()
   const base64 = openBase64()
   let within: 'structure' | 'text' | 'audio' = 'structure'
   let hadAudio = false
@@ -101,22 +101,22 @@ export const openSplit = () => {
 
   const passText = (byte: number): void => {
     if (escaped === '' && byte === quote) {
-      place.endText()
+      tracker.endText()
       within = 'structure'
       return
     }
-    place.addToText(byte)
+    tracker.addToText(byte)
     escaped = escaped === '' && byte === backslash ? '\\' : ''
   }
 
   const passStructure = (byte: number): void => {
     if (byte !== quote) {
-      place.pass(byte)
+      tracker.pass(byte)
       return
     }
-    within = !hadAudio && place.isAtPath() ? 'audio' : 'text'
+    within = !hadAudio && tracker.isAtPath() ? 'audio' : 'text'
     if (within === 'audio') hadAudio = true
-    else place.startText()
+    else tracker.startText()
   }
 
   /** Skips everything that is not audio, and returns where the audio starts. */

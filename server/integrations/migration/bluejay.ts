@@ -31,9 +31,11 @@ const usedOf = ({ name, parameters, output, start_offset_ms }: JsonObject): Json
 
 /** Converts the transcript to Roark's format, which has the same structure but other names. */
 const transcriptOf = (body: JsonObject) => {
-  const said = objectsIn(body.transcript).map(saidOf)
+  const messages = objectsIn(body.transcript).map(saidOf)
   const used = objectsIn(body.tool_calls).map(usedOf)
-  return said.length + used.length > 0 ? { transcript: said, ...(used.length > 0 && { toolInvocations: used }) } : null
+  return messages.length + used.length > 0
+    ? { transcript: messages, ...(used.length > 0 && { toolInvocations: used }) }
+    : null
 }
 
 const metadataOf = (body: JsonObject): JsonObject => {

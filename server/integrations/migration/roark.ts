@@ -35,9 +35,9 @@ const metadataOf = (body: JsonObject): JsonObject => {
 
 /** Returns the transcript, which Roark sends as a list of messages and a separate list of tools. */
 const transcriptOf = ({ transcript, toolInvocations }: JsonObject) => {
-  const said = filledList(transcript)
+  const messages = filledList(transcript)
   const used = filledList(toolInvocations)
-  return said || used ? { transcript: said ?? [], ...(used && { toolInvocations: used }) } : null
+  return messages || used ? { transcript: messages ?? [], ...(used && { toolInvocations: used }) } : null
 }
 
 export const readRoark = (body: JsonObject): SentCall => {

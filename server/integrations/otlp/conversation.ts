@@ -38,23 +38,23 @@ export const ownSpans = <S extends OwnedSpan>(spans: S[], key: string): S[] => {
     spans.map(({ traceId, spanId, text }) => [placeOf(traceId, spanId), idOf(parse(text).span.parentSpanId)]),
   )
   // Each span is only resolved once, because a chain can include all spans.
-  const told = new Map<string, string | null>()
+  const resolved = new Map<string, string | null>()
   const namedAbove = ({ traceId, spanId }: S): string | null => {
     const passed: string[] = []
     let named: string | null = null
     for (let id: string | null = spanId; id !== null; ) {
       const place = placeOf(traceId, id)
-      const known = keys.get(place) ?? told.get(place)
+      const known = keys.get(place) ?? resolved.get(place)
       if (known !== undefined) {
         named = known
         break
       }
       // This ends the loop if spans are each other's parents.
-      told.set(place, null)
+      resolved.set(place, null)
       passed.push(place)
       id = parents.get(place) ?? null
     }
-    for (const place of passed) told.set(place, named)
+    for (const place of passed) resolved.set(place, named)
     return named
   }
   const isSplit = new Set(keys.values()).size > 2
@@ -88,14 +88,14 @@ const attribute = (reads: Read[], ...names: string[]): string | null =>
   first(reads, ({ span }) => names.map((name) => idOf(span.attributes[name])).find((value) => value !== null) ?? null)
 
 const agentOf = (reads: Read[], channel: 'voice' | 'text'): AgentReference => {
-  const told = first(reads, ({ span: { attributes } }) => {
+  const agent = first(reads, ({ span: { attributes } }) => {
     const id = idOf(attributes['gen_ai.agent.id'])
     const name = textOf(attributes['gen_ai.agent.name']) ?? textOf(attributes['agent.name'])
     return id !== null || name !== null ? { id: id ?? name, name: name ?? id } : null
   })
   const service = first(reads, ({ resource }) => textOf(resource['service.name'])) ?? 'opentelemetry'
-  const name = (told?.name ?? service).trim() || service
-  return { externalId: cut(told?.id ?? service), make: { name: cut(name), channel } }
+  const name = (agent?.name ?? service).trim() || service
+  return { externalId: cut(agent?.id ?? service), make: { name: cut(name), channel } }
 }
 
 const promptIn = ({ span }: Read): string | null => {
@@ -108,8 +108,8 @@ const promptIn = ({ span }: Read): string | null => {
 }
 
 const versionOf = (reads: Read[]): Incoming['version'] => {
-  const told = attribute(reads, 'gen_ai.agent.version')
-  const label = told === null ? null : cut(told)
+  const version = attribute(reads, 'gen_ai.agent.version')
+  const label = version === null ? null : cut(version)
   const systemPrompt = first(reads, promptIn)
   if (systemPrompt !== null) return { systemPrompt, label }
   return label === null ? null : { label, make: true }
@@ -131,10 +131,10 @@ const metricsIn = (reads: Read[]): Incoming['metrics'] => {
   for (const { stored } of reads) {
     const events = Array.isArray(stored.span.events) ? stored.span.events.filter(isObject) : []
     for (const event of events.filter(({ name }) => name === 'gen_ai.evaluation.result')) {
-      const told = attributesOf(event.attributes)
-      const value = told['gen_ai.evaluation.score.value'] ?? told['gen_ai.evaluation.score.label']
-      const name = textOf(told['gen_ai.evaluation.name'])
-      if (name !== null) add(name, value, told['gen_ai.evaluation.explanation'])
+      const eventAttributes = attributesOf(event.attributes)
+      const value = eventAttributes['gen_ai.evaluation.score.value'] ?? eventAttributes['gen_ai.evaluation.score.label']
+      const name = textOf(eventAttributes['gen_ai.evaluation.name'])
+      if (name !== null) add(name, value, eventAttributes['gen_ai.evaluation.explanation'])
     }
   }
   return cutMetrics(all())
@@ -211,8 +211,8 @@ export const conversationOf = (key: string, spans: OwnedSpan[]): Assembled | nul
     metrics: metricsIn(reads),
   }
   if (reason === undefined) return { conversation }
-  const told = `No messages in a supported format: ${reason}. Attributes: ${namesIn(reads)}`
-  return { conversation, unread: cut(told, 1_000) }
+  const message = `No messages in a supported format: ${reason}. Attributes: ${namesIn(reads)}`
+  return { conversation, unread: cut(message, 1_000) }
 }
 
 /** Returns these spans as traces in OTLP format. */

@@ -64,11 +64,11 @@ type Options = { redacts: boolean; now: Date }
 /** Returns the resource and scope of spans, serialized once for all of them. */
 const readOrigin = (resource: JsonObject, scope: JsonObject, { redacts }: Options): { text: string } | string => {
   const { attributes } = resource
-  const kept = pick(scope, ['name', 'version'])
-  const fault = faultOf({ attributes, kept }, [attributes])
+  const scopeFields = pick(scope, ['name', 'version'])
+  const fault = faultOf({ attributes, kept: scopeFields }, [attributes])
   if (fault !== undefined) return fault
-  const told = attributes === undefined ? {} : { attributes: redacts ? redact(attributes) : attributes }
-  return { text: `"resource":${JSON.stringify(told)},"scope":${JSON.stringify(kept)}` }
+  const storedResource = attributes === undefined ? {} : { attributes: redacts ? redact(attributes) : attributes }
+  return { text: `"resource":${JSON.stringify(storedResource)},"scope":${JSON.stringify(scopeFields)}` }
 }
 
 /** Redacts only the text of values. IDs and times are numbers that look like personal data. */

@@ -57,8 +57,8 @@ export const askProvider = async (
       const askedMs = readRetryAfter(answer.headers['retry-after'], now)
       return { busySeconds: Math.ceil(askedMs / 1_000) || defaultBusySeconds }
     }
-    const told = `The provider returned status ${status}.`
-    return status >= 400 && status < 500 && status !== 408 ? { missing: told } : { trouble: told }
+    const message = `The provider returned status ${status}.`
+    return status >= 400 && status < 500 && status !== 408 ? { missing: message } : { trouble: message }
   } catch (error) {
     return whyNot(error)
   }

@@ -71,8 +71,8 @@ const elevenlabs: CallApi = {
   list: ({ from, until }, cursor) => {
     const after = seconds(from, Math.floor)
     const before = seconds(until, Math.ceil)
-    const asked = { page_size: 100, call_start_after_unix: after, call_start_before_unix: before, cursor }
-    return { method: 'GET', path: `/v1/convai/conversations?${query(asked)}` }
+    const parameters = { page_size: 100, call_start_after_unix: after, call_start_before_unix: before, cursor }
+    return { method: 'GET', path: `/v1/convai/conversations?${query(parameters)}` }
   },
   readPage: (answer) => {
     const list = listIn(at(answer, 'conversations'))
@@ -138,8 +138,8 @@ const vapi: CallApi = {
   // Vapi lists the newest calls first and has no cursor, so each page ends at the time where the previous one started.
   list: ({ from, until }, cursor) => {
     const latest = openCursor(cursor).instant ?? until.toISOString()
-    const asked = { limit: vapiPageSize, createdAtGe: from.toISOString(), createdAtLe: latest }
-    return { method: 'GET', path: `/call?${query(asked)}` }
+    const parameters = { limit: vapiPageSize, createdAtGe: from.toISOString(), createdAtLe: latest }
+    return { method: 'GET', path: `/call?${query(parameters)}` }
   },
   readPage: (answer, cursor) => {
     const list = listIn(answer)
@@ -166,10 +166,10 @@ const vapi: CallApi = {
   payloadOf: (call) => {
     const { artifact, messages, transcript, recordingUrl, stereoRecordingUrl } = call
     const older = { messages, transcript, recordingUrl, stereoRecordingUrl }
-    const told = ['startedAt', 'endedAt', 'endedReason', 'analysis', 'cost', 'assistant', 'customer']
+    const copiedFields = ['startedAt', 'endedAt', 'endedReason', 'analysis', 'cost', 'assistant', 'customer']
     return {
       message: {
-        ...Object.fromEntries(told.flatMap((name) => (call[name] === undefined ? [] : [[name, call[name]]]))),
+        ...Object.fromEntries(copiedFields.flatMap((name) => (call[name] === undefined ? [] : [[name, call[name]]]))),
         type: call.status === undefined || call.status === 'ended' ? 'end-of-call-report' : 'status-update',
         artifact: { ...older, ...objectOf(artifact) },
         call,

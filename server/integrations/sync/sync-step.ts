@@ -64,8 +64,8 @@ const notePage = async (deps: Deps, trx: Db, { org, run, sync }: SyncState, page
   const addPending = missing
     .map(({ externalId }) => externalId)
     .filter((externalId) => !run.pending.includes(externalId))
-  const place = { pageCursor: page.next, windowListed: page.next === null, pages: run.pages + 1, waits: 0 }
-  await updateRun(trx, org, id, { ...place, addPending, count })
+  const progress = { pageCursor: page.next, windowListed: page.next === null, pages: run.pages + 1, waits: 0 }
+  await updateRun(trx, org, id, { ...progress, addPending, count })
   await publishChanges(trx, org, { resource: 'integrations', kind: 'updated', ids: [integrationId] })
 }
 
@@ -118,10 +118,10 @@ export const fetchCall = async (
   const call = { run, externalId, beganAt: null, now: deps.clock.now() }
   const fail = async (reason: string): Promise<void> =>
     attempt.transaction((trx) => settleFailed(trx, org, call, reason))
-  const asked = await ask(deps, state, account.source.detail(externalId))
+  const response = await ask(deps, state, account.source.detail(externalId))
   // A key may lack access to a single call. If it lacks access to many in a row, the key is wrong.
-  const isHidden = mayFail && 'refused' in asked && asked.status === 403
-  const answer = isHidden ? { trouble: 'The API key has no access to this call (status 403).' } : asked
+  const isHidden = mayFail && 'refused' in response && response.status === 403
+  const answer = isHidden ? { trouble: 'The API key has no access to this call (status 403).' } : response
   attempt.signal.throwIfAborted()
   if ('missing' in answer) {
     await fail(answer.missing)

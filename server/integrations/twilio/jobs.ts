@@ -51,8 +51,8 @@ export const pullTranscript = defineJob({
     attempt.signal.throwIfAborted()
     const bytes = Buffer.from(JSON.stringify(bundle))
     const { redacted, reading } = await readPayload(deps, integration, bytes, 'application/json')
-    const kept = redacted === undefined ? bytes : redacted
-    const payload = kept === null ? null : await sealPayload(secrets, org, deliveryId, Buffer.from(kept))
+    const storedBytes = redacted === undefined ? bytes : redacted
+    const payload = storedBytes === null ? null : await sealPayload(secrets, org, deliveryId, Buffer.from(storedBytes))
     await applyPayload(deps, integration, reading, (trx, settled) => {
       const change = {
         ...settled,

@@ -83,8 +83,8 @@ const storedQuotes = (quotes: readonly FoundQuote[]): Evidence[] => {
     counts.set(evidence.field, rank + 1)
     return { evidence, rank, at }
   })
-  const kept = ranked.toSorted((a, b) => a.rank - b.rank).slice(0, mostQuotes)
-  return kept.toSorted((a, b) => a.at - b.at).map(({ evidence }) => evidence)
+  const chosen = ranked.toSorted((a, b) => a.rank - b.rank).slice(0, mostQuotes)
+  return chosen.toSorted((a, b) => a.at - b.at).map(({ evidence }) => evidence)
 }
 
 /** Reads the fields of an answer. A value that no quoted turn supports becomes null, and is listed as unsupported. */

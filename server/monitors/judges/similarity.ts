@@ -26,8 +26,8 @@ export const similarityOf = (one: Words, other: Words): number => {
   const [few, many] = one.size <= other.size ? [one, other] : [other, one]
   let product = 0
   for (const [word, count] of few) {
-    const also = many.get(word)
-    if (also !== undefined) product += weightOf(count) * weightOf(also)
+    const otherCount = many.get(word)
+    if (otherCount !== undefined) product += weightOf(count) * weightOf(otherCount)
   }
   const length = lengthOf(one) * lengthOf(other)
   return length === 0 ? 0 : product / length

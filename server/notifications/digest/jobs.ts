@@ -84,13 +84,13 @@ const sendDigest = async (
   if (!due) return
   const { preferences, since, until } = due
   const { timezone } = preferences.digest
-  const said = [...(await waitingSection(trx, org, userId, cadence)), ...sections]
+  const allSections = [...(await waitingSection(trx, org, userId, cadence)), ...sections]
   await updatePeriod(trx, org, userId, cadence, { since: until, nextAt: nextAfter(preferences, cadence, now) })
   const reader = await findReader(trx, org, userId)
-  if (said.length === 0 || !reader || isPlaceholder(reader.email)) return
+  if (allSections.length === 0 || !reader || isPlaceholder(reader.email)) return
   const { name: organization } = await getOrganization(trx, org)
   const period = { since, until }
-  const mail = writeDigest({ cadence, organization, period, timezone, sections: said, baseUrl: deps.baseUrl() })
+  const mail = writeDigest({ cadence, organization, period, timezone, sections: allSections, baseUrl: deps.baseUrl() })
   await sendMail(deps, trx, org, { to: [reader.email], ...mail })
 }
 

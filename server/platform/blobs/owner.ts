@@ -4,13 +4,13 @@
 import type { BlobStore } from './store.ts'
 
 /** No organization has this ID. */
-const place = '00000000-0000-0000-0000-000000000000/owner/'
+const folder = '00000000-0000-0000-0000-000000000000/owner/'
 
-const markOf = (instanceId: string) => place + instanceId
+const markOf = (instanceId: string) => folder + instanceId
 
 const listOwners = async (store: BlobStore): Promise<string[]> => {
   const owners: string[] = []
-  for await (const { key } of store.list(place)) owners.push(key)
+  for await (const { key } of store.list(folder)) owners.push(key)
   return owners
 }
 

@@ -95,7 +95,7 @@ const tryExternal = async (connectionString: string): Promise<{ isShared: boolea
 
 const connectExternal = async (connectionString: string, log: Log, patienceMs: number): Promise<Embedded> => {
   const deadline = Date.now() + patienceMs
-  for (let told = false; ; told = true) {
+  for (let isReported = false; ; isReported = true) {
     const tried = await tryExternal(connectionString)
     if ('isShared' in tried) {
       if (tried.isShared) throw new Error(sharedSessions('DATABASE_URL'))
@@ -106,7 +106,7 @@ const connectExternal = async (connectionString: string, log: Log, patienceMs: n
       const reason = error instanceof Error ? error.message || String(errorCode(error)) : String(error)
       throw new Error(`The database in DATABASE_URL cannot be reached: ${reason}`, { cause: error })
     }
-    if (!told) log.info('waiting for the database in DATABASE_URL')
+    if (!isReported) log.info('waiting for the database in DATABASE_URL')
     await pause(250)
   }
 }

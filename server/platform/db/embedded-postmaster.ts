@@ -191,7 +191,7 @@ export const bringUp = async (cluster: Cluster, stop: AbortSignal): Promise<Runn
   const conflictDeadline = Date.now() + lockConflictTimeoutMs
   let attempt: StartAttempt | undefined
   let silentSince = Date.now()
-  let told = false
+  let isReported = false
 
   /** Handles a process that has ended. It may have met a stopping server, in which case another attempt may succeed. */
   const forgetEnded = async ({ report: readReport, killed }: StartAttempt): Promise<undefined> => {
@@ -223,8 +223,8 @@ export const bringUp = async (cluster: Cluster, stop: AbortSignal): Promise<Runn
       if (answer === 'busy') silentSince = Date.now()
       if (attempt?.ended) attempt = await forgetEnded(attempt)
       else attempt ??= await startUnlessRunning()
-      if (!told && Date.now() > conflictDeadline - lockConflictTimeoutMs + 2_000) {
-        told = true
+      if (!isReported && Date.now() > conflictDeadline - lockConflictTimeoutMs + 2_000) {
+        isReported = true
         log.info('waiting for the database: it may be recovering from a crash')
       }
       await pause(attempt ? 10 : 50)

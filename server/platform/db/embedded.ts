@@ -137,7 +137,7 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Embedded> 
     return { connection, exclusive: false, holder, close: () => client.end().catch(() => {}) }
   }
 
-  let held = true
+  let ownsData = true
   let recovery: Promise<void> | undefined
   let restoredAt = Date.now()
   let fault: string | undefined
@@ -146,7 +146,7 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Embedded> 
     const again = await open()
     running = again.running
     if (!again.holder && running.socketFolder === socketFolder) return
-    held = false
+    ownsData = false
     await running.client.end().catch(() => {})
     throw new Error(
       again.holder
@@ -163,12 +163,12 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Embedded> 
     for (let failures = 0; !closing.signal.aborted; ) {
       const error = await tryRestore()
       if (!error || closing.signal.aborted) return
-      if (held && (await isFull(dataDir))) {
+      if (ownsData && (await isFull(dataDir))) {
         await waitForSpace(error)
         continue
       }
       failures++
-      if (!held || failures === maxFailures) {
+      if (!ownsData || failures === maxFailures) {
         log.fatal({ err: error }, 'restarting the database failed')
         options.onState?.('failed', error)
         return
@@ -211,10 +211,10 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Embedded> 
     closing.abort()
     clearInterval(rotating)
     await recovery
-    if (held) await stopPostmaster(running.pid)
+    if (ownsData) await stopPostmaster(running.pid)
     await running.client.end().catch(() => {})
     // Only a socket folder outside the data is empty now and can be removed.
-    if (held && socketFolder !== folder) await rmdir(socketFolder).catch(() => {})
+    if (ownsData && socketFolder !== folder) await rmdir(socketFolder).catch(() => {})
   }
   let stopped: Promise<void> | undefined
   const close = (): Promise<void> => {

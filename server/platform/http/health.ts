@@ -64,7 +64,7 @@ export const addHealth = (app: App, { config, metrics, checks, sweeps, listening
   // Hashes are compared, so that the timing reveals nothing about the token.
   const metricsHash = config.metricsToken && hashKey(`Bearer ${config.metricsToken}`)
   const bounded = Object.entries(checks).map(([name, check]) => ({ name, check: withDeadline(check) }))
-  let asked: { failed: Promise<string[]>; until: number } | undefined
+  let cached: { failed: Promise<string[]>; until: number } | undefined
 
   const findFailures = async (log: FastifyBaseLogger): Promise<string[]> => {
     const failed = await Promise.all(
@@ -112,10 +112,10 @@ export const addHealth = (app: App, { config, metrics, checks, sweeps, listening
     },
     async (request) => {
       if (listening.draining) throw new ApiError('unavailable', 'Not ready: the process is shutting down.')
-      if (!asked || performance.now() > asked.until) {
-        asked = { failed: findFailures(request.log), until: Number.POSITIVE_INFINITY }
+      if (!cached || performance.now() > cached.until) {
+        cached = { failed: findFailures(request.log), until: Number.POSITIVE_INFINITY }
       }
-      const answer = asked
+      const answer = cached
       const failed = await answer.failed
       answer.until = Math.min(answer.until, performance.now() + answerMs)
       if (failed.length > 0) {

@@ -97,7 +97,7 @@ export const addPages = (app: App, { config, log, sessionCookie }: PagesDeps): v
     })
   }
   for (const [name, file] of files) {
-    const kept = name.startsWith('assets') ? 'public, max-age=31536000, immutable' : 'no-cache'
-    addPage(app, `/console/${name}`, (request, reply) => sendBuiltFile(request, reply, file, kept))
+    const cacheControl = name.startsWith('assets') ? 'public, max-age=31536000, immutable' : 'no-cache'
+    addPage(app, `/console/${name}`, (request, reply) => sendBuiltFile(request, reply, file, cacheControl))
   }
 }

@@ -80,13 +80,13 @@ export const watchBodies = (
   const arriving = new Set<Entry>()
   const unfinishedOf = new Map<string, number>()
   const heldOf = new Map<string, number>()
-  let held = 0
+  let totalBytes = 0
 
   const hold = (entry: Entry, bytes: number): void => {
-    held += bytes
+    totalBytes += bytes
     entry.heldBytes += bytes
     // A single sender can only use half of the capacity, so others are not blocked.
-    if (add(heldOf, entry.address, bytes) <= heldBytes / 2 && held <= heldBytes) return
+    if (add(heldOf, entry.address, bytes) <= heldBytes / 2 && totalBytes <= heldBytes) return
     throw new ApiError(
       'unavailable',
       'The service is receiving too many requests with a body. Try again in a moment.',
@@ -120,7 +120,7 @@ export const watchBodies = (
    */
   const release = (entry: Entry): void => {
     if (!entry.isClosed || entry.handler !== 'ended') return
-    held -= entry.heldBytes
+    totalBytes -= entry.heldBytes
     add(heldOf, entry.address, -entry.heldBytes)
     entry.heldBytes = 0
   }

@@ -107,8 +107,10 @@ export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Opt
   await listener.on(channel, forgetAndTell, () => forgetAndTell(''))
 
   const beside = (write: Promise<unknown>, failure: string): void => {
-    const kept = write.catch((error: unknown) => log.warn({ err: error }, failure)).finally(() => writes.delete(kept))
-    writes.add(kept)
+    const tracked = write
+      .catch((error: unknown) => log.warn({ err: error }, failure))
+      .finally(() => writes.delete(tracked))
+    writes.add(tracked)
   }
 
   const { noteUse, noteRefusal } = openKeyUses(db, beside)

@@ -27,20 +27,20 @@ export const adjudicate = async (
   const { review, bucket } = await lockReview(trx, org, id, now)
   if (!bucket) throw new ApiError('conflict', 'Only reviews in buckets can be adjudicated.')
   const { conversationId } = review
-  const place = { bucketId: bucket.id, conversationId }
+  const key = { bucketId: bucket.id, conversationId }
   if (!hasRole(actor.role, 'admin')) {
     requireReviewer(bucket, actor)
-    if (await hasReviewed(trx, org, place, userId)) {
+    if (await hasReviewed(trx, org, key, userId)) {
       throw new ApiError(
         'forbidden',
         'You reviewed this conversation yourself. Another reviewer or an admin has to adjudicate it.',
       )
     }
   }
-  if (!(await isInAdjudication(trx, org, place))) {
+  if (!(await isInAdjudication(trx, org, key))) {
     throw new ApiError('conflict', 'The reviews of this conversation agree, or someone has already adjudicated it.')
   }
-  const disputed = await listDisputed(trx, org, place)
+  const disputed = await listDisputed(trx, org, key)
   const judgments = await readJudgments(trx, org, conversationId, given, disputed)
   const undecided = disputed.filter(
     (one) => !judgments.some((made) => made.monitorId === one.monitorId && made.monitorVersion === one.monitorVersion),
@@ -65,6 +65,6 @@ export const adjudicate = async (
   })
   await updateReview(trx, org, deciding, { rating, notes }, now)
   await replaceJudgments(trx, org, deciding, judgments)
-  await markDecided(trx, org, place)
+  await markDecided(trx, org, key)
   return complete(deps, trx, org, deciding, now)
 }

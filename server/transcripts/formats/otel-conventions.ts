@@ -126,10 +126,10 @@ const ofAiSdk = (attributes: Attributes, isDetailed: boolean): Attributes | null
   }
   const prompt = jsonOf(attributes['ai.prompt'])
   if (!isObject(prompt) || isDetailed) return null
-  const asked = textOf(prompt.prompt) === null ? [] : [{ role: 'user', content: prompt.prompt }]
+  const promptMessages = textOf(prompt.prompt) === null ? [] : [{ role: 'user', content: prompt.prompt }]
   return {
     'gen_ai.system_instructions': textPart(prompt.system),
-    'gen_ai.input.messages': [...asked, ...listOf(prompt.messages)].map(sdkMessage),
+    'gen_ai.input.messages': [...promptMessages, ...listOf(prompt.messages)].map(sdkMessage),
     'gen_ai.output.messages': output,
   }
 }
@@ -174,12 +174,12 @@ export const asGenAi = <S extends ReportedSpan>(spans: S[]): S[] => {
   const detailed = new Set(
     spans.filter(({ attributes }) => 'ai.prompt.messages' in attributes).map(({ parentId }) => parentId),
   )
-  const told = spans.map((span) => {
+  const converted = spans.map((span) => {
     const { id, attributes } = span
     if (holdsGenAi(attributes)) return span
     const rewritten = ofOpenInference(attributes) ?? ofAiSdk(attributes, detailed.has(id))
     return rewritten ? { ...span, attributes: { ...attributes, ...rewritten } } : span
   })
-  if (told.some(({ attributes }) => attributes['openinference.span.kind'] === 'TOOL')) giveCallIds(told)
-  return told
+  if (converted.some(({ attributes }) => attributes['openinference.span.kind'] === 'TOOL')) giveCallIds(converted)
+  return converted
 }

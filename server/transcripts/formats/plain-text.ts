@@ -32,23 +32,23 @@ const clockMs = (text: string): number => {
 type SpokenText = { role: TurnRole; startMs: number | null; lines: string[] }
 
 const sayings = (text: string): SpokenText[] => {
-  const said: SpokenText[] = []
+  const spoken: SpokenText[] = []
   for (const written of text.split(/\r\n|\r|\n/)) {
     const [, before, name, after, speech = ''] = line.exec(written) ?? []
     const role = name === undefined ? undefined : knownRole(name)
     const stamp = before ?? after
-    const last = said.at(-1)
-    if (role) said.push({ role, startMs: stamp === undefined ? null : clockMs(stamp), lines: [speech] })
+    const last = spoken.at(-1)
+    if (role) spoken.push({ role, startMs: stamp === undefined ? null : clockMs(stamp), lines: [speech] })
     else if (last) last.lines.push(written)
-    else if (written.trim() !== '') said.push({ role: 'other', startMs: null, lines: [written] })
+    else if (written.trim() !== '') spoken.push({ role: 'other', startMs: null, lines: [written] })
   }
-  return said
+  return spoken
 }
 
 function* read(text: string): Generator<TurnDraft> {
-  const said = sayings(text)
-  const first = said.find(({ startMs }) => startMs !== null)?.startMs ?? 0
-  for (const { role, startMs, lines } of said) {
+  const spoken = sayings(text)
+  const first = spoken.find(({ startMs }) => startMs !== null)?.startMs ?? 0
+  for (const { role, startMs, lines } of spoken) {
     const kind = role === 'tool' ? 'event' : 'message'
     yield { role, kind, text: lines.join('\n').trim(), startMs: first > latestFirstMs ? null : startMs }
   }

@@ -76,8 +76,8 @@ export const metricsOf = (provider: string) => {
     const written = plain ?? (typeof value === 'object' && value !== null ? JSON.stringify(value) : null)
     if (written === null) return
     const key = `${provider}.${name}`.slice(0, longestKey).toWellFormed()
-    const said = textOf(comment)
-    metrics.set(key, { key, value: written, ...(said !== null && { comment: said }) })
+    const text = textOf(comment)
+    metrics.set(key, { key, value: written, ...(text !== null && { comment: text }) })
   }
   return { add, all: () => [...metrics.values()] }
 }

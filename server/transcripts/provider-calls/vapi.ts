@@ -21,10 +21,10 @@ const directionOf = (type: unknown): ProviderCall['direction'] => {
 
 const promptOf = (message: JsonObject): string | null => {
   const model = at(message, 'assistant', 'model')
-  const said = [at(model, 'messages'), at(message, 'artifact', 'messages')].flatMap((list) =>
+  const messages = [at(model, 'messages'), at(message, 'artifact', 'messages')].flatMap((list) =>
     Array.isArray(list) ? list : [],
   )
-  const system = said.find((entry) => isObject(entry) && entry.role === 'system')
+  const system = messages.find((entry) => isObject(entry) && entry.role === 'system')
   return textOf(at(system, 'content')) ?? textOf(at(system, 'message')) ?? textOf(at(model, 'systemPrompt'))
 }
 

@@ -47,8 +47,8 @@ const dayAt = (tokens: readonly Token[], at: number): Day | undefined => {
   }
   const ordinal = ordinalAt(tokens, at)
   if (ordinal) return { day: ordinal.value, end: ordinal.end }
-  const said = cardinalAt(tokens, at)
-  return said && said.value <= 31 ? { day: said.value, end: said.end } : undefined
+  const cardinal = cardinalAt(tokens, at)
+  return cardinal && cardinal.value <= 31 ? { day: cardinal.value, end: cardinal.end } : undefined
 }
 
 const monthAt = (tokens: readonly Token[], at: number): number | undefined => {

@@ -100,8 +100,10 @@ const spanOf = (tokens: readonly Token[], from: number, to: number): readonly To
 /** Returns whether every mark of a value that changes its meaning is there, or a word for it. */
 const saysMarks = (span: readonly Token[], marks: readonly string[]): boolean =>
   [...new Set(marks)].every((mark) => {
-    const said = span.filter(({ kind, text }) => (kind === 'mark' ? text === mark : spoken[mark]?.includes(text)))
-    return said.length >= marks.filter((other) => other === mark).length
+    const equivalents = span.filter(({ kind, text }) =>
+      kind === 'mark' ? text === mark : spoken[mark]?.includes(text),
+    )
+    return equivalents.length >= marks.filter((other) => other === mark).length
   })
 
 /** Returns whether a sign before the first word or after the last one belongs to it: -15, minus 15, C++. */

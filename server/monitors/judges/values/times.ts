@@ -64,8 +64,8 @@ const numberAt = (tokens: readonly Token[], at: number): { value: number; end: n
       isMark(after, '.,:/-') && after?.isGlued && tokens[at + 2]?.kind === 'digits' && tokens[at + 2]?.isGlued
     return isPart || token?.isGlued ? undefined : { value: Number(token?.text), end: at + 1 }
   }
-  const said = cardinalAt(tokens, at)
-  return said && said.value < 100 ? said : undefined
+  const cardinal = cardinalAt(tokens, at)
+  return cardinal && cardinal.value < 100 ? cardinal : undefined
 }
 
 const past = ['past', 'after']

@@ -218,9 +218,9 @@ const clearCopied = async (client: pg.ClientBase): Promise<void> => {
 const dryRunOf = async (client: pg.Client, { shards, onStatement }: Options): Promise<number> => {
   const placed = (await hasCitus(client)) ? await listPlaced(client) : []
   const freed = releasing(placed)
-  const kept = freed.length > 0 ? [] : placed
-  requireFit(kept)
-  const statements = [...freed, ...planPlacing(kept, await listReferences(client), shards)]
+  const unchanged = freed.length > 0 ? [] : placed
+  requireFit(unchanged)
+  const statements = [...freed, ...planPlacing(unchanged, await listReferences(client), shards)]
   for (const statement of statements) onStatement(statement)
   return statements.length
 }
