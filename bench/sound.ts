@@ -12,12 +12,14 @@ import { openResampler } from '../server/sound/decoding/resample.ts'
 import { measuringOptions } from '../server/sound/measure.ts'
 import { measureFile } from '../server/sound/measure-file.ts'
 import { frameMs, openFrameMeter } from '../server/sound/measures/levels.ts'
+import { type Mark, type MarkKind, markKinds } from '../server/sound/measures/marks.ts'
 import { findTurnTaking, type TurnTaking } from '../server/sound/measures/turn-taking.ts'
 import { findSegments, type Segment } from '../server/sound/voice/segments.ts'
 import { toMp3 } from '../test/support/recordings.ts'
 import { judge, print } from './report.ts'
 import { codings, damages } from './sound/conditions.ts'
 import { type Call, makeCalls, overlaps, pauses } from './sound/corpus.ts'
+import { type Detection, detect, plant } from './sound/signals.ts'
 
 for (const program of ['/usr/bin/espeak-ng', '/usr/bin/text2wave']) {
   if (existsSync(program)) continue
@@ -65,6 +67,12 @@ const levelSegments = (content: Buffer): Promise<Pair> =>
     }
     const [first, second] = meters.map((meter) => byLevel(meter.levels()))
     return [first ?? [], second ?? []]
+  })
+
+const marksOf = (content: Buffer): Promise<Mark[][]> =>
+  withFile(content, async (fd) => {
+    const { channels } = await measureFile(fd, { onBlock: () => {} })
+    return channels.map(({ marks }) => marks)
   })
 
 const measuredSegments = (content: Buffer): Promise<Pair> =>
@@ -155,6 +163,41 @@ for (const { name, encode } of codings) {
 }
 judge('error of response times in clean and coded sound, p50', at(coded, 0.5), { atMost: 40 }, ' ms')
 judge('error of response times in clean and coded sound, p95', at(coded, 0.95), { atMost: 120 }, ' ms')
+
+const marked = gaps.calls.map((call, seed) => plant(call, seed))
+const kinds = markKinds.filter((kind) => kind !== 'packet_gap')
+const minutesOf = marked.reduce((total, { minutes }) => total + minutes, 0)
+print(`Faults and signals in ${callCount} calls of ${minutesOf.toFixed(0)} minutes, with two channels each:`)
+print('| condition | kind | planted | found | wrong digits | invented |')
+print('|---|---|---|---|---|---|')
+const total: Detection = { planted: 0, found: 0, wrongDigits: 0, invented: 0 }
+const heardIn = [...codings, ...damages.slice(0, 1)]
+for (const { name, encode } of heardIn) {
+  const detections = new Map(
+    kinds.map((kind): [MarkKind, Detection] => [kind, { planted: 0, found: 0, wrongDigits: 0, invented: 0 }]),
+  )
+  let packetGaps = 0
+  for (const { channels, planted } of marked) {
+    const found = await marksOf(await encode(channels))
+    for (const [kind, detection] of detections) detect(kind, planted, found, detection)
+    packetGaps += found.flat().filter(({ kind }) => kind === 'packet_gap').length
+  }
+  for (const [kind, { planted, found, wrongDigits, invented }] of detections) {
+    print(`| ${name} | ${kind} | ${planted} | ${found} | ${kind === 'dtmf' ? wrongDigits : ''} | ${invented} |`)
+    // Codecs change the samples of clipping and dropouts, so that nothing can find them exactly.
+    const isExact = kind !== 'clipping' && kind !== 'dropout'
+    if (!isExact && name !== 'clean') continue
+    total.planted += planted
+    total.found += found
+    total.wrongDigits += wrongDigits
+    total.invented += invented
+  }
+  print(`| ${name} | packet_gap | 0 | 0 | | ${packetGaps} |`)
+}
+const hours = (2 * heardIn.length * minutesOf) / 60
+judge('share of planted faults and signals that are found', total.found / total.planted, { atLeast: 0.95 }, '')
+judge('share of keys with wrong digits', total.wrongDigits / total.planted, { atMost: 0.01 }, '')
+judge('wrong marks per hour of a channel', total.invented / hours, { atMost: 2 }, '')
 
 const folder = await mkdtemp(join(tmpdir(), 'earshot-sound-'))
 try {

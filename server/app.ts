@@ -67,6 +67,7 @@ import { addHealth, type ReadinessChecks } from './platform/http/health.ts'
 import { type App, openHttp } from './platform/http/http.ts'
 import type { Overload } from './platform/http/overload.ts'
 import { addPages } from './platform/http/pages.ts'
+import { regions } from './regions/routes.ts'
 import { reviewAdjudication } from './reviews/adjudication/routes.ts'
 import { reviewClaims } from './reviews/claims/routes.ts'
 import { reviews } from './reviews/routes.ts'
@@ -127,6 +128,7 @@ const resources = [
   findings,
   findingConversations,
   findingComments,
+  regions,
   buckets,
   bucketConversations,
   bucketProgress,

@@ -113,6 +113,13 @@ export const makeSoundRun = async (server: TestServer, key: string) => {
   return answer.body
 }
 
+/** Marks a region of a new recording. */
+export const makeRegion = async (server: TestServer, key: string, fields: object = {}) => {
+  const { id } = await makeRecording(server, key)
+  const body = { startMs: 100, endMs: 900, note: 'The agent talks over the customer.', ...fields }
+  return made(server.call('POST', `/v1/conversations/${id}/regions`, { key, body }))
+}
+
 /** Creates a conversation with a metric whose key is `csat`. */
 export const makeMetric = async (server: TestServer, key: string) => {
   const conversation = await makeConversation(server, key)

@@ -53,6 +53,7 @@ import {
   makeOwnershipRule,
   makePerson,
   makeRecording,
+  makeRegion,
   makeRun,
   makeSavedView,
   makeScheduleBody,
@@ -120,6 +121,11 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
   '/v1/conversations/{id}/metrics/{key}': async (server, { key }) => [(await makeMetric(server, key)).id, 'csat'],
   '/v1/conversations/{id}/recording': async (server, { key }) => (await makeRecording(server, key)).id,
   '/v1/sound-runs/{id}': async (server, { key }) => (await makeSoundRun(server, key)).id,
+  '/v1/conversations/{id}/regions/{regionId}': async (server, { key }) => {
+    const { id, conversationId } = await makeRegion(server, key)
+    return [conversationId, id]
+  },
+  '/v1/conversations/{id}/regions': async (server, { key }) => (await makeRecording(server, key)).id,
   '/v1/conversations/{id}/sound': async (server, { key }) => (await makeRecording(server, key)).id,
   '/v1/conversations/{id}': async (server, { key }) => (await makeConversation(server, key)).id,
   '/v1/integrations/{id}/deliveries/{deliveryId}': async (server, { key }) => {

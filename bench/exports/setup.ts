@@ -114,7 +114,7 @@ export const openBench = async (calls: number, windowCalls: number) => {
       sorting: { key: { kind: 'startedAt' as const }, direction: 'desc' as const },
       cells: cellsOfColumns(
         columns.map((key) => ({ key })),
-        false,
+        { transcripts: false, regions: false },
       ),
       monitorIds,
       ...change,

@@ -314,6 +314,18 @@ const conversations = (send: Send) => ({
   /** List a conversation’s findings. */
   listFindings: (id: string, query?: Query<'/v1/conversations/{id}/findings', 'get'>, options?: RequestOptions): Paged<Item<'/v1/conversations/{id}/findings', 'get'>> =>
     send.list('GET', path`/v1/conversations/${id}/findings`, { query }, options),
+  /** List a recording’s regions. */
+  listRegions: (id: string, query?: Query<'/v1/conversations/{id}/regions', 'get'>, options?: RequestOptions): Paged<Item<'/v1/conversations/{id}/regions', 'get'>> =>
+    send.list('GET', path`/v1/conversations/${id}/regions`, { query }, options),
+  /** Mark a region of a recording. */
+  createRegion: (id: string, body: Body<'/v1/conversations/{id}/regions', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/conversations/{id}/regions', 'post'>> =>
+    send.json('POST', path`/v1/conversations/${id}/regions`, { body }, options),
+  /** Get a region of a recording. */
+  getRegion: (id: string, regionId: string, options?: RequestOptions): Promise<Answer<'/v1/conversations/{id}/regions/{regionId}', 'get'>> =>
+    send.json('GET', path`/v1/conversations/${id}/regions/${regionId}`, {  }, options),
+  /** Delete a region of a recording. */
+  deleteRegion: (id: string, regionId: string, options?: RequestOptions): Promise<Answer<'/v1/conversations/{id}/regions/{regionId}', 'delete'>> =>
+    send.json('DELETE', path`/v1/conversations/${id}/regions/${regionId}`, {  }, options),
   /** List a conversation’s reviews. */
   listReviews: (id: string, query?: Query<'/v1/conversations/{id}/reviews', 'get'>, options?: RequestOptions): Paged<Item<'/v1/conversations/{id}/reviews', 'get'>> =>
     send.list('GET', path`/v1/conversations/${id}/reviews`, { query }, options),
@@ -512,6 +524,9 @@ const findings = (send: Send) => ({
   /** Delete a comment. */
   deleteComment: (id: string, commentId: string, options?: RequestOptions): Promise<Answer<'/v1/findings/{id}/comments/{commentId}', 'delete'>> =>
     send.json('DELETE', path`/v1/findings/${id}/comments/${commentId}`, {  }, options),
+  /** List a finding’s regions. */
+  listRegions: (id: string, query?: Query<'/v1/findings/{id}/regions', 'get'>, options?: RequestOptions): Paged<Item<'/v1/findings/{id}/regions', 'get'>> =>
+    send.list('GET', path`/v1/findings/${id}/regions`, { query }, options),
 })
 
 const health = (send: Send) => ({

@@ -1,9 +1,12 @@
 import { ChevronLeft, ChevronRight, Pause, Play } from 'lucide-react'
+import { useState } from 'react'
 import type { Schemas } from '../api/schema.d.ts'
+import { useMay } from '../api/session.ts'
 import { formatClock, plural } from '../lib/format.ts'
-import { IconButton } from '../ui/button.tsx'
+import { Button, IconButton } from '../ui/button.tsx'
 import { Select } from '../ui/controls.tsx'
 import { useKeys } from '../ui/keys.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { useClock } from './clock.ts'
 import styles from './player.module.css'
 import { type Band, bandAt, type Mark } from './timeline.ts'
@@ -11,7 +14,11 @@ import { keepFocus } from './turn-lines.tsx'
 import { type Player as Sound, speeds } from './use-player.ts'
 import { Waveform } from './waveform.tsx'
 
+const Spectrogram = lazy(async () => (await import('./spectrogram.tsx')).Spectrogram)
+
 const step = 5
+/** How long a new region is at first. */
+const regionSeconds = 5
 
 type Conversation = Schemas['Conversation']
 
@@ -47,6 +54,8 @@ type PlayerProps = {
   /** Seeks to a position, and marks a turn if one is given. */
   onSeek: (seconds: number, turn?: number) => void
   onTurn: (turn: number) => void
+  /** Starts to mark a region. */
+  onRange: (from: number, to: number) => void
 }
 
 type Point = { seconds: number; turn: number }
@@ -63,11 +72,13 @@ const nextPoint = (points: Point[], now: number, forward: boolean): Point | unde
 
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: this is a list of controls, each with its condition
 export const Player = ({ conversation, src, player, bands, marks, length, marked, ...on }: PlayerProps) => {
-  const { onSeek, onTurn } = on
+  const { onSeek, onTurn, onRange } = on
+  const mayMark = useMay('member')
+  const [showsSpectrogram, setShowsSpectrogram] = useState(false)
   const { clock, sounds, playing, broken } = player
   const current = useClock(clock, (seconds) => bandAt(bands, seconds)?.index)
   const silence = silenceOf(conversation, broken)
-  const isTimed = bands.length > 0 && length > 0
+  const isTimed = length > 0
   const by = (seconds: number) => () => onSeek(Math.min(length, Math.max(0, clock.now() + seconds)))
   const jump = (points: Point[], forward: boolean) => {
     const next = nextPoint(points, clock.now(), forward)
@@ -109,14 +120,17 @@ export const Player = ({ conversation, src, player, bands, marks, length, marked
       {isTimed && (
         <div className={styles.wave}>
           <Waveform
+            id={conversation.id}
             player={player}
             bands={bands}
             length={length}
             marks={marks}
             current={current}
             onSeek={onSeek}
+            onRange={mayMark ? onRange : undefined}
             src={sounds && !broken ? src : undefined}
           />
+          {showsSpectrogram && sounds && src !== undefined && <Spectrogram src={src} length={length} />}
         </div>
       )}
       <div className={styles.controls}>
@@ -139,6 +153,28 @@ export const Player = ({ conversation, src, player, bands, marks, length, marked
             <IconButton label="Previous mark" icon={<ChevronLeft />} onMouseDown={keepFocus} onClick={toMark(false)} />
             <span>{plural(pointed, 'mark')}</span>
             <IconButton label="Next mark" icon={<ChevronRight />} onMouseDown={keepFocus} onClick={toMark(true)} />
+          </span>
+        )}
+        {isTimed && sounds && (
+          <span className={styles.jumps}>
+            <Button
+              small
+              look="quiet"
+              aria-pressed={showsSpectrogram}
+              onMouseDown={keepFocus}
+              onClick={() => setShowsSpectrogram(!showsSpectrogram)}
+            >
+              Spectrogram
+            </Button>
+            {mayMark && (
+              <Button
+                small
+                look="quiet"
+                onClick={() => onRange(clock.now(), Math.min(length, clock.now() + regionSeconds))}
+              >
+                Mark region
+              </Button>
+            )}
           </span>
         )}
         {sounds && (

@@ -11,6 +11,8 @@ const bySide = {
   interruptions: 'interruptions',
   speechDb: 'speech level',
   noiseDb: 'background level',
+  loudnessLufs: 'loudness',
+  echoDb: 'echo',
 }
 
 const labels: Record<string, string> = {
@@ -22,6 +24,15 @@ const labels: Record<string, string> = {
   peakDb: 'Peak level',
   clippedSamples: 'Clipped samples',
   dropouts: 'Dropouts',
+  loudnessDifferenceLu: 'Loudness, agent minus customer',
+  overallLoudnessLufs: 'Loudness',
+  loudnessRangeLu: 'Loudness range',
+  packetGaps: 'Packet gaps',
+  dtmfDigits: 'Telephone keys',
+  tones: 'Tones',
+  beeps: 'Beeps',
+  holdMusicMs: 'Hold music',
+  cutOffEnds: 'Cut-off ends',
 }
 
 for (const [measure, label] of Object.entries(bySide)) {

@@ -1,43 +1,20 @@
-import { queryOptions, useQuery } from '@tanstack/react-query'
-import { Play } from 'lucide-react'
+import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { answer, api } from '../api/client.ts'
-import type { Schemas } from '../api/schema.d.ts'
-import { formatClock, formatMs, formatNumber, formatPercent, plural } from '../lib/format.ts'
+import { formatMs, formatNumber, formatPercent, plural } from '../lib/format.ts'
 import { Facts, Section } from '../ui/page.tsx'
 import { Loading } from '../ui/states.tsx'
 import styles from './aside.module.css'
 import { Refused } from './attached.tsx'
 import { BothSides, show } from './both-sides.tsx'
-import { useStage } from './stage.tsx'
-import { keepFocus } from './turn-lines.tsx'
+import { LatencyWaterfall } from './latency-waterfall.tsx'
+import { PlayFrom } from './play-from.tsx'
+import { type Sound, soundOptions } from './sound-queries.ts'
 
-type Sound = Schemas['Sound']
 type Measures = NonNullable<Sound['measures']>
 type Span = { startMs: number; endMs: number }
 
-// Changes of the conversation also update its sound, because the key starts like that of the conversation.
-const soundOptions = (id: string) =>
-  queryOptions({
-    queryKey: ['conversations', id, 'sound'],
-    queryFn: ({ signal }) => answer(api.GET('/v1/conversations/{id}/sound', { params: { path: { id } }, signal })),
-  })
-
 const formatDb = (value: number): string => `${formatNumber(value)} dB`
-
-/** Shows a value with a button that plays its place in the recording. */
-const Place = ({ span: { startMs }, children }: { span: Span; children: ReactNode }) => {
-  const { playFrom } = useStage()
-  const seconds = startMs / 1_000
-  return (
-    <button type="button" onMouseDown={keepFocus} onClick={() => playFrom(Math.max(0, seconds - 1))}>
-      <span className={styles.at}>
-        <Play aria-hidden="true" /> {formatClock(seconds)}
-      </span>
-      {children}
-    </button>
-  )
-}
+const formatLufs = (value: number): string => `${formatNumber(value)} LUFS`
 
 const lengthOf = ({ startMs, endMs }: Span): number => endMs - startMs
 
@@ -48,12 +25,41 @@ const nameOf = (channel: number, { agent, customer }: Sound['speakers']): string
   return channel === customer ? 'Customer' : `Channel ${channel + 1}`
 }
 
-const markNames = { clipping: 'Clipping', dropout: 'Dropout' }
-/** More marks would hide what is below them. */
-const mostMarks = 5
+type Kind = Sound['marks'][number]['kind']
 
-/** Lists the worst places, each with a button that plays it. */
-const Places = ({ sound: { gaps, talkOver, marks, speakers } }: { sound: Sound }) => {
+const markNames: Record<Kind, string> = {
+  clipping: 'Clipping',
+  dropout: 'Dropout',
+  packet_gap: 'Packet gap',
+  dtmf: 'Keys',
+  tone: 'Tone',
+  beep: 'Beep',
+  hold_music: 'Hold music',
+  cut_off: 'Cut off',
+}
+
+const kinds = Object.keys(markNames) as Kind[]
+
+/** Shows the longest place of a kind, and how many there are. */
+const WorstMark = ({ kind, sound: { marks, speakers } }: { kind: Kind; sound: Sound }) => {
+  const all = marks.filter((mark) => mark.kind === kind)
+  const worst = longestOf(all)
+  if (!worst) return null
+  const what = worst.digits === null ? formatMs(lengthOf(worst)) : worst.digits
+  return (
+    <li>
+      <PlayFrom ms={worst.startMs}>
+        {markNames[kind]}, {nameOf(worst.channel, speakers)}, {what}
+        {all.length > 1 && `, and ${plural(all.length - 1, 'more place')}`}
+        {worst.confidence !== null && `, ${formatPercent(worst.confidence)} sure`}
+      </PlayFrom>
+    </li>
+  )
+}
+
+/** Lists the worst place of each measure, with a button that plays it. */
+const Places = ({ sound }: { sound: Sound }) => {
+  const { gaps, talkOver, marks, speakers } = sound
   const slowest = longestOf(gaps)
   const longest = longestOf(talkOver)
   if (!slowest && !longest && marks.length === 0) return null
@@ -61,34 +67,27 @@ const Places = ({ sound: { gaps, talkOver, marks, speakers } }: { sound: Sound }
     <ul className={styles.evidence}>
       {slowest && (
         <li>
-          <Place span={slowest}>
+          <PlayFrom ms={slowest.startMs}>
             {nameOf(slowest.channel, speakers)} responds after {formatMs(lengthOf(slowest))}
-          </Place>
+          </PlayFrom>
         </li>
       )}
       {longest && (
         <li>
-          <Place span={longest}>
+          <PlayFrom ms={longest.startMs}>
             {nameOf(longest.channel, speakers)} talks over the other for {formatMs(lengthOf(longest))}
-          </Place>
+          </PlayFrom>
         </li>
       )}
-      {marks.slice(0, mostMarks).map((mark) => (
-        <li key={`${mark.kind} ${mark.channel} ${mark.startMs}`}>
-          <Place span={mark}>
-            {markNames[mark.kind]}, {nameOf(mark.channel, speakers)}
-          </Place>
-        </li>
+      {kinds.map((kind) => (
+        <WorstMark key={kind} kind={kind} sound={sound} />
       ))}
-      {marks.length > mostMarks && (
-        <li className={styles.none}>and {plural(marks.length - mostMarks, 'more place')}</li>
-      )}
     </ul>
   )
 }
 
 const Sides = ({ measures }: { measures: Measures }) => {
-  const { responseMs, talkMs, interruptions, stopMs, speechDb, noiseDb } = measures
+  const { responseMs, talkMs, interruptions, stopMs, speechDb, noiseDb, loudnessLufs, echoDb } = measures
   const medians = ({ agent, customer }: typeof responseMs) => ({
     agent: agent?.p50 ?? null,
     customer: customer?.p50 ?? null,
@@ -103,6 +102,8 @@ const Sides = ({ measures }: { measures: Measures }) => {
         ['Time to stop when interrupted', medians(stopMs), formatMs],
         ['Speech level', speechDb, formatDb],
         ['Background level', noiseDb, formatDb],
+        ['Loudness', loudnessLufs, formatLufs],
+        ['Echo of the other side', echoDb, formatDb],
       ]}
     />
   )
@@ -113,7 +114,7 @@ const reportedText = ({ reportedMs, differenceMs }: NonNullable<Sound['compariso
   return `${formatMs(reportedMs)}, ${formatMs(Math.abs(differenceMs))} ${differenceMs > 0 ? 'less' : 'more'} than measured`
 }
 
-const Measured = ({ sound, measures }: { sound: Sound; measures: Measures }) => {
+const Measured = ({ id, sound, measures }: { id: string; sound: Sound; measures: Measures }) => {
   const reasons = [...new Set(Object.values(sound.unmeasured))]
   return (
     <>
@@ -123,6 +124,7 @@ const Measured = ({ sound, measures }: { sound: Sound; measures: Measures }) => 
         <Sides measures={measures} />
       )}
       <Places sound={sound} />
+      <LatencyWaterfall id={id} sound={sound} />
       <div className={styles.gap}>
         <Facts
           facts={[
@@ -130,6 +132,7 @@ const Measured = ({ sound, measures }: { sound: Sound; measures: Measures }) => 
             ['Talk ratio of the agent', show(measures.talkRatio, formatPercent)],
             ['Talk-over', show(measures.talkOverMs, formatMs)],
             ['Longest silence', formatMs(measures.longestSilenceMs)],
+            ['Loudness', show(measures.overallLoudnessLufs, formatLufs)],
             ['Peak level', formatDb(measures.peakDb)],
             ['Clipped samples', formatNumber(measures.clippedSamples)],
             ['Dropouts', formatNumber(measures.dropouts)],
@@ -146,7 +149,7 @@ export const SoundPart = ({ id }: { id: string }) => {
   const content = (): ReactNode => {
     if (error) return <Refused error={error} retry={() => void refetch()} />
     if (!sound) return <Loading />
-    if (sound.measures) return <Measured sound={sound} measures={sound.measures} />
+    if (sound.measures) return <Measured id={id} sound={sound} measures={sound.measures} />
     return (
       <p className={styles.none}>
         {sound.status === 'unmeasurable' ? sound.reason : 'The recording is being measured.'}

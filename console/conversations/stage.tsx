@@ -12,6 +12,8 @@ import {
 } from 'react'
 import { isNotFound } from '../api/fault.ts'
 import type { Schemas } from '../api/schema.d.ts'
+import { lazy } from '../ui/lazy.tsx'
+import { RenderLater } from '../ui/render-later.tsx'
 import { FaultNote, Loading } from '../ui/states.tsx'
 import { Player } from './player.tsx'
 import { conversationOptions, type Result, transcriptOptions } from './queries.ts'
@@ -21,6 +23,8 @@ import { bandsOf, marksOf } from './timeline.ts'
 import { Transcript } from './transcript.tsx'
 import { usePlayer } from './use-player.ts'
 import { type Position, usePosition } from './use-position.ts'
+
+const Regions = lazy(async () => (await import('./regions.tsx')).Regions)
 
 type Stage = {
   /** Marks a turn and plays from it. */
@@ -69,6 +73,9 @@ const roundly = (seconds: number) => Math.round(seconds * 10) / 10
 
 const none: Result[] = []
 
+/** A span of the recording, in seconds, that is about to be marked. */
+export type Range = { from: number; to: number }
+
 /**
  * The time for which a recording's URL is used. It is valid for most of a day, and replacing it earlier would interrupt
  * the playback.
@@ -109,6 +116,10 @@ const Loaded = ({
   }, [led, seek])
   const spoken = bands.reduce((latestEnd, { to }) => Math.max(latestEnd, to), 0)
   const length = bands.length === 0 && src === undefined ? 0 : Math.max(player.duration ?? 0, spoken)
+
+  const { id } = conversation
+  const [selected, setSelected] = useState<Range & { id: string }>()
+  const onRange = useCallback((from: number, to: number) => setSelected({ id, from, to }), [id])
 
   const stage = useMemo<Stage>(() => {
     const startOf = (turn: number) => {
@@ -161,9 +172,19 @@ const Loaded = ({
               length={length}
               onSeek={onSeek}
               onTurn={onTurn}
+              onRange={onRange}
               marked={shown.turn}
             />
           </div>
+          {conversation.recording?.status === 'stored' && (
+            <RenderLater>
+              <Regions
+                id={id}
+                range={selected?.id === id ? selected : undefined}
+                onClose={() => setSelected(undefined)}
+              />
+            </RenderLater>
+          )}
           <div className={styles.columns}>
             <section className={styles.transcript} aria-label="Transcript">
               <Selection conversation={conversation} turns={turns}>

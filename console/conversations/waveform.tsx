@@ -1,11 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { type PointerEvent, useEffect, useMemo, useState } from 'react'
 import { formatClock } from '../lib/format.ts'
+import { lazy } from '../ui/lazy.tsx'
 import { useClock } from './clock.ts'
 import { type Peaks, peaksOptions } from './peaks.ts'
+import { type Sound, soundOptions } from './sound-queries.ts'
 import type { Band, Mark } from './timeline.ts'
 import type { Player } from './use-player.ts'
 import styles from './waveform.module.css'
+
+const SoundLayer = lazy(async () => (await import('./sound-layer.tsx')).SoundLayer)
 
 const width = 1_000
 const lane = 30
@@ -37,17 +41,25 @@ const shapeOf = (peaks: number[], share: number, top: number, height: number): s
   return `M${edge(-1).join('L')}L${edge(1).reverse().join('L')}Z`
 }
 
-const Sound = ({ peaks, bands, length }: { peaks: Peaks; bands: Band[]; length: number }) => {
+/** Returns the measured waveform, as a share of the loudest part. */
+const measuredPeaks = ({ waveform, durationMs }: Sound): Peaks | null => {
+  if (waveform.length === 0 || durationMs === null) return null
+  const loudest = Math.max(0.001, ...waveform.flat())
+  return { channels: waveform.map((parts) => parts.map((part) => part / loudest)), seconds: durationMs / 1_000 }
+}
+
+type ShapesProps = { peaks: Peaks; upper: number; length: number }
+
+const Shapes = ({ peaks, upper, length }: ShapesProps) => {
   const shapes = useMemo(() => {
     const share = Math.min(1, peaks.seconds / length)
     const [first, second] = peaks.channels
     if (first && !second) return [{ side: 'both', shape: shapeOf(first, share, 0, lane * 2) }]
-    const agent = agentChannel(peaks, bands)
     return [
-      { side: 'agent', shape: shapeOf(peaks.channels[agent] ?? [], share, 0, lane) },
-      { side: 'customer', shape: shapeOf(peaks.channels[1 - agent] ?? [], share, lane, lane) },
+      { side: 'agent', shape: shapeOf(peaks.channels[upper] ?? [], share, 0, lane) },
+      { side: 'customer', shape: shapeOf(peaks.channels[1 - upper] ?? [], share, lane, lane) },
     ]
-  }, [peaks, bands, length])
+  }, [peaks, upper, length])
   return shapes.map(({ side, shape }) => <path key={side} className={styles[side]} d={shape} />)
 }
 
@@ -82,20 +94,43 @@ const useIsStaying = (): boolean => {
 type WaveformProps = { player: Player; bands: Band[]; length: number }
 
 type Props = WaveformProps & {
+  /** The conversation's ID. */
+  id: string
   src: string | undefined
   marks: Mark[]
   current: number | undefined
   onSeek: (seconds: number) => void
+  /** A span was selected, in seconds. Undefined if the person can't mark any. */
+  onRange: ((from: number, to: number) => void) | undefined
+}
+
+/** Returns what was measured of the recording, and its waveform. If it can't be measured, the browser reads the waveform. */
+const useSound = (id: string, src: string | undefined, length: number) => {
+  const { data: sound } = useQuery({ ...soundOptions(id), enabled: src !== undefined })
+  const measured = useMemo(() => (sound ? measuredPeaks(sound) : null), [sound])
+  const { data: decoded } = useQuery(peaksOptions(sound?.status === 'unmeasurable' ? src : undefined, length))
+  return { sound: measured ? sound : undefined, peaks: measured ?? decoded }
 }
 
 /** Shows the conversation's timeline: who speaks when, both waveforms, and above them the monitors' evidence. */
-export const Waveform = ({ player, bands, length, src, marks, current, onSeek }: Props) => {
+export const Waveform = ({ id, player, bands, length, src, marks, current, onSeek, onRange }: Props) => {
   const stays = useIsStaying()
-  const { data: peaks } = useQuery(peaksOptions(stays ? src : undefined, length))
+  const { sound, peaks } = useSound(id, stays ? src : undefined, length)
+  const upper = useMemo(() => sound?.speakers.agent ?? (peaks ? agentChannel(peaks, bands) : 0), [sound, peaks, bands])
+  const [start, setStart] = useState<number>()
+  const [end, setEnd] = useState(0)
   const second = useClock(player.clock, Math.floor)
-  const seekTo = (event: PointerEvent<HTMLDivElement>) => {
+  const secondsAt = (event: PointerEvent<HTMLDivElement>): number => {
     const { left, width: wide } = event.currentTarget.getBoundingClientRect()
-    onSeek(Math.min(length, Math.max(0, ((event.clientX - left) / wide) * length)))
+    return Math.min(length, Math.max(0, ((event.clientX - left) / wide) * length))
+  }
+  const follow = (event: PointerEvent<HTMLDivElement>) => {
+    if (start === undefined) onSeek(secondsAt(event))
+    else setEnd(secondsAt(event))
+  }
+  const finish = () => {
+    if (start !== undefined && start !== end) onRange?.(Math.min(start, end), Math.max(start, end))
+    setStart(undefined)
   }
   return (
     <div
@@ -110,9 +145,13 @@ export const Waveform = ({ player, bands, length, src, marks, current, onSeek }:
       onPointerDown={(event) => {
         if (event.button !== 0) return
         event.currentTarget.setPointerCapture(event.pointerId)
-        seekTo(event)
+        if (!event.shiftKey || src === undefined || !onRange) return onSeek(secondsAt(event))
+        setStart(secondsAt(event))
+        setEnd(secondsAt(event))
       }}
-      onPointerMove={(event) => event.currentTarget.hasPointerCapture(event.pointerId) && seekTo(event)}
+      onPointerMove={(event) => event.currentTarget.hasPointerCapture(event.pointerId) && follow(event)}
+      onPointerUp={finish}
+      onPointerCancel={() => setStart(undefined)}
     >
       <div className={styles.marks} aria-hidden="true">
         {marks.map(
@@ -133,7 +172,16 @@ export const Waveform = ({ player, bands, length, src, marks, current, onSeek }:
         data-silent={src === undefined ? '' : undefined}
       >
         <Bands player={player} bands={bands} length={length} current={current} />
-        {peaks && <Sound peaks={peaks} bands={bands} length={length} />}
+        {peaks && <Shapes peaks={peaks} upper={upper} length={length} />}
+        {sound && <SoundLayer id={id} sound={sound} length={length} upper={upper} width={width} lane={lane} />}
+        {start !== undefined && (
+          <rect
+            className={styles.range}
+            x={(Math.min(start, end) / length) * width}
+            width={(Math.abs(end - start) / length) * width}
+            height={lane * 2}
+          />
+        )}
       </svg>
       <Cursor player={player} length={length} />
     </div>

@@ -5,7 +5,7 @@ import { type Config, isOfList, type List, type ResultsConfig } from './queries.
 import { useWhatWords } from './words.tsx'
 
 /** Describes an export of conversations. */
-export const useListWords = ({ filter, columns, results = [], transcripts }: List): string => {
+export const useListWords = ({ filter, columns, results = [], transcripts, regions }: List): string => {
   const say = useFilterText()
   const filtered = say(filter)
   return [
@@ -13,6 +13,7 @@ export const useListWords = ({ filter, columns, results = [], transcripts }: Lis
     plural(columns.length, 'column'),
     ...(results.length > 0 ? [`results of ${plural(results.length, 'monitor')}`] : []),
     ...(transcripts ? ['transcripts'] : []),
+    ...(regions ? ['regions'] : []),
   ].join('; ')
 }
 

@@ -98,6 +98,12 @@ export const ListFields = ({ list, change, without = [] }: FieldsProps) => {
         checked={list.transcripts ?? false}
         onChange={({ target }) => change({ transcripts: target.checked })}
       />
+      <Check
+        label="Include regions"
+        hint="Adds a column with the marked regions of each recording."
+        checked={list.regions ?? false}
+        onChange={({ target }) => change({ regions: target.checked })}
+      />
       {entitlements.monitors && monitors.options.length > 0 && (
         <>
           <Chooser

@@ -38,6 +38,7 @@ const listFields: Record<string, (value: unknown) => boolean> = {
   results: (value) => Array.isArray(value) && value.every(isText),
   reasoning: (value) => typeof value === 'boolean',
   transcripts: (value) => typeof value === 'boolean',
+  regions: (value) => typeof value === 'boolean',
   timezone: isZone,
   format: isText,
   notificationEndpointId: isText,

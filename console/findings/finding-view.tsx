@@ -6,6 +6,7 @@ import { queryClient } from '../api/queries.ts'
 import { useMay } from '../api/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Field, Input } from '../ui/controls.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { LeaveGuard } from '../ui/leave-guard.tsx'
 import { Section } from '../ui/page.tsx'
 import { RenderLater } from '../ui/render-later.tsx'
@@ -17,6 +18,8 @@ import styles from './finding.module.css'
 import { History } from './history.tsx'
 import { type Finding, findingOptions, refreshFindings } from './queries.ts'
 import { type Document, RichText, RichTextField } from './rich-text.tsx'
+
+const FindingRegions = lazy(async () => (await import('./finding-regions.tsx')).FindingRegions)
 
 /** Shows the title and description, which can be edited. */
 const Saying = ({ finding, titled }: { finding: Finding; titled: boolean }) => {
@@ -113,6 +116,7 @@ export const FindingView = ({ id, titled = false }: { id: string; titled?: boole
             <div className={styles.rest}>
               <RenderLater>
                 <Attached finding={finding} />
+                <FindingRegions id={finding.id} />
                 <Comments finding={finding} />
                 <History finding={finding} />
               </RenderLater>

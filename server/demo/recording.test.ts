@@ -46,14 +46,14 @@ it('speaks each turn at its time, with the agent on the left and the customer on
     [spanNear(500, 3_200), spanNear(7_400, 9_900)],
     [spanNear(4_000, 6_600)],
   ])
-  expect(channels).toMatchObject(Array(2).fill({ clippedSamples: 0, dropoutCount: 0 }))
+  expect(channels).toMatchObject(Array(2).fill({ clippedSamples: 0, counts: { dropout: 0 } }))
 })
 
 it('has the fault that it is asked for', async () => {
   const [clipped] = (await measure(await soundOf({ ...call, fault: 'clipping' }))).channels
   expect(clipped?.clippedSamples).toBeGreaterThan(100)
   const dropped = (await measure(await soundOf({ ...call, fault: 'dropouts' }))).channels
-  expect(dropped[0]?.dropoutCount).toBeGreaterThan(0)
+  expect(dropped[0]?.counts.dropout).toBeGreaterThan(0)
   const late = (await measure(await soundOf({ ...call, fault: 'late answers' }))).channels
   expect(late[0]?.segments).toEqual([spanNear(500, 3_200), spanNear(8_100, 10_600)])
 })

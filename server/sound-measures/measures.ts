@@ -5,6 +5,8 @@ import { Closed, Nullable } from '../platform/http/schemas.ts'
 
 const Milliseconds = Type.Integer({ minimum: 0 })
 const Decibels = Type.Number()
+const Lufs = Type.Number()
+const Count = Type.Integer({ minimum: 0 })
 
 const Spread = Nullable(
   Closed({ count: Type.Integer({ minimum: 1 }), p50: Milliseconds, p95: Milliseconds, max: Milliseconds }),
@@ -30,6 +32,25 @@ export const SoundMeasures = Closed(
     longestSilenceMs: Milliseconds,
     speechDb: { ...bySide(Nullable(Decibels)), description: 'The level of each side’s speech, below full scale.' },
     noiseDb: { ...bySide(Nullable(Decibels)), description: 'The level of each side’s background, below full scale.' },
+    loudnessLufs: {
+      ...bySide(Nullable(Lufs)),
+      description: 'The integrated loudness of each side’s channel (EBU R 128).',
+    },
+    loudnessDifferenceLu: Nullable(
+      Type.Number({ description: 'How much louder the agent is than the customer. Negative if the agent is quieter.' }),
+    ),
+    overallLoudnessLufs: Nullable({
+      ...Lufs,
+      description: 'The integrated loudness of the recording. Null if silent.',
+    }),
+    loudnessRangeLu: Nullable(
+      Type.Number({ minimum: 0, description: 'The difference between loud and quiet parts (EBU Tech 3342).' }),
+    ),
+    echoDb: {
+      ...bySide(Nullable(Decibels)),
+      description:
+        'The level of the other side’s echo in each side’s channel, relative to the other side’s speech. Null if none was found.',
+    },
     peakDb: { ...Decibels, description: 'The highest level of all samples, below full scale.' },
     clippedSamples: {
       ...Type.Integer({ minimum: 0 }),
@@ -39,6 +60,12 @@ export const SoundMeasures = Closed(
       ...Type.Integer({ minimum: 0 }),
       description: 'Digital silence of 20 ms to 1.5 s in the middle of a sound.',
     },
+    packetGaps: { ...Count, description: 'Other sudden gaps in a sound, such as those of lost packets. An estimate.' },
+    dtmfDigits: { ...Count, description: 'How many telephone keys were pressed.' },
+    tones: { ...Count, description: 'Tones such as ringing and busy signals. An estimate.' },
+    beeps: { ...Count, description: 'Single beeps, such as that of a mailbox. An estimate.' },
+    holdMusicMs: { ...Milliseconds, description: 'How long there is hold music. An estimate.' },
+    cutOffEnds: { ...Count, description: 'Channels whose speech is cut off at the end of the recording. An estimate.' },
     reportedLatencyDifferenceMs: Nullable({
       ...Type.Integer(),
       description:

@@ -3,6 +3,7 @@ import type { SoundMeasures } from '../sound-measures/measures.ts'
 import { percentile } from '../transcripts/signals/latency.ts'
 import { silencesMs, totalMs, type Utterance, union } from '../transcripts/signals/speech.ts'
 import type { MeasuredFile } from './measure-file.ts'
+import type { Mark, MarkKind } from './measures/marks.ts'
 import { type Channel, findTurnTaking, type TurnTaking } from './measures/turn-taking.ts'
 import type { Sound } from './schema.ts'
 import { findSpeakers, type Speakers } from './speakers.ts'
@@ -27,22 +28,48 @@ const rounded = <T extends Segment>(span: T): T => ({
   endMs: Math.round(span.endMs),
 })
 
+const roundConfidence = (value: number): number => Math.round(value * 100) / 100
+
 const oneDecimal = (value: number | null): number | null => value && Math.round(value * 10) / 10
 
 const neither = { agent: null, customer: null }
 
+type MeasuredMark = Mark & { channel: number }
+
+const listMarks = ({ channels }: MeasuredFile): MeasuredMark[] =>
+  channels
+    .flatMap(({ marks }, channel) => marks.map((mark) => ({ ...mark, channel })))
+    .sort((a, b) => a.startMs - b.startMs)
+
+const ofKind = (marks: MeasuredMark[], wanted: MarkKind) => marks.filter(({ kind }) => kind === wanted)
+
 /** Returns the measures that do not depend on who speaks. */
-const measuresOfAll = ({ channels, durationMs }: MeasuredFile) => {
+const measuresOfAll = (file: MeasuredFile) => {
+  const { channels, durationMs } = file
+  const count = (kind: MarkKind) => channels.reduce((total, { counts }) => total + (counts[kind] ?? 0), 0)
+  const marks = listMarks(file)
+  const music = union(ofKind(marks, 'hold_music'))
   const spoken = channels.flatMap(({ segments }) => segments).sort((a, b) => a.startMs - b.startMs)
   const silences = silencesMs(union(spoken), durationMs).map(Math.round)
   return {
     silenceMs: silences.reduce((total, length) => total + length, 0),
     longestSilenceMs: silences.reduce((longest, length) => Math.max(longest, length), 0),
-    peakDb: Math.round(Math.max(...channels.map(({ peakDb }) => peakDb)) * 10) / 10,
+    overallLoudnessLufs: oneDecimal(file.loudnessLufs),
+    loudnessRangeLu: oneDecimal(file.loudnessRangeLu),
+    peakDb: oneDecimal(Math.max(...channels.map(({ peakDb }) => peakDb))) ?? 0,
     clippedSamples: channels.reduce((total, { clippedSamples }) => total + clippedSamples, 0),
-    dropouts: channels.reduce((total, { dropoutCount }) => total + dropoutCount, 0),
+    dropouts: count('dropout'),
+    packetGaps: count('packet_gap'),
+    dtmfDigits: channels.reduce((total, { keys }) => total + keys, 0),
+    tones: count('tone'),
+    beeps: count('beep'),
+    holdMusicMs: Math.round(totalMs(music)),
+    cutOffEnds: count('cut_off'),
   }
 }
+
+const differenceOf = (value: number | null, other: number | null): number | null =>
+  value === null || other === null ? null : value - other
 
 /** Returns the measures of the speakers of both channels. */
 const measuresOfSides = (
@@ -60,6 +87,7 @@ const measuresOfSides = (
   const lengths = (spans: Segment[]) => spreadOf(spans.map(lengthOf))
   const responseMs = of((channel) => lengths(gaps.filter((gap) => gap.channel === channel)))
   const measuredMs = responseMs.agent?.p50
+  const loudness = (channel: Channel) => channels[channel]?.loudnessLufs ?? null
   return {
     responseMs,
     reportedLatencyDifferenceMs: measuredMs === undefined || reportedMs === null ? null : measuredMs - reportedMs,
@@ -75,6 +103,9 @@ const measuresOfSides = (
     stopMs: of((channel) => lengths(talkOver.filter((span) => span.yielded === channel && span.channel !== channel))),
     speechDb: of((channel) => oneDecimal(channels[channel]?.speechDb ?? null)),
     noiseDb: of((channel) => oneDecimal(channels[channel]?.noiseDb ?? null)),
+    loudnessLufs: of((channel) => oneDecimal(loudness(channel))),
+    loudnessDifferenceLu: oneDecimal(differenceOf(loudness(speakers.agent), loudness(speakers.customer))),
+    echoDb: of((channel) => oneDecimal(channels[channel]?.echo?.db ?? null)),
   }
 }
 
@@ -88,6 +119,9 @@ const noSides = {
   speechDb: neither,
   noiseDb: neither,
   reportedLatencyDifferenceMs: null,
+  loudnessLufs: neither,
+  loudnessDifferenceLu: null,
+  echoDb: neither,
 }
 
 const oneChannel = 'The recording has one channel.'
@@ -97,13 +131,42 @@ const nothingReported = 'The transcript reports no response times, or the record
 const reasonsFor = (names: string[], reason: string): Record<string, string> =>
   Object.fromEntries(names.map((name) => [name, reason]))
 
-const marksOf = ({ channels }: MeasuredFile): Static<typeof Sound>['marks'] =>
-  channels
-    .flatMap(({ clipped, dropouts }, channel) => [
-      ...clipped.map((span) => ({ kind: 'clipping' as const, channel, ...rounded(span) })),
-      ...dropouts.map((span) => ({ kind: 'dropout' as const, channel, ...rounded(span) })),
-    ])
-    .sort((a, b) => a.startMs - b.startMs)
+const marksOf = (file: MeasuredFile): Static<typeof Sound>['marks'] =>
+  listMarks(file).map(({ kind, channel, startMs, endMs, digits = null, confidence = null }) => ({
+    kind,
+    channel,
+    startMs: Math.round(startMs),
+    endMs: Math.round(endMs),
+    digits,
+    confidence: confidence === null ? null : roundConfidence(confidence),
+  }))
+
+/** The measures that are estimates, with the kind of their marks. */
+const estimates: [measure: keyof SoundMeasures, kind: MarkKind][] = [
+  ['packetGaps', 'packet_gap'],
+  ['tones', 'tone'],
+  ['beeps', 'beep'],
+  ['holdMusicMs', 'hold_music'],
+  ['cutOffEnds', 'cut_off'],
+]
+
+const meanOf = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
+
+/** Returns the mean confidence of each estimate that found something. */
+const confidenceOf = (file: MeasuredFile, measures: SoundMeasures): Static<typeof Sound>['confidence'] => {
+  const marks = listMarks(file)
+  const found = estimates.map(([measure, kind]): [string, number[]] => [
+    measure,
+    ofKind(marks, kind).flatMap(({ confidence }) => confidence ?? []),
+  ])
+  const { agent, customer } = measures.echoDb
+  const echoes = agent === null && customer === null ? [] : file.channels.flatMap(({ echo }) => echo?.confidence ?? [])
+  return Object.fromEntries(
+    [...found, ['echoDb', echoes] as const].flatMap(([measure, confidences]) =>
+      confidences.length === 0 ? [] : [[measure, roundConfidence(meanOf(confidences))]],
+    ),
+  )
+}
 
 const comparisonOf = (
   { responseMs, reportedLatencyDifferenceMs: differenceMs }: SoundMeasures,
@@ -148,10 +211,12 @@ export const emptySound = ({ status, reason }: Outcome): Static<typeof Sound> =>
   sampleRate: null,
   durationMs: null,
   speakers: { agent: null, customer: null, by: 'unknown' },
+  waveform: [],
   segments: [],
   gaps: [],
   talkOver: [],
   measures: null,
+  confidence: {},
   unmeasured: {},
   marks: [],
   comparison: null,
@@ -166,10 +231,12 @@ export const deriveSound = (file: MeasuredFile, reported: Reported): Static<type
     sampleRate: file.sampleRate,
     durationMs: file.durationMs,
     speakers: speakers ? { ...speakers, by: 'transcript' } : { ...neither, by: 'unknown' },
+    waveform: file.channels.map(({ waveform }) => waveform),
     segments: file.channels.flatMap(({ segments }, channel) => segments.map((span) => ({ channel, ...rounded(span) }))),
     gaps: turnTaking.gaps.map((gap) => rounded(gap)),
     talkOver: turnTaking.talkOver.map((span) => rounded(span)),
     measures,
+    confidence: confidenceOf(file, measures),
     unmeasured,
     marks: marksOf(file),
     comparison: comparisonOf(measures, reported.responseMs),

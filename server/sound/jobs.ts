@@ -26,7 +26,7 @@ const measureOnce = async (
   if (!(await getOrganization(db, of.organizationId)).measureSound) return store((trx) => settleWithout(deps, trx, of))
   const before = await findSound(db, of.organizationId, of.conversationId)
   const isMeasured = before?.blobKey === recording.blobKey
-  const sound = isMeasured ? before : await measureStored(deps, recording.blobKey, signal)
+  const sound = isMeasured ? before : await measureStored(deps, of.organizationId, recording.blobKey, signal)
   await store((trx) => storeOutcome(deps, trx, of, sound))
 }
 

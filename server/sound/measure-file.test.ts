@@ -15,6 +15,7 @@ import {
 import { openNamelessFile } from '../platform/nameless-file.ts'
 import { Undecodable } from './decoding/decode.ts'
 import { type MeasuredFile, measureFile } from './measure-file.ts'
+import type { Mark, MarkKind } from './measures/marks.ts'
 import { findTurnTaking } from './measures/turn-taking.ts'
 
 const measure = async (content: Buffer): Promise<MeasuredFile> => {
@@ -141,11 +142,166 @@ it('finds clipping and dropouts at their places', async () => {
   const { channels } = await measure(toWav([samples]))
   const [measured] = channels
   expect(measured?.clippedSamples).toBe(20)
-  expect(measured?.clipped).toHaveLength(1)
-  expect(Math.round(measured?.clipped[0]?.startMs ?? 0)).toBe(Math.round((peak / speechRate) * 1_000))
+  const ofKind = (wanted: MarkKind) => measured?.marks.filter(({ kind }) => kind === wanted) ?? []
+  const [clipping, ...otherClipping] = ofKind('clipping')
+  expect(Math.round(clipping?.startMs ?? 0)).toBe(Math.round((peak / speechRate) * 1_000))
+  expect(otherClipping).toEqual([])
   expect(measured?.peakDb).toBeCloseTo(0, 1)
-  expect(measured?.dropouts).toHaveLength(1)
-  expect(Math.abs((measured?.dropouts[0]?.startMs ?? 0) - 2_001)).toBeLessThan(3)
+  const [dropout, ...otherDropouts] = ofKind('dropout')
+  expect(Math.abs((dropout?.startMs ?? 0) - 2_001)).toBeLessThan(3)
+  expect(otherDropouts).toEqual([])
+  expect(measured?.counts).toMatchObject({ clipping: 1, dropout: 1 })
+  // It is already known as a dropout.
+  expect(ofKind('packet_gap')).toEqual([])
+})
+
+/** Returns a sum of sines, each with the same amplitude. */
+const tonesOf = (frequencies: number[], seconds: number, amplitude = 0.2): Float32Array =>
+  Float32Array.from({ length: Math.round(seconds * speechRate) }, (_, at) =>
+    frequencies.reduce((sum, frequency) => sum + amplitude * Math.sin((2 * Math.PI * frequency * at) / speechRate), 0),
+  )
+
+const silence = (seconds: number): Float32Array => new Float32Array(Math.round(seconds * speechRate))
+
+const joined = (parts: Float32Array[]): Float32Array => Float32Array.from(parts.flatMap((part) => [...part]))
+
+const [agentSpeech, customerSpeech] = call.channels as [Float32Array, Float32Array]
+
+/** Returns the marks of a recording with one channel, in each of these formats. */
+const marksIn = async (samples: Float32Array): Promise<Mark[][]> => {
+  const files = [toWav([samples]), toWav([samples], wavFormats.ulaw), await toMp3([samples])]
+  const measured: Mark[][] = []
+  for (const file of files) {
+    const { channels } = await measure(file)
+    measured.push(channels[0]?.marks.filter(({ kind }) => kind !== 'packet_gap') ?? [])
+  }
+  return measured
+}
+
+const expectNear = (mark: Mark | undefined, startSeconds: number, endSeconds: number, toleranceMs = 70) => {
+  expect(Math.abs((mark?.startMs ?? 0) - startSeconds * 1_000)).toBeLessThan(toleranceMs)
+  expect(Math.abs((mark?.endMs ?? 0) - endSeconds * 1_000)).toBeLessThan(toleranceMs)
+}
+
+describe('finds', () => {
+  it('telephone keys, with their digits', async () => {
+    const pressed = [
+      [941, 1_209],
+      [770, 1_477],
+      [770, 1_477],
+      [852, 1_209],
+      [941, 1_477],
+    ]
+    const keys = pressed.flatMap((frequencies) => [tonesOf(frequencies, 0.08), silence(0.08)])
+    for (const marks of await marksIn(joined([agentSpeech, ...keys, silence(1)]))) {
+      expect(marks).toMatchObject([{ kind: 'dtmf', digits: '*667#' }])
+      const startSeconds = agentSpeech.length / speechRate
+      expectNear(marks[0], startSeconds, startSeconds + 0.72, 60)
+    }
+  })
+
+  it('the beep of a mailbox', async () => {
+    const greeting = agentSpeech.subarray(0, 4 * speechRate)
+    for (const marks of await marksIn(joined([greeting, tonesOf([1_000], 0.4), silence(3)]))) {
+      expect(marks).toMatchObject([{ kind: 'beep', confidence: 1 }])
+      expectNear(marks[0], 4, 4.4)
+    }
+  })
+
+  it.each([
+    ['ringing', [440, 480], 2, 4],
+    ['busy signals', [480, 620], 0.5, 0.5],
+    ['European signals', [425], 0.4, 0.6],
+  ])('%s', async (_name, frequencies, onSeconds, offSeconds) => {
+    const signal = [tonesOf(frequencies, onSeconds), silence(offSeconds)]
+    for (const marks of await marksIn(joined([...signal, ...signal, ...signal]))) {
+      expect(new Set(marks.map(({ kind }) => kind))).toEqual(new Set(['tone']))
+      expect(marks).toHaveLength(3)
+      expectNear(marks[1], onSeconds + offSeconds, 2 * onSeconds + offSeconds)
+    }
+  })
+
+  it('hold music', async () => {
+    // A chord of four notes with three harmonics each that fade away, twice per second.
+    const chords = [
+      [262, 330, 392, 523],
+      [294, 349, 440, 587],
+      [247, 294, 392, 494],
+    ]
+    const played = Array.from({ length: 40 }, (_, beat) => {
+      const notes = (chords[Math.floor(beat / 4) % chords.length] ?? []).flatMap((note) => [note, 2 * note, 3 * note])
+      return tonesOf(notes, 0.5, 0.03).map((sample, at) => sample * Math.exp((-2 * at) / speechRate))
+    })
+    for (const marks of await marksIn(joined([agentSpeech.subarray(0, 4 * speechRate), ...played, silence(2)]))) {
+      const music = marks.filter(({ kind }) => kind === 'hold_music')
+      expect(music).toHaveLength(1)
+      expectNear(music[0], 4, 24, 1_500)
+      expect(music[0]?.confidence).toBeGreaterThan(0.6)
+    }
+  })
+
+  it('speech that is cut off', async () => {
+    const [line] = call.lines
+    const middle = Math.round((((line?.startMs ?? 0) + 1_200) / 1_000) * speechRate)
+    for (const marks of await marksIn(agentSpeech.subarray(0, middle))) {
+      expect(marks.map(({ kind }) => kind)).toEqual(['cut_off'])
+    }
+  })
+
+  it('gaps of lost packets where a codec has filled them', async () => {
+    const random = seededRandom(5)
+    const noisy = agentSpeech.map((sample) => sample + noiseOf(random) * 0.003)
+    const lost = Array.from({ length: 12 }, (_, index) => 0.8 + 0.2 * index)
+    for (const seconds of lost) {
+      const start = Math.round(seconds * speechRate)
+      for (let at = start; at < start + 0.04 * speechRate; at++) noisy[at] = noiseOf(random) * 0.0003
+    }
+    const { channels } = await measure(toWav([noisy], wavFormats.ulaw))
+    const gaps = channels[0]?.marks.filter(({ kind }) => kind === 'packet_gap') ?? []
+    // The others are in quiet moments, where nobody hears them.
+    expect(gaps.length).toBeGreaterThanOrEqual(3)
+    for (const { startMs } of gaps) {
+      expect(lost.some((seconds) => Math.abs(startMs - seconds * 1_000) < 20)).toBe(true)
+    }
+  })
+})
+
+it('finds no signals in speech', async () => {
+  for (const samples of [agentSpeech, customerSpeech]) {
+    for (const marks of await marksIn(samples)) {
+      // Synthesized plosives are preceded by digital silence, unlike those of people.
+      expect(marks.filter(({ kind }) => kind !== 'dropout')).toEqual([])
+    }
+  }
+})
+
+it.each([-20, -30])('measures an echo of %d dB', async (levelDb) => {
+  const delay = Math.round(0.12 * speechRate)
+  const random = seededRandom(9)
+  const share = 10 ** (levelDb / 20)
+  const withEcho = customerSpeech.map(
+    (sample, at) => sample + share * (agentSpeech[at - delay] ?? 0) + noiseOf(random) * 0.0003,
+  )
+  const { channels } = await measure(toWav([agentSpeech, withEcho]))
+  expect(channels[0]?.echo).toBeNull()
+  expect(Math.abs((channels[1]?.echo?.db ?? 0) - levelDb)).toBeLessThan(3)
+})
+
+it('measures no echo without one', async () => {
+  const random = seededRandom(9)
+  const noisy = call.channels.map((samples) => samples.map((sample) => sample + noiseOf(random) * 0.003))
+  const { channels } = await measure(toWav(noisy))
+  expect(channels.map(({ echo }) => echo)).toEqual([null, null])
+})
+
+it('measures the loudness of each channel and of both', async () => {
+  const [loud, quiet] = [tonesOf([1_000], 5, 0.1), tonesOf([1_000], 5, 0.01)]
+  const { channels, loudnessLufs, loudnessRangeLu } = await measure(toWav([loud, quiet]))
+  // A sine of -20 dBFS in one of two channels.
+  expect(channels[0]?.loudnessLufs).toBeCloseTo(-23, 1)
+  expect(channels[1]?.loudnessLufs).toBeCloseTo(-43, 1)
+  expect(loudnessLufs).toBeCloseTo(-22.97, 1)
+  expect(loudnessRangeLu).toBeCloseTo(0, 1)
 })
 
 describe('says why a file cannot be measured:', () => {

@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { makeConversation, makeMonitor, makeOrganization, wav } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
-import { speak, toMp3, toWav } from '../../test/support/recordings.ts'
+import { speak, speechRate, toMp3, toWav } from '../../test/support/recordings.ts'
 import { offerConversations } from '../buckets/arrivals/jobs.ts'
 import { eraseConversations } from '../conversations/erasure/erase.ts'
 import { evaluateConversations } from '../evaluations/lifecycle.ts'
@@ -28,8 +28,8 @@ const transcriptOf = (agentChannel: 0 | 1) => ({
   })),
 })
 
-const open = async (fields: object = {}) => {
-  const { id: organizationId, key } = await makeOrganization(server)
+const open = async (fields: object = {}, switches: Parameters<typeof makeOrganization>[1] = {}) => {
+  const { id: organizationId, key } = await makeOrganization(server, switches)
   const { id } = await makeConversation(server, key, fields)
   const upload = async (content: Buffer, type = 'audio/wav', to = id) => {
     const { status, text } = await server.call('PUT', `/v1/conversations/${to}/recording`, {
@@ -73,6 +73,10 @@ it('measures an uploaded recording', async () => {
     unmeasured: {},
     talkOver: [],
   })
+  expect(sound.waveform.map((parts: number[]) => parts.length)).toEqual([500, 500])
+  // Nobody speaks in the first 500 ms, and the loudest part is somewhere else.
+  expect(Math.max(...sound.waveform[0].slice(0, 15))).toBeLessThan(0.01)
+  expect(Math.max(...sound.waveform[0])).toBeGreaterThan(0.1)
   expect(sound.gaps.map(({ channel }: { channel: number }) => channel)).toEqual([1, 0])
   const [, customer, agent] = call.lines
   const truth = (agent?.startMs ?? 0) - (customer?.endMs ?? 0)
@@ -80,6 +84,9 @@ it('measures an uploaded recording', async () => {
   expect(sound.measures.responseMs.agent.count).toBe(1)
   expect(Math.abs(sound.measures.firstSpeechMs.agent - 500)).toBeLessThan(100)
   expect(sound.measures.talkRatio).toBeGreaterThan(0.5)
+  const { loudnessLufs, loudnessDifferenceLu, overallLoudnessLufs } = sound.measures
+  expect(loudnessDifferenceLu).toBeCloseTo(loudnessLufs.agent - loudnessLufs.customer, 0)
+  expect(overallLoudnessLufs).toBeGreaterThan(loudnessLufs.customer - 3)
   // The transcript reports the same times that the recording was made of.
   expect(Math.abs(sound.comparison.differenceMs)).toBeLessThan(150)
 })
@@ -237,6 +244,29 @@ it('says which measures a recording with one channel lacks', async () => {
   expect(sound).toMatchObject({ channels: 1, gaps: [], measures: { talkOverMs: null, talkRatio: null } })
   expect(sound.unmeasured.talkRatio).toBe('The recording has one channel.')
   expect(sound.measures.silenceMs).toBeGreaterThan(3_000)
+})
+
+/** The tone of the key 5, between silences. */
+const withKey = Float32Array.from({ length: 3 * speechRate }, (_, at) => {
+  const seconds = at / speechRate
+  const wave = (frequency: number) => 0.2 * Math.sin(2 * Math.PI * frequency * seconds)
+  return seconds > 1 && seconds < 1.2 ? wave(770) + wave(1_336) : 0
+})
+
+it('keeps digits only if the organization does not redact', async () => {
+  for (const [phiMode, digits] of [
+    [false, '5'],
+    [true, null],
+  ] as const) {
+    const { key, upload, measure, read } = await open({}, { features: { phiMode } })
+    if (phiMode) await server.call('PATCH', '/v1/organization', { key, body: { redaction: true } })
+    await upload(toWav([withKey]))
+    await measure()
+    const sound = await read()
+    expect(sound.marks).toMatchObject([{ kind: 'dtmf', digits, confidence: null }])
+    expect(sound.measures).toMatchObject({ dtmfDigits: 1, tones: 0, cutOffEnds: 0 })
+    expect(sound.confidence).toEqual({})
+  }
 })
 
 it('says why a recording cannot be measured', async () => {

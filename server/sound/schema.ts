@@ -1,8 +1,10 @@
 import Type from 'typebox'
 import { Choice, Closed, Nullable } from '../platform/http/schemas.ts'
 import { SoundMeasures } from '../sound-measures/measures.ts'
+import { markKinds } from './measures/marks.ts'
 
 const Milliseconds = Type.Integer({ minimum: 0 })
+const Confidence = Type.Number({ minimum: 0, maximum: 1 })
 const Channel = Type.Integer({ minimum: 0, maximum: 1, description: 'Counted from 0.' })
 
 const Span = { startMs: Milliseconds, endMs: Milliseconds }
@@ -26,6 +28,9 @@ export const Sound = Closed(
       },
       { description: 'The channel of each side.' },
     ),
+    waveform: Type.Array(Type.Array(Type.Number({ minimum: 0, maximum: 1 })), {
+      description: 'For each channel, the highest level within each of 500 equal parts, as an amplitude.',
+    }),
     segments: Type.Array(Closed({ channel: Channel, ...Span }), { description: 'When each channel has speech.' }),
     gaps: Type.Array(Closed({ channel: Channel, ...Span }), {
       description: 'The silence before a channel’s response to the other.',
@@ -38,9 +43,22 @@ export const Sound = Closed(
       description: 'Why measures are null, by the name of the measure.',
       examples: [{ responseMs: 'The recording has one channel.' }],
     }),
-    marks: Type.Array(Closed({ kind: Choice(['clipping', 'dropout']), channel: Channel, ...Span }), {
-      description: 'Where faults occur.',
+    confidence: Type.Record(Type.String(), Confidence, {
+      description: 'How likely estimates are right, by the name of the measure.',
+      examples: [{ beeps: 0.7 }],
     }),
+    marks: Type.Array(
+      Closed({
+        kind: Choice(markKinds),
+        channel: Channel,
+        ...Span,
+        digits: Nullable(
+          Type.String({ description: 'The keys. Null for other kinds, and if the organization redacts.' }),
+        ),
+        confidence: Nullable({ ...Confidence, description: 'How likely an estimate is right.' }),
+      }),
+      { description: 'Where faults and signals occur, at most 1,000 of each kind per channel.' },
+    ),
     comparison: Nullable(
       Closed(
         { reportedMs: Milliseconds, measuredMs: Milliseconds, differenceMs: Type.Integer() },

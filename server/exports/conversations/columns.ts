@@ -27,6 +27,7 @@ const typeOf: Record<Property, CallType> = {
   review_status: 'word',
   findings: 'list',
   tags: 'list',
+  regions: 'json',
   cost: 'number',
 }
 
@@ -87,12 +88,16 @@ const cellsOf = (key: string): ConversationCell[] => {
 /** The approximate width of a character in a sheet, in pixels. */
 const pixels = 7
 
+/** Whether these columns follow those of the list. */
+type Added = { transcripts: boolean; regions: boolean }
+
 /** Returns the cells of columns that `parseColumns` has validated. Their widths become those of the sheet. */
-export const cellsOfColumns = (columns: Column[], transcripts: boolean): ConversationCell[] => {
+export const cellsOfColumns = (columns: Column[], { transcripts, regions }: Added): ConversationCell[] => {
   const cells = columns.flatMap(({ key, width }) =>
     cellsOf(key).map((cell) => ({ ...cell, ...(width !== undefined && { width: Math.round(width / pixels) }) })),
   )
   if (transcripts) cells.push({ name: 'transcript', type: 'json', source: { kind: 'transcript' } })
+  if (regions) cells.push({ name: 'regions', type: 'json', source: { kind: 'property', property: 'regions' } })
   return cells
 }
 

@@ -21,6 +21,9 @@ export const conversationFields = {
   transcripts: Type.Optional(
     Type.Boolean({ default: false, description: 'Adds a column with the turns of each transcript as JSON.' }),
   ),
+  regions: Type.Optional(
+    Type.Boolean({ default: false, description: 'Adds a column with the marked regions of each recording as JSON.' }),
+  ),
   results: Type.Optional(
     Type.Array(Id, {
       maxItems: 20,

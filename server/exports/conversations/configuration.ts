@@ -19,6 +19,7 @@ export type ConversationConfiguration = {
   sort: Required<Sort>
   format: FormatName
   transcripts: boolean
+  regions: boolean
   results: string[]
   reasoning: boolean
   timezone: string
@@ -51,6 +52,7 @@ export const parseConversations = (given: ConversationExportConfig, path: string
     sort: canonicalSort(given.sort),
     format: given.format ?? 'csv',
     transcripts: given.transcripts ?? false,
+    regions: given.regions ?? false,
     results: (given.results ?? []).map((id) => id.toLowerCase()),
     reasoning: given.reasoning ?? false,
     timezone: findTimeZone(timezone) ?? timezone,
@@ -162,7 +164,8 @@ export const describeConversations = (
   { label: 'Sorted by', value: `${config.sort.by}, ${config.sort.direction === 'asc' ? 'ascending' : 'descending'}` },
   { label: 'Results', value: 'The newest version with a stored result for the conversation' },
   { label: 'Transcripts', value: config.transcripts ? 'included' : 'not included' },
+  { label: 'Regions', value: config.regions ? 'included' : 'not included' },
   { label: 'Reasoning', value: config.reasoning ? 'included' : 'not included' },
 ]
 
-export const cellsOf = ({ columns, transcripts }: ConversationConfiguration) => cellsOfColumns(columns, transcripts)
+export const cellsOf = ({ columns, ...added }: ConversationConfiguration) => cellsOfColumns(columns, added)

@@ -8,6 +8,7 @@ import {
   makeFinding,
   makeMonitor,
   makeOrganization,
+  makeRegion,
 } from '../../../test/make.ts'
 import { serviceKey, testServer } from '../../../test/server.ts'
 import { exportsOf } from '../../../test/support/exports/exports.ts'
@@ -197,6 +198,21 @@ describe('the file', () => {
         refund_asked_reasoning: 'It was asked.',
       },
     ])
+  })
+
+  it('has the regions of recordings if they are wanted', async () => {
+    const { key } = await makeOrganization(server)
+    const late = await makeRegion(server, key, { startMs: 500, endMs: 700, note: 'Late; “twice”' })
+    const early = { startMs: 100, endMs: 300, channel: 1, note: 'Early' }
+    await call('POST', `/v1/conversations/${late.conversationId}/regions`, { key, body: early })
+    await call('PUT', `/v1/conversations/${late.conversationId}/tags`, { key, body: { tags: ['rude', 'loud'] } })
+    const { startMs, endMs, channel, note } = late
+    const expected = [early, { startMs, endMs, channel, note }]
+    expect(await rowsOf(key, { filter: {}, columns: [{ key: 'tags' }], regions: true })).toEqual([
+      { conversation_id: late.conversationId, tags: ['loud', 'rude'], regions: expected },
+    ])
+    const csv = readCsv(await fileOf(key, { filter: {}, columns: [{ key: 'tags' }], regions: true, format: 'csv' }))
+    expect(JSON.parse(String(csv.rows[0]?.[2]))).toEqual(expected)
   })
 
   it('has the same values in every format, which other programs read', async () => {
@@ -399,6 +415,7 @@ describe('creating an export of conversations', () => {
         sort: { by: 'startedAt', direction: 'desc' },
         format: 'csv',
         transcripts: false,
+        regions: false,
         results: [],
         reasoning: false,
         timezone: 'UTC',

@@ -144,6 +144,7 @@ export type Property =
   | 'review_status'
   | 'findings'
   | 'tags'
+  | 'regions'
   | 'cost'
 
 /** The source of a conversation's cell. */
@@ -190,7 +191,13 @@ const properties: Record<Property, (org: string) => string> = {
       FROM finding_conversations x JOIN findings g ON g.organization_id = ${org} AND g.id = x.finding_id
       WHERE x.organization_id = ${org} AND x.conversation_id = c.id
       ORDER BY g.id DESC LIMIT ${mostFindings}) f)`,
-  tags: () => `nullif(to_jsonb(c.tags), '[]'::jsonb)::text`,
+  tags: (org) => `(
+    SELECT jsonb_agg(g.tag ORDER BY g.tag)::text
+    FROM conversation_tags g WHERE g.organization_id = ${org} AND g.conversation_id = c.id)`,
+  regions: (org) => `(
+    SELECT jsonb_agg(jsonb_build_object('startMs', m.start_ms, 'endMs', m.end_ms, 'channel', m.channel, 'note', m.note)
+      ORDER BY m.start_ms, m.id)::text
+    FROM conversation_regions m WHERE m.organization_id = ${org} AND m.conversation_id = c.id)`,
   cost: (org) => `(
     SELECT sum(r.cost) FROM monitor_results r
     WHERE r.organization_id = ${org} AND r.call_started_at = c.started_at AND r.conversation_id = c.id

@@ -478,6 +478,26 @@ CREATE TABLE companies (
   CONSTRAINT companies_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
 );
 
+CREATE TABLE conversation_regions (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  conversation_id uuid NOT NULL,
+  channel smallint,
+  start_ms integer NOT NULL,
+  end_ms integer NOT NULL,
+  note text NOT NULL,
+  author_user_id uuid NOT NULL,
+  finding_id uuid,
+  created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT conversation_regions_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT conversation_regions_author_fkey FOREIGN KEY (author_user_id) REFERENCES users(id),
+  CONSTRAINT conversation_regions_conversation_fkey FOREIGN KEY (organization_id, conversation_id) REFERENCES conversations(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT conversation_regions_channel_check CHECK ((channel = ANY (ARRAY[0, 1]))),
+  CONSTRAINT conversation_regions_span_check CHECK (((0 <= start_ms) AND (start_ms < end_ms)))
+);
+CREATE INDEX conversation_regions_conversation_idx ON public.conversation_regions USING btree (organization_id, conversation_id, id);
+CREATE INDEX conversation_regions_finding_idx ON public.conversation_regions USING btree (organization_id, finding_id, id) WHERE (finding_id IS NOT NULL);
+
 CREATE TABLE conversation_tags (
   organization_id uuid NOT NULL,
   conversation_id uuid NOT NULL,

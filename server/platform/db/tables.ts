@@ -380,6 +380,19 @@ export interface Companies {
   updated_at: Generated<Timestamp>;
 }
 
+export interface ConversationRegions {
+  author_user_id: string;
+  channel: number | null;
+  conversation_id: string;
+  created_at: Timestamp;
+  end_ms: number;
+  finding_id: string | null;
+  id: string;
+  note: string;
+  organization_id: string;
+  start_ms: number;
+}
+
 export interface Conversations {
   agent_id: string;
   agent_version_id: string | null;
@@ -1351,6 +1364,7 @@ export interface DB {
   bulk_action_conversations: BulkActionConversations;
   bulk_actions: BulkActions;
   companies: Companies;
+  conversation_regions: ConversationRegions;
   conversation_tags: ConversationTags;
   conversation_tombstones: ConversationTombstones;
   conversations: Conversations;

@@ -1,5 +1,6 @@
 import type { Segment } from '../voice/segments.ts'
 import { decibels } from './levels.ts'
+import { mostMarks } from './marks.ts'
 
 /** Finds clipping and dropouts while samples arrive at the rate of the file. */
 
@@ -15,9 +16,6 @@ const loud = 0.02
 /** The length of the sound before and after a dropout that is checked. */
 const edgeMs = 1
 const [shortestDropoutMs, longestDropoutMs] = [20, 1_500]
-
-/** A file of noise would have more marks than anyone looks at. */
-const mostMarks = 1_000
 
 export type Faults = {
   peakDb: number

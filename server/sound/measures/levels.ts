@@ -1,4 +1,6 @@
+import { openNumbers } from '../numbers.ts'
 import { quantile } from '../quantile.ts'
+import { type Frames, splitLevels } from '../voice/frames.ts'
 import type { Segment } from '../voice/segments.ts'
 
 /** Measures how loud a channel is, while its samples arrive. */
@@ -10,20 +12,20 @@ export const silentDb = -120
 
 export const decibels = (power: number): number => (power <= 0 ? silentDb : Math.max(silentDb, 10 * Math.log10(power)))
 
-/** A list of numbers that grows without copying each time. */
-export const openNumbers = () => {
-  let values = new Float32Array(4_096)
-  let length = 0
-  return {
-    push: (value: number): void => {
-      if (length === values.length) {
-        const larger = new Float32Array(2 * length)
-        larger.set(values)
-        values = larger
-      }
-      values[length++] = value
-    },
-    all: (): Float32Array => values.subarray(0, length),
+/** Calls `read` with the mean power of each run of this many samples. */
+export const openPowerMeter = (length: number, read: (power: number) => void) => {
+  let rest = { sum: 0, count: 0 }
+  return (samples: Float32Array): void => {
+    let { sum, count } = rest
+    for (let at = 0; at < samples.length; at++) {
+      const sample = samples[at] as number
+      sum += sample * sample
+      if (++count < length) continue
+      read(sum / length)
+      sum = 0
+      count = 0
+    }
+    rest = { sum, count }
   }
 }
 
@@ -34,31 +36,9 @@ export type FrameMeter = {
 }
 
 export const openFrameMeter = (sampleRate: number): FrameMeter => {
-  const perFrame = Math.round((sampleRate * frameMs) / 1_000)
   const levels = openNumbers()
-  let [sum, count] = [0, 0]
-  return {
-    push: (samples) => {
-      for (const sample of samples) {
-        sum += sample * sample
-        if (++count < perFrame) continue
-        levels.push(decibels(sum / perFrame))
-        sum = 0
-        count = 0
-      }
-    },
-    levels: levels.all,
-  }
-}
-
-/** Calls `visit` with each frame and whether it is within a segment. */
-const visitFrames = (levels: Float32Array, segments: Segment[], visit: (level: number, isInside: boolean) => void) => {
-  let at = 0
-  levels.forEach((level, frame) => {
-    const middle = (frame + 0.5) * frameMs
-    while ((segments[at]?.endMs ?? Number.POSITIVE_INFINITY) <= middle) at++
-    visit(level, (segments[at]?.startMs ?? Number.POSITIVE_INFINITY) <= middle)
-  })
+  const push = openPowerMeter(Math.round((sampleRate * frameMs) / 1_000), (power) => levels.push(decibels(power)))
+  return { push, levels: levels.all }
 }
 
 export type Levels = {
@@ -68,17 +48,11 @@ export type Levels = {
   noiseDb: number | null
 }
 
-export const measureLevels = (levels: Float32Array, segments: Segment[]): Levels => {
-  let [power, frames] = [0, 0]
-  const background: number[] = []
-  visitFrames(levels, segments, (level, isSpeech) => {
-    if (isSpeech) {
-      power += 10 ** (level / 10)
-      frames++
-    } else background.push(level)
-  })
+export const measureLevels = (frames: Frames, segments: Segment[]): Levels => {
+  const { speech, background } = splitLevels(frames, segments)
+  const power = speech.reduce((sum, level) => sum + 10 ** (level / 10), 0)
   return {
-    speechDb: frames === 0 ? null : decibels(power / frames),
+    speechDb: speech.length === 0 ? null : decibels(power / speech.length),
     noiseDb: quantile(background, 0.5) ?? null,
   }
 }

@@ -102,7 +102,7 @@ const measureNow = async (
   const recording = await findRecording(deps.db, org, id)
   if (recording?.status !== 'stored' || recording.blobKey === null) return undefined
   try {
-    const sound = await measureStored(deps, recording.blobKey, signal)
+    const sound = await measureStored(deps, org, recording.blobKey, signal)
     return { outcome: sound.measured === null ? 'unmeasurable' : 'measured', sound }
   } catch (error) {
     signal.throwIfAborted()

@@ -48,3 +48,62 @@ export const findEcho = (own: Rated, other: Rated): boolean[] => {
     (level, window) => level < loud - quieterThanOwn && level < (recent[window] as number) - quieterThanOther,
   )
 }
+
+/** An echo that was measured. `db` is its level relative to the other channel's speech. */
+export type Echo = { db: number; confidence: number }
+
+/** Less speech says nothing about an echo. */
+const fewestWindows = 100
+/** The channel's level follows that of the other one at least this closely. */
+const leastCorrelation = 0.5
+/** Louder than this, both channels have the same sound. */
+const leastAttenuation = 6
+
+type Pairing = { own: Rated; other: Rated; most: number }
+
+/** Returns the levels of both channels while the other one, this many windows before, speaks, and this one doesn't. */
+const pairLevels = ({ own, other, most }: Pairing, delay: number): { heard: number[]; spoken: number[] } => {
+  const [heard, spoken]: [number[], number[]] = [[], []]
+  for (let window = delay; window < own.levels.length; window++) {
+    const level = own.levels[window] as number
+    if (level >= most || (other.ratings[window - delay] as number) < likelySpeech) continue
+    heard.push(level)
+    spoken.push(other.levels[window - delay] as number)
+  }
+  return { heard, spoken }
+}
+
+const meanOf = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
+
+/** Returns the correlation of two lists of levels, or 0 if one of them never changes. */
+const correlationOf = (some: number[], others: number[]): number => {
+  const [mean, otherMean] = [meanOf(some), meanOf(others)]
+  let [common, square, otherSquare] = [0, 0, 0]
+  some.forEach((value, index) => {
+    const [distance, otherDistance] = [value - mean, (others[index] as number) - otherMean]
+    common += distance * otherDistance
+    square += distance * distance
+    otherSquare += otherDistance * otherDistance
+  })
+  return square === 0 || otherSquare === 0 ? 0 : common / Math.sqrt(square * otherSquare)
+}
+
+/** Measures the echo of the other channel. Returns undefined if this channel's level does not follow the other one's. */
+export const measureEcho = (own: Rated, other: Rated): Echo | undefined => {
+  const pairing = { own, other, most: (loudLevel(own) ?? Number.POSITIVE_INFINITY) - quieterThanOwn }
+  const delays = Array.from({ length: longestDelay + 1 }, (_, delay) => {
+    const { heard, spoken } = pairLevels(pairing, delay)
+    return { delay, correlation: heard.length < fewestWindows ? 0 : correlationOf(heard, spoken) }
+  })
+  const [best] = delays.sort((a, b) => b.correlation - a.correlation)
+  const loud = loudLevel(other)
+  if (!best || best.correlation < leastCorrelation || loud === undefined) return undefined
+  const { heard, spoken } = pairLevels(pairing, best.delay)
+  const differences = heard.map((level, index) => level - (spoken[index] as number))
+  const db = quantile(
+    differences.filter((_, index) => (spoken[index] as number) > loud - loudPart),
+    0.5,
+  )
+  if (db === undefined || db > -leastAttenuation || db < -mostAttenuation) return undefined
+  return { db, confidence: Math.min(1, best.correlation) }
+}

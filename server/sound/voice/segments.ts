@@ -1,4 +1,5 @@
 import { quantile } from '../quantile.ts'
+import { type Frames, splitLevels } from './frames.ts'
 
 /** Turns ratings of windows into segments of speech. */
 
@@ -10,9 +11,6 @@ const [starts, continues] = [0.5, 0.35]
 const shortestPauseMs = 160
 /** Shorter segments are clicks and breaths. */
 const shortestMs = 96
-
-/** The loudness of short frames, in decibels below full scale. It is NaN for frames that do not count. */
-export type Frames = { ms: number; levels: ArrayLike<number> }
 
 /** Edges move at most this far inward, because the network rates whole windows. */
 const inwardMs = 96
@@ -52,13 +50,10 @@ const trim = (segment: Segment, frames: Frames, threshold: number): Segment => {
 }
 
 /** Returns the level that separates a channel's speech from its background, half-way between the two. */
-const thresholdOf = (segments: Segment[], { levels, ms }: Frames): number => {
-  const inside = new Uint8Array(levels.length)
-  for (const { startMs, endMs } of segments) inside.fill(1, Math.round(startMs / ms), Math.round(endMs / ms))
-  const split = (wanted: number) =>
-    Array.from(levels).filter((level, frame) => inside[frame] === wanted && !Number.isNaN(level))
-  const speech = quantile(split(1), 0.5) ?? 0
-  const background = quantile(split(0), 0.5) ?? -120
+const thresholdOf = (segments: Segment[], frames: Frames): number => {
+  const levels = splitLevels(frames, segments)
+  const speech = quantile(levels.speech, 0.5) ?? 0
+  const background = quantile(levels.background, 0.5) ?? -120
   return Math.max(background + 6, Math.min(speech - 20, (speech + background) / 2))
 }
 

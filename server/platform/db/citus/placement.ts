@@ -83,6 +83,7 @@ export const placement: Record<string, Placement> = {
   finding_conversations: 'distributed',
   finding_moves: 'distributed',
   finding_comments: 'distributed',
+  conversation_regions: 'distributed',
   integrations: 'reference',
   integration_deliveries: 'distributed',
   waiting_recordings: 'distributed',
