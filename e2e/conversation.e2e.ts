@@ -119,8 +119,11 @@ it('plays from evidence, and shows tool calls, overlap, and slow responses', asy
   const page = await open(`/conversations/${id}`, 'viewer')
   const about = page.getByRole('complementary', { name: 'About this conversation' })
   const first = about.getByRole('region', { name: 'Monitors' }).getByRole('listitem').first()
-  await first.getByText('Affected', { exact: true }).waitFor()
-  await about.getByRole('button', { name: /real person/ }).click()
+  await first.getByText('Affected', { exact: true }).first().waitFor()
+  await about
+    .getByRole('button', { name: /real person/ })
+    .first()
+    .click()
   await page.getByRole('button', { name: 'Pause' }).waitFor()
   await marked(page).getByText('Can I speak to a').waitFor()
   // The clicked button must not receive the player's keys.
@@ -147,7 +150,10 @@ it.each(['light', 'dark'] as const)('meets WCAG 2.2 AA (%s) and fits 320 pixels'
   const id = await withSound()
   const page = await open(`/conversations/${id}?turn=5`, 'member', { theme })
   await marked(page).waitFor()
-  await page.getByRole('button', { name: /real person/ }).waitFor()
+  await page
+    .getByRole('button', { name: /real person/ })
+    .first()
+    .waitFor()
   await page.locator('summary').first().click()
   expect(await breaches(page)).toEqual([])
   await page.setViewportSize({ width: 320, height: 640 })
@@ -161,7 +167,10 @@ it('creates a finding from selected words', async () => {
   await judged(id)
   const page = await open(`/conversations/${id}`, 'member')
   // The page must have highlighted the words already: highlighting them later would remove the selection.
-  await page.getByRole('button', { name: /real person/ }).waitFor()
+  await page
+    .getByRole('button', { name: /real person/ })
+    .first()
+    .waitFor()
   await page.getByText('Can I speak to a').selectText()
   await page.getByRole('button', { name: 'Create finding' }).nth(1).waitFor()
   await page.keyboard.press('q')
