@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import type { Locator, Page } from 'playwright-core'
 import { type Ask, makeJudge, makeReviewed, tooStrict } from './aligned.ts'
 import { launchChromium, unpackChromium } from './chromium.ts'
 import { startDemo } from './demo.ts'
@@ -159,6 +160,12 @@ const settle = async () => {
   }
 }
 
+/** What some pages show further down. */
+const belowTheFold = (page: Page): Record<string, Locator> => ({
+  alignment: page.getByRole('tab', { name: 'Alignment' }),
+  sound: page.getByRole('heading', { name: 'Sound', exact: true }),
+})
+
 try {
   const cookie = await sessionOf(origin, invitation, 'Olga Owner')
   await settle()
@@ -178,6 +185,7 @@ try {
   )
   const telling = found.toSorted((a, b) => b.marks - a.marks)[0]?.id
   const monitor = await idOf('/v1/monitors', 'Asks for a person')
+  const scorecard = await idOf('/v1/monitors', 'Service quality')
   const bucket = await idOf('/v1/buckets')
   const { integration, schedule } = await makeOutside(monitor)
   const rule = await makeAlert(monitor)
@@ -187,8 +195,14 @@ try {
     conversations: `/conversations?open=${await idOf('/v1/conversations?limit=1')}`,
     'conversations-filtered': `/conversations?${listAddress(monitor)}`,
     conversation: `/conversations/${telling}`,
+    sound: `/conversations/${telling}`,
     monitors: '/monitors',
     monitor: `/monitors/${monitor}`,
+    categories: `/monitors/${await idOf('/v1/monitors', 'Reason for contact')}`,
+    fields: `/monitors/${await idOf('/v1/monitors', 'Refund paid')}`,
+    scorecard: `/monitors/${scorecard}`,
+    'scorecard-editor': `/monitors/${scorecard}/edit`,
+    templates: '/monitors/templates',
     alignment: `/monitors/${await makeAligned()}?tab=alignment`,
     editor: `/monitors/${monitor}/edit`,
     exports: '/exports',
@@ -221,6 +235,7 @@ try {
     'my-notifications': '/settings/notifications',
     health: '/settings/health',
     webhooks: '/settings/webhooks',
+    models: '/settings/models',
     start: '/start',
     guide: '/docs/guide/start',
   }
@@ -248,10 +263,8 @@ try {
         await page.goto(origin + path)
         await page.getByRole('heading', { level: 1 }).waitFor()
         await page.waitForLoadState('networkidle')
-        if (name === 'alignment') {
-          const tab = page.getByRole('tab', { name: 'Alignment' })
-          await tab.evaluate((shown: { scrollIntoView: () => void }) => shown.scrollIntoView())
-        }
+        const below = belowTheFold(page)[name]
+        await below?.evaluate((shown: { scrollIntoView: () => void }) => shown.scrollIntoView())
         await page.screenshot({ path: join(target, `${name}-${theme}-${width}.png`) })
         await page.close()
       }
