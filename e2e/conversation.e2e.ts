@@ -335,7 +335,7 @@ it('marks a region of the recording, plays it, and shows the spectrogram', async
   const form = page.getByRole('form', { name: 'Mark region' })
   await form.getByLabel('From (s)').fill('2.5')
   await form.getByLabel('To (s)').fill('4')
-  await form.getByLabel('Channel').selectOption('1')
+  await form.getByLabel('Channel').selectOption({ label: '2' })
   await form.getByLabel('Note').fill('The customer is angry.')
   await form.getByRole('button', { name: 'Save region' }).click()
   const regions = page.getByRole('region', { name: 'Regions' })
