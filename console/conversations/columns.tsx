@@ -14,8 +14,8 @@ import styles from './conversations.module.css'
 import { defaultColumns, type ViewColumn } from './default-columns.ts'
 import type { Found, Included } from './queries.ts'
 import { signalLabel } from './signal-names.ts'
-import { soundLabel } from './sound-names.ts'
 import tagStyles from './tags.module.css'
+import { useSounds } from './use-sounds.ts'
 
 const channelIcons = { call: Phone, chat: MessageSquare, voicemail: Voicemail }
 
@@ -63,15 +63,14 @@ const text = (value: unknown): ReactNode => {
 
 type Definition = Omit<Column<Found>, 'key' | 'width' | 'label'> & { label: string; width?: number; share?: string }
 
-const measureAt = (measures: unknown, name: string): number | null => {
+const measureAt = (measures: unknown, name: string): unknown => {
   let value = measures
   for (const part of name.split('.')) value = (value as Record<string, unknown> | null | undefined)?.[part]
-  return typeof value === 'number' ? value : null
+  return value
 }
 
 const formatMeasure = (name: string, value: number): string => {
-  if (/ms\b/i.test(name) && !name.endsWith('.count')) return formatMs(value)
-  if (/db\b/i.test(name)) return `${formatNumber(value)} dB`
+  if (/ms\b(?!.*count)/i.test(name)) return formatMs(value)
   return /ratio$|share$/i.test(name) ? formatPercent(value) : formatNumber(value)
 }
 
@@ -85,12 +84,12 @@ const measured = (label: string, key: string, measuresOf: (row: Found) => unknow
     sortBy: key,
     cell: (row) => {
       const value = measureAt(measuresOf(row), name)
-      return value === null ? null : formatMeasure(name, value)
+      return typeof value === 'number' && formatMeasure(name, value)
     },
   }
 }
 
-type NameOf = Record<'agents' | 'companies' | 'monitors', (id: string) => string>
+type NameOf = Record<'agents' | 'companies' | 'monitors' | 'sounds', (id: string) => string>
 
 const properties: Record<string, (names: NameOf) => Definition> = {
   channel: () => ({ label: 'Channel', width: 48, min: 32, cell: (row) => <Channel {...row} /> }),
@@ -183,7 +182,7 @@ const parametrized: Record<string, (name: string, names: NameOf) => Definition> 
     cell: ({ metrics }) => text(metrics?.find(({ key }) => key === name)?.value),
   }),
   signal: (name) => measured(signalLabel(name), `signal:${name}`, ({ signals }) => signals),
-  sound: (name) => measured(soundLabel(name), `sound:${name}`, ({ sound }) => sound),
+  sound: (name, names) => measured(names.sounds(name), `sound:${name}`, ({ sound }) => sound),
   result: (id, names) => ({
     label: names.monitors(id),
     min: 120,
@@ -237,15 +236,19 @@ export const includedFor = (columns: ViewColumn[], may: (included: Included) => 
   return [...new Set(needed)].filter(may).sort()
 }
 
-const useNameOf = (): NameOf => ({
-  agents: useNames('agents').nameOf,
-  companies: useNames('companies').nameOf,
-  monitors: useNames('monitors').nameOf,
-})
+const useNameOf = (namesSounds: boolean): NameOf => {
+  const sounds = useSounds(namesSounds)
+  return {
+    agents: useNames('agents').nameOf,
+    companies: useNames('companies').nameOf,
+    monitors: useNames('monitors').nameOf,
+    sounds: (name) => sounds.find(({ value }) => value === name)?.label ?? name,
+  }
+}
 
 /** Returns the label of a column. */
 export const useColumnLabel = () => {
-  const names = useNameOf()
+  const names = useNameOf(true)
   return (key: string): string => definitionOf(key, names)?.label ?? key
 }
 
@@ -253,7 +256,7 @@ const leastWidth = 88
 
 /** Returns the columns of the table. Default columns are hidden in narrow lists, and chosen columns scroll sideways. */
 export const useColumns = (chosen: ViewColumn[] | undefined): Column<Found>[] => {
-  const names = useNameOf()
+  const names = useNameOf(chosen !== undefined)
   return (chosen ?? defaultColumns).flatMap(({ key, width: own }) => {
     const definition = definitionOf(key, names)
     if (!definition) return []

@@ -47,3 +47,5 @@ for (const [measure, label] of Object.entries(bySide)) {
 export const soundNames = Object.keys(labels)
 
 export const soundLabel = (name: string): string => labels[name] ?? name
+
+export const soundOptions = soundNames.map((value) => ({ value, label: soundLabel(value) }))

@@ -4,7 +4,7 @@ import { namesOptions } from '../api/names.ts'
 import { queryClient } from '../api/queries.ts'
 import { categoriesOf } from '../monitors/outputs.ts'
 import type { Monitor } from '../monitors/queries.ts'
-import type { Vocabulary } from './parse-phrase.ts'
+import type { Vocabulary } from './say-phrase.ts'
 
 /** Loads the categories of all monitors that define them. Their names are read from the same responses. */
 export const loadCategories = async (): Promise<Vocabulary['categories']> => {

@@ -1,7 +1,7 @@
 // Converts a filter to a list of conditions that all match, conditions that must not match, and alternatives.
 
 import type { Filter } from './filter.ts'
-import { joinParts, type Part, splitPart } from './parse-phrase.ts'
+import { joinParts, type Part, splitPart } from './say-phrase.ts'
 
 type Exclusion = NonNullable<Filter['exclude']>
 

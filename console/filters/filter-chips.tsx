@@ -6,6 +6,7 @@ import { Ban, X } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { answer, api } from '../api/client.ts'
 import { useNames } from '../api/names.ts'
+import { useSounds } from '../conversations/use-sounds.ts'
 import { ownZone } from '../lib/zones.ts'
 import { announce } from '../ui/announce.tsx'
 import { useKeys } from '../ui/keys.tsx'
@@ -20,8 +21,9 @@ import {
 } from './conditions.ts'
 import type { FieldName, Filter } from './filter.ts'
 import styles from './filter-chips.module.css'
-import { type Known, type Part, sayPart, splitPart, typedValue, type Vocabulary } from './parse-phrase.ts'
 import { Phrase } from './phrase.tsx'
+import { type Part, sayPart, splitPart, typedValue, type Vocabulary } from './say-phrase.ts'
+import type { Known } from './suggest-phrases.ts'
 
 const useCategories = (isEnabled: boolean): Vocabulary['categories'] => {
   const { data = [] } = useQuery({
@@ -33,19 +35,21 @@ const useCategories = (isEnabled: boolean): Vocabulary['categories'] => {
   return data
 }
 
-const useVocabulary = (namesCategories: boolean): Vocabulary => ({
+/** Categories and measures of sound only have labels once something needs them. */
+const useVocabulary = (isNeeded: boolean): Vocabulary => ({
   agents: useNames('agents').options,
   agentGroups: useNames('agentGroups').options,
   companies: useNames('companies').options,
   buckets: useNames('buckets').options,
   monitors: useNames('monitors').options,
-  categories: useCategories(namesCategories),
+  categories: useCategories(isNeeded),
+  sounds: useSounds(isNeeded),
   timezone: ownZone(),
 })
 
 /** Returns a function that describes a filter in the phrases of its chips. */
 export const useFilterText = () => {
-  // Labels of categories are shown if they are loaded.
+  // Labels of categories and measures are shown if they are loaded.
   const words = useVocabulary(false)
   return (filter: Filter): string => {
     const { all, or, not } = conditionsOf(filter)
@@ -161,7 +165,7 @@ export const FilterChips = ({ filter, onChange, without = [], hasKey = false }: 
   const [typed, setTyped] = useState('')
   const [isActive, setActive] = useState(false)
   const [editing, setEditing] = useState<At>()
-  const words = useVocabulary(isActive || JSON.stringify(filter).includes('"categories"'))
+  const words = useVocabulary(isActive || Object.keys(filter).length > 0)
   const input = useRef<HTMLInputElement>(null)
   const { kind, phrase } = readKind(typed)
   const known = useKnown(phrase, (isActive || editing !== undefined) && !without.includes('metadata'))
@@ -250,7 +254,7 @@ export const FilterChips = ({ filter, onChange, without = [], hasKey = false }: 
       <Phrase
         ref={input}
         label="Add filter"
-        placeholder="Filter by agent, duration > 2 min, plan is gold, not …, or …"
+        placeholder="Filter by agent, duration > 2 min, not …, or …"
         typed={editing ? '' : typed}
         onType={setTyped}
         phrase={phrase}

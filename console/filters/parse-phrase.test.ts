@@ -1,16 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { soundOptions } from '../conversations/sound-names.ts'
 import { conditionsOf, filterOf, withCondition } from './conditions.ts'
 import type { Filter } from './filter.ts'
-import {
-  joinParts,
-  type Part,
-  parsePhrase,
-  sayPart,
-  splitPart,
-  suggest,
-  typedValue,
-  type Vocabulary,
-} from './parse-phrase.ts'
+import { parsePhrase } from './parse-phrase.ts'
+import { joinParts, type Part, sayPart, splitPart, typedValue, type Vocabulary } from './say-phrase.ts'
+import { suggest } from './suggest-phrases.ts'
 
 const words: Vocabulary = {
   agents: [
@@ -35,6 +29,7 @@ const words: Vocabulary = {
       ],
     },
   ],
+  sounds: soundOptions,
   timezone: 'Europe/Berlin',
 }
 
@@ -96,7 +91,7 @@ describe('a phrase', () => {
     ['seats >= 3', { metadata: [{ key: 'seats', op: 'gte', value: '3' }] }],
     ['plan = gold', { metadata: [{ key: 'plan', op: 'eq', value: 'gold' }] }],
     ['signal talkRatio < 0.5', { signals: [{ name: 'talkRatio', op: 'lt', value: 0.5 }] }],
-    ['sound responseMs.agent.p95 > 1500 ms', { sound: [{ name: 'responseMs.agent.p95', op: 'gt', value: 1_500 }] }],
+    ['sound responseMs.agent.p95 > 1.5 s', { sound: [{ name: 'responseMs.agent.p95', op: 'gt', value: 1_500 }] }],
   ])('%s is read too', (phrase, part) => {
     expect(parsePhrase(phrase, words)).toEqual(part)
   })

@@ -1,7 +1,12 @@
+import { useQuery } from '@tanstack/react-query'
 import { type KeyboardEvent, type Ref, useEffect, useId, useRef, useState } from 'react'
 import { formatCount } from '../lib/format.ts'
 import styles from './filter-chips.module.css'
-import { type Known, type Part, type Suggestion, suggest, type Vocabulary } from './parse-phrase.ts'
+import { isAllowed, parsePhrase } from './parse-phrase.ts'
+import type { Part, Vocabulary } from './say-phrase.ts'
+import type { Known, Suggestion } from './suggest-phrases.ts'
+
+const loadSuggestions = async () => ({ suggest: (await import('./suggest-phrases.ts')).suggest })
 
 type PhraseProps = {
   label: string
@@ -50,7 +55,15 @@ export const Phrase = ({
     field.current?.focus()
     field.current?.select()
   }, [isFocused])
-  const suggestions = open ? suggest(phrase, words, known, without) : []
+  const { data: suggesting } = useQuery({
+    queryKey: ['phrases'],
+    queryFn: loadSuggestions,
+    enabled: open,
+  })
+  // The phrase itself counts until suggestions have loaded.
+  const part = parsePhrase(phrase, words)
+  const complete: Suggestion[] = isAllowed(part, without) ? [{ text: phrase, part }] : []
+  const suggestions = open ? (suggesting?.suggest(phrase, words, known, without) ?? complete) : []
   const at = Math.min(marked, suggestions.length - 1)
   const choose = ({ text, part }: Suggestion) => {
     if (part) onChoose(part)
@@ -74,6 +87,9 @@ export const Phrase = ({
     Enter: () => {
       const chosen = suggestions[at]
       if (chosen && (typed.trim() !== '' || marked > 0)) choose(chosen)
+      else if (!suggesting && typed.trim()) {
+        void loadSuggestions().then(({ suggest }) => suggest(phrase, words, known, without).slice(0, 1).forEach(choose))
+      }
       return true
     },
     // Accepts the suggestion if something was typed. Otherwise, Tab moves the focus as usual.

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { signalLabel, signalNames } from '../../conversations/signal-names.ts'
-import { soundLabel, soundNames } from '../../conversations/sound-names.ts'
+import { useSounds } from '../../conversations/use-sounds.ts'
 import { Button } from '../../ui/button.tsx'
 import { Choice, Input, Select } from '../../ui/controls.tsx'
 import { comparisonWords } from '../definition-text.ts'
@@ -127,10 +127,7 @@ const Words = ({ condition: { who, where, messages, words }, change }: Change<'w
   )
 }
 
-const measures = {
-  signal: { label: 'Signal', options: signalNames.map((name) => option(name, signalLabel(name))) },
-  sound: { label: 'Measure', options: soundNames.map((name) => option(name, soundLabel(name))) },
-}
+const signals = signalNames.map((name) => option(name, signalLabel(name)))
 
 const unitOf = (name: string): string | undefined => {
   if (/Ms\b/.test(name) && !name.endsWith('.count')) return 'ms'
@@ -144,13 +141,14 @@ const Measure = ({
   condition: Of<'signal' | 'sound'>
   change: (part: { name?: string; op?: Comparison; value?: number }) => void
 }) => {
+  const sounds = useSounds(kind === 'sound')
   const unit = unitOf(name)
   return (
     <>
       <Select
-        aria-label={measures[kind].label}
+        aria-label={kind === 'signal' ? 'Signal' : 'Measure'}
         value={name}
-        options={measures[kind].options}
+        options={kind === 'signal' ? signals : sounds}
         onChange={({ target }) => change({ name: target.value })}
       />
       <Compared op={op} value={value} change={change} {...(unit !== undefined && { unit })} />
