@@ -152,6 +152,7 @@ export const regions = (app: App, { db, clock }: Deps): void => {
         tags,
         operationId: 'getConversationRegion',
         summary: 'Get a region of a recording',
+        description: 'Returns the start and end, the channel if the region has one, and the note.',
         params: RegionParams,
         querystring: NoQuery,
         response: answers({ 200: Region }, 401, 404),
