@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { expect, inject, it } from 'vitest'
-import { ask, breaches, monitorId, open, yesterday } from './browser.ts'
+import { ask, breaches, monitorId, open, quiet, yesterday } from './browser.ts'
 import { sessionOf } from './people.ts'
 
 it('lists conversations, shows the filter in words, and keeps it in the URL', async () => {
@@ -171,6 +171,8 @@ it('changes the export of a list before it is created', async () => {
   const preview = page.getByRole('region', { name: 'Preview', exact: true })
   await preview.getByRole('columnheader', { name: 'transcript' }).waitFor()
   expect(await preview.getByRole('columnheader', { name: 'status' }).count()).toBe(0)
+  // The preview is faint until the last change applies to it.
+  await quiet(page)
   expect(await breaches(page)).toEqual([])
   await page.reload()
   expect(await page.getByRole('radio', { name: 'JSON lines' }).isChecked()).toBe(true)
