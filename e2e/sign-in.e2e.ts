@@ -75,7 +75,7 @@ it('signs out on all devices', async () => {
   await laptop.getByRole('button', { name: 'Sign out everywhere' }).click()
   await laptop.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click()
   await laptop.getByRole('heading', { name: 'Sign in' }).waitFor()
-  await phone.reload()
+  // The end of its event stream tells the other page.
   await phone.getByRole('heading', { name: 'Sign in' }).waitFor()
 })
 

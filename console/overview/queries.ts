@@ -36,9 +36,11 @@ export const failedExportsOptions = (hasMonitors: boolean) =>
     queryKey: ['exports', 'failed', hasMonitors],
     queryFn: async ({ signal }) => {
       const params = { query: { status: 'failed', limit: 50 } } as const
-      const lists = answer(api.GET('/v1/conversation-exports', { params, signal }))
-      const results = hasMonitors ? await answer(api.GET('/v1/monitor-exports', { params, signal })) : { data: [] }
-      return [...(await lists).data, ...results.data]
+      const [lists, results] = await Promise.all([
+        answer(api.GET('/v1/conversation-exports', { params, signal })),
+        hasMonitors ? answer(api.GET('/v1/monitor-exports', { params, signal })) : { data: [] },
+      ])
+      return [...lists.data, ...results.data]
     },
   })
 
