@@ -57,12 +57,12 @@ export const openPacketGapMeter = () => {
   return { push: openPowerMeter(stepSamples, readStep), gaps }
 }
 
-/** In a gap, even the background is missing. Without any background, a plosive can look the same. */
+/** In a gap, even the background is missing. Without any background, a plosive looks the same, so nothing is marked. */
 const belowNoiseDb = 6
 const cleanDb = -70
 
 const confidenceOf = ({ floorDb }: Gap, noiseDb: number | null): number => {
-  if (noiseDb === null || noiseDb < cleanDb) return 0.5
+  if (noiseDb === null || noiseDb < cleanDb) return 0
   return floorDb < noiseDb - belowNoiseDb ? 0.8 : 0
 }
 
