@@ -46,7 +46,7 @@ const expectRuns = (runs: number) => {
 const start = () => jobs.start([emptyJob], {}, { workerId: 'bench', onSettled })
 const perSecond = (runs: number, ms: number) => `${Math.round((runs / ms) * 1_000)} a second`
 
-const putIn = (runs: number) =>
+const addJobs = (runs: number) =>
   millisecondsOf(async () => {
     for (let from = 0; from < runs; from += 1_000) {
       const payloads = Array.from({ length: Math.min(1_000, runs - from) }, (_, at) => payload(from + at))
@@ -56,7 +56,7 @@ const putIn = (runs: number) =>
 
 const throughWorker = async (name: string) => {
   expectRuns(count)
-  const put = await putIn(count)
+  const put = await addJobs(count)
   const worked = await millisecondsOf(async () => {
     await start()
     await emptied.promise

@@ -82,10 +82,10 @@ const measuredSegments = (content: Buffer): Promise<Pair> =>
     return [first ?? [], second ?? []]
   })
 
-type Found = Segment & { channel: 0 | 1 }
+type ChannelSegment = Segment & { channel: 0 | 1 }
 
 /** Returns the true gaps or overlaps between lines, in order. */
-const truthOf = ({ utterances }: Call, isWanted: (pauseMs: number) => boolean): Found[] =>
+const truthOf = ({ utterances }: Call, isWanted: (pauseMs: number) => boolean): ChannelSegment[] =>
   utterances.slice(1).flatMap(({ channel, startMs }, index) => {
     const { endMs } = utterances[index] as (typeof utterances)[number]
     if (!isWanted(startMs - endMs)) return []
@@ -97,7 +97,7 @@ const nearMs = 400
 
 type Score = { errors: number[]; missed: number; invented: number }
 
-const compare = (truth: Found[], found: Found[], score: Score): void => {
+const compare = (truth: ChannelSegment[], found: ChannelSegment[], score: Score): void => {
   const middle = ({ startMs, endMs }: Segment) => (startMs + endMs) / 2
   const left = new Set(found)
   for (const each of truth) {
@@ -117,7 +117,11 @@ const at = (errors: number[], share: number): number => {
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN
 }
 
-type Compared = { calls: Call[]; isWanted: (pauseMs: number) => boolean; select: (taking: TurnTaking) => Found[] }
+type Compared = {
+  calls: Call[]
+  isWanted: (pauseMs: number) => boolean
+  select: (taking: TurnTaking) => ChannelSegment[]
+}
 
 const scoreOf = async (
   { calls, isWanted, select }: Compared,

@@ -2,7 +2,7 @@
 
 import { type Half, halfOf } from '../server/alignments/split.ts'
 
-type Made = { id: string }
+type Created = { id: string }
 
 /** Sends a request to the service under test. */
 export type Ask = <T>(method: string, path: string, body?: object) => Promise<T>
@@ -22,7 +22,7 @@ export const tooStrict = (user: string): string => {
 export const makeJudge = async (ask: Ask, name: string, model: string): Promise<string> => {
   const output = { type: 'score', min: 0, max: 10, affectedWhen: { op: 'gte', value: 7 } }
   const definition = { criteria: 'How rude is the agent?', output, model }
-  return (await ask<Made>('POST', '/v1/monitors', { name, kind: 'judge', definition })).id
+  return (await ask<Created>('POST', '/v1/monitors', { name, kind: 'judge', definition })).id
 }
 
 const customersIn = (org: string, half: Half, count: number): string[] => {
@@ -43,7 +43,7 @@ type Reviewing = {
 
 /** Creates conversations in both halves, waits for their results, and reviews them. */
 export const makeReviewed = async ({ ask, monitorId, perHalf, waitFor }: Reviewing): Promise<void> => {
-  const { organization } = await ask<{ organization: Made }>('GET', '/v1/me')
+  const { organization } = await ask<{ organization: Created }>('GET', '/v1/me')
   const calls = (['tuning', 'test'] as const).flatMap((half) =>
     customersIn(organization.id, half, perHalf).map((customerId, at) => ({ customerId, isRude: at % 2 === 0 })),
   )
@@ -59,7 +59,7 @@ export const makeReviewed = async ({ ask, monitorId, perHalf, waitFor }: Reviewi
       { role: 'agent', text: isRude ? rude : kind },
     ],
   }))
-  const { data } = await ask<{ data: Made[] }>('POST', '/v1/conversations/batch', { conversations })
+  const { data } = await ask<{ data: Created[] }>('POST', '/v1/conversations/batch', { conversations })
   await waitFor(calls.length)
   for (const [at, { id: conversationId }] of data.entries()) {
     const correctResult = calls[at]?.isRude ? 'affected' : 'not_affected'

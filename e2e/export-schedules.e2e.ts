@@ -107,7 +107,7 @@ const counted = (page: Page) => {
   }
 }
 
-type Found = { id: string; metadata: { plan?: string }; agentId: string }
+type ListedConversation = { id: string; metadata: { plan?: string }; agentId: string }
 
 it('an analyst saves, exports, and schedules a list in at most 14 actions', async () => {
   const { data: agents } = await ask<{ data: { id: string; name: string }[] }>('GET', '/v1/agents')
@@ -152,7 +152,7 @@ it('an analyst saves, exports, and schedules a list in at most 14 actions', asyn
   await page.getByText('Every Monday at 01:00').waitFor()
   await page.getByText(/plan is gold, affected: Asks for a person/).waitFor()
   const search = { filter, limit: 200 }
-  const { data } = await ask<{ data: Found[] }>('POST', '/v1/conversations/search', search)
+  const { data } = await ask<{ data: ListedConversation[] }>('POST', '/v1/conversations/search', search)
   expect(data.every(({ metadata, agentId }) => metadata.plan === 'gold' && agentId === agent?.id)).toBe(true)
   await page.goto(new URL('/exports', page.url()).href)
   const [download] = await Promise.all([page.waitForEvent('download'), link.first().click()])

@@ -1,12 +1,13 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { ask, breaches, conversationIds, monitorId, open, refuseOnce } from './browser.ts'
 
-type Made = { id: string; title: string }
+type CreatedFinding = { id: string; title: string }
 
 /** Creates findings that only one test uses, and tags them. */
-const file = async (tag: string, titles: string[], more: Record<string, unknown> = {}): Promise<Made[]> => {
-  const made: Made[] = []
-  for (const title of titles) made.push(await ask<Made>('POST', '/v1/findings', { title, tags: [tag], ...more }))
+const file = async (tag: string, titles: string[], more: Record<string, unknown> = {}): Promise<CreatedFinding[]> => {
+  const made: CreatedFinding[] = []
+  for (const title of titles)
+    made.push(await ask<CreatedFinding>('POST', '/v1/findings', { title, tags: [tag], ...more }))
   // Other tests see the demo without these findings.
   onTestFinished(async () => {
     for (const { id } of made) await ask('PATCH', `/v1/findings/${id}`, { tags: [] }).catch(() => undefined)

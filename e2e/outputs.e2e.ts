@@ -2,11 +2,11 @@ import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { ask, breaches, conversationIds, open } from './browser.ts'
 
-type Made = { id: string }
+type Created = { id: string }
 
 /** Creates an external monitor with results of the newest conversations. */
 const makeReasons = async (name: string) => {
-  const { id } = await ask<Made>('POST', '/v1/monitors', { name, kind: 'external', definition: {} })
+  const { id } = await ask<Created>('POST', '/v1/monitors', { name, kind: 'external', definition: {} })
   const ids = await conversationIds(8)
   await ask('POST', '/v1/monitor-results', {
     results: ids.map((conversationId, at) => ({
@@ -69,7 +69,7 @@ it('finds conversations by a typed category', async () => {
 
 it('charts the share of categories, and links to their conversations', async () => {
   const { id } = await makeReasons('Reasons charted')
-  const board = await ask<Made>('POST', '/v1/boards', { name: 'Reasons', charts: [] })
+  const board = await ask<Created>('POST', '/v1/boards', { name: 'Reasons', charts: [] })
   const page = await open(`/boards/${board.id}`, 'member')
   await page.getByRole('link', { name: 'Add chart' }).first().click()
   await page.getByLabel('Measure').selectOption({ label: 'Categories of a monitor' })
@@ -188,7 +188,7 @@ it('adds categories and fields to a rule, and keeps them when only its name chan
     categories: "{'long': conversation.durationSeconds > 35, 'other': conversation.durationSeconds <= 35}",
     fields: "{'seconds': conversation.durationSeconds}",
   }
-  const { id } = await ask<Made>('POST', '/v1/monitors', { name: 'Lengths', kind: 'rule', definition })
+  const { id } = await ask<Created>('POST', '/v1/monitors', { name: 'Lengths', kind: 'rule', definition })
   const page = await open(`/monitors/${id}/edit`, 'member')
   const preview = page.getByRole('list', { name: 'Preview' })
   await preview.getByText('long', { exact: true }).first().waitFor()

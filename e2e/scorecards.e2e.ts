@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ask, breaches, conversationIds, monitorId, open } from './browser.ts'
 
-type Made = { id: string }
+type Created = { id: string }
 type Result = { monitorId: string; score: number | null }
 
 const unique = (name: string) => `${name} ${crypto.randomUUID().slice(0, 8)}`
@@ -23,7 +23,7 @@ const makeScorecard = async (name: string) => {
     { monitorId: tool, points: 10, autoFail: true },
   ]
   const definition = definitionOf(items)
-  const { id } = await ask<Made>('POST', '/v1/monitors', { name, kind: 'scorecard', definition })
+  const { id } = await ask<Created>('POST', '/v1/monitors', { name, kind: 'scorecard', definition })
   const monitors = [
     { id: asks, result: 'affected' },
     { id: tool, result: 'not_affected' },
@@ -105,7 +105,7 @@ it('shows the items with their evidence, on a conversation and in the list of re
 it('is reviewed item by item, with the total of the reviewer', async () => {
   const name = unique('Reviewed')
   const { id, conversationId } = await makeScorecard(name)
-  const bucket = await ask<Made>('POST', '/v1/buckets', { name, type: 'static', monitorIds: [id] })
+  const bucket = await ask<Created>('POST', '/v1/buckets', { name, type: 'static', monitorIds: [id] })
   await ask('POST', `/v1/buckets/${bucket.id}/conversations`, { conversationIds: [conversationId] })
   const page = await open(`/review/${bucket.id}`, 'member')
   const stack = page.getByRole('list', { name: 'Judgments' })
@@ -131,7 +131,7 @@ it('is reviewed item by item, with the total of the reviewer', async () => {
 it('is reviewed by the items of its result, even if it was edited since and results are hidden', async () => {
   const name = unique('Edited')
   const { id, conversationId } = await makeScorecard(name)
-  const bucket = await ask<Made>('POST', '/v1/buckets', { name, type: 'static', monitorIds: [id], blind: true })
+  const bucket = await ask<Created>('POST', '/v1/buckets', { name, type: 'static', monitorIds: [id], blind: true })
   await ask('POST', `/v1/buckets/${bucket.id}/conversations`, { conversationIds: [conversationId] })
   const items = [{ monitorId: await monitorId('Asks for a person'), points: 30 }]
   await ask('PATCH', `/v1/monitors/${id}`, { definition: definitionOf(items) })

@@ -3,19 +3,19 @@
 import type { paths } from './schema.ts'
 
 type Json = 'application/json'
-type Given<T> = Exclude<T, null | undefined>
+type Present<T> = Exclude<T, null | undefined>
 
 export type Query<P extends keyof paths, M extends keyof paths[P]> = paths[P][M] extends {
   parameters: { query?: infer Q }
 }
-  ? Given<Q>
+  ? Present<Q>
   : never
 
 export type Body<P extends keyof paths, M extends keyof paths[P]> = paths[P][M] extends {
   requestBody?: infer R
 }
-  ? Given<R> extends { content: { [kind in Json]: infer B } }
-    ? Given<B>
+  ? Present<R> extends { content: { [kind in Json]: infer B } }
+    ? Present<B>
     : never
   : never
 

@@ -25,9 +25,9 @@ import styles from './agents.module.css'
 
 const shownDays = 30
 
-type Shown = { agentId: string; time: TimeRange }
+type AgentPeriod = { agentId: string; time: TimeRange }
 
-const measured = (measure: Measure, { agentId, time }: Shown) =>
+const measured = (measure: Measure, { agentId, time }: AgentPeriod) =>
   chartOptions(
     { query: { measure, interval: intervalOf(time) } },
     { filter: { agentIds: [agentId], ...time }, compareTo: undefined },
@@ -48,7 +48,7 @@ const general: { name: string; measure: Measure }[] = [
 ]
 
 /** Returns the answers of several measures, once all are there. The earlier ones stay while the period changes. */
-const useGroups = (measures: Measure[], shown: Shown) =>
+const useGroups = (measures: Measure[], shown: AgentPeriod) =>
   useQueries({
     queries: measures.map((measure) => ({ ...measured(measure, shown), placeholderData: <T,>(before: T) => before })),
     combine: (answers) => ({
@@ -59,9 +59,9 @@ const useGroups = (measures: Measure[], shown: Shown) =>
     }),
   })
 
-type CourseProps = { label: string; group: Group; tone?: 'affected' | 'plain' }
+type FigureSparklineProps = { label: string; group: Group; tone?: 'affected' | 'plain' }
 
-const Course = ({ label, group: { series = [] }, tone = 'affected' }: CourseProps) => (
+const FigureSparkline = ({ label, group: { series = [] }, tone = 'affected' }: FigureSparklineProps) => (
   <Sparkline
     label={label}
     tone={tone}
@@ -98,7 +98,7 @@ const Figure = ({ name, measure, group, filter }: FigureProps) => {
         {interval95 && `${format(interval95.low)} to ${format(interval95.high)}, `}
         {!isCount && n > 0 && `n = ${formatCount(n)}`}
       </dd>
-      <dd>{group && <Course label={`${name} over time`} group={group} tone="plain" />}</dd>
+      <dd>{group && <FigureSparkline label={`${name} over time`} group={group} tone="plain" />}</dd>
     </div>
   )
 }
@@ -119,7 +119,9 @@ const columnsOf = (filter: Filter): Column<Rate>[] => [
     key: 'course',
     label: 'Trend',
     from: 480,
-    cell: ({ monitor: { name }, group }) => <Course label={`Affected rate of ${name} over time`} group={group} />,
+    cell: ({ monitor: { name }, group }) => (
+      <FigureSparkline label={`Affected rate of ${name} over time`} group={group} />
+    ),
   },
   {
     key: 'rate',
@@ -221,7 +223,7 @@ export const AgentFigures = ({ agentId, children }: { agentId: string; children:
         resetScroll: false,
       }),
   })
-  const shown: Shown = { agentId, time: range.time }
+  const shown: AgentPeriod = { agentId, time: range.time }
   const filter: Filter = { agentIds: [agentId], ...range.time }
   const { entitlements } = useMe()
   const monitors = useQuery({ ...enabledMonitorsOptions, enabled: entitlements.monitors })

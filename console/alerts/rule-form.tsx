@@ -37,7 +37,7 @@ import { Preview } from './preview.tsx'
 import { type Rule, refreshAlerts, ruleOptions } from './queries.ts'
 import type { NewRuleSearch } from './search.ts'
 
-type Part = { draft: Draft; change: (part: Partial<Draft>) => void }
+type FieldsProps = { draft: Draft; change: (part: Partial<Draft>) => void }
 
 const optionsOf = <V extends string>(names: Record<V, string>) =>
   Object.entries<string>(names).map(([value, label]) => ({ value, label }))
@@ -66,7 +66,7 @@ const SelectOf = ({
   label,
   options,
   hint,
-}: Part & { name: keyof Draft; label: string; options: { value: string; label: string }[]; hint?: string }) => (
+}: FieldsProps & { name: keyof Draft; label: string; options: { value: string; label: string }[]; hint?: string }) => (
   <Field label={label} hint={hint}>
     {(ids) => (
       <Select
@@ -88,7 +88,14 @@ const NumberOf = ({
   min,
   max,
   required = true,
-}: Part & { name: keyof Draft; label: string; hint?: string; min?: number; max?: number; required?: boolean }) => (
+}: FieldsProps & {
+  name: keyof Draft
+  label: string
+  hint?: string
+  min?: number
+  max?: number
+  required?: boolean
+}) => (
   <Field label={label} hint={hint}>
     {(ids) => (
       <Input
@@ -105,7 +112,7 @@ const NumberOf = ({
   </Field>
 )
 
-const MonitorOf = ({ draft, change, isOptional }: Part & { isOptional: boolean }) => {
+const MonitorOf = ({ draft, change, isOptional }: FieldsProps & { isOptional: boolean }) => {
   const { options } = useNames('monitors')
   const monitorOf = useMonitors()
   const output = outputOf(draft)
@@ -125,7 +132,7 @@ const MonitorOf = ({ draft, change, isOptional }: Part & { isOptional: boolean }
 }
 
 /** Shows the fields that select the measured category or field. */
-const OutputOf = ({ draft, change }: Part) => {
+const OutputOf = ({ draft, change }: FieldsProps) => {
   const monitor = useMonitors()(draft.monitorId)
   const output = outputOf(draft)
   if (!monitor || !output) return null
@@ -145,9 +152,9 @@ const directions = [
   { value: 'below', label: 'Below' },
 ]
 
-const Direction = (part: Part) => <SelectOf {...part} name="direction" label="Fires" options={directions} />
+const Direction = (part: FieldsProps) => <SelectOf {...part} name="direction" label="Fires" options={directions} />
 
-const RateFields = (part: Part) => (
+const RateFields = (part: FieldsProps) => (
   <>
     <Row>
       <Direction {...part} />
@@ -165,7 +172,7 @@ const RateFields = (part: Part) => (
   </>
 )
 
-const StatisticFields = (part: Part) => (
+const StatisticFields = (part: FieldsProps) => (
   <Row>
     <SelectOf {...part} name="statistic" label="Statistic" options={optionsOf(statisticNames)} />
     <Direction {...part} />
@@ -175,7 +182,7 @@ const StatisticFields = (part: Part) => (
 
 const comparedNames = { rate: 'Affected rate', category: 'Share of a category', field: 'Values of a field' }
 
-const ChangeFields = (part: Part) => (
+const ChangeFields = (part: FieldsProps) => (
   <Row>
     <SelectOf
       {...part}
@@ -211,7 +218,7 @@ const eventNames: Record<Draft['events'][number], string> = {
   raised: 'Priority raised',
 }
 
-const FindingFields = (part: Part) => {
+const FindingFields = (part: FieldsProps) => {
   const { draft, change } = part
   return (
     <>
@@ -249,7 +256,7 @@ const FindingFields = (part: Part) => {
   )
 }
 
-const fields: Record<Kind, (part: Part) => React.ReactNode> = {
+const fields: Record<Kind, (part: FieldsProps) => React.ReactNode> = {
   rate: RateFields,
   score: StatisticFields,
   category: RateFields,
@@ -286,7 +293,7 @@ const fields: Record<Kind, (part: Part) => React.ReactNode> = {
   experiment_health: () => null,
 }
 
-const Measured = (part: Part) => {
+const Measured = (part: FieldsProps) => {
   const { draft, change } = part
   return (
     <>
@@ -327,7 +334,7 @@ const Measured = (part: Part) => {
   )
 }
 
-const Notify = (part: Part) => {
+const Notify = (part: FieldsProps) => {
   const { draft, change } = part
   const destinations = useList(destinationsOptions)
   const members = useNames('members')

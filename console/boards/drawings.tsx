@@ -14,18 +14,21 @@ import type { Analytics, Chart, Group } from './queries.ts'
 import { differenceIn, dimensionName, formatOf, groupsOf, isShare, nameOf, signOf, tickOf, written } from './values.ts'
 
 /** Without a filter, values are not links. */
-export type Drawn = { chart: Omit<Chart, 'id'>; answer: Analytics; filter?: Filter | undefined }
+export type DrawingProps = { chart: Omit<Chart, 'id'>; answer: Analytics; filter?: Filter | undefined }
 
 const labelOf = ({ label }: Group): string => label.join(' · ')
 
 const intervalWords = ({ interval95, n }: Pick<Group, 'interval95' | 'n'>, format: (value: number) => string) =>
   `${interval95 ? `${format(interval95.low)} to ${format(interval95.high)}, ` : ''}n = ${formatCount(n)}`
 
-const linkOf = ({ chart, filter }: Drawn, group: Group, span?: { start: string; end: string }): LinkProps | undefined =>
-  filter && conversationsOf({ query: chart.query, filter, group, ...(span && { span }) })
+const linkOf = (
+  { chart, filter }: DrawingProps,
+  group: Group,
+  span?: { start: string; end: string },
+): LinkProps | undefined => filter && conversationsOf({ query: chart.query, filter, group, ...(span && { span }) })
 
 /** Describes the difference from the earlier period: in percent, or for shares, in points. */
-const changeWords = ({ comparison }: Group, { query }: Drawn['chart']): string | undefined => {
+const changeWords = ({ comparison }: Group, { query }: DrawingProps['chart']): string | undefined => {
   if (!comparison || comparison.difference === null || comparison.value === null) return undefined
   const { difference, value } = comparison
   if (isShare(query.measure)) return differenceIn(query.measure, difference)
@@ -36,7 +39,7 @@ const changeWords = ({ comparison }: Group, { query }: Drawn['chart']): string |
 const Linked = ({ link, children }: { link: LinkProps | undefined; children: ReactNode }) =>
   link ? <Link {...link}>{children}</Link> : children
 
-const BigNumber = (drawn: Drawn) => {
+const BigNumber = (drawn: DrawingProps) => {
   const { chart, answer } = drawn
   const [group] = answer.groups
   const format = formatOf(chart.query.measure)
@@ -64,7 +67,7 @@ const BigNumber = (drawn: Drawn) => {
 /** The maximum number of groups to draw. Each has its own chart, because several lines would be hard to tell apart. */
 const mostLines = 6
 
-const OverTime = (drawn: Drawn) => {
+const OverTime = (drawn: DrawingProps) => {
   const { chart, answer } = drawn
   const { groups } = answer
   const { measure, interval = 'day' } = chart.query
@@ -106,7 +109,7 @@ const OverTime = (drawn: Drawn) => {
   )
 }
 
-const Rows = (drawn: Drawn) => {
+const Rows = (drawn: DrawingProps) => {
   const { chart, answer } = drawn
   const { groups } = answer
   const { measure } = chart.query
@@ -149,7 +152,7 @@ const Rows = (drawn: Drawn) => {
   return <Table label={chart.title} columns={columns} rows={groups} idOf={labelOf} />
 }
 
-const drawings: Record<Chart['kind'], (drawn: Drawn) => ReactNode> = {
+const drawings: Record<Chart['kind'], (drawn: DrawingProps) => ReactNode> = {
   line: OverTime,
   bar: (drawn) => (drawn.chart.query.interval === undefined ? <Rows {...drawn} /> : <OverTime {...drawn} />),
   heatmap: HeatMap,
@@ -158,7 +161,7 @@ const drawings: Record<Chart['kind'], (drawn: Drawn) => ReactNode> = {
 }
 
 /** Draws the answer of a chart, or a note that there is none. */
-export const Drawing = (drawn: Drawn) => {
+export const Drawing = (drawn: DrawingProps) => {
   const { chart, answer } = drawn
   const Kind = drawings[chart.kind]
   const isEmpty = answer.groups.every(({ n }) => n === 0)

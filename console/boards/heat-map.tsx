@@ -1,12 +1,12 @@
 import { formatCount } from '../lib/format.ts'
 import styles from './boards.module.css'
-import type { Drawn } from './drawings.tsx'
+import type { DrawingProps } from './drawings.tsx'
 import { formatOf, written } from './values.ts'
 
 const shades = 5
 
 /** Shows values of two dimensions. Darker cells are larger. */
-export const HeatMap = ({ chart, answer: { groups } }: Drawn) => {
+export const HeatMap = ({ chart, answer: { groups } }: DrawingProps) => {
   const format = formatOf(chart.query.measure)
   const known = groups.filter(({ isOther }) => !isOther)
   // Hours and weekdays are numbers, and everything else is text.

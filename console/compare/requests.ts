@@ -43,13 +43,13 @@ const periods = [undefined, 'last:90d', 'last:12mo']
 
 type Chosen = { sides: Sides; time: string | undefined }
 
-type Wanted = { agent: string | undefined; both: Filter; time: TimeRange }
+type Selection = { agent: string | undefined; both: Filter; time: TimeRange }
 
 /**
  * Finds the last two versions with conversations, in a longer period if necessary. Without any, the page compares a period with
  * the one before.
  */
-export const defaultSidesOptions = ({ agent, both, time }: Wanted) =>
+export const defaultSidesOptions = ({ agent, both, time }: Selection) =>
   queryOptions({
     queryKey: ['comparison', 'sides', agent, both, time],
     queryFn: async (): Promise<Chosen> => {

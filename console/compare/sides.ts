@@ -74,7 +74,7 @@ export const swapped = ({ a, b, time }: Sides & { time: string | undefined }): C
 /** Fields of a side that charts group by. */
 const fields: Record<string, 'agent' | 'company'> = { agent: 'agent', company: 'company' }
 
-type Drawn = {
+type SideRequest = {
   groupBy: string[] | undefined
   groups: Counted[]
   filter: Filter
@@ -82,7 +82,7 @@ type Drawn = {
 }
 
 /** Returns the two largest agents or companies of a chart. */
-const largestOf = ({ groupBy = [], groups }: Drawn): Sides | undefined => {
+const largestOf = ({ groupBy = [], groups }: SideRequest): Sides | undefined => {
   const field = fields[groupBy[0] ?? '']
   const [largest, next] = groups.flatMap(({ key: [key], isOther }) => (key && !isOther ? [key] : []))
   if (!field || groupBy.length > 1 || !largest || !next) return undefined
@@ -92,7 +92,7 @@ const largestOf = ({ groupBy = [], groups }: Drawn): Sides | undefined => {
 /**
  * Returns the comparison that a chart suggests: its earlier period, or its largest groups, with its filter and period.
  */
-export const searchOfChart = (drawn: Drawn, timezone: string): CompareSearch => {
+export const searchOfChart = (drawn: SideRequest, timezone: string): CompareSearch => {
   const { period, since, until, ...filter } = drawn.filter
   const { agentIds = [], ...others } = filter
   const [agent, ...moreAgents] = agentIds

@@ -21,9 +21,9 @@ import { TagsPart } from './tags.tsx'
 import type { Position } from './use-position.ts'
 
 type Conversation = Schemas['Conversation']
-type Found = ReturnType<typeof useList<Result>>
+type ResultList = ReturnType<typeof useList<Result>>
 
-const MonitorsPart = ({ found }: { found: Found }) => {
+const MonitorsPart = ({ found }: { found: ResultList }) => {
   if (found.rows) return <Results results={found.rows} />
   return (
     <Section title="Monitors">
@@ -36,7 +36,7 @@ const none: Result[] = []
 
 const SoundPart = lazy(async () => (await import('./sound.tsx')).SoundPart)
 
-const About = ({ conversation, found }: { conversation: Conversation; found: Found }) => (
+const About = ({ conversation, found }: { conversation: Conversation; found: ResultList }) => (
   <>
     <MonitorsPart found={found} />
     <RenderLater>

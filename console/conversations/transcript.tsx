@@ -4,10 +4,10 @@ import { useClock } from './clock.ts'
 import { Raw } from './raw.tsx'
 import { type Band, bandAt, type Line, linesOf, type Mark, type Turn, turnsOf, waitsOf } from './timeline.ts'
 import styles from './transcript.module.css'
-import { AsideLine, Message, Overlap, type Said, ToolLine } from './turn-lines.tsx'
+import { AsideLine, type LineContext, Message, Overlap, ToolLine } from './turn-lines.tsx'
 import type { Player } from './use-player.ts'
 
-type RowProps = Said & { line: Line; current: number | undefined; marked: number | undefined }
+type RowProps = LineContext & { line: Line; current: number | undefined; marked: number | undefined }
 
 /** One line. Renders again only when it starts or stops being played or marked. */
 const Row = memo(({ line, current, marked, ...said }: RowProps) => {

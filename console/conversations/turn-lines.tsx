@@ -7,7 +7,7 @@ import styles from './turn-lines.module.css'
 /** Keeps the focus where it is on a mouse click, so that space still plays and pauses. */
 export const keepFocus = (event: MouseEvent) => event.preventDefault()
 
-export type Said = { waits: Map<number, number>; marks: Mark[]; onTurn: (turn: number) => void }
+export type LineContext = { waits: Map<number, number>; marks: Mark[]; onTurn: (turn: number) => void }
 
 const sides: Record<Turn['role'], string | undefined> = {
   agent: styles.agent,
@@ -18,7 +18,7 @@ const sides: Record<Turn['role'], string | undefined> = {
   other: styles.other,
 }
 
-const At = ({ turn, onTurn }: { turn: Turn } & Pick<Said, 'onTurn'>) =>
+const At = ({ turn, onTurn }: { turn: Turn } & Pick<LineContext, 'onTurn'>) =>
   turn.startMs === null ? (
     <span className={styles.at} />
   ) : (
@@ -82,7 +82,7 @@ const Words = ({ turn, marks }: { turn: Turn; marks: Mark[] }) => {
   )
 }
 
-export const Message = ({ turn, speaker, waits, marks, onTurn }: Said & { turn: Turn; speaker: boolean }) => (
+export const Message = ({ turn, speaker, waits, marks, onTurn }: LineContext & { turn: Turn; speaker: boolean }) => (
   <div className={styles.line} data-said={turn.index}>
     <At turn={turn} onTurn={onTurn} />
     <div className={`${styles.said} ${sides[turn.role]}`}>
@@ -97,7 +97,7 @@ export const Message = ({ turn, speaker, waits, marks, onTurn }: Said & { turn: 
 )
 
 /** Shows overlapping turns, side by side. */
-export const Overlap = ({ turns, waits, marks, onTurn }: Said & { turns: Turn[] }) => {
+export const Overlap = ({ turns, waits, marks, onTurn }: LineContext & { turns: Turn[] }) => {
   const [first] = turns
   if (!first) return null
   const slowest = turns.find(({ index }) => waits.has(index)) ?? first
@@ -134,7 +134,7 @@ const Part = ({ name, value }: { name: string; value: unknown }) => (
   </div>
 )
 
-export const ToolLine = ({ call, result, onTurn }: Said & { call: Turn; result: Turn | undefined }) => {
+export const ToolLine = ({ call, result, onTurn }: LineContext & { call: Turn; result: Turn | undefined }) => {
   const answer = result ?? (call.kind === 'tool_result' ? call : undefined)
   const took = result?.startMs != null && call.startMs !== null ? result.startMs - call.startMs : undefined
   const failed = answer?.tool?.isError === true
@@ -160,7 +160,7 @@ export const ToolLine = ({ call, result, onTurn }: Said & { call: Turn; result: 
 }
 
 /** Shows an event or a system message. */
-export const AsideLine = ({ turn, onTurn }: Said & { turn: Turn }) => {
+export const AsideLine = ({ turn, onTurn }: LineContext & { turn: Turn }) => {
   const text = turn.text ?? ''
   return (
     <div className={styles.line}>

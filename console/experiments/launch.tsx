@@ -21,9 +21,13 @@ import { versionsOptions } from './queries.ts'
 
 const MeasureLines = lazy(async () => (await import('./measure-lines.tsx')).MeasureLines)
 
-type Part = { draft: Draft; change: (part: Partial<Draft>) => void; faultOf: (path: string) => string | undefined }
+type FieldsProps = {
+  draft: Draft
+  change: (part: Partial<Draft>) => void
+  faultOf: (path: string) => string | undefined
+}
 
-const Versions = ({ draft, change, faultOf }: Part) => {
+const Versions = ({ draft, change, faultOf }: FieldsProps) => {
   const { data } = useQuery(versionsOptions(draft.agentId))
   const options = (data?.data ?? []).map(({ id, number, label, systemPrompt }) => ({
     value: id,
@@ -64,7 +68,7 @@ const Versions = ({ draft, change, faultOf }: Part) => {
   )
 }
 
-const Outcomes = ({ draft, change, faultOf }: Part) => {
+const Outcomes = ({ draft, change, faultOf }: FieldsProps) => {
   const monitors = useNames('monitors')
   const { data: groups } = useQuery({
     queryKey: ['monitor-groups'],
@@ -157,7 +161,7 @@ const Outcomes = ({ draft, change, faultOf }: Part) => {
   )
 }
 
-const Routing = ({ draft, change, faultOf }: Part) => (
+const Routing = ({ draft, change, faultOf }: FieldsProps) => (
   <>
     <Row>
       <Field

@@ -11,7 +11,7 @@ const hourMs = 3_600_000
 type Props = { experiment: Experiment; outcome: Outcome }
 
 /** Shows the difference over time, with the always-valid interval. */
-const Course = ({ experiment: { countedAt }, outcome }: Props) => {
+const EstimateChart = ({ experiment: { countedAt }, outcome }: Props) => {
   const { timeline } = outcome
   if (timeline.length < 2) {
     return <p className={styles.soft}>The chart appears after the second update.</p>
@@ -156,7 +156,7 @@ export const OutcomeDetail = ({ experiment, outcome }: Props) => {
         format={(value) => formatDifference(outcome, value).replace(' points', '')}
         sides={isShare(outcome) ? ['less often in B', 'more often in B'] : ['lower in B', 'higher in B']}
       />
-      <Course experiment={experiment} outcome={outcome} />
+      <EstimateChart experiment={experiment} outcome={outcome} />
       <div className={styles.beside}>
         <Counts experiment={experiment} outcome={outcome} />
         <div className={styles.words}>

@@ -5,9 +5,9 @@ import { Choice, Field, Input, Row, Select } from '../ui/controls.tsx'
 import type { Draft } from './draft.ts'
 import styles from './schedules.module.css'
 
-type Part = { draft: Draft; change: (part: Partial<Draft>) => void }
+type FieldsProps = { draft: Draft; change: (part: Partial<Draft>) => void }
 
-const Endpoint = ({ draft, change }: Part) => {
+const Endpoint = ({ draft, change }: FieldsProps) => {
   const { active } = useEndpoints()
   if (active.length === 0) {
     return (
@@ -36,7 +36,7 @@ const Endpoint = ({ draft, change }: Part) => {
 
 type Text = 'bucket' | 'region' | 'prefix' | 'endpoint' | 'accessKeyId' | 'secretAccessKey' | 'fileName'
 
-const BucketFields = ({ draft, change, isNew }: Part & { isNew: boolean }) => {
+const BucketFields = ({ draft, change, isNew }: FieldsProps & { isNew: boolean }) => {
   const text = (name: Text, label: string, placeholder: string, hint?: string, type = 'text') => (
     <Field label={label} hint={hint}>
       {(ids) => (
@@ -94,7 +94,7 @@ const BucketFields = ({ draft, change, isNew }: Part & { isNew: boolean }) => {
   )
 }
 
-export const Destination = ({ draft, change, isNew }: Part & { isNew: boolean }) => (
+export const Destination = ({ draft, change, isNew }: FieldsProps & { isNew: boolean }) => (
   <>
     <Choice
       label="Destination"

@@ -21,7 +21,7 @@ import { refreshSchedules, type Schedule, scheduleOptions } from './queries.ts'
 import styles from './schedules.module.css'
 import { weekdays } from './words.tsx'
 
-type Part = { draft: Draft; change: (part: Partial<Draft>) => void }
+type FieldsProps = { draft: Draft; change: (part: Partial<Draft>) => void }
 
 const NumberInput = ({
   draft,
@@ -30,7 +30,12 @@ const NumberInput = ({
   label,
   hint,
   max,
-}: Part & { name: 'minute' | 'day' | 'amount' | 'settleMinutes'; label: string; hint?: string; max: number }) => (
+}: FieldsProps & {
+  name: 'minute' | 'day' | 'amount' | 'settleMinutes'
+  label: string
+  hint?: string
+  max: number
+}) => (
   <Field label={label} hint={hint}>
     {(ids) => (
       <Input
@@ -53,7 +58,7 @@ const frequencies = [
   { value: 'month', label: 'Monthly' },
 ]
 
-const When = ({ draft, change }: Part) => (
+const When = ({ draft, change }: FieldsProps) => (
   <>
     <Choice
       label="Frequency"
@@ -107,7 +112,7 @@ const windows = [
   { value: 'days', label: 'Last days' },
 ]
 
-const Which = ({ draft, change }: Part) => (
+const Which = ({ draft, change }: FieldsProps) => (
   <>
     <Choice
       label="Period"
@@ -143,7 +148,7 @@ const contents = [
 ]
 
 /** Shows the fields for the contents of each run. The contents of an existing schedule can't change. */
-const What = ({ draft, change, isNew }: Part & { isNew: boolean }) => {
+const What = ({ draft, change, isNew }: FieldsProps & { isNew: boolean }) => {
   const changeWhat = (part: Partial<Draft['what']>) => change({ what: { ...draft.what, ...part } })
   const { list } = draft
   const choose = (value: string) => {

@@ -9,7 +9,7 @@ import { formats } from './formats.ts'
 import styles from './new-export.module.css'
 import type { ResultsConfig as Config, What } from './queries.ts'
 
-type Part = { draft: What; change: (part: Partial<What>) => void }
+type FieldsProps = { draft: What; change: (part: Partial<What>) => void }
 
 const maxMonitors = 20
 
@@ -21,7 +21,7 @@ const results = [
 // Browsers only list time zones of places, so UTC is added.
 export const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')].map((zone) => ({ value: zone, label: zone }))
 
-export const Monitors = ({ draft, change }: Part) => {
+export const Monitors = ({ draft, change }: FieldsProps) => {
   const { options, nameOf } = useNames('monitors')
   const set = (ids: string[]) =>
     change({
@@ -77,7 +77,7 @@ export const Monitors = ({ draft, change }: Part) => {
   )
 }
 
-export const Calls = ({ draft, change }: Part) => {
+export const Calls = ({ draft, change }: FieldsProps) => {
   const agents = useNames('agents')
   const groups = useNames('agentGroups')
   const companies = useNames('companies')
@@ -105,7 +105,7 @@ export const Calls = ({ draft, change }: Part) => {
   )
 }
 
-export const FileForm = ({ draft, change }: Part) => (
+export const FileForm = ({ draft, change }: FieldsProps) => (
   <>
     <Choice
       label="Format"

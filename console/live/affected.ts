@@ -8,11 +8,11 @@ const any = Symbol('any')
 const own = Symbol('own')
 const end = Symbol('end')
 
-type Part = string | typeof any | typeof own | typeof end
+type KeyPart = string | typeof any | typeof own | typeof end
 
-export type Affected = { key: Part[]; everyMs: number }
+export type Affected = { key: KeyPart[]; everyMs: number }
 
-const once = (seconds: number, ...key: Part[]): Affected => ({ key, everyMs: seconds * 1_000 })
+const once = (seconds: number, ...key: KeyPart[]): Affected => ({ key, everyMs: seconds * 1_000 })
 
 /**
  * The minimum number of seconds between requests of queries that sum over many conversations. Single resources are

@@ -25,7 +25,7 @@ import styles from './monitor.module.css'
 import { type Monitor as MonitorData, monitorOptions } from './queries.ts'
 import { Results } from './results.tsx'
 import { RunsPart } from './runs.tsx'
-import { kindNames, type Part } from './search.ts'
+import { kindNames, type MonitorTab } from './search.ts'
 import { TrendSection } from './trend.tsx'
 import { VersionsPart } from './versions.tsx'
 
@@ -99,7 +99,7 @@ const Actions = ({ monitor: { id, name, kind, enabled, requireGain } }: { monito
 const Parts = ({ monitor }: { monitor: MonitorData }) => {
   const { tab = 'found' } = useSearch({ from: '/app/monitors/$id' })
   const navigate = useNavigate({ from: '/monitors/$id' })
-  const tabs: { value: Part; label: string; content: React.ReactNode }[] = [
+  const tabs: { value: MonitorTab; label: string; content: React.ReactNode }[] = [
     { value: 'found', label: 'Results', content: <Results monitor={monitor} /> },
     { value: 'agreement', label: 'Agreement with reviewers', content: <AgreementPart monitor={monitor} /> },
     ...(monitor.kind === 'judge'
@@ -116,7 +116,11 @@ const Parts = ({ monitor }: { monitor: MonitorData }) => {
         label="Monitor details"
         value={tabs.some(({ value }) => value === tab) ? tab : 'found'}
         onChange={(next) =>
-          void navigate({ search: (search) => ({ ...search, tab: next as Part }), replace: true, resetScroll: false })
+          void navigate({
+            search: (search) => ({ ...search, tab: next as MonitorTab }),
+            replace: true,
+            resetScroll: false,
+          })
         }
         tabs={tabs}
       />

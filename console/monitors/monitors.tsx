@@ -26,7 +26,7 @@ const days = 30
 
 const useTrend = (id: string) => useQuery(trendOptions(id, { time: lastDays(days) }))
 
-const Course = ({ monitor: { id, name } }: { monitor: Monitor }) => {
+const RateSparkline = ({ monitor: { id, name } }: { monitor: Monitor }) => {
   const { data } = useTrend(id)
   if (!data) return <span className={styles.spark} />
   const points = data.data.map(({ affectedRate, low, high }) => ({ value: affectedRate, low, high }))
@@ -95,7 +95,7 @@ const columns: Column<Monitor>[] = [
     ),
   },
   { key: 'kind', label: 'Type', from: 720, cell: ({ kind }) => kindNames[kind] },
-  { key: 'course', label: `Last ${days} days`, from: 480, cell: (monitor) => <Course monitor={monitor} /> },
+  { key: 'course', label: `Last ${days} days`, from: 480, cell: (monitor) => <RateSparkline monitor={monitor} /> },
   {
     key: 'rate',
     label: 'Affected · 95% interval · n',

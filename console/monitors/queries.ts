@@ -2,7 +2,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
 import { listOptions } from '../api/queries.ts'
 import type { Schemas } from '../api/schema.d.ts'
-import type { Found } from './search.ts'
+import type { ResultFilter } from './search.ts'
 
 export type Monitor = Schemas['Monitor']
 export type Trend = Schemas['MonitorTrend']
@@ -50,7 +50,7 @@ export const agreementOptions = (id: string) =>
     ),
   )
 
-export const reviewResultsOptions = (id: string, result: Found, version: number | undefined) =>
+export const reviewResultsOptions = (id: string, result: ResultFilter, version: number | undefined) =>
   listOptions<Schemas['MonitorResult']>(['monitors', id, 'results', result, version ?? null], (cursor, signal) =>
     answer(
       api.GET('/v1/monitors/{id}/results', {

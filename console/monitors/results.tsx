@@ -11,9 +11,9 @@ import { Empty, FaultNote, Loading } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { type Monitor, reviewResultsOptions, useNewest } from './queries.ts'
 import styles from './results.module.css'
-import { type Found, foundKinds } from './search.ts'
+import { foundKinds, type ResultFilter } from './search.ts'
 
-const words: Record<Found, string> = {
+const words: Record<ResultFilter, string> = {
   affected: 'Affected',
   not_affected: 'Not affected',
   unscored: 'Unscored',
@@ -78,7 +78,7 @@ export const Results = ({ monitor: { id, kind } }: { monitor: Monitor }) => {
         options={foundKinds.map((value) => ({ value, label: words[value] }))}
         onChange={(next) =>
           void navigate({
-            search: (search) => ({ ...search, result: next as Found }),
+            search: (search) => ({ ...search, result: next as ResultFilter }),
             replace: true,
             resetScroll: false,
           })

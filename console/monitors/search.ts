@@ -7,8 +7,8 @@ import { readText } from '../lib/search.ts'
 const parts = ['found', 'agreement', 'alignment', 'versions', 'runs'] as const
 export const foundKinds = ['affected', 'not_affected', 'unscored', 'failed'] as const
 
-export type Part = (typeof parts)[number]
-export type Found = (typeof foundKinds)[number]
+export type MonitorTab = (typeof parts)[number]
+export type ResultFilter = (typeof foundKinds)[number]
 export type Kind = Schemas['Monitor']['kind']
 
 export const kindNames: Record<Kind, string> = {
@@ -21,9 +21,9 @@ export const kindNames: Record<Kind, string> = {
 export type MonitorSearch = Pick<RangeSearch, 'time'> & {
   /** If set, only the results of this version are shown. */
   version?: number
-  tab?: Part
+  tab?: MonitorTab
   /** Which results are listed. */
-  result?: Found
+  result?: ResultFilter
   /** The versions to compare. */
   from?: number
   to?: number

@@ -9,17 +9,17 @@ const shownDays = 7
 
 export const defaultRange = () => ({ time: lastDays(shownDays), compare: 'previous_period' as const })
 
-type Shown = { time: TimeRange; compare: Comparison }
+type Period = { time: TimeRange; compare: Comparison }
 
 /** Counts the conversations of a period and of the one before. */
-export const volumeOptions = ({ time, compare }: Shown) =>
+export const volumeOptions = ({ time, compare }: Period) =>
   chartOptions(
     { query: { measure: { kind: 'volume' }, interval: intervalOf(time) } },
     { filter: time, compareTo: compareToOf(compare, ownZone()) },
   )
 
 /** Returns the query for a monitor's affected rate. */
-export const rateOptions = (monitorId: string, { time, compare }: Shown) =>
+export const rateOptions = (monitorId: string, { time, compare }: Period) =>
   chartOptions(
     { query: { measure: { kind: 'rate', monitorId }, interval: intervalOf(time) } },
     { filter: time, compareTo: compareToOf(compare, ownZone()) },

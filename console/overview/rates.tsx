@@ -21,7 +21,7 @@ import { enabledMonitorsOptions, openFindingsOptions } from './queries.ts'
 
 const maxShown = 8
 
-type Shown = { time: TimeRange; compare: Comparison }
+type Period = { time: TimeRange; compare: Comparison }
 
 type Rate = Change & {
   monitor: Monitor
@@ -128,7 +128,7 @@ const columnsOf = (isCompared: boolean): Column<Rate>[] => [
 ]
 
 /** Returns all rates. The order of the monitors depends on them, so the list waits for all. */
-const useAnswers = (monitors: Monitor[], shown: Shown) =>
+const useAnswers = (monitors: Monitor[], shown: Period) =>
   useQueries({
     queries: monitors.map(({ id }) => ({ ...rateOptions(id, shown), placeholderData: <T,>(before: T) => before })),
     combine: (answers) => {
@@ -141,7 +141,7 @@ const useAnswers = (monitors: Monitor[], shown: Shown) =>
     },
   })
 
-export const useRates = (shown: Shown) => {
+export const useRates = (shown: Period) => {
   const monitors = useQuery(enabledMonitorsOptions)
   const findings = useQuery(openFindingsOptions)
   const list = monitors.data?.data ?? []

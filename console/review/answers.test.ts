@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { type Answers, agrees, answersOf, changeOf, describeAgreement, isEmpty, requiresNote } from './answers.ts'
 
-type Found = Parameters<typeof describeAgreement>[1][number]
+type Result = Parameters<typeof describeAgreement>[1][number]
 type Bucket = Parameters<typeof requiresNote>[0]
 
 // These objects have only the fields that the functions read.
-const found = (monitorId: string, result: Found['result']) => ({ monitorId, result }) as Found
+const found = (monitorId: string, result: Result['result']) => ({ monitorId, result }) as Result
 const bucket = (blind: boolean, noteOnDisagreement: boolean) => ({ blind, noteOnDisagreement }) as Bucket
 
 const answers = (judged: Answers['judged'] = {}, notes = ''): Answers => ({ judged, notes, rating: null })

@@ -25,9 +25,9 @@ const ApiKeys = lazy(async () => (await import('./api-keys.tsx')).ApiKeys, <Load
 /** Scrolls to the current section. On narrow screens, the sections are in a row that scrolls. */
 const shownInNav = (link: HTMLAnchorElement | null) => link?.scrollIntoView({ block: 'nearest', inline: 'center' })
 
-type Part = { name: string; label: string; content: ReactNode; shown?: boolean }
+type SettingsTab = { name: string; label: string; content: ReactNode; shown?: boolean }
 
-const useParts = (): Part[] => {
+const useParts = (): SettingsTab[] => {
   const isAdmin = useMay('admin')
   const isMember = useMay('member')
   return [

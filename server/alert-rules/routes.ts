@@ -23,8 +23,8 @@ import {
 } from './queries.ts'
 import { Rule, RuleCreate, RuleMute, RulePreview, RulePreviewRequest, RuleUpdate } from './schema.ts'
 import {
-  asksAnew,
-  asksSomethingElse,
+  changesOutcome,
+  changesSubject,
   checkMonitor,
   checkRuleSettings,
   checkTogether,
@@ -185,12 +185,12 @@ export const alertRules = (app: App, deps: Deps): void => {
         await checkRuleSettings(trx, actor.org, fields, body)
         const now = clock.now()
         await updateRule(trx, actor.org, stored.id, fields, now)
-        if (!fields.enabled || asksSomethingElse(stored, fields)) {
+        if (!fields.enabled || changesSubject(stored, fields)) {
           for (const incident of await lockOpenIncidents(trx, actor.org, stored.id)) {
             await resolveIncident(deps, trx, actor.org, incident, actor.userId, now)
           }
         }
-        if (asksAnew(stored, fields)) await settleOverruled(trx, actor.org, stored.id, now)
+        if (changesOutcome(stored, fields)) await settleOverruled(trx, actor.org, stored.id, now)
         await recordAudit(trx, actor, 'alertRule.update', target(stored.id))
         return shown(await getRule(trx, actor.org, stored.id))
       }),

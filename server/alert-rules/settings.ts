@@ -24,7 +24,7 @@ export const defaults: Omit<RuleFields, 'name' | 'condition'> = {
   runbookUrl: null,
 }
 
-type Given = Partial<Static<typeof RuleCreate>> & Static<typeof RuleUpdate>
+type RuleFieldsInput = Partial<Static<typeof RuleCreate>> & Static<typeof RuleUpdate>
 
 const lowerId = <T extends { monitorId?: string }>(condition: T): T =>
   condition.monitorId === undefined ? condition : { ...condition, monitorId: condition.monitorId.toLowerCase() }
@@ -54,7 +54,7 @@ export const parseRuleFilter = (filter: Filter | null | undefined): object | nul
 }
 
 /** Returns the stored settings, overridden by the given ones. */
-export const withGiven = (present: RuleFields | undefined, given: Given): RuleFields => {
+export const withGiven = (present: RuleFields | undefined, given: RuleFieldsInput): RuleFields => {
   const base = present ?? { ...defaults, name: '', condition: {} }
   const { condition, filter, destinationIds, ownerUserId, ...others } = given
   return {
@@ -118,7 +118,12 @@ export const checkMonitor = async (
  * Throws if the settings contradict each other, or if a given ID does not exist. Stored IDs may have been deleted
  * since, which must not prevent other changes. Only the monitor must still exist.
  */
-export const checkRuleSettings = async (db: Db, org: OrgId, fields: RuleFields, given: Given): Promise<void> => {
+export const checkRuleSettings = async (
+  db: Db,
+  org: OrgId,
+  fields: RuleFields,
+  given: RuleFieldsInput,
+): Promise<void> => {
   const { condition, enabled } = fields
   const destinationIds = given.destinationIds === undefined ? [] : fields.destinationIds
   const ownerUserId = given.ownerUserId === undefined ? null : fields.ownerUserId
@@ -138,7 +143,7 @@ export const checkRuleSettings = async (db: Db, org: OrgId, fields: RuleFields, 
 }
 
 /** Returns whether a change makes the rule's open incidents meaningless. */
-export const asksSomethingElse = (before: RuleFields, after: RuleFields): boolean => {
+export const changesSubject = (before: RuleFields, after: RuleFields): boolean => {
   const subjectOf = ({ condition, groupBy }: RuleFields) => {
     const { kind, monitorId, category, field } = condition as AlertCondition & OfMonitor
     return JSON.stringify([kind, monitorId, category, field, groupBy])
@@ -147,7 +152,7 @@ export const asksSomethingElse = (before: RuleFields, after: RuleFields): boolea
 }
 
 /** Returns whether a change can affect whether the condition is met. */
-export const asksAnew = (before: RuleFields, after: RuleFields): boolean => {
+export const changesOutcome = (before: RuleFields, after: RuleFields): boolean => {
   const questionOf = ({ enabled, condition, filter, groupBy, windowMinutes, minimumSample }: RuleFields) =>
     [enabled, condition, filter, groupBy, windowMinutes, minimumSample] as const
   return !isDeepStrictEqual(questionOf(before), questionOf(after))

@@ -182,7 +182,7 @@ const stopOf = (error: EndpointError): Stop => {
   return { kind: 'wait', afterSeconds, failure: `The model endpoint is not responding: ${error.message}.` }
 }
 
-type Asked = { rules: string[] | undefined; paid: Paid } | Stop
+type GuidelinesAnswer = { rules: string[] | undefined; paid: Paid } | Stop
 
 /** Asks the model for guidelines. Also returns what was paid for invalid responses. */
 const askForGuidelines = async (
@@ -190,7 +190,7 @@ const askForGuidelines = async (
   org: OrgId,
   { definition, attempt }: ProposalTask,
   prompt: ModelPrompt,
-): Promise<Asked> => {
+): Promise<GuidelinesAnswer> => {
   const chain = await models.find(org, definition.model)
   if ('fault' in chain) return { kind: 'over', failure: chain.fault }
   const now = () => clock.now().getTime()

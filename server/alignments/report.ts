@@ -24,14 +24,14 @@ export type Measured = Measures & {
   broken: number
 }
 
-type Known = { cases: AlignmentCase[]; results: AlignmentResult[] }
+type StoredAnswers = { cases: AlignmentCase[]; results: AlignmentResult[] }
 
 const resultsOf = (results: AlignmentResult[], kind: string): Map<string, CaseResult> =>
   new Map(results.filter((one) => one.kind === kind).map((one) => [one.conversationId, one]))
 
 /** Returns the test half with the results of the current version and of a proposal. */
 export const pairsOf = (
-  { cases, results }: Known,
+  { cases, results }: StoredAnswers,
   { kind, definition }: Pick<Proposal, 'kind' | 'definition'>,
 ): Pair[] => {
   if (definition === null) return []
@@ -54,7 +54,7 @@ const halfCounts = (cases: AlignmentCase[], half: AlignmentCase['half']): HalfCo
 }
 
 /** Measures the current version and people. */
-export const reportOf = ({ cases, results }: Known): Report => {
+export const reportOf = ({ cases, results }: StoredAnswers): Report => {
   const before = resultsOf(results, 'baseline')
   const compared = cases.flatMap(({ conversationId, half, verdict }) => {
     const result = before.get(conversationId)
@@ -70,7 +70,7 @@ export const reportOf = ({ cases, results }: Known): Report => {
 
 /** Measures all proposals together, because the claims about them are corrected for each other. */
 export const measureProposals = (
-  known: Known,
+  known: StoredAnswers,
   proposals: Pick<Proposal, 'kind' | 'definition'>[],
 ): { kind: ProposalKind; measured: Measured }[] => {
   const tested = proposals

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { makeConversations, makeKey, makeMonitor, makeOrganization, makePerson } from '../../test/make.ts'
-import { customersIn, type Judged, makeJudged, makeJudgments, type Said } from '../../test/support/alignments.ts'
+import { customersIn, type Judged, makeJudged, makeJudgments, type TurnContext } from '../../test/support/alignments.ts'
 import { depsWith } from '../../test/support/deps-with.ts'
 import { serverWithModel } from '../../test/support/evaluations/evaluations.ts'
 import { openEventStream } from '../../test/support/event-stream.ts'
@@ -32,7 +32,11 @@ const tooStrict = (request: ModelRequest) => {
   return answer({ score: request.transcript.includes('It is affected') ? 6 : 2, evidence: quote })
 }
 
-type Fields = { definition?: object; say?: (said: Said) => string; comment?: (said: Said) => string | null }
+type Fields = {
+  definition?: object
+  say?: (said: TurnContext) => string
+  comment?: (said: TurnContext) => string | null
+}
 
 /** Creates a judge with results and judgments of 20 conversations in each half. */
 const makeAligned = async ({ definition = scoring, ...fields }: Fields = {}) => {
@@ -214,7 +218,7 @@ describe('an alignment', () => {
 
   it('reads long transcripts in threads, one at a time', async () => {
     answerBy(tooStrict)
-    const say = ({ verdict }: Said) => `It is ${verdict}. ${'So it is. '.repeat(2_000)}`
+    const say = ({ verdict }: TurnContext) => `It is ${verdict}. ${'So it is. '.repeat(2_000)}`
     const { path, key, read } = await makeAligned({ say })
     const { threads } = server.deps
     const runs: string[] = []
@@ -504,7 +508,7 @@ describe('erasing a conversation', () => {
   it('removes its example from all versions and alignments', async () => {
     answerBy(tooStrict)
     const secret = 'a green parrot'
-    const say = ({ half, verdict, at }: Said) =>
+    const say = ({ half, verdict, at }: TurnContext) =>
       `It is ${verdict}.${half === 'tuning' && at === 0 ? ` He owns ${secret}.` : ''}`
     const { start, read, apply, monitor, monitorId, key, org, judged } = await makeAligned({
       say,
@@ -553,7 +557,8 @@ describe('erasing a conversation', () => {
 
   it('removes its example even if a proposal is made from it at the same time', async () => {
     answerBy(tooStrict)
-    const nameOf = ({ half, at }: Pick<Said, 'half' | 'at'>) => `the ${half} parrot ${String.fromCharCode(97 + at)}.`
+    const nameOf = ({ half, at }: Pick<TurnContext, 'half' | 'at'>) =>
+      `the ${half} parrot ${String.fromCharCode(97 + at)}.`
     const { start, apply, monitor, read, path, key, org, judged } = await makeAligned({
       say: (said) => `It is ${said.verdict}. He owns ${nameOf(said)}`,
       comment: ({ verdict }) => (verdict === 'not_affected' ? 'He was polite.' : null),

@@ -60,9 +60,9 @@ const verdictOf = ({ definition, isRemoved, measured, reason }: Proposal): Propo
   return (measured as Measured).isShown ? 'shown' : 'not_shown'
 }
 
-type Shown = { hidden: ReadonlySet<string>; flips: ReturnType<typeof flipsOf>; isCostUnknown: boolean }
+type ReportView = { hidden: ReadonlySet<string>; flips: ReturnType<typeof flipsOf>; isCostUnknown: boolean }
 
-const shownProposal = (proposal: Proposal, { hidden, flips, isCostUnknown }: Shown) => {
+const shownProposal = (proposal: Proposal, { hidden, flips, isCostUnknown }: ReportView) => {
   const { kind, reason, changes, definition, measured, inputTokens, outputTokens, cost, appliedVersion } = proposal
   const seen = (ids: string[]) => ids.filter((id) => !hidden.has(id))
   const { isShown: _, ...figures } = (measured ?? {}) as Measured

@@ -130,10 +130,10 @@ const comparisonOf = (kind: Kind, before: Group, now: Group, bounds: Date[] | un
 export const readZone = (query: Pick<AnalyticsQuery, 'timezone'>, { period }: Selection): string =>
   query.timezone === undefined ? (period?.timezone ?? 'UTC') : readTimeZone(query.timezone, 'timezone')
 
-type Asked = Pick<AnalyticsQuery, 'measure' | 'filter' | 'timezone' | 'groupBy'>
+type AnswerRequest = Pick<AnalyticsQuery, 'measure' | 'filter' | 'timezone' | 'groupBy'>
 
 /** Reads the conversations of a query without their times, its period, and its time zone. */
-export const readQuestion = async ({ db, clock }: AnswerDeps, org: OrgId, query: Asked) => {
+export const readQuestion = async ({ db, clock }: AnswerDeps, org: OrgId, query: AnswerRequest) => {
   const given = parseFilter(query.filter ?? {}, 'filter')
   const { since: _since, until: _until, period, ...selection } = given
   const timezone = readZone(query, given)

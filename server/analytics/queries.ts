@@ -396,9 +396,9 @@ const grains: Record<string, number> = {
 const stored = new Set([0, 1, 2, 4])
 const everything = 7
 
-type Asked = Pick<SumRequest, 'measure' | 'selection' | 'groupBy' | 'quantile'>
+type GrainRequest = Pick<SumRequest, 'measure' | 'selection' | 'groupBy' | 'quantile'>
 
-const grainOf = ({ selection, groupBy, quantile }: Asked): number | undefined => {
+const grainOf = ({ selection, groupBy, quantile }: GrainRequest): number | undefined => {
   let grain = 0
   for (const name of [...Object.keys(selection), ...groupBy]) {
     const bits = grains[name]
@@ -413,11 +413,11 @@ const grainOf = ({ selection, groupBy, quantile }: Asked): number | undefined =>
 const unstored = new Set<Measured['kind']>(['agreement', 'category', 'field'])
 
 /** Returns the grain of the stored sums that answer a query, or undefined if none do. */
-export const storedGrain = (request: Asked): number | undefined =>
+export const storedGrain = (request: GrainRequest): number | undefined =>
   unstored.has(request.measure.kind) ? undefined : grainOf(request)
 
 /** Returns by which length of time sums are stored for a measure with this filter and these groups. */
-export const storedBy = (request: Asked): 'hour' | 'day' | undefined => {
+export const storedBy = (request: GrainRequest): 'hour' | 'day' | undefined => {
   const grain = storedGrain(request)
   if (grain === undefined) return undefined
   return grain === everything ? 'day' : 'hour'

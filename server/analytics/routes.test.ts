@@ -40,9 +40,9 @@ const issuesOf = async (body: object) => {
 const on = (day: number, hour = 9) => `2026-03-${String(day).padStart(2, '0')}T${String(hour).padStart(2, '0')}:00:00Z`
 const march = { since: on(1, 0), until: '2026-04-01T00:00:00Z' }
 
-type Given = { score?: number; cost?: number; responseMs?: number; version?: number }
+type ConversationInput = { score?: number; cost?: number; responseMs?: number; version?: number }
 
-const give = async (monitorId: string, conversationId: string, affected: boolean, given: Given = {}) => {
+const give = async (monitorId: string, conversationId: string, affected: boolean, given: ConversationInput = {}) => {
   const { score = null, cost = null, responseMs = null, version = 1 } = given
   const row = {
     ...noResult,

@@ -20,12 +20,12 @@ export const defaults: BucketSettings = {
   noteOnDisagreement: false,
 }
 
-type Given = Partial<Omit<BucketCreate, 'type'>>
+type BucketInput = Partial<Omit<BucketCreate, 'type'>>
 
 const lower = (ids: string[]) => [...new Set(ids.map((id) => id.toLowerCase()))]
 
 /** Returns the current settings merged with the given ones. */
-export const withGiven = (present: BucketSettings, given: Given): BucketSettings => ({
+export const withGiven = (present: BucketSettings, given: BucketInput): BucketSettings => ({
   ...present,
   ...given,
   ...(given.agentId && { agentId: given.agentId.toLowerCase() }),
@@ -72,7 +72,13 @@ const naming = (path: string, given: string[], known: string[], what: string): I
  * Reports all errors at once. Only checks the people and monitors in `given`, because stored ones may have been deleted
  * since.
  */
-export const requireSound = async (db: Db, org: OrgId, type: BucketType, settings: BucketSettings, given: Given) => {
+export const requireSound = async (
+  db: Db,
+  org: OrgId,
+  type: BucketType,
+  settings: BucketSettings,
+  given: BucketInput,
+) => {
   const issues = faultsOf(type, settings)
   if (given.reviewerUserIds) {
     const known = await findReviewers(db, org, settings.reviewerUserIds)

@@ -8,7 +8,10 @@ import { defaultFileName, faultOfSegments, faultOfTemplate } from './file-name.t
 import type { Recurrence, ScheduleDestination, WindowRule } from './queries.ts'
 import type { ExportScheduleCreate, ExportScheduleUpdate } from './schema.ts'
 
-type Given = Pick<ExportScheduleUpdate, 'config' | 'conversationConfig' | 'recurrence' | 'window' | 'destination'>
+type ScheduleInput = Pick<
+  ExportScheduleUpdate,
+  'config' | 'conversationConfig' | 'recurrence' | 'window' | 'destination'
+>
 type Environment = { allowedPrivateAddresses: string[] }
 
 /**
@@ -100,12 +103,12 @@ const parseDestination = (given: ExportScheduleCreate['destination']): ScheduleD
 /** The period is arbitrary, because each run has its own. */
 const anyWindow = { since: '2000-01-01T00:00:00Z', until: '2000-01-02T00:00:00Z' }
 
-const parseCalls = (given: NonNullable<Given['config']>): ScheduledConfig => {
+const parseCalls = (given: NonNullable<ScheduleInput['config']>): ScheduledConfig => {
   const { since: _since, until: _until, ...config } = parseConfiguration({ ...given, ...anyWindow }, 'config')
   return config
 }
 
-const faultsOfContents = ({ config, conversationConfig }: Given): Issue[] => {
+const faultsOfContents = ({ config, conversationConfig }: ScheduleInput): Issue[] => {
   if (config && conversationConfig) return [{ path: 'conversationConfig', message: 'cannot be combined with config' }]
   const filter = conversationConfig?.filter ?? {}
   return (['since', 'until', 'period'] as const)
@@ -116,13 +119,13 @@ const faultsOfContents = ({ config, conversationConfig }: Given): Issue[] => {
     }))
 }
 
-const parseContents = ({ config, conversationConfig }: Given): { config?: ScheduledConfig } => {
+const parseContents = ({ config, conversationConfig }: ScheduleInput): { config?: ScheduledConfig } => {
   if (config) return { config: parseCalls(config) }
   return conversationConfig ? { config: parseConversations(conversationConfig, 'conversationConfig') } : {}
 }
 
 /** Validates the given properties and reports all errors at once. */
-export const parseSchedule = (given: Given, environment: Environment) => {
+export const parseSchedule = (given: ScheduleInput, environment: Environment) => {
   const { recurrence, window, destination } = given
   const faults = [
     ...faultsOfContents(given),

@@ -5,12 +5,12 @@ import { type Issue, invalidAll } from '../platform/errors.ts'
 import { findTimeZone, timeZoneFault } from '../platform/time-zone.ts'
 import type { MonitorExportConfig } from './schema.ts'
 
-type Given = 'versionScope' | 'format' | 'reasoning' | 'match' | 'metadata'
+type OptionalSetting = 'versionScope' | 'format' | 'reasoning' | 'match' | 'metadata'
 type Monitor = Required<MonitorExportConfig['monitors'][number]>
 
 /** A validated and normalized configuration, including defaults. */
-export type Configuration = Omit<MonitorExportConfig, Given | 'monitors'> &
-  Required<Pick<MonitorExportConfig, Given>> & { monitors: Monitor[] }
+export type Configuration = Omit<MonitorExportConfig, OptionalSetting | 'monitors'> &
+  Required<Pick<MonitorExportConfig, OptionalSetting>> & { monitors: Monitor[] }
 
 /** Returns the filter of the calls. It does not include the monitor conditions, which count results in scope. */
 export const callsOf = (config: Configuration): Selection =>

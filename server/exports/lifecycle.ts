@@ -97,14 +97,14 @@ const publishExport = (
   kind: 'created' | 'updated',
 ) => publishChanges(trx, org, { resource: `${of}-exports`, kind, ids: [id] })
 
-type Made = ExportKind & Omit<NewExport, 'id' | 'createdAt'>
+type ExportRequest = ExportKind & Omit<NewExport, 'id' | 'createdAt'>
 
 /** Creates an export. The caller has locked the queue and checked its length. */
 export const createInLine = async (
   deps: Pick<Deps, 'jobs' | 'clock'>,
   trx: Db,
   org: OrgId,
-  request: Made,
+  request: ExportRequest,
 ): Promise<StoredExport> => {
   const stored = await insertExport(trx, org, { ...request, id: newId(), createdAt: deps.clock.now() })
   await publishExport(trx, org, stored, 'created')

@@ -62,14 +62,14 @@ export const getExport = (db: Db, org: OrgId, { id, ...kind }: ExportKey) =>
 export const findExportByOperation = (db: Db, org: OrgId, operationId: string) =>
   selectExports(db, org).where('operation_id', '=', operationId).executeTakeFirst()
 
-type Wanted = {
+type ExportSearch = {
   of: ExportKind
   status: Status | undefined
   /** The time that decides which exports have expired, even before a job stores that. */
   now: Date
 }
 
-export const listExports = (db: Db, org: OrgId, { of, status, now }: Wanted, page: Page) => {
+export const listExports = (db: Db, org: OrgId, { of, status, now }: ExportSearch, page: Page) => {
   const isOver = sql<boolean>`(status = 'completed' AND expires_at <= ${now})`
   return selectExports(db, org)
     .where(isOf(of))

@@ -57,10 +57,10 @@ const insertAll = async (table: 'conversations' | 'monitor_results', rows: objec
     SELECT ${columns} FROM json_populate_recordset(NULL::${sql.table(table)}, ${JSON.stringify(rows)})`.execute(db)
 }
 
-type Drawn = { monitor: string; version: number; verdict: Verdict }
+type GeneratedResult = { monitor: string; version: number; verdict: Verdict }
 
 /** Generates results. The first monitors find many conversations affected, and the last one few. */
-const drawVerdicts = (): Drawn[] =>
+const drawVerdicts = (): GeneratedResult[] =>
   [...monitors, deleted].flatMap((monitor, index) =>
     [1, 2, 3]
       .filter(() => randomBelow(10) >= 4)
@@ -73,7 +73,10 @@ const drawVerdicts = (): Drawn[] =>
 const statusNumbers: Record<Verdict, number> = { affected: 0, not_affected: 0, unscored: 1, failed: 2 }
 const resultNumbers: Record<Verdict, number | null> = { affected: 1, not_affected: 0, unscored: null, failed: null }
 
-const resultRow = ({ id, startedAt }: { id: string; startedAt: Date }, { monitor, version, verdict }: Drawn) => ({
+const resultRow = (
+  { id, startedAt }: { id: string; startedAt: Date },
+  { monitor, version, verdict }: GeneratedResult,
+) => ({
   organization_id: org,
   monitor_id: monitor,
   conversation_id: id,

@@ -22,9 +22,9 @@ beforeEach(async () => {
   key = made.key
 })
 
-type Shown = { name: string; status: string; message: string; details: Record<string, unknown>[] }
+type Check = { name: string; status: string; message: string; details: Record<string, unknown>[] }
 
-const read = async (): Promise<{ status: string; checks: Shown[] }> => (await call('GET', '/v1/health', { key })).body
+const read = async (): Promise<{ status: string; checks: Check[] }> => (await call('GET', '/v1/health', { key })).body
 const checkOf = async (name: string) => (await read()).checks.find((check) => check.name === name)
 
 it('is ok in a new organization', async () => {
@@ -78,7 +78,7 @@ it('tells viewers why results are missing, and nothing else', async () => {
   const { key: viewer } = await makeKey(server, key, 'viewer')
   const { status, body } = await call('GET', '/v1/health', { key: viewer })
   expect(status).toBe(200)
-  expect(body.checks.map(({ name }: Shown) => name)).toEqual(['ingestion', 'evaluations', 'judges'])
+  expect(body.checks.map(({ name }: Check) => name)).toEqual(['ingestion', 'evaluations', 'judges'])
   expect(body.checks[0].details).toEqual([])
 })
 

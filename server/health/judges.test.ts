@@ -5,10 +5,10 @@ import { answer, Refusal } from '../../test/support/monitors/model-server.ts'
 
 const { server, call, testDraft, makeCall, answerBy } = await serverOfTrials()
 
-type Shown = { name: string; status: string; message: string; details: object[] }
+type Check = { name: string; status: string; message: string; details: object[] }
 
-const readJudges = async (key: string): Promise<Shown | undefined> =>
-  (await call('GET', '/v1/health', { key })).body.checks.find(({ name }: Shown) => name === 'judges')
+const readJudges = async (key: string): Promise<Check | undefined> =>
+  (await call('GET', '/v1/health', { key })).body.checks.find(({ name }: Check) => name === 'judges')
 
 /** Counts are stored a moment after the request. */
 const stored = { timeout: 10_000 }

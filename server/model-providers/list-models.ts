@@ -40,14 +40,14 @@ const arrange = (models: OfferedModel[]): OfferedModel[] => {
 }
 
 /** The version is the time of the provider's last change. */
-type Kept = { version: number; from: number; until: number; size: number; list: Promise<ModelList> }
+type CachedModels = { version: number; from: number; until: number; size: number; list: Promise<ModelList> }
 
 /**
  * Lists what providers offer, with prices. Keeps each list for a few minutes, or until the provider changes. Callers at
  * the same time share a request, so none of them can abort it.
  */
 export const openModelLists = (deps: ListDeps) => {
-  const kept = new Map<string, Kept>()
+  const kept = new Map<string, CachedModels>()
 
   const request = async (org: OrgId, provider: SealedProvider): Promise<ModelList> => {
     try {
@@ -67,7 +67,7 @@ export const openModelLists = (deps: ListDeps) => {
     }
   }
 
-  const isCurrent = ({ from, until }: Kept, now: number): boolean => now < until && now >= from
+  const isCurrent = ({ from, until }: CachedModels, now: number): boolean => now < until && now >= from
 
   /** Drops expired lists, and the oldest ones until the rest fits. */
   const prune = (now: number) => {
@@ -87,7 +87,7 @@ export const openModelLists = (deps: ListDeps) => {
     const known = kept.get(key)
     if (known?.version === version && isCurrent(known, now)) return known.list
     const list = request(org, provider)
-    const one: Kept = { version, from: now, until: Number.POSITIVE_INFINITY, size: 1, list }
+    const one: CachedModels = { version, from: now, until: Number.POSITIVE_INFINITY, size: 1, list }
     kept.delete(key)
     kept.set(key, one)
     list.then(

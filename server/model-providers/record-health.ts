@@ -4,7 +4,7 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Log } from '../platform/log.ts'
 import { type SealedProvider, updateProviderHealth } from './queries.ts'
 
-type Known = Pick<SealedProvider, 'id' | 'failingSince' | 'lastFault'>
+type KnownHealth = Pick<SealedProvider, 'id' | 'failingSince' | 'lastFault'>
 
 /**
  * Records since when a provider fails, and why. Most requests don't change what was read with the provider, so they
@@ -18,7 +18,7 @@ export const openProviderHealth = ({ db, clock, log }: { db: Db; clock: Clock; l
     await publishChanges(db, org, { resource: 'model-providers', kind: 'updated', ids: [id] })
   }
 
-  const note = (org: OrgId, { id, failingSince, lastFault }: Known, fault: string | null): void => {
+  const note = (org: OrgId, { id, failingSince, lastFault }: KnownHealth, fault: string | null): void => {
     const isKnown = fault === null ? failingSince === null : failingSince !== null && lastFault === fault
     if (isKnown) return
     recording = recording

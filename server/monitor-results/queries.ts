@@ -165,7 +165,7 @@ export type Evaluation = {
 }
 
 /** Combines the values that few results have. Returns null if a result has none of them. */
-const saidOf = (row: Evaluation['rows'][number]): string | null => {
+const detailsOf = (row: Evaluation['rows'][number]): string | null => {
   const { reasoning, evidence, categories, fields, tokens, cost, responseMs } = row
   const isSilent = [reasoning, categories, fields, tokens, cost, responseMs].every((value) => value === null)
   if (isSilent && evidence.length === 0) return null
@@ -240,7 +240,7 @@ const insertEvaluation = (
       ${arrayOf(rows.map(({ status }) => resultStatuses.indexOf(status)))}::smallint[],
       ${arrayOf(rows.map(({ result }) => result && results.indexOf(result)))}::smallint[],
       ${arrayOf(rows.map(({ score }) => score))}::float8[],
-      ${arrayOf(rows.map((row) => quoted(saidOf(row))))}::jsonb[]) g(conversation, monitor, status, result, score, said)
+      ${arrayOf(rows.map((row) => quoted(detailsOf(row))))}::jsonb[]) g(conversation, monitor, status, result, score, said)
     JOIN c ON c.at = g.conversation
     JOIN m ON m.at = g.monitor
     ORDER BY m.id, c.started_at, c.id

@@ -44,7 +44,7 @@ const readItem = (given: unknown): Item | ApiError => {
 
 type ReportedDetails = Pick<ResultRow, 'reasoning' | 'evidence' | 'fields'>
 
-const toldOf = ({ reasoning = null, evidence = [], fields = null }: Item): ReportedDetails => ({
+const detailsOf = ({ reasoning = null, evidence = [], fields = null }: Item): ReportedDetails => ({
   reasoning,
   evidence,
   fields,
@@ -68,7 +68,7 @@ const redactAll = async (
   org: OrgId,
   items: Item[],
 ): Promise<Map<Item, ReportedDetails>> => {
-  const redactedDetails = await redactValue(threads, org, items.map(toldOf))
+  const redactedDetails = await redactValue(threads, org, items.map(detailsOf))
   return new Map(redactedDetails.map((each, at) => [items[at] as Item, cut(each)])) // Redaction keeps the length of an array
 }
 
@@ -111,7 +111,7 @@ export const writeBatch = async (
         : { status: 'scored' as const, result }),
       score,
       categories,
-      ...(redacted?.get(item) ?? toldOf(item)),
+      ...(redacted?.get(item) ?? detailsOf(item)),
       evaluatedAt: evaluatedAt === undefined ? null : new Date(evaluatedAt),
       evaluator: 'external',
     }

@@ -24,9 +24,9 @@ type Cause = {
   andWhoWantAllIncidents?: boolean
 }
 
-type Told = { recipient: Recipient; channels: Channels; isEmailed: boolean }
+type Delivery = { recipient: Recipient; channels: Channels; isEmailed: boolean }
 
-const toldOf = (recipient: Recipient, kind: NotificationKind): Told | undefined => {
+const deliveryTo = (recipient: Recipient, kind: NotificationKind): Delivery | undefined => {
   const channels = preferencesOf(recipient).kinds[kind]
   if (!channels.console && channels.email === 'off') return undefined
   const { email, joinedAt, emailed } = recipient
@@ -49,7 +49,7 @@ export const notify = async (deps: Deps, trx: Db, org: OrgId, cause: Cause): Pro
   const recipients = await listRecipients(trx, org, { userIds: cause.userIds, andWhoWantAllIncidents, emailedSince })
   const notified = recipients
     .filter(({ userId }) => userId !== actorUserId)
-    .flatMap((recipient) => toldOf(recipient, kind) ?? [])
+    .flatMap((recipient) => deliveryTo(recipient, kind) ?? [])
   const about = { kind, event, subjectType, subjectId, eventKey, actorUserId, now }
   const inserted = await insertNotifications(
     trx,

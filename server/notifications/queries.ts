@@ -181,7 +181,7 @@ export const findPeriods = async (db: Db, org: OrgId, userId: string) =>
 export const lockPreferences = async (trx: Db, org: OrgId, userId: string) =>
   withPeriods(await selectPeriods(trx, org, userId).forUpdate().executeTakeFirst())
 
-type Wanted = {
+type RecipientSearch = {
   userIds: string[]
   /** Also lists the people who want to know about every incident. */
   andWhoWantAllIncidents: boolean
@@ -190,7 +190,11 @@ type Wanted = {
 }
 
 /** Lists the people who are members, with their preferences. Preferences that were never changed are null. */
-export const listRecipients = (db: Db, org: OrgId, { userIds, andWhoWantAllIncidents, emailedSince }: Wanted) =>
+export const listRecipients = (
+  db: Db,
+  org: OrgId,
+  { userIds, andWhoWantAllIncidents, emailedSince }: RecipientSearch,
+) =>
   db
     .selectFrom('members as m')
     .innerJoin('users as u', 'u.id', 'm.user_id')

@@ -28,7 +28,7 @@ const { db } = deps
 const base = deps.baseUrl()
 
 type Person = Awaited<ReturnType<typeof makePerson>>
-type Shown = { id: string; kind: string; event: string; text: string; url: string; readAt: string | null }
+type ListedNotification = { id: string; kind: string; event: string; text: string; url: string; readAt: string | null }
 
 let org: OrgId
 let key: string
@@ -44,14 +44,16 @@ beforeEach(async () => {
 
 const inbox = async ({ headers }: Pick<Person, 'headers'>, query = '') =>
   (await call('GET', `/v1/notifications${query}`, { headers })).body as {
-    data: Shown[]
+    data: ListedNotification[]
     nextCursor: string | null
     unreadCount: number
   }
 const textsOf = async (person: Person) => (await inbox(person)).data.map(({ text }) => text)
 /** Returns the texts of the owner's notifications. */
 const ownTexts = async () =>
-  ((await call('GET', '/v1/notifications?unread=true', { key })).body.data as Shown[]).map(({ text }) => text)
+  ((await call('GET', '/v1/notifications?unread=true', { key })).body.data as ListedNotification[]).map(
+    ({ text }) => text,
+  )
 
 const mentioning = (...ids: string[]) => ({
   type: 'doc',

@@ -8,12 +8,12 @@ import { type Issue, invalidAll } from '../platform/errors.ts'
 import type { OwnershipFields } from './queries.ts'
 import type { OwnershipRuleUpdate } from './schema.ts'
 
-type Given = Static<typeof OwnershipRuleUpdate>
+type OwnershipInput = Static<typeof OwnershipRuleUpdate>
 
 const lower = (ids: string[]): string[] => [...new Set(ids.map((id) => id.toLowerCase()))]
 
 /** Returns the stored settings, overridden by the given ones. */
-export const withGiven = (present: OwnershipFields, given: Given): OwnershipFields => ({
+export const withGiven = (present: OwnershipFields, given: OwnershipInput): OwnershipFields => ({
   ...present,
   ...(given.name !== undefined && { name: given.name }),
   ...(given.agentIds && { agentIds: lower(given.agentIds) }),
@@ -32,7 +32,12 @@ const missing = (path: string, ids: string[], known: string[], what: string): Is
  * Throws if a rule names neither an owner nor a destination, or if a given ID does not exist. Stored IDs may have been
  * deleted since, which must not prevent other changes.
  */
-export const checkOwnership = async (trx: Db, org: OrgId, fields: OwnershipFields, given: Given): Promise<void> => {
+export const checkOwnership = async (
+  trx: Db,
+  org: OrgId,
+  fields: OwnershipFields,
+  given: OwnershipInput,
+): Promise<void> => {
   const { agentIds, companyIds, ownerUserId, destinationIds } = fields
   const issues: Issue[] = []
   if (ownerUserId === null && destinationIds.length === 0) {

@@ -41,7 +41,7 @@ export const fieller = (ratio: Ratio, multiplier: number): Interval | null => {
   return { low: (b - Math.sqrt(root)) / a, high: (b + Math.sqrt(root)) / a }
 }
 
-type Known = { interval: Interval | null; standardError: number | null; multiplier: number | null }
+type LiftParts = { interval: Interval | null; standardError: number | null; multiplier: number | null }
 
 export const liftOf = (
   arms: ArmEstimates,
@@ -82,7 +82,7 @@ const agreeing = (arms: ArmEstimates, design: Design, fixed: FixedDifference): I
   return liftInterval(arms, design, { interval, multiplier, standardError: half / multiplier })
 }
 
-const liftInterval = ({ a, b, covariance }: ArmEstimates, design: Design, known: Known): Interval | null => {
+const liftInterval = ({ a, b, covariance }: ArmEstimates, design: Design, known: LiftParts): Interval | null => {
   const { standardError, multiplier } = known
   const variance = a.variance + b.variance - 2 * covariance
   if (a.mean === null || b.mean === null || !standardError || multiplier === null || variance <= 0) return null

@@ -22,15 +22,15 @@ export const customersIn = (org: string, half: Half, count: number): string[] =>
   return found
 }
 
-export type Said = { half: Half; verdict: Verdict; at: number }
+export type TurnContext = { half: Half; verdict: Verdict; at: number }
 
 type JudgedOptions = {
   monitorId: string
   perHalf?: number
   /** The agent's words. */
-  say?: (said: Said) => string
+  say?: (said: TurnContext) => string
   /** The reviewer's comment on the judgment. */
-  comment?: (said: Said) => string | null
+  comment?: (said: TurnContext) => string | null
 }
 
 /** Reviews conversations as the organization's first member. */

@@ -96,8 +96,8 @@ const data = String.raw`(metadata|metrics)\[${quoted}\]`
 const opOf = (sign: string | undefined): Comparison =>
   (Object.entries(comparisons).find(([, written]) => written === sign)?.[0] ?? 'eq') as Comparison
 
-type Made = RuleCondition | undefined
-type Reader = [form: RegExp, make: (parts: string[], not: boolean) => Made]
+type ParsedCondition = RuleCondition | undefined
+type Reader = [form: RegExp, make: (parts: string[], not: boolean) => ParsedCondition]
 
 const exactly = (form: string) => new RegExp(`^${form}$`)
 
@@ -171,7 +171,7 @@ const readers: Reader[] = [
   [exactly(`${data} != null`), ([of, key = ''], not) => ({ kind: 'known', of: kindOf(of), key: textOf(key), not })],
 ]
 
-const readOne = (text: string): Made => {
+const readOne = (text: string): ParsedCondition => {
   const inner = /^!\((.*)\)$/s.exec(text)?.[1]
   for (const [form, make] of readers) {
     const found = form.exec(inner ?? text)

@@ -92,13 +92,13 @@ const replaceSelected = EditorView.domEventHandlers({
   },
 })
 
-type Given = { parent: HTMLElement; text: string; extra: Extension; onChange: (text: string) => void }
+type EditorOptions = { parent: HTMLElement; text: string; extra: Extension; onChange: (text: string) => void }
 
 /**
  * Opens the editor in a shadow root, where it can add its styles without inline styles, which the content security
  * policy forbids.
  */
-const openEditor = ({ parent, text, extra, onChange }: Given): EditorView => {
+const openEditor = ({ parent, text, extra, onChange }: EditorOptions): EditorView => {
   const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open', delegatesFocus: true })
   root.replaceChildren()
   return new EditorView({

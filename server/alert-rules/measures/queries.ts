@@ -28,7 +28,7 @@ export type WindowSums = {
   quantile: number | null
 }
 
-type Asked = {
+type MeasureRequest = {
   measure: Measure
   /** Undefined selects all conversations. */
   selection: Selection | undefined
@@ -149,7 +149,7 @@ const readResults = (org: OrgId, measure: ResultMeasure, within: Within) => {
   }
 }
 
-const resultRows = (db: Db, org: OrgId, measure: ResultMeasure, { selection, groupBy, bounds }: Asked) => {
+const resultRows = (db: Db, org: OrgId, measure: ResultMeasure, { selection, groupBy, bounds }: MeasureRequest) => {
   const within = withinOf(bounds)
   const { results, hit, value, counts } = readResults(org, measure, within)
   if (selection === undefined && groupBy === null) {
@@ -175,7 +175,12 @@ const measuredValue = (measure: ConversationMeasure): RawBuilder<number | null> 
   return measureAt(measure.kind, measure.path)
 }
 
-const conversationRows = (db: Db, org: OrgId, measure: ConversationMeasure, { selection, groupBy, bounds }: Asked) => {
+const conversationRows = (
+  db: Db,
+  org: OrgId,
+  measure: ConversationMeasure,
+  { selection, groupBy, bounds }: MeasureRequest,
+) => {
   const isVolume = measure.kind === 'volume'
   const conversations = selectConversations(db, org, selection, withinOf(bounds)).select([
     groupColumn(groupBy).as('key'),
@@ -190,7 +195,7 @@ const conversationRows = (db: Db, org: OrgId, measure: ConversationMeasure, { se
 }
 
 /** Selects `key`, `at`, `hit`, `value`, and the conversation's ID. */
-const rowsOf = (db: Db, org: OrgId, asked: Asked): RawBuilder<unknown> => {
+const rowsOf = (db: Db, org: OrgId, asked: MeasureRequest): RawBuilder<unknown> => {
   const { measure } = asked
   return isOfResults(measure) ? resultRows(db, org, measure, asked) : conversationRows(db, org, measure, asked)
 }
@@ -204,7 +209,7 @@ const periodOf = (bounds: Date[]): RawBuilder<unknown> =>
 export const sumMeasure = async (
   db: Db,
   org: OrgId,
-  asked: Asked,
+  asked: MeasureRequest,
 ): Promise<(WindowSums & { key: string; period: number })[]> => {
   const quantile = quantileOf(asked.measure)
   const quantileColumn =
@@ -230,7 +235,7 @@ export type PairSums = { key: string; period: number; median: number; before: Wi
  * Compares the values of each period with those of the one that is `back` periods earlier, by group. Pairs without values
  * are left out.
  */
-export const sumPairs = async (db: Db, org: OrgId, asked: Asked & { back: number }): Promise<PairSums[]> => {
+export const sumPairs = async (db: Db, org: OrgId, asked: MeasureRequest & { back: number }): Promise<PairSums[]> => {
   const sums = (isNow: RawBuilder<boolean>) => sql`json_build_object('count', count(*) FILTER (WHERE ${isNow}),
     'hits', count(*) FILTER (WHERE ${isNow} AND p.value > m.median), 'sum', 0, 'squares', 0,
     'quantile', percentile_disc(0.5) WITHIN GROUP (ORDER BY p.value) FILTER (WHERE ${isNow}))`
@@ -256,7 +261,7 @@ export const sumPairs = async (db: Db, org: OrgId, asked: Asked & { back: number
 export const listExamples = async (
   db: Db,
   org: OrgId,
-  asked: Asked & { key: string; hits: boolean; limit: number },
+  asked: MeasureRequest & { key: string; hits: boolean; limit: number },
 ): Promise<string[]> => {
   const { rows } = await sql<{ id: string }>`
     SELECT v.id FROM (${rowsOf(db, org, asked)}) v

@@ -6,7 +6,7 @@ import { ApiError } from '../../platform/errors.ts'
 import { attemptEach, eachOfPages } from '../../platform/jobs/attempt-each.ts'
 import { defineJob, OrganizationId } from '../../platform/jobs/define-job.ts'
 import { currentTime, defineSweep } from '../../platform/jobs/define-sweep.ts'
-import { putIn } from '../conversations/add-conversations.ts'
+import { addConversations } from '../conversations/add-conversations.ts'
 import { lockBucketShared } from '../queries.ts'
 import { weekOf } from '../week.ts'
 import {
@@ -34,7 +34,7 @@ export const offerConversations = defineJob({
       if (taken.length === 0) return
       const put = attempt.transaction(async (trx) => {
         await lockBucketShared(trx, org, bucket.id)
-        await putIn(trx, org, bucket, taken, clock.now())
+        await addConversations(trx, org, bucket, taken, clock.now())
       })
       await put.catch((fault: unknown) => {
         // The bucket can have been deleted in the meantime.
@@ -108,7 +108,7 @@ export const drawQuotas = defineSweep({
         const week = bucket && weekOf(bucket.drawnUntil)
         if (!week || week.end > closedBy(now)) return false
         const drawn = await listDrawn(trx, org, bucket, week)
-        if (drawn.length > 0) await putIn(trx, org, bucket, drawn, now)
+        if (drawn.length > 0) await addConversations(trx, org, bucket, drawn, now)
         await markDrawn(trx, org, id, week.end)
         return true
       })

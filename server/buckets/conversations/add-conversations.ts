@@ -17,7 +17,7 @@ export const requireByHand = ({ type }: Pick<StoredBucket, 'type'>): void => {
 type Target = { id: string; reviewsPerConversation: number }
 
 /** Adds conversations to a locked bucket. Returns which conversations exist and which are new in the bucket. */
-export const putIn = async (trx: Db, org: OrgId, bucket: Target, ids: string[], now: Date) => {
+export const addConversations = async (trx: Db, org: OrgId, bucket: Target, ids: string[], now: Date) => {
   const present = await lockConversations(trx, org, ids)
   const added = await insertItems(trx, org, {
     bucketId: bucket.id,

@@ -4,7 +4,7 @@ import type { App } from '../../platform/http/http.ts'
 import { answers, Closed, Empty, Id, IdParams, NoQuery, Page } from '../../platform/http/schemas.ts'
 import { getBucket, lockBucketShared } from '../queries.ts'
 import { lockConversations, settleConversations } from '../review-status/queries.ts'
-import { putIn, requireByHand } from './add-conversations.ts'
+import { addConversations, requireByHand } from './add-conversations.ts'
 import { deleteItem, listItems } from './queries.ts'
 import {
   BucketConversation,
@@ -62,7 +62,7 @@ export const bucketConversations = (app: App, { db, clock }: Deps): void => {
         const bucket = await lockBucketShared(trx, actor.org, params.id)
         requireByHand(bucket)
         const ids = body.conversationIds.map((id) => id.toLowerCase())
-        const outcome = await putIn(trx, actor.org, bucket, [...new Set(ids)], clock.now())
+        const outcome = await addConversations(trx, actor.org, bucket, [...new Set(ids)], clock.now())
         const [present, added] = [new Set(outcome.present), new Set(outcome.added)]
         await recordAudit(trx, actor, 'bucket.add', { type: 'bucket', id: bucket.id })
         const data = ids.map((id, index) => {

@@ -1,4 +1,4 @@
-import { putIn, requireByHand, takeOut } from '../../buckets/conversations/add-conversations.ts'
+import { addConversations, requireByHand, takeOut } from '../../buckets/conversations/add-conversations.ts'
 import { getBucket, lockBucketShared } from '../../buckets/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { ApiError, invalid } from '../../platform/errors.ts'
@@ -25,7 +25,7 @@ export const addToBucket: ActionKind<ActionOf<'add_to_bucket'>> = {
   apply: async (_deps, trx, org, { ids, now, action }) => {
     const bucket = await lock(trx, org, action.bucketId)
     requireByHand(bucket)
-    const { present, added } = await putIn(trx, org, bucket, ids, now)
+    const { present, added } = await addConversations(trx, org, bucket, ids, now)
     return listOutcomes({ changed: added, unchanged: without(present, added) })
   },
   undo: async (_deps, trx, org, { ids, now, action }) => {

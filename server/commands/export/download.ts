@@ -12,7 +12,7 @@ const mostFailures = 6
 
 export class Damaged extends Error {}
 
-type Wanted = {
+type DownloadRequest = {
   /** The path of the download in the API. */
   path: string
   bytes: number
@@ -47,7 +47,7 @@ const writeAll = (body: Readable, file: number, onWritten: (bytes: number) => vo
   })
 
 /** Downloads over one connection, continuing after the bytes that already exist. */
-const fetchMore = async (remote: Remote, location: URL, part: string, onProgress: Wanted['onProgress']) => {
+const fetchMore = async (remote: Remote, location: URL, part: string, onProgress: DownloadRequest['onProgress']) => {
   const file = openSync(part, 'a')
   try {
     const from = fstatSync(file).size
@@ -79,7 +79,7 @@ const isFinal = (error: unknown): boolean => {
  * Downloads to a temporary file, resumes after a broken connection, and renames the file once its digest matches.
  * Continues the file of an earlier, interrupted download.
  */
-export const downloadFile = async (remote: Remote, part: string, wanted: Wanted): Promise<void> => {
+export const downloadFile = async (remote: Remote, part: string, wanted: DownloadRequest): Promise<void> => {
   const { path, bytes, file, signal, onProgress, pauseMs = 500 } = wanted
   if ((await sizeOf(part)) > bytes) await rm(part)
   let digest = ''

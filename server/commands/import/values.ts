@@ -23,7 +23,7 @@ const parse = (bytes: Buffer): ReadValue => {
 }
 
 /** Collects the parts of a value. */
-const openGather = () => {
+const openByteCollector = () => {
   let parts: Buffer[] = []
   let bytes = 0
   return {
@@ -43,7 +43,7 @@ const openGather = () => {
 }
 
 async function* valuesOfLines(source: AsyncIterable<Buffer>): AsyncGenerator<ReadValue> {
-  const gather = openGather()
+  const gather = openByteCollector()
   for await (const block of source) {
     let start = 0
     for (let end = block.indexOf(newline); end >= 0; end = block.indexOf(newline, start)) {
@@ -128,7 +128,7 @@ function* piecesOf(block: Buffer, boundaries: ReturnType<typeof openBoundaries>)
 
 /** Reads the values of one array, or values that span several lines. */
 async function* valuesOfText(source: AsyncIterable<Buffer>, isArray: boolean): AsyncGenerator<ReadValue> {
-  const gather = openGather()
+  const gather = openByteCollector()
   const boundaries = openBoundaries(isArray)
   for await (const block of source) {
     for (const { bytes, endsValue } of piecesOf(block, boundaries)) {

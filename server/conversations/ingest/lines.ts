@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { ApiError } from '../../platform/errors.ts'
-import { openGather } from '../../platform/http/byte-collector.ts'
+import { openByteCollector } from '../../platform/http/byte-collector.ts'
 import { readJson } from '../../platform/http/json/read.ts'
 
 /** Reads newline-delimited JSON as it arrives. Only one chunk is in memory. */
@@ -17,7 +17,7 @@ const tooLong = (maxBytes: number) =>
 
 /** Yields the lines of a stream, or an error in place of a line that is too long. */
 async function* linesOf(source: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer | ApiError> {
-  const pending = openGather()
+  const pending = openByteCollector()
   let bytes = 0
   const take = (): Buffer | ApiError => {
     const line = pending.take()

@@ -20,7 +20,7 @@ const shortLength = 16 * 1024
 /** The limit for redacted content, which takes longer. */
 const shortRedacted = 2 * 1024
 
-type Given = Pick<Incoming, 'transcript' | 'metadata' | 'metrics' | 'startedAt' | 'provider'>
+type UnparsedParts = Pick<Incoming, 'transcript' | 'metadata' | 'metrics' | 'startedAt' | 'provider'>
 export type Prepared = Pick<Incoming, 'metadata' | 'metrics'> & { transcript: GivenTranscript | null }
 
 type Text = { json: string | Uint8Array<ArrayBuffer>; counts: JsonCounts | undefined }
@@ -111,7 +111,12 @@ const readGiven = (threads: Threads, org: OrgId, value: unknown, hints: IngestHi
  * Reads the transcript, and redacts everything if the organization requires it. Throws if the transcript can't be
  * stored.
  */
-export const prepare = async (threads: Threads, org: OrgId, given: Given, redacts: boolean): Promise<Prepared> => {
+export const prepare = async (
+  threads: Threads,
+  org: OrgId,
+  given: UnparsedParts,
+  redacts: boolean,
+): Promise<Prepared> => {
   const { transcript, startedAt, provider, metadata, metrics } = given
   const hints = { startedAt, ...(provider !== undefined && { provider }) }
   const read =

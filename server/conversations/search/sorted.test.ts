@@ -7,8 +7,8 @@ import { type TestAnswer, testServer } from '../../../test/server.ts'
 const server = await testServer()
 const { call } = server
 
-type Found = { id: string; startedAt: string; durationSeconds: number | null }
-type Page = { data: Found[]; nextCursor: string | null }
+type ListedConversation = { id: string; startedAt: string; durationSeconds: number | null }
+type Page = { data: ListedConversation[]; nextCursor: string | null }
 
 let key = ''
 let monitorId = ''
@@ -76,7 +76,7 @@ beforeAll(async () => {
 const search = (body: object) => call<Page>('POST', '/v1/conversations/search', { key, body: { filter: {}, ...body } })
 
 const readAll = async (body: object) => {
-  const found: Found[] = []
+  const found: ListedConversation[] = []
   for (let cursor: string | undefined; ; ) {
     const answer: TestAnswer<Page> = await search({ ...body, ...(cursor && { cursor }) })
     expect(answer.status, answer.text).toBe(200)
@@ -121,7 +121,7 @@ describe.each(['startedAt', 'durationSeconds', 'score', 'signal:turns.customer',
   })
 
   it.each(['asc', 'desc'] as const)('%s, with filters', async (direction) => {
-    const filters: [object, (found: Found) => boolean][] = [
+    const filters: [object, (found: ListedConversation) => boolean][] = [
       [window, ({ id }) => inWindow(id)],
       [{ agentIds: [agentId] }, ({ id }) => byAgent.has(id)],
       [{ text: 'hello', ...window }, ({ id }) => inWindow(id)],
@@ -134,7 +134,7 @@ describe.each(['startedAt', 'durationSeconds', 'score', 'signal:turns.customer',
     const found = new Map(all.map((row) => [row.id, row]))
     for (const [filter, includes] of filters) {
       const ids = (await readAll({ filter, sort: { by: by(), direction }, limit: 5 })).map(({ id }) => id)
-      const wanted = expected(name, direction, (id) => includes(found.get(id) as Found))
+      const wanted = expected(name, direction, (id) => includes(found.get(id) as ListedConversation))
       expect(ids, JSON.stringify(filter)).toEqual(wanted)
     }
   })

@@ -9,7 +9,7 @@ export type TagChange =
   | { conversationId: string; isFull: true }
 
 /** Returns the tags that a conversation should have, in normal form. */
-type Wanted = (present: string[], conversationId: string) => string[]
+type TagsOf = (present: string[], conversationId: string) => string[]
 
 /**
  * Changes the tags of conversations in the caller's transaction, and returns the change of each conversation that
@@ -20,7 +20,7 @@ export const changeTags = async (
   trx: Db,
   org: OrgId,
   ids: string[],
-  wanted: Wanted,
+  wanted: TagsOf,
 ): Promise<TagChange[]> => {
   const locked = await lockNamedConversations(trx, org, { ids, externalIds: [] })
   const before = new Map((await listTags(trx, org, ids)).map(({ conversationId, tags }) => [conversationId, tags]))

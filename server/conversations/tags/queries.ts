@@ -56,13 +56,13 @@ export const deleteTags = async (trx: Db, org: OrgId, removed: TagsOf[]): Promis
 /** At most this many tags with the prefix are counted, in alphabetical order. */
 const mostKnown = 200
 
-type Wanted = { prefix: string; counted: number; limit: number }
+type TagSearch = { prefix: string; counted: number; limit: number }
 
 /**
  * Returns the most frequent tags with a prefix. Skips through the index from one tag to the next, and counts a limited
  * number of occurrences of each, so that frequent tags cost no more than rare ones.
  */
-export const listKnownTags = async (db: Db, org: OrgId, { prefix, counted, limit }: Wanted) => {
+export const listKnownTags = async (db: Db, org: OrgId, { prefix, counted, limit }: TagSearch) => {
   const { rows } = await sql<{ tag: string; count: number }>`
     WITH RECURSIVE known AS (
       (SELECT g.tag FROM conversation_tags g

@@ -52,13 +52,13 @@ const summarize = (data: Tried[], answers: TrialResult[]): TrialAnswer['summary'
   }
 }
 
-type Known = { answers: TrialResult[]; stored: Stored[]; judgments: Judgment[] }
+type ComparedAnswers = { answers: TrialResult[]; stored: Stored[]; judgments: Judgment[] }
 
 const byConversation = <T extends { conversationId: string }>(list: T[]) =>
   new Map(list.map((one) => [one.conversationId, one]))
 
 /** Returns the comparison in the order of the IDs. A conversation without an answer was skipped. */
-export const compare = (conversationIds: string[], known: Known): TrialAnswer => {
+export const compare = (conversationIds: string[], known: ComparedAnswers): TrialAnswer => {
   const answers = byConversation(known.answers)
   const results = byConversation(known.stored)
   const judgments = byConversation(known.judgments)

@@ -52,7 +52,7 @@ export type Correction = CorrectedDifference & {
   shareReviewedB: number
 }
 
-type Given = {
+type CorrectionInput = {
   reviews: Reviewed[]
   /** The units of the reviewed conversations. */
   units: ReadonlyMap<string, StoredUnit>
@@ -65,7 +65,7 @@ type Given = {
  * Returns the correction of a boolean outcome. Returns null for other outcomes, and while either arm has too few
  * reviews.
  */
-export const correctionOf = ({ reviews, units, sums, position, design }: Given): Correction | null => {
+export const correctionOf = ({ reviews, units, sums, position, design }: CorrectionInput): Correction | null => {
   if (design.kind !== 'boolean') return null
   const ofOutcome = reviews.filter((review) => review.position === position)
   const held = new Map<string, TotalsByArm>()

@@ -76,13 +76,13 @@ const countSize = (splits: Splits, unit: Unit, sign: 1 | -1) => {
   if (isInBothArms(unit)) splits.add('unit-size', String(size), 'b', sign)
 }
 
-type Came = Omit<First, 'id'> & { conversationId: string | undefined }
+type FirstConversation = Omit<First, 'id'> & { conversationId: string | undefined }
 
 /** Tracks the first conversation of a unit. Its result is undefined if the available data is not sufficient. */
 const followFirst = (stored: StoredUnit | undefined) => {
   let isKnown = true
   // The stored unit does not name its first conversation.
-  let first: Came | undefined = stored && {
+  let first: FirstConversation | undefined = stored && {
     arm: stored.firstArm,
     startedAt: stored.firstAt,
     conversationId: undefined,

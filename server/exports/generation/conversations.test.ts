@@ -72,7 +72,7 @@ it('an export contains the whole list in its order, however it is sliced', async
     for (const sort of sorts) {
       const search = { filter, sort, include: ['results'], limit: 200 }
       const { data } = (await call('POST', '/v1/conversations/search', { key, body: search })).body
-      const expected = data.map(({ id, results }: { id: string; results: Found[] }) => [
+      const expected = data.map(({ id, results }: { id: string; results: ExportedResult[] }) => [
         id,
         results.find(({ monitorId }) => monitorId === monitor.id)?.score ?? null,
         results.some(({ result }) => result === 'affected'),
@@ -87,4 +87,4 @@ it('an export contains the whole list in its order, however it is sliced', async
   }
 })
 
-type Found = { monitorId: string; score: number | null; result: string | null }
+type ExportedResult = { monitorId: string; score: number | null; result: string | null }

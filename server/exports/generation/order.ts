@@ -55,9 +55,9 @@ export type ObservationOrder = FileOrder & {
  * An order with the statement that finds its calls. Without one, the order includes all calls of its period. The plan
  * is sent as JSON.
  */
-type Found = { statement?: { text: string; values: unknown[] } }
-export type CallPlan = Order & Found
-export type ConversationPlan = ConversationOrder & Found
+type FindingStatement = { statement?: { text: string; values: unknown[] } }
+export type CallPlan = Order & FindingStatement
+export type ConversationPlan = ConversationOrder & FindingStatement
 export type AnyOrder = Order | ConversationOrder | ObservationOrder
 export type Plan = CallPlan | ConversationPlan | ObservationOrder
 

@@ -74,7 +74,7 @@ type Rows = SelectQueryBuilder<DB, 'conversations', object>
 const from = <O>(db: Db, rows: SelectQueryBuilder<DB, 'conversations', O>) =>
   db.selectFrom(rows.as('conversations')) as unknown as Rows
 
-type Part = {
+type IndexedPart = {
   columns: Columns
   /** Conditions that the index in this order supports. */
   indexed: Clause[]
@@ -86,7 +86,7 @@ type Part = {
 /** Reads the rows of a part that has an index in its order on conversations. */
 const readPart = async (
   db: Db,
-  { columns, indexed, each, many }: Part,
+  { columns, indexed, each, many }: IndexedPart,
   direction: Direction,
   position: Position | undefined,
   count: number,
@@ -199,14 +199,14 @@ const partByStart = (
   direction: Direction,
   position: Position | undefined,
   also: Clause[] = [],
-): Part => ({
+): IndexedPart => ({
   columns: ofConversation,
   indexed: [ofTenant(org), ...listOrder(selection, direction, position)],
   each: [...checkedClauses(org, selection, 'each'), ...also],
   many: [...checkedClauses(org, selection, { before: undefined }), ...also],
 })
 
-const durations = (org: OrgId, selection: Selection, isKnown: boolean): Part => {
+const durations = (org: OrgId, selection: Selection, isKnown: boolean): IndexedPart => {
   const { minDurationSeconds: min, maxDurationSeconds: max } = selection
   const duration = sql`conversations.duration_seconds`
   const indexed: Clause[] = [ofTenant(org), isKnown ? sql`${duration} IS NOT NULL` : sql`${duration} IS NULL`]

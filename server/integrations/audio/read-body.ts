@@ -6,7 +6,7 @@ import { mostBuffered } from '../../platform/blobs/store.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { ApiError } from '../../platform/errors.ts'
-import { openGather } from '../../platform/http/byte-collector.ts'
+import { openByteCollector } from '../../platform/http/byte-collector.ts'
 import { newId } from '../../platform/ids.ts'
 import { at, idOf } from '../../transcripts/json.ts'
 import { longestText } from '../limits.ts'
@@ -65,7 +65,7 @@ export const readStreamedBody = async (
   const tooLarge = () => new ApiError('tooLarge', 'The body exceeds the size limit of this operation.')
   if (announcedBytes > mostBytes) throw tooLarge()
   const split = openSplit()
-  const rest = openGather()
+  const rest = openByteCollector()
   let [bytes, audioBytes] = [0, 0]
 
   const take = (piece: Buffer): Buffer => {

@@ -27,7 +27,7 @@ const readName = (bytes: number[]): string | undefined => {
 }
 
 /** Follows the structure of the text to find the value at the path. */
-const openPlace = () => {
+const openPathTracker = () => {
   /** The levels along the path. `deeper` counts objects and arrays below it. */
   const levels: Level[] = []
   let deeper = 0
@@ -71,7 +71,7 @@ const openPlace = () => {
 }
 
 export const openSplit = () => {
-  const tracker = openPlace()
+  const tracker = openPathTracker()
   const base64 = openBase64()
   let within: 'structure' | 'text' | 'audio' = 'structure'
   let hadAudio = false

@@ -14,14 +14,14 @@ import {
  * Reads calls of Bluejay's `evaluate`. Its offsets are in milliseconds, and its tools are separate from the messages.
  */
 
-const saidOf = (entry: JsonObject): JsonObject => ({
+const turnOf = (entry: JsonObject): JsonObject => ({
   role: entry.speaker === 'USER' ? 'CUSTOMER' : entry.speaker,
   text: entry.utterance,
   startOffsetMs: entry.start_offset_ms,
   endOffsetMs: entry.end_offset_ms,
 })
 
-const usedOf = ({ name, parameters, output, start_offset_ms }: JsonObject): JsonObject => ({
+const toolCallOf = ({ name, parameters, output, start_offset_ms }: JsonObject): JsonObject => ({
   name,
   parameters,
   startOffsetMs: start_offset_ms,
@@ -31,8 +31,8 @@ const usedOf = ({ name, parameters, output, start_offset_ms }: JsonObject): Json
 
 /** Converts the transcript to Roark's format, which has the same structure but other names. */
 const transcriptOf = (body: JsonObject) => {
-  const messages = objectsIn(body.transcript).map(saidOf)
-  const used = objectsIn(body.tool_calls).map(usedOf)
+  const messages = objectsIn(body.transcript).map(turnOf)
+  const used = objectsIn(body.tool_calls).map(toolCallOf)
   return messages.length + used.length > 0
     ? { transcript: messages, ...(used.length > 0 && { toolInvocations: used }) }
     : null

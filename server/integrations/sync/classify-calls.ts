@@ -25,7 +25,7 @@ export const findKnown = async (trx: Db, org: OrgId, integrationId: string, exte
   }
 }
 
-type Known = Awaited<ReturnType<typeof findKnown>>
+type KnownCalls = Awaited<ReturnType<typeof findKnown>>
 
 /** Returns each call once, without those whose ID can't be stored. */
 export const namedCalls = (calls: Listed[]): Listed[] => {
@@ -45,7 +45,7 @@ const mayBeUnfinished = (call: Listed, now: Date): boolean =>
   isJustOver(call, now) || (!call.isOver && mayGoOn(call.beganAt, now))
 
 /** Returns whether a call is stored or erased. A new call only counts as stored once it is complete. */
-const fateOf = ({ externalId }: Listed, known: Known, isNew: boolean): 'stored' | 'erased' | undefined => {
+const fateOf = ({ externalId }: Listed, known: KnownCalls, isNew: boolean): 'stored' | 'erased' | undefined => {
   if ((isNew ? known.complete : known.stored).has(externalId)) return 'stored'
   return known.erased.has(externalId) ? 'erased' : undefined
 }
@@ -54,7 +54,7 @@ const fateOf = ({ externalId }: Listed, known: Known, isNew: boolean): 'stored' 
  * Decides what to do with each call of a page. Calls from before `listedUntil` were listed earlier, so they only matter
  * if they are missing.
  */
-export const sortOut = (calls: Listed[], known: Known, { listedUntil, now }: { listedUntil: Date; now: Date }) => {
+export const sortOut = (calls: Listed[], known: KnownCalls, { listedUntil, now }: { listedUntil: Date; now: Date }) => {
   const missing: Listed[] = []
   const unfinished: Listed[] = []
   const count = { listed: 0, stored: 0, erased: 0, unfinished: 0 }

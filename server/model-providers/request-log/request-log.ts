@@ -16,9 +16,9 @@ export type RequestLog = {
   close: () => Promise<void>
 }
 
-type Made = JudgeRequests & { owner: string }
+type OwnedRequests = JudgeRequests & { owner: string }
 
-const add = (made: Made, { durationMs, fault }: Request, now: Date): void => {
+const add = (made: OwnedRequests, { durationMs, fault }: Request, now: Date): void => {
   made.requests++
   made.durationMs += Math.round(durationMs)
   if (fault === undefined) {
@@ -36,7 +36,7 @@ const add = (made: Made, { durationMs, fault }: Request, now: Date): void => {
 
 /** Counts the responses of model endpoints to each organization, and how fast they are. */
 export const openRequestLog = ({ db, clock, log }: { db: Db; clock: Clock; log: Log }): RequestLog => {
-  let pending = new Map<string, Made>()
+  let pending = new Map<string, OwnedRequests>()
   /** The organizations and models whose last requests failed. */
   const failing = new Set<string>()
   let timer: NodeJS.Timeout | undefined

@@ -4,9 +4,9 @@ import { listScorecardsOf, lockItems } from '../queries.ts'
 import type { Scorecard, ScorecardItem } from './algebra.ts'
 import { itemsOf } from './definition.ts'
 
-type Known = { kind: string; currentVersion: number }
+type ItemMonitor = { kind: string; currentVersion: number }
 
-const issueOf = (path: string, { version }: ScorecardItem, monitor: Known | undefined): Issue[] => {
+const issueOf = (path: string, { version }: ScorecardItem, monitor: ItemMonitor | undefined): Issue[] => {
   if (!monitor) return [{ path: `${path}.monitorId`, message: 'must be a monitor of this organization' }]
   if (monitor.kind === 'scorecard') {
     return [{ path: `${path}.monitorId`, message: 'is a scorecard, which cannot be an item of another one' }]

@@ -60,21 +60,21 @@ export type Template = {
   notAffected: Example
 }
 
-type Given = Pick<Template, 'key' | 'name' | 'description' | 'affected' | 'notAffected'>
+type TemplateInput = Pick<Template, 'key' | 'name' | 'description' | 'affected' | 'notAffected'>
 
-type GivenRule = Given & { language?: 'en'; expression: string; score?: string; inAnyLanguage?: string }
+type RuleInput = TemplateInput & { language?: 'en'; expression: string; score?: string; inAnyLanguage?: string }
 
-type GivenJudge = Given & { criteria: string }
+type JudgeInput = TemplateInput & { criteria: string }
 
 export const openGroup = (group: Group) => ({
-  rule: ({ language, expression, score, ...rest }: GivenRule): Template => ({
+  rule: ({ language, expression, score, ...rest }: RuleInput): Template => ({
     ...rest,
     group,
     language: language ?? 'any',
     kind: 'rule',
     definition: { expression, ...(score !== undefined && { score }) },
   }),
-  judge: ({ criteria, ...rest }: GivenJudge): Template => ({
+  judge: ({ criteria, ...rest }: JudgeInput): Template => ({
     ...rest,
     group,
     language: 'any',

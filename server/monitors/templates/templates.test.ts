@@ -3,7 +3,7 @@ import { makeAgent, makeKey, makeOrganization } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
 import { templates } from './library/all.ts'
 
-type Shown = {
+type ListedTemplate = {
   key: string
   name: string
   kind: 'rule' | 'judge'
@@ -19,7 +19,7 @@ const withModel = await testServer({
   EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1/32',
 })
 
-const listed = async (key: string, query = ''): Promise<Shown[]> =>
+const listed = async (key: string, query = ''): Promise<ListedTemplate[]> =>
   (await server.call('GET', `/v1/monitor-templates${query}`, { key })).body.data
 
 const install = (key: string, template: string, body: object = {}, at = server) =>

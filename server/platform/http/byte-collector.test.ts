@@ -1,13 +1,13 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
-import { openGather } from './byte-collector.ts'
+import { openByteCollector } from './byte-collector.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
 it('returns the input however it was chunked, and starts again', () => {
-  const gather = openGather()
+  const gather = openByteCollector()
   const text = Array.from({ length: 5_000 }, (_, at) => `${at},`).join('')
   for (const char of text) gather.add(Buffer.from(char))
   expect(gather.take().toString()).toBe(text)
@@ -18,7 +18,7 @@ it('returns the input however it was chunked, and starts again', () => {
 })
 
 it('a million single bytes need little more than their size', () => {
-  const gather = openGather()
+  const gather = openByteCollector()
   const block = Buffer.alloc(1_000_000, 'x')
   collectGarbage()
   const before = process.memoryUsage().heapUsed

@@ -5,7 +5,7 @@ const mostPieces = 1_024
  * Collects bytes in chunks. A sender can split a body into single bytes, and so many Buffers would take hundreds of
  * times its size, so they are joined from time to time.
  */
-export const openGather = () => {
+export const openByteCollector = () => {
   let joined: Buffer[] = []
   let pieces: Buffer[] = []
   let bytes = 0

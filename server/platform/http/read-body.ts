@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import { ApiError } from '../errors.ts'
-import { openGather } from './byte-collector.ts'
+import { openByteCollector } from './byte-collector.ts'
 import { readJson, readJsonList, unsoundParts } from './json/read.ts'
 
 declare module 'fastify' {
@@ -110,7 +110,7 @@ const drop = (request: FastifyRequest, stream: Readable): void => {
 const readBytes = (request: FastifyRequest, stream: Readable): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const limit = Math.min(request.routeOptions.bodyLimit, request.maxBodyBytes)
-    const body = openGather()
+    const body = openByteCollector()
     const { arriving } = request
     const refuse = (error: ApiError) => {
       stream.off('data', take)

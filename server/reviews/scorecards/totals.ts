@@ -22,10 +22,10 @@ const foundItems = ({ breakdown }: ScorecardResult) =>
 export const itemsToJudge = (scorecards: ScorecardResult[]): string[] =>
   scorecards.flatMap((scorecard) => foundItems(scorecard).map(({ monitorId }) => monitorId))
 
-type Given = { monitorId: string; monitorVersion?: number }
+type JudgmentInput = { monitorId: string; monitorVersion?: number }
 
 /** Makes judgments of items refer to the versions that scorecards count, unless they name another one. */
-export const withItemVersions = <J extends Given>(given: J[], scorecards: ScorecardResult[]): J[] => {
+export const withItemVersions = <J extends JudgmentInput>(given: J[], scorecards: ScorecardResult[]): J[] => {
   const versions = new Map(
     scorecards.flatMap((scorecard) => foundItems(scorecard).map(({ monitorId, version }) => [monitorId, version])),
   )

@@ -43,10 +43,15 @@ export const countTwoPeriods = async (db: Db, org: OrgId, { before, since, until
 
 type Example = { monitorId: string; conversationId: string; startedAt: Date; reasoning: string | null }
 
-type Wanted = { since: Date; until: Date; each: number }
+type ExampleRequest = { since: Date; until: Date; each: number }
 
 /** Lists the latest affected conversations of each monitor. */
-export const listExamples = async (db: Db, org: OrgId, monitorIds: string[], wanted: Wanted): Promise<Example[]> => {
+export const listExamples = async (
+  db: Db,
+  org: OrgId,
+  monitorIds: string[],
+  wanted: ExampleRequest,
+): Promise<Example[]> => {
   const { since, until, each } = wanted
   if (monitorIds.length === 0 || each === 0) return []
   const { rows } = await sql<Example>`

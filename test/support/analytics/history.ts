@@ -16,7 +16,7 @@ const batchSize = 40
 /** With fewer conversations, days have no stored sums. */
 const enough = 1_400
 
-type Given = { externalId: string; startedAt: string; agent: string }
+type ConversationInput = { externalId: string; startedAt: string; agent: string }
 
 export const openHistory = async (server: TestServer, random: SeededRandom) => {
   const { key, id } = await makeOrganization(server)
@@ -32,7 +32,7 @@ export const openHistory = async (server: TestServer, random: SeededRandom) => {
       if (status !== 201) throw new Error(text)
     }
   }
-  const stored: (Given & { id: string })[] = []
+  const stored: (ConversationInput & { id: string })[] = []
   let made = 0
 
   /** Returns a random start. Few conversations start on the second day. */
@@ -44,7 +44,7 @@ export const openHistory = async (server: TestServer, random: SeededRandom) => {
   }
 
   /** Returns the body of a conversation. The start and the agent of a stored conversation never change. */
-  const conversation = ({ externalId, startedAt, agent }: Given) => ({
+  const conversation = ({ externalId, startedAt, agent }: ConversationInput) => ({
     externalId,
     startedAt,
     agent: { externalId: agent, name: 'Agent', channel: 'voice' },

@@ -157,9 +157,9 @@ export const makeCalls = async (server: TestServer, draw: Draw) => {
   return { org, companies, agents, groups, monitors }
 }
 
-type Made = Awaited<ReturnType<typeof makeCalls>>
+type MadeCalls = Awaited<ReturnType<typeof makeCalls>>
 
-export const drawOrder = (draw: Draw, { org, companies, agents, groups, monitors }: Made): Order => {
+export const drawOrder = (draw: Draw, { org, companies, agents, groups, monitors }: MadeCalls): Order => {
   const instant = () => start + draw.below(moments + 1) * 1_001 + draw.one([-1, 0, 0, 1])
   const [since = 0, later = 0] = draw.chance(0.5) ? [start, start + 1e6] : [instant(), instant()].sort((a, b) => a - b)
   const until = Math.max(since + 1, later)

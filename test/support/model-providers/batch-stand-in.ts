@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 
 type Headers = Record<string, string | string[] | undefined>
-type Asked = { method: string; url: URL; headers: Headers; raw: string }
+type BatchRequest = { method: string; url: URL; headers: Headers; raw: string }
 
 type Line = { custom_id: string; body: Record<string, unknown> }
 type Fate = 'answered' | 'errored' | 'expired' | 'cancelled'
@@ -90,7 +90,7 @@ type Store = ReturnType<typeof openStore>
 type Route = {
   method: string
   path: RegExp
-  answer: (asked: Asked, ids: string[]) => object | null
+  answer: (asked: BatchRequest, ids: string[]) => object | null
 }
 
 type Show = (batch: StoredBatch) => object
@@ -137,7 +137,7 @@ const showOpenai =
   }
 
 /** Reads the fields of a form. */
-const fieldsOf = ({ headers, raw }: Asked): Map<string, string> => {
+const fieldsOf = ({ headers, raw }: BatchRequest): Map<string, string> => {
   const [, boundary] = /^multipart\/form-data; boundary=(\S+)$/.exec(String(headers['content-type'])) ?? []
   const parts = raw.split(`--${boundary}`).slice(1, -1)
   return new Map(
@@ -281,7 +281,7 @@ export const openBatchStandIn = (kind: string, answerLine: AnswerLine) => {
   const routes = routesOf(kind, store)
   const creation = routes.find(({ method, path }) => method === 'POST' && /batches\$$/.test(path.source))
   /** Returns undefined if the request is not about batches, and null if the provider rejects it. */
-  const answer = async (asked: Asked): Promise<object | null | 'failure' | undefined> => {
+  const answer = async (asked: BatchRequest): Promise<object | null | 'failure' | undefined> => {
     const route = routes.find(({ method, path }) => method === asked.method && path.test(asked.url.pathname))
     if (!route) return undefined
     const fate = route === creation ? control.next : undefined

@@ -38,10 +38,10 @@ export const makeTimeline = async (server: TestServer) => {
   /** Returns the next hour that will be closed. */
   const nextHour = () => Math.floor(clock.now().getTime() / hourMs) - closed + 1
 
-  type Given = { from: number; to: number; affected: number; calls: number; monitors: string[] }
+  type ResultSeries = { from: number; to: number; affected: number; calls: number; monitors: string[] }
 
   /** Sends results hour by hour through the API. */
-  const tell = async ({ from, to, affected, calls, monitors }: Given) => {
+  const tell = async ({ from, to, affected, calls, monitors }: ResultSeries) => {
     const names = Array.from({ length: (to - from) * calls }, (_, at) => ({
       hour: from + Math.floor(at / calls),
       at: at % calls,
@@ -64,7 +64,7 @@ export const makeTimeline = async (server: TestServer) => {
   }
 
   /** Writes the results of whole days in one step. */
-  const write = ({ from, to, affected, calls, monitors }: Given) =>
+  const write = ({ from, to, affected, calls, monitors }: ResultSeries) =>
     sql`
     WITH made AS (
       SELECT gen_random_uuid() AS id, hour, at, timestamptz 'epoch' + hour * interval '1 hour' + at * interval '1 second' AS time

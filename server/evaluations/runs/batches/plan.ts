@@ -28,7 +28,7 @@ const waitSeconds = 30
 type Request = { id: string; cost: number }
 
 /** A part of a run: the conversations in order, and those of them that need a request. */
-type Part = { page: RunPosition[]; requests: Request[]; readAt: Date }
+type PlannedPage = { page: RunPosition[]; requests: Request[]; readAt: Date }
 
 const wait: Stop = { kind: 'later', afterSeconds: waitSeconds }
 
@@ -52,7 +52,7 @@ const readPart = async (
   deps: EvaluationDeps,
   org: OrgId,
   { run, monitor, judging }: { run: Run; monitor: StoredMonitor; judging: BatchJudge },
-): Promise<Part> => {
+): Promise<PlannedPage> => {
   const { db, clock } = deps
   const { sentStartedAt: startedAt, sentId: id } = run
   const after = startedAt && id !== null ? { startedAt, id } : undefined
@@ -80,12 +80,12 @@ const withinBudget = (requests: Request[], budgetLeft: number | null): Request[]
 }
 
 /** Returns the last conversation of a part before the first request that does not fit. */
-const lastOf = ({ page, requests }: Part, fitting: Request[]): RunPosition | undefined => {
+const lastOf = ({ page, requests }: PlannedPage, fitting: Request[]): RunPosition | undefined => {
   const next = requests[fitting.length]
   return next ? page[page.findIndex(({ id }) => id === next.id) - 1] : page.at(-1)
 }
 
-type Sending = { run: Run; model: string; part: Part; isFirst: boolean }
+type Sending = { run: Run; model: string; part: PlannedPage; isFirst: boolean }
 
 /** Reserves the cost of the next batch and creates it. Returns a stop if the budget allows no request. */
 const reserve = async (

@@ -27,7 +27,7 @@ const months = new Map([
 ])
 
 type Day = { day: number; end: number }
-type Said = { years: string[]; month: number; day: number; end: number }
+type ReadDate = { years: string[]; month: number; day: number; end: number }
 
 const daysOfMonth = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
@@ -95,7 +95,7 @@ const counted = (
 ).split(' ')
 
 /** Reads `May 3rd, 2026` and `May the third`. `May twenty twenty-six` only has a year. */
-const monthFirstAt = (tokens: readonly Token[], at: number): Said | undefined => {
+const monthFirstAt = (tokens: readonly Token[], at: number): ReadDate | undefined => {
   const month = monthAt(tokens, at)
   if (month === undefined) return undefined
   const next = afterMark(tokens, at + 1)
@@ -111,7 +111,7 @@ const monthFirstAt = (tokens: readonly Token[], at: number): Said | undefined =>
 }
 
 /** Reads `3 May 2026`, `the third of May`, and `3. Mai`. */
-const dayFirstAt = (tokens: readonly Token[], at: number): Said | undefined => {
+const dayFirstAt = (tokens: readonly Token[], at: number): ReadDate | undefined => {
   const day = dayAt(tokens, at)
   if (!day || isWord(tokens[at - 1], 'point')) return undefined
   const isJoined = isWord(tokens[day.end], 'of', 'de', 'di')
@@ -150,7 +150,7 @@ const isGluedToCode = (tokens: readonly Token[], at: number): boolean =>
   tokens[at]?.isGlued === true && !isMark(tokens[at - 1], '(')
 
 /** Reads 15.4. and 15.4.2026, with the day first. */
-const dottedAt = (tokens: readonly Token[], at: number): Said[] => {
+const dottedAt = (tokens: readonly Token[], at: number): ReadDate[] => {
   if (isGluedToCode(tokens, at)) return []
   const { groups, isEnded } = groupsAt(tokens, at, '.')
   const [day = '', month = '', year = ''] = groups
@@ -167,7 +167,7 @@ const isFraction = (tokens: readonly Token[], at: number): boolean =>
   isWord(tokens[at + 3], 'of', 'cup', 'cups', 'inch', 'inches', 'mile', 'miles', 'hour', 'hours', 'full')
 
 /** Reads 2026-04-15, and 4/15/2026 and 15-4-2026 in both orders. */
-const separatedAt = (tokens: readonly Token[], at: number, mark: string): Said[] => {
+const separatedAt = (tokens: readonly Token[], at: number, mark: string): ReadDate[] => {
   if (isGluedToCode(tokens, at)) return []
   const { groups, isEnded } = groupsAt(tokens, at, mark)
   const [first = '', second = '', third = ''] = groups
@@ -187,7 +187,7 @@ const separatedAt = (tokens: readonly Token[], at: number, mark: string): Said[]
   ]
 }
 
-const datesAt = (tokens: readonly Token[], at: number): Said[] => {
+const datesAt = (tokens: readonly Token[], at: number): ReadDate[] => {
   const named = monthFirstAt(tokens, at) ?? dayFirstAt(tokens, at)
   if (named) return [named]
   return [...dottedAt(tokens, at), ...separatedAt(tokens, at, '/'), ...separatedAt(tokens, at, '-')]

@@ -1,7 +1,7 @@
 import { afterJoin, canContinue, continues } from './compound.ts'
 import { isDenied } from './denied.ts'
 import { endsPhrase } from './phrases.ts'
-import { cardinalAt, decimalsAt, ordinalAt, rowAt, type Said } from './spelled.ts'
+import { cardinalAt, decimalsAt, ordinalAt, rowAt, type SpelledNumber } from './spelled.ts'
 import { isMark, isQuoted, isWord, type Passage, type Token } from './tokens.ts'
 
 /**
@@ -184,7 +184,7 @@ const wordsAt = (tokens: readonly Token[], at: number): Mention | undefined => {
 }
 
 /** Reads numbers in a row as one, such as `five five five`, `two fifty`, and `nineteen oh five`. */
-const readingsOfRow = (row: Said[]): Reading[] => {
+const readingsOfRow = (row: SpelledNumber[]): Reading[] => {
   const joined = row.map(({ digits }) => digits).join('')
   // Two five can also be two numbers, as in two five year olds.
   if (row.every(({ isDigits }) => isDigits)) return joined.length > 2 ? [canonical(joined)] : []

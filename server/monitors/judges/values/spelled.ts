@@ -3,7 +3,7 @@ import { isMark, isWord, type Token } from './tokens.ts'
 /** Reads numbers that are spelled in English words. Pure. */
 
 /** A number that was said, and where the next token is. `digits` has leading zeros. */
-export type Said = {
+export type SpelledNumber = {
   value: number
   digits: string
   end: number
@@ -93,7 +93,7 @@ const groupAt = (tokens: readonly Token[], at: number): (Read & { scale: number 
 }
 
 /** Reads the longest cardinal number at a position: `two hundred and five`, `a thousand`, `twenty-three`. */
-export const cardinalAt = (tokens: readonly Token[], at: number): Said | undefined => {
+export const cardinalAt = (tokens: readonly Token[], at: number): SpelledNumber | undefined => {
   const first = groupAt(tokens, at)
   if (!first) return undefined
   let { value, end, scale } = first
@@ -141,7 +141,7 @@ const times = new Map([
 const isZeroLetter = (token: Token | undefined): boolean => isWord(token, 'o', 'oh')
 
 /** Reads one of several numbers in a row: a cardinal, or `double five`. */
-const partAt = (tokens: readonly Token[], at: number): Said | undefined => {
+const partAt = (tokens: readonly Token[], at: number): SpelledNumber | undefined => {
   const token = tokens[at]
   const count = token?.kind === 'word' ? times.get(token.text) : undefined
   const unit = count === undefined ? undefined : unitAt(tokens, at + 1)
@@ -188,8 +188,8 @@ export const decimalsAt = (
  * Reads numbers that follow each other without a comma or another word, such as `four fifteen` or `five five five`.
  * The letter o is only a zero next to another number.
  */
-export const rowAt = (tokens: readonly Token[], at: number): Said[] => {
-  const row: Said[] = []
+export const rowAt = (tokens: readonly Token[], at: number): SpelledNumber[] => {
+  const row: SpelledNumber[] = []
   for (let next = at; ; ) {
     const from = row.length > 0 ? afterHyphen(tokens, next) : next
     const part = partAt(tokens, from)

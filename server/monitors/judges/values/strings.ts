@@ -148,7 +148,7 @@ const isDivided = (tokens: readonly Token[], from: number, to: number, marks: re
     .some((token, offset) => isMark(token, '/:') && isMeaningful(tokens, from + offset) && !marks.includes(token.text))
 
 /** Returns whether the value starts and ends with a piece, is quoted, and does not cut through a longer number. */
-const containsAt = (passage: Passage, pieces: readonly Piece[], start: number, { text, marks }: Wanted): boolean => {
+const containsAt = (passage: Passage, pieces: readonly Piece[], start: number, { text, marks }: Needle): boolean => {
   const { tokens } = passage
   const end = endOfText(pieces, start, text)
   if (end === undefined) return false
@@ -161,7 +161,7 @@ const containsAt = (passage: Passage, pieces: readonly Piece[], start: number, {
   return isQuoted(passage, from, to) && saysMarks(spanOf(tokens, from, to), marks)
 }
 
-type Wanted = { text: string; marks: string[] }
+type Needle = { text: string; marks: string[] }
 
 /** Cached, because the same passage is read for each entry of a list. */
 const knownPieces = new WeakMap<Passage, Map<boolean, Piece[]>>()

@@ -6,7 +6,7 @@ import { isMark, isQuoted, isWord, type Passage, type Token } from './tokens.ts'
 /** Finds the times of day in a text: `4:15 pm`, `four fifteen`, `half past four`, `noon`. Pure. */
 
 /** Hours that the same words can mean, and the minute. */
-type Said = { hours: number[]; minute: number; end: number }
+type ReadTime = { hours: number[]; minute: number; end: number }
 
 type Clock = { hour: number; minute: number; end: number; isCertain: boolean }
 
@@ -226,7 +226,7 @@ const clockAt = (tokens: readonly Token[], at: number): Clock | undefined => {
 }
 
 /** Reads a time. After another time, as in `from nine to five`, it needs no other words. */
-const timeAt = (tokens: readonly Token[], at: number, isAfterTime: boolean): Said | undefined => {
+const timeAt = (tokens: readonly Token[], at: number, isAfterTime: boolean): ReadTime | undefined => {
   const found = clockAt(tokens, at)
   if (!found) return undefined
   const { hour, minute, isCertain } = found
