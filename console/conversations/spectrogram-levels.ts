@@ -6,7 +6,7 @@ export const spectrogramBins = size / 2
 
 const radians = (at: number): number => (2 * Math.PI * at) / size
 
-/** Windows of a column, of which the loudest is shown. More would take too long for long recordings. */
+/** The number of windows in a column. The column shows the loudest one. More would take too long for long recordings. */
 const mostWindows = 4
 const [quietestDb, loudestDb] = [-90, -20]
 

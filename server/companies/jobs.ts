@@ -4,7 +4,7 @@ import type { Deps } from '../platform/deps.ts'
 import { defineJob } from '../platform/jobs/define-job.ts'
 import { listNamedLogos } from './queries.ts'
 
-/** Deletes an uploaded logo that no company uses anymore. */
+/** Deletes an uploaded logo that companies no longer use. */
 export const deleteLogo = defineJob({
   name: 'company.delete-logo',
   payload: Type.Object({ key: Type.String() }),

@@ -49,7 +49,7 @@ it('speaks each turn at its time, with the agent on the left and the customer on
   expect(channels).toMatchObject(Array(2).fill({ clippedSamples: 0, counts: { dropout: 0 } }))
 })
 
-it('has the fault that it is asked for', async () => {
+it('contains the requested fault', async () => {
   const [clipped] = (await measure(await soundOf({ ...call, fault: 'clipping' }))).channels
   expect(clipped?.clippedSamples).toBeGreaterThan(100)
   const dropped = (await measure(await soundOf({ ...call, fault: 'dropouts' }))).channels

@@ -254,7 +254,7 @@ describe('a fallback', () => {
     expect(fallback.asked).toEqual([])
   })
 
-  it('is asked for all later parts of a transcript, and each model has its own price', async () => {
+  it('judges all later parts of a transcript, and each model has its own price', async () => {
     const fallback = await makeProvider('openai-compatible', () => ({
       text: JSON.stringify(impolite({ result: 'not_affected', evidence: [] })),
       usage: { input: 1_000, output: 0 },

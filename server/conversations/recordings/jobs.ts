@@ -19,7 +19,7 @@ import {
 
 export const recordingKind = 'recordings'
 
-/** Deletes a file that no recording uses anymore. */
+/** Deletes a file that recordings no longer use. */
 export const deleteRecording = defineJob({
   name: 'recording.delete',
   payload: Type.Object({ key: Type.String() }),

@@ -47,7 +47,7 @@ type Lanes = {
   subjects: Subject[]
   definition: StoredMonitor['definition']
   attempt: Attempt
-  /** Called before each conversation. `ended` means that the results are not wanted anymore. */
+  /** Called before each conversation. `ended` means that the results are no longer wanted. */
   check: () => Promise<Stop | 'ended' | undefined>
   judgeOne: (subject: Subject) => Promise<Stop | undefined>
   giveUp: (subject: Subject) => Promise<void>

@@ -247,7 +247,7 @@ it('Bedrock takes an API key instead of a signature', async () => {
   expect(asked[0]?.headers.authorization).toBe(`Bearer ${standInKey}`)
 })
 
-it('Ollama is asked for the whole context, because it would cut the prompt', async () => {
+it('asks Ollama for the whole context, because it would cut the prompt', async () => {
   const { ask, asked } = await open('ollama')
   await ask()
   expect(asked[0]?.body.options).toEqual({ num_ctx: 8_000 })

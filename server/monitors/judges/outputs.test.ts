@@ -94,7 +94,7 @@ describe('a category', () => {
     [reason, ['refund'], 'categories must not contain refund'],
     [{ ...reason, allowOther: false }, ['other'], 'categories must not contain other'],
     [several, ['billing', 'not_applicable'], 'categories must have nothing next to not_applicable'],
-  ])('%# of an invalid answer is asked for again, and then failed', async (output, categories, message) => {
+  ])('asks again once after an invalid answer, and then fails (%#)', async (output, categories, message) => {
     const { result, asked } = await judge(output, { categories, evidence: charged })
     expect(result).toMatchObject({ status: 'failed', categories: null, reason: expect.stringContaining(message) })
     expect(asked).toHaveLength(2)

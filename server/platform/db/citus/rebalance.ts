@@ -48,7 +48,7 @@ const start = async (client: pg.ClientBase, transfer: Transfer): Promise<string 
 const follow = async (client: pg.ClientBase, id: string, onProgress: Options['onProgress']): Promise<number> => {
   for (;;) {
     const job = await readJob(client, id)
-    if (!job) throw new ClusterError(`The cluster has no rebalance ${id} anymore.`)
+    if (!job) throw new ClusterError(`The cluster no longer has the rebalance ${id}.`)
     const counts = job.details.task_state_counts ?? {}
     const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
     onProgress({ done: counts.done ?? 0, total })
