@@ -78,7 +78,7 @@ const rowsOf = (items: Incoming[], agentId: string, agentVersionId: string): Row
       recordingStatus: null,
     }
     conversations.push(row)
-    transcripts.push({ conversationId: id, ...read })
+    transcripts.push({ conversationId: id, ...read, transcribedBy: null })
   }
   return { conversations, transcripts }
 }

@@ -9,6 +9,7 @@ import {
   standInKey,
   standInModel,
 } from '../test/support/model-providers/stand-ins.ts'
+import { serveTranscription } from '../test/support/model-providers/transcription-stand-in.ts'
 import { breaches, open } from './browser.ts'
 import { startOwnDemo } from './own-demo.ts'
 
@@ -100,6 +101,38 @@ it('connects a provider, tests it, judges conversations, and keeps the provider 
   const deletion = page.getByRole('dialog', { name: 'Delete “Claude”?' })
   await deletion.getByRole('button', { name: 'Delete provider' }).click()
   await deletion.getByText('Monitors use “Claude”: “Curt”.').waitFor()
+})
+
+it('transcribes recordings with a provider, and offers judges that listen', async () => {
+  const { settings } = await serveTranscription('openai-compatible', undefined, afterAll)
+  const page = await open('/settings/models', undefined, { elsewhere })
+  await page.getByRole('button', { name: 'Add provider' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Add provider' })
+  await dialog.getByLabel('Type').selectOption({ label: 'OpenAI or compatible' })
+  await dialog.getByLabel('Name').fill('Speech')
+  await dialog.getByLabel('API key').fill(settings.apiKey)
+  await dialog.getByLabel('Base URL (optional)').fill(settings.baseUrl)
+  await dialog.getByRole('button', { name: 'Add provider' }).click()
+  await page.getByRole('heading', { level: 2, name: 'Speech' }).waitFor()
+
+  await page.goto(`${demo.origin}/settings/organization`)
+  await page.getByLabel('Transcribe recordings with').selectOption({ label: 'Speech' })
+  expect(await page.getByLabel('Model', { exact: true }).inputValue()).toBe('whisper-1')
+  await page.getByLabel('Agent’s channel in recordings').selectOption({ label: 'First (left)' })
+  expect(await breaches(page)).toEqual([])
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Settings saved').waitFor()
+  await page.getByRole('button', { name: 'Transcribe recordings' }).click()
+  const estimate = page.getByRole('dialog', { name: 'Transcribe stored recordings?' })
+  await estimate.getByText('0 recordings without a transcript').waitFor()
+  await estimate.getByRole('button', { name: 'Transcribe', exact: true }).click()
+  await page.getByText('0 recordings transcribed for $0').waitFor()
+
+  await page.goto(`${demo.origin}/monitors/new?kind=judge`)
+  await page.getByLabel('The model gets').selectOption({ label: 'The transcript and the sound' })
+  await page.getByLabel('Only around turns (optional)').fill("turns.mentions('refund')")
+  await page.getByLabel('Seconds before').waitFor()
+  expect(await breaches(page)).toEqual([])
 })
 
 it('shows what is wrong, and fits a phone', async () => {

@@ -59,6 +59,15 @@ import {
   publishStored,
   publishTagged,
 } from './stream/publish.ts'
+import { checkTranscriptionModel, refuseWhileTranscribing } from './transcriptions/check-model.ts'
+import { estimateTranscriptions, whyNothingIsTranscribed } from './transcriptions/estimate.ts'
+import {
+  cancelTranscriptions,
+  startTranscriptions,
+  transcribeEnded,
+  transcribeMeasured,
+} from './transcriptions/lifecycle.ts'
+import { countOfRuns } from './transcriptions/queries.ts'
 
 type Reaction<Event extends keyof Events> = (deps: Deps, trx: Db, org: OrgId, event: Events[Event]) => Promise<unknown>
 
@@ -69,6 +78,7 @@ type Reaction<Event extends keyof Events> = (deps: Deps, trx: Db, org: OrgId, ev
 const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
   conversationsStored: [
     deriveMeasuresAgain,
+    transcribeEnded,
     evaluateStored,
     evaluateMetricRules,
     evaluatePinned,
@@ -91,7 +101,7 @@ const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
   ],
   conversationsErased: [eraseProviderData],
   recordingStored: [measureSoundLater],
-  soundSettled: [evaluateSoundRules, noteSettledHours, offerSettledToBuckets, publishSettled],
+  soundSettled: [transcribeMeasured, evaluateSoundRules, noteSettledHours, offerSettledToBuckets, publishSettled],
   metricsStored: [evaluateMetricRules, noteMeasuredHours, publishMeasured],
   conversationsTagged: [offerTaggedToBuckets, publishTagged],
   resultsStored: [scoreResults, noteChanges, noteJudgedHours, offerResultsToBuckets, publishResults],
@@ -107,7 +117,7 @@ const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
   notificationsRead: [publishRead],
   organizationCreated: [createDefaultRules],
   destinationDeleted: [removeDeletedDestination, removeDestinationOfRoutes],
-  modelProviderDeleted: [refuseWhileUsed, refuseWhilePinned],
+  modelProviderDeleted: [refuseWhileTranscribing, refuseWhileUsed, refuseWhilePinned],
   memberRemoved: [
     revokeKeysOfMember,
     deletePersonalViews,
@@ -121,6 +131,14 @@ const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
 export const providers = {
   /** Adds the owner of a new organization. */
   admitOwner,
+  /** Locks the provider of a model. Throws if it can't transcribe recordings. */
+  checkTranscriptionModel,
+  /** What runs over recordings need to transcribe them. */
+  whyNothingIsTranscribed,
+  startTranscriptions,
+  cancelTranscriptions,
+  countOfRuns,
+  estimateTranscriptions,
   /** Finds the monitor versions that experiments have pinned for conversations. */
   findPinned,
   /** Throws if a person must submit their own judgment before they see results. */

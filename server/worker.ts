@@ -41,6 +41,7 @@ import { sweepSessions } from './sign-in/jobs.ts'
 import { deriveMeasures, measureOlder, measureSound } from './sound/jobs.ts'
 import { measureRun } from './sound/runs/lifecycle.ts'
 import { detectSpikes } from './spikes/jobs.ts'
+import { transcribe } from './transcriptions/lifecycle.ts'
 import { deliver, sweepWebhooks } from './webhooks/deliveries/jobs.ts'
 
 /** All jobs of the product. Processes that only serve requests use the list too, because they enqueue jobs. */
@@ -84,6 +85,7 @@ export const jobList: Job<ServiceDeps>[] = [
   deriveMeasures,
   measureOlder,
   measureRun,
+  transcribe,
   compareLatencies,
   sweepWaitingRecordings,
   eraseMentions,

@@ -878,16 +878,16 @@ const savedViews = (send: Send) => ({
 })
 
 const soundRuns = (send: Send) => ({
-  /** Measure stored recordings. */
+  /** Measure or transcribe stored recordings. */
   create: (body: Body<'/v1/sound-runs', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/sound-runs', 'post'>> =>
     send.json('POST', '/v1/sound-runs', { body }, options),
-  /** List runs that measure recordings. */
+  /** List runs that measure or transcribe recordings. */
   list: (query?: Query<'/v1/sound-runs', 'get'>, options?: RequestOptions): Paged<Item<'/v1/sound-runs', 'get'>> =>
     send.list('GET', '/v1/sound-runs', { query }, options),
-  /** Get a run that measures recordings. */
+  /** Get a run that measures or transcribes recordings. */
   get: (id: string, options?: RequestOptions): Promise<Answer<'/v1/sound-runs/{id}', 'get'>> =>
     send.json('GET', path`/v1/sound-runs/${id}`, {  }, options),
-  /** Cancel a run that measures recordings. */
+  /** Cancel a run that measures or transcribes recordings. */
   cancel: (id: string, options?: RequestOptions): Promise<Answer<'/v1/sound-runs/{id}/cancel', 'post'>> =>
     send.json('POST', path`/v1/sound-runs/${id}/cancel`, {  }, options),
 })

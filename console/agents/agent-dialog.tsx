@@ -2,12 +2,18 @@ import { useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { answer, api } from '../api/client.ts'
 import { useNames } from '../api/names.ts'
+import {
+  TranscriptionFields,
+  type TranscriptionValues,
+  transcriptionBody,
+  transcriptionValues,
+} from '../settings/transcription-fields.tsx'
 import { Chooser, ChooserOfOne } from '../ui/chooser.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Form, SelectField, TextField } from '../ui/form.tsx'
 import { type Agent, channelNames, refreshAgents } from './queries.ts'
 
-type Values = { name: string; channel: Agent['channel']; externalId: string }
+type Values = { name: string; channel: Agent['channel']; externalId: string } & TranscriptionValues
 
 /** Creates an agent, or edits the given one. */
 export const AgentDialog = ({
@@ -28,10 +34,12 @@ export const AgentDialog = ({
       name: agent?.name ?? '',
       channel: agent?.channel ?? 'voice',
       externalId: agent?.externalId ?? '',
+      ...transcriptionValues(agent),
     },
   })
-  const send = async ({ name, channel, externalId }: Values) => {
-    const body = { name: name.trim(), externalId: externalId.trim() || null, companyId, groupIds }
+  const send = async ({ name, channel, externalId, ...rest }: Values) => {
+    const named = { name: name.trim(), externalId: externalId.trim() || null }
+    const body = { ...named, companyId, groupIds, ...transcriptionBody(rest) }
     const saved = await answer(
       agent
         ? api.PATCH('/v1/agents/{id}', { params: { path: { id: agent.id } }, body })
@@ -66,6 +74,7 @@ export const AgentDialog = ({
           placeholder="None"
         />
         <Chooser label="Groups" options={groups.options} value={groupIds} onChange={setGroupIds} placeholder="None" />
+        <TranscriptionFields ofAgent />
       </Form>
     </Dialog>
   )

@@ -24,6 +24,8 @@ import { Transcript } from './transcript.tsx'
 import { usePlayer } from './use-player.ts'
 import { type Position, usePosition } from './use-position.ts'
 
+const TranscriptionNote = lazy(async () => (await import('./transcription-note.tsx')).TranscriptionNote)
+
 const Regions = lazy(async () => (await import('./regions.tsx')).Regions)
 
 type Stage = {
@@ -187,6 +189,7 @@ const Loaded = ({
           )}
           <div className={styles.columns}>
             <section className={styles.transcript} aria-label="Transcript">
+              {(transcript.transcription || transcript.transcribedBy) && <TranscriptionNote {...transcript} />}
               <Selection conversation={conversation} turns={turns}>
                 <Transcript
                   turns={turns}

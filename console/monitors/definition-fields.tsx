@@ -16,6 +16,8 @@ import type { Kind } from './search.ts'
 
 const ModelField = lazy(async () => (await import('./model-field.tsx')).ModelField)
 
+const SoundFields = lazy(async () => (await import('./sound-fields.tsx')).SoundFields)
+
 const ConditionFields = lazy(async () => (await import('./conditions/conditions.tsx')).ConditionFields)
 
 const Expression = lazy(async () => (await import('./expression/expression.tsx')).Expression)
@@ -162,6 +164,7 @@ const JudgeFields = () => {
         </>
       )}
       <GuidelineFields />
+      <SoundFields />
       <ModelField />
     </>
   )

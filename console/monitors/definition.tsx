@@ -13,6 +13,17 @@ const ScorecardDefinition = lazy(
   async () => (await import('./scorecards/scorecard-definition.tsx')).ScorecardDefinition,
 )
 
+/** Says what a judge that listens hears. */
+const HeardWords = ({ input, expression }: ReturnType<typeof readDefinition>['judge']['hears']) => {
+  if (input !== 'sound') return null
+  if (expression === '') return <p className={styles.soft}>Hears the whole call.</p>
+  return (
+    <p className={styles.soft}>
+      Hears the sound around the turns that <code>{expression}</code> quotes.
+    </p>
+  )
+}
+
 /** Shows the monitor's definition, scope, and sampling rate. */
 export const Definition = ({ monitor: { kind, currentVersion, scope, samplePercent } }: { monitor: Monitor }) => {
   const { rule, judge } = readDefinition(currentVersion.definition)
@@ -48,6 +59,7 @@ export const Definition = ({ monitor: { kind, currentVersion, scope, samplePerce
               {outputWords(judge.output).join('. ')}
               {judge.model && ` (model: ${splitModel(judge.model).model || 'its provider’s default'})`}.
             </p>
+            <HeardWords {...judge.hears} />
             {judge.guidelines.length > 0 && (
               <ul aria-label="Guidelines">
                 {judge.guidelines.map(({ text }) => (

@@ -37,6 +37,14 @@ describe('a monitor’s draft', () => {
     expect(definitionOf('external', readDefinition({}))).toEqual({})
   })
 
+  it('keeps what a judge hears', () => {
+    const listener = { criteria: 'Upset?', output: { type: 'boolean' }, input: 'sound' }
+    expect(definitionOf('judge', readDefinition(listener))).toEqual(listener)
+    const soundExcerpt = { expression: "turns.mentions('refund')", beforeMs: 1_500, afterMs: 0 }
+    const excerpt = { ...listener, soundExcerpt }
+    expect(definitionOf('judge', readDefinition(excerpt))).toEqual(excerpt)
+  })
+
   it('keeps categories and fields', () => {
     const rule = { expression: 'true', categories: "{'a': true}", fields: "{'b': 1}" }
     expect(definitionOf('rule', readDefinition(rule))).toEqual(rule)

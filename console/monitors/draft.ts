@@ -28,6 +28,9 @@ type GuidelineDraft = { text: string; stored?: { text: string } }
 /** The examples that an alignment has learned. The form keeps them. */
 type Learned = { examples?: { correctResult?: string; excerpt?: string }[] }
 
+/** Without an expression, the judge hears the whole call. */
+type SoundDraft = { input: 'transcript' | 'sound'; expression: string; beforeSeconds: string; afterSeconds: string }
+
 export type Definition = {
   rule: { expression: string; score: string; categories: string; fields: string }
   judge: {
@@ -35,6 +38,7 @@ export type Definition = {
     model: string
     guidelines: GuidelineDraft[]
     learned: Learned
+    hears: SoundDraft
     output: {
       type: OutputType
       min: number
@@ -69,8 +73,14 @@ type StoredOutput = {
   decision?: Decision
 }
 
+type StoredSound = {
+  input?: SoundDraft['input']
+  soundExcerpt?: { expression: string; beforeMs: number; afterMs: number }
+}
+
 type Stored = Partial<Definition['rule']> &
-  Learned & { criteria?: string; model?: string; output?: StoredOutput; guidelines?: { text: string }[] }
+  Learned &
+  StoredSound & { criteria?: string; model?: string; output?: StoredOutput; guidelines?: { text: string }[] }
 
 type Scale = { min: number; max: number; op: Operator; value: number }
 
@@ -78,6 +88,23 @@ const scaleOf = ({ min, max, op, value }: Scale): string => [Number(min), Number
 
 export const emptyCategory: CategoryDraft = { key: '', label: '', description: '', affected: false }
 export const emptyField: FieldDraft = { key: '', type: 'string', description: '', options: '', required: false }
+
+const readSound = ({ input = 'transcript', soundExcerpt }: StoredSound): SoundDraft => ({
+  input,
+  expression: soundExcerpt?.expression ?? '',
+  beforeSeconds: String((soundExcerpt?.beforeMs ?? 2_000) / 1_000),
+  afterSeconds: String((soundExcerpt?.afterMs ?? 2_000) / 1_000),
+})
+
+const millisecondsOf = (seconds: string): number => Math.round(Number(seconds) * 1_000)
+
+const soundOf = ({ input, expression, beforeSeconds, afterSeconds }: SoundDraft): StoredSound => {
+  if (input !== 'sound') return {}
+  const rule = expression.trim()
+  if (rule === '') return { input }
+  const [beforeMs, afterMs] = [millisecondsOf(beforeSeconds), millisecondsOf(afterSeconds)]
+  return { input, soundExcerpt: { expression: rule, beforeMs, afterMs } }
+}
 
 /** Reads a stored definition. Its type depends on the kind of the monitor, which the API's types don't express. */
 export const readDefinition = (stored: Record<string, unknown>): Definition => {
@@ -91,6 +118,8 @@ export const readDefinition = (stored: Record<string, unknown>): Definition => {
     output,
     guidelines = [],
     examples,
+    input,
+    soundExcerpt,
   } = stored as Stored
   const { type = 'boolean', min = 1, max = 5, affectedWhen, ...own } = output ?? {}
   const rule = typeof affectedWhen === 'object' ? affectedWhen : { op: 'lt' as const, value: 3 }
@@ -103,6 +132,7 @@ export const readDefinition = (stored: Record<string, unknown>): Definition => {
       model,
       guidelines: guidelines.map((stored) => ({ text: stored.text, stored })),
       learned: { ...(examples && { examples }) },
+      hears: readSound({ ...(input && { input }), ...(soundExcerpt && { soundExcerpt }) }),
       output: {
         type,
         min,
@@ -221,8 +251,8 @@ export const definitionOf = (kind: Kind, { rule, judge, scorecard }: Definition)
   if (kind === 'external') return {}
   if (kind === 'scorecard') return scorecardDefinition(scorecard)
   if (kind === 'rule') return { expression: '', ...given(rule) }
-  const { criteria, output, model, guidelines, learned } = judge
-  const written = { ...given({ model }), ...guidelinesOf(guidelines) }
+  const { criteria, output, model, guidelines, learned, hears } = judge
+  const written = { ...given({ model }), ...soundOf(hears), ...guidelinesOf(guidelines) }
   return { criteria: criteria.trim(), output: outputOf(output), ...written, ...learned }
 }
 
@@ -231,5 +261,8 @@ export const fieldOf = (kind: Kind) => (path: string) =>
   path
     .replace(/^definition\.output\.affectedWhen$/, 'judge.output.condition')
     .replace(/^definition\.output\.affectedWhen\./, 'judge.output.')
+    .replace(/^definition\.input$/, 'judge.hears.input')
+    .replace(/^definition\.soundExcerpt\.(before|after)Ms$/, 'judge.hears.$1Seconds')
+    .replace(/^definition\.soundExcerpt(\.expression)?$/, 'judge.hears.expression')
     .replace(/^definition\./, `${kind}.`)
     .replace(/\[(\d+)\]/g, '.$1')

@@ -22,6 +22,7 @@ const names: Record<string, string> = {
   evaluations: 'Evaluations',
   judges: 'Judges',
   judge_budget: 'Judge budget',
+  transcriptions: 'Transcription',
   alerts: 'Alerts',
   webhooks: 'Webhooks',
   destinations: 'Destinations',

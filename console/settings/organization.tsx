@@ -15,6 +15,12 @@ import { Await } from '../ui/states.tsx'
 import { organizationOptions, refresh } from './queries.ts'
 import styles from './settings.module.css'
 import { SoundRuns } from './sound-runs.tsx'
+import {
+  TranscriptionFields,
+  type TranscriptionValues,
+  transcriptionBody,
+  transcriptionValues,
+} from './transcription-fields.tsx'
 
 type Own = Schemas['OwnOrganization']
 type Values = {
@@ -22,18 +28,29 @@ type Values = {
   retentionDays: string
   redaction: boolean
   measureSound: boolean
+  soundToModels: boolean
   monthlyJudgeBudget: string
-}
+} & TranscriptionValues
 
 const dayMs = 86_400_000
 
 const numberOf = (text: string) => (text.trim() === '' ? null : Number(text))
 
-const bodyOf = ({ name, retentionDays, redaction, measureSound, monthlyJudgeBudget }: Values) => ({
+const bodyOf = ({
+  name,
+  retentionDays,
+  redaction,
+  measureSound,
+  soundToModels,
+  monthlyJudgeBudget,
+  ...rest
+}: Values) => ({
+  ...transcriptionBody(rest),
   name: name.trim(),
   retentionDays: numberOf(retentionDays),
   redaction,
   measureSound,
+  soundToModels,
   monthlyJudgeBudget: numberOf(monthlyJudgeBudget),
 })
 
@@ -64,6 +81,8 @@ const OrganizationForm = ({ organization }: { organization: Own }) => {
       retentionDays: retentionDays === null ? '' : String(retentionDays),
       redaction: organization.redaction,
       measureSound: organization.measureSound,
+      soundToModels: organization.soundToModels,
+      ...transcriptionValues(organization),
       monthlyJudgeBudget: monthlyJudgeBudget === null ? '' : String(monthlyJudgeBudget),
     },
   })
@@ -110,12 +129,20 @@ const OrganizationForm = ({ organization }: { organization: Own }) => {
           label="Measure recordings"
           hint="Measures response times, interruptions, levels, and faults of each stored recording."
         />
+        <TranscriptionFields />
+        {features.phiMode && (
+          <CheckField
+            name="soundToModels"
+            label="Send recordings to models"
+            hint="Lets models of your providers transcribe recordings and judge them by their sound."
+          />
+        )}
         <TextField
           name="monthlyJudgeBudget"
           label="Monthly LLM judge budget (US dollars)"
           inputMode="decimal"
           placeholder="Unlimited"
-          hint="Once it’s spent, LLM judges stop until next month or until you raise the budget."
+          hint="Once it’s spent, LLM judges and transcription stop until next month or until you raise the budget."
         />
       </Form>
       <Confirm

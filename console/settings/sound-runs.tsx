@@ -1,10 +1,12 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { answer, api } from '../api/client.ts'
 import { queryClient } from '../api/queries.ts'
 import type { Schemas } from '../api/schema.d.ts'
 import { useMay } from '../api/session.ts'
-import { formatCount, plural } from '../lib/format.ts'
+import { formatCount, formatMoney, plural } from '../lib/format.ts'
 import { Button } from '../ui/button.tsx'
+import { Confirm } from '../ui/dialog.tsx'
 import { Section } from '../ui/page.tsx'
 import { Progress } from '../ui/progress.tsx'
 import { FaultNote } from '../ui/states.tsx'
@@ -15,10 +17,22 @@ type Run = Schemas['SoundRun']
 const queryKey = ['sound-runs']
 const refreshMs = 3_000
 
-const isUnfinished = ({ status }: Run): boolean => status === 'queued' || status === 'running'
+const isUnfinished = ({ status, transcriptions }: Run): boolean =>
+  status === 'queued' || status === 'running' || (transcriptions?.pending ?? 0) > 0
+
+/** Describes the transcriptions of a run. */
+const transcribedBy = ({ transcriptions }: Run): string[] => {
+  if (!transcriptions) return []
+  const { completed, failed, cost } = transcriptions
+  return [
+    `${plural(completed, 'recording')} transcribed for ${formatMoney(cost)}`,
+    ...(failed > 0 ? [`${formatCount(failed)} can’t be transcribed`] : []),
+  ]
+}
 
 /** Describes how a run ended. */
-const endOf = ({ status, total, measured, unmeasurable, failed, failure }: Run): string => {
+const endOf = (run: Run): string => {
+  const { status, total, measured, unmeasurable, failed, failure } = run
   const done = measured + unmeasurable + failed
   const parts = [
     status === 'cancelled' && `Cancelled after ${formatCount(done)} of ${formatCount(total)}`,
@@ -26,12 +40,22 @@ const endOf = ({ status, total, measured, unmeasurable, failed, failure }: Run):
     `${plural(measured, 'recording')} measured`,
     unmeasurable > 0 && `${formatCount(unmeasurable)} can’t be measured`,
     failed > 0 && `${formatCount(failed)} failed`,
+    ...transcribedBy(run),
   ]
   return [parts.filter(Boolean).join(', '), failure].filter(Boolean).join('. ')
 }
 
+/** Returns the progress of a run: of its transcriptions once all recordings are measured. */
+const progressOf = ({ status, total, measured, unmeasurable, failed, transcriptions }: Run) => {
+  if (status !== 'completed' || !transcriptions) {
+    return { label: 'Measuring recordings', done: measured + unmeasurable + failed, total }
+  }
+  const done = transcriptions.completed + transcriptions.failed
+  return { label: 'Transcribing recordings', done, total: done + transcriptions.pending }
+}
+
 const Latest = ({ run }: { run: Run }) => {
-  const { id, total, measured, unmeasurable, failed } = run
+  const { id } = run
   const cancel = useMutation({
     mutationFn: () => answer(api.POST('/v1/sound-runs/{id}/cancel', { params: { path: { id } } })),
     onSettled: () => queryClient.invalidateQueries({ queryKey }),
@@ -39,7 +63,7 @@ const Latest = ({ run }: { run: Run }) => {
   if (!isUnfinished(run)) return <p>{endOf(run)}.</p>
   return (
     <>
-      <Progress label="Measuring recordings" done={measured + unmeasurable + failed} total={total} />
+      <Progress {...progressOf(run)} />
       <Button small busy={cancel.isPending} onClick={() => cancel.mutate()}>
         Cancel
       </Button>
@@ -48,7 +72,33 @@ const Latest = ({ run }: { run: Run }) => {
   )
 }
 
-/** Measures stored recordings, and shows the progress. */
+type Estimate = NonNullable<Schemas['SoundRunEstimate']['transcriptions']>
+
+/** Asks whether to transcribe stored recordings, and says what it costs. */
+const TranscribeDialog = ({ onClose, run }: { onClose: () => void; run: () => Promise<unknown> }) => {
+  const { data, error } = useQuery({
+    queryKey: [...queryKey, 'estimate'],
+    queryFn: async ({ signal }) => {
+      const body = { transcribe: true, dryRun: true }
+      // An estimate is only returned for a dry run.
+      return (await answer(api.POST('/v1/sound-runs', { body, signal }))) as Schemas['SoundRunEstimate']
+    },
+    staleTime: 0,
+  })
+  const estimate: Estimate | null | undefined = data?.transcriptions
+  return (
+    <Confirm title="Transcribe stored recordings?" action="Transcribe" open onClose={onClose} run={run}>
+      {error && <FaultNote error={error} />}
+      {!error && !estimate && 'Estimating the cost…'}
+      {estimate &&
+        `${plural(estimate.recordings, 'recording')} without a transcript, about ${plural(Math.ceil(estimate.minutes), 'minute')}, ${
+          estimate.cost === null ? 'at an unknown price' : `for about ${formatMoney(estimate.cost)}`
+        }.`}
+    </Confirm>
+  )
+}
+
+/** Measures and transcribes stored recordings, and shows the progress. */
 export const SoundRuns = () => {
   const mayRun = useMay('member')
   const { data } = useQuery({
@@ -58,28 +108,34 @@ export const SoundRuns = () => {
     refetchInterval: ({ state }) => (state.data?.some(isUnfinished) ? refreshMs : false),
   })
   const create = useMutation({
-    mutationFn: (again: boolean) => answer(api.POST('/v1/sound-runs', { body: { again } })),
+    mutationFn: (body: { again?: boolean; transcribe?: boolean }) => answer(api.POST('/v1/sound-runs', { body })),
     onSettled: () => queryClient.invalidateQueries({ queryKey }),
   })
   const [run] = data ?? []
+  const [asking, setAsking] = useState(false)
   return (
-    <Section title="Measure stored recordings">
+    <Section title="Stored recordings">
       <p className={styles.soft}>
         New recordings are measured when they are stored. Measure older recordings here, or measure all of them again
-        after an update adds new measures.
+        after an update adds new measures. If you have chosen a model, recordings without a transcript can be
+        transcribed.
       </p>
       {run && <Latest run={run} />}
       {mayRun && !(run && isUnfinished(run)) && (
         <p>
-          <Button busy={create.isPending} onClick={() => create.mutate(false)}>
+          <Button busy={create.isPending} onClick={() => create.mutate({})}>
             Measure unmeasured recordings
           </Button>{' '}
-          <Button busy={create.isPending} onClick={() => create.mutate(true)}>
+          <Button busy={create.isPending} onClick={() => create.mutate({ again: true })}>
             Measure all recordings
-          </Button>
+          </Button>{' '}
+          <Button onClick={() => setAsking(true)}>Transcribe recordings</Button>
         </p>
       )}
       {create.error && <FaultNote error={create.error} />}
+      {asking && (
+        <TranscribeDialog onClose={() => setAsking(false)} run={() => create.mutateAsync({ transcribe: true })} />
+      )}
     </Section>
   )
 }

@@ -26,6 +26,8 @@ const columnsOf = (org: OrgId) =>
     SELECT group_id FROM agent_group_members m
     WHERE m.organization_id = ${org} AND m.agent_id = agents.id ORDER BY group_id)`.as('groupIds'),
     'current_version_id as currentVersionId',
+    'transcription_model as transcriptionModel',
+    sql<0 | 1 | null>`agent_channel`.as('agentChannel'),
     'archived_at as archivedAt',
     'created_at as createdAt',
     'updated_at as updatedAt',
@@ -82,7 +84,9 @@ type NewAgent = {
   name: string
   channel: AgentChannel
   companyId?: string | null
-}
+} & SoundSettings
+
+type SoundSettings = { transcriptionModel?: string | null; agentChannel?: 0 | 1 | null }
 
 export const insertAgent = (db: Db, org: OrgId, agent: NewAgent) =>
   db
@@ -94,6 +98,8 @@ export const insertAgent = (db: Db, org: OrgId, agent: NewAgent) =>
       name: agent.name,
       channel: agent.channel,
       company_id: agent.companyId ?? null,
+      transcription_model: agent.transcriptionModel ?? null,
+      agent_channel: agent.agentChannel ?? null,
     })
     .execute()
     .catch(explain)
@@ -104,7 +110,7 @@ type AgentChange = {
   companyId?: string | null
   archivedAt?: Date | null
   currentVersionId?: string
-}
+} & SoundSettings
 
 /** Updates an agent. Archiving an archived agent keeps the first timestamp. */
 export const updateAgent = (db: Db, org: OrgId, id: string, change: AgentChange) =>
@@ -115,6 +121,8 @@ export const updateAgent = (db: Db, org: OrgId, id: string, change: AgentChange)
       ...(change.name !== undefined && { name: change.name }),
       ...(change.companyId !== undefined && { company_id: change.companyId }),
       ...(change.currentVersionId !== undefined && { current_version_id: change.currentVersionId }),
+      ...(change.transcriptionModel !== undefined && { transcription_model: change.transcriptionModel }),
+      ...(change.agentChannel !== undefined && { agent_channel: change.agentChannel }),
       ...(change.archivedAt === null && { archived_at: null }),
       ...(change.archivedAt && { archived_at: set.fn.coalesce('archived_at', set.val(change.archivedAt)) }),
       updated_at: sql`now()`,
@@ -124,6 +132,15 @@ export const updateAgent = (db: Db, org: OrgId, id: string, change: AgentChange)
     .returning('id')
     .executeTakeFirstOrThrow(notFound)
     .catch(explain)
+
+/** Returns the agents' own settings for recordings. */
+export const listSoundSettings = (db: Db, org: OrgId, ids: string[]) =>
+  db
+    .selectFrom('agents')
+    .select(['id', 'transcription_model as transcriptionModel', sql<0 | 1 | null>`agent_channel`.as('agentChannel')])
+    .where('organization_id', '=', org)
+    .where('id', '=', sql<string>`ANY(${ids}::uuid[])`)
+    .execute()
 
 type AgentNames = { ids: string[]; externalIds: string[] }
 

@@ -25,6 +25,8 @@ describe('an agent', () => {
       ...body,
       id: expect.any(String),
       currentVersionId: null,
+      transcriptionModel: null,
+      agentChannel: null,
       archivedAt: null,
       createdAt: expect.any(String),
       updatedAt: expect.any(String),

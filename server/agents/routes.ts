@@ -1,8 +1,9 @@
 import { recordAudit } from '../platform/audit/record.ts'
-import type { Deps } from '../platform/deps.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, Empty, IdParams, NoQuery, Page, PageQuery, withHeaders } from '../platform/http/schemas.ts'
 import { newId } from '../platform/ids.ts'
+import type { AgentDeps } from './deps.ts'
 import {
   getAgent,
   getVersion,
@@ -21,11 +22,16 @@ import {
   AgentVersionCreate,
   VersionParams,
 } from './schema.ts'
+import { noModel } from './sound-settings.ts'
 import { findOrMakeVersion } from './version.ts'
 
 const tags = ['Agents']
 
-export const agents = (app: App, { db, clock }: Deps): void => {
+export const agents = (app: App, { db, clock, checkTranscriptionModel }: AgentDeps): void => {
+  const checkModel = async (trx: Db, org: OrgId, model: string | null | undefined) => {
+    if (model && model !== noModel) await checkTranscriptionModel(trx, org, model)
+  }
+
   app.get(
     '/v1/agents',
     {
@@ -66,6 +72,7 @@ export const agents = (app: App, { db, clock }: Deps): void => {
       const { groupIds = [], ...agent } = body
       const created = await db.transaction().execute(async (trx) => {
         const id = newId()
+        await checkModel(trx, actor.org, agent.transcriptionModel)
         await insertAgent(trx, actor.org, { id, ...agent })
         await replaceGroupsOfAgent(trx, actor.org, id, groupIds)
         await recordAudit(trx, actor, 'agent.create', { type: 'agent', id })
@@ -111,6 +118,7 @@ export const agents = (app: App, { db, clock }: Deps): void => {
     ({ actor, params, body }) => {
       const { groupIds, archived, ...change } = body
       return db.transaction().execute(async (trx) => {
+        await checkModel(trx, actor.org, change.transcriptionModel)
         await updateAgent(trx, actor.org, params.id, {
           ...change,
           ...(archived !== undefined && { archivedAt: archived ? clock.now() : null }),

@@ -1,5 +1,16 @@
 import Type from 'typebox'
-import { Choice, Closed, Id, Name, Nullable, PageQuery, Timestamp } from '../platform/http/schemas.ts'
+import {
+  Choice,
+  Closed,
+  Id,
+  Name,
+  Nullable,
+  PageQuery,
+  providerModelPattern,
+  RecordingChannel,
+  Timestamp,
+} from '../platform/http/schemas.ts'
+import { noModel } from './sound-settings.ts'
 
 const AgentName = { ...Name, examples: ['Leo, billing'] }
 
@@ -9,6 +20,18 @@ const ExternalId = Type.String({
   description: 'Your own ID.',
   examples: ['agent_5e0b3c9d1f'],
 })
+
+const TranscriptionModel = {
+  ...Nullable(Type.String({ pattern: `${providerModelPattern}|^${noModel}$`, examples: [noModel] })),
+  description:
+    'The model that transcribes recordings without a transcript, as `providerId/model`, or `none`. Null means the ' +
+    'organization’s model.',
+}
+
+const AgentChannel = {
+  ...Nullable(RecordingChannel),
+  description: 'The channel of recordings that has the agent’s voice, counted from 0. Null means the organization’s.',
+}
 
 const agentChannels = ['voice', 'text'] as const
 
@@ -21,6 +44,8 @@ export const Agent = Closed(
     companyId: Nullable(Id),
     groupIds: Type.Array(Id, { description: 'The agent’s groups.' }),
     currentVersionId: { ...Nullable(Id), description: 'The newest version.' },
+    transcriptionModel: TranscriptionModel,
+    agentChannel: AgentChannel,
     archivedAt: Nullable(Timestamp),
     createdAt: Timestamp,
     updatedAt: Timestamp,
@@ -36,6 +61,8 @@ export const AgentCreate = Closed({
   channel: Choice(agentChannels),
   companyId: Type.Optional(Nullable(Id)),
   groupIds: Type.Optional(GroupIds),
+  transcriptionModel: Type.Optional(TranscriptionModel),
+  agentChannel: Type.Optional(AgentChannel),
 })
 
 export const AgentUpdate = Closed(
@@ -44,6 +71,8 @@ export const AgentUpdate = Closed(
     name: Type.Optional(AgentName),
     companyId: Type.Optional(Nullable(Id)),
     groupIds: Type.Optional(GroupIds),
+    transcriptionModel: Type.Optional(TranscriptionModel),
+    agentChannel: Type.Optional(AgentChannel),
     archived: Type.Optional(Type.Boolean({ description: 'False unarchives the agent.' })),
   },
   { minProperties: 1 },

@@ -54,6 +54,8 @@ export const getConversation = async (db: Db, org: OrgId, id: string) => {
   return readRow(row)
 }
 
+type TranscriptionStatus = 'pending' | 'completed' | 'failed'
+
 /** Returns everything that the API's transcript needs, even if the conversation has none. */
 export const getTranscript = (db: Db, org: OrgId, id: string) =>
   db
@@ -63,6 +65,9 @@ export const getTranscript = (db: Db, org: OrgId, id: string) =>
     )
     .leftJoin('agent_versions as v', (join) =>
       join.onRef('v.organization_id', '=', 'c.organization_id').onRef('v.id', '=', 'c.agent_version_id'),
+    )
+    .leftJoin('transcriptions as x', (join) =>
+      join.on('x.organization_id', '=', org).onRef('x.conversation_id', '=', 'c.id'),
     )
     .select([
       'c.id as conversationId',
@@ -74,7 +79,15 @@ export const getTranscript = (db: Db, org: OrgId, id: string) =>
       't.content',
       't.format',
       't.unreadable',
+      't.transcribed_by as transcribedBy',
       'v.system_prompt as systemPrompt',
+      sql<TranscriptionStatus | null>`x.status`.as('transcriptionStatus'),
+      'x.model as transcriptionModel',
+      'x.failure as transcriptionFailure',
+      'x.audio_seconds as transcriptionSeconds',
+      'x.cost as transcriptionCost',
+      'x.created_at as transcriptionCreatedAt',
+      'x.ended_at as transcriptionEndedAt',
     ])
     .where('c.organization_id', '=', org)
     .where('c.id', '=', id)

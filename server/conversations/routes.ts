@@ -19,9 +19,27 @@ const tags = ['Conversations']
 
 type StoredTranscript = Awaited<ReturnType<typeof getTranscript>>
 
+/** Returns how the recording was transcribed, or null if it wasn't, or the transcript was sent. */
+const transcriptionOf = (transcript: StoredTranscript) => {
+  const { content, transcribedBy, transcriptionStatus: status, transcriptionModel: model } = transcript
+  const { transcriptionCreatedAt: createdAt } = transcript
+  const wasSent = content !== null && transcribedBy === null
+  if (wasSent || status === null || model === null || createdAt === null) return null
+  return {
+    status,
+    model,
+    failure: transcript.transcriptionFailure,
+    audioSeconds: transcript.transcriptionSeconds ?? 0,
+    cost: transcript.transcriptionCost,
+    createdAt,
+    endedAt: transcript.transcriptionEndedAt,
+  }
+}
+
 /** Returns the transcript's fields except its content and turns. */
 const aboutTranscript = (transcript: StoredTranscript, recordingUrl: string | undefined) => {
   const { conversationId, createdAt, conversationCreatedAt, durationSeconds, systemPrompt, unreadable } = transcript
+  const { transcribedBy } = transcript
   return {
     conversationId,
     createdAt: createdAt ?? conversationCreatedAt,
@@ -29,6 +47,8 @@ const aboutTranscript = (transcript: StoredTranscript, recordingUrl: string | un
     ...(durationSeconds !== null && { durationSeconds }),
     ...(systemPrompt !== null && { systemPrompt }),
     unreadable,
+    transcribedBy,
+    transcription: transcriptionOf(transcript),
   }
 }
 

@@ -186,6 +186,21 @@ export const BatchAnswer = Closed({
   ),
 })
 
+const Transcription = Closed({
+  status: Choice(['pending', 'completed', 'failed'], {
+    description: 'If nobody speaks in the recording, it is `completed` without a transcript.',
+  }),
+  model: Type.String({
+    description: 'The provider and model, `providerId/model`.',
+    examples: ['0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f/whisper-1'],
+  }),
+  failure: { ...Nullable(Type.String()), description: 'Why it failed.' },
+  audioSeconds: Type.Number({ minimum: 0, description: 'The audio that was sent to the model.' }),
+  cost: { ...Nullable(Type.Number({ minimum: 0 })), description: 'In US dollars. Null if the price is unknown.' },
+  createdAt: Timestamp,
+  endedAt: Nullable(Timestamp),
+})
+
 /** The transcript in the format of the API, with its parsed turns. */
 export const Transcript = Closed(
   {
@@ -197,6 +212,14 @@ export const Transcript = Closed(
     systemPrompt: Type.Optional(Type.String()),
     turns: { ...Type.Array(Turn), description: 'The turns read from the content.' },
     unreadable: { ...Nullable(Type.String()), description: 'Why the transcript could not be read. Null if it could.' },
+    transcribedBy: {
+      ...Nullable(Type.String({ examples: ['openai-compatible:whisper-1'] })),
+      description: 'The provider and model that made the transcript from the recording. Null if it was sent.',
+    },
+    transcription: {
+      ...Nullable(Transcription),
+      description: 'How the recording was transcribed. Null if it wasn’t, or the transcript was sent.',
+    },
   },
   { title: 'Transcript' },
 )

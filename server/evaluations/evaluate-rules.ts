@@ -2,6 +2,7 @@
 
 import { noResult } from '../monitor-results/no-result.ts'
 import type { Evaluation } from '../monitor-results/queries.ts'
+import { type JudgeDefinition, listens } from '../monitors/judges/definition.ts'
 import type { StoredMonitor } from '../monitors/queries.ts'
 import type { RuleAnswers, RuleSubject } from '../monitors/rules/rules.ts'
 import { type RuleSource, readsVariable } from '../monitors/rules/source.ts'
@@ -46,13 +47,16 @@ const partsOf = (subjects: Subject[]): Subject[][] => {
 // Definitions were validated for their kind when they were stored.
 const definitionOf = ({ definition }: StoredMonitor) => definition as RuleSource
 
-/** Returns whether a monitor is a rule that reads this. */
-export const isRuleReading = (monitor: StoredMonitor, variable: 'metrics' | 'sound'): boolean =>
-  monitor.kind === 'rule' && readsVariable(definitionOf(monitor), variable)
+/** Returns whether a monitor is a rule that reads this, or a judge that hears it. */
+export const isReading = (monitor: StoredMonitor, variable: 'metrics' | 'sound'): boolean => {
+  if (monitor.kind === 'rule') return readsVariable(definitionOf(monitor), variable)
+  // Definitions were validated for their kind when they were stored.
+  return monitor.kind === 'judge' && variable === 'sound' && listens(monitor.definition as JudgeDefinition)
+}
 
-/** Rules that read the sound wait until it has been measured, or can't be. They are evaluated then. */
+/** Monitors that read the sound wait until it has been measured, or can't be. They are evaluated then. */
 export const canEvaluate = ({ awaitsSound }: Pick<Subject, 'awaitsSound'>, monitor: StoredMonitor): boolean =>
-  !awaitsSound || !isRuleReading(monitor, 'sound')
+  !awaitsSound || !isReading(monitor, 'sound')
 
 type Row = Evaluation['rows'][number]
 

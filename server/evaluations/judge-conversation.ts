@@ -2,7 +2,7 @@
 
 import { noResult } from '../monitor-results/no-result.ts'
 import type { Evaluation } from '../monitor-results/queries.ts'
-import type { JudgeDefinition, JudgeResult } from '../monitors/judges/definition.ts'
+import { type JudgeDefinition, type JudgeResult, listens } from '../monitors/judges/definition.ts'
 import type { Paid } from '../monitors/judges/judge.ts'
 import type { StoredMonitor } from '../monitors/queries.ts'
 import { monthOf } from '../organizations/spending/month.ts'
@@ -12,9 +12,10 @@ import { readTranscript } from '../transcripts/read-transcript.ts'
 import type { Turn } from '../transcripts/turn.ts'
 import { decideByFields } from './decide-by-fields.ts'
 import type { EvaluationDeps } from './deps.ts'
+import { hearConversation } from './hear-conversation.ts'
 import { listContents } from './queries.ts'
 
-type JudgeDeps = Pick<EvaluationDeps, 'db' | 'judge' | 'rules' | 'clock'>
+type JudgeDeps = Pick<EvaluationDeps, 'db' | 'blobs' | 'judge' | 'rules' | 'clock'>
 
 export type JudgeSubject = {
   id: string
@@ -53,6 +54,8 @@ export type Judgement = {
   spent: Spent
   isOutOfBudget: boolean
 }
+
+const never = new AbortController().signal
 
 export const outOfBudget = 'the monthly judge budget is used up'
 
@@ -138,6 +141,13 @@ export const judgeConversation = async (deps: JudgeDeps, org: OrgId, task: Judge
     else judgement.postponed.push({ monitor, afterSeconds, isNotSentYet, evaluation })
   }
 
+  /** Returns what the only judge of a group hears, if it listens. */
+  const hear = async ([definition]: JudgeDefinition[], read: Turn[]) => {
+    if (!definition || !listens(definition)) return []
+    const hearing = { definition, conversationId: subject.id, turns: read, signal: signal ?? never }
+    return hearConversation(deps, org, hearing)
+  }
+
   const askGroup = async (group: StoredMonitor[]) => {
     const { budgetLeft } = await getSpending(deps.db, org, monthOf(deps.clock.now()))
     if (budgetLeft === 0) {
@@ -145,7 +155,10 @@ export const judgeConversation = async (deps: JudgeDeps, org: OrgId, task: Judge
       return withoutAsking(group, 'failed', outOfBudget)
     }
     const definitions = group.map(({ definition }) => definition as JudgeDefinition)
-    const request = { definitions, turns, owner: org, background, isAwaited, onLost }
+    const sounds = await hear(definitions, turns)
+    if ('why' in sounds) return withoutAsking(group, 'unscored', sounds.why)
+    const heard = sounds.length > 0 && { sounds }
+    const request = { definitions, turns, ...heard, owner: org, background, isAwaited, onLost }
     const results = await deps.judge.evaluate({ ...request, ...(signal && { signal }) })
     for (const paid of results) count(paid)
     for (const [at, result] of results.entries()) {

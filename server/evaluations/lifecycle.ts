@@ -14,7 +14,7 @@ import type { EvaluationDeps } from './deps.ts'
 import { evaluateRules } from './evaluate-rules.ts'
 import { judgeConversation, openGroups, type Postponed } from './judge-conversation.ts'
 import { type EvaluationBatch, findQuestions } from './monitors-in-scope.ts'
-import { listAnswered, listSubjects } from './queries.ts'
+import { listAnswered, listInputTimes, listSubjects } from './queries.ts'
 import { storeFailures } from './store-failures.ts'
 
 /** The number of conversations in a job. */
@@ -58,7 +58,7 @@ export const evaluateMetricRules = async (
   await enqueueEvaluation(deps, trx, org, measured, { reads: 'metrics' })
 }
 
-/** Queues the rules that read the sound, in the transaction that stores its measures, or when it is known to have none. */
+/** Queues the rules that read the sound and the judges that hear it, in the transaction that stores its measures, or when it is known to have none. */
 export const evaluateSoundRules = async (
   deps: EnqueueDeps,
   trx: Db,
@@ -186,6 +186,9 @@ export const evaluateConversations = defineJob({
     }
     const judgesOf = ({ monitors }: (typeof questions)[number]) => monitors.filter(({ kind }) => kind === 'judge')
     const groupsOf = await openGroups(deps, org, questions.flatMap(judgesOf))
+    // Measures can change without the sound or the transcript. A judge that has heard them is not asked again.
+    const hears = batch.reads === 'sound' && questions.flatMap(judgesOf).length > 0
+    const inputTimes = hears ? await listInputTimes(db, org, batch.conversationIds) : new Map<string, Date>()
     await attempt.finish(async (trx) => {
       for (const evaluation of evaluations) await storeResults(deps, trx, org, evaluation)
       const judgings = questions.flatMap((question) => {
@@ -198,7 +201,7 @@ export const evaluateConversations = defineJob({
             monitorIds: group.map(({ id }) => id),
             ...(isPinned && { versions: group.map(({ number }) => number) }),
             // For a missing result, any stored one is sufficient, however old it is.
-            since: (batch.lacks === 'pinned' ? new Date(0) : readAt).toISOString(),
+            since: (batch.lacks === 'pinned' ? new Date(0) : (inputTimes.get(subject.id) ?? readAt)).toISOString(),
             round: 1,
           })),
         )

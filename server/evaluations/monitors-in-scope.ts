@@ -3,7 +3,7 @@ import type { Selection } from '../filters/queries.ts'
 import { listActiveMonitors, type StoredMonitor } from '../monitors/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { EvaluationDeps } from './deps.ts'
-import { canEvaluate, isRuleReading } from './evaluate-rules.ts'
+import { canEvaluate, isReading } from './evaluate-rules.ts'
 import { listAnswered, listSelectedAmong, listSubjects } from './queries.ts'
 import { findItemVersions } from './scorecards/item-versions.ts'
 
@@ -78,7 +78,7 @@ export const findQuestions = async (
   { conversationIds, reads, lacks }: EvaluationBatch,
 ) => {
   const isMeant = (monitor: StoredMonitor) =>
-    monitor.kind !== 'scorecard' && (reads === undefined || isRuleReading(monitor, reads))
+    monitor.kind !== 'scorecard' && (reads === undefined || isReading(monitor, reads))
   const all = lacks === 'pinned' ? [] : await listActiveMonitors(db, org)
   const active = all.filter(isMeant)
   const pinned = await deps.findPinned(db, org, conversationIds)

@@ -59,6 +59,16 @@ export const listSubjects = (db: Db, org: OrgId, ids: string[]) =>
     .orderBy('conversations.id')
     .execute()
 
+/** Returns when the recordings and transcripts of conversations were stored last. */
+export const listInputTimes = async (db: Db, org: OrgId, ids: string[]): Promise<Map<string, Date>> => {
+  const { rows } = await sql<{ id: string; at: Date }>`
+    SELECT c.id, greatest(r.updated_at, t.updated_at, c.created_at) AS at FROM conversations c
+    LEFT JOIN recordings r ON r.organization_id = ${org} AND r.conversation_id = c.id
+    LEFT JOIN transcripts t ON t.organization_id = ${org} AND t.conversation_id = c.id
+    WHERE c.organization_id = ${org} AND c.id = ANY(${ids}::uuid[])`.execute(db)
+  return new Map(rows.map(({ id, at }) => [id, at]))
+}
+
 export const listContents = (db: Db, org: OrgId, ids: string[]) =>
   db
     .selectFrom('transcripts')

@@ -14,6 +14,7 @@ import {
   countPostponed,
   type Failing,
   getFileSizes,
+  listFailedTranscriptions,
   listFailingDestinations,
   listFailingEndpoints,
   listFailingMonitors,
@@ -113,6 +114,15 @@ const checkBudget = async (db: Db, org: OrgId, now: Date): Promise<Check> => {
   const share = cost / monthlyJudgeBudget
   const message = `${(share * 100).toFixed(1)}% of this month’s judge budget is spent.`
   return { ...common, status: share >= 1 ? 'failing' : share >= 0.8 ? 'degraded' : 'ok', message }
+}
+
+const checkTranscriptions = async (db: Db, org: OrgId, now: Date): Promise<Check> => {
+  const failures = await listFailedTranscriptions(db, org, new Date(now.getTime() - dayMs))
+  const failed = failures.reduce((sum, one) => sum + one.failed, 0)
+  const common = { name: 'transcriptions', since: null, details: failures }
+  if (failed === 0) return { ...common, status: 'ok', message: 'No transcription failed in the last day.' }
+  const message = `${count(failed, 'recording')} could not be transcribed in the last day. ${failures[0]?.reason ?? ''}`
+  return { ...common, status: 'degraded', message: message.trim() }
 }
 
 /** Checks several things of one kind, each of which can fail separately. */
@@ -269,6 +279,7 @@ export const checkHealth = async (
   return inAll([
     ...(await resultChecks(db, org, now)),
     await checkBudget(db, org, now),
+    await checkTranscriptions(db, org, now),
     await checkAlerts(db, org),
     checkFailing('webhooks', 'webhook endpoint', 'Webhooks are delivered.', await listFailingEndpoints(db, org)),
     checkFailing('destinations', 'destination', 'Alerts are delivered.', await listFailingDestinations(db, org)),

@@ -35,6 +35,7 @@ it('is ok in a new organization', async () => {
     'evaluations',
     'judges',
     'judge_budget',
+    'transcriptions',
     'alerts',
     'webhooks',
     'destinations',

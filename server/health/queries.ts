@@ -39,6 +39,18 @@ export const listFailingMonitors = async (db: Db, org: OrgId, since: Date): Prom
   return rows
 }
 
+export type FailedTranscriptions = { name: string; failed: number; reason: string | null }
+
+/** Counts the transcriptions that failed after `since` by model, the most failures first, with the latest reason. */
+export const listFailedTranscriptions = async (db: Db, org: OrgId, since: Date): Promise<FailedTranscriptions[]> => {
+  const { rows } = await sql<FailedTranscriptions>`
+    SELECT x.model AS name, count(*) AS failed, (array_agg(x.failure ORDER BY x.ended_at DESC))[1] AS reason
+    FROM transcriptions x
+    WHERE x.organization_id = ${org} AND x.status = 'failed' AND x.ended_at >= ${since}::timestamptz
+    GROUP BY x.model ORDER BY failed DESC, x.model LIMIT ${mostListed}`.execute(db)
+  return rows
+}
+
 export type Failing = { id: string; name: string; since: Date | null; reason: string | null }
 
 /** Lists webhook endpoints that fail, or were disabled because they did. */

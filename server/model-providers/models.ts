@@ -15,12 +15,13 @@ import { costOf, findPrice } from './prices.ts'
 import { listSealedProviders, type SealedProvider } from './queries.ts'
 import { openProviderHealth } from './record-health.ts'
 import type { RequestLog } from './request-log/request-log.ts'
-import type { ModelPrompt, ModelReply, ModelTokens } from './requests/dialect.ts'
+import type { ModelPrompt, ModelReply, ModelTokens, TranscriptionReply } from './requests/dialect.ts'
 import { EndpointError } from './requests/endpoint-error.ts'
-import { estimateTokens } from './requests/estimate-tokens.ts'
+import { estimateSoundTokens, estimateTokens } from './requests/estimate-tokens.ts'
 import { type Gate, openGate, type RequestTerms, type Timing } from './requests/gate.ts'
 import { admit, type ProviderLimits } from './requests/limits.ts'
 import { type Endpoint, openEndpoint } from './requests/send.ts'
+import { returnsTimes } from './requests/transcription.ts'
 import { openOperatorTransport, tenantTransport } from './requests/transport.ts'
 import { openSettings } from './settings.ts'
 
@@ -41,6 +42,22 @@ export type ModelLink = {
   ask: (prompt: ModelPrompt, terms: RequestTerms) => Promise<ModelAnswer>
   /** Undefined if the provider offers no batches. */
   batches?: ModelBatches | undefined
+  /** Whether the provider's models can take sound. */
+  takesSound: boolean
+  /** Undefined if this kind of provider transcribes no recordings. */
+  transcription?: ModelTranscription | undefined
+}
+
+/** A model that transcribes recordings. */
+export type ModelTranscription = {
+  /** The provider and the model, `providerId/model`. */
+  name: string
+  /** Whether the model says when each part of its text is spoken. */
+  isTimed: boolean
+  /** Returns the cost in US dollars, or null if the price is unknown. */
+  costOf: (audioSeconds: number) => number | null
+  /** Returns undefined if the response has no transcript. */
+  transcribe: (audio: Buffer, audioSeconds: number, terms: RequestTerms) => Promise<TranscriptionReply | undefined>
 }
 
 /** A model that answers batches of requests within a day. */
@@ -87,13 +104,21 @@ const mostOpened = 1_000
 /** The assumed number of tokens in an answer when a request is admitted. Its reasoning and quotes are usually short. */
 const usualAnswerTokens = 200
 
+/** Models with a limit of tokens count about this many for a second of audio. */
+const audioTokensPerSecond = 10
+
 type Asking = {
-  endpoint: Endpoint
   /** The model's name in the counts of requests. */
   counted: string
-  model: string
   onAnswered?: (fault: string | null) => void
 }
+
+/** Returns whether models of a kind of provider can take sound. */
+const takesSound = (kind: SealedProvider['kind']): boolean => kind === 'openai-compatible' || kind === 'google'
+
+/** Returns whether a kind of provider transcribes recordings. */
+export const transcribes = (kind: SealedProvider['kind']): boolean =>
+  kind === 'openai-compatible' || kind === 'azure-openai'
 
 export const openModels = (options: ModelsOptions): Models => {
   const { config, requests, tenants, clock = systemClock, random = Math.random } = options
@@ -106,13 +131,17 @@ export const openModels = (options: ModelsOptions): Models => {
     openGate({ concurrency, attempts: config.limits.attempts, ...timing })
 
   /** Sends one request, and counts its outcome. */
-  const send = async ({ endpoint, counted, model, onAnswered }: Asking, prompt: ModelPrompt, terms: RequestTerms) => {
+  const send = async <T>(
+    { counted, onAnswered }: Asking,
+    { owner }: RequestTerms,
+    request: () => Promise<T>,
+  ): Promise<{ reply: T; responseMs: number }> => {
     const sentAt = performance.now()
     const note = (fault?: string) => {
-      requests?.note({ owner: terms.owner, model: counted, durationMs: performance.now() - sentAt, fault })
+      requests?.note({ owner, model: counted, durationMs: performance.now() - sentAt, fault })
     }
     try {
-      const reply = await endpoint.ask(model, prompt, terms.signal)
+      const reply = await request()
       note()
       onAnswered?.(null)
       return { reply, responseMs: Math.round(performance.now() - sentAt) }
@@ -147,9 +176,10 @@ export const openModels = (options: ModelsOptions): Models => {
     const link: ModelLink = {
       evaluator: `${config.provider}:${model}`,
       limits,
+      takesSound: takesSound(config.provider),
       costOf: (tokens) => costOf(price, tokens),
       ask: (prompt, terms) =>
-        gate.run((signal) => send({ endpoint, counted: model, model }, prompt, { ...terms, signal }), terms),
+        gate.run((signal) => send({ counted: model }, terms, () => endpoint.ask(model, prompt, signal)), terms),
     }
     return { key: `instance/${model}`, links: [link] }
   }
@@ -185,23 +215,24 @@ export const openModels = (options: ModelsOptions): Models => {
     const priced = await findPrice(provider, model)
     const { gate, endpoint, batches: client } = openProvider(deps, org, provider, limits)
     const asking: Asking = {
-      endpoint,
       counted: `${model} (${provider.name})`,
-      model,
       onAnswered: (fault) => health?.note(org, provider, fault),
     }
 
-    const askWithinLimits = async (prompt: ModelPrompt, terms: RequestTerms): Promise<ModelAnswer> => {
-      const { system, shared = '', user } = prompt
-      const tokens = [system, shared, user].reduce((sum, text) => sum + estimateTokens(text), usualAnswerTokens)
+    /** Sends a request once the limits of the provider allow it. */
+    const sendWithinLimits = async <T>(
+      tokens: number,
+      terms: RequestTerms,
+      { ask, usedBy }: { ask: () => Promise<T>; usedBy: (reply: T) => ModelTokens | null },
+    ): Promise<{ reply: T; responseMs: number }> => {
       const { signal, deadline } = terms
       const { id: providerId, updatedAt } = provider
       const request = { org, providerId, updatedAt, limits, tokens, signal, deadline }
       const end = await admit({ db: deps.db, log: deps.log, ...timing }, request)
       let used = 0
       try {
-        const answer = await send(asking, prompt, terms)
-        const counted = answer.reply?.tokens
+        const answer = await send(asking, terms, ask)
+        const counted = usedBy(answer.reply)
         used = counted ? counted.input + counted.output : tokens
         return answer
       } finally {
@@ -210,10 +241,37 @@ export const openModels = (options: ModelsOptions): Models => {
       }
     }
 
+    const askWithinLimits = (prompt: ModelPrompt, terms: RequestTerms): Promise<ModelAnswer> => {
+      const { system, shared = '', sounds = [], user } = prompt
+      const ofSound = sounds.reduce((sum, { seconds }) => sum + estimateSoundTokens(seconds), usualAnswerTokens)
+      const tokens = [system, shared, user].reduce((sum, text) => sum + estimateTokens(text), ofSound)
+      return sendWithinLimits(tokens, terms, {
+        ask: () => endpoint.ask(model, prompt, terms.signal),
+        usedBy: (reply) => reply?.tokens ?? null,
+      })
+    }
+
+    const transcription = (): ModelTranscription => ({
+      name: `${provider.id}/${model}`,
+      isTimed: returnsTimes(model),
+      costOf: (seconds) => (priced.audioMinute === undefined ? null : (seconds / 60) * priced.audioMinute),
+      transcribe: (audio, seconds, terms) =>
+        gate.run(async (signal) => {
+          const { reply } = await sendWithinLimits(
+            Math.ceil(seconds * audioTokensPerSecond),
+            { ...terms, signal },
+            { ask: () => endpoint.transcribe(model, audio, signal), usedBy: () => null },
+          )
+          return reply
+        }, terms),
+    })
+
     return {
       evaluator: `${provider.kind}:${model}`,
       limits,
+      takesSound: takesSound(provider.kind),
       costOf: priced.costOf,
+      transcription: transcribes(provider.kind) ? transcription() : undefined,
       batches: client && { name: `${provider.id}/${model}`, model, client, discount: priced.batchDiscount },
       ask: (prompt, terms) => gate.run((signal) => askWithinLimits(prompt, { ...terms, signal }), terms),
     }

@@ -36,8 +36,16 @@ const placeInTable = ({ kind, settings: { baseUrl } }: PricedProvider) => {
 export const costOf = (price: Price | undefined, tokens: ModelTokens | null): number | null => {
   if (!price || !tokens) return null
   const { input, output, cachedInput = input, cacheWrite = input } = price
-  const full = tokens.input - tokens.cachedInput - tokens.cacheWrite
-  const paid = full * input + tokens.cachedInput * cachedInput + tokens.cacheWrite * cacheWrite + tokens.output * output
+  const { audioInput: sound = 0 } = tokens
+  // Sound that came from a cache is cheaper, but providers don't say how much of it did.
+  const full = Math.max(0, tokens.input - tokens.cachedInput - tokens.cacheWrite - sound)
+  const { audioInput = input } = price
+  const paid =
+    full * input +
+    sound * audioInput +
+    tokens.cachedInput * cachedInput +
+    tokens.cacheWrite * cacheWrite +
+    tokens.output * output
   return paid / 1_000_000
 }
 
@@ -52,12 +60,18 @@ type Priced = {
   /** The part of the price by which a batch is cheaper. */
   batchDiscount: number
   costOf: (tokens: ModelTokens | null) => number | null
+  /** The price in US dollars for a minute of audio that is transcribed. */
+  audioMinute?: number | undefined
 }
+
+/** Models with a price by token use about this many for a minute of audio, and this many for its transcript. */
+const [audioTokensPerMinute, textTokensPerMinute] = [600, 240]
 
 const ofOwn = (price: Price): Priced => ({
   price: { ...price, source: 'provider' },
   batchDiscount: price.batchDiscount ?? usualBatchDiscount,
   costOf: (tokens) => costOf(price, tokens),
+  audioMinute: price.audioMinute,
 })
 
 const unknown: Priced = { price: undefined, batchDiscount: usualBatchDiscount, costOf: () => null }
@@ -71,7 +85,18 @@ const usageOf = (tokens: ModelTokens) => ({
   output_tokens: tokens.output,
   cache_read_tokens: tokens.cachedInput,
   cache_write_tokens: tokens.cacheWrite,
+  ...(tokens.audioInput !== undefined && { input_audio_tokens: tokens.audioInput }),
 })
+
+type TablePrice = NonNullable<ReturnType<Table['calcPrice']>>['model_price']
+
+/** Returns the price of a minute of audio: by hour, or about what its tokens cost. */
+const minutePriceOf = ({ input_audio_hours, input_audio_mtok, output_mtok }: TablePrice): number | undefined => {
+  const [hour, audio, output] = [base(input_audio_hours), base(input_audio_mtok), base(output_mtok)]
+  if (hour !== undefined) return hour / 60
+  if (audio === undefined) return undefined
+  return (audio * audioTokensPerMinute + (output ?? 0) * textTokensPerMinute) / 1_000_000
+}
 
 const ofTable = (table: Table, place: NonNullable<ReturnType<typeof placeInTable>>, model: string): Priced => {
   const calculate = (tokens: ModelTokens) => table.calcPrice(usageOf(tokens), model, place)
@@ -79,7 +104,8 @@ const ofTable = (table: Table, place: NonNullable<ReturnType<typeof placeInTable
   if (!listed) return unknown
   const { input_mtok, output_mtok, cache_read_mtok, cache_write_mtok } = listed.model_price
   const [input, output] = [base(input_mtok), base(output_mtok)]
-  if (input === undefined || output === undefined) return unknown
+  const audioMinute = minutePriceOf(listed.model_price)
+  if (input === undefined || output === undefined) return { ...unknown, audioMinute }
   const [cachedInput, cacheWrite] = [base(cache_read_mtok), base(cache_write_mtok)]
   return {
     price: {
@@ -91,6 +117,7 @@ const ofTable = (table: Table, place: NonNullable<ReturnType<typeof placeInTable
     },
     batchDiscount: usualBatchDiscount,
     costOf: (tokens) => (tokens === null ? null : (calculate(tokens)?.total_price ?? null)),
+    audioMinute,
   }
 }
 

@@ -26,6 +26,10 @@ export type Price = {
   cacheWrite?: number
   /** The part of the price by which a batch is cheaper. */
   batchDiscount?: number
+  /** The price of input that is sound. Without it, sound costs the same as text. */
+  audioInput?: number
+  /** The price in US dollars for a minute of audio that is transcribed. */
+  audioMinute?: number
 }
 
 const columns = [

@@ -61,6 +61,10 @@ const PriceInput = Closed({
     ...Dollars,
     description: 'For input written to the cache. Default: the price of input.',
   }),
+  audioInput: Type.Optional({
+    ...Dollars,
+    description: 'For input that is sound, for judges that listen. Default: the price of input.',
+  }),
   batchDiscount: Type.Optional(
     Type.Number({
       minimum: 0,
@@ -68,6 +72,10 @@ const PriceInput = Closed({
       description: 'The discount on requests in a batch, as a share of the price. Default: 0.5.',
     }),
   ),
+  audioMinute: Type.Optional({
+    ...Dollars,
+    description: 'Per minute of audio, for models that transcribe recordings.',
+  }),
 })
 
 const mostPrices = 200

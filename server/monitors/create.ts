@@ -15,6 +15,7 @@ import {
   scorecardOf,
 } from './definition.ts'
 import type { MonitorDeps } from './deps.ts'
+import type { JudgeDefinition } from './judges/definition.ts'
 import { resolveLearned } from './learned.ts'
 import { countMonitors, getMonitor, insertMonitor, insertMonitorVersion } from './queries.ts'
 import type { MonitorCreate } from './schema.ts'
@@ -48,7 +49,8 @@ export const requireSound = async (
 ): Promise<void> => {
   const issues = checkDefinition(kind, definition)
   if (issues.length > 0) throw invalidAll(issues)
-  if (kind === 'judge') await judge.requireModel(org, 'model' in definition ? definition : {})
+  // The definition was just validated for its kind.
+  if (kind === 'judge') await judge.requireModel(org, definition as JudgeDefinition)
 }
 
 /** Locks the provider that a definition names against deletion. Throws if it was deleted in the meantime. */

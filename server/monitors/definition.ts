@@ -125,6 +125,8 @@ const ExampleReference = Type.Unsafe<Partial<Example> & Pick<Example, 'conversat
   Type.Object({ conversationId: Id, reviewId: Id }),
 )
 
+const ExcerptMs = Type.Integer({ minimum: 0, maximum: 60_000 })
+
 const JudgeDefinition = Closed({
   criteria: Type.String({
     minLength: 1,
@@ -144,6 +146,28 @@ const JudgeDefinition = Closed({
       maxLength: 255,
       description: '`providerId/model`, or a model of the operator’s endpoint. Default: the default provider’s model.',
     }),
+  ),
+  input: Type.Optional(
+    Choice(['transcript', 'sound'], {
+      description:
+        '`sound`: the model also hears the recording. Requires an OpenAI-compatible or Google provider and a model that ' +
+        'takes sound. Default: `transcript`.',
+    }),
+  ),
+  soundExcerpt: Type.Optional(
+    Closed(
+      {
+        expression: {
+          ...Expression,
+          description:
+            'A CEL expression like that of a rule. The model hears the turns that it would quote as evidence.',
+          examples: ["turns.by('customer').mentions('refund')"],
+        },
+        beforeMs: ExcerptMs,
+        afterMs: ExcerptMs,
+      },
+      { description: 'Limits the sound to excerpts. By default, the model hears the whole call, up to 7 minutes.' },
+    ),
   ),
   guidelines: Type.Optional(Type.Array(Guideline, { maxItems: mostGuidelines })),
   examples: Type.Optional(Type.Array(ExampleReference, { maxItems: mostExamples })),
@@ -173,7 +197,8 @@ export const AnyDefinition = Type.Unsafe<MonitorDefinition>({
     'boolean} | {type: score, min, max, affectedWhen: {op: gte|gt|lte|lt, value}, decision?: {threshold, ' +
     'calibration?: [[score, probability]]}} | {type: category, categories: [{key, label, description?, affected?}], ' +
     'multiple?, allowOther?, allowNotApplicable?} | {type: extract, fields: [{key, type: ' +
-    'string|number|date|boolean|enum|list, description?, options?, required?}], affectedWhen?}, model?, ' +
+    'string|number|date|boolean|enum|list, description?, options?, required?}], affectedWhen?}, model?, input?: ' +
+    'transcript|sound, soundExcerpt?: {expression, beforeMs, afterMs}, ' +
     'guidelines?: [{text, alignmentId?}], examples?: [{conversationId, reviewId, …}]}`. Alignments add examples. ' +
     'external: `{}`. scorecard: `{sections: [{name, items: [{monitorId, version?, points, notApplicable?: ' +
     'exclude|full|zero, autoFail?}]}], bands?: [{name, from}], affectedBelow}`.',
@@ -262,17 +287,25 @@ const decisionIssues = ({ threshold, calibration }: Decision, isWithin: (score: 
   })
 }
 
+const soundIssues = ({ input, soundExcerpt }: Partial<Static<typeof JudgeDefinition>>): Issue[] => {
+  if (!soundExcerpt) return []
+  const at = 'definition.soundExcerpt'
+  if (input !== 'sound') return [{ path: at, message: 'requires "input": "sound"' }]
+  const issues = checkRule({ expression: soundExcerpt.expression })
+  return issues.map(({ message }) => ({ path: `${at}.expression`, message }))
+}
+
 /** Returns everything that is wrong with a definition: first according to its schema, then according to its content. */
 export const checkDefinition = (kind: MonitorKind, definition: unknown): Issue[] => {
   const validate = validators[kind]
   if (validate && !validate({ definition })) return toIssues(validate.errors ?? [])
   // The schema has just validated which kind it is.
   if (kind === 'scorecard') return scorecardIssues(definition as GivenScorecard)
-  const { output, expression, score, categories, fields } = definition as Partial<
+  const { output, expression, score, categories, fields, ...heard } = definition as Partial<
     Static<typeof JudgeDefinition> & Static<typeof RuleDefinition>
   >
   if (expression !== undefined) return checkRule({ expression, score, categories, fields })
-  return output ? outputIssues(output) : []
+  return output ? [...outputIssues(output), ...soundIssues(heard)] : []
 }
 
 /** Returns the stored form of a valid definition. */

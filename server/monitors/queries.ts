@@ -145,13 +145,18 @@ export const lockItems = (trx: Db, org: OrgId, ids: string[]) =>
     .forKeyShare()
     .execute()
 
-/** Returns whether a rule reads a variable in any version, because an experiment may have pinned an older one. */
+/**
+ * Returns whether a rule reads a variable, or a judge hears the sound, in any version, because an experiment may have pinned
+ * an older one.
+ */
 export const hasRulesReading = async (db: Db, org: OrgId, variable: 'metrics' | 'sound'): Promise<boolean> => {
   const { rows } = await sql`
     SELECT 1 FROM monitors m JOIN monitor_versions v ON v.organization_id = ${org} AND v.monitor_id = m.id
-    WHERE m.organization_id = ${org} AND m.kind = 'rule' AND m.deleted_at IS NULL
-      AND concat_ws(' ', v.definition ->> 'expression', v.definition ->> 'score', v.definition ->> 'categories',
-        v.definition ->> 'fields') ~ ${`\\m${variable}\\M`} LIMIT 1`.execute(db)
+    WHERE m.organization_id = ${org} AND m.deleted_at IS NULL
+      AND ((m.kind = 'rule'
+          AND concat_ws(' ', v.definition ->> 'expression', v.definition ->> 'score', v.definition ->> 'categories',
+            v.definition ->> 'fields') ~ ${`\\m${variable}\\M`})
+        OR (m.kind = 'judge' AND v.definition ->> 'input' = ${variable})) LIMIT 1`.execute(db)
   return rows.length > 0
 }
 

@@ -12,7 +12,11 @@ type AdmitOwner = (
   owner: { email: string; name: string },
 ) => Promise<Admitted>
 
+/** Locks the provider of a model. Throws if it can't transcribe recordings. */
+export type CheckTranscriptionModel = (trx: Db, org: OrgId, model: string) => Promise<void>
+
 /**
- * Creating an organization also adds its owner. Members and keys are on higher floors, so the function is passed in.
+ * Creating an organization also adds its owner, and its settings name a model. Members, keys, and model providers are on
+ * higher floors, so the functions are passed in.
  */
-export type OrganizationDeps = Deps & { admitOwner: AdmitOwner }
+export type OrganizationDeps = Deps & { admitOwner: AdmitOwner; checkTranscriptionModel: CheckTranscriptionModel }

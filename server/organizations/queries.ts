@@ -20,6 +20,9 @@ const columns = [
   'retention_days as retentionDays',
   'redaction',
   'measure_sound as measureSound',
+  'transcription_model as transcriptionModel',
+  sql<0 | 1 | null>`agent_channel`.as('agentChannel'),
+  'sound_to_models as soundToModels',
   'monthly_judge_budget as monthlyJudgeBudget',
   'created_at as createdAt',
   'updated_at as updatedAt',
@@ -99,6 +102,9 @@ type OrganizationChange = {
   retentionDays?: number | null
   redaction?: boolean
   measureSound?: boolean
+  transcriptionModel?: string | null
+  agentChannel?: 0 | 1 | null
+  soundToModels?: boolean
   monthlyJudgeBudget?: number | null
 } & Switches
 
@@ -111,6 +117,9 @@ export const updateOrganization = async (db: Db, org: OrgId, change: Organizatio
       ...(change.retentionDays !== undefined && { retention_days: change.retentionDays }),
       ...(change.redaction !== undefined && { redaction: change.redaction }),
       ...(change.measureSound !== undefined && { measure_sound: change.measureSound }),
+      ...(change.transcriptionModel !== undefined && { transcription_model: change.transcriptionModel }),
+      ...(change.agentChannel !== undefined && { agent_channel: change.agentChannel }),
+      ...(change.soundToModels !== undefined && { sound_to_models: change.soundToModels }),
       ...(change.monthlyJudgeBudget !== undefined && { monthly_judge_budget: change.monthlyJudgeBudget }),
       ...switchColumns(change),
       updated_at: sql`now()`,

@@ -1,5 +1,15 @@
 import Type from 'typebox'
-import { Choice, Closed, Email, Id, Name, Nullable, Timestamp } from '../platform/http/schemas.ts'
+import {
+  Choice,
+  Closed,
+  Email,
+  Id,
+  Name,
+  Nullable,
+  ProviderModel,
+  RecordingChannel,
+  Timestamp,
+} from '../platform/http/schemas.ts'
 import { CreatedApiKey, Entitlements, Features, SomeEntitlements, SomeFeatures } from '../platform/identity/schema.ts'
 
 const OrganizationName = { ...Name, examples: ['Acme Voice'] }
@@ -23,12 +33,29 @@ const Redaction = Type.Boolean({
 const MeasureSound = Type.Boolean({
   description: 'Whether Earshot decodes and measures recordings. Existing measures are kept if you disable this.',
 })
+const TranscriptionModel = {
+  ...Nullable(ProviderModel),
+  description:
+    'The model that transcribes recordings without a transcript, as `providerId/model`. The provider must be ' +
+    'OpenAI-compatible or Azure OpenAI. Null transcribes none. Agents can override it.',
+}
+const AgentChannel = {
+  ...Nullable(RecordingChannel),
+  description:
+    'The channel of recordings that has the agent’s voice, counted from 0. Null determines it from the transcript. ' +
+    'Agents can override it.',
+}
+const SoundToModels = Type.Boolean({
+  description:
+    'In PHI mode: whether recordings may be sent to models, for transcription and judges that listen. Otherwise, it has no effect.',
+})
 const MonthlyJudgeBudget = Nullable(
   Type.Number({
     minimum: 0,
     maximum: 9_999_999_999,
     multipleOf: 0.01,
-    description: 'The limit for the cost of LLM judges per calendar month, in US dollars. Null means no limit.',
+    description:
+      'The limit for the cost of LLM judges and transcription per calendar month, in US dollars. Null means no limit.',
   }),
 )
 
@@ -43,6 +70,9 @@ export const Organization = Closed(
     retentionDays: RetentionDays,
     redaction: Redaction,
     measureSound: MeasureSound,
+    transcriptionModel: TranscriptionModel,
+    agentChannel: AgentChannel,
+    soundToModels: SoundToModels,
     monthlyJudgeBudget: MonthlyJudgeBudget,
     createdAt: Timestamp,
     updatedAt: Timestamp,
@@ -61,12 +91,13 @@ export const OwnOrganization = Closed(
         judgements: Total,
         inputTokens: Total,
         outputTokens: Total,
-        cost: Type.Number({ minimum: 0, description: 'In US dollars, for models with a price set by the operator.' }),
+        cost: Type.Number({ minimum: 0, description: 'In US dollars, for models with a known price.' }),
+        audioSeconds: Type.Number({ minimum: 0, description: 'The audio that was transcribed.' }),
         budgetLeft: Nullable(
           Type.Number({ minimum: 0, description: 'Null without a monthly budget. At 0, judges stop.' }),
         ),
       },
-      { description: 'The tokens that LLM judges used this month.' },
+      { description: 'What LLM judges and transcription used this month.' },
     ),
   },
   { title: 'OwnOrganization' },
@@ -107,7 +138,10 @@ export const OwnOrganizationUpdate = Closed(
     retentionDays: Type.Optional(RetentionDays),
     redaction: Type.Optional(Redaction),
     measureSound: Type.Optional(MeasureSound),
+    transcriptionModel: Type.Optional(TranscriptionModel),
+    agentChannel: Type.Optional(AgentChannel),
+    soundToModels: Type.Optional(SoundToModels),
     monthlyJudgeBudget: Type.Optional(MonthlyJudgeBudget),
   },
-  { minProperties: 1 },
+  { minProperties: 1, examples: [{ retentionDays: 365, measureSound: true, monthlyJudgeBudget: 200 }] },
 )

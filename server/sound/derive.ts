@@ -177,10 +177,10 @@ const comparisonOf = (
   return { reportedMs, measuredMs, differenceMs }
 }
 
-type Reported = { utterances: Utterance[] | null; responseMs: number | null }
+type Reported = { utterances: Utterance[] | null; responseMs: number | null; agentChannel: Channel | null }
 
 /** Returns the measures of both sides as far as they are known, and the reason why the others are not. */
-const derived = (file: MeasuredFile, { utterances, responseMs }: Reported) => {
+const derived = (file: MeasuredFile, { utterances, responseMs, agentChannel }: Reported) => {
   const [first, second] = file.channels.map(({ segments }) => segments)
   const all = measuresOfAll(file)
   if (!first || !second) {
@@ -190,7 +190,7 @@ const derived = (file: MeasuredFile, { utterances, responseMs }: Reported) => {
   }
   const turnTaking = findTurnTaking([first, second])
   const talkOverMs = turnTaking.talkOver.reduce((total, span) => total + lengthOf(span), 0)
-  const speakers = findSpeakers([first, second], utterances)
+  const speakers = findSpeakers([first, second], { utterances, agentChannel })
   if (!speakers) {
     const unmeasured = reasonsFor(Object.keys(noSides), unknownSpeakers)
     return { turnTaking, measures: { ...noSides, talkOverMs, ...all }, unmeasured }
@@ -230,7 +230,7 @@ export const deriveSound = (file: MeasuredFile, reported: Reported): Static<type
     channels: file.channels.length,
     sampleRate: file.sampleRate,
     durationMs: file.durationMs,
-    speakers: speakers ? { ...speakers, by: 'transcript' } : { ...neither, by: 'unknown' },
+    speakers: speakers ?? { ...neither, by: 'unknown' },
     waveform: file.channels.map(({ waveform }) => waveform),
     segments: file.channels.flatMap(({ segments }, channel) => segments.map((span) => ({ channel, ...rounded(span) }))),
     gaps: turnTaking.gaps.map((gap) => rounded(gap)),

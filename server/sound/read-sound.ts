@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import { soundSettingsOf } from '../agents/sound-settings.ts'
 import { readTurns } from '../conversations/ingest/tasks.ts'
 import { getConversation, getTranscript } from '../conversations/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
@@ -22,8 +23,9 @@ export const readSound = async (
   org: OrgId,
   { id, measured }: { id: string; measured: object },
 ): Promise<Static<typeof Sound>> => {
-  const { signals } = await getConversation(db, org, id)
+  const { agentId, signals } = await getConversation(db, org, id)
   const utterances = await readUtterances(threads, db, org, id)
+  const { agentChannel = null } = (await soundSettingsOf(db, org, [agentId])).get(agentId) ?? {}
   // The job stored it.
-  return deriveSound(measured as MeasuredFile, { utterances, responseMs: signals.responseLatencyMs.p50 })
+  return deriveSound(measured as MeasuredFile, { utterances, responseMs: signals.responseLatencyMs.p50, agentChannel })
 }

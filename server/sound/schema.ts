@@ -24,7 +24,11 @@ export const Sound = Closed(
       {
         agent: Nullable(Channel),
         customer: Nullable(Channel),
-        by: Choice(['transcript', 'unknown'], { description: 'How the channels’ speakers were determined.' }),
+        by: Choice(['setting', 'transcript', 'unknown'], {
+          description:
+            'How the channels’ speakers were determined: by `agentChannel` of the agent or the organization, or by the ' +
+            'times in the transcript.',
+        }),
       },
       { description: 'The channel of each side.' },
     ),

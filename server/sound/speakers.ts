@@ -11,10 +11,7 @@ const clearShare = 0.7
 const shortestCommonMs = 2_000
 
 /** Identifies the speaker of each channel by comparing the speech on it with the times in the transcript. */
-export const findSpeakers = (
-  channels: [Segment[], Segment[]],
-  utterances: Utterance[] | null,
-): Speakers | undefined => {
+const findByTranscript = (channels: [Segment[], Segment[]], utterances: Utterance[] | null): Speakers | undefined => {
   if (utterances === null) return undefined
   const spoken = (side: Utterance['by']) => union(utterances.filter(({ by }) => by === side))
   const [agent, customer] = [spoken('agent'), spoken('customer')]
@@ -24,4 +21,16 @@ export const findSpeakers = (
   const best = Math.max(straight, crossed)
   if (best < shortestCommonMs || best < clearShare * (straight + crossed)) return undefined
   return straight > crossed ? { agent: 0, customer: 1 } : { agent: 1, customer: 0 }
+}
+
+export type Identified = Speakers & { by: 'setting' | 'transcript' }
+
+/** Identifies the speaker of each channel by the setting of the agent or the organization, or else by the transcript. */
+export const findSpeakers = (
+  channels: [Segment[], Segment[]],
+  { utterances, agentChannel }: { utterances: Utterance[] | null; agentChannel: Channel | null },
+): Identified | undefined => {
+  if (agentChannel !== null) return { agent: agentChannel, customer: agentChannel === 0 ? 1 : 0, by: 'setting' }
+  const speakers = findByTranscript(channels, utterances)
+  return speakers && { ...speakers, by: 'transcript' }
 }

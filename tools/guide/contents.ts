@@ -2,7 +2,10 @@
 export const contents: { title: string; pages: string[] }[] = [
   { title: 'Get started', pages: ['start', 'concepts'] },
   { title: 'Ingest', pages: ['ingest'] },
-  { title: 'Monitor', pages: ['monitors', 'rules', 'judges', 'scorecards', 'models', 'spikes', 'sound', 'analytics'] },
+  {
+    title: 'Monitor',
+    pages: ['monitors', 'rules', 'judges', 'scorecards', 'models', 'spikes', 'sound', 'transcription', 'analytics'],
+  },
   { title: 'Alert', pages: ['alerts', 'destinations', 'health', 'notifications'] },
   { title: 'Review', pages: ['findings', 'reviews', 'alignment'] },
   { title: 'Export', pages: ['exports', 'webhooks'] },

@@ -6,16 +6,18 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Form, TextField } from '../../ui/form.tsx'
 import { changeProvider, type ModelPrice, type Provider } from './queries.ts'
 
-type Values = Record<'input' | 'output' | 'cachedInput' | 'cacheWrite', string>
+type Values = Record<'input' | 'output' | 'cachedInput' | 'cacheWrite' | 'audioInput' | 'audioMinute', string>
 
 const textOf = (value: number | null | undefined): string =>
   value === null || value === undefined ? '' : String(value)
 
-const priceOf = ({ input, output, cachedInput, cacheWrite }: Values) => ({
+const priceOf = ({ input, output, cachedInput, cacheWrite, audioInput, audioMinute }: Values) => ({
   input: Number(input),
   output: Number(output),
   ...(cachedInput !== '' && { cachedInput: Number(cachedInput) }),
   ...(cacheWrite !== '' && { cacheWrite: Number(cacheWrite) }),
+  ...(audioInput !== '' && { audioInput: Number(audioInput) }),
+  ...(audioMinute !== '' && { audioMinute: Number(audioMinute) }),
 })
 
 const amount = { type: 'number', min: 0, step: 'any' } as const
@@ -41,17 +43,19 @@ export const PriceDialog = ({
   price: ModelPrice | null
   onClose: () => void
 }) => {
+  const { [model]: own, ...others } = prices
   const form = useForm<Values>({
     defaultValues: {
       input: textOf(price?.input),
       output: textOf(price?.output),
       cachedInput: textOf(price?.cachedInput),
       cacheWrite: textOf(price?.cacheWrite),
+      audioInput: textOf(own?.audioInput),
+      audioMinute: textOf(own?.audioMinute),
     },
   })
-  const { [model]: own, ...others } = prices
   const send = async (values: Values) => {
-    await changeProvider(id, { prices: { ...others, [model]: priceOf(values) } })
+    await changeProvider(id, { prices: { ...others, [model]: { ...own, ...priceOf(values) } } })
     onClose()
   }
   const remove = async () => {
@@ -60,7 +64,7 @@ export const PriceDialog = ({
   }
   return (
     <Dialog title={`Price of ${model}`} open onClose={onClose} holds>
-      <p>In US dollars per million tokens. Applies to new results.</p>
+      <p>In US dollars per million tokens, except for transcription. Applies to new results.</p>
       <Form
         form={form}
         send={send}
@@ -75,6 +79,10 @@ export const PriceDialog = ({
         <Row>
           <TextField name="cachedInput" label="Cached input (optional)" {...amount} />
           <TextField name="cacheWrite" label="Cache writes (optional)" {...amount} />
+        </Row>
+        <Row>
+          <TextField name="audioInput" label="Sound (optional)" {...amount} />
+          <TextField name="audioMinute" label="Transcription per minute (optional)" {...amount} />
         </Row>
       </Form>
     </Dialog>

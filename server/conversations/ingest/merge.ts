@@ -11,6 +11,8 @@ import type { GivenTranscript, ReadTranscript } from './transcript.ts'
 
 /** A transcript that is stored, or that was just read and will be stored. */
 export type TranscriptState = Omit<ReadTranscript, 'content' | 'text' | 'measured'> & {
+  /** The provider and model that made it from the recording. Null if it was sent. */
+  transcribedBy: string | null
   /** This is only set until the transcript is stored. */
   fresh?: ReadTranscript
 }
@@ -47,7 +49,7 @@ export const secondsBetween = (startedAt: Date, endedAt: Date | null): number | 
 export const readState = (given: GivenTranscript): TranscriptState => {
   const fresh = given.read()
   const { hash, length, format, unreadable, turnCount } = fresh
-  return { hash, length, format, unreadable, turnCount, fresh }
+  return { hash, length, format, unreadable, turnCount, transcribedBy: null, fresh }
 }
 
 /** Returns the row of a conversation's first part. */
@@ -108,7 +110,8 @@ const isFuller = (a: TranscriptState, b: TranscriptState): boolean => {
 const transcriptAfter = (present: TranscriptState | null, given: GivenTranscript | null): TranscriptState | null => {
   if (given === null || given.hash === present?.hash) return present
   const read = readState(given)
-  return present === null || isFuller(read, present) ? read : present
+  // A transcript that was sent always replaces one that was made from the recording.
+  return present === null || present.transcribedBy !== null || isFuller(read, present) ? read : present
 }
 
 export const contradictionOf = ({ id }: ConversationState, facts: string[]): ApiError =>

@@ -14,9 +14,10 @@ import type { GivenTranscript } from './transcript.ts'
 
 type Change = Static<typeof ConversationUpdate>
 
-const load = async (trx: Db, org: OrgId, id: string): Promise<ConversationState> => {
+/** Locks a conversation, and returns undefined if there is none. */
+export const loadState = async (trx: Db, org: OrgId, id: string): Promise<ConversationState | undefined> => {
   const row = await lockConversation(trx, org, id)
-  if (!row) throw notFound()
+  if (!row) return undefined
   const [transcript] = await listTranscriptStates(trx, org, [row.id])
   return { ...row, transcript: transcript ?? null }
 }
@@ -74,7 +75,8 @@ const changeOnce = async (
   { id, given, prepared }: { id: string; given: Change; prepared: PreparedChange },
 ): Promise<void> => {
   const { redacts } = await getIngestSettings(trx, org)
-  const before = await load(trx, org, id)
+  const before = await loadState(trx, org, id)
+  if (!before) throw notFound()
   const { startedAt } = before
   const isCurrent = redacts === prepared.redacts && Number(startedAt) === Number(prepared.startedAt)
   const current = isCurrent ? prepared : await prepareChange(deps, org, given, { startedAt, redacts })

@@ -72,6 +72,7 @@ export const listTranscriptStates = (db: Db, org: OrgId, conversationIds: string
       'format',
       'unreadable',
       'turn_count as turnCount',
+      'transcribed_by as transcribedBy',
     ])
     .where('organization_id', '=', org)
     .where('conversation_id', '=', sql<string>`ANY(${conversationIds}::uuid[])`)
@@ -144,6 +145,7 @@ export type TranscriptRow = {
   format: string | null
   unreadable: string | null
   turnCount: number
+  transcribedBy: string | null
   /** The searchable text. */
   text: string
 }
@@ -156,6 +158,7 @@ const transcriptColumns: Column<TranscriptRow>[] = [
   ['format', 'text', (row) => row.format],
   ['unreadable', 'text', (row) => row.unreadable],
   ['turn_count', 'int', (row) => row.turnCount],
+  ['transcribed_by', 'text', (row) => row.transcribedBy],
 ]
 
 const namesOf = (columns: Column<never>[], prefix = '') => sql.raw(columns.map(([name]) => prefix + name).join(', '))

@@ -71,10 +71,10 @@ const rowsOf = async (deps: IngestDeps, trx: Db, org: OrgId, slots: Slot[]): Pro
 }
 
 const transcriptRow = ({ state }: Slot): TranscriptRow[] => {
-  const fresh = state.transcript?.fresh
-  if (!fresh) return []
+  if (!state.transcript?.fresh) return []
+  const { fresh, transcribedBy } = state.transcript
   const { measured: _, ...transcript } = fresh
-  return [{ conversationId: state.id, ...transcript }]
+  return [{ conversationId: state.id, ...transcript, transcribedBy }]
 }
 
 /** The maximum number of characters of transcripts in one statement. Indexing the words of more text takes seconds. */

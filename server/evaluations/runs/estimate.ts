@@ -116,7 +116,7 @@ const expectTokens = async (
   deps: EvaluationDeps,
   org: OrgId,
   { monitor, population, extent, forecaster }: EstimateTask,
-): Promise<{ input: number; judgements: number; requests: number }> => {
+): Promise<{ input: number; audioInput: number; judgements: number; requests: number }> => {
   const { readable, characters } = extent
   const definition = monitor.definition as JudgeDefinition
   const { emptyTokens, forecast } = forecaster
@@ -131,13 +131,16 @@ const expectTokens = async (
   const sample = await withTurns(deps, org, some, ({ characters: length }, turns) => {
     return { length, ...forecast(definition, turns) }
   })
-  if (sample.length === 0) return { input: 0, judgements: 0, requests: 0 }
+  if (sample.length === 0) return { input: 0, audioInput: 0, judgements: 0, requests: 0 }
   const asked = sample.filter(({ requests }) => requests > 0).length
-  const ofTranscripts = sumOf(sample, ({ input }) => input) - asked * emptyTokens
+  const ofSound = sumOf(sample, (one) => one.audioInput)
+  const ofTranscripts = sumOf(sample, ({ input }) => input) - ofSound - asked * emptyTokens
   const length = sumOf(sample, (one) => one.length)
   const judgements = (readable * asked) / sample.length
+  const audioInput = (readable * ofSound) / sample.length
   return {
-    input: judgements * emptyTokens + (length > 0 ? (characters * ofTranscripts) / length : 0),
+    input: judgements * emptyTokens + (length > 0 ? (characters * ofTranscripts) / length : 0) + audioInput,
+    audioInput,
     judgements,
     requests: (readable * sumOf(sample, ({ requests }) => requests)) / sample.length,
   }
@@ -153,9 +156,9 @@ const estimateFromSample = async (
 ): Promise<Estimate> => {
   const { forecaster } = task
   const habits = await findHabits(deps, org, forecaster, { inputFactor: 1, outputOf, costFactor: 1 })
-  const { input, ...expected } = await expectTokens(deps, org, task)
+  const { input, audioInput, ...expected } = await expectTokens(deps, org, task)
   const tokens = { input: Math.ceil(input * habits.inputFactor), output: Math.ceil(habits.outputOf(expected)) }
-  const cost = forecaster.costOf(tokens)
+  const cost = forecaster.costOf({ ...tokens, audioInput: Math.ceil(audioInput * habits.inputFactor) })
   return { tokens, cost: cost === null ? null : cost * habits.costFactor }
 }
 

@@ -42,11 +42,13 @@ const judgePage = async (
   const answered = await listAnswered(db, org, pairs, { failedSince: since })
   const settled = new Set(answered.map(({ conversationId }) => conversationId))
   const readAt = clock.now()
-  const subjects = await listSubjects(
+  const found = await listSubjects(
     db,
     org,
     ids.filter((id) => !settled.has(id)),
   )
+  // A conversation whose recording has not been decoded yet is left to its own evaluation.
+  const subjects = found.filter((subject) => canEvaluate(subject, monitor))
   const refused: Evaluation[] = []
   const isRefused = ({ rows }: Evaluation) => rows.every(({ status, tokens }) => status === 'failed' && tokens === null)
 

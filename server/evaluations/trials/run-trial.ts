@@ -14,7 +14,7 @@ import type { Subject } from '../monitors-in-scope.ts'
 
 export type TrialResult = Omit<Evaluation['rows'][number], 'monitorId' | 'monitorVersion'>
 
-type AskDeps = Pick<EvaluationDeps, 'db' | 'judge' | 'rules' | 'clock' | 'config'>
+type AskDeps = Pick<EvaluationDeps, 'db' | 'blobs' | 'judge' | 'rules' | 'clock' | 'config'>
 
 type Task = {
   monitor: StoredMonitor

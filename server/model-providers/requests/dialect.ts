@@ -4,7 +4,17 @@ import type { ProviderSettings } from '../settings.ts'
  * The input of a model: instructions in `system`, and text from others only in `user`, or in `shared`, which is the start of
  * the user's message that is the same in many requests.
  */
-export type ModelPrompt = { system: string; shared?: string | undefined; user: string; schema: object }
+export type ModelPrompt = {
+  system: string
+  shared?: string | undefined
+  /** Heard before the text. Only for models that take sound. */
+  sounds?: PromptSound[] | undefined
+  user: string
+  schema: object
+}
+
+/** A WAV file with a text that says what it is. */
+export type PromptSound = { caption: string; wav: Buffer; seconds: number }
 
 export type ModelTokens = {
   /** All tokens of the input, including cached ones. */
@@ -14,6 +24,8 @@ export type ModelTokens = {
   cachedInput: number
   /** The part of the input that was written to the provider’s cache. */
   cacheWrite: number
+  /** The part of the input that is sound. */
+  audioInput?: number
 }
 
 /** `cut` means that the endpoint ended the text before the model did. */
@@ -29,24 +41,44 @@ export type HttpRequest = {
   body?: string
 }
 
+/** A request with a file. */
+export type FileRequest = Omit<HttpRequest, 'body'> & { body: Buffer }
+
 export type PromptOptions = {
   model: string
   system: string
   /** Only for a dialect that marks the start of the message, so that the provider caches it. */
   shared?: string | undefined
+  /** Only for a dialect that takes sound. */
+  sounds?: PromptSound[] | undefined
   user: string
   /** Undefined if the provider takes no schema, and the prompt describes it instead. */
   schema: object | undefined
   contextTokens: number
 }
 
+/** A part of a recording, as a WAV file. */
+export type TranscriptionOptions = { model: string; audio: Buffer; isTimed: boolean }
+
+/** Milliseconds count from the start of the audio. */
+export type TranscribedSegment = { text: string; startMs: number; endMs: number }
+
+/** `segments` is null if the response has no times. */
+export type TranscriptionReply = { text: string; segments: TranscribedSegment[] | null }
+
 /** Writes requests for one kind of provider, and reads its responses. */
 export type Dialect = {
   /** Whether `ask` takes the shared start of a message. Otherwise, it is part of `user`. */
   marksShared?: true
+  /** Whether `ask` takes sounds. */
+  takesSound?: true
   ask: (settings: ProviderSettings, options: PromptOptions) => HttpRequest | Promise<HttpRequest>
   /** Returns undefined if the response does not have the format of this kind of provider. */
   read: (body: unknown) => ModelReply | undefined
+  /** Undefined if this kind of provider transcribes no recordings. */
+  transcribe?: (settings: ProviderSettings, options: TranscriptionOptions) => FileRequest
+  /** Returns undefined if the response has no transcript. */
+  readTranscription?: (body: unknown) => TranscriptionReply | undefined
   /** The requests that list the models. Undefined if the provider cannot list them. */
   list?: (settings: ProviderSettings) => HttpRequest[] | Promise<HttpRequest[]>
   /** Returns the models of one response, or undefined if it does not have the format of this kind of provider. */
@@ -58,10 +90,17 @@ const mostTokens = 2 ** 31 - 1
 
 const isCount = (value: unknown): value is number => Number.isInteger(value) && Number(value) >= 0
 
-type ReportedTokens = { input: unknown; output: unknown; cachedInput?: unknown; cacheWrite?: unknown }
+type ReportedTokens = {
+  input: unknown
+  output: unknown
+  cachedInput?: unknown
+  cacheWrite?: unknown
+  audioInput?: unknown
+}
 
 /** Returns null unless the provider reported the input and the output. */
-export const readTokens = ({ input, output, cachedInput, cacheWrite }: ReportedTokens): ModelTokens | null => {
+export const readTokens = (reported: ReportedTokens): ModelTokens | null => {
+  const { input, output, cachedInput, cacheWrite, audioInput } = reported
   if (!isCount(input) || !isCount(output)) return null
   const part = (value: unknown, most: number) => (isCount(value) ? Math.min(value, most) : 0)
   const all = Math.min(input, mostTokens)
@@ -71,6 +110,7 @@ export const readTokens = ({ input, output, cachedInput, cacheWrite }: ReportedT
     output: Math.min(output, mostTokens),
     cachedInput: cached,
     cacheWrite: part(cacheWrite, all - cached),
+    ...(isCount(audioInput) && audioInput > 0 && { audioInput: Math.min(audioInput, all) }),
   }
 }
 

@@ -3,3 +3,8 @@
  * rejected ones.
  */
 export const estimateTokens = (text: string): number => Math.ceil(Buffer.byteLength(text) / 3)
+
+/** Gemini counts this many tokens for a second of sound. OpenAI counts fewer. */
+const soundTokensPerSecond = 32
+
+export const estimateSoundTokens = (seconds: number): number => Math.ceil(seconds * soundTokensPerSecond)

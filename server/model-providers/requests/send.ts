@@ -3,7 +3,15 @@ import type { Clock } from '../../platform/clock.ts'
 import { OutboundError } from '../../platform/outbound/errors.ts'
 import { readRetryAfter } from '../../platform/outbound/retry-after.ts'
 import type { ProviderKind, ProviderSettings } from '../settings.ts'
-import type { Dialect, HttpRequest, ModelPrompt, ModelReply, OfferedModel } from './dialect.ts'
+import type {
+  Dialect,
+  FileRequest,
+  HttpRequest,
+  ModelPrompt,
+  ModelReply,
+  OfferedModel,
+  TranscriptionReply,
+} from './dialect.ts'
 import { anthropic } from './dialects/anthropic.ts'
 import { azureOpenai } from './dialects/azure-openai.ts'
 import { bedrock } from './dialects/bedrock.ts'
@@ -11,6 +19,7 @@ import { google } from './dialects/google.ts'
 import { ollama } from './dialects/ollama.ts'
 import { openaiCompatible } from './dialects/openai-compatible.ts'
 import { EndpointError, kindOfStatus } from './endpoint-error.ts'
+import { returnsTimes } from './transcription.ts'
 import type { Transport } from './transport.ts'
 
 const dialects: Record<ProviderKind, Dialect> = {
@@ -81,7 +90,7 @@ const withSchema = (system: string, schema: object): string =>
 export const openEndpoint = ({ kind, settings, contextTokens, timeoutMs, transport, clock }: EndpointOptions) => {
   const dialect = dialects[kind]
 
-  const send = async (request: HttpRequest, signal: AbortSignal): Promise<unknown> => {
+  const send = async (request: HttpRequest | FileRequest, signal: AbortSignal): Promise<unknown> => {
     const sending = { ...request, headers: { 'user-agent': 'Earshot', ...request.headers } }
     const answered = await transport({ ...sending, timeoutMs: Math.min(timeoutMs, longestTimeoutMs), signal }).catch(
       (error: unknown) => {
@@ -109,12 +118,14 @@ export const openEndpoint = ({ kind, settings, contextTokens, timeoutMs, transpo
   }
 
   /** Returns the request that asks a model. */
-  const write = (model: string, { system, shared, user, schema }: ModelPrompt) => {
+  const write = (model: string, { system, shared, sounds, user, schema }: ModelPrompt) => {
+    if (sounds && !dialect.takesSound) throw new EndpointError('refused', 'this kind of provider takes no sound')
     const isDescribed = settings.structuredOutput === 'prompt'
     return dialect.ask(settings, {
       model,
       system: isDescribed ? withSchema(system, schema) : system,
       ...(dialect.marksShared ? { shared, user } : { user: shared === undefined ? user : `${shared}\n${user}` }),
+      ...(sounds && { sounds }),
       schema: isDescribed ? undefined : schema,
       contextTokens,
     })
@@ -125,6 +136,22 @@ export const openEndpoint = ({ kind, settings, contextTokens, timeoutMs, transpo
 
   const ask = async (model: string, prompt: ModelPrompt, signal: AbortSignal): Promise<ModelReply | undefined> =>
     read(await send(await write(model, prompt), signal))
+
+  /**
+   * Returns the transcript of a part of a recording, or undefined if the response has none. Throws if this kind of provider
+   * transcribes nothing.
+   */
+  const transcribe = async (
+    model: string,
+    audio: Buffer,
+    signal: AbortSignal,
+  ): Promise<TranscriptionReply | undefined> => {
+    const { transcribe: requestOf, readTranscription } = dialect
+    if (!requestOf || !readTranscription)
+      throw new EndpointError('refused', 'this kind of provider takes no recordings')
+    const request = requestOf(settings, { model, audio, isTimed: returnsTimes(model) })
+    return readWith(readTranscription, await send(request, signal))
+  }
 
   /**
    * Returns the models that the provider offers, or undefined if it cannot list them. Throws if the response is not a
@@ -144,7 +171,7 @@ export const openEndpoint = ({ kind, settings, contextTokens, timeoutMs, transpo
     return lists.flat()
   }
 
-  return { ask, list, write, read, send }
+  return { ask, transcribe, list, write, read, send }
 }
 
 export type Endpoint = ReturnType<typeof openEndpoint>

@@ -3,9 +3,9 @@
 import { openOperatorClient } from '../../platform/outbound/operator.ts'
 import type { Outbound } from '../../platform/outbound/outbound.ts'
 import type { OutboundHeaders } from '../../platform/outbound/request.ts'
-import type { HttpRequest } from './dialect.ts'
+import type { FileRequest, HttpRequest } from './dialect.ts'
 
-export type Sending = HttpRequest & { timeoutMs: number; signal: AbortSignal }
+export type Sending = (HttpRequest | FileRequest) & { timeoutMs: number; signal: AbortSignal }
 
 /** Fails with an OutboundError, or with the reason of an aborted signal. */
 export type Transport = (request: Sending) => Promise<{ status: number; headers: OutboundHeaders; body: string }>

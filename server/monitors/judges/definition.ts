@@ -73,11 +73,18 @@ export type Example = {
   isDisputed: boolean
 }
 
+/** The parts of a recording that a judge hears: the sound around the turns that a rule quotes. */
+export type SoundExcerpt = { expression: string; beforeMs: number; afterMs: number }
+
 /** The stored definition of a judge. */
 export type JudgeDefinition = {
   criteria: string
   output: JudgeOutput
   model?: string
+  /** What the model gets: the transcript, which is the default, or also the sound. */
+  input?: 'transcript' | 'sound'
+  /** Without it, a judge that listens hears the whole call. */
+  soundExcerpt?: SoundExcerpt
   guidelines?: Guideline[]
   examples?: Example[]
 }
@@ -117,6 +124,9 @@ export type JudgeResult = {
    */
   isNotSentYet?: boolean
 }
+
+/** Returns whether a judge hears recordings. */
+export const listens = ({ input }: Pick<JudgeDefinition, 'input'>): boolean => input === 'sound'
 
 const holds: Record<ScoreRule['op'], (score: number, value: number) => boolean> = {
   gte: (score, value) => score >= value,

@@ -1,8 +1,9 @@
 // Judges one conversation with a language model, for one monitor or for several that share a request.
 import { openChain } from '../../model-providers/ask-chain.ts'
 import type { ModelChain, Models, NoModel } from '../../model-providers/models.ts'
+import type { PromptSound } from '../../model-providers/requests/dialect.ts'
 import { EndpointError, isNotSentYet } from '../../model-providers/requests/endpoint-error.ts'
-import { estimateTokens } from '../../model-providers/requests/estimate-tokens.ts'
+import { estimateSoundTokens, estimateTokens } from '../../model-providers/requests/estimate-tokens.ts'
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config.ts'
 import { ApiError, invalid } from '../../platform/errors.ts'
@@ -10,7 +11,7 @@ import type { Turn } from '../../transcripts/turn.ts'
 import { type AskModel, askAboutWindow } from './ask-about-window.ts'
 import { type BatchJudge, openBatchJudge } from './batch.ts'
 import { combine, isSettled, type JudgedDefinition } from './combine.ts'
-import type { JudgeDefinition, JudgeResult, Tokens } from './definition.ts'
+import { type JudgeDefinition, type JudgeResult, listens, type Tokens } from './definition.ts'
 import { mostExampleTokens } from './examples.ts'
 import { countEmptyPrompt, type Forecast, forecastTranscript } from './forecast.ts'
 import { systemText } from './prompt.ts'
@@ -20,6 +21,8 @@ export type JudgeRequest = {
   /** The definitions of one group of `groups`, which all use the same model. */
   definitions: readonly JudgeDefinition[]
   turns: readonly Turn[]
+  /** What the judge hears. Only for a judge that listens, which shares no request. */
+  sounds?: PromptSound[] | undefined
   /** The organization. Organizations take turns at an endpoint. */
   owner?: string
   /** Lets everything else of the same organization go first. */
@@ -43,7 +46,7 @@ export type Forecaster = {
   /** Estimates the requests for a transcript. */
   forecast: (definition: JudgeDefinition, turns: readonly Turn[]) => Forecast
   /** Returns the cost in US dollars if nothing comes from a cache. Null if the price is unknown. */
-  costOf: (tokens: Tokens) => number | null
+  costOf: (tokens: Tokens & { audioInput?: number }) => number | null
 }
 
 /**
@@ -54,7 +57,7 @@ type Grouping = <M extends { definition: JudgeDefinition }>(monitors: readonly M
 
 export type Judge = {
   /** Throws if no model is configured for the definition, and says what to do. */
-  requireModel: (owner: string, definition: Pick<JudgeDefinition, 'model'>) => Promise<void>
+  requireModel: (owner: string, definition: Pick<JudgeDefinition, 'model' | 'input'>) => Promise<void>
   /** Finds the models of these definitions, and returns a function that groups monitors with these definitions. */
   grouping: (owner: string, definitions: readonly JudgeDefinition[]) => Promise<Grouping>
   /** Returns one result for each definition, in order. Failures of the endpoint are results too. */
@@ -97,6 +100,11 @@ const contextTokensOf = (chain: ModelChain): number =>
 const promptTokens = (definitions: readonly JudgeDefinition[]): number =>
   estimateTokens(systemText(definitions, true)) + mostExampleTokens(definitions)
 
+const takesNoSound =
+  'cannot be sound: the provider of this model takes none. Use an OpenAI-compatible or Google provider and a model that takes sound.'
+
+const noBatchesOfSound = 'Judges that listen can’t be sent as batches.'
+
 const noBatches =
   'The model of this judge does not offer batches. Use a provider under Settings → Models that is compatible with OpenAI, or Anthropic or Azure OpenAI.'
 
@@ -108,9 +116,21 @@ type JudgeLimits = Pick<Config['judge']['limits'], 'monitorsPerRequest' | 'windo
 export const openJudge = (models: Pick<Models, 'find'>, limits: JudgeLimits, clock: Clock = systemClock): Judge => {
   const closing = new AbortController()
 
-  const requireModel: Judge['requireModel'] = async (owner, { model }) => {
-    const found = await models.find(owner, model)
+  /** Finds the models of a judge. One that listens only has models that take sound. */
+  const findModels = async (
+    owner: string,
+    { model, input }: Pick<JudgeDefinition, 'model' | 'input'>,
+  ): Promise<ModelChain | NoModel> => {
+    const chain = await models.find(owner, model)
+    if ('fault' in chain || !listens({ ...(input && { input }) })) return chain
+    const [first, ...others] = chain.links.filter(({ takesSound }) => takesSound)
+    return first ? { ...chain, links: [first, ...others] } : { fault: takesNoSound }
+  }
+
+  const requireModel: Judge['requireModel'] = async (owner, definition) => {
+    const found = await findModels(owner, definition)
     if (!('fault' in found)) return
+    if (found.fault === takesNoSound) throw invalid('definition.input', takesNoSound)
     if (found.isUnknown) throw invalid('definition.model', 'names a model provider that does not exist')
     throw new ApiError('conflict', found.fault)
   }
@@ -145,7 +165,8 @@ export const openJudge = (models: Pick<Models, 'find'>, limits: JudgeLimits, clo
       return chain && 'links' in chain ? contextTokensOf(chain) : 0
     }
     return (monitors) => {
-      const byKey = Map.groupBy(monitors, ({ definition }) => keyOf(definition))
+      // Each judge that listens may hear something else, so it shares no request.
+      const byKey = Map.groupBy(monitors, ({ definition }) => (listens(definition) ? definition : keyOf(definition)))
       return [...byKey.values()].flatMap((ofKey) => {
         const [first] = ofKey
         return first ? shareRequests(ofKey, contextOf(first.definition)) : []
@@ -158,23 +179,27 @@ export const openJudge = (models: Pick<Models, 'find'>, limits: JudgeLimits, clo
     chain: ModelChain,
     definitions: readonly JudgeDefinition[],
     turns: readonly Turn[],
+    sounds: readonly PromptSound[] = [],
   ): string[] | NotAsked => {
     const contextTokens = contextTokensOf(chain)
-    const room = contextTokens - answerTokens - promptTokens(definitions)
+    const ofSound = sounds.reduce((sum, { seconds }) => sum + estimateSoundTokens(seconds), 0)
+    const room = contextTokens - answerTokens - promptTokens(definitions) - ofSound
     if (room < smallestWindowTokens) {
       return { status: 'failed', reason: `the criteria leave no room for a transcript in ${contextTokens} tokens` }
     }
     const windows = windowsOf(turns, room)
     if (windows.length === 0) return { status: 'unscored', reason: 'the transcript contains nothing to judge' }
-    if (windows.length > limits.windows) {
-      const size = `it needs ${windows.length} windows, and the limit is ${limits.windows}`
+    // Only one request can have the sound.
+    const most = definitions.some(listens) ? 1 : limits.windows
+    if (windows.length > most) {
+      const size = `it needs ${windows.length} windows, and the limit is ${most}`
       return { status: 'unscored', reason: `the transcript is too long for the judge: ${size}` }
     }
     return windows
   }
 
   const judge = async (chain: ModelChain, windows: string[], judged: JudgedDefinition[], request: JudgeRequest) => {
-    const { turns, owner = '', signal, background = false, isAwaited = false } = request
+    const { turns, sounds, owner = '', signal, background = false, isAwaited = false } = request
     const evaluators = new Set<string>()
     let responseMs: number | null = null
     const ended = AbortSignal.any([closing.signal, ...(signal ? [signal] : [])])
@@ -192,12 +217,12 @@ export const openJudge = (models: Pick<Models, 'find'>, limits: JudgeLimits, clo
       evaluators.add(answered.link.evaluator)
       return { reply: answered.reply, cost: answered.link.costOf(answered.reply?.tokens ?? null) }
     }
-    await askAboutWindows(ask, judged, windows, turns)
+    await askAboutWindows(ask, judged, windows, { turns, sounds })
     return { evaluator: [...evaluators].join(', ') || chain.links[0].evaluator, responseMs }
   }
 
   const evaluate: Judge['evaluate'] = async (request) => {
-    const { definitions, turns, owner = '', onLost } = request
+    const { definitions, turns, sounds, owner = '', onLost } = request
     const [first] = definitions
     if (!first) return []
     const judged = definitions.map((definition): JudgedDefinition => {
@@ -211,9 +236,9 @@ export const openJudge = (models: Pick<Models, 'find'>, limits: JudgeLimits, clo
       return conclude({ evaluator, responseMs: null })
     }
 
-    const chain = await models.find(owner, first.model)
+    const chain = await findModels(owner, first)
     if ('fault' in chain) return withoutAsking({ status: 'failed', reason: chain.fault }, 'judge')
-    const windows = prepare(chain, definitions, turns)
+    const windows = prepare(chain, definitions, turns, sounds)
     if (!Array.isArray(windows)) return withoutAsking(windows, chain.links[0].evaluator)
     try {
       return conclude(await judge(chain, windows, judged, request))
@@ -224,7 +249,7 @@ export const openJudge = (models: Pick<Models, 'find'>, limits: JudgeLimits, clo
   }
 
   const forecaster: Judge['forecaster'] = async (owner, definition) => {
-    const chain = await models.find(owner, definition.model)
+    const chain = await findModels(owner, definition)
     if ('fault' in chain) return undefined
     const [{ evaluator, costOf }] = chain.links
     const prepareOne = (one: JudgeDefinition, turns: readonly Turn[]) => prepare(chain, [one], turns)
@@ -237,6 +262,7 @@ export const openJudge = (models: Pick<Models, 'find'>, limits: JudgeLimits, clo
   }
 
   const batching: Judge['batching'] = async (owner, definition, model = definition.model) => {
+    if (listens(definition)) return { fault: noBatchesOfSound }
     const chain = await models.find(owner, model)
     if ('fault' in chain) return { fault: chain.fault }
     const [link] = chain.links
@@ -262,13 +288,13 @@ const askAboutWindows = async (
   ask: AskModel,
   judged: JudgedDefinition[],
   windows: string[],
-  turns: readonly Turn[],
+  { turns, sounds }: Pick<JudgeRequest, 'turns' | 'sounds'>,
 ): Promise<void> => {
   for (const [at, text] of windows.entries()) {
     const open = judged.filter((one) => !isSettled(one))
     if (open.length === 0) return
     try {
-      await askAboutWindow(ask, open, { text, number: at + 1, of: windows.length }, turns)
+      await askAboutWindow(ask, open, { text, number: at + 1, of: windows.length, sounds }, turns)
     } catch (error) {
       if (!(error instanceof EndpointError)) throw error
       failWindow(open, at, error)

@@ -82,10 +82,13 @@ CREATE TABLE agents (
   archived_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  transcription_model text,
+  agent_channel smallint,
   CONSTRAINT agents_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT agents_external_id_key UNIQUE (organization_id, external_id),
   CONSTRAINT agents_company_fkey FOREIGN KEY (organization_id, company_id) REFERENCES companies(organization_id, id),
   CONSTRAINT agents_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT agents_agent_channel_check CHECK ((agent_channel = ANY (ARRAY[0, 1]))),
   CONSTRAINT agents_channel_check CHECK ((channel = ANY (ARRAY['voice'::text, 'text'::text])))
 );
 CREATE INDEX agents_company_idx ON public.agents USING btree (organization_id, company_id);
@@ -1193,6 +1196,7 @@ CREATE TABLE judge_spending (
   output_tokens bigint NOT NULL,
   cost double precision NOT NULL,
   reserved_cost double precision NOT NULL DEFAULT 0,
+  audio_seconds double precision NOT NULL DEFAULT 0,
   CONSTRAINT judge_spending_pkey PRIMARY KEY (organization_id, month),
   CONSTRAINT judge_spending_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
 );
@@ -1465,8 +1469,12 @@ CREATE TABLE organizations (
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   measure_sound boolean NOT NULL DEFAULT true,
+  transcription_model text,
+  agent_channel smallint,
+  sound_to_models boolean NOT NULL DEFAULT false,
   CONSTRAINT organizations_pkey PRIMARY KEY (id),
-  CONSTRAINT organizations_slug_key UNIQUE (slug)
+  CONSTRAINT organizations_slug_key UNIQUE (slug),
+  CONSTRAINT organizations_agent_channel_check CHECK ((agent_channel = ANY (ARRAY[0, 1])))
 );
 
 CREATE TABLE otel_spans (
@@ -1650,11 +1658,40 @@ CREATE TABLE sound_runs (
   finished_at timestamp(3) with time zone,
   failure text,
   created_by_user_id uuid NOT NULL,
+  transcribe boolean NOT NULL DEFAULT false,
   CONSTRAINT sound_runs_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT sound_runs_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT sound_runs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'cancelled'::text, 'failed'::text])))
 );
 CREATE INDEX sound_runs_unfinished_idx ON public.sound_runs USING btree (organization_id) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
+
+CREATE TABLE transcription_parts (
+  organization_id uuid NOT NULL,
+  conversation_id uuid NOT NULL,
+  key text NOT NULL,
+  content jsonb NOT NULL,
+  CONSTRAINT transcription_parts_pkey PRIMARY KEY (organization_id, conversation_id, key),
+  CONSTRAINT transcription_parts_transcription_fkey FOREIGN KEY (organization_id, conversation_id) REFERENCES transcriptions(organization_id, conversation_id) ON DELETE CASCADE
+);
+
+CREATE TABLE transcriptions (
+  organization_id uuid NOT NULL,
+  conversation_id uuid NOT NULL,
+  status text NOT NULL DEFAULT 'pending'::text,
+  model text NOT NULL,
+  blob_key text NOT NULL,
+  run_id uuid,
+  failure text,
+  audio_seconds double precision NOT NULL DEFAULT 0,
+  cost double precision,
+  created_at timestamp(3) with time zone NOT NULL,
+  ended_at timestamp(3) with time zone,
+  CONSTRAINT transcriptions_pkey PRIMARY KEY (organization_id, conversation_id),
+  CONSTRAINT transcriptions_conversation_fkey FOREIGN KEY (organization_id, conversation_id) REFERENCES conversations(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT transcriptions_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'completed'::text, 'failed'::text])))
+);
+CREATE INDEX transcriptions_failed_idx ON public.transcriptions USING btree (organization_id, ended_at) WHERE (status = 'failed'::text);
+CREATE INDEX transcriptions_run_idx ON public.transcriptions USING btree (organization_id, run_id) WHERE (run_id IS NOT NULL);
 
 CREATE TABLE transcripts (
   organization_id uuid NOT NULL,
@@ -1668,6 +1705,7 @@ CREATE TABLE transcripts (
   words tsvector NOT NULL,
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  transcribed_by text,
   CONSTRAINT transcripts_pkey PRIMARY KEY (organization_id, conversation_id),
   CONSTRAINT transcripts_conversation_fkey FOREIGN KEY (organization_id, conversation_id) REFERENCES conversations(organization_id, id) ON DELETE CASCADE
 );

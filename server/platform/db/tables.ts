@@ -68,6 +68,7 @@ export interface AgentGroups {
 }
 
 export interface Agents {
+  agent_channel: number | null;
   archived_at: Timestamp | null;
   channel: string;
   company_id: string | null;
@@ -77,6 +78,7 @@ export interface Agents {
   id: string;
   name: string;
   organization_id: string;
+  transcription_model: string | null;
   updated_at: Generated<Timestamp>;
 }
 
@@ -895,6 +897,7 @@ export interface JudgeRequests {
 }
 
 export interface JudgeSpending {
+  audio_seconds: Generated<number>;
   cost: number;
   input_tokens: Int8;
   judgements: Int8;
@@ -1092,6 +1095,7 @@ export interface Notifications {
 }
 
 export interface Organizations {
+  agent_channel: number | null;
   created_at: Generated<Timestamp>;
   experiments_v2: boolean;
   export_webhooks: boolean;
@@ -1107,7 +1111,9 @@ export interface Organizations {
   redaction: Generated<boolean>;
   retention_days: number | null;
   slug: string;
+  sound_to_models: Generated<boolean>;
   suspended_at: Timestamp | null;
+  transcription_model: string | null;
   updated_at: Generated<Timestamp>;
 }
 
@@ -1242,7 +1248,29 @@ export interface SoundRuns {
   status: Generated<string>;
   stored_before: Timestamp;
   total: number;
+  transcribe: Generated<boolean>;
   unmeasurable: Generated<number>;
+}
+
+export interface TranscriptionParts {
+  content: Json;
+  conversation_id: string;
+  key: string;
+  organization_id: string;
+}
+
+export interface Transcriptions {
+  audio_seconds: Generated<number>;
+  blob_key: string;
+  conversation_id: string;
+  cost: number | null;
+  created_at: Timestamp;
+  ended_at: Timestamp | null;
+  failure: string | null;
+  model: string;
+  organization_id: string;
+  run_id: string | null;
+  status: Generated<string>;
 }
 
 export interface Transcripts {
@@ -1253,6 +1281,7 @@ export interface Transcripts {
   created_at: Generated<Timestamp>;
   format: string | null;
   organization_id: string;
+  transcribed_by: string | null;
   turn_count: number;
   unreadable: string | null;
   updated_at: Generated<Timestamp>;
@@ -1426,6 +1455,8 @@ export interface DB {
   sessions: Sessions;
   sign_in_attempts: SignInAttempts;
   sound_runs: SoundRuns;
+  transcription_parts: TranscriptionParts;
+  transcriptions: Transcriptions;
   transcripts: Transcripts;
   users: Users;
   verifications: Verifications;

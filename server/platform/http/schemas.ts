@@ -30,6 +30,20 @@ export const Choice = <const V extends string>(values: readonly V[], options: Re
 
 export const Id = Type.String({ format: 'uuid', examples: ['0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f'] })
 
+const idPattern = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}'
+
+/** Matches `providerId/model`. */
+export const providerModelPattern = `^${idPattern}/[\\x21-\\x7e]{1,200}$`
+
+/** A model of one of the organization's providers. */
+export const ProviderModel = Type.String({
+  pattern: providerModelPattern,
+  examples: ['0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f/whisper-1'],
+})
+
+/** The channel of a recording, counted from 0. */
+export const RecordingChannel = Type.Unsafe<0 | 1>({ type: 'integer', enum: [0, 1], examples: [1] })
+
 /** A time in a response. It is a Date in code, and ISO 8601 in UTC with milliseconds in JSON. */
 export const Timestamp = Type.Unsafe<Date>({
   type: 'string',

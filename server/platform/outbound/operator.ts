@@ -8,7 +8,7 @@ import type { OutboundHeaders } from './request.ts'
 type OperatorRequest = {
   method: 'GET' | 'POST' | 'DELETE'
   headers: Record<string, string>
-  body?: string
+  body?: string | Buffer
   /** The time from waiting for a connection to the last byte of the response. */
   timeoutMs: number
   signal: AbortSignal

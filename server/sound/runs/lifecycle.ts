@@ -11,6 +11,7 @@ import { ApiError } from '../../platform/errors.ts'
 import type { Actor } from '../../platform/identity/actor.ts'
 import { newId } from '../../platform/ids.ts'
 import { type Attempt, defineJob, OrganizationId } from '../../platform/jobs/define-job.ts'
+import type { SoundDeps } from '../deps.ts'
 import { measureStored } from '../measure-stored.ts'
 import type { StoredSound } from '../queries.ts'
 import { storeOutcome } from '../settle.ts'
@@ -36,28 +37,52 @@ const pageSize = 200
 /** How many runs of an organization can be unfinished. */
 const mostUnfinished = 20
 
-type CreateDeps = Pick<Deps, 'db' | 'jobs' | 'clock'>
+type CreateDeps = Pick<
+  SoundDeps,
+  'db' | 'jobs' | 'clock' | 'whyNothingIsTranscribed' | 'cancelTranscriptions' | 'estimateTranscriptions'
+>
 
 const targetOf = (id: string) => ({ type: 'soundRun', id })
 
 const turnedOff = 'The organization does not measure recordings. Turn it on in the settings first.'
 
-export const createRun = async (
-  { db, jobs, clock }: CreateDeps,
-  actor: Actor,
-  { filter, again }: { filter: Selection; again: boolean },
-): Promise<StoredRun> => {
-  const { org } = actor
+type RunRequest = { filter: Selection; again: boolean; transcribe: boolean }
+
+/** Throws if recordings can't be measured or, if the run does that, transcribed. */
+const requirePossible = async (
+  { db, whyNothingIsTranscribed }: CreateDeps,
+  org: OrgId,
+  { transcribe }: RunRequest,
+): Promise<void> => {
   if (!(await getOrganization(db, org)).measureSound) throw new ApiError('conflict', turnedOff)
+  const reason = transcribe ? await whyNothingIsTranscribed(db, org) : undefined
+  if (reason !== undefined) throw new ApiError('conflict', reason)
+}
+
+/** Estimates a run without creating it. */
+export const estimateRun = async (deps: CreateDeps, org: OrgId, request: RunRequest) => {
+  const { db, estimateTranscriptions } = deps
+  const { filter, transcribe } = request
+  await requirePossible(deps, org, request)
   const storedBefore = await getStoredBefore(db, org)
-  const total = await countRecordings(db, org, filter, { again, storedBefore })
+  const total = await countRecordings(db, org, filter, { ...request, storedBefore })
+  return { total, transcriptions: transcribe ? await estimateTranscriptions(db, org, filter) : null }
+}
+
+export const createRun = async (deps: CreateDeps, actor: Actor, request: RunRequest): Promise<StoredRun> => {
+  const { db, jobs, clock } = deps
+  const { org } = actor
+  const { filter, again, transcribe } = request
+  await requirePossible(deps, org, request)
+  const storedBefore = await getStoredBefore(db, org)
+  const total = await countRecordings(db, org, filter, { again, transcribe, storedBefore })
   return db.transaction().execute(async (trx) => {
     if ((await lockUnfinishedCount(trx, org)) >= mostUnfinished) {
       throw new ApiError('conflict', `${mostUnfinished} runs are in progress. Wait until one has finished.`)
     }
     const id = newId()
     const { userId: createdByUserId } = actor
-    const run = { id, filter, again, total, storedBefore, createdByUserId, createdAt: clock.now() }
+    const run = { id, filter, again, transcribe, total, storedBefore, createdByUserId, createdAt: clock.now() }
     const inserted = await insertRun(trx, org, run)
     await jobs.enqueue(trx, measureRun, { organizationId: org, runId: id })
     await recordAudit(trx, actor, 'soundRun.create', targetOf(id))
@@ -65,10 +90,21 @@ export const createRun = async (
   })
 }
 
-/** Cancels a run. What it has measured stays. */
-export const cancelRun = ({ db, clock }: CreateDeps, actor: Actor, id: string): Promise<StoredRun> =>
+/** Cancels a run and its pending transcriptions. What it has measured and transcribed stays. */
+export const cancelRun = (
+  { db, clock, cancelTranscriptions }: CreateDeps,
+  actor: Actor,
+  id: string,
+): Promise<StoredRun> =>
   db.transaction().execute(async (trx) => {
-    const { status } = (await lockRun(trx, actor.org, id)) ?? (await getRun(trx, actor.org, id))
+    const run = (await lockRun(trx, actor.org, id)) ?? (await getRun(trx, actor.org, id))
+    const { status } = run
+    const cancelled = run.transcribe ? await cancelTranscriptions(trx, actor.org, id) : 0
+    if (!canMove(status, 'cancelled') && cancelled > 0) {
+      // All recordings are measured, and only transcriptions were left.
+      await recordAudit(trx, actor, 'soundRun.cancel', targetOf(id))
+      return run
+    }
     if (!canMove(status, 'cancelled')) {
       throw new ApiError('conflict', `The run is ${status}. Only a run in progress can be cancelled.`)
     }
@@ -92,15 +128,16 @@ const begin = async ({ clock }: Pick<Deps, 'clock'>, trx: Db, org: OrgId, id: st
   return updateRun(trx, org, id, { status: 'running', startedAt: clock.now() })
 }
 
-/** Measures a recording. Returns undefined if it is gone. */
+/** Measures a recording. Returns undefined if it is gone, or was measured before and is only transcribed. */
 const measureNow = async (
   deps: Deps,
   org: OrgId,
-  id: string,
+  { id, again }: { id: string; again: boolean },
   signal: AbortSignal,
 ): Promise<{ outcome: Outcome; sound?: StoredSound } | undefined> => {
   const recording = await findRecording(deps.db, org, id)
   if (recording?.status !== 'stored' || recording.blobKey === null) return undefined
+  if (!again && recording.measuredKey === recording.blobKey) return undefined
   try {
     const sound = await measureStored(deps, org, recording.blobKey, signal)
     return { outcome: sound.measured === null ? 'unmeasurable' : 'measured', sound }
@@ -115,19 +152,32 @@ const measureNow = async (
  * Measures a recording and continues the run after it, in the transaction that stores the measures, so that each is measured
  * once. Returns whether the run goes on.
  */
-const measureNext = async (deps: Deps, attempt: Attempt, org: OrgId, runId: string, id: string): Promise<boolean> => {
-  const found = await measureNow(deps, org, id, attempt.signal)
+const measureNext = async (
+  deps: SoundDeps,
+  attempt: Attempt,
+  org: OrgId,
+  { id: runId, again }: StoredRun,
+  id: string,
+): Promise<boolean> => {
+  const found = await measureNow(deps, org, { id, again }, attempt.signal)
   return attempt.transaction(async (trx) => {
     const run = await lockRun(trx, org, runId)
     if (run?.status !== 'running') return false
     if (found?.sound) await storeOutcome(deps, trx, { organizationId: org, conversationId: id }, found.sound)
+    if (run.transcribe) await deps.startTranscriptions(deps, trx, org, { conversationIds: [id], runId })
     await advanceRun(trx, org, runId, id, found?.outcome)
     return true
   })
 }
 
 /** Processes a part of the run. Returns whether there is more. */
-const advance = async (deps: Deps, attempt: Attempt, org: OrgId, run: StoredRun, endsAt: number): Promise<boolean> => {
+const advance = async (
+  deps: SoundDeps,
+  attempt: Attempt,
+  org: OrgId,
+  run: StoredRun,
+  endsAt: number,
+): Promise<boolean> => {
   const page = await listNext(deps.db, org, run, pageSize)
   const last = page.at(-1)
   if (!last) return false
@@ -135,7 +185,7 @@ const advance = async (deps: Deps, attempt: Attempt, org: OrgId, run: StoredRun,
   const matching = await listMatching(deps.db, org, run.filter, ids)
   for (const id of ids.filter((one) => matching.has(one))) {
     attempt.signal.throwIfAborted()
-    if (!(await measureNext(deps, attempt, org, run.id, id))) return false
+    if (!(await measureNext(deps, attempt, org, run, id))) return false
     if (performance.now() >= endsAt) return true
   }
   await attempt.transaction((trx) => advanceRun(trx, org, run.id, last.id, undefined))
@@ -150,7 +200,7 @@ export const measureRun = defineJob({
   retryLimit: 10,
   retryDelaySeconds: 10,
   timeoutSeconds: 15 * 60,
-  run: async (deps: Deps, { organizationId: org, runId }, attempt): Promise<void> => {
+  run: async (deps: SoundDeps, { organizationId: org, runId }, attempt): Promise<void> => {
     const endsAt = performance.now() + turnMs
     for (;;) {
       const run = await attempt.transaction((trx) => begin(deps, trx, org, runId))

@@ -13,6 +13,7 @@ const columns = [
   // `parseFilter` has validated it.
   sql<Selection>`filter`.as('filter'),
   'again',
+  'transcribe',
   'total',
   'measured',
   'unmeasurable',
@@ -54,6 +55,7 @@ type NewRun = {
   id: string
   filter: Selection
   again: boolean
+  transcribe: boolean
   total: number
   storedBefore: Date
   createdByUserId: string
@@ -80,6 +82,7 @@ export const insertRun = (trx: Db, org: OrgId, run: NewRun) =>
       id: run.id,
       filter: JSON.stringify(run.filter),
       again: run.again,
+      transcribe: run.transcribe,
       total: run.total,
       stored_before: run.storedBefore,
       created_by_user_id: run.createdByUserId,
@@ -124,12 +127,17 @@ export const advanceRun = (trx: Db, org: OrgId, id: string, after: string, outco
     .where('id', '=', id)
     .execute()
 
-type Population = Pick<StoredRun, 'again' | 'storedBefore'>
+type Population = Pick<StoredRun, 'again' | 'transcribe' | 'storedBefore'>
 
 /** Recordings that arrive later are measured as they arrive. */
-const isMeant = ({ again, storedBefore }: Population) =>
-  sql<boolean>`r.status = 'stored' AND r.updated_at < ${storedBefore}
-    ${again ? sql`` : sql`AND r.measured_key IS DISTINCT FROM r.blob_key`}`
+const isMeant = (org: OrgId, { again, transcribe, storedBefore }: Population) => {
+  const isStored = sql<boolean>`r.status = 'stored' AND r.updated_at < ${storedBefore}`
+  if (again) return isStored
+  const isUnmeasured = sql<boolean>`r.measured_key IS DISTINCT FROM r.blob_key`
+  if (!transcribe) return sql<boolean>`${isStored} AND ${isUnmeasured}`
+  return sql<boolean>`${isStored} AND (${isUnmeasured} OR NOT EXISTS (
+    SELECT FROM transcripts t WHERE t.organization_id = ${org} AND t.conversation_id = r.conversation_id))`
+}
 
 export const countRecordings = async (
   db: Db,
@@ -141,7 +149,7 @@ export const countRecordings = async (
     .innerJoin('recordings as r', (join) =>
       join.on('r.organization_id', '=', org).onRef('r.conversation_id', '=', 'conversations.id'),
     )
-    .where(isMeant(population))
+    .where(isMeant(org, population))
     .select(sql<number>`count(*)`.as('count'))
     .executeTakeFirstOrThrow()
   return count
@@ -153,7 +161,7 @@ export const listNext = (db: Db, org: OrgId, run: StoredRun, limit: number) =>
     .selectFrom('recordings as r')
     .select('r.conversation_id as id')
     .where('r.organization_id', '=', org)
-    .where(isMeant(run))
+    .where(isMeant(org, run))
     .$if(run.afterId !== null, (query) => query.where('r.conversation_id', '>', run.afterId as string))
     .orderBy('r.conversation_id')
     .limit(limit)

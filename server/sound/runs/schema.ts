@@ -4,6 +4,7 @@ import { Choice, Closed, Id, Nullable, Timestamp } from '../../platform/http/sch
 import { runStatuses } from './run-status.ts'
 
 const Count = Type.Integer({ minimum: 0 })
+const Cost = Type.Number({ minimum: 0 })
 
 export const SoundRunCreate = Closed(
   {
@@ -14,6 +15,14 @@ export const SoundRunCreate = Closed(
           'Measures recordings again that were already measured, for example to add new measures. Default: false.',
       }),
     ),
+    transcribe: Type.Optional(
+      Type.Boolean({
+        description:
+          'Also transcribes recordings of conversations that have no transcript, including those that failed before. ' +
+          'Default: false.',
+      }),
+    ),
+    dryRun: Type.Optional(Type.Boolean({ description: 'True returns an estimate and creates nothing.' })),
   },
   { examples: [{ filter: { channels: ['call'] }, again: true }] },
 )
@@ -29,7 +38,19 @@ export const SoundRun = Closed(
       examples: [{}],
     }),
     again: Type.Boolean(),
-    total: { ...Count, description: 'The number of recordings to measure.' },
+    transcribe: Type.Boolean(),
+    transcriptions: Nullable(
+      Closed(
+        {
+          pending: Count,
+          completed: Count,
+          failed: { ...Count, description: '`GET …/transcript` of a conversation says why.' },
+          cost: { ...Cost, description: 'In US dollars, for models with a known price.' },
+        },
+        { description: 'The transcriptions that the run started. Null if it only measures.' },
+      ),
+    ),
+    total: { ...Count, description: 'The number of recordings to measure or transcribe.' },
     measured: Count,
     unmeasurable: { ...Count, description: 'Recordings that could not be measured. `GET …/sound` says why.' },
     failed: { ...Count, description: 'Recordings with a file that could not be read. Earshot retries them later.' },
@@ -39,4 +60,21 @@ export const SoundRun = Closed(
     failure: Nullable(Type.String({ description: 'Why the run failed.' })),
   },
   { title: 'SoundRun' },
+)
+
+export const SoundRunEstimate = Closed(
+  {
+    total: { ...Count, description: 'The number of recordings to measure or transcribe.' },
+    transcriptions: Nullable(
+      Closed(
+        {
+          recordings: { ...Count, description: 'The recordings to transcribe.' },
+          minutes: { ...Cost, description: 'The audio to send. Silence is left out.' },
+          cost: { ...Nullable(Cost), description: 'In US dollars. Null if the price of a model is unknown.' },
+        },
+        { description: 'Null without `transcribe`.' },
+      ),
+    ),
+  },
+  { title: 'SoundRunEstimate' },
 )

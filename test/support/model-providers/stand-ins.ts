@@ -20,13 +20,17 @@ export type Asked = {
   model: string
   system: string
   user: string
+  /** What the model hears. */
+  sounds?: Heard[]
   schema: unknown
   path: string
   headers: IncomingMessage['headers']
   body: Record<string, unknown>
 }
 
-export type Usage = { input: number; output: number; cachedInput: number; cacheWrite: number }
+export type Heard = { caption: string; wav: Buffer }
+
+export type Usage = { input: number; output: number; cachedInput: number; cacheWrite: number; audioInput?: number }
 
 /** Sends this status and body instead of an answer. */
 export class Failure {
@@ -51,7 +55,7 @@ type StandIn = {
   /** Returns a failure if a request violates the documentation or is not allowed. */
   check: (incoming: Incoming) => Failure | undefined
   /** Returns undefined unless the request asks a model. */
-  read: (incoming: Incoming) => Pick<Asked, 'model' | 'system' | 'user' | 'schema'> | undefined
+  read: (incoming: Incoming) => Pick<Asked, 'model' | 'system' | 'user' | 'sounds' | 'schema'> | undefined
   unknownModel: (model: string) => Failure
   write: (reply: Required<Reply> & { usage: Usage }, model: string) => object
   list: (incoming: Incoming) => object | undefined
@@ -83,11 +87,22 @@ const joined = (parts: Texts): string => parts.map((part) => part.text).join('')
 const openaiError = (status: number, code: string | null, message: string, type = 'invalid_request_error') =>
   new Failure(status, { error: { message, type, param: null, code } })
 
+const textPart = closed({ type: constant('text'), text: string })
+const soundPart = closed({
+  type: constant('input_audio'),
+  input_audio: closed({ data: { type: 'string', minLength: 1 }, format: { enum: ['wav', 'mp3'] } }),
+})
+
 const completionFault = checker(
   closed(
     {
       model: string,
-      messages: list(closed({ role: { enum: ['system', 'user'] }, content: string })),
+      messages: list(
+        closed({
+          role: { enum: ['system', 'user'] },
+          content: { anyOf: [string, list({ anyOf: [textPart, soundPart] })] },
+        }),
+      ),
       response_format: closed({
         type: constant('json_schema'),
         json_schema: closed({
@@ -101,9 +116,11 @@ const completionFault = checker(
   ),
 )
 
+type ContentPart = { text: string } | { input_audio: { data: string } }
+
 type CompletionBody = {
   model: string
-  messages: { role: string; content: string }[]
+  messages: { role: string; content: string | ContentPart[] }[]
   response_format?: { json_schema: { schema: unknown } }
 }
 
@@ -119,10 +136,22 @@ const checkCompletion = (incoming: Incoming): string | undefined => {
   return completionFault(incoming.body)
 }
 
+/** Returns the sounds of a message, each after its caption, and the text after them. */
+const splitParts = (parts: (string | Buffer)[]) => {
+  const sounds = parts.flatMap((part, at): Heard[] =>
+    typeof part === 'string' ? [] : [{ caption: String(parts[at - 1]), wav: part }],
+  )
+  return { sounds, user: String(parts.at(-1)) }
+}
+
 const readCompletion = (incoming: Incoming) => {
   const { model, messages, response_format } = completionBodyOf(incoming)
   const of = (role: string) => messages.find((message) => message.role === role)?.content ?? ''
-  return { model, system: of('system'), user: of('user'), schema: response_format?.json_schema.schema }
+  const [system, user] = [of('system'), of('user')]
+  const given = { model, system: String(system), schema: response_format?.json_schema.schema }
+  if (typeof user === 'string') return { ...given, user }
+  const parts = user.map((part) => ('text' in part ? part.text : Buffer.from(part.input_audio.data, 'base64')))
+  return { ...given, ...splitParts(parts) }
 }
 
 const finishes = { whole: 'stop', cut: 'length', refused: 'content_filter' }
@@ -144,7 +173,7 @@ const writeCompletion: StandIn['write'] = ({ text: content, end, usage }, model)
     prompt_tokens: usage.input,
     completion_tokens: usage.output,
     total_tokens: usage.input + usage.output,
-    prompt_tokens_details: { cached_tokens: usage.cachedInput, audio_tokens: 0 },
+    prompt_tokens_details: { cached_tokens: usage.cachedInput, audio_tokens: usage.audioInput ?? 0 },
     completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
   },
   service_tier: 'default',
@@ -308,12 +337,18 @@ const googleError = (code: number, status: string, message: string, reason?: str
   })
 
 const parts = list(closed({ text: string }))
+const heardParts = list({
+  anyOf: [
+    closed({ text: string }),
+    closed({ inlineData: closed({ mimeType: constant('audio/wav'), data: { type: 'string', minLength: 1 } }) }),
+  ],
+})
 
 const generateFault = checker(
   closed(
     {
       systemInstruction: closed({ parts }),
-      contents: list(closed({ role: constant('user'), parts })),
+      contents: list(closed({ role: constant('user'), parts: heardParts })),
       generationConfig: closed({
         responseMimeType: constant('application/json'),
         responseJsonSchema: { type: 'object' },
@@ -325,7 +360,7 @@ const generateFault = checker(
 
 type GenerateBody = {
   systemInstruction: { parts: Texts }
-  contents: { parts: Texts }[]
+  contents: { parts: ({ text: string } | { inlineData: { data: string } })[] }[]
   generationConfig?: { responseJsonSchema: unknown }
 }
 
@@ -350,7 +385,11 @@ const google: StandIn = {
     return {
       model: decodeURIComponent(generatePath.exec(url.pathname)?.[1] ?? ''),
       system: joined(systemInstruction.parts),
-      user: contents.map((content) => joined(content.parts)).join(''),
+      ...splitParts(
+        contents.flatMap((content) =>
+          content.parts.map((part) => ('text' in part ? part.text : Buffer.from(part.inlineData.data, 'base64'))),
+        ),
+      ),
       schema: generationConfig?.responseJsonSchema,
     }
   },
@@ -372,7 +411,10 @@ const google: StandIn = {
       thoughtsTokenCount: 1,
       totalTokenCount: usage.input + usage.output,
       ...(usage.cachedInput > 0 && { cachedContentTokenCount: usage.cachedInput }),
-      promptTokensDetails: [{ modality: 'TEXT', tokenCount: usage.input }],
+      promptTokensDetails: [
+        { modality: 'TEXT', tokenCount: usage.input - (usage.audioInput ?? 0) },
+        ...(usage.audioInput ? [{ modality: 'AUDIO', tokenCount: usage.audioInput }] : []),
+      ],
     },
     modelVersion: model,
     responseId: 'response-1',

@@ -1,5 +1,7 @@
 // https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle
+import type { ProviderSettings } from '../../settings.ts'
 import { below, type Dialect, postJson } from '../dialect.ts'
+import { postAudio, readTranscription } from '../transcription.ts'
 import { completionBody, readCompletion } from './openai-compatible.ts'
 
 /** Returns the endpoint without the path of the API, which people may have copied along. */
@@ -13,10 +15,14 @@ export const endpointOf = (baseUrl: string): string => {
  * Returns the URL for a deployment. Without an API version, this is the v1 API. Dated versions have the deployment in
  * the path.
  */
-const urlOf = (baseUrl: string, deployment: string, apiVersion: string | undefined): URL => {
+const urlOf = (
+  { baseUrl, apiVersion }: Pick<ProviderSettings, 'baseUrl' | 'apiVersion'>,
+  deployment: string,
+  path: '/chat/completions' | '/audio/transcriptions',
+): URL => {
   const endpoint = endpointOf(baseUrl)
-  if (apiVersion === undefined) return below(endpoint, '/openai/v1/chat/completions')
-  const url = below(endpoint, `/openai/deployments/${encodeURIComponent(deployment)}/chat/completions`)
+  if (apiVersion === undefined) return below(endpoint, `/openai/v1${path}`)
+  const url = below(endpoint, `/openai/deployments/${encodeURIComponent(deployment)}${path}`)
   url.searchParams.set('api-version', apiVersion)
   return url
 }
@@ -26,7 +32,10 @@ export const headersOf = (apiKey: string | undefined): Record<string, string> =>
 
 /** There is no way to list deployments with an API key. `/models` lists what could be deployed. */
 export const azureOpenai: Dialect = {
-  ask: ({ baseUrl, apiKey, apiVersion }, options) =>
-    postJson(urlOf(baseUrl, options.model, apiVersion), headersOf(apiKey), completionBody(options)),
+  ask: (settings, options) =>
+    postJson(urlOf(settings, options.model, '/chat/completions'), headersOf(settings.apiKey), completionBody(options)),
   read: readCompletion,
+  transcribe: (settings, options) =>
+    postAudio(urlOf(settings, options.model, '/audio/transcriptions'), headersOf(settings.apiKey), options),
+  readTranscription,
 }

@@ -1,5 +1,5 @@
 // https://ai.google.dev/api/generate-content
-import { below, type Dialect, joinTexts, type ModelReply, postJson, readTokens } from '../dialect.ts'
+import { below, type Dialect, joinTexts, type ModelReply, type PromptSound, postJson, readTokens } from '../dialect.ts'
 
 type Candidate = { content?: { parts?: unknown } | null; finishReason?: unknown }
 
@@ -13,6 +13,13 @@ type Generated = {
 /** All other reasons mean that the model or a filter refused. */
 const ends: Record<string, ModelReply['end']> = { STOP: 'whole', MAX_TOKENS: 'cut' }
 
+/** Returns the tokens of one kind of input. */
+const countOf = (modality: string, details: unknown): unknown => {
+  if (!Array.isArray(details)) return undefined
+  const found = details.find((one) => (Object(one) as { modality?: unknown }).modality === modality)
+  return (Object(found) as { tokenCount?: unknown }).tokenCount
+}
+
 /**
  * Returns the tokens of a response. Google counts the model's thoughts separately, but they cost the same as its
  * answer.
@@ -22,11 +29,13 @@ const tokensOf = ({
   candidatesTokenCount = 0,
   thoughtsTokenCount = 0,
   cachedContentTokenCount,
+  promptTokensDetails,
 }: Record<string, unknown>) =>
   readTokens({
     input: promptTokenCount,
     output: Number(candidatesTokenCount) + Number(thoughtsTokenCount),
     cachedInput: cachedContentTokenCount,
+    audioInput: countOf('AUDIO', promptTokensDetails),
   })
 
 const read = (body: unknown): ModelReply | undefined => {
@@ -47,18 +56,24 @@ const headersOf = (apiKey: string | undefined): Record<string, string> =>
 /** Models are named with or without the name of their collection. */
 const withoutCollection = (name: string): string => name.replace(/^models\//, '')
 
+const soundParts = ({ caption, wav }: PromptSound) => [
+  { text: caption },
+  { inlineData: { mimeType: 'audio/wav', data: wav.toString('base64') } },
+]
+
 type Listed = { name?: unknown; displayName?: unknown; supportedGenerationMethods?: unknown } | null
 
 const mostModels = '1000'
 
 export const google: Dialect = {
-  ask: ({ baseUrl, apiKey }, { model, system, user, schema }) =>
+  takesSound: true,
+  ask: ({ baseUrl, apiKey }, { model, system, sounds, user, schema }) =>
     postJson(
       below(baseUrl, `/v1beta/models/${encodeURIComponent(withoutCollection(model))}:generateContent`),
       headersOf(apiKey),
       {
         systemInstruction: { parts: [{ text: system }] },
-        contents: [{ role: 'user', parts: [{ text: user }] }],
+        contents: [{ role: 'user', parts: [...(sounds ?? []).flatMap(soundParts), { text: user }] }],
         ...(schema && { generationConfig: { responseMimeType: 'application/json', responseJsonSchema: schema } }),
       },
     ),

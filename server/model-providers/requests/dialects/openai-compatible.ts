@@ -4,15 +4,17 @@ import {
   type Dialect,
   type ModelReply,
   type PromptOptions,
+  type PromptSound,
   postJson,
   readModels,
   readTokens,
 } from '../dialect.ts'
+import { postAudio, readTranscription } from '../transcription.ts'
 
 type Usage = {
   prompt_tokens?: unknown
   completion_tokens?: unknown
-  prompt_tokens_details?: { cached_tokens?: unknown; cache_write_tokens?: unknown } | null
+  prompt_tokens_details?: { cached_tokens?: unknown; cache_write_tokens?: unknown; audio_tokens?: unknown } | null
 }
 
 /** The properties of a chat completion that are read. Other software may omit any of them. */
@@ -27,6 +29,7 @@ const tokensOf = ({ prompt_tokens, completion_tokens, prompt_tokens_details }: U
     output: completion_tokens,
     cachedInput: prompt_tokens_details?.cached_tokens,
     cacheWrite: prompt_tokens_details?.cache_write_tokens,
+    audioInput: prompt_tokens_details?.audio_tokens,
   })
 
 export const readCompletion = (body: unknown): ModelReply | undefined => {
@@ -41,15 +44,21 @@ export const readCompletion = (body: unknown): ModelReply | undefined => {
   return { text: content, end: choice.finish_reason === 'length' ? 'cut' : 'whole', tokens }
 }
 
+/** Returns the parts of a message with sound. */
+const soundParts = ({ caption, wav }: PromptSound) => [
+  { type: 'text', text: caption },
+  { type: 'input_audio', input_audio: { data: wav.toString('base64'), format: 'wav' } },
+]
+
 /**
  * Requests contain neither a temperature nor a token limit, because newer models and many compatible endpoints reject
  * them.
  */
-export const completionBody = ({ model, system, user, schema }: PromptOptions) => ({
+export const completionBody = ({ model, system, sounds, user, schema }: PromptOptions) => ({
   model,
   messages: [
     { role: 'system', content: system },
-    { role: 'user', content: user },
+    { role: 'user', content: sounds ? [...sounds.flatMap(soundParts), { type: 'text', text: user }] : user },
   ],
   ...(schema && { response_format: { type: 'json_schema', json_schema: { name: 'judgment', strict: true, schema } } }),
 })
@@ -58,9 +67,13 @@ export const bearer = (apiKey: string | undefined): Record<string, string> =>
   apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
 
 export const openaiCompatible: Dialect = {
+  takesSound: true,
   ask: ({ baseUrl, apiKey }, options) =>
     postJson(below(baseUrl, '/chat/completions'), bearer(apiKey), completionBody(options)),
   read: readCompletion,
+  transcribe: ({ baseUrl, apiKey }, options) =>
+    postAudio(below(baseUrl, '/audio/transcriptions'), bearer(apiKey), options),
+  readTranscription,
   list: ({ baseUrl, apiKey }) => [{ method: 'GET', url: below(baseUrl, '/models'), headers: bearer(apiKey) }],
   readList: (body) => readModels((body as { data?: unknown } | null)?.data, { id: 'id' }),
 }

@@ -36,6 +36,8 @@ export const placement: Record<string, Placement> = {
   recordings: 'distributed',
   recording_sounds: 'distributed',
   sound_runs: 'distributed',
+  transcriptions: 'distributed',
+  transcription_parts: 'distributed',
   customer_metrics: 'distributed',
   conversation_tombstones: 'distributed',
   conversation_tags: 'distributed',

@@ -1,0 +1,58 @@
+import { useFormContext } from 'react-hook-form'
+import { Row } from '../ui/controls.tsx'
+import { SelectField, TextField } from '../ui/form.tsx'
+import type { Draft } from './draft.ts'
+
+/** Chooses whether the model also hears the recording, and which parts. */
+export const SoundFields = () => {
+  const { watch } = useFormContext<Draft>()
+  const hears = watch('judge.hears')
+  return (
+    <>
+      <SelectField
+        name="judge.hears.input"
+        label="The model gets"
+        options={[
+          { value: 'transcript', label: 'The transcript' },
+          { value: 'sound', label: 'The transcript and the sound' },
+        ]}
+        hint={
+          hears.input === 'sound'
+            ? 'Choose a model that takes sound, from an OpenAI-compatible or Google provider. Sound costs more than text.'
+            : undefined
+        }
+      />
+      {hears.input === 'sound' && (
+        <>
+          <TextField
+            name="judge.hears.expression"
+            label="Only around turns (optional)"
+            maxLength={10_000}
+            placeholder="turns.by('customer').mentions('refund')"
+            hint="A rule in CEL. The model hears the turns that it quotes. Leave empty for the whole call, up to 7 minutes."
+          />
+          {hears.expression.trim() !== '' && (
+            <Row>
+              <TextField
+                name="judge.hears.beforeSeconds"
+                label="Seconds before"
+                type="number"
+                min={0}
+                max={60}
+                step="any"
+              />
+              <TextField
+                name="judge.hears.afterSeconds"
+                label="Seconds after"
+                type="number"
+                min={0}
+                max={60}
+                step="any"
+              />
+            </Row>
+          )}
+        </>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,62 @@
+// The transcription API of OpenAI, of endpoints that are compatible with it, and of Azure:
+// https://platform.openai.com/docs/api-reference/audio/createTranscription
+import { randomUUID } from 'node:crypto'
+import type { FileRequest, TranscribedSegment, TranscriptionOptions, TranscriptionReply } from './dialect.ts'
+
+/** These models return the text without times. */
+const untimedModels = /transcribe/i
+
+/** Returns whether a model says when each part of its text is spoken. */
+export const returnsTimes = (model: string): boolean => !untimedModels.test(model)
+
+/** Returns a request with an audio file as a form. */
+export const postAudio = (
+  url: URL,
+  headers: Record<string, string>,
+  { model, audio, isTimed }: TranscriptionOptions,
+): FileRequest => {
+  const boundary = `earshot-${randomUUID()}`
+  const field = (name: string, value: string) =>
+    `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
+  const head = [
+    field('model', model),
+    field('response_format', isTimed ? 'verbose_json' : 'json'),
+    `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="audio.wav"\r\n`,
+    'Content-Type: audio/wav\r\n\r\n',
+  ]
+  return {
+    method: 'POST',
+    url,
+    headers: { 'content-type': `multipart/form-data; boundary=${boundary}`, ...headers },
+    body: Buffer.concat([Buffer.from(head.join('')), audio, Buffer.from(`\r\n--${boundary}--\r\n`)]),
+  }
+}
+
+type Segment = {
+  text?: unknown
+  start?: unknown
+  end?: unknown
+  no_speech_prob?: unknown
+  avg_logprob?: unknown
+} | null
+
+const isTime = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0
+
+/** Whisper invents text for silence, and says so with these values. */
+const isInvented = ({ no_speech_prob: silence, avg_logprob: certainty }: NonNullable<Segment>): boolean =>
+  typeof silence === 'number' && silence > 0.6 && typeof certainty === 'number' && certainty < -1
+
+const toMs = (seconds: number): number => Math.round(seconds * 1_000)
+
+const readSegment = (segment: Segment): TranscribedSegment[] => {
+  const { text, start, end } = segment ?? {}
+  if (!segment || typeof text !== 'string' || !isTime(start) || !isTime(end) || isInvented(segment)) return []
+  return [{ text: text.trim(), startMs: toMs(start), endMs: toMs(Math.max(start, end)) }]
+}
+
+export const readTranscription = (body: unknown): TranscriptionReply | undefined => {
+  const { text, segments } = Object(body) as { text?: unknown; segments?: unknown }
+  if (typeof text !== 'string') return undefined
+  const hasTimes = Array.isArray(segments) && (segments.length > 0 || text.trim() === '')
+  return { text: text.trim(), segments: hasTimes ? segments.flatMap(readSegment) : null }
+}

@@ -1,0 +1,272 @@
+// Manages the lifecycle of a transcription: it is started by the events that complete a recording or by a run, transcribed by
+// its job, and completed, failed, or cancelled.
+
+import Type from 'typebox'
+import { soundSettingsOf } from '../agents/sound-settings.ts'
+import { storeTranscription } from '../conversations/ingest/store-transcription.ts'
+import { getTranscript } from '../conversations/queries.ts'
+import { findRecording, lockRecordedConversation } from '../conversations/recordings/queries.ts'
+import type { ModelTranscription } from '../model-providers/models.ts'
+import { EndpointError, isNotSentYet } from '../model-providers/requests/endpoint-error.ts'
+import { publishChanges } from '../platform/changes/changes.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
+import { ApiError } from '../platform/errors.ts'
+import { type Attempt, defineJob, OrganizationId } from '../platform/jobs/define-job.ts'
+import { Undecodable } from '../sound/decoding/decode.ts'
+import { whySoundStays } from '../sound/may-send.ts'
+import type { MeasuredFile } from '../sound/measure-file.ts'
+import { findSound } from '../sound/queries.ts'
+import { readSound } from '../sound/read-sound.ts'
+import type { TranscriptionDeps } from './deps.ts'
+import { assembleTurns, type RoleOf } from './made-turns.ts'
+import { planParts } from './plan.ts'
+import {
+  adoptPending,
+  deleteParts,
+  deletePendingOfRun,
+  deleteTranscription,
+  findTranscription,
+  insertTranscriptions,
+  listUntranscribed,
+  lockPending,
+  type StoredTranscription,
+  updateTranscription,
+} from './queries.ts'
+import { Ended, transcribeParts } from './transcribe-recording.ts'
+
+type StartDeps = Pick<Deps, 'jobs' | 'clock'>
+
+/** Providers usually send their own transcript within this time, so that nothing has to be paid. */
+const waitForTranscriptSeconds = 120
+
+type Start = { conversationIds: string[]; runId?: string }
+
+/**
+ * Starts the transcription of conversations that have a measured recording but no transcript, and a model for it. Returns how
+ * many were started. A run also starts those that failed before.
+ */
+export const startTranscriptions = async (
+  { jobs, clock }: StartDeps,
+  trx: Db,
+  org: OrgId,
+  { conversationIds, runId }: Start,
+): Promise<number> => {
+  const untranscribed = await listUntranscribed(trx, org, conversationIds)
+  if (untranscribed.length === 0) return 0
+  const settings = await soundSettingsOf(trx, org, [...new Set(untranscribed.map(({ agentId }) => agentId))])
+  const given = untranscribed.flatMap(({ id, agentId, blobKey }) => {
+    const model = settings.get(agentId)?.transcriptionModel
+    return model ? [{ conversationId: id, model, blobKey }] : []
+  })
+  if (given.length === 0) return 0
+  const retry = runId !== undefined
+  const started = await insertTranscriptions(trx, org, given, { runId: runId ?? null, retry, now: clock.now() })
+  if (runId !== undefined) {
+    // Measuring the recording has already started it.
+    const others = given.map(({ conversationId }) => conversationId)
+    await adoptPending(trx, org, others, runId)
+  }
+  for (const conversationId of started) {
+    const payload = { organizationId: org, conversationId, round: 1 }
+    const options = retry ? { priority: -1 } : { afterSeconds: waitForTranscriptSeconds }
+    await jobs.enqueue(trx, transcribe, payload, options)
+  }
+  return started.length
+}
+
+/** Starts transcriptions when recordings were measured. */
+export const transcribeMeasured = (
+  deps: StartDeps,
+  trx: Db,
+  org: OrgId,
+  { conversationIds }: { conversationIds: string[] },
+): Promise<number> => startTranscriptions(deps, trx, org, { conversationIds })
+
+/** Starts transcriptions when conversations have ended. Those that are new have no recording yet. */
+export const transcribeEnded = async (
+  deps: StartDeps,
+  trx: Db,
+  org: OrgId,
+  { toEvaluate, createdIds }: { toEvaluate: string[]; createdIds: string[] },
+): Promise<void> => {
+  const isNew = new Set(createdIds)
+  const conversationIds = toEvaluate.filter((id) => !isNew.has(id))
+  if (conversationIds.length > 0) await startTranscriptions(deps, trx, org, { conversationIds })
+}
+
+/** Cancels the pending transcriptions of a run. Returns how many there were. */
+export const cancelTranscriptions = async (trx: Db, org: OrgId, runId: string): Promise<number> =>
+  (await deletePendingOfRun(trx, org, runId)).length
+
+type Of = { organizationId: OrgId; conversationId: string }
+
+/** A reason for people why a recording can't be transcribed. Retrying won't help. */
+class Untranscribable extends Error {}
+
+const publish = (trx: Db, { organizationId: org, conversationId }: Of) =>
+  publishChanges(trx, org, { resource: 'conversations', kind: 'updated', ids: [conversationId] })
+
+const fail = async ({ clock }: Pick<Deps, 'clock'>, trx: Db, of: Of, failure: string): Promise<void> => {
+  const { organizationId: org, conversationId } = of
+  if (!(await lockPending(trx, org, conversationId))) return
+  await updateTranscription(trx, org, conversationId, { status: 'failed', failure, endedAt: clock.now() })
+  await publish(trx, of)
+}
+
+const findModel = async (
+  { models }: TranscriptionDeps,
+  org: OrgId,
+  name: string,
+): Promise<{ model: ModelTranscription; evaluator: string }> => {
+  const chain = await models.find(org, name)
+  if ('fault' in chain) throw new Untranscribable(chain.fault)
+  const [{ transcription: model, evaluator }] = chain.links
+  // If the provider is disabled, the first model is that of a fallback.
+  if (model && chain.key === model.name) return { model, evaluator }
+  throw new Untranscribable('The model provider is disabled, or transcribes no recordings. Choose another model.')
+}
+
+/** Returns the measured recording, or undefined if there is none now. */
+const findMeasured = async (db: Db, { organizationId: org, conversationId }: Of) => {
+  const recording = await findRecording(db, org, conversationId)
+  const sound = await findSound(db, org, conversationId)
+  if (recording?.status !== 'stored' || !sound || sound.blobKey !== recording.blobKey) return undefined
+  return sound
+}
+
+type Measured = NonNullable<Awaited<ReturnType<typeof findMeasured>>>
+
+/** Returns who speaks on each channel. */
+const findRoles = async (
+  deps: Deps,
+  { organizationId: org, conversationId: id }: Of,
+  measured: object,
+): Promise<RoleOf> => {
+  const { channels, speakers } = await readSound(deps, deps.db, org, { id, measured })
+  if (channels !== 2 || speakers.agent === null) return () => 'other'
+  return (channel) => (channel === speakers.agent ? 'agent' : 'customer')
+}
+
+type Made = { content: object; transcribedBy: string } | 'silent'
+
+const makeTranscript = async (
+  deps: TranscriptionDeps,
+  attempt: Attempt,
+  of: Of,
+  { sound, transcription }: { sound: Measured; transcription: StoredTranscription },
+): Promise<Made> => {
+  const { organizationId: org, conversationId } = of
+  const reason = await whySoundStays(deps.db, org)
+  if (reason !== undefined) throw new Untranscribable(reason)
+  if (!sound.measured) throw new Untranscribable(sound.reason ?? 'The recording can’t be decoded.')
+  const { model, evaluator } = await findModel(deps, org, transcription.model)
+  // The job stored it.
+  const { channels, durationMs } = sound.measured as MeasuredFile
+  const parts = planParts(
+    channels.map(({ segments }) => segments),
+    { durationMs, isTimed: model.isTimed },
+  )
+  if (parts.length === 0) return 'silent'
+  const answered = await transcribeParts(deps, attempt, { org, conversationId, blobKey: sound.blobKey, parts }, model)
+  const turns = assembleTurns(answered, await findRoles(deps, of, sound.measured))
+  return turns.length === 0 ? 'silent' : { content: { turns }, transcribedBy: evaluator }
+}
+
+const complete = async (deps: TranscriptionDeps, trx: Db, of: Of, made: Made): Promise<void> => {
+  const { organizationId: org, conversationId } = of
+  // Like everywhere, the conversation is locked before what belongs to it.
+  if (!(await lockRecordedConversation(trx, org, conversationId))) return
+  if (!(await lockPending(trx, org, conversationId))) return
+  if (made !== 'silent' && !(await storeTranscription(deps, trx, org, conversationId, made))) {
+    await deleteTranscription(trx, org, conversationId)
+    return
+  }
+  await deleteParts(trx, org, conversationId)
+  await updateTranscription(trx, org, conversationId, { status: 'completed', endedAt: deps.clock.now() })
+  if (made === 'silent') await publish(trx, of)
+}
+
+/** How often an unresponsive endpoint is retried. The pauses add up to two hours. */
+const mostRounds = 8
+const longestPauseSeconds = 3_600
+/** The minimum wait before a request that could not be sent yet. */
+const shortestPauseSeconds = 30
+
+/** Retries later, unless retrying won't help. */
+const postpone = async (
+  deps: TranscriptionDeps,
+  trx: Db,
+  of: Of,
+  { error, round }: { error: EndpointError; round: number },
+): Promise<void> => {
+  const isFree = isNotSentYet(error)
+  if (error.kind === 'refused' || (!isFree && round >= mostRounds)) {
+    return fail(deps, trx, of, `The model provider did not transcribe it: ${error.message}.`)
+  }
+  const pauseSeconds = isFree ? shortestPauseSeconds : 30 * 2 ** round
+  const wanted = Math.max(pauseSeconds, Math.ceil(error.retryAfterMs / 1_000))
+  const payload = { ...of, round: isFree ? round : round + 1 }
+  await deps.jobs.enqueue(trx, transcribe, payload, { afterSeconds: Math.min(longestPauseSeconds, wanted) })
+}
+
+/** Ends a transcription whose recording is gone or replaced. A measured one is transcribed instead. */
+const startAgain = async (deps: TranscriptionDeps, trx: Db, of: Of): Promise<void> => {
+  const { organizationId: org, conversationId } = of
+  if (!(await lockRecordedConversation(trx, org, conversationId))) return
+  await deleteTranscription(trx, org, conversationId)
+  // Otherwise, the event that measures the new recording starts it.
+  await startTranscriptions(deps, trx, org, { conversationIds: [conversationId] })
+}
+
+const recordOutcome = async (
+  deps: TranscriptionDeps,
+  attempt: Attempt,
+  of: Of,
+  { error, round }: { error: unknown; round: number },
+): Promise<void> => {
+  attempt.signal.throwIfAborted()
+  if (error instanceof Ended) return attempt.finish(async () => {})
+  if (error instanceof EndpointError) return attempt.finish((trx) => postpone(deps, trx, of, { error, round }))
+  const isFinal = error instanceof Untranscribable || error instanceof Undecodable || error instanceof ApiError
+  if (!isFinal) throw error
+  return attempt.finish((trx) => fail(deps, trx, of, error.message))
+}
+
+/** Transcribes a recording. */
+export const transcribe = defineJob({
+  name: 'conversation.transcribe',
+  payload: Type.Object({
+    organizationId: OrganizationId,
+    conversationId: Type.String(),
+    /** The number of the attempt, counted from 1. */
+    round: Type.Integer(),
+  }),
+  concurrency: 4,
+  retryLimit: 3,
+  retryDelaySeconds: 30,
+  timeoutSeconds: 60 * 60,
+  run: async (deps: TranscriptionDeps, { round, ...of }, attempt) => {
+    const { organizationId: org, conversationId } = of
+    const transcription = await findTranscription(deps.db, org, conversationId)
+    if (transcription?.status !== 'pending') return attempt.finish(async () => {})
+    const { content, transcribedBy } = await getTranscript(deps.db, org, conversationId)
+    // The provider has sent its own transcript in the meantime.
+    if (content !== null && transcribedBy === null) {
+      return attempt.finish(async (trx) => {
+        await deleteTranscription(trx, org, conversationId)
+      })
+    }
+    const sound = await findMeasured(deps.db, of)
+    if (!sound || sound.blobKey !== transcription.blobKey) {
+      return attempt.finish((trx) => startAgain(deps, trx, of))
+    }
+    try {
+      const made = await makeTranscript(deps, attempt, of, { sound, transcription })
+      await attempt.finish((trx) => complete(deps, trx, of, made))
+    } catch (error) {
+      await recordOutcome(deps, attempt, of, { error, round })
+    }
+  },
+  onFailed: (deps, of, trx) => fail(deps, trx, of, 'Transcribing failed repeatedly. See the log of the service.'),
+})
