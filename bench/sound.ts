@@ -9,11 +9,11 @@ import { join } from 'node:path'
 import { openNamelessFile } from '../server/platform/nameless-file.ts'
 import { decodeFile } from '../server/sound/decoding/decode.ts'
 import { openResampler } from '../server/sound/decoding/resample.ts'
-import { measuringOptions } from '../server/sound/measure.ts'
 import { measureFile } from '../server/sound/measure-file.ts'
 import { frameMs, openFrameMeter } from '../server/sound/measures/levels.ts'
 import { type Mark, type MarkKind, markKinds } from '../server/sound/measures/marks.ts'
 import { findTurnTaking, type TurnTaking } from '../server/sound/measures/turn-taking.ts'
+import { processOptions } from '../server/sound/run-process.ts'
 import { findSegments, type Segment } from '../server/sound/voice/segments.ts'
 import { toMp3 } from '../test/support/recordings.ts'
 import { judge, print } from './report.ts'
@@ -214,7 +214,7 @@ try {
   ] as const) {
     const path = join(folder, 'call.mp3')
     await writeFile(path, Buffer.concat(Array.from({ length: repeats }, () => parts).flat()))
-    const output = execFileSync(process.execPath, [...measuringOptions, process_, path], {
+    const output = execFileSync(process.execPath, [...processOptions, process_, path], {
       encoding: 'utf8',
     })
     const { durationMs, cpuMs, megabytes } = JSON.parse(output)

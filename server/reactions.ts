@@ -48,7 +48,7 @@ import type { Deps } from './platform/deps.ts'
 import type { Events, Reactions } from './platform/reactions.ts'
 import { findBlind, requireOwnAnswer } from './reviews/blind.ts'
 import { deletePersonalViews } from './saved-views/member-left.ts'
-import { deriveMeasuresAgain, measureSoundLater } from './sound/jobs.ts'
+import { deriveMeasuresAgain, measureSoundLater, redactAgain } from './sound/jobs.ts'
 import {
   publishErased,
   publishMeasured,
@@ -79,6 +79,7 @@ const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
   conversationsStored: [
     deriveMeasuresAgain,
     transcribeEnded,
+    redactAgain,
     evaluateStored,
     evaluateMetricRules,
     evaluatePinned,

@@ -106,6 +106,22 @@ export const makeRecording = async (server: TestServer, key: string, raw = wav()
   return conversation
 }
 
+/** Creates a conversation with a recording whose original is sealed, without running the job that redacts it. */
+export const makeSealedRecording = async (server: TestServer, key: string) => {
+  const { db, blobs } = server.deps
+  const conversation = await makeRecording(server, key)
+  const { organization } = (await server.call('GET', '/v1/me', { key })).body
+  const originalKey = `${organization.id}/recordings/${newId()}`
+  await blobs.put(originalKey, [wav()], { contentType: 'audio/wav' })
+  await db
+    .updateTable('recordings')
+    .set({ original_key: originalKey })
+    .where('organization_id', '=', organization.id)
+    .where('conversation_id', '=', conversation.id)
+    .execute()
+  return conversation
+}
+
 /** Starts a run that measures recordings. */
 export const makeSoundRun = async (server: TestServer, key: string) => {
   const answer = await server.call('POST', '/v1/sound-runs', { key, body: {} })

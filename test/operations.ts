@@ -57,6 +57,7 @@ import {
   makeRun,
   makeSavedView,
   makeScheduleBody,
+  makeSealedRecording,
   makeSilentModelProvider,
   makeSoundRun,
   makeSyncedIntegration,
@@ -119,6 +120,7 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
   },
   '/v1/conversations/bulk/{id}': async (server, { key }) => (await makeBulkAction(server, key)).id,
   '/v1/conversations/{id}/metrics/{key}': async (server, { key }) => [(await makeMetric(server, key)).id, 'csat'],
+  '/v1/conversations/{id}/recording/original': async (server, { key }) => (await makeSealedRecording(server, key)).id,
   '/v1/conversations/{id}/recording': async (server, { key }) => (await makeRecording(server, key)).id,
   '/v1/sound-runs/{id}': async (server, { key }) => (await makeSoundRun(server, key)).id,
   '/v1/conversations/{id}/regions/{regionId}': async (server, { key }) => {

@@ -293,6 +293,9 @@ const conversations = (send: Send) => ({
   /** Get a conversation’s recording. */
   getRecording: (id: string, options?: RequestOptions): Promise<Response> =>
     send.open('GET', path`/v1/conversations/${id}/recording`, {  }, options),
+  /** Open the sealed original of a redacted recording. */
+  openOriginalRecording: (id: string, body: Body<'/v1/conversations/{id}/recording/original', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/conversations/{id}/recording/original', 'post'>> =>
+    send.json('POST', path`/v1/conversations/${id}/recording/original`, { body }, options),
   /** Get the sound measurements of a conversation. */
   getSound: (id: string, options?: RequestOptions): Promise<Answer<'/v1/conversations/{id}/sound', 'get'>> =>
     send.json('GET', path`/v1/conversations/${id}/sound`, {  }, options),

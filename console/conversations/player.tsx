@@ -26,9 +26,8 @@ type Conversation = Schemas['Conversation']
 const silenceOf = ({ channel, recording }: Conversation, broken: boolean): string | undefined => {
   if (broken) return 'Your browser can’t play this recording.'
   if (recording?.status === 'pending') return 'Earshot is still fetching the recording.'
-  if (recording?.status === 'failed') {
-    return `The recording couldn’t be fetched. ${recording.failure ?? ''}`.trim()
-  }
+  if (recording?.status === 'processing') return 'Earshot is still processing the recording.'
+  if (recording?.status === 'failed') return `The recording isn’t available. ${recording.failure ?? ''}`.trim()
   if (recording === null) return channel === 'chat' ? 'Chats have no recording.' : 'No recording.'
   return undefined
 }

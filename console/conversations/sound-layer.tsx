@@ -39,6 +39,15 @@ export const SoundLayer = ({ id, sound, length, upper, width, lane }: SoundLayer
       {rows.map((region) => (
         <rect key={region.id} className={styles.region} {...across(region, 2)} {...within(region.channel)} />
       ))}
+      {sound.redacted?.map((span) => (
+        <rect
+          key={`redacted ${span.startMs}`}
+          className={styles.redacted}
+          {...across(span, 2)}
+          y={0}
+          height={2 * lane}
+        />
+      ))}
       {sound.talkOver.map((span) => (
         <rect key={`talk ${span.startMs}`} className={styles.talkOver} {...across(span)} y={0} height={2 * lane} />
       ))}

@@ -8,6 +8,7 @@ import { Refused } from './attached.tsx'
 import { BothSides, show } from './both-sides.tsx'
 import { LatencyWaterfall } from './latency-waterfall.tsx'
 import { PlayFrom } from './play-from.tsx'
+import { Redacted } from './redacted.tsx'
 import { type Sound, soundOptions } from './sound-queries.ts'
 
 type Measures = NonNullable<Sound['measures']>
@@ -150,11 +151,12 @@ export const SoundPart = ({ id }: { id: string }) => {
     if (error) return <Refused error={error} retry={() => void refetch()} />
     if (!sound) return <Loading />
     if (sound.measures) return <Measured id={id} sound={sound} measures={sound.measures} />
-    return (
-      <p className={styles.none}>
-        {sound.status === 'unmeasurable' ? sound.reason : 'The recording is being measured.'}
-      </p>
-    )
+    return <p className={styles.none}>{sound.reason ?? 'The recording is being measured.'}</p>
   }
-  return <Section title="Sound">{content()}</Section>
+  return (
+    <Section title="Sound">
+      {content()}
+      {sound?.redacted && <Redacted id={id} spans={sound.redacted} />}
+    </Section>
+  )
 }

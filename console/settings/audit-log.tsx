@@ -153,7 +153,16 @@ export const AuditLog = () => {
   const columns: Column<AuditEvent>[] = [
     { key: 'at', label: 'Time', cell: ({ createdAt }) => <Time at={createdAt} /> },
     { key: 'who', label: 'Actor', cell: ({ actor }) => actorOf(actor) },
-    { key: 'action', label: 'Action', cell: ({ action }) => <code>{action}</code> },
+    {
+      key: 'action',
+      label: 'Action',
+      cell: ({ action, reason }) => (
+        <>
+          <code>{action}</code>
+          {reason !== null && <p className={styles.soft}>{reason}</p>}
+        </>
+      ),
+    },
     {
       key: 'targets',
       label: 'Targets',

@@ -8,7 +8,7 @@ import { useCount } from '../filters/count.ts'
 import { formatCount, formatMoney, formatMonth, plural } from '../lib/format.ts'
 import { announce } from '../ui/announce.tsx'
 import { Confirm } from '../ui/dialog.tsx'
-import { CheckField, Form, TextField } from '../ui/form.tsx'
+import { CheckField, Form, SelectField, TextField } from '../ui/form.tsx'
 import { LeaveGuard } from '../ui/leave-guard.tsx'
 import { Facts, Section } from '../ui/page.tsx'
 import { Await } from '../ui/states.tsx'
@@ -29,8 +29,25 @@ type Values = {
   redaction: boolean
   measureSound: boolean
   soundToModels: boolean
+  soundRedaction: '' | 'none' | 'mute' | 'beep'
+  originalRecordings: Own['originalRecordings']
   monthlyJudgeBudget: string
 } & TranscriptionValues
+
+const soundRedactions = [
+  { value: '', label: 'Mute if text is redacted' },
+  { value: 'none', label: 'None' },
+  { value: 'mute', label: 'Mute' },
+  { value: 'beep', label: 'Beep' },
+] as const
+
+const originals = [
+  { value: 'delete', label: 'Delete' },
+  { value: 'seal', label: 'Seal' },
+] as const
+
+const labelOf = (options: readonly { value: string; label: string }[], value: string): string =>
+  options.find((option) => option.value === value)?.label ?? value
 
 const dayMs = 86_400_000
 
@@ -42,6 +59,8 @@ const bodyOf = ({
   redaction,
   measureSound,
   soundToModels,
+  soundRedaction,
+  originalRecordings,
   monthlyJudgeBudget,
   ...rest
 }: Values) => ({
@@ -51,6 +70,8 @@ const bodyOf = ({
   redaction,
   measureSound,
   soundToModels,
+  soundRedaction: soundRedaction === '' ? null : soundRedaction,
+  originalRecordings,
   monthlyJudgeBudget: numberOf(monthlyJudgeBudget),
 })
 
@@ -83,6 +104,8 @@ const OrganizationForm = ({ organization }: { organization: Own }) => {
       measureSound: organization.measureSound,
       soundToModels: organization.soundToModels,
       ...transcriptionValues(organization),
+      soundRedaction: organization.soundRedaction ?? '',
+      originalRecordings: organization.originalRecordings,
       monthlyJudgeBudget: monthlyJudgeBudget === null ? '' : String(monthlyJudgeBudget),
     },
   })
@@ -137,6 +160,18 @@ const OrganizationForm = ({ organization }: { organization: Own }) => {
             hint="Lets models of your providers transcribe recordings and judge them by their sound."
           />
         )}
+        <SelectField
+          name="soundRedaction"
+          label="Redaction of recordings"
+          hint="Replaces redacted words in new recordings before anyone can play them."
+          options={[...soundRedactions]}
+        />
+        <SelectField
+          name="originalRecordings"
+          label="Originals of redacted recordings"
+          hint="Admins can open a sealed original if they give a reason, which the audit log shows."
+          options={[...originals]}
+        />
         <TextField
           name="monthlyJudgeBudget"
           label="Monthly LLM judge budget (US dollars)"
@@ -161,13 +196,24 @@ const OrganizationForm = ({ organization }: { organization: Own }) => {
   )
 }
 
-const OrganizationFacts = ({ name, retentionDays, redaction, measureSound, features, monthlyJudgeBudget }: Own) => (
+const OrganizationFacts = ({
+  name,
+  retentionDays,
+  redaction,
+  measureSound,
+  soundRedaction,
+  originalRecordings,
+  features,
+  monthlyJudgeBudget,
+}: Own) => (
   <Facts
     facts={[
       ['Name', name],
       ['Retention', retentionDays === null ? 'Unlimited' : plural(retentionDays, 'day')],
       ...(features.phiMode ? ([['Redaction', redaction ? 'Enabled' : 'Disabled']] as [string, string][]) : []),
       ['Recordings', measureSound ? 'Measured' : 'Not measured'],
+      ['Redaction of recordings', labelOf(soundRedactions, soundRedaction ?? '')],
+      ['Originals of redacted recordings', labelOf(originals, originalRecordings)],
       ['Monthly LLM judge budget', monthlyJudgeBudget === null ? 'Unlimited' : formatMoney(monthlyJudgeBudget)],
     ]}
   />

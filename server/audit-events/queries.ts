@@ -29,6 +29,7 @@ export const listAuditEvents = (db: Db, org: OrgId, { action, userId, since, unt
       'targets',
       'request_id as requestId',
       'caller_request_id as callerRequestId',
+      'reason',
       'created_at as createdAt',
     ])
     .where('organization_id', '=', org)

@@ -16,6 +16,10 @@ export const AuditEvent = Closed(
       ...Nullable(Type.String()),
       description: 'The `x-request-id` that the caller sent. Not necessarily unique.',
     },
+    reason: {
+      ...Nullable(Type.String()),
+      description: 'The reason that the caller gave, for operations that require one.',
+    },
     createdAt: Timestamp,
   },
   { title: 'AuditEvent' },

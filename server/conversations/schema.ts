@@ -33,11 +33,15 @@ const Metadata = Type.Unsafe<Record<string, unknown>>({
   examples: [{ plan: 'gold', attempt: 2 }],
 })
 
-const Recording = Type.Unsafe<{ status: 'pending' | 'stored' | 'failed'; failure: string | null } | null>({
+const recordingStatuses = ['pending', 'processing', 'stored', 'failed'] as const
+
+const Recording = Type.Unsafe<{ status: (typeof recordingStatuses)[number]; failure: string | null } | null>({
   type: ['object', 'null'],
   properties: {
-    status: Choice(['pending', 'stored', 'failed']),
-    failure: { ...Nullable(Type.String()), description: 'Why the download failed.' },
+    status: Choice(recordingStatuses, {
+      description: '`pending`: it is being downloaded. `processing`: it is available once it has been redacted.',
+    }),
+    failure: { ...Nullable(Type.String()), description: 'Why it could not be downloaded or redacted.' },
   },
   required: ['status', 'failure'],
   additionalProperties: false,

@@ -54,9 +54,17 @@ export const isReading = (monitor: StoredMonitor, variable: 'metrics' | 'sound')
   return monitor.kind === 'judge' && variable === 'sound' && listens(monitor.definition as JudgeDefinition)
 }
 
-/** Monitors that read the sound wait until it has been measured, or can't be. They are evaluated then. */
-export const canEvaluate = ({ awaitsSound }: Pick<Subject, 'awaitsSound'>, monitor: StoredMonitor): boolean =>
-  !awaitsSound || !isReading(monitor, 'sound')
+/**
+ * Monitors that read the sound wait until it has been measured, or can't be. Judges that hear it also wait until it has
+ * been redacted. They are evaluated then.
+ */
+export const canEvaluate = (
+  { awaitsSound, awaitsRecording }: Pick<Subject, 'awaitsSound' | 'awaitsRecording'>,
+  monitor: StoredMonitor,
+): boolean => {
+  const awaits = monitor.kind === 'judge' ? awaitsSound || awaitsRecording : awaitsSound
+  return !awaits || !isReading(monitor, 'sound')
+}
 
 type Row = Evaluation['rows'][number]
 

@@ -30,7 +30,8 @@ const factsOf = (org: OrgId) => sql<string>`json_build_object(
 
 /** Whether the recording is still to be stored or measured. */
 const awaitsSoundOf = (org: OrgId) => sql<boolean>`(
-  conversations.sound IS NULL AND coalesce(conversations.recording_status IN ('pending', 'stored'), false)
+  conversations.sound IS NULL
+  AND coalesce(conversations.recording_status IN ('pending', 'processing', 'stored'), false)
   AND EXISTS (SELECT 1 FROM organizations o WHERE o.id = ${org} AND o.measure_sound))`
 
 /** Returns conversations with the length of their transcripts, in time order. */
@@ -48,6 +49,7 @@ export const listSubjects = (db: Db, org: OrgId, ids: string[]) =>
       samplePosition.as('samplePosition'),
       factsOf(org).as('facts'),
       awaitsSoundOf(org).as('awaitsSound'),
+      sql<boolean>`coalesce(conversations.recording_status = 'processing', false)`.as('awaitsRecording'),
       't.content_length as length',
       't.format',
       't.unreadable',

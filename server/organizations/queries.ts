@@ -23,6 +23,8 @@ const columns = [
   'transcription_model as transcriptionModel',
   sql<0 | 1 | null>`agent_channel`.as('agentChannel'),
   'sound_to_models as soundToModels',
+  sql<'none' | 'mute' | 'beep' | null>`sound_redaction`.as('soundRedaction'),
+  sql<'delete' | 'seal'>`case when seals_originals then 'seal' else 'delete' end`.as('originalRecordings'),
   'monthly_judge_budget as monthlyJudgeBudget',
   'created_at as createdAt',
   'updated_at as updatedAt',
@@ -105,6 +107,8 @@ type OrganizationChange = {
   transcriptionModel?: string | null
   agentChannel?: 0 | 1 | null
   soundToModels?: boolean
+  soundRedaction?: 'none' | 'mute' | 'beep' | null
+  originalRecordings?: 'delete' | 'seal'
   monthlyJudgeBudget?: number | null
 } & Switches
 
@@ -120,6 +124,8 @@ export const updateOrganization = async (db: Db, org: OrgId, change: Organizatio
       ...(change.transcriptionModel !== undefined && { transcription_model: change.transcriptionModel }),
       ...(change.agentChannel !== undefined && { agent_channel: change.agentChannel }),
       ...(change.soundToModels !== undefined && { sound_to_models: change.soundToModels }),
+      ...(change.soundRedaction !== undefined && { sound_redaction: change.soundRedaction }),
+      ...(change.originalRecordings !== undefined && { seals_originals: change.originalRecordings === 'seal' }),
       ...(change.monthlyJudgeBudget !== undefined && { monthly_judge_budget: change.monthlyJudgeBudget }),
       ...switchColumns(change),
       updated_at: sql`now()`,

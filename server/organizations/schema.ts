@@ -49,6 +49,18 @@ const SoundToModels = Type.Boolean({
   description:
     'In PHI mode: whether recordings may be sent to models, for transcription and judges that listen. Otherwise, it has no effect.',
 })
+const SoundRedaction = Nullable(
+  Choice(['none', 'mute', 'beep'], {
+    description:
+      'What replaces the redacted words of new recordings before they are available. Null: `mute` if the organization ' +
+      'redacts text, otherwise `none`.',
+  }),
+)
+const OriginalRecordings = Choice(['delete', 'seal'], {
+  description:
+    'What happens to the original of a redacted recording. A sealed one can only be opened by admins, who give a reason ' +
+    'for the audit log.',
+})
 const MonthlyJudgeBudget = Nullable(
   Type.Number({
     minimum: 0,
@@ -73,6 +85,8 @@ export const Organization = Closed(
     transcriptionModel: TranscriptionModel,
     agentChannel: AgentChannel,
     soundToModels: SoundToModels,
+    soundRedaction: SoundRedaction,
+    originalRecordings: OriginalRecordings,
     monthlyJudgeBudget: MonthlyJudgeBudget,
     createdAt: Timestamp,
     updatedAt: Timestamp,
@@ -141,6 +155,8 @@ export const OwnOrganizationUpdate = Closed(
     transcriptionModel: Type.Optional(TranscriptionModel),
     agentChannel: Type.Optional(AgentChannel),
     soundToModels: Type.Optional(SoundToModels),
+    soundRedaction: Type.Optional(SoundRedaction),
+    originalRecordings: Type.Optional(OriginalRecordings),
     monthlyJudgeBudget: Type.Optional(MonthlyJudgeBudget),
   },
   { minProperties: 1, examples: [{ retentionDays: 365, measureSound: true, monthlyJudgeBudget: 200 }] },

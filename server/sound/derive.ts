@@ -219,6 +219,7 @@ export const emptySound = ({ status, reason }: Outcome): Static<typeof Sound> =>
   confidence: {},
   unmeasured: {},
   marks: [],
+  redacted: null,
   comparison: null,
 })
 
@@ -239,6 +240,7 @@ export const deriveSound = (file: MeasuredFile, reported: Reported): Static<type
     confidence: confidenceOf(file, measures),
     unmeasured,
     marks: marksOf(file),
+    redacted: null,
     comparison: comparisonOf(measures, reported.responseMs),
   }
 }

@@ -8,7 +8,7 @@ import { openNamelessFile } from '../platform/nameless-file.ts'
 import { Undecodable } from './decoding/decode.ts'
 import type { ExtractionReply } from './extract-process.ts'
 import { extractedRate } from './extracted-rate.ts'
-import { measuringOptions } from './measure.ts'
+import { processOptions } from './run-process.ts'
 import { wavOf } from './wav.ts'
 
 /** Decodes stored recordings, so that models can hear them. */
@@ -33,7 +33,7 @@ const longestMs = 5 * minuteMs
 const decode = async (files: FileHandle[], signal: AbortSignal): Promise<number> => {
   signal.throwIfAborted()
   const child = forkInBackground(join(import.meta.dirname, 'extract-process.ts'), {
-    execArgv: measuringOptions,
+    execArgv: processOptions,
     stdio: ['ignore', 'ignore', 'ignore', 'ipc', ...files.map(({ fd }) => fd)],
   })
   let answer: ExtractionReply | undefined

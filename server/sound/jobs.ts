@@ -1,5 +1,10 @@
 import Type from 'typebox'
-import { findRecording, lockRecordedConversation, lockRecording } from '../conversations/recordings/queries.ts'
+import {
+  findRecording,
+  lockRecordedConversation,
+  lockRecording,
+  withdrawRedacted,
+} from '../conversations/recordings/queries.ts'
 import { getOrganization } from '../organizations/queries.ts'
 import { batchesOf } from '../platform/batches.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
@@ -9,28 +14,60 @@ import { attemptEach, eachOfPages } from '../platform/jobs/attempt-each.ts'
 import { defineJob, OrganizationId } from '../platform/jobs/define-job.ts'
 import { currentTime, defineSweep } from '../platform/jobs/define-sweep.ts'
 import { measureStored } from './measure-stored.ts'
-import { clearMeasures, findSound, listUnmeasured, listUnmeasuredOrganizationsAllOrgs } from './queries.ts'
+import {
+  clearMeasures,
+  findSound,
+  listUnsettled,
+  listUnsettledOrganizationsAllOrgs,
+  type StoredSound,
+} from './queries.ts'
+import { type Recording, redactRecording } from './redaction/lifecycle.ts'
 import { type SoundOf, settle, settleWithout, storeOutcome } from './settle.ts'
 
-/** Measures a stored recording, unless that is done already, or the organization does not measure any. */
+type Store = (effect: (trx: Db) => Promise<void>) => Promise<void>
+
+/**
+ * Measures the file of a recording, unless that is done already, or the organization does not measure any. Returns what
+ * was measured.
+ */
 const measureOnce = async (
   deps: Deps,
   of: SoundOf,
-  signal: AbortSignal,
-  store: (effect: (trx: Db) => Promise<void>) => Promise<void>,
-): Promise<void> => {
+  { measuredKey, fileKey, redactedSpans }: Recording & { fileKey: string },
+  { signal, store }: { signal: AbortSignal; store: Store },
+): Promise<StoredSound | undefined> => {
   const { db } = deps
-  const recording = await findRecording(db, of.organizationId, of.conversationId)
-  if (recording?.status !== 'stored' || recording.blobKey === null) return
-  if (recording.measuredKey === recording.blobKey) return
-  if (!(await getOrganization(db, of.organizationId)).measureSound) return store((trx) => settleWithout(deps, trx, of))
   const before = await findSound(db, of.organizationId, of.conversationId)
-  const isMeasured = before?.blobKey === recording.blobKey
-  const sound = isMeasured ? before : await measureStored(deps, of.organizationId, recording.blobKey, signal)
+  const found = before?.blobKey === fileKey ? before : undefined
+  // A redacted file is never measured, because its measures would be those of silence.
+  if (measuredKey === fileKey || redactedSpans !== null) return found
+  if (!(await getOrganization(db, of.organizationId)).measureSound) {
+    await store((trx) => settleWithout(deps, trx, of))
+    return undefined
+  }
+  const sound = found ?? (await measureStored(deps, of.organizationId, fileKey, signal))
   await store((trx) => storeOutcome(deps, trx, of, sound))
+  return sound
 }
 
-/** Measures the sound of a recording after it was stored. If this fails, `measureOlder` tries again later. */
+type Writing = { signal: AbortSignal; transaction: Store; finish: Store }
+
+/** Measures a recording, and then redacts it if that is needed before it is served. */
+const processOnce = async (deps: Deps, of: SoundOf, { signal, transaction, finish }: Writing): Promise<void> => {
+  const recording = await findRecording(deps.db, of.organizationId, of.conversationId)
+  if (!recording || recording.fileKey === null) return
+  const { fileKey } = recording
+  const redacts = recording.status === 'processing'
+  const sound = await measureOnce(
+    deps,
+    of,
+    { ...recording, fileKey },
+    { signal, store: redacts ? transaction : finish },
+  )
+  if (redacts) await redactRecording(deps, of, { recording, fileKey, sound }, { signal, finish })
+}
+
+/** Measures and redacts a recording after it was stored. If this fails, `measureOlder` tries again later. */
 export const measureSound = defineJob({
   name: 'sound.measure',
   payload: Type.Object({ organizationId: OrganizationId, conversationId: Type.String() }),
@@ -38,7 +75,7 @@ export const measureSound = defineJob({
   retryDelaySeconds: 30,
   timeoutSeconds: 15 * 60,
   concurrency: 2,
-  run: (deps: Deps, of, attempt) => measureOnce(deps, of, attempt.signal, attempt.finish),
+  run: processOnce,
 })
 
 /** The number of conversations in a job. */
@@ -55,7 +92,7 @@ export const deriveMeasures = defineJob({
         const recording = await lockRecording(trx, org, id)
         const sound = await findSound(trx, org, id)
         // Another recording is measured by its own job, which also derives the measures.
-        if (sound && sound.blobKey === recording?.blobKey) await settle(deps, trx, org, id, sound)
+        if (sound && sound.blobKey === recording?.fileKey) await settle(deps, trx, org, id, sound)
       }),
     )
   },
@@ -76,23 +113,48 @@ export const deriveMeasuresAgain = async (
   await jobs.enqueueMany(trx, deriveMeasures, payloads)
 }
 
+/**
+ * Withdraws redacted recordings of changed transcripts, which may have other words to redact, and enqueues redacting them
+ * again. Also enqueues redacting those that waited for their transcript.
+ */
+export const redactAgain = async (
+  { jobs }: Pick<Deps, 'jobs'>,
+  trx: Db,
+  org: OrgId,
+  {
+    conversationIds,
+    createdIds,
+    changedOtherwise,
+  }: Record<'conversationIds' | 'createdIds' | 'changedOtherwise', string[]>,
+): Promise<void> => {
+  const unaffected = new Set([...createdIds, ...changedOtherwise])
+  const changed = conversationIds.filter((id) => !unaffected.has(id))
+  const withdrawn = await withdrawRedacted(trx, org, changed)
+  const payloads = withdrawn.map((conversationId) => ({ organizationId: org, conversationId }))
+  await jobs.enqueueMany(trx, measureSound, payloads)
+}
+
 const listedAtOnce = 100
 /** Newer recordings have their own job. */
 const olderThanMs = 30 * minuteMs
 const before = (now: Date) => new Date(now.getTime() - olderThanMs)
 
-/** Measures recordings that were stored before Earshot measured any, or while measuring failed. */
+/** Measures and redacts recordings for which that failed, and measures those from before Earshot measured any. */
 export const measureOlder = defineSweep({
   name: 'sound.measure-older',
   schedule: '*/10 * * * *',
   time: currentTime,
   concurrency: 1,
   timeoutSeconds: 15 * 60,
-  listOrganizations: ({ db }: Deps, now) => listUnmeasuredOrganizationsAllOrgs(db, before(now)),
+  listOrganizations: ({ db }: Deps, now) => listUnsettledOrganizationsAllOrgs(db, before(now)),
   listItems: ({ db }, { org, now, after }) =>
-    eachOfPages(listedAtOnce, (page) => listUnmeasured(db, org, before(now), page), after),
+    eachOfPages(listedAtOnce, (page) => listUnsettled(db, org, before(now), page), after),
   sweepItem: (deps, { id }, { org, attempt }) =>
-    measureOnce(deps, { organizationId: org, conversationId: id }, attempt.signal, attempt.transaction),
+    processOnce(
+      deps,
+      { organizationId: org, conversationId: id },
+      { signal: attempt.signal, transaction: attempt.transaction, finish: attempt.transaction },
+    ),
 })
 
 /** Enqueues measuring the recording that the transaction has stored. */

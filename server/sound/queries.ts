@@ -45,6 +45,29 @@ export const storeSound = async (trx: Db, org: OrgId, conversationId: string, so
     .execute()
 }
 
+/** Attributes what was measured to another file of the same recording, such as its redacted one. */
+export const moveSound = async (
+  trx: Db,
+  org: OrgId,
+  conversationId: string,
+  { from, to }: { from: string; to: string },
+): Promise<void> => {
+  await trx
+    .updateTable('recording_sounds')
+    .set({ blob_key: to })
+    .where('organization_id', '=', org)
+    .where('conversation_id', '=', conversationId)
+    .where('blob_key', '=', from)
+    .execute()
+  await trx
+    .updateTable('recordings')
+    .set({ measured_key: to })
+    .where('organization_id', '=', org)
+    .where('conversation_id', '=', conversationId)
+    .where('measured_key', '=', from)
+    .execute()
+}
+
 /** Stores the measures where filters, rules, and charts read them. The caller has locked the conversation. */
 export const updateMeasures = (trx: Db, org: OrgId, conversationId: string, measures: object) =>
   trx
@@ -67,28 +90,37 @@ export const clearMeasures = async (trx: Db, org: OrgId, conversationIds: string
   return cleared.map(({ id }) => id)
 }
 
-const isUnmeasured = sql<boolean>`status = 'stored' AND measured_key IS DISTINCT FROM blob_key`
+/** Matches files to measure. Redacted ones keep the measures of their originals. */
+const isUnmeasured = sql<boolean>`(
+  redacted_spans IS NULL AND measured_key IS DISTINCT FROM coalesce(blob_key, original_key))`
 
 /** Matches recordings that did not change after a time. Newer ones have their own job. */
 const isOlder = (before: Date) => sql<boolean>`updated_at < ${before}`
 
-export const listUnmeasuredOrganizationsAllOrgs = (db: Db, before: Date) =>
+/** Lists the organizations with recordings to measure or to redact. */
+export const listUnsettledOrganizationsAllOrgs = (db: Db, before: Date) =>
   db
     .selectFrom('recordings')
     .select(sql<OrgId>`organization_id`.as('id'))
     .distinct()
-    .where(isUnmeasured)
     .where(isOlder(before))
-    .where(sql<boolean>`organization_id NOT IN (SELECT o.id FROM organizations o WHERE NOT o.measure_sound)`)
+    .where(sql<boolean>`(status = 'processing' OR (
+      ${isUnmeasured} AND organization_id NOT IN (SELECT o.id FROM organizations o WHERE NOT o.measure_sound)))`)
     .execute()
 
-export const listUnmeasured = (db: Db, org: OrgId, before: Date, { limit, after }: Page) =>
+/** Lists recordings to measure, and those to redact whose transcripts are complete. */
+export const listUnsettled = (db: Db, org: OrgId, before: Date, { limit, after }: Page) =>
   db
     .selectFrom('recordings')
     .select('conversation_id as id')
     .where('organization_id', '=', org)
-    .where(isUnmeasured)
     .where(isOlder(before))
+    .where(sql<boolean>`(
+      (${isUnmeasured} AND EXISTS (SELECT 1 FROM organizations o WHERE o.id = ${org} AND o.measure_sound))
+      OR (status = 'processing' AND EXISTS (
+        SELECT 1 FROM conversations c JOIN transcripts t
+        ON t.organization_id = ${org} AND t.conversation_id = c.id
+        WHERE c.organization_id = ${org} AND c.id = recordings.conversation_id AND c.status <> 'in_progress')))`)
     .$if(after !== undefined, (query) => query.where('conversation_id', '>', after as string))
     .orderBy('conversation_id')
     .limit(limit)

@@ -9,26 +9,34 @@ import { answers, IdParams, NoQuery } from '../platform/http/schemas.ts'
 import { emptySound } from './derive.ts'
 import { findSound } from './queries.ts'
 import { readSound } from './read-sound.ts'
+import type { Recording } from './redaction/lifecycle.ts'
 import { Sound } from './schema.ts'
 
 const tags = ['Conversations']
 
 const notMeasured = 'The organization does not measure recordings.'
+const redactedFirst = 'The recording was redacted without being measured.'
+
+const listRedacted = ({ redactedSpans }: Recording): Static<typeof Sound>['redacted'] =>
+  redactedSpans?.map(([startMs, endMs]) => ({ startMs, endMs })) ?? null
 
 export const sound = (app: App, deps: Deps): void => {
   const { database } = deps
 
   const read = async (near: Db, org: OrgId, id: string): Promise<Static<typeof Sound>> => {
     const { recording: state } = await getConversation(near, org, id)
-    if (state?.status !== 'stored') return emptySound({ status: 'none', reason: null })
-    const recording = await findRecording(near, org, id)
+    // A conversation without a recording needs no other query.
+    const recording = state === null ? undefined : await findRecording(near, org, id)
+    if (!recording || recording.fileKey === null) return emptySound({ status: 'none', reason: null })
+    const redacted = listRedacted(recording)
     const found = await findSound(near, org, id)
-    if (!found || found.blobKey !== recording?.blobKey) {
-      const { measureSound } = await getOrganization(near, org)
-      return emptySound(measureSound ? { status: 'pending', reason: null } : { status: 'none', reason: notMeasured })
+    if (found?.blobKey === recording.fileKey) {
+      if (!found.measured) return emptySound({ status: 'unmeasurable', reason: found.reason })
+      return { ...(await readSound(deps, near, org, { id, measured: found.measured })), redacted }
     }
-    if (!found.measured) return emptySound({ status: 'unmeasurable', reason: found.reason })
-    return readSound(deps, near, org, { id, measured: found.measured })
+    if (redacted) return { ...emptySound({ status: 'none', reason: redactedFirst }), redacted }
+    const { measureSound } = await getOrganization(near, org)
+    return emptySound(measureSound ? { status: 'pending', reason: null } : { status: 'none', reason: notMeasured })
   }
 
   app.get(

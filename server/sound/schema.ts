@@ -63,6 +63,12 @@ export const Sound = Closed(
       }),
       { description: 'Where faults and signals occur, at most 1,000 of each kind per channel.' },
     ),
+    redacted: {
+      ...Nullable(Type.Array(Closed(Span))),
+      description:
+        'Where redacted words are muted or replaced by a tone, in all channels. The measures are those of the original. ' +
+        'Null if the recording is not redacted.',
+    },
     comparison: Nullable(
       Closed(
         { reportedMs: Milliseconds, measuredMs: Milliseconds, differenceMs: Type.Integer() },

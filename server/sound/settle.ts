@@ -34,7 +34,7 @@ export const storeOutcome = async (
   if (!(await lockRecordedConversation(trx, organizationId, conversationId))) return
   const recording = await lockRecording(trx, organizationId, conversationId)
   // Another recording has its own job.
-  if (recording?.blobKey !== sound.blobKey) return
+  if (recording?.fileKey !== sound.blobKey) return
   await storeSound(trx, organizationId, conversationId, sound)
   await settle(deps, trx, organizationId, conversationId, sound)
 }

@@ -18,7 +18,7 @@ import { openNamelessFile } from '../platform/nameless-file.ts'
 import { Undecodable } from './decoding/decode.ts'
 import { measureRecording } from './measure.ts'
 
-/** Damaged recordings, and kills in the middle of measuring. `--rounds 2000` measures 10,000 damaged files. */
+/** Damaged recordings, and kills in the middle of measuring and redacting. `--rounds 2000` measures 10,000 damaged files. */
 
 const seed = inject('seeds')[0] ?? 1
 const filesPerRound = 5
@@ -107,6 +107,9 @@ const measure = async (content: Buffer): Promise<Outcome> => {
   }
 }
 
+/** The memory and time are printed after so many files. */
+const reportEvery = 1_000
+
 const megabytes = () => process.memoryUsage.rss() / 1024 / 1024
 
 it('measures damaged recordings or says why not, without crashes, hangs, or growth', {
@@ -116,16 +119,32 @@ it('measures damaged recordings or says why not, without crashes, hangs, or grow
   const files = await encode()
   const outcomes: Record<Outcome, number> = { measured: 0, undecodable: 0 }
   const before = megabytes()
+  const startedAt = performance.now()
+  let slowest = { number: -1, ms: 0 }
   const measureNext = async (number: number) => {
     const random = seededRandom(seed + number)
     const content = damage(random.pick(files), random)
+    const begunAt = performance.now()
     const outcome = await measure(content).catch((error: unknown) => {
       throw new Error(`damaged recording ${number} of seed ${seed}`, { cause: error })
     })
     outcomes[outcome]++
+    const ms = performance.now() - begunAt
+    if (ms > slowest.ms) slowest = { number, ms }
   }
-  for (let number = 0; number < count; number += 2) await Promise.all([measureNext(number), measureNext(number + 1)])
-  process.stdout.write(`damaged recordings: ${JSON.stringify(outcomes)}, ${Math.round(megabytes() - before)} MB more\n`)
+  const report = (done: number): void => {
+    const seconds = ((performance.now() - startedAt) / 1_000).toFixed(0)
+    const more = Math.round(megabytes() - before)
+    const longest = `the slowest, number ${slowest.number}, in ${(slowest.ms / 1_000).toFixed(1)} s`
+    process.stdout.write(
+      `damaged recordings: ${done} of ${count}, ${JSON.stringify(outcomes)}, in ${seconds} s, ${longest}, ${more} MB more\n`,
+    )
+  }
+  for (let number = 0; number < count; number += 2) {
+    await Promise.all([measureNext(number), measureNext(number + 1)])
+    if ((number + 2) % reportEvery === 0) report(number + 2)
+  }
+  report(count)
   expect(outcomes.measured).toBeGreaterThan(0)
   expect(outcomes.undecodable).toBeGreaterThan(0)
   expect(megabytes() - before).toBeLessThan(300)
@@ -134,7 +153,13 @@ it('measures damaged recordings or says why not, without crashes, hangs, or grow
 const recordings = 8
 const kills = Math.min(8, inject('rounds'))
 
-it('kills in the middle of measuring neither lose nor repeat a measurement', { timeout: 300_000 }, async () => {
+/** The turn with a phone number, which is redacted. */
+const secretTurn = { role: 'customer', text: 'Call 555 010 0199.', startMs: 10_000, endMs: 14_000 }
+const marginMs = 500
+
+it('kills neither lose nor repeat a measurement, nor serve an original that is redacted', {
+  timeout: 300_000,
+}, async () => {
   process.stdout.write(`kills while measuring: seed ${seed}\n`)
   const random = seededRandom(seed)
   const dataDir = await makeDataDir()
@@ -143,13 +168,15 @@ it('kills in the middle of measuring neither lose nor repeat a measurement', { t
   const switches = { PORT: String(port), EARSHOT_DATA_DIR: dataDir }
   let earshot = await startEarshot(switches)
   const { key, id: org } = await provision(origin)
+  const settings = { soundRedaction: 'mute' }
+  expect((await ask(origin, 'PATCH', '/v1/organization', key, settings)).status).toBe(200)
   const database = await connectTo(dataDir)
   // Notes each time that a measurement is stored.
   await database.query(`
     CREATE TABLE stored_sounds (conversation_id uuid NOT NULL);
     CREATE FUNCTION note_sound() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN INSERT INTO stored_sounds VALUES (NEW.conversation_id); RETURN NULL; END $$;
-    CREATE TRIGGER note_sound AFTER INSERT OR UPDATE ON recording_sounds
+    CREATE TRIGGER note_sound AFTER INSERT OR UPDATE OF measured ON recording_sounds
       FOR EACH ROW EXECUTE FUNCTION note_sound()`)
   await database.end()
 
@@ -167,6 +194,7 @@ it('kills in the middle of measuring neither lose nor repeat a measurement', { t
       agent: { externalId: 'leo', name: 'Leo', channel: 'voice' },
       channel: 'call',
       startedAt: '2026-11-20T09:00:00Z',
+      transcript: [secretTurn],
     }
     const { id } = (await ask(origin, 'POST', '/v1/conversations', key, body)).body
     const answer = await fetch(`${origin}/v1/conversations/${id}/recording`, {
@@ -177,14 +205,49 @@ it('kills in the middle of measuring neither lose nor repeat a measurement', { t
     expect(answer.status).toBe(200)
     ids.push(id)
   }
+  /** Returns the served recording, or undefined while there is none. */
+  const download = async (id: string): Promise<Buffer | undefined> => {
+    const answer = await fetch(`${origin}/v1/conversations/${id}/recording`, {
+      headers: { authorization: `Bearer ${key}` },
+    })
+    if (answer.status !== 200) return undefined
+    return Buffer.from(await answer.arrayBuffer())
+  }
+  let served = 0
+  const expectRedacted = (file: Buffer | undefined): void => {
+    if (!file) return
+    served++
+    const [from = 0, to = 0] = [secretTurn.startMs - marginMs, secretTurn.endMs + marginMs].map(
+      (ms) => 44 + 4 * Math.round((ms / 1_000) * speechRate),
+    )
+    expect(file.toString('latin1', 0, 4)).toBe('RIFF')
+    expect(file.subarray(from + 4, to - 4).every((byte) => byte === 0)).toBe(true)
+  }
+  /** Asks for recordings all the time, also while the service is killed. */
+  const player = { isOn: true }
+  const playing = (async () => {
+    while (player.isOn) {
+      for (const id of ids) expectRedacted(await download(id).catch(() => undefined))
+      await pause(20)
+    }
+  })()
   for (let kill = 0; kill < kills; kill++) {
-    await pause(random.below(800))
+    await pause(random.below(1_500))
     earshot.child.kill('SIGKILL')
     await earshot.ended
     earshot = await startEarshot(switches)
   }
-  const statusOf = async (id: string) => (await ask(origin, 'GET', `/v1/conversations/${id}/sound`, key)).body.status
-  for (const id of ids) await expect.poll(() => statusOf(id), { timeout: 120_000 }).toBe('measured')
+  const stateOf = async (id: string) => {
+    const sound = await ask(origin, 'GET', `/v1/conversations/${id}/sound`, key)
+    const { body } = await ask(origin, 'GET', `/v1/conversations/${id}`, key)
+    return [sound.body.status, body.recording.status]
+  }
+  for (const id of ids) await expect.poll(() => stateOf(id), { timeout: 120_000 }).toEqual(['measured', 'stored'])
+  for (const id of ids) expectRedacted(await download(id))
+  player.isOn = false
+  await playing
+  process.stdout.write(`redacted recordings served: ${served}\n`)
+  expect(served).toBeGreaterThanOrEqual(recordings)
 
   const after = await connectTo(dataDir)
   try {
@@ -197,6 +260,8 @@ it('kills in the middle of measuring neither lose nor repeat a measurement', { t
       [org],
     )
     expect(counted.rows).toEqual([{ count: recordings }])
+    const kept = await after.query('SELECT count(*)::int AS count FROM recordings WHERE original_key IS NOT NULL')
+    expect(kept.rows).toEqual([{ count: 0 }])
   } finally {
     await after.end()
   }

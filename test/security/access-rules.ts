@@ -40,6 +40,8 @@ const roleOf: [operations: RegExp, role: Role][] = [
   // Raw payloads of a provider are only for admins.
   [/^GET \/v1\/integrations\/\{id\}\/deliveries\/\{deliveryId\}$/, 'admin'],
   [/^GET \/v1\/otlp\/unread-traces\/spans$/, 'admin'],
+  // Sealed originals contain what was redacted.
+  [/^POST \/v1\/conversations\/\{id\}\/recording\/original$/, 'admin'],
   // Only admins can let data leave the organization automatically.
   [/^DELETE \/v1\/webhook-endpoints\/\{id\}$/, 'admin'],
   [/^POST \/v1\/webhook-endpoints\/\{id\}\/(approve|disable|rotate-secret)$/, 'admin'],

@@ -24,12 +24,11 @@ export const insertTombstones = async (trx: Db, org: OrgId, hashes: string[]): P
 export const listErasedFiles = async (trx: Db, org: OrgId, ids: string[]): Promise<string[]> => {
   const rows = await trx
     .selectFrom('recordings')
-    .select('blob_key as key')
+    .select(['blob_key as blobKey', 'original_key as originalKey'])
     .where('organization_id', '=', org)
     .where('conversation_id', '=', sql<string>`ANY(${ids}::uuid[])`)
-    .where('blob_key', 'is not', null)
     .execute()
-  return rows.flatMap(({ key }) => key ?? [])
+  return rows.flatMap(({ blobKey, originalKey }) => [blobKey, originalKey].filter((key) => key !== null))
 }
 
 /**

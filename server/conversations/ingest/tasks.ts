@@ -4,8 +4,10 @@ import { type JsonCounts, JsonText, parseCounted } from '../../platform/http/jso
 import { defineTask } from '../../platform/threads/define-task.ts'
 import type { Threads } from '../../platform/threads/threads.ts'
 import { readTranscript } from '../../transcripts/read-transcript.ts'
+import { type RedactedSpans, redactedSpans } from '../../transcripts/redacted-spans.ts'
 import { redact } from '../../transcripts/redaction.ts'
 import { type MeasuredSignals, measure } from '../../transcripts/signals/compute.ts'
+import { type Utterance, utterancesOf } from '../../transcripts/signals/speech.ts'
 import type { Turn } from '../../transcripts/turn.ts'
 import type { Incoming } from './incoming.ts'
 import { type GivenTranscript, giveTranscript, type IngestHints, type ReadTranscript } from './transcript.ts'
@@ -66,7 +68,24 @@ const turnsOfLong = defineTask({
   },
 })
 
-export const conversationTasks = [readLong, redactLong, measureLong, turnsOfLong]
+type Content = { content: string; hints: Partial<IngestHints> }
+
+/** When redacted words are spoken, and who speaks when, or null if the transcript doesn't say. */
+export type SpokenTimes = { redacted: RedactedSpans; utterances: Utterance[] | null }
+
+const readTimesNow = ({ content, hints }: Content): SpokenTimes => {
+  const reading = readTranscript(JSON.parse(content), hints)
+  const turns = 'turns' in reading ? reading.turns : []
+  return { redacted: redactedSpans(turns), utterances: utterancesOf(turns) }
+}
+
+const readTimesOfLong = defineTask({ name: 'conversations.spoken-times', run: readTimesNow })
+
+export const conversationTasks = [readLong, redactLong, measureLong, turnsOfLong, readTimesOfLong]
+
+/** Returns when redacted words of a stored transcript are spoken. */
+export const readSpokenTimes = async (threads: Threads, org: OrgId, content: Content): Promise<SpokenTimes> =>
+  content.content.length <= shortRedacted ? readTimesNow(content) : threads.run(org, readTimesOfLong, content)
 
 const measureNow = (content: string, hints: Partial<IngestHints>): MeasuredSignals | null => {
   const reading = readTranscript(JSON.parse(content), hints)

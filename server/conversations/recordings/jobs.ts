@@ -27,6 +27,24 @@ export const deleteRecording = defineJob({
   run: ({ blobs }: Deps, { key }) => blobs.delete(key),
 })
 
+type Files = { blobKey: string | null; originalKey: string | null }
+
+/** Returns whether a recording has a file, which may still be redacted before it is served. */
+export const hasFile = (recording: Files | undefined): boolean =>
+  recording !== undefined && (recording.blobKey !== null || recording.originalKey !== null)
+
+/** Enqueues deleting all files of a recording, which no longer names them. */
+export const deleteFilesOf = async (
+  { jobs }: Pick<Deps, 'jobs'>,
+  trx: Db,
+  org: OrgId,
+  files: Files | undefined,
+): Promise<void> => {
+  for (const key of [files?.blobKey, files?.originalKey]) {
+    if (key) await jobs.enqueue(trx, deleteRecording, { key }, { org })
+  }
+}
+
 /**
  * The sender of the URL sees the message. It never contains the URL, because that may open the recording for anyone.
  */
@@ -63,7 +81,7 @@ const fetchTimeoutMs = 10 * 60_000
 const minimumRate = { bytesPerSecond: 8 * 1024, longestWaitMs: 30_000 }
 const maxRedirects = 5
 
-const publishConversation = (trx: Db, org: OrgId, id: string) =>
+export const publishConversation = (trx: Db, org: OrgId, id: string) =>
   publishChanges(trx, org, { resource: 'conversations', kind: 'updated', ids: [id] })
 
 type FetchDeps = Pick<Deps, 'outbound' | 'blobs' | 'config'>
@@ -117,7 +135,7 @@ export const fetchRecording = defineJob({
   run: async (deps: Deps, { organizationId, conversationId }, attempt) => {
     const recording = await findRecording(deps.db, organizationId, conversationId)
     const url = recording?.sourceUrl
-    if (!url || recording.status === 'stored') return
+    if (!url || hasFile(recording)) return
     const file = await storeFetchedFile(deps, organizationId, { url }, attempt.signal)
     await attempt.finish(async (trx) => {
       // If an erasure has already listed the files, it would miss this one.

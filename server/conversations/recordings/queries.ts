@@ -2,14 +2,22 @@ import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { notFound } from '../../platform/errors.ts'
 
-export type RecordingStatus = 'pending' | 'stored' | 'failed'
+export type RecordingStatus = 'pending' | 'processing' | 'stored' | 'failed'
+
+/** Milliseconds from the start of the recording. */
+export type RedactedSpan = [startMs: number, endMs: number]
 
 const columns = [
   'conversation_id as conversationId',
   sql<RecordingStatus>`status`.as('status'),
   'source_url as sourceUrl',
   'failure',
+  // The only file that is served.
   'blob_key as blobKey',
+  'original_key as originalKey',
+  // The file that is measured: while the recording is still to be redacted, the original.
+  sql<string | null>`coalesce(blob_key, original_key)`.as('fileKey'),
+  sql<RedactedSpan[] | null>`redacted_spans`.as('redactedSpans'),
   'measured_key as measuredKey',
   'content_type as contentType',
   'bytes',
@@ -72,10 +80,31 @@ export const updateRecordingStates = async (
     .execute()
 }
 
+/** Stores the status of a recording whose sound stays the same. */
+export const updateRecordingState = async (
+  trx: Db,
+  org: OrgId,
+  conversationId: string,
+  { status, failure = null }: { status: RecordingStatus; failure?: string | null },
+): Promise<void> => {
+  await trx
+    .updateTable('recordings')
+    .set({ status, failure, updated_at: sql`now()` })
+    .where('organization_id', '=', org)
+    .where('conversation_id', '=', conversationId)
+    .execute()
+  await trx
+    .updateTable('conversations')
+    .set({ recording_status: status, recording_failure: failure })
+    .where('organization_id', '=', org)
+    .where('id', '=', conversationId)
+    .execute()
+}
+
 type SourceRow = { conversationId: string; sourceUrl: string }
 
 /**
- * Stores the URLs of recordings to download, and returns the conversations that need a download. Stored recordings
+ * Stores the URLs of recordings to download, and returns the conversations that need a download. Recordings with a file
  * stay. Pending downloads from the same URL also stay, because signed URLs only differ in their query.
  */
 export const insertPendingRecordings = async (trx: Db, org: OrgId, given: SourceRow[]): Promise<string[]> => {
@@ -92,13 +121,44 @@ export const insertPendingRecordings = async (trx: Db, org: OrgId, given: Source
     ON CONFLICT ON CONSTRAINT recordings_pkey
     DO UPDATE SET source_url = excluded.source_url, status = 'pending', failure = NULL,
       updated_at = excluded.updated_at
-    WHERE r.status = 'failed'
+    WHERE (r.status = 'failed' AND r.original_key IS NULL)
       OR (r.status = 'pending' AND split_part(r.source_url, '?', 1) <> split_part(excluded.source_url, '?', 1))
     RETURNING conversation_id AS "conversationId"`.execute(trx)
   return pending.map(({ conversationId }) => conversationId)
 }
 
 export type StoredFile = { blobKey: string; contentType: string; bytes: number }
+
+/** How the redacted words of recordings are made inaudible. */
+type SoundRedaction = 'none' | 'mute' | 'beep'
+
+export const getRecordingSettings = (db: Db, org: OrgId) =>
+  db
+    .selectFrom('organizations')
+    .select([
+      sql<SoundRedaction>`coalesce(sound_redaction, CASE WHEN phi_mode AND redaction THEN 'mute' ELSE 'none' END)`.as(
+        'redaction',
+      ),
+      'seals_originals as sealsOriginals',
+      'measure_sound as measures',
+    ])
+    .where('id', '=', org)
+    .executeTakeFirstOrThrow(notFound)
+
+/** Returns the values of a new file. If the organization redacts recordings, the file is not served. */
+const valuesOfFile = async (trx: Db, org: OrgId, { blobKey, contentType, bytes }: StoredFile) => {
+  const redacts = (await getRecordingSettings(trx, org)).redaction !== 'none'
+  const status: RecordingStatus = redacts ? 'processing' : 'stored'
+  return {
+    status,
+    failure: null,
+    blob_key: redacts ? null : blobKey,
+    original_key: redacts ? blobKey : null,
+    redacted_spans: null,
+    content_type: contentType,
+    bytes,
+  }
+}
 
 /**
  * Stores the downloaded file. Returns false if the row was changed or deleted in the meantime. Also replaces a failure,
@@ -111,35 +171,24 @@ export const storeFetched = async (
   sourceUrl: string,
   file: StoredFile,
 ): Promise<boolean> => {
+  const values = await valuesOfFile(trx, org, file)
   const stored = await trx
     .updateTable('recordings')
-    .set({
-      status: 'stored',
-      failure: null,
-      blob_key: file.blobKey,
-      content_type: file.contentType,
-      bytes: file.bytes,
-      updated_at: sql`now()`,
-    })
+    .set({ ...values, updated_at: sql`now()` })
     .where('organization_id', '=', org)
     .where('conversation_id', '=', conversationId)
-    .where('status', '<>', 'stored')
+    .where('status', 'in', ['pending', 'failed'])
+    .where('original_key', 'is', null)
     .where('source_url', '=', sourceUrl)
     .returning('conversation_id')
     .executeTakeFirst()
-  if (stored) await updateRecordingStates(trx, org, [conversationId], { status: 'stored' })
+  if (stored) await updateRecordingStates(trx, org, [conversationId], { status: values.status })
   return stored !== undefined
 }
 
 export const storeUploaded = async (trx: Db, org: OrgId, conversationId: string, file: StoredFile) => {
-  const values = {
-    source_url: null,
-    status: 'stored',
-    failure: null,
-    blob_key: file.blobKey,
-    content_type: file.contentType,
-    bytes: file.bytes,
-  }
+  const { status, ...ofFile } = await valuesOfFile(trx, org, file)
+  const values = { source_url: null, status, ...ofFile }
   const recording = await trx
     .insertInto('recordings')
     .values({ organization_id: org, conversation_id: conversationId, ...values })
@@ -152,8 +201,77 @@ export const storeUploaded = async (trx: Db, org: OrgId, conversationId: string,
     )
     .returning(columns)
     .executeTakeFirstOrThrow()
-  await updateRecordingStates(trx, org, [conversationId], { status: 'stored' })
+  await updateRecordingStates(trx, org, [conversationId], { status })
   return recording
+}
+
+type RedactedFile = StoredFile & {
+  spans: RedactedSpan[]
+  /** The sealed original, if it is kept. */
+  originalKey: string | null
+}
+
+/** Stores the file that is served instead of the original. The caller has locked the conversation and its recording. */
+export const storeRedacted = async (
+  trx: Db,
+  org: OrgId,
+  conversationId: string,
+  { blobKey, contentType, bytes, spans, originalKey }: RedactedFile,
+): Promise<void> => {
+  await trx
+    .updateTable('recordings')
+    .set({
+      blob_key: blobKey,
+      content_type: contentType,
+      bytes,
+      original_key: originalKey,
+      // pg would write an array as a PostgreSQL array, not as JSON.
+      redacted_spans: JSON.stringify(spans),
+    })
+    .where('organization_id', '=', org)
+    .where('conversation_id', '=', conversationId)
+    .execute()
+  await updateRecordingState(trx, org, conversationId, { status: 'stored' })
+}
+
+/** Moves the file of a recording between those that are served and those that are not. */
+export const moveFile = async (
+  trx: Db,
+  org: OrgId,
+  conversationId: string,
+  { blobKey, originalKey }: { blobKey: string | null; originalKey: string | null },
+): Promise<void> => {
+  await trx
+    .updateTable('recordings')
+    .set({ blob_key: blobKey, original_key: originalKey })
+    .where('organization_id', '=', org)
+    .where('conversation_id', '=', conversationId)
+    .execute()
+}
+
+/**
+ * Withdraws recordings of these conversations whose transcripts decide what is redacted, until they are redacted again.
+ * Returns their conversations, which the caller has locked.
+ */
+export const withdrawRedacted = async (trx: Db, org: OrgId, conversationIds: string[]): Promise<string[]> => {
+  if (conversationIds.length === 0) return []
+  const withdrawn = await trx
+    .updateTable('recordings')
+    .set({ status: 'processing', failure: null, updated_at: sql`now()` })
+    .where('organization_id', '=', org)
+    .where('conversation_id', '=', sql<string>`ANY(${conversationIds}::uuid[])`)
+    .where(({ or, eb }) => or([eb('original_key', 'is not', null), eb('redacted_spans', 'is not', null)]))
+    .returning('conversation_id as id')
+    .execute()
+  const ids = withdrawn.map(({ id }) => id)
+  if (ids.length === 0) return ids
+  await trx
+    .updateTable('conversations')
+    .set({ recording_status: 'processing', recording_failure: null })
+    .where('organization_id', '=', org)
+    .where('id', '=', sql<string>`ANY(${ids}::uuid[])`)
+    .execute()
+  return ids
 }
 
 export const failRecording = async (trx: Db, org: OrgId, conversationId: string, failure: string): Promise<void> => {
@@ -173,6 +291,8 @@ export const failRecording = async (trx: Db, org: OrgId, conversationId: string,
 export const listNamedFiles = async (db: Db, org: OrgId, keys: string[]): Promise<string[]> => {
   const { rows } = await sql<{ key: string }>`
     SELECT blob_key AS key FROM recordings WHERE organization_id = ${org} AND blob_key = ANY(${keys}::text[])
+    UNION ALL
+    SELECT original_key FROM recordings WHERE organization_id = ${org} AND original_key = ANY(${keys}::text[])
     UNION ALL
     SELECT blob_key FROM waiting_recordings WHERE organization_id = ${org} AND blob_key = ANY(${keys}::text[])`.execute(
     db,

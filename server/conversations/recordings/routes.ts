@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
-import { recordAudit } from '../../platform/audit/record.ts'
-import type { OrgId } from '../../platform/db/database.ts'
+import { recordAudit, recordReasonedAudit } from '../../platform/audit/record.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { ApiError, invalid, notFound } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
@@ -8,25 +8,46 @@ import { answers, Empty, IdParams, NoQuery, RawBody } from '../../platform/http/
 import { newId } from '../../platform/ids.ts'
 import { linkExpiry } from './address.ts'
 import { extensionOf, recognize } from './audio.ts'
-import { deleteRecording, recordingKind } from './jobs.ts'
+import { deleteFilesOf, deleteRecording, recordingKind } from './jobs.ts'
 import {
   conversationExists,
   getRecording,
+  getRecordingSettings,
   lockRecordedConversation,
   lockRecording,
   type StoredFile,
   storeUploaded,
 } from './queries.ts'
-import { Recording } from './schema.ts'
+import { OriginalAccess, OriginalLink, Recording } from './schema.ts'
 
 const tags = ['Conversations']
 
 const linkMs = 5 * 60_000
 
+type Unavailable = Pick<Awaited<ReturnType<typeof getRecording>>, 'status' | 'failure' | 'originalKey'>
+
+/** Returns why a recording is not served. */
+const unavailable = ({ status, failure, originalKey }: Unavailable): string => {
+  if (status === 'pending') return 'The recording is still being downloaded. Try again later.'
+  if (status === 'processing') {
+    return 'The recording has not been redacted yet, which requires the complete transcript. Try again later.'
+  }
+  const what = originalKey === null ? 'The recording could not be downloaded.' : 'The recording is not available.'
+  return `${what} ${failure ?? ''}`.trim()
+}
+
 /**
  * Reads the body as it arrives. The connection stays open if the body is rejected, so that it can carry the response.
  */
 const readingOf = (body: Readable) => body.iterator({ destroyOnReturn: false })
+
+/** Returns the file of a sealed original. Originals that are only kept until they are redacted are not sealed. */
+const findSealed = async (db: Db, org: OrgId, id: string): Promise<string | undefined> => {
+  const { status, originalKey } = await getRecording(db, org, id)
+  if (originalKey === null || status === 'processing') return undefined
+  const isSealed = status === 'stored' || (await getRecordingSettings(db, org)).sealsOriginals
+  return isSealed ? originalKey : undefined
+}
 
 export const recordings = (app: App, { db, jobs, blobs, clock, config, reactions }: Deps): void => {
   const { recordingBytes } = config.limits
@@ -57,7 +78,9 @@ export const recordings = (app: App, { db, jobs, blobs, clock, config, reactions
         tags,
         operationId: 'uploadRecording',
         summary: 'Upload a conversation’s recording',
-        description: 'Accepts a WAV, MP3, Ogg, FLAC, MP4, WebM, or AAC file. Replaces an existing recording.',
+        description:
+          'Accepts a WAV, MP3, Ogg, FLAC, MP4, WebM, or AAC file. Replaces an existing recording. If the organization ' +
+          'redacts recordings, `status` is `processing`, and the recording is available once it has been redacted.',
         params: IdParams,
         querystring: NoQuery,
         body: RawBody,
@@ -78,13 +101,13 @@ export const recordings = (app: App, { db, jobs, blobs, clock, config, reactions
         if (raw.aborted) throw invalid('', 'The body is incomplete. Send it again.')
         throw error
       })
-      const { conversationId, createdAt } = await db
+      const { conversationId, status, createdAt } = await db
         .transaction()
         .execute(async (trx) => {
           if (!(await lockRecordedConversation(trx, actor.org, params.id))) throw notFound()
           const replaced = await lockRecording(trx, actor.org, params.id)
           const recording = await storeUploaded(trx, actor.org, params.id, file)
-          if (replaced?.blobKey) await jobs.enqueue(trx, deleteRecording, { key: replaced.blobKey }, { org: actor.org })
+          await deleteFilesOf({ jobs }, trx, actor.org, replaced)
           await reactions.recordingStored(trx, actor.org, { conversationId: params.id })
           await recordAudit(trx, actor, 'conversation.recording', { type: 'conversation', id: params.id })
           return recording
@@ -96,7 +119,9 @@ export const recordings = (app: App, { db, jobs, blobs, clock, config, reactions
             await jobs.enqueue(db, deleteRecording, { key: file.blobKey }, { org: actor.org })
           throw error
         })
-      return { conversationId, status: 'stored' as const, contentType: file.contentType, bytes: file.bytes, createdAt }
+      const { contentType, bytes } = file
+      // A file that was just stored is either served, or redacted first.
+      return { conversationId, status: status as 'stored' | 'processing', contentType, bytes, createdAt }
     },
   )
 
@@ -111,19 +136,18 @@ export const recordings = (app: App, { db, jobs, blobs, clock, config, reactions
         description:
           'Redirects to a signed link that supports byte ranges. The link works for five minutes in PHI mode ' +
           'and up to 24 hours otherwise. It stops working when the recording is erased or the organization is ' +
-          'suspended. Returns 404 if there is no recording, and 409 while it is being downloaded or if the ' +
-          'download failed.',
+          'suspended. Returns 404 if there is no recording, and 409 while it is being downloaded or redacted, or if ' +
+          'that failed.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 302: Empty }, 401, 404, 409),
       },
     },
     async ({ actor, params }, reply) => {
-      const { status, failure, blobKey, contentType } = await getRecording(db, actor.org, params.id)
-      if (status === 'pending')
-        throw new ApiError('conflict', 'The recording is still being downloaded. Try again later.')
-      if (status === 'failed' || blobKey === null || contentType === null) {
-        throw new ApiError('conflict', `The recording could not be downloaded. ${failure ?? ''}`.trim())
+      const recording = await getRecording(db, actor.org, params.id)
+      const { status, blobKey, contentType } = recording
+      if (status !== 'stored' || blobKey === null || contentType === null) {
+        throw new ApiError('conflict', unavailable(recording))
       }
       const url = actor.features.phiMode
         ? await blobs.signedUrl(blobKey, {
@@ -134,6 +158,41 @@ export const recordings = (app: App, { db, jobs, blobs, clock, config, reactions
           })
         : blobs.passingUrl(blobKey, linkExpiry(clock.now()))
       return reply.code(302).header('location', url).header('cache-control', 'no-store').send(undefined)
+    },
+  )
+
+  app.post(
+    '/v1/conversations/:id/recording/original',
+    {
+      config: { access: { role: 'admin' } },
+      schema: {
+        tags,
+        operationId: 'openOriginalRecording',
+        summary: 'Open the sealed original of a redacted recording',
+        description:
+          'For emergencies. Requires a reason, which the audit log shows with your name, and returns a link that works ' +
+          'for five minutes. Returns 409 if the recording has no sealed original.',
+        params: IdParams,
+        querystring: NoQuery,
+        body: OriginalAccess,
+        response: answers({ 200: OriginalLink }, 400, 401, 403, 404, 409),
+      },
+    },
+    async ({ actor, params, body }) => {
+      const id = params.id.toLowerCase()
+      const originalKey = await findSealed(db, actor.org, id)
+      const head = originalKey === undefined ? undefined : await blobs.head(originalKey)
+      if (originalKey === undefined || !head) throw new ApiError('conflict', 'The recording has no sealed original.')
+      const { contentType } = head
+      const expiresAt = new Date(clock.now().getTime() + linkMs)
+      const fileName = `${id}-original.${extensionOf(contentType)}`
+      const url = await blobs.signedUrl(originalKey, { expiresAt, fileName, contentType, disposition: 'inline' })
+      // Nobody gets a link without an audit event.
+      await db.transaction().execute((trx) => {
+        const target = { type: 'conversation', id }
+        return recordReasonedAudit(trx, actor, 'conversation.openOriginal', { reason: body.reason, target })
+      })
+      return { url, expiresAt }
     },
   )
 }

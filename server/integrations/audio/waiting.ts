@@ -1,6 +1,6 @@
 import { tombstoneHash } from '../../conversations/erasure/tombstone.ts'
 import { findTombstones, lockConversationsByExternalId } from '../../conversations/ingest/queries.ts'
-import { deleteRecording } from '../../conversations/recordings/jobs.ts'
+import { deleteRecording, hasFile } from '../../conversations/recordings/jobs.ts'
 import { lockRecording, type StoredFile, storeUploaded } from '../../conversations/recordings/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
@@ -29,7 +29,7 @@ export const dropFile = (deps: JobDeps, trx: Db, org: OrgId, { blobKey }: Pick<S
 /** Attaches the recording unless there already is one. The caller has locked the conversation. */
 const attach = async (deps: AttachDeps, trx: Db, org: OrgId, conversationId: string, file: StoredFile) => {
   const stored = await lockRecording(trx, org, conversationId)
-  const isNew = stored?.status !== 'stored'
+  const isNew = !hasFile(stored)
   if (isNew) {
     await storeUploaded(trx, org, conversationId, file)
     await deps.reactions.recordingStored(trx, org, { conversationId })

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { deleteRecording, failureOf, storeFetchedFile } from '../../conversations/recordings/jobs.ts'
+import { deleteRecording, failureOf, hasFile, storeFetchedFile } from '../../conversations/recordings/jobs.ts'
 import { lockRecordedConversation, lockRecording, storeUploaded } from '../../conversations/recordings/queries.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { defineJob, OrganizationId } from '../../platform/jobs/define-job.ts'
@@ -52,7 +52,7 @@ export const pullRecording = defineJob({
       // If an erasure has already listed the files, it would miss this one.
       const isThere = await lockRecordedConversation(trx, org, conversationId)
       const stored = isThere ? await lockRecording(trx, org, conversationId) : undefined
-      const isNew = isThere && stored?.status !== 'stored'
+      const isNew = isThere && !hasFile(stored)
       if (isNew) {
         await storeUploaded(trx, org, conversationId, file)
         await reactions.recordingStored(trx, org, { conversationId })

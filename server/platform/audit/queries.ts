@@ -9,6 +9,8 @@ export type AuditEventRow = {
   requestId: string
   /** The ID that the caller sent. */
   callerRequestId: string | null
+  /** Why the caller did it, if the operation requires a reason. */
+  reason: string | null
 }
 
 export const insertAuditEvent = (db: Db, org: OrgId, event: AuditEventRow) =>
@@ -23,5 +25,6 @@ export const insertAuditEvent = (db: Db, org: OrgId, event: AuditEventRow) =>
       targets: JSON.stringify(event.targets),
       request_id: event.requestId,
       caller_request_id: event.callerRequestId,
+      reason: event.reason,
     })
     .execute()

@@ -13,7 +13,7 @@ export type AuditTarget = { type: string; id: string }
 const creating = new Set(['create', 'launch', 'invite', 'evaluate'])
 const deleting = new Set(['delete', 'remove'])
 /** Verbs without visible changes. */
-const harmless = new Set(['download', 'test', 'refused'])
+const harmless = new Set(['download', 'openOriginal', 'test', 'refused'])
 
 /** Returns the changes that an audit event implies. */
 const changesOf = (action: string, targets: AuditTarget[]): Change[] => {
@@ -31,24 +31,35 @@ const changesOf = (action: string, targets: AuditTarget[]): Change[] => {
 const record = async (
   trx: Db,
   org: OrgId,
-  event: Omit<Parameters<typeof insertAuditEvent>[2], 'id'>,
+  event: Omit<Parameters<typeof insertAuditEvent>[2], 'id' | 'reason'>,
+  reason: string | null = null,
 ): Promise<void> => {
-  await insertAuditEvent(trx, org, { id: newId(), ...event })
+  await insertAuditEvent(trx, org, { id: newId(), ...event, reason })
   await publishChanges(trx, org, ...changesOf(event.action, event.targets))
 }
+
+const eventOf = (actor: AuditActor, action: string, targets: AuditTarget[]) => ({
+  action,
+  actor: { kind: actor.kind, keyId: actor.keyId, userId: actor.userId },
+  targets,
+  requestId: actor.requestId,
+  callerRequestId: actor.callerRequestId ?? null,
+})
 
 /**
  * Records who did what to which resources, in the transaction of the change. Never records their content. Clients that
  * show the resources are informed of the change. `action` is the resource and the verb, such as `company.update`.
  */
 export const recordAudit = (trx: Db, actor: AuditActor, action: string, ...targets: AuditTarget[]) =>
-  record(trx, actor.org, {
-    action,
-    actor: { kind: actor.kind, keyId: actor.keyId, userId: actor.userId },
-    targets,
-    requestId: actor.requestId,
-    callerRequestId: actor.callerRequestId ?? null,
-  })
+  record(trx, actor.org, eventOf(actor, action, targets))
+
+/** Records what someone did, and the reason that they gave for it. */
+export const recordReasonedAudit = (
+  trx: Db,
+  actor: AuditActor,
+  action: string,
+  { reason, target }: { reason: string; target: AuditTarget },
+) => record(trx, actor.org, eventOf(actor, action, [target]), reason)
 
 /** Records an operation of the operator on an organization. */
 export const recordServiceAudit = (

@@ -334,6 +334,7 @@ CREATE TABLE audit_events (
   request_id text NOT NULL,
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   caller_request_id text,
+  reason text,
   CONSTRAINT audit_events_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT audit_events_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
 );
@@ -549,7 +550,7 @@ CREATE TABLE conversations (
   CONSTRAINT conversations_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT conversations_channel_check CHECK ((channel = ANY (ARRAY['call'::text, 'chat'::text, 'voicemail'::text]))),
   CONSTRAINT conversations_direction_check CHECK ((direction = ANY (ARRAY['inbound'::text, 'outbound'::text]))),
-  CONSTRAINT conversations_recording_status_check CHECK ((recording_status = ANY (ARRAY['pending'::text, 'stored'::text, 'failed'::text]))),
+  CONSTRAINT conversations_recording_status_check CHECK ((recording_status = ANY (ARRAY['pending'::text, 'processing'::text, 'stored'::text, 'failed'::text]))),
   CONSTRAINT conversations_review_status_check CHECK ((review_status = ANY (ARRAY['none'::text, 'pending'::text, 'in_progress'::text, 'completed'::text]))),
   CONSTRAINT conversations_status_check CHECK ((status = ANY (ARRAY['in_progress'::text, 'completed'::text, 'failed'::text])))
 ) WITH (autovacuum_vacuum_insert_scale_factor=0.02);
@@ -1472,9 +1473,12 @@ CREATE TABLE organizations (
   transcription_model text,
   agent_channel smallint,
   sound_to_models boolean NOT NULL DEFAULT false,
+  sound_redaction text,
+  seals_originals boolean NOT NULL DEFAULT false,
   CONSTRAINT organizations_pkey PRIMARY KEY (id),
   CONSTRAINT organizations_slug_key UNIQUE (slug),
-  CONSTRAINT organizations_agent_channel_check CHECK ((agent_channel = ANY (ARRAY[0, 1])))
+  CONSTRAINT organizations_agent_channel_check CHECK ((agent_channel = ANY (ARRAY[0, 1]))),
+  CONSTRAINT organizations_sound_redaction_check CHECK ((sound_redaction = ANY (ARRAY['none'::text, 'mute'::text, 'beep'::text])))
 );
 
 CREATE TABLE otel_spans (
@@ -1533,12 +1537,16 @@ CREATE TABLE recordings (
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   measured_key text,
+  original_key text,
+  redacted_spans jsonb,
   CONSTRAINT recordings_pkey PRIMARY KEY (organization_id, conversation_id),
   CONSTRAINT recordings_conversation_fkey FOREIGN KEY (organization_id, conversation_id) REFERENCES conversations(organization_id, id) ON DELETE CASCADE,
-  CONSTRAINT recordings_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'stored'::text, 'failed'::text])))
+  CONSTRAINT recordings_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'stored'::text, 'failed'::text])))
 );
 CREATE UNIQUE INDEX recordings_blob_key_idx ON public.recordings USING btree (organization_id, blob_key) WHERE (blob_key IS NOT NULL);
-CREATE INDEX recordings_unmeasured_idx ON public.recordings USING btree (organization_id, conversation_id) WHERE ((status = 'stored'::text) AND (measured_key IS DISTINCT FROM blob_key));
+CREATE UNIQUE INDEX recordings_original_key_idx ON public.recordings USING btree (organization_id, original_key) WHERE (original_key IS NOT NULL);
+CREATE INDEX recordings_processing_idx ON public.recordings USING btree (organization_id, conversation_id) WHERE (status = 'processing'::text);
+CREATE INDEX recordings_unmeasured_idx ON public.recordings USING btree (organization_id, conversation_id) WHERE ((redacted_spans IS NULL) AND (measured_key IS DISTINCT FROM COALESCE(blob_key, original_key)));
 
 CREATE TABLE review_judgments (
   organization_id uuid NOT NULL,

@@ -281,6 +281,7 @@ export interface AuditEvents {
   created_at: Generated<Timestamp>;
   id: string;
   organization_id: string;
+  reason: string | null;
   request_id: string;
   targets: Json;
 }
@@ -1110,7 +1111,9 @@ export interface Organizations {
   phi_mode: boolean;
   redaction: Generated<boolean>;
   retention_days: number | null;
+  seals_originals: Generated<boolean>;
   slug: string;
+  sound_redaction: string | null;
   sound_to_models: Generated<boolean>;
   suspended_at: Timestamp | null;
   transcription_model: string | null;
@@ -1151,6 +1154,8 @@ export interface Recordings {
   failure: string | null;
   measured_key: string | null;
   organization_id: string;
+  original_key: string | null;
+  redacted_spans: Json | null;
   source_url: string | null;
   status: string;
   updated_at: Generated<Timestamp>;

@@ -128,7 +128,7 @@ const begin = async ({ clock }: Pick<Deps, 'clock'>, trx: Db, org: OrgId, id: st
   return updateRun(trx, org, id, { status: 'running', startedAt: clock.now() })
 }
 
-/** Measures a recording. Returns undefined if it is gone, or was measured before and is only transcribed. */
+/** Measures a recording. Returns undefined if it is gone, was redacted, or was measured before and is only transcribed. */
 const measureNow = async (
   deps: Deps,
   org: OrgId,
@@ -136,7 +136,7 @@ const measureNow = async (
   signal: AbortSignal,
 ): Promise<{ outcome: Outcome; sound?: StoredSound } | undefined> => {
   const recording = await findRecording(deps.db, org, id)
-  if (recording?.status !== 'stored' || recording.blobKey === null) return undefined
+  if (recording?.status !== 'stored' || recording.blobKey === null || recording.redactedSpans) return undefined
   if (!again && recording.measuredKey === recording.blobKey) return undefined
   try {
     const sound = await measureStored(deps, org, recording.blobKey, signal)

@@ -129,11 +129,11 @@ export const advanceRun = (trx: Db, org: OrgId, id: string, after: string, outco
 
 type Population = Pick<StoredRun, 'again' | 'transcribe' | 'storedBefore'>
 
-/** Recordings that arrive later are measured as they arrive. */
+/** Recordings that arrive later are measured as they arrive. Redacted ones keep the measures of their originals. */
 const isMeant = (org: OrgId, { again, transcribe, storedBefore }: Population) => {
   const isStored = sql<boolean>`r.status = 'stored' AND r.updated_at < ${storedBefore}`
-  if (again) return isStored
-  const isUnmeasured = sql<boolean>`r.measured_key IS DISTINCT FROM r.blob_key`
+  if (again) return sql<boolean>`${isStored} AND r.redacted_spans IS NULL`
+  const isUnmeasured = sql<boolean>`(r.redacted_spans IS NULL AND r.measured_key IS DISTINCT FROM r.blob_key)`
   if (!transcribe) return sql<boolean>`${isStored} AND ${isUnmeasured}`
   return sql<boolean>`${isStored} AND (${isUnmeasured} OR NOT EXISTS (
     SELECT FROM transcripts t WHERE t.organization_id = ${org} AND t.conversation_id = r.conversation_id))`

@@ -1,0 +1,66 @@
+import { commonMs, type TimeSpan, totalMs, type Utterance, union } from '../../transcripts/signals/speech.ts'
+import type { Segment } from '../voice/segments.ts'
+
+/**
+ * Checks that a transcript's times are those of its recording. If they were not, other words than the redacted ones would
+ * be muted.
+ */
+
+const shifted = (spans: TimeSpan[], shiftMs: number): TimeSpan[] =>
+  spans.map(({ startMs, endMs }) => ({ startMs: startMs + shiftMs, endMs: endMs + shiftMs }))
+
+/** Returns a function that measures how long speech and utterances agree if the transcript is moved. */
+const openAgreement = (channels: Segment[][], utterances: Utterance[]): ((shiftMs: number) => number) => {
+  const of = (side: Utterance['by']) => union(utterances.filter(({ by }) => by === side))
+  const [agent, customer] = [of('agent'), of('customer')]
+  const [first = [], second] = channels
+  if (second && agent.length > 0 && customer.length > 0) {
+    return (shiftMs) => {
+      const [a, b] = [shifted(agent, shiftMs), shifted(customer, shiftMs)]
+      return Math.max(commonMs(first, a) + commonMs(second, b), commonMs(second, a) + commonMs(first, b))
+    }
+  }
+  const speech = union(channels.flat().sort((a, b) => a.startMs - b.startMs))
+  const all = union(utterances)
+  return (shiftMs) => commonMs(speech, shifted(all, shiftMs))
+}
+
+/** The transcript is compared with the recording at these distances. */
+const [farthestMs, stepMs] = [30_000, 500]
+/** Margins around redacted words cover smaller differences. */
+const toleratedMs = 1_000
+/** Another position must agree this much better, and the times as they are must agree in less than this share. */
+const [clearlyBetter, goodShare] = [1.2, 0.65]
+/** Fewer utterances agree with some other position by chance. */
+const leastUtterances = 3
+/** Utterances also contain pauses, but at least this share of them is speech. */
+const leastShare = 0.3
+/** With less speech, agreement may be chance. */
+const leastMs = 2_000
+
+/** Returns by how much the transcript has to be moved, if that clearly fits better. */
+const findShift = (agreement: (shiftMs: number) => number, inPlaceMs: number): number | undefined => {
+  let best = { shiftMs: 0, agreementMs: inPlaceMs }
+  for (let shiftMs = -farthestMs; shiftMs <= farthestMs; shiftMs += stepMs) {
+    const agreementMs = agreement(shiftMs)
+    if (agreementMs > best.agreementMs) best = { shiftMs, agreementMs }
+  }
+  const isFar = Math.abs(best.shiftMs) > toleratedMs
+  const isBetter = best.agreementMs > clearlyBetter * inPlaceMs && best.agreementMs >= leastMs
+  return isFar && isBetter ? best.shiftMs : undefined
+}
+
+/** Returns why the times don't fit, or undefined if they do. */
+export const findMisfit = (channels: Segment[][], utterances: Utterance[]): string | undefined => {
+  const spokenMs = totalMs(union(utterances))
+  if (spokenMs < leastMs) return undefined
+  const agreement = openAgreement(channels, utterances)
+  const inPlaceMs = agreement(0)
+  if (inPlaceMs >= goodShare * spokenMs) return undefined
+  const shiftMs = utterances.length < leastUtterances ? undefined : findShift(agreement, inPlaceMs)
+  if (shiftMs !== undefined) {
+    return `The transcript’s times seem to be ${Math.abs(shiftMs) / 1_000} s off the recording.`
+  }
+  if (inPlaceMs >= leastShare * spokenMs) return undefined
+  return 'The transcript’s times don’t match the speech in the recording.'
+}

@@ -1,0 +1,125 @@
+import { redact } from './redaction.ts'
+import { sideOf, type TimeSpan, union } from './signals/speech.ts'
+import type { Turn } from './turn.ts'
+
+/** Finds when the redacted words of a transcript are spoken. */
+
+/** The marks that replace redacted text. */
+const marks = /(\[(?:email|phone|card|ssn|redacted)\])/u
+
+/** A word in lower case without punctuation, or null for a redacted part. */
+type Token = string | null
+
+const tokensOf = (text: string): Token[] =>
+  text.split(marks).flatMap((part, index) =>
+    index % 2 === 1
+      ? [null]
+      : (part
+          .normalize('NFKC')
+          .toLowerCase()
+          .match(/[\p{L}\p{M}\p{N}@']+/gu) ?? []),
+  )
+
+/** It is not known which words with digits belong to a redacted number, so all of them count as redacted. */
+const mayBeRedacted = (token: Token | undefined): boolean =>
+  token === null || (token !== undefined && /[\p{Nd}@]/u.test(token))
+
+/**
+ * Returns whether the words are those of the text, with redacted words exactly where the text is redacted. Otherwise, a
+ * part of a redacted number may be among the other words, for example if they spell it out.
+ */
+const areWordsOf = (text: Token[], words: Token[]): boolean => {
+  let at = 0
+  for (let next = 0; next < words.length; ) {
+    if (mayBeRedacted(words[next])) {
+      const first = at
+      while (mayBeRedacted(words[next])) next++
+      while (mayBeRedacted(text[at])) at++
+      if (at === first) return false
+    } else if (words[next++] !== text[at++]) return false
+  }
+  return at === text.length
+}
+
+type Spoken = Pick<Turn, 'text' | 'words'>
+
+/** Returns whether anything in the turn is redacted. */
+const isRedacted = ({ text, words }: Spoken): boolean =>
+  [text ?? '', ...(words ?? []).map((word) => word.text)].some((each) => marks.test(each))
+
+type Word = NonNullable<Turn['words']>[number]
+
+/** Words without a length have no exact times. */
+const isTimed = (word: Word): word is Word & TimeSpan =>
+  word.startMs !== null && word.endMs !== null && word.endMs > word.startMs
+
+/** Returns the spans of the redacted words, or undefined if the words don't tell. */
+const spansOfWords = ({ text, words }: Spoken): TimeSpan[] | undefined => {
+  if (words === null) return undefined
+  const tokens = words.map((word) => ({ word, tokens: tokensOf(word.text) }))
+  if (
+    text !== null &&
+    !areWordsOf(
+      tokensOf(text),
+      tokens.flatMap((each) => each.tokens),
+    )
+  )
+    return undefined
+  const redacted = tokens.filter((each) => each.tokens.some(mayBeRedacted)).map(({ word }) => word)
+  return redacted.length > 0 && redacted.every(isTimed) ? redacted : undefined
+}
+
+/** Returns for each turn when its speaker's next turn begins, by when the turn surely has ended. */
+const nextStarts = (turns: Turn[]): number[] => {
+  const next = new Map<Turn['role'], number>()
+  return turns
+    .toReversed()
+    .map((turn) => {
+      const startMs = next.get(turn.role) ?? Number.POSITIVE_INFINITY
+      if (sideOf(turn) !== undefined && turn.startMs !== null) next.set(turn.role, turn.startMs)
+      return startMs
+    })
+    .reverse()
+}
+
+/** Word times are about this exact. */
+const wordMarginMs = 250
+/** Turn times are less exact, because sources detect the start and end of speech with a delay. */
+const turnMarginMs = 500
+
+const widened = ({ startMs, endMs }: TimeSpan, marginMs: number): TimeSpan => ({
+  startMs: Math.max(0, startMs - marginMs),
+  endMs: endMs + marginMs,
+})
+
+/** Returns the spans of a redacted turn, or undefined if it is not known when it is spoken. */
+const spansOf = (turn: Turn, spoken: Spoken, nextStartMs: number): TimeSpan[] | undefined => {
+  const ofWords = spansOfWords(spoken)
+  if (ofWords) return ofWords.map((span) => widened(span, wordMarginMs))
+  const startMs = turn.startMs ?? turn.words?.[0]?.startMs ?? null
+  if (startMs === null) return undefined
+  const endMs = turn.endMs ?? nextStartMs
+  return endMs > startMs ? [widened({ startMs, endMs }, turnMarginMs)] : undefined
+}
+
+/** `untimed` is the index of the first turn that has redacted words but no times. */
+export type RedactedSpans = { spans: TimeSpan[] } | { untimed: number }
+
+/**
+ * Returns when redacted words are spoken: the words themselves if they have times, otherwise their whole turn. An end of
+ * infinity stands for the end of the recording.
+ */
+export const redactedSpans = (turns: Turn[]): RedactedSpans => {
+  const spans: TimeSpan[] = []
+  const next = nextStarts(turns)
+  for (const [index, turn] of turns.entries()) {
+    if (sideOf(turn) === undefined) continue
+    // Redacts again, because the organization may redact recordings, but no text. Redacted text does not change.
+    const spoken = redact({ text: turn.text, words: turn.words }) as Spoken
+    if (!isRedacted(spoken)) continue
+    const found = spansOf(turn, spoken, next[index] ?? Number.POSITIVE_INFINITY)
+    if (!found) return { untimed: index }
+    spans.push(...found)
+  }
+  return { spans: union(spans.sort((a, b) => a.startMs - b.startMs)) }
+}
