@@ -18,7 +18,7 @@ const groups = [
   },
   {
     name: 'parts',
-    test: /node_modules\/lucide-react\/|console\/(api|lib\/(?!password|difference)|filters\/(range-search|periods)|monitors\/figures|exports\/formats|(?!export-schedules|review\/queries)[^/]+\/(queries|words|count)\.)/,
+    test: /node_modules\/lucide-react\/|console\/(api|lib\/(?!password|difference)|filters\/(range-search|periods)|monitors\/figures|exports\/formats|(?!companies\/queries|export-schedules|review\/queries)[^/]+\/(queries|words|count)\.)/,
   },
   {
     name: 'controls',
@@ -35,7 +35,7 @@ const groups = [
     test: /console\/(filters\/(filter-bar|filter-chips|phrase|conditions)|conversations\/signal-names)/,
   },
   { name: 'range', test: /console\/filters\/(range(-picker)?|use-range)\./ },
-  { name: 'form', test: /console\/ui\/form\./ },
+  { name: 'form', test: /console\/(ui\/form|settings\/(transcription-fields|models\/model-chooser))\./ },
   {
     name: 'monitor-form',
     test: /console\/monitors\/(draft|definition-text|removable-row|template-queries|small-backfill)\./,

@@ -9,7 +9,7 @@ import { speak, toWav } from '../../test/support/recordings.ts'
 
 const seed = inject('seeds')[0] ?? 1
 const recordings = 6
-const kills = Math.min(6, inject('rounds'))
+const kills = Math.min(8, inject('rounds'))
 
 const { channels } = speak([
   { channel: 0, text: 'Hello, this is the clinic.', startMs: 300 },
@@ -20,7 +20,8 @@ const { channels } = speak([
 it('lose no transcript, and pay for at most one request twice per kill and slot', { timeout: 300_000 }, async () => {
   process.stdout.write(`kills while transcribing: seed ${seed}\n`)
   const random = seededRandom(seed)
-  const standIn = await serveTranscription('openai-compatible')
+  // Answers take long enough to be killed.
+  const standIn = await serveTranscription('openai-compatible', async () => pause(400))
   const port = await takeFreePort()
   const origin = `http://127.0.0.1:${port}`
   const switches = {
@@ -53,7 +54,7 @@ it('lose no transcript, and pay for at most one request twice per kill and slot'
   expect((await ask(origin, 'PATCH', '/v1/organization', key, settings)).status).toBe(200)
   expect((await ask(origin, 'POST', '/v1/sound-runs', key, { transcribe: true })).status).toBe(202)
   for (let kill = 0; kill < kills; kill++) {
-    await pause(random.below(1_500))
+    await pause(random.below(2_500))
     earshot.child.kill('SIGKILL')
     await earshot.ended
     earshot = await startEarshot(switches)

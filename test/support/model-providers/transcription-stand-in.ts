@@ -14,7 +14,8 @@ export type Transcribed = {
 }
 
 type Sound = { startMs: number; endMs: number }
-type Answering = (asked: Transcribed, number: number) => Failure | string | undefined
+type Answer = Failure | string | undefined
+type Answering = (asked: Transcribed, number: number) => Answer | Promise<Answer>
 
 const sampleRate = 16_000
 const headerBytes = 44
@@ -118,7 +119,7 @@ export const serveTranscription = async (
     const seconds = (wav.length - headerBytes) / 2 / sampleRate
     const one = { path: request.url ?? '', model, format, seconds }
     asked.push(one)
-    const answer = answering(one, asked.length)
+    const answer = await answering(one, asked.length)
     if (answer instanceof Failure) return answer
     return new Failure(200, answer === undefined ? transcribe(wav, format, seconds) : { text: answer })
   }
