@@ -67,6 +67,48 @@ it('finds conversations by a typed category', async () => {
     .waitFor()
 })
 
+/** Creates a rule with fields, and its results of the newest conversations. */
+const makeTurnRule = async (name: string) => {
+  const definition = {
+    expression: 'turns.size() > 1000',
+    fields: '{"turnCount": turns.size(), "firstTurn": turns[0].text}',
+  }
+  const { id } = await ask<Created>('POST', '/v1/monitors', { name, kind: 'rule', definition, enabled: false })
+  const runs = `/v1/monitors/${id}/evaluations`
+  const run = await ask<Created>('POST', runs, { conversationIds: await conversationIds(8) })
+  const status = async () => (await ask<{ status: string }>('GET', `${runs}/${run.id}`)).status
+  await expect.poll(status, { timeout: 20_000 }).toBe('completed')
+  return id
+}
+
+it('finds conversations by a field of a monitor, with suggestions that fit it', async () => {
+  const id = await makeTurnRule('Turns counted')
+  const page = await open('/conversations', 'viewer')
+  const field = page.getByRole('combobox', { name: /filter/i })
+  await field.fill('turnCount')
+  await page.getByRole('option', { name: 'field turnCount is at least' }).click()
+  expect(await field.inputValue()).toBe('field turnCount is at least ')
+  await field.fill('field turnCount is at least 1')
+  await page.getByRole('option', { name: 'field turnCount is at least 1 by Turns counted' }).waitFor()
+  expect(await breaches(page)).toEqual([])
+  await page.getByRole('option', { name: 'field turnCount is at least 1 by Turns counted' }).click()
+  await page.getByRole('button', { name: 'Edit field turnCount is at least 1 by Turns counted' }).waitFor()
+  await page
+    .getByText(/^8 conversations$/)
+    .first()
+    .waitFor()
+  const filter = { fields: [{ monitorId: id, field: 'turnCount', op: 'gte', value: '1' }] }
+  expect(JSON.parse(new URL(page.url()).searchParams.get('filter') ?? '')).toEqual(filter)
+  await page.reload()
+  await page.getByRole('button', { name: 'Edit field turnCount is at least 1 by Turns counted' }).click()
+  await page.getByRole('combobox', { name: 'Edit filter' }).fill('field turnCount is at least 1000 by Turns counted')
+  await page.getByRole('option', { name: 'field turnCount is at least 1000 by Turns counted' }).click()
+  await page
+    .getByText(/^0 conversations$/)
+    .first()
+    .waitFor()
+})
+
 it('charts the share of categories, and links to their conversations', async () => {
   const { id } = await makeReasons('Reasons charted')
   const board = await ask<Created>('POST', '/v1/boards', { name: 'Reasons', charts: [] })

@@ -45,7 +45,7 @@ it('links to nothing if no filter selects the group', () => {
   expect(linkOf([], group())).toEqual({ to: '/conversations', search: { filter: { period } } })
 })
 
-it('links to the conversations of a category', () => {
+it('links to the conversations of a category, and of a field', () => {
   const query: Query = { measure: { kind: 'category', monitorId: 'm' }, groupBy: ['agent'] }
   const categories = { monitorId: 'm', any: ['billing'] }
   const of = (given: Query, filter: object, ...key: string[]) =>
@@ -56,6 +56,9 @@ it('links to the conversations of a category', () => {
   })
   const one: Query = { measure: { kind: 'category', monitorId: 'm', category: 'billing' } }
   expect(of(one, {})).toMatchObject({ search: { filter: { categories } } })
+  const amount: Query = { measure: { kind: 'field', monitorId: 'm', field: 'amount', statistic: 'mean' } }
+  const fields = [{ monitorId: 'm', field: 'amount', op: 'is_set' }]
+  expect(of(amount, {})).toMatchObject({ search: { filter: { fields } } })
   // A filter has one condition on categories.
   expect(of(query, { categories: { monitorId: 'n', any: ['late'] } }, 'billing', 'a')).toBeUndefined()
 })

@@ -58,5 +58,9 @@ export const conversationsOf = ({ query, filter, group, span }: Of): LinkProps |
   if (measure.kind === 'rate') {
     found = { ...found, monitors: [...(found.monitors ?? []), { id: measure.monitorId, result: 'affected' }] }
   }
+  if (measure.kind === 'field') {
+    const { monitorId, field } = measure
+    found = { ...found, fields: [...(found.fields ?? []), { monitorId, field, op: 'is_set' }] }
+  }
   return { to: '/conversations', search: { filter: found } }
 }

@@ -27,6 +27,7 @@ describe('the URL of the list', () => {
       anyOf: [{ text: 'refund' }, { metrics: [{ key: 'csat', op: 'lt', value: '3' }] }],
       exclude: { signals: [{ name: 'talkRatio', op: 'gt', value: 0.5 }] },
       findingIds: ['f'],
+      fields: [{ monitorId: 'm', field: 'reason', op: 'in', values: ['late'] }],
     }
     expect(readConversationsSearch({ filter })).toEqual({ filter })
     expect(readConversationsSearch({ filter: { anyOf: [null], exclude: 'x', metrics: 5 } })).toEqual({})
@@ -39,6 +40,8 @@ describe('the URL of the list', () => {
     { period: {} },
     { period: { last: 7 } },
     { categories: { monitorId: 'm', any: 'billing' } },
+    { fields: [{ field: 'amount', op: 'is_set' }] },
+    { fields: [{ monitorId: 'm', field: 'amount', op: 'in', values: '5' }] },
     { anyOf: [{ metrics: [{ key: 'csat' }] }] },
     { exclude: { text: null } },
   ])('loses conditions that the form cannot show: %j', (filter) => {

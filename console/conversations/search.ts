@@ -29,6 +29,7 @@ const conditions: Record<string, string[]> = {
   metrics: ['key', 'op'],
   signals: ['name', 'op'],
   sound: ['name', 'op'],
+  fields: ['monitorId', 'field', 'op'],
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string'
@@ -43,7 +44,7 @@ const isShowableFilter = (value: unknown): boolean => isObject(value) && Object.
 
 const isShowable = ([name, value]: [string, unknown]): boolean => {
   const texts = conditions[name]
-  if (texts) return isListOf(value, (item) => hasTexts(item, texts))
+  if (texts) return isListOf(value, (item) => hasTexts(item, texts) && isListOf(item.values ?? [], isText))
   if (lists.includes(name)) return isListOf(value, isText)
   switch (name) {
     case 'anyOf':

@@ -47,7 +47,9 @@ const isObject = (value: unknown): value is object => typeof value === 'object' 
 /** Returns JSON with the keys of objects in a fixed order, because typed and stored filters have different orders. */
 const spell = (state: ListState): string =>
   JSON.stringify(bodyOf(state), (_, value: unknown) =>
-    isObject(value) && !Array.isArray(value) ? Object.fromEntries(Object.entries(value).sort()) : value,
+    isObject(value) && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
   )
 
 const isSame = (a: ListState, b: ListState): boolean => spell(a) === spell(b)

@@ -25,24 +25,24 @@ import { Phrase } from './phrase.tsx'
 import { type Part, sayPart, splitPart, typedValue, type Vocabulary } from './say-phrase.ts'
 import type { Known } from './suggest-phrases.ts'
 
-const useCategories = (isEnabled: boolean): Vocabulary['categories'] => {
-  const { data = [] } = useQuery({
-    queryKey: ['monitors', 'categories'],
-    queryFn: async () => (await import('./categories.ts')).loadCategories(),
+const useOutputs = (isEnabled: boolean): Pick<Vocabulary, 'categories' | 'fields'> => {
+  const { data = { categories: [], fields: [] } } = useQuery({
+    queryKey: ['monitors', 'outputs'],
+    queryFn: async () => (await import('./monitor-outputs.ts')).loadOutputs(),
     enabled: isEnabled,
     staleTime: 60_000,
   })
   return data
 }
 
-/** Categories and measures of sound only have labels once something needs them. */
+/** Categories, fields, and measures of sound only have labels once something needs them. */
 const useVocabulary = (isNeeded: boolean): Vocabulary => ({
   agents: useNames('agents').options,
   agentGroups: useNames('agentGroups').options,
   companies: useNames('companies').options,
   buckets: useNames('buckets').options,
   monitors: useNames('monitors').options,
-  categories: useCategories(isNeeded),
+  ...useOutputs(isNeeded),
   sounds: useSounds(isNeeded),
   timezone: ownZone(),
 })

@@ -18,6 +18,15 @@ export const operators: { value: Operator; label: string }[] = [
   { value: 'is_false', label: 'is false' },
 ]
 
-export const takesValue = (op: Operator): boolean => !op.startsWith('is_')
+type FieldOperator = Schemas['FieldCondition']['op']
+
+/** The labels of the operators of extracted fields. */
+export const fieldOperators: { value: FieldOperator; label: string }[] = [
+  ...operators,
+  { value: 'in', label: 'is any of' },
+  { value: 'is_unsupported', label: 'is unsupported' },
+]
+
+export const takesValue = (op: FieldOperator): boolean => !op.startsWith('is_')
 
 export const operatorWords = (op: Operator): string => operators.find(({ value }) => value === op)?.label ?? op

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { soundOptions } from '../conversations/sound-names.ts'
+import { localIn } from '../lib/zones.ts'
 import { conditionsOf, filterOf, withCondition } from './conditions.ts'
 import type { Filter } from './filter.ts'
 import { parsePhrase } from './parse-phrase.ts'
@@ -28,6 +29,13 @@ const words: Vocabulary = {
         { value: 'other', label: 'No category fits' },
       ],
     },
+  ],
+  fields: [
+    { monitorId: 'm1', key: 'amount', type: 'number' },
+    { monitorId: 'm1', key: 'reason', type: 'enum', options: ['lost', 'damaged, or wet'] },
+    { monitorId: 'm1', key: 'isPaid', type: 'boolean' },
+    { monitorId: 'm1', key: 'until', type: 'date' },
+    { monitorId: 'm2', key: 'amount' },
   ],
   sounds: soundOptions,
   timezone: 'Europe/Berlin',
@@ -74,6 +82,23 @@ const phrases: [string, Part][] = [
     { sound: [{ name: 'responseMs.agent.p95', op: 'gt', value: 2_000 }] },
   ],
   ['sound Talk ratio in the recording is less than 0.5', { sound: [{ name: 'talkRatio', op: 'lt', value: 0.5 }] }],
+  [
+    'field amount is at least 100 by Topics by call',
+    { fields: [{ monitorId: 'm2', field: 'amount', op: 'gte', value: '100' }] },
+  ],
+  [
+    'field reason is any of lost, "damaged, or wet" by Asks for a person',
+    { fields: [{ monitorId: 'm1', field: 'reason', op: 'in', values: ['lost', 'damaged, or wet'] }] },
+  ],
+  ['field isPaid is true by Asks for a person', { fields: [{ monitorId: 'm1', field: 'isPaid', op: 'is_true' }] }],
+  [
+    'field until is unsupported by Asks for a person',
+    { fields: [{ monitorId: 'm1', field: 'until', op: 'is_unsupported' }] },
+  ],
+  [
+    'field until is less than 2026-11-21 by Asks for a person',
+    { fields: [{ monitorId: 'm1', field: 'until', op: 'lt', value: '2026-11-21' }] },
+  ],
   ['mentions late fee', { text: 'late fee' }],
 ]
 
@@ -88,6 +113,11 @@ describe('a phrase', () => {
     ['DURATION<1.5h', { maxDurationSeconds: 5_400 }],
     ['Affected: asks for a person', { monitors: [{ id: 'm1', result: 'affected' }] }],
     ['category: refund, goes BY car by topics by call', { categories: { monitorId: 'm2', any: ['refund', 'car'] } }],
+    [
+      'Field until < 16:15 by asks for a person',
+      { fields: [{ monitorId: 'm1', field: 'until', op: 'lt', value: '16:15' }] },
+    ],
+    ['field reason is lost', { fields: [{ monitorId: 'm1', field: 'reason', op: 'eq', value: 'lost' }] }],
     ['seats >= 3', { metadata: [{ key: 'seats', op: 'gte', value: '3' }] }],
     ['plan = gold', { metadata: [{ key: 'plan', op: 'eq', value: 'gold' }] }],
     ['signal talkRatio < 0.5', { signals: [{ name: 'talkRatio', op: 'lt', value: 0.5 }] }],
@@ -105,6 +135,10 @@ describe('a phrase', () => {
     'signal mood > 1',
     'sound talkRatio > 2 s',
     'started: someday',
+    'field amount is 3',
+    'field amount is at least some by Asks for a person',
+    'field the amount is 3 by Asks for a person',
+    'field amount is 3 by nobody',
   ])('%j is none', (phrase) => {
     expect(parsePhrase(phrase, words)).toBeUndefined()
   })
@@ -160,6 +194,19 @@ describe('suggestions', () => {
     expect(texts('plan is ')).toContain('plan is gold')
     expect(texts('duration > 2 min')[0]).toBe('duration ≥ 2 min')
     expect(texts('')).toContain('agent: ')
+    expect(texts('reason')).toEqual(expect.arrayContaining(['field reason is lost by Asks for a person']))
+    expect(texts('amount')[0]).toBe('field amount is at least ')
+    expect(texts('field amount is at least 100')).toEqual([
+      'field amount is at least 100 by Asks for a person',
+      'field amount is at least 100 by Topics by call',
+    ])
+    expect(texts('field until is less than')).toContain(
+      `field until is less than ${localIn(new Date().toISOString(), words.timezone).slice(0, 10)} by Asks for a person`,
+    )
+    expect(texts('field amount is').filter((text) => text.includes(' by '))).not.toContain(
+      'field amount is by Topics by call',
+    )
+    expect(texts('paid', ['fields']).filter((text) => text.startsWith('field'))).toEqual([])
   })
 
   it('leave out what the filter cannot have', () => {

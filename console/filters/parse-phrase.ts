@@ -2,13 +2,14 @@
 
 import { instantIn } from '../lib/zones.ts'
 import type { Option } from '../ui/controls.tsx'
-import { operators, takesValue } from './operators.ts'
+import { fieldOperators, operators, takesValue } from './operators.ts'
 import { isDates, timeOptions, withTime } from './periods.ts'
 import {
   type Condition,
   categoriesBy,
   choices,
   entriesOf,
+  type FieldCondition,
   joinParts,
   lists,
   type MeasureKind,
@@ -42,15 +43,26 @@ const symbols: Record<string, Condition['op']> = {
   '=': 'eq',
 }
 
-/** The longest operators are first, because `is not` also starts with `is`. */
-const comparisons: [words: string, op: Condition['op']][] = [
-  ...operators.map(({ value, label }): [string, Condition['op']] => [label, value]),
-  ["doesn't contain", 'not_contains'] as [string, Condition['op']],
-  ["doesn't exist", 'is_not_set'] as [string, Condition['op']],
-  ...Object.entries(symbols),
-].sort(([a], [b]) => b.length - a.length)
+type Comparison<Op> = [words: string, op: Op]
 
-const readCondition = (text: string): Condition | undefined => {
+/** The longest operators are first, because `is not` also starts with `is`. */
+const comparisonsOf = <Op extends string>(known: { value: Op; label: string }[]) =>
+  [
+    ...known.map(({ value, label }): Comparison<Op | Condition['op']> => [label, value]),
+    ["doesn't contain", 'not_contains'] as Comparison<Condition['op']>,
+    ["doesn't exist", 'is_not_set'] as Comparison<Condition['op']>,
+    ...Object.entries(symbols),
+  ].sort(([a], [b]) => b.length - a.length)
+
+const comparisons = comparisonsOf(operators)
+const fieldComparisons = comparisonsOf(fieldOperators)
+
+type Read<Op> = { key: string; op: Op; value?: string }
+
+const readComparison = <Op extends FieldCondition['op']>(
+  text: string,
+  comparisons: Comparison<Op>[],
+): Read<Op> | undefined => {
   for (let at = text.indexOf(' '); at > 0; at = text.indexOf(' ', at + 1)) {
     const rest = text.slice(at + 1)
     const found = comparisons.find(([words]) => rest === words || rest.startsWith(`${words} `))
@@ -62,6 +74,8 @@ const readCondition = (text: string): Condition | undefined => {
   }
   return undefined
 }
+
+const readCondition = (text: string): Condition | undefined => readComparison(text, comparisons)
 
 const secondsIn: Record<string, number> = { s: 1, m: 60, h: 3_600 }
 
@@ -109,13 +123,13 @@ const readTags = (text: string): Part | undefined => {
   return tags.every((tag) => tag !== '' && tag.length <= 50) ? { tags: [...new Set(tags)] } : undefined
 }
 
-const categoryKey = /^[a-z]\w{0,63}$/i
+const outputKey = /^[a-z]\w{0,63}$/i
 
 /** Reads categories separated by commas, each as its label or key. A label with a comma is only read by itself. */
 const readCategoryList = (text: string, options: Option[]): string[] | undefined => {
   const names = find(options, text) === undefined ? text.split(',') : [text]
   const any = names.map((name) => find(options, name.trim()) ?? name.trim().replaceAll(' ', '_'))
-  return any.every((key) => categoryKey.test(key)) ? [...new Set(any)] : undefined
+  return any.every((key) => outputKey.test(key)) ? [...new Set(any)] : undefined
 }
 
 /** Reads `Asks for a refund, billing by Reason for calling`. Labels and names can contain the word as well. */
@@ -127,6 +141,38 @@ const readCategories = (text: string, words: Vocabulary): Part | undefined => {
     if (any) return { categories: { monitorId, any } }
   }
   return undefined
+}
+
+/** Reads the values of `is any of`. A value with a comma is in quotation marks. */
+const readValues = (text: string): string[] => [
+  ...new Set([...text.matchAll(/"([^"]*)"|[^,\s][^,]*/g)].map(([all, quoted]) => quoted ?? all.trim())),
+]
+
+/** Numbers, dates, and times of day. */
+const orderedValue = /^(-?\d+(\.\d+)?|(\d{4}-)?\d\d-\d\d(T.+)?|\d\d:\d\d)$/
+const orderedOperators = ['gt', 'gte', 'lt', 'lte']
+
+const readFieldOf = (text: string, monitorId: string): FieldCondition | undefined => {
+  const { key: field = '', op, value } = readComparison(text, fieldComparisons) ?? {}
+  if (op === undefined || !outputKey.test(field)) return undefined
+  if (op === 'in') return { monitorId, field, op, values: readValues(value ?? '') }
+  if (value === undefined) return { monitorId, field, op }
+  return orderedOperators.includes(op) && !orderedValue.test(value) ? undefined : { monitorId, field, op, value }
+}
+
+/**
+ * Reads `amount is at least 100 by Refunds`. Values and names can contain the word as well. The name can be omitted if only
+ * one monitor has the field.
+ */
+const readFieldCondition = (text: string, words: Vocabulary): Part | undefined => {
+  for (let at = text.indexOf(' by '); at > 0; at = text.indexOf(' by ', at + 1)) {
+    const monitorId = find(words.monitors, text.slice(at + ' by '.length))
+    const condition = monitorId === undefined ? undefined : readFieldOf(text.slice(0, at), monitorId)
+    if (condition) return { fields: [condition] }
+  }
+  const condition = readFieldOf(text, '')
+  const [only, ...more] = words.fields.filter(({ key }) => key === condition?.field)
+  return condition && only && more.length === 0 ? { fields: [{ ...condition, monitorId: only.monitorId }] } : undefined
 }
 
 /** Reads what follows the name of a field and a colon. */
@@ -190,6 +236,7 @@ const readOne = (text: string, words: Vocabulary): Part | undefined => {
   if (said !== undefined) return { text: said }
   const duration = readDuration(text)
   if (duration) return duration
+  if (/^field /i.test(text)) return readFieldCondition(text.slice('field '.length), words)
   for (const kind of ['signal', 'sound'] as const) {
     if (text.toLowerCase().startsWith(`${kind} `)) return readMeasure(kind, text.slice(`${kind} `.length), words)
   }

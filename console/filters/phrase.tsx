@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query'
 import { type KeyboardEvent, type Ref, useEffect, useId, useRef, useState } from 'react'
 import { formatCount } from '../lib/format.ts'
 import styles from './filter-chips.module.css'
-import { isAllowed, parsePhrase } from './parse-phrase.ts'
 import type { Part, Vocabulary } from './say-phrase.ts'
 import type { Known, Suggestion } from './suggest-phrases.ts'
 
@@ -60,10 +59,7 @@ export const Phrase = ({
     queryFn: loadSuggestions,
     enabled: open,
   })
-  // The phrase itself counts until suggestions have loaded.
-  const part = parsePhrase(phrase, words)
-  const complete: Suggestion[] = isAllowed(part, without) ? [{ text: phrase, part }] : []
-  const suggestions = open ? (suggesting?.suggest(phrase, words, known, without) ?? complete) : []
+  const suggestions = (open && suggesting?.suggest(phrase, words, known, without)) || []
   const at = Math.min(marked, suggestions.length - 1)
   const choose = ({ text, part }: Suggestion) => {
     if (part) onChoose(part)

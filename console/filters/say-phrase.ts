@@ -4,16 +4,19 @@ import type { Schemas } from '../api/schema.d.ts'
 import { signalLabel, signalNames } from '../conversations/signal-names.ts'
 import { localIn } from '../lib/zones.ts'
 import type { Option } from '../ui/controls.tsx'
-import { operators, takesValue } from './operators.ts'
+import { fieldOperators, operators, takesValue } from './operators.ts'
 import { chosenTime, isDates, timeOptions } from './periods.ts'
 
 export type Part = Schemas['FilterPart']
 export type Condition = Schemas['Condition']
+export type FieldCondition = Schemas['FieldCondition']
 
 /** The names that phrases contain, and the time zone of their dates. */
 export type Vocabulary = Record<'agents' | 'agentGroups' | 'companies' | 'buckets' | 'monitors', Option[]> & {
   /** The categories of monitors that define them. */
   categories: { monitorId: string; options: Option[] }[]
+  /** The fields of monitors that define them. Only judges know the types. */
+  fields: { monitorId: string; key: string; type?: string; options?: string[] }[]
   /** The measures of sound. */
   sounds: Option[]
   timezone: string
@@ -54,6 +57,14 @@ export const entriesOf = (words: Record<string, string>): Option[] =>
 const sayCondition = ({ key, op, value }: Condition): string => {
   const words = operators.find((operator) => operator.value === op)?.label ?? op
   return [key, words, ...(takesValue(op) ? [value ?? ''] : [])].join(' ')
+}
+
+const sayField = ({ monitorId, field, op, value, values }: FieldCondition, words: Vocabulary): string => {
+  const label = fieldOperators.find((operator) => operator.value === op)?.label ?? op
+  // A comma separates values.
+  const listed = values?.map((each) => (each.includes(',') ? `"${each}"` : each)).join(', ')
+  const said = [field, label, ...(takesValue(op) ? [listed ?? value ?? ''] : [])].join(' ')
+  return `field ${said} by ${labelOf(words.monitors, monitorId)}`
 }
 
 const sayDuration = (seconds: number): string => {
@@ -129,19 +140,20 @@ const sayOne = (part: Part, words: Vocabulary): string => {
   if (part.metrics?.[0]) return `metric ${sayCondition(part.metrics[0])}`
   if (part.signals?.[0]) return sayMeasure('signal', part.signals[0], words)
   if (part.sound?.[0]) return sayMeasure('sound', part.sound[0], words)
+  if (part.fields?.[0]) return sayField(part.fields[0], words)
   if (part.agentVersionIds) return `version: ${part.agentVersionIds.map((id) => `${id.slice(0, 8)}…`).join(', ')}`
   if (part.conversationIds) return `${part.conversationIds.length} chosen`
   if (part.findingIds) return `finding: ${part.findingIds.map((id) => `${id.slice(0, 8)}…`).join(', ')}`
   return `started: ${sayTime(part, words)}`
 }
 
-const listsOfConditions = ['metadata', 'metrics', 'signals', 'sound'] as const
+const listsOfConditions = ['metadata', 'metrics', 'signals', 'sound', 'fields'] as const
 
 /** Returns each condition of a part on its own. */
 export const splitPart = (part: Part): Part[] => {
-  const { since, until, monitors, match, metadata, metrics, signals, sound, ...others } = part
+  const { since, until, monitors, match, metadata, metrics, signals, sound, fields, ...others } = part
   const separate = monitors && match !== 'any' && monitors.every(({ result = 'all' }) => result !== 'all')
-  const conditions = { metadata, metrics, signals, sound }
+  const conditions = { metadata, metrics, signals, sound, fields }
   return [
     ...Object.entries(others).map(([name, value]): Part => ({ [name]: value })),
     ...(since || until ? [{ ...(since && { since }), ...(until && { until }) }] : []),
@@ -174,7 +186,7 @@ export const sayPart = (part: Part, words: Vocabulary): string =>
 /** Returns the metadata key of a phrase that is being typed, and the beginning of its value. */
 export const typedValue = (typed: string): { key: string; start: string; begun: string } | undefined => {
   const [, key, comparison, start = ''] = /^(.+?) (is not|is|contains|=) ?(.*)$/.exec(typed.trimStart()) ?? []
-  return key === undefined || /:|^(metric|signal|sound|mentions) /.test(key)
+  return key === undefined || /:|^(metric|signal|sound|field|mentions) /.test(key)
     ? undefined
     : { key, start, begun: `${key} ${comparison}` }
 }

@@ -1,8 +1,83 @@
 // Suggests how a phrase continues. Loads when somebody types.
 
+import { localIn } from '../lib/zones.ts'
+import { fieldOperators, takesValue } from './operators.ts'
 import { isAllowed, parsePhrase } from './parse-phrase.ts'
 import { isDates, timeOptions } from './periods.ts'
-import { choices, lists, type Part, results, reviews, sayPart, typedValue, type Vocabulary } from './say-phrase.ts'
+import {
+  choices,
+  type FieldCondition,
+  lists,
+  type Part,
+  results,
+  reviews,
+  sayPart,
+  typedValue,
+  type Vocabulary,
+} from './say-phrase.ts'
+
+type Field = Vocabulary['fields'][number]
+
+/** How values of each type are usually compared. Rules don't say the types of their fields. */
+const usual: Record<string, string[]> = {
+  number: ['is at least', 'is at most', 'is'],
+  date: ['is at least', 'is less than', 'is'],
+  string: ['contains', 'is'],
+  list: ['contains'],
+  enum: ['is any of'],
+  boolean: [],
+}
+
+const anyType = ['is', 'contains', 'is at least', 'is at most']
+
+/** Returns the beginnings of phrases about the fields that the typed words name, which a value completes. */
+const fieldBeginnings = (typed: string[], words: Vocabulary): string[] => {
+  const isNamed = (key: string) => typed.some((word) => word.length > 1 && key.toLowerCase().startsWith(word))
+  return words.fields
+    .filter(({ key }) => typed[0] === 'field' || isNamed(key))
+    .flatMap(({ key, type = '' }) => (usual[type] ?? anyType).map((operator) => `field ${key} ${operator} `))
+}
+
+/** Returns the phrases about a field that need no typed value. */
+const fieldPhrases = ({ monitorId, key, type, options = [] }: Field, words: Vocabulary): string[] => {
+  const say = (condition: Omit<FieldCondition, 'monitorId' | 'field'>) =>
+    sayPart({ fields: [{ monitorId, field: key, ...condition }] }, words)
+  return [
+    ...(type === 'enum' ? options.map((value) => say({ op: 'eq', value })) : []),
+    ...(type === 'boolean' ? [say({ op: 'is_true' }), say({ op: 'is_false' })] : []),
+    say({ op: 'is_set' }),
+    say({ op: 'is_not_set' }),
+    // Only judges quote the values.
+    ...(type === undefined ? [] : [say({ op: 'is_unsupported' })]),
+  ]
+}
+
+const dayMs = 86_400_000
+
+/** Returns today, and days before and after it. */
+const nearbyDays = (timezone: string): string[] =>
+  [0, -7, 7, -30].map((days) => localIn(new Date(Date.now() + days * dayMs).toISOString(), timezone).slice(0, 10))
+
+/** Returns values that the typed phrase about a field may continue with. */
+const suggestedValues = ({ type, options = [] }: Field, { timezone }: Vocabulary): string[] =>
+  type === 'date' ? nearbyDays(timezone) : options
+
+/** Returns the typed phrase about a field, completed by each monitor that has the field. */
+const completedFields = (text: string, words: Vocabulary): string[] => {
+  const isComplete = words.monitors.some(({ label }) => text.toLowerCase().endsWith(` by ${label.toLowerCase()}`))
+  if (isComplete) return []
+  const key = /^field (\w+) ./i.exec(text)?.[1]
+  const needsValue = fieldOperators.some(
+    ({ value, label }) => takesValue(value) && text.toLowerCase().endsWith(` ${label}`),
+  )
+  return words.fields
+    .filter((field) => field.key === key)
+    .flatMap((field) => {
+      const name = words.monitors.find(({ value }) => value === field.monitorId)?.label ?? ''
+      const phrases = needsValue ? suggestedValues(field, words).map((value) => `${text} ${value}`) : [text]
+      return phrases.map((phrase) => `${phrase} by ${name}`)
+    })
+}
 
 /** Returns all phrases about names and choices. */
 const knownPhrases = (words: Vocabulary): string[] => [
@@ -17,6 +92,7 @@ const knownPhrases = (words: Vocabulary): string[] => [
   ...words.categories.flatMap(({ monitorId, options }) =>
     options.map(({ value }) => sayPart({ categories: { monitorId, any: [value] } }, words)),
   ),
+  ...words.fields.flatMap((field) => fieldPhrases(field, words)),
 ]
 
 /** The beginnings of phrases to complete, with their fields. */
@@ -41,6 +117,7 @@ const beginnings: Record<string, keyof Part> = {
   'metric ': 'metrics',
   'signal ': 'signals',
   'sound ': 'sound',
+  'field ': 'fields',
 }
 
 export type Suggestion = { text: string; count?: number | undefined; part?: Part | undefined }
@@ -77,9 +154,13 @@ export const suggest = (typed: string, words: Vocabulary, known: Known, without:
   const begun = Object.entries(beginnings)
     .filter(([start, field]) => fits(start) && !without.includes(field))
     .map(([start]) => start)
+  const begunFields = without.includes('fields') ? [] : fieldBeginnings(wanted, words).filter(fits)
+  const ofFields = completedFields(text, words).filter(allows).map(complete)
   const all: Suggestion[] = [
     ...(isAllowed(whole, without) ? [complete(sayPart(whole as Part, words))] : []),
     ...values,
+    ...ofFields,
+    ...begunFields.map((start) => ({ text: start })),
     ...(text === '' ? begun.map((start) => ({ text: start })) : []),
     ...(text === ''
       ? []
@@ -89,7 +170,7 @@ export const suggest = (typed: string, words: Vocabulary, known: Known, without:
     ...tags,
     ...(without.includes('metadata') ? [] : keys),
     ...(text === '' ? [] : begun.map((start) => ({ text: start }))),
-    ...(text === '' || without.includes('text') || whole ? [] : [complete(`mentions ${text}`)]),
+    ...(text === '' || without.includes('text') || whole || ofFields.length > 0 ? [] : [complete(`mentions ${text}`)]),
   ]
   const byText = new Map(all.map((suggestion) => [suggestion.text, suggestion]))
   return [...byText.values()].slice(0, mostSuggestions)

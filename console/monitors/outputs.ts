@@ -5,6 +5,9 @@ import type { Monitor } from './queries.ts'
 
 type Category = { key: string; label: string }
 
+/** A field of a monitor. The type of a rule's field is unknown. */
+export type OutputField = { key: string; type?: string; options?: string[] }
+
 /** The parts of a stored definition, which depend on the kind of the monitor. */
 type Stored = {
   categories?: string
@@ -14,7 +17,7 @@ type Stored = {
     categories?: Category[]
     allowOther?: boolean
     allowNotApplicable?: boolean
-    fields?: { key: string; type: string }[]
+    fields?: OutputField[]
   }
 }
 
@@ -45,13 +48,21 @@ export const categoriesOf = (monitor: Defined): Option[] => {
 export const categoryLabel = (monitor: Defined | undefined, key: string): string =>
   (monitor && categoriesOf(monitor).find(({ value }) => value === key)?.label) ?? optionOf(key).label
 
-/** Returns the fields of a monitor that may be numbers. Those of external monitors are unknown. */
-export const measuredFieldsOf = (monitor: Defined): string[] => {
+/** Returns the fields of a monitor. Those of external monitors are unknown. */
+export const fieldsOf = (monitor: Defined): OutputField[] => {
   const { fields, output } = storedOf(monitor)
-  if (monitor.kind === 'rule') return keysIn(fields)
+  if (monitor.kind === 'rule') return keysIn(fields).map((key) => ({ key }))
   if (output?.type !== 'extract') return []
-  return (output.fields ?? []).flatMap(({ key, type }) => (['number', 'boolean'].includes(type) ? [key] : []))
+  return (output.fields ?? []).map(({ key, type, options }) => ({
+    key,
+    ...(type !== undefined && { type }),
+    ...(options && { options }),
+  }))
 }
+
+/** Returns the fields of a monitor that may be numbers. Those of external monitors are unknown. */
+export const measuredFieldsOf = (monitor: Defined): string[] =>
+  fieldsOf(monitor).flatMap(({ key, type = 'number' }) => (['number', 'boolean'].includes(type) ? [key] : []))
 
 export const mayNameCategories = (monitor: Defined): boolean =>
   monitor.kind === 'external' || categoriesOf(monitor).length > 0

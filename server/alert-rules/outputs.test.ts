@@ -92,12 +92,14 @@ describe('the share of a category', () => {
   })
 
   it('follows filters and groups, and counts the newest version', async () => {
-    await tell(times(30, { categories: ['refund'] }), minutesAgo(2), { channel: 'chat' })
+    await tell(times(30, { categories: ['refund'], fields: { amount: 9 } }), minutesAgo(2), { channel: 'chat' })
     await tell(times(30, { categories: ['delivery'] }))
     expect(await fires({ ...condition, threshold: 0.6 })).toEqual([])
     expect(await fires({ ...condition, threshold: 0.6 }, { filter: { channels: ['chat'] } })).toMatchObject([
       { value: 1, sample: 30 },
     ])
+    const large = { fields: [{ monitorId, field: 'amount', op: 'gt', value: '8' }] }
+    expect(await fires({ ...condition, threshold: 0.6 }, { filter: large })).toMatchObject([{ value: 1, sample: 30 }])
     expect(await fires({ ...condition, threshold: 0.6 }, { groupBy: 'agent' })).toEqual([])
   })
 

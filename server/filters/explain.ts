@@ -74,12 +74,23 @@ const sayCondition = (about: string, { key, op, value }: NonNullable<Part['metad
 const sayMeasure = ({ name, op, value }: NonNullable<Part['signals']>[number]): string =>
   `${name} ${op === 'neq' ? 'is not' : operators[op]} ${value}`
 
-const sayConditions = ({ metadata = [], metrics = [], signals = [], sound = [] }: Part): string | undefined => {
+/** Says `amount of Refunds is at least “100”`. */
+const sayField = (condition: NonNullable<Part['fields']>[number], names: ReadonlyMap<string, string>): string => {
+  const { monitorId, field, op, value, values } = condition
+  const about = `${field} of ${names.get(monitorId) ?? monitorId}`
+  if (op === 'is_unsupported') return `${about} is unsupported`
+  if (op === 'in') return `${about} is ${join((values ?? []).map(quote), 'or')}`
+  return [about, operators[op], value !== undefined && quote(value)].filter(Boolean).join(' ')
+}
+
+const sayConditions = (part: Part, names: ReadonlyMap<string, string>): string | undefined => {
+  const { metadata = [], metrics = [], signals = [], sound = [], fields = [] } = part
   const said = [
     ...metadata.map((condition) => sayCondition('', condition)),
     ...metrics.map((condition) => sayCondition('metric ', condition)),
     ...signals.map(sayMeasure),
     ...sound.map((condition) => `sound ${sayMeasure(condition)}`),
+    ...fields.map((condition) => sayField(condition, names)),
   ]
   return said.length === 0 ? undefined : `where ${join(said, 'and')}`
 }
@@ -134,7 +145,7 @@ const sayPart = (part: Part, names: ReadonlyMap<string, string>): string[] => {
     sayTimes(part),
     sayDuration(part),
     text !== undefined && `mentioning ${quote(text)}`,
-    sayConditions(part),
+    sayConditions(part, names),
     sayMonitors(part, names),
     sayCategories(part, names),
     reviewStatus && reviews[reviewStatus],

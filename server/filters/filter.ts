@@ -4,8 +4,8 @@ import { type Issue, invalidAll } from '../platform/errors.ts'
 import { Choice, Closed, Id, TimestampInput } from '../platform/http/schemas.ts'
 import { findTimeZone, timeZoneFault } from '../platform/time-zone.ts'
 import { soundNames } from '../sound-measures/names.ts'
-import { CategoryKey } from './category.ts'
-import type { Exclusion as ParsedExclusion, Part, Selection } from './queries.ts'
+import { CategoryKey, FieldKey } from './category.ts'
+import { isOrdered, type Exclusion as ParsedExclusion, type Part, type Selection } from './queries.ts'
 import { signalNames } from './sort.ts'
 import { normalizeTags, Tag } from './tag.ts'
 
@@ -109,6 +109,46 @@ const CategoryCondition = Closed(
   },
 )
 
+/** A value of a field can have this many characters. */
+const longestFieldValue = 1_000
+
+const FieldCondition = Closed(
+  {
+    monitorId: Id,
+    field: FieldKey,
+    op: Choice([...comparing, 'in', ...asking, 'is_unsupported']),
+    value: Type.Optional(
+      Type.String({
+        maxLength: longestFieldValue,
+        description: `Required for ${comparing.join(', ')}; ignored otherwise.`,
+        examples: ['100'],
+      }),
+    ),
+    values: Type.Optional(
+      Type.Array(Type.String({ maxLength: longestFieldValue }), {
+        minItems: 1,
+        maxItems: 50,
+        uniqueItems: true,
+        description: 'Required for `in`, which matches any of them; ignored otherwise.',
+      }),
+    ),
+  },
+  {
+    title: 'FieldCondition',
+    description: [
+      'A condition on a field that a monitor extracts, from the newest version with a result for the conversation. A',
+      'conversation without a result, or with one that has no fields, does not match. `eq`, `neq`, and `in` compare text',
+      'and booleans exactly, numbers by their value (`24.50` equals `24.5`), and dates with a year by their time.',
+      '`gt`, `gte`, `lt`, and `lte` compare numbers and dates. Dates are compared with dates of the same form: with a',
+      'year (`2026-11-21`, `2026-11-21T16:15`; UTC without an offset), without one (`11-21`), or times of day (`16:15`).',
+      '`contains` and `not_contains` search in text, and for an entry of a list, ignoring case. `is_not_set` matches',
+      'fields that are null or missing. `is_unsupported` matches those of them whose value the quoted turn did not contain.',
+    ].join(' '),
+    examples: [{ monitorId: '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f', field: 'amount', op: 'gte', value: '100' }],
+  },
+)
+type FieldCondition = Static<typeof FieldCondition>
+
 const List = <T extends TSchema>(item: T, description: string) =>
   Type.Optional(Type.Array(item, { minItems: 1, maxItems: 100, uniqueItems: true, description }))
 
@@ -189,6 +229,9 @@ const fields = {
     }),
   ),
   categories: Type.Optional(CategoryCondition),
+  fields: Type.Optional(
+    Type.Array(FieldCondition, { maxItems: 8, description: 'All of these conditions on extracted fields.' }),
+  ),
   reviewStatus: Type.Optional(Choice(reviewStatuses)),
   bucketId: Type.Optional({ ...Id, description: 'Conversations in this bucket.' }),
   conversationIds: Type.Optional(
@@ -274,9 +317,21 @@ const conditionFaults = (list: Condition[], name: 'metadata' | 'metrics'): Issue
       : [{ path: `${name}[${index}].value`, message: `is required for ${op}` }],
   )
 
+const ordered = new Set<string>(['gt', 'gte', 'lt', 'lte'])
+
+const fieldFaults = (list: FieldCondition[]): Issue[] =>
+  list.flatMap(({ op, value, values }, index) => {
+    const path = `fields[${index}].${op === 'in' ? 'values' : 'value'}`
+    if (op === 'in') return values === undefined ? [{ path, message: 'is required for in' }] : []
+    if (!comparisons.has(op)) return []
+    if (value === undefined) return [{ path, message: `is required for ${op}` }]
+    if (!ordered.has(op) || isOrdered(value)) return []
+    return [{ path, message: 'must be a number, a date such as 2026-11-21 or 11-21, or a time such as 16:15' }]
+  })
+
 const partFaults = (filter: FilterPart): Issue[] => {
   const { since, until, minDurationSeconds: min, maxDurationSeconds: max, text } = filter
-  const { metadata = [], metrics = [], monitors = [] } = filter
+  const { metadata = [], metrics = [], monitors = [], fields: extracted = [] } = filter
   const faults = periodFaults(filter)
   if (since !== undefined && until !== undefined && Date.parse(until) <= Date.parse(since)) {
     faults.push({ path: 'until', message: 'must be later than since' })
@@ -287,6 +342,7 @@ const partFaults = (filter: FilterPart): Issue[] => {
   if (text !== undefined && !hasWord(text)) faults.push({ path: 'text', message: 'must contain a word to search for' })
   else if (text !== undefined && hasDashes(text)) faults.push({ path: 'text', message: 'contains too many - in a row' })
   faults.push(...conditionFaults(metadata, 'metadata'), ...conditionFaults(metrics, 'metrics'))
+  faults.push(...fieldFaults(extracted))
   const named = monitors.map(({ id }) => id.toLowerCase())
   named.forEach((id, index) => {
     if (named.indexOf(id) < index) faults.push({ path: `monitors[${index}].id`, message: 'is listed twice' })
@@ -337,6 +393,20 @@ const measureConditions = (list: FilterPart['signals'] | FilterPart['sound']): P
 const categoryCondition = (given: FilterPart['categories']): Part['categories'] =>
   given && { monitorId: given.monitorId.toLowerCase(), any: [...given.any].sort() }
 
+/** Returns a condition in canonical form. `in` with a single value is the same as `eq`. */
+const fieldCondition = (given: FieldCondition): NonNullable<Part['fields']>[number] => {
+  const { field, op, value = '' } = given
+  const monitorId = given.monitorId.toLowerCase()
+  if (comparisons.has(op)) return { monitorId, field, op, value }
+  if (op !== 'in') return { monitorId, field, op }
+  const values = [...(given.values ?? [])].sort()
+  const [only = '', ...more] = values
+  return more.length === 0 ? { monitorId, field, op: 'eq', value: only } : { monitorId, field, op, values }
+}
+
+const fieldConditions = (list: FilterPart['fields']): Part['fields'] =>
+  list && list.length > 0 ? list.map(fieldCondition) : undefined
+
 const defined = (selection: object): object =>
   Object.fromEntries(Object.entries(selection).filter(([, value]) => value !== undefined))
 
@@ -362,6 +432,7 @@ const parsePart = (filter: FilterPart): Part =>
     sound: measureConditions(filter.sound),
     ...monitorConditions(filter),
     categories: categoryCondition(filter.categories),
+    fields: fieldConditions(filter.fields),
     reviewStatus: filter.reviewStatus,
     bucketId: filter.bucketId?.toLowerCase(),
     conversationIds: ids(filter.conversationIds),

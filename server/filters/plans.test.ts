@@ -82,12 +82,17 @@ const monitors = `
 // monitor's second version reverts nearly all.
 const results = `
   INSERT INTO monitor_results (organization_id, monitor_id, conversation_id, call_started_at, evaluated_at,
-    monitor_version, status, result, score, evidence, evaluator, categories)
+    monitor_version, status, result, score, evidence, evaluator, categories, fields, unsupported_fields)
   SELECT '${org}', ${idOf(6, 'm')}, ${idOf(5, 'n')}, '${startedAt(0)}'::timestamptz + n * interval '2 min', now(), v, 0,
     CASE WHEN m = 0 THEN v = 1 AND n % 4 = 1 ELSE n % 20000 = 10 OR m = 2 AND v = 1 END::int,
     CASE WHEN m = 1 THEN n % 1009 END, '[]', 'test',
     CASE m WHEN 1 THEN ARRAY[CASE WHEN n % 20000 = 10 THEN 'rare' ELSE 'common' END]
-      WHEN 2 THEN ARRAY[CASE WHEN v = 1 AND n % 20000 <> 10 THEN 'reverted' ELSE 'kept' END] END
+      WHEN 2 THEN ARRAY[CASE WHEN v = 1 AND n % 20000 <> 10 THEN 'reverted' ELSE 'kept' END] END,
+    CASE m WHEN 1 THEN jsonb_build_object('amount', CASE WHEN n % 20000 = 10 THEN 5000 ELSE n % 100 END,
+        'until', CASE WHEN n % 20000 = 10 THEN NULL ELSE '2026-04-15' END,
+        'note', CASE WHEN n % 1000 = 10 THEN repeat('long ', 190) ELSE 'short' END)
+      WHEN 2 THEN jsonb_build_object('amount', CASE WHEN v = 1 AND n % 20000 <> 10 THEN 7 ELSE 8 END) END,
+    CASE WHEN m = 1 AND n % 20000 = 10 THEN ARRAY['until'] END
   FROM generate_series(0, ${conversationCount - 1}) n, (VALUES (0, 1), (0, 2), (1, 1), (2, 1), (2, 2)) monitors(m, v)
   WHERE n % CASE WHEN m = 2 THEN 10 WHEN m = 1 THEN 5 WHEN v = 2 THEN 1000 ELSE 1 END = CASE WHEN v = 2 AND m = 0 THEN 1 ELSE 0 END
   ORDER BY m, n, v`
@@ -311,6 +316,41 @@ const sought: Case[] = [
     { categories: { monitorId: monitor(2), any: ['reverted'] } },
     () => false,
     'monitor_results_categories_idx',
+    30_000,
+  ],
+  [
+    'with a common number in a field',
+    { fields: [{ monitorId: monitor(1), field: 'amount', op: 'gte', value: '50' }] },
+    (n) => n % 5 === 0 && (n % 100 >= 50 || n % 20_000 === 10),
+    'monitor_results_pkey',
+    3_000,
+  ],
+  [
+    'with a rare number in a field',
+    { fields: [{ monitorId: monitor(1), field: 'amount', op: 'gt', value: '1000' }] },
+    (n) => n % 20_000 === 10,
+    'monitor_results_fields_idx',
+    10_000,
+  ],
+  [
+    'with a rare text in a field',
+    { fields: [{ monitorId: monitor(1), field: 'note', op: 'contains', value: 'LONG' }] },
+    (n) => n % 1_000 === 10,
+    'monitor_results_long_fields_idx',
+    10_000,
+  ],
+  [
+    'with an unsupported field',
+    { fields: [{ monitorId: monitor(1), field: 'until', op: 'is_unsupported' }] },
+    (n) => n % 20_000 === 10,
+    'monitor_results_fields_idx',
+    10_000,
+  ],
+  [
+    'with a field that was reverted nearly everywhere',
+    { fields: [{ monitorId: monitor(2), field: 'amount', op: 'eq', value: '7' }] },
+    () => false,
+    'monitor_results_fields_idx',
     25_000,
   ],
   ['in a large bucket', { bucketId: bucket(0) }, (n) => n % 4 === 2, 'bucket_conversations_pkey', 2_000],

@@ -12,6 +12,15 @@ type Ordering = 'gt' | 'gte' | 'lt' | 'lte'
 type Operator = 'eq' | 'neq' | 'contains' | 'not_contains' | 'is_set' | 'is_not_set' | 'is_true' | 'is_false' | Ordering
 type Condition = { key: string; op: Operator; value?: string }
 
+/** A condition on a field of a monitor’s result. `in` has values, all other comparisons have one. */
+type FieldCondition = {
+  monitorId: string
+  field: string
+  op: Operator | 'in' | 'is_unsupported'
+  value?: string
+  values?: string[]
+}
+
 /** A condition on a signal or a measure of sound. */
 type MeasureCondition = { name: string; op: Ordering | 'eq' | 'neq'; value: number }
 
@@ -40,6 +49,7 @@ export type Part = {
   monitors?: MonitorCondition[]
   match?: 'all' | 'any'
   categories?: { monitorId: string; any: string[] }
+  fields?: FieldCondition[]
   reviewStatus?: 'none' | 'pending' | 'in_progress' | 'completed'
   bucketId?: string
   conversationIds?: string[]
@@ -89,16 +99,31 @@ const timestamp =
 /** Longer texts are neither numbers nor times. This also keeps numbers within PostgreSQL's range. */
 const maxComparedLength = 500
 
+/**
+ * The formats of dates in fields. People often mention no year, no seconds, and no offset, and sometimes only a time of
+ * day. A time without an offset is in UTC.
+ */
+const datedField =
+  '^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\\.[0-9]{1,9})?)?([Zz]|[+-](0[0-9]|1[0-5]):[0-5][0-9])?)?$'
+const yearless = '^[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2})?$'
+const timeOfDay = '^[0-9]{2}:[0-9]{2}$'
+
 const isDecimal = (value: string): boolean => new RegExp(decimal).test(value)
 
-const isTimestamp = (value: string): boolean => {
-  if (!new RegExp(timestamp).test(value) || value.startsWith('0000')) return false
+const isTimestamp = (value: string, format = timestamp): boolean => {
+  if (!new RegExp(format).test(value) || value.startsWith('0000')) return false
   const day = value.slice(0, 10)
   const date = new Date(`${day}T00:00:00Z`)
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day)
 }
 
 const operators: Record<Ordering, Clause> = { gt: sql`>`, gte: sql`>=`, lt: sql`<`, lte: sql`<=` }
+
+/** Compares times if the text has the format, which the value has, too. */
+const timeOrdering = (text: RawBuilder<string>, operator: Clause, value: string, format: string): Clause =>
+  sql`CASE WHEN length(${text}) <= ${maxComparedLength} AND ${text} ~ ${format}
+    THEN CASE WHEN pg_input_is_valid(${text}, 'timestamptz')
+      THEN (${text})::timestamptz ${operator} ${value}::timestamptz ELSE false END ELSE false END`
 
 const ordering = (text: RawBuilder<string>, op: Ordering, value: string): Clause => {
   const operator = operators[op]
@@ -107,12 +132,7 @@ const ordering = (text: RawBuilder<string>, op: Ordering, value: string): Clause
     return sql`CASE WHEN length(${text}) <= ${maxComparedLength} AND ${text} ~ ${decimal}
       THEN (${text})::numeric ${operator} ${value}::numeric ELSE false END`
   }
-  if (isTimestamp(value)) {
-    return sql`CASE WHEN length(${text}) <= ${maxComparedLength} AND ${text} ~ ${timestamp}
-      THEN CASE WHEN pg_input_is_valid(${text}, 'timestamptz')
-        THEN (${text})::timestamptz ${operator} ${value}::timestamptz ELSE false END ELSE false END`
-  }
-  return sql`false`
+  return isTimestamp(value) ? timeOrdering(text, operator, value, timestamp) : sql`false`
 }
 
 /**
@@ -311,17 +331,27 @@ const monitorClause = (org: OrgId, selection: Part, lookup: ResultLookup, scope:
     GROUP BY n.call_started_at, n.conversation_id HAVING count(*) >= ${needed})`
 }
 
-/**
- * Selects conversations by the categories of a monitor. An index contains the categories, so results that don't match are
- * not read. A newer version without the category overrules an older one.
- */
-const categoryClause = (
+/** Compares the newest result of a monitor. A newer version that doesn't match overrules an older one. */
+type ResultCondition = {
+  monitorId: string
+  isMatch: Clause
+  /** The conditions of the indexes that contain the results. Every result that can match is in one of them. */
+  indexes: [Clause, ...Clause[]]
+  /** Whether results are read from the table to check a few conversations. It must not be scanned. */
+  isInTable?: boolean
+}
+
+/** Keeps the planner from turning a subquery into a join, so that it looks up each row. */
+const lookedUp = sql`OFFSET 0`
+
+type Reading = { lookup: ResultLookup; scope: VersionScope }
+
+const resultClause = (
   org: OrgId,
-  { monitorId, any }: NonNullable<Part['categories']>,
+  { monitorId, isMatch, indexes, isInTable = false }: ResultCondition,
   selection: Part,
-  { lookup, scope }: { lookup: ResultLookup; scope: VersionScope },
+  { lookup, scope }: Reading,
 ): Clause => {
-  const isMatch = sql`r.categories IS NOT NULL AND r.categories && ${any}::text[]`
   const ofMonitor = sql`r.organization_id = ${org} AND r.monitor_id = ANY(ARRAY(
       SELECT m.id FROM monitors m
       WHERE m.organization_id = ${org} AND m.id = ${monitorId}::uuid AND m.deleted_at IS NULL))
@@ -338,14 +368,106 @@ const categoryClause = (
     return sql`EXISTS (
       SELECT 1 FROM monitor_results r
       WHERE ${ofMonitor} AND r.call_started_at = conversations.started_at AND r.conversation_id = conversations.id
-        AND ${isMatch} AND ${isNewest})`
+        AND ${isMatch} AND ${isNewest} ${isInTable ? lookedUp : sql``})`
   }
   const window: Clause[] = [...resultsWithin(selection), ...(lookup.within ?? [])]
   if (lookup.before !== undefined) window.push(sql`r.call_started_at <= ${lookup.before}::timestamptz`)
-  return sql`(conversations.started_at, conversations.id) IN (
+  const read = indexes.map(
+    (contains) => sql`
     SELECT r.call_started_at, r.conversation_id FROM monitor_results r
-    WHERE ${sql.join([ofMonitor, isMatch, ...window, isNewest], sql` AND `)})`
+    WHERE ${sql.join([ofMonitor, contains, isMatch, ...window, isNewest], sql` AND `)}`,
+  )
+  return sql`(conversations.started_at, conversations.id) IN (${sql.join(read, sql` UNION ALL `)})`
 }
+
+/** Returns the condition on the categories of a monitor. An index contains them, so other results are not read. */
+const categoryCondition = ({ monitorId, any }: NonNullable<Part['categories']>): ResultCondition => ({
+  monitorId,
+  isMatch: sql`r.categories IS NOT NULL AND r.categories && ${any}::text[]`,
+  indexes: [sql`r.categories IS NOT NULL`],
+})
+
+/** Whether fields are too long for an entry of an index. Numbers must be literals, as in the indexes. */
+const isLong = sql`(octet_length(r.fields::text) > 800 OR coalesce(cardinality(r.unsupported_fields), 0) > 10)::integer`
+
+/**
+ * The conditions of the two indexes of fields. The first one contains the fields, so results that don't match are not
+ * read. Long fields are in the second one.
+ */
+const fieldIndexes: [Clause, ...Clause[]] = [sql`${isLong} < 1`, sql`${isLong} = 1`]
+
+/** Compares dates that mention a year, a day and month, or only a time of day. Only dates of the same form compare. */
+const dateOrdering = (text: RawBuilder<string>, operator: Clause, value: string): Clause | undefined => {
+  if (isTimestamp(value, datedField)) return timeOrdering(text, operator, value, datedField)
+  const form = [yearless, timeOfDay].find((format) => new RegExp(format).test(value))
+  // Their digits have fixed places, so their order is that of their characters.
+  return form === undefined ? undefined : sql`(${text} ~ ${form} AND ${text} COLLATE "C" ${operator} ${value})`
+}
+
+/** Returns whether a value has an order: it is a number, a date, or a time of day. */
+export const isOrdered = (value: string): boolean =>
+  isDecimal(value) ||
+  isTimestamp(value, datedField) ||
+  [yearless, timeOfDay].some((form) => new RegExp(form).test(value))
+
+/** Compares a value with texts. Equal numbers and dates can be written differently. */
+const equalsAny = (text: RawBuilder<string>, field: RawBuilder<unknown>, values: string[]): Clause => {
+  const clauses: Clause[] = [sql`${text} = ANY(${values}::text[])`]
+  const numbers = values.filter(isDecimal)
+  if (numbers.length > 0) {
+    clauses.push(sql`CASE WHEN jsonb_typeof(${field}) = 'number'
+      THEN (${text})::numeric = ANY(${numbers}::numeric[]) ELSE false END`)
+  }
+  for (const value of values.filter((one) => isTimestamp(one, datedField))) {
+    clauses.push(timeOrdering(text, sql`=`, value, datedField))
+  }
+  return sql`(${sql.join(clauses, sql` OR `)})`
+}
+
+/** Compares a text, or the entries of a list, ignoring case. */
+const containsText = (text: RawBuilder<string>, field: RawBuilder<unknown>, value: string): Clause =>
+  sql`CASE WHEN jsonb_typeof(${field}) = 'array' THEN EXISTS (
+      SELECT 1 FROM jsonb_array_elements_text(${field}) AS e(entry) WHERE lower(e.entry) = lower(${value}::text))
+    ELSE strpos(lower(${text}), lower(${value}::text)) > 0 END`
+
+/** Compares a field of the result `r`. Null, as the value of a missing field, only satisfies `is_not_set`. */
+const fieldMatch = ({ field: key, op, value = '', values = [] }: FieldCondition): Clause => {
+  const field = sql`(r.fields -> ${key}::text)`
+  const text = sql<string>`(CASE WHEN jsonb_typeof(${field}) IN ('string', 'number', 'boolean')
+    THEN r.fields ->> ${key}::text END)`
+  switch (op) {
+    case 'is_set':
+      return sql`jsonb_typeof(${field}) <> 'null'`
+    case 'is_not_set':
+      return sql`coalesce(jsonb_typeof(${field}), 'null') = 'null'`
+    case 'is_unsupported':
+      return sql`${key}::text = ANY(r.unsupported_fields)`
+    case 'eq':
+      return equalsAny(text, field, [value])
+    case 'in':
+      return equalsAny(text, field, values)
+    case 'neq':
+      return sql`(${text} IS NOT NULL AND NOT ${equalsAny(text, field, [value])})`
+    case 'contains':
+      return containsText(text, field, value)
+    case 'not_contains':
+      return sql`(jsonb_typeof(${field}) <> 'null' AND NOT ${containsText(text, field, value)})`
+    case 'is_true':
+    case 'is_false':
+      return textClause(text, op, value)
+    default:
+      return dateOrdering(text, operators[op], value) ?? ordering(text, op, value)
+  }
+}
+
+/** Returns one condition for each monitor, because each of its results is compared with all of them at once. */
+const fieldConditions = (fields: FieldCondition[]): ResultCondition[] =>
+  [...Map.groupBy(fields, ({ monitorId }) => monitorId)].map(([monitorId, conditions]) => ({
+    monitorId,
+    isMatch: sql`r.fields IS NOT NULL AND ${sql.join(conditions.map(fieldMatch), sql` AND `)}`,
+    indexes: fieldIndexes,
+    isInTable: true,
+  }))
 
 /** Combines the conditions of a filter within a filter. */
 const innerClause = (org: OrgId, inner: Exclusion, lookup: ResultLookup, scope: VersionScope): Clause => {
@@ -414,7 +536,11 @@ const soughtClauses = (
         AND t.words @@ websearch_to_tsquery('simple', ${text}))`)
   }
   if (selection.monitors) clauses.push(monitorClause(org, selection, lookup, scope))
-  if (selection.categories) clauses.push(categoryClause(org, selection.categories, selection, { lookup, scope }))
+  const ofResults = [
+    ...(selection.categories ? [categoryCondition(selection.categories)] : []),
+    ...fieldConditions(selection.fields ?? []),
+  ]
+  clauses.push(...ofResults.map((condition) => resultClause(org, condition, selection, { lookup, scope })))
   clauses.push(...nestedClauses(org, selection, lookup, scope))
   return clauses
 }

@@ -29,7 +29,9 @@ export const tools: Tool[] = [
     title: 'Search conversations',
     operationId: 'searchConversations',
     page: '/conversations/',
-    about: 'Find conversations by a filter: text, agents, dates, channel, monitor results, or metadata. Newest first.',
+    about:
+      'Find conversations by a filter: text, agents, dates, channel, monitor results, extracted fields, or metadata. ' +
+      'Newest first.',
   },
   {
     name: 'count_conversations',

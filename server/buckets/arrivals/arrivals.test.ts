@@ -85,16 +85,19 @@ describe('a dynamic bucket', () => {
     const [posted, evaluated] = [await makeBucket(found(monitorId)), await makeBucket(found(rule.id))]
     const named = await makeBucket({ filters: { exclude: { categories: { monitorId, any: ['other'] } } } })
     const billing = await makeBucket({ filters: { categories: { monitorId, any: ['billing'] } } })
+    const large = await makeBucket({ filters: { fields: [{ monitorId, field: 'amount', op: 'gt', value: '100' }] } })
     const { id: conversationId } = await makeConversation(server, key, {
       transcript: [{ role: 'agent', text: 'Hello' }],
     })
     await server.drain()
     expect([await inBucket(posted), await inBucket(evaluated)]).toEqual([[], [conversationId]])
     expect([await inBucket(named), await inBucket(billing)]).toEqual([[conversationId], []])
-    const results = [{ monitorId, conversationId, result: 'affected', categories: ['billing'] }]
+    const fields = { amount: 250 }
+    const results = [{ monitorId, conversationId, result: 'affected', categories: ['billing'], fields }]
     await call('POST', '/v1/monitor-results', { key, body: { results } })
     await server.drain()
-    expect([await inBucket(posted), await inBucket(billing)]).toEqual([[conversationId], [conversationId]])
+    const arrived = [await inBucket(posted), await inBucket(billing), await inBucket(large)]
+    expect(arrived).toEqual([[conversationId], [conversationId], [conversationId]])
   })
 })
 

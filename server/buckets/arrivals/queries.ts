@@ -22,7 +22,8 @@ export const hasFollowing = async (
     .where('per_week', 'is', null)
     .$if(news === 'results', (query) =>
       query.where(sql<boolean>`(
-        jsonb_path_exists(filters, '$.**.monitors') OR jsonb_path_exists(filters, '$.**.categories'))`),
+        jsonb_path_exists(filters, '$.**.monitors') OR jsonb_path_exists(filters, '$.**.categories')
+          OR jsonb_path_exists(filters, '$.**.fields'))`),
     )
     .$if(news === 'sound', (query) => query.where(sql<boolean>`jsonb_path_exists(filters, '$.**.sound')`))
     .$if(news === 'tags', (query) => query.where(sql<boolean>`jsonb_path_exists(filters, '$.**.tags')`))

@@ -99,6 +99,7 @@ const idsOfPart = (part: NonNullable<Filter['anyOf']>[number], path: string): Na
   ...lists.flatMap((name) => (part[name] ?? []).map((id, index) => ({ path: `${path}.${name}[${index}]`, id }))),
   ...(part.monitors ?? []).map(({ id }, index) => ({ path: `${path}.monitors[${index}].id`, id })),
   ...(part.categories ? [{ path: `${path}.categories.monitorId`, id: part.categories.monitorId }] : []),
+  ...(part.fields ?? []).map(({ monitorId: id }, index) => ({ path: `${path}.fields[${index}].monitorId`, id })),
   ...(part.bucketId === undefined ? [] : [{ path: `${path}.bucketId`, id: part.bucketId }]),
 ]
 

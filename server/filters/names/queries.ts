@@ -3,10 +3,11 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Part, Selection } from '../queries.ts'
 
 type IdList = 'agentIds' | 'agentVersionIds' | 'agentGroupIds' | 'companyIds' | 'findingIds'
-type Named = Pick<Selection, IdList | 'monitors' | 'categories' | 'bucketId' | 'anyOf' | 'exclude'>
+type Names = IdList | 'monitors' | 'categories' | 'fields' | 'bucketId'
+type Named = Pick<Selection, Names | 'anyOf' | 'exclude'>
 
 /** Returns a filter and the filters within it. */
-const partsOf = (selection: Named): Pick<Part, IdList | 'monitors' | 'categories' | 'bucketId'>[] => [
+const partsOf = (selection: Named): Pick<Part, Names>[] => [
   selection,
   ...(selection.anyOf ?? []),
   ...(selection.exclude ? [selection.exclude, ...(selection.exclude.anyOf ?? [])] : []),
@@ -24,6 +25,7 @@ export const findNames = async (db: Db, org: OrgId, selections: Named[]): Promis
   const monitors = parts.flatMap((part) => [
     ...(part.monitors?.map(({ id }) => id) ?? []),
     ...(part.categories ? [part.categories.monitorId] : []),
+    ...(part.fields?.map(({ monitorId }) => monitorId) ?? []),
   ])
   const buckets = parts.flatMap((part) => part.bucketId ?? [])
   if ([agents, versions, groups, companies, findings, monitors, buckets].every((ids) => ids.length === 0))

@@ -1354,6 +1354,8 @@ CREATE TABLE monitor_results (
 CREATE INDEX monitor_results_affected_idx ON public.monitor_results USING btree (organization_id, monitor_id, call_started_at, conversation_id, monitor_version) WHERE (result = 1);
 CREATE INDEX monitor_results_categories_idx ON public.monitor_results USING btree (organization_id, monitor_id, call_started_at, conversation_id, monitor_version) INCLUDE (categories) WHERE (categories IS NOT NULL);
 CREATE INDEX monitor_results_failed_idx ON public.monitor_results USING btree (organization_id, evaluated_at) WHERE (status = 2);
+CREATE INDEX monitor_results_fields_idx ON public.monitor_results USING btree (organization_id, monitor_id, call_started_at, conversation_id, monitor_version) INCLUDE (fields, unsupported_fields) WHERE ((((octet_length((fields)::text) > 800) OR (COALESCE(cardinality(unsupported_fields), 0) > 10)))::integer < 1);
+CREATE INDEX monitor_results_long_fields_idx ON public.monitor_results USING btree (organization_id, monitor_id, call_started_at, conversation_id, monitor_version) WHERE ((((octet_length((fields)::text) > 800) OR (COALESCE(cardinality(unsupported_fields), 0) > 10)))::integer = 1);
 CREATE INDEX monitor_results_score_idx ON public.monitor_results USING btree (organization_id, monitor_id, score, call_started_at, conversation_id, monitor_version) WHERE (score IS NOT NULL);
 
 CREATE TABLE monitor_spike_states (
