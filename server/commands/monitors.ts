@@ -76,6 +76,9 @@ const test = async (called: Called): Promise<number> => {
   return print(`${columns(rows, [2])}${summary.join(', ') || 'No conversations.'}\n`)
 }
 
+/** A batch takes up to a day, so it is checked less often. */
+const batchPollMs = 10_000
+
 const isOver = ({ status }: Evaluation): boolean => !['queued', 'running'].includes(status)
 
 const follow = async (
@@ -88,9 +91,11 @@ const follow = async (
   try {
     let run = first
     while (!isOver(run)) {
-      const { total, scored, unscored, failed } = run
-      progress.show(run.status === 'queued' ? 'Queued' : 'Evaluating', scored + unscored + failed, total)
-      await sleep(pollMs, undefined, { signal })
+      const { total, scored, unscored, failed, batch } = run
+      const isWaiting = batch?.status === 'submitted'
+      if (isWaiting) progress.show('In batches', batch.answered + batch.failed, batch.requests)
+      else progress.show(run.status === 'queued' ? 'Queued' : 'Evaluating', scored + unscored + failed, total)
+      await sleep(isWaiting ? batchPollMs : pollMs, undefined, { signal })
       run = await earshot.monitors.getEvaluation(first.monitorId, first.id, { signal })
     }
     return run
@@ -99,16 +104,27 @@ const follow = async (
   }
 }
 
+/** Says `3 conversations, about 0.5 for the model.` in US dollars. */
+const sayEstimate = (estimate: Schemas['EvaluationEstimate'] | undefined, inBatches: boolean): string => {
+  const { conversations = 0 } = estimate ?? {}
+  const cost = inBatches ? estimate?.batch?.cost : estimate?.cost
+  return `${conversations} conversations${cost ? `, about ${cost} for the model${inBatches ? ' in batches' : ''}` : ''}.\n`
+}
+
 const backfill = async (called: Called): Promise<number> => {
   const { earshot } = connect(called)
   const { since, until } = periodOf(called, new Date())
   const { id } = await monitorOf(earshot, called)
   const dryRun = called.flag('dry-run')
-  const made = await earshot.monitors.createEvaluation(id, { since, until, ...(dryRun && { dryRun }) })
+  const inBatches = called.flag('batch')
+  const made = await earshot.monitors.createEvaluation(id, {
+    since,
+    until,
+    ...(inBatches && { mode: 'batch' }),
+    ...(dryRun && { dryRun }),
+  })
   if (made === undefined || !('status' in made)) {
-    const { conversations = 0, cost = null } = made ?? {}
-    if (called.flag('json')) return printJson(made)
-    return print(`${conversations} conversations${!cost ? '' : `, about ${cost} for the model`}.\n`)
+    return called.flag('json') ? printJson(made) : print(sayEstimate(made, inBatches))
   }
   const interrupted = new AbortController()
   process.once('SIGINT', () => interrupted.abort())

@@ -6,14 +6,14 @@ import { promisify } from 'node:util'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { runEarshot, runInOne } from '../../test/earshot.ts'
 import { inheritedEnvironment } from '../../test/inherited.ts'
-import { makeConversation, makeKey, makeMonitor, makeOrganization } from '../../test/make.ts'
+import { makeConversation, makeKey, makeModelProvider, makeMonitor, makeOrganization } from '../../test/make.ts'
 import { serve } from '../../test/outside.ts'
 import { testServer } from '../../test/server.ts'
 import { jobList } from '../worker.ts'
 
 /** Runs the commands that call a service like people do. */
 
-const server = await testServer()
+const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.0/8' })
 await server.deps.jobs.start(jobList, server.deps, { workerId: 'test', assumeSoleWorker: true })
 
 const command = join(import.meta.dirname, '../../bin/earshot')
@@ -59,6 +59,35 @@ describe('monitors', () => {
     expect([code, stdout]).toEqual([0, 'completed: 1 of 1 scored, 0 unscored, 0 failed\n'])
     const { body } = await server.call('GET', `/v1/conversations/${id}/results`, { key })
     expect(body.data).toEqual([expect.objectContaining({ monitorId: monitor.id, result: 'affected' })])
+  })
+})
+
+describe('monitors', () => {
+  const window = ['--since', '2026-11-01', '--until', '2026-12-01', '--timezone', 'UTC']
+  const backfill = (...args: string[]) => run('monitors', 'backfill', ...args, ...window)
+
+  it('backfill in batches, for half the price', async () => {
+    const { url } = await serve((_, response) => response.writeHead(404).end())
+    const settings = { baseUrl: `${url}/v1`, model: 'small', apiKey: 'secret' }
+    const prices = { small: { input: 1_000, output: 1_000 } }
+    await makeModelProvider(server, key, { kind: 'openai-compatible', settings, prices })
+    await makeConversation(server, key, { transcript: [{ role: 'agent', text: 'Hello' }] })
+    const definition = { criteria: 'The agent was impolite.', output: { type: 'boolean' } }
+    await makeMonitor(server, key, { name: 'Impolite', kind: 'judge', definition, enabled: false })
+    await makeMonitor(server, key, { name: 'Late', kind: 'rule', definition: { expression: 'true' } })
+
+    const cost = ({ stdout }: { stdout: string }) => Number(/about ([\d.]+) for the model/.exec(stdout)?.[1])
+    const inBatches = await backfill('Impolite', '--batch', '--dry-run')
+    expect(inBatches.stdout).toMatch(/^1 conversations, about [\d.]+ for the model in batches\.\n$/)
+    expect(cost(inBatches) / cost(await backfill('Impolite', '--dry-run'))).toBeCloseTo(0.5)
+
+    const refused = await backfill('Impolite', '--batch', '--quiet')
+    expect([refused.code, refused.stdout]).toEqual([
+      3,
+      expect.stringMatching(/^failed: 0 of 1 scored, .*The model provider does not offer batches/),
+    ])
+    const ofRule = await backfill('Late', '--batch')
+    expect([ofRule.code, ofRule.stderr]).toEqual([2, expect.stringContaining('can only be batch for an LLM judge')])
   })
 })
 

@@ -238,7 +238,12 @@ derived from its content. Exit codes: 0 all imported, 3 some rejected, 130 inter
       backfill: {
         about: 'evaluate stored conversations, and show progress',
         takes: { name: 'MONITOR', count: 'one' },
-        options: { ...period, 'dry-run': { about: 'only estimate the number of conversations and the cost' }, quiet },
+        options: {
+          ...period,
+          batch: { about: 'send a judge’s requests as batches, which cost less and take up to 24 hours' },
+          'dry-run': { about: 'only estimate the number of conversations and the cost' },
+          quiet,
+        },
       },
     },
     options: service,
