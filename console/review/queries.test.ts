@@ -1,3 +1,4 @@
+import { QueryClient } from '@tanstack/react-query'
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 
 type Reply = { status?: number; body?: unknown }
@@ -7,15 +8,16 @@ const replies = new Map<string, Reply | (() => Promise<Reply>)>()
 
 vi.stubGlobal('location', { origin: 'https://earshot.example.com' })
 vi.stubGlobal('fetch', async (request: Request) => {
-  const { pathname } = new URL(request.url)
+  const { pathname, searchParams } = new URL(request.url)
   const name = `${request.method} ${pathname}`
   requests.push(name)
-  const reply = replies.get(name)
+  const cursor = searchParams.get('cursor')
+  const reply = replies.get(cursor === null ? name : `${name} after ${cursor}`)
   const { status = 200, body = {} } = typeof reply === 'function' ? await reply() : (reply ?? { status: 500 })
   return status === 204 ? new Response(null, { status }) : Response.json(body, { status })
 })
 // The client reads its origin when it is imported.
-const { changeReview, claimReview, isLost, releaseReview } = await import('./queries.ts')
+const { changeReview, claimReview, isLost, releaseReview, reviewResultsOptions } = await import('./queries.ts')
 const { Fault } = await import('../api/fault.ts')
 
 afterAll(() => void vi.unstubAllGlobals())
@@ -78,6 +80,15 @@ it('releases a review only after its last change is saved', async () => {
   save({ body: review('a') })
   await Promise.all([changed, released])
   expect(requests).toEqual(['PATCH /v1/reviews/a', 'POST /v1/reviews/a/release'])
+})
+
+it('has the results on all pages', async () => {
+  const path = 'GET /v1/conversations/c/results'
+  replies.set(path, { body: { data: [{ monitorVersion: 3 }], nextCursor: 'two' } })
+  replies.set(`${path} after two`, { body: { data: [{ monitorVersion: 2 }], nextCursor: 'three' } })
+  replies.set(`${path} after three`, { body: { data: [{ monitorVersion: 1 }], nextCursor: null } })
+  const results = await new QueryClient().fetchQuery(reviewResultsOptions('c'))
+  expect(results.map(({ monitorVersion }) => monitorVersion)).toEqual([3, 2, 1])
 })
 
 it('is lost if someone else has claimed it or it was erased, not on other errors', () => {

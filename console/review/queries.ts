@@ -12,13 +12,22 @@ export const myReviewsOptions = (reviewerUserId: string) =>
     answer(api.GET('/v1/reviews', { params: { query: { reviewerUserId, limit: 25, ...cursor } }, signal })),
   )
 
-/** Requests the monitors' results for a conversation. The server hides them while a blind review is open. */
+type ResultPage = { data: Result[]; nextCursor: string | null }
+
+/** Requests all results of the monitors for a conversation. The server hides them while a blind review is open. */
 export const reviewResultsOptions = (id: string) =>
   queryOptions({
     queryKey: ['conversations', id, 'results', 'room'],
     queryFn: async ({ signal }) => {
-      const params = { path: { id }, query: { limit: 200 } }
-      return (await answer(api.GET('/v1/conversations/{id}/results', { params, signal }))).data
+      const results: Result[] = []
+      let cursor: string | null = null
+      do {
+        const params = { path: { id }, query: { limit: 200, ...(cursor !== null && { cursor }) } }
+        const page: ResultPage = await answer(api.GET('/v1/conversations/{id}/results', { params, signal }))
+        results.push(...page.data)
+        cursor = page.nextCursor
+      } while (cursor !== null)
+      return results
     },
     // A later review of the same conversation may be blind.
     gcTime: 0,
