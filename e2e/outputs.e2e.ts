@@ -109,6 +109,24 @@ it('finds conversations by a field of a monitor, with suggestions that fit it', 
     .waitFor()
 })
 
+it('shows the shares of categories and the figures of fields on the page of the monitor', async () => {
+  const { id } = await makeReasons('Reasons shared')
+  const page = await open(`/monitors/${id}`, 'viewer')
+  const categories = page.getByRole('region', { name: 'Categories', exact: true })
+  await categories.getByRole('row', { name: /^No category fits 87\.5% · .*n = 8/ }).waitFor()
+  expect(await breaches(page)).toEqual([])
+  await categories.getByRole('link', { name: 'billing' }).click()
+  await page.getByText('category: billing by Reasons shared').first().waitFor()
+
+  const rule = await makeTurnRule('Turns figured')
+  await page.goto(new URL(`/monitors/${rule}`, page.url()).href)
+  const fields = page.getByRole('region', { name: 'Fields', exact: true })
+  await fields.getByRole('row', { name: /^turnCount \d.* n = 8/ }).waitFor()
+  expect(await breaches(page)).toEqual([])
+  await fields.getByRole('link', { name: 'turnCount' }).click()
+  await page.getByText('field turnCount exists by Turns figured').first().waitFor()
+})
+
 it('charts the share of categories, and links to their conversations', async () => {
   const { id } = await makeReasons('Reasons charted')
   const board = await ask<Created>('POST', '/v1/boards', { name: 'Reasons', charts: [] })

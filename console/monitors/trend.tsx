@@ -12,11 +12,15 @@ import { BandLine } from '../ui/charts/band-line.tsx'
 import { DayBars } from '../ui/charts/day-bars.tsx'
 import { Select } from '../ui/controls.tsx'
 import { Estimate } from '../ui/estimate.tsx'
+import { lazy } from '../ui/lazy.tsx'
+import { RenderLater } from '../ui/render-later.tsx'
 import { Await } from '../ui/states.tsx'
 import { allOf, conversationsOf, costOf, filterOf, rateOf, totalsOf } from './figures.ts'
 import styles from './monitor.module.css'
 import { agreementOptions, type Monitor, spikesOptions, type Trend, versionsOptions } from './queries.ts'
 import { shownDays, trendOptions } from './trend-options.ts'
+
+const OutputFigures = lazy(async () => (await import('./output-figures.tsx')).OutputFigures, null)
 
 const Figure = ({ name, children, note }: { name: string; children: ReactNode; note?: ReactNode }) => (
   <div className={styles.figure}>
@@ -238,6 +242,11 @@ export const TrendSection = ({ monitor }: { monitor: Monitor }) => {
           )}
         </Await>
       </div>
+      {monitor.kind !== 'scorecard' && (
+        <RenderLater>
+          <OutputFigures monitor={monitor} time={range.time} />
+        </RenderLater>
+      )}
     </section>
   )
 }
