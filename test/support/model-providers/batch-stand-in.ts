@@ -55,6 +55,8 @@ const openStore = (answerLine: AnswerLine) => {
     now: () => new Date(),
     /** What happens to the next batch: it is created but its response is lost, or the provider fails first. */
     next: undefined as 'lost' | 'failed' | undefined,
+    /** Runs after each request was carried out, before the response is sent. */
+    beforeResponse: async (): Promise<unknown> => undefined,
     /** Whether batches end as soon as somebody asks about them. */
     endsItself: false,
     /** The error code with which batches are rejected. */
@@ -289,6 +291,7 @@ export const openBatchStandIn = (kind: string, answerLine: AnswerLine) => {
     if (fate === 'failed') return 'failure'
     if (control.endsItself && asked.method === 'GET') await control.end()
     const answered = route.answer(asked, route.path.exec(asked.url.pathname)?.slice(1) ?? [])
+    await control.beforeResponse()
     return fate === 'lost' ? 'failure' : answered
   }
   return { control, answer }
