@@ -131,8 +131,7 @@ const findModel = async (
 const findMeasured = async (db: Db, { organizationId: org, conversationId }: Of) => {
   const recording = await findRecording(db, org, conversationId)
   const sound = await findSound(db, org, conversationId)
-  if (recording?.status !== 'stored' || !sound || sound.blobKey !== recording.blobKey) return undefined
-  return sound
+  return sound && sound.blobKey === recording?.fileKey ? sound : undefined
 }
 
 type Measured = NonNullable<Awaited<ReturnType<typeof findMeasured>>>

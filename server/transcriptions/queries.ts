@@ -26,14 +26,17 @@ export const listUses = async (db: Db, org: OrgId, providerId: string) => {
   return { organization: organization !== undefined, agents: agents.map(({ name }) => name) }
 }
 
+/** Recordings that wait for their redaction need a transcript, too. Their only file is the original. */
+const hasFile = sql<boolean>`r.status IN ('stored', 'processing')`
+
 /** Returns which of these conversations have ended, and have a measured recording, but no transcript. */
 export const listUntranscribed = async (db: Db, org: OrgId, ids: string[]) => {
   const { rows } = await sql<{ id: string; agentId: string; blobKey: string }>`
-    SELECT c.id, c.agent_id AS "agentId", r.blob_key AS "blobKey"
+    SELECT c.id, c.agent_id AS "agentId", r.measured_key AS "blobKey"
     FROM conversations c
     JOIN recordings r ON r.organization_id = ${org} AND r.conversation_id = c.id
     WHERE c.organization_id = ${org} AND c.id = ANY(${ids}::uuid[]) AND c.status <> 'in_progress'
-      AND r.status = 'stored' AND r.measured_key = r.blob_key
+      AND ${hasFile} AND r.measured_key = coalesce(r.blob_key, r.original_key)
       AND NOT EXISTS (
         SELECT FROM transcripts t WHERE t.organization_id = ${org} AND t.conversation_id = c.id)`.execute(db)
   return rows
@@ -173,7 +176,7 @@ export const countUntranscribed = (db: Db, org: OrgId, filter: Selection) =>
     .innerJoin('recordings as r', (join) =>
       join.on('r.organization_id', '=', org).onRef('r.conversation_id', '=', 'conversations.id'),
     )
-    .where('r.status', '=', 'stored')
+    .where(hasFile)
     .where('conversations.status', '<>', 'in_progress')
     .where(
       sql<boolean>`NOT EXISTS (

@@ -335,9 +335,12 @@ describe('in PHI mode', () => {
   it('redacts transcripts if the organization does', async () => {
     key = (await makeOrganization(server, { features: { phiMode: true } })).key
     await change({ soundToModels: true, redaction: true })
-    const { transcript } = await transcribeOne(() => 'Write to ada@example.com.')
+    const { transcript, id } = await transcribeOne(() => 'Write to ada@example.com.')
     expect(transcript.turns.length).toBeGreaterThan(0)
     expect(JSON.stringify(transcript)).not.toContain('ada@example.com')
+    // The recording waited for the transcript, and is redacted with its times.
+    const { body: conversation } = await call('GET', `/v1/conversations/${id}`, { key })
+    expect(conversation.recording.status).toBe('stored')
   })
 })
 
@@ -423,6 +426,21 @@ describe('a run', () => {
     expect(asked).toHaveLength(4)
     for (const id of [first, second]) expect((await read(id)).transcribedBy).not.toBeNull()
     expect((await read(withTranscript)).content).toEqual(sent)
+  })
+
+  it('transcribes recordings that wait for their redaction', async () => {
+    key = (await makeOrganization(server, { features: { phiMode: true } })).key
+    await change({ soundToModels: true, redaction: true })
+    const id = await record()
+    await server.drain()
+    const statusOf = async () => (await call('GET', `/v1/conversations/${id}`, { key })).body.recording.status
+    expect(await statusOf()).toBe('processing')
+    const { id: providerId } = await makeProvider()
+    await change({ transcriptionModel: `${providerId}/whisper-1` })
+    expect((await run({ dryRun: true })).body).toMatchObject({ total: 1, transcriptions: { recordings: 1 } })
+    expect((await run()).body.total).toBe(1)
+    await work()
+    expect(await statusOf()).toBe('stored')
   })
 
   it('transcribes again what failed, and can be cancelled', async () => {

@@ -131,12 +131,13 @@ type Population = Pick<StoredRun, 'again' | 'transcribe' | 'storedBefore'>
 
 /** Recordings that arrive later are measured as they arrive. Redacted ones keep the measures of their originals. */
 const isMeant = (org: OrgId, { again, transcribe, storedBefore }: Population) => {
-  const isStored = sql<boolean>`r.status = 'stored' AND r.updated_at < ${storedBefore}`
-  if (again) return sql<boolean>`${isStored} AND r.redacted_spans IS NULL`
-  const isUnmeasured = sql<boolean>`(r.redacted_spans IS NULL AND r.measured_key IS DISTINCT FROM r.blob_key)`
-  if (!transcribe) return sql<boolean>`${isStored} AND ${isUnmeasured}`
-  return sql<boolean>`${isStored} AND (${isUnmeasured} OR NOT EXISTS (
-    SELECT FROM transcripts t WHERE t.organization_id = ${org} AND t.conversation_id = r.conversation_id))`
+  const isUnmeasured = again ? sql<boolean>`true` : sql<boolean>`r.measured_key IS DISTINCT FROM r.blob_key`
+  const isToMeasure = sql<boolean>`r.status = 'stored' AND r.redacted_spans IS NULL AND ${isUnmeasured}`
+  if (!transcribe) return sql<boolean>`r.updated_at < ${storedBefore} AND ${isToMeasure}`
+  // Recordings that wait for their redaction need a transcript, too.
+  return sql<boolean>`r.updated_at < ${storedBefore} AND ((${isToMeasure}) OR (
+    r.status IN ('stored', 'processing') AND NOT EXISTS (
+      SELECT FROM transcripts t WHERE t.organization_id = ${org} AND t.conversation_id = r.conversation_id)))`
 }
 
 export const countRecordings = async (
