@@ -21,6 +21,7 @@ import {
   offerTaggedToBuckets,
 } from './buckets/arrivals/jobs.ts'
 import { removeErasedFromActions } from './bulk-actions/erased.ts'
+import { applyPolicyLater } from './conversations/recordings/expiry/jobs.ts'
 import { evaluateMetricRules, evaluateSoundRules, evaluateStored } from './evaluations/lifecycle.ts'
 import { scoreResults, scoreStored } from './evaluations/scorecards/jobs.ts'
 import { makeObservationOrder } from './experiments/exports/make-order.ts'
@@ -102,6 +103,7 @@ const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
   ],
   conversationsErased: [eraseProviderData],
   recordingStored: [measureSoundLater],
+  recordingPolicyChanged: [applyPolicyLater],
   soundSettled: [transcribeMeasured, evaluateSoundRules, noteSettledHours, offerSettledToBuckets, publishSettled],
   metricsStored: [evaluateMetricRules, noteMeasuredHours, publishMeasured],
   conversationsTagged: [offerTaggedToBuckets, publishTagged],
@@ -161,6 +163,7 @@ export const openReactions = (deps: () => Deps): Reactions => {
     conversationsErasing: reactTo('conversationsErasing'),
     conversationsErased: reactTo('conversationsErased'),
     recordingStored: reactTo('recordingStored'),
+    recordingPolicyChanged: reactTo('recordingPolicyChanged'),
     soundSettled: reactTo('soundSettled'),
     metricsStored: reactTo('metricsStored'),
     conversationsTagged: reactTo('conversationsTagged'),

@@ -6,6 +6,7 @@ import { drawQuotas, offerConversations } from './buckets/arrivals/jobs.ts'
 import { runBulkAction, sweepBulkActions } from './bulk-actions/lifecycle.ts'
 import { deleteLogo, sweepLogos } from './companies/jobs.ts'
 import { eraseByRetention } from './conversations/erasure/jobs.ts'
+import { applyPolicy, deleteExpired } from './conversations/recordings/expiry/jobs.ts'
 import { deleteRecording, fetchRecording, sweepRecordings } from './conversations/recordings/jobs.ts'
 import type { ServiceDeps } from './deps.ts'
 import { deliverMessage, sweepMessageDeliveries } from './destinations/deliveries/jobs.ts'
@@ -81,6 +82,8 @@ export const jobList: Job<ServiceDeps>[] = [
   fetchRecording,
   deleteRecording,
   sweepRecordings,
+  applyPolicy,
+  deleteExpired,
   measureSound,
   deriveMeasures,
   measureOlder,

@@ -1,7 +1,8 @@
 import { useState } from 'react'
-import { useForm } from 'react-hook-form'
+import { type UseFormReturn, useForm, useWatch } from 'react-hook-form'
 import { answer, api } from '../api/client.ts'
 import { useNames } from '../api/names.ts'
+import { useMay } from '../api/session.ts'
 import {
   TranscriptionFields,
   type TranscriptionValues,
@@ -11,9 +12,49 @@ import {
 import { Chooser, ChooserOfOne } from '../ui/chooser.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Form, SelectField, TextField } from '../ui/form.tsx'
-import { type Agent, channelNames, refreshAgents } from './queries.ts'
+import { type Agent, channelNames, keepNames, redactionNames, refreshAgents } from './queries.ts'
 
-type Values = { name: string; channel: Agent['channel']; externalId: string } & TranscriptionValues
+type Values = {
+  name: string
+  channel: Agent['channel']
+  externalId: string
+  keep: Agent['recordings']['keep']
+  days: string
+  redaction: keyof typeof redactionNames
+} & TranscriptionValues
+
+const optionsOf = (names: Record<string, string>) => Object.entries(names).map(([value, label]) => ({ value, label }))
+
+const policyOf = ({ keep, days, redaction }: Pick<Values, 'keep' | 'days' | 'redaction'>) => ({
+  keep,
+  days: keep === 'days' ? Number(days) : null,
+  redaction: redaction === '' ? null : redaction,
+})
+
+/** Chooses what happens to the agent's recordings. */
+const RecordingFields = ({ form }: { form: UseFormReturn<Values> }) => {
+  const keep = useWatch({ control: form.control, name: 'keep' })
+  return (
+    <>
+      <SelectField
+        name="keep"
+        label="Recordings"
+        hint="Also applies to existing recordings. Deleted recordings keep their measures and can’t be restored."
+        options={optionsOf(keepNames)}
+      />
+      {keep === 'days' && (
+        <TextField
+          name="days"
+          label="Delete recordings after (days)"
+          inputMode="numeric"
+          required
+          hint="Counted from the start of the conversation."
+        />
+      )}
+      <SelectField name="redaction" label="Redaction of recordings" options={optionsOf(redactionNames)} />
+    </>
+  )
+}
 
 /** Creates an agent, or edits the given one. */
 export const AgentDialog = ({
@@ -25,6 +66,7 @@ export const AgentDialog = ({
   onClose: () => void
   onSaved?: (agent: Agent) => void
 }) => {
+  const isAdmin = useMay('admin')
   const companies = useNames('companies')
   const groups = useNames('agentGroups')
   const [companyId, setCompanyId] = useState(agent?.companyId ?? null)
@@ -35,11 +77,15 @@ export const AgentDialog = ({
       channel: agent?.channel ?? 'voice',
       externalId: agent?.externalId ?? '',
       ...transcriptionValues(agent),
+      keep: agent?.recordings.keep ?? 'all',
+      days: String(agent?.recordings.days ?? ''),
+      redaction: agent?.recordings.redaction ?? '',
     },
   })
-  const send = async ({ name, channel, externalId, ...rest }: Values) => {
+  const send = async ({ name, channel, externalId, keep, days, redaction, ...rest }: Values) => {
+    const recordings = isAdmin ? { recordings: policyOf({ keep, days, redaction }) } : {}
     const named = { name: name.trim(), externalId: externalId.trim() || null }
-    const body = { ...named, companyId, groupIds, ...transcriptionBody(rest) }
+    const body = { ...named, companyId, groupIds, ...recordings, ...transcriptionBody(rest) }
     const saved = await answer(
       agent
         ? api.PATCH('/v1/agents/{id}', { params: { path: { id: agent.id } }, body })
@@ -51,15 +97,14 @@ export const AgentDialog = ({
   }
   return (
     <Dialog title={agent ? 'Edit agent' : 'Create agent'} open holds onClose={onClose}>
-      <Form form={form} send={send} submit={agent ? 'Save' : 'Create agent'}>
+      <Form
+        form={form}
+        send={send}
+        submit={agent ? 'Save' : 'Create agent'}
+        fieldOf={(path) => path.replace('recordings.', '')}
+      >
         <TextField name="name" label="Name" required maxLength={255} />
-        {!agent && (
-          <SelectField
-            name="channel"
-            label="Channel"
-            options={Object.entries(channelNames).map(([value, label]) => ({ value, label }))}
-          />
-        )}
+        {!agent && <SelectField name="channel" label="Channel" options={optionsOf(channelNames)} />}
         <TextField
           name="externalId"
           label="External ID"
@@ -75,6 +120,7 @@ export const AgentDialog = ({
         />
         <Chooser label="Groups" options={groups.options} value={groupIds} onChange={setGroupIds} placeholder="None" />
         <TranscriptionFields ofAgent />
+        {isAdmin && <RecordingFields form={form} />}
       </Form>
     </Dialog>
   )

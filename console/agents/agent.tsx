@@ -7,6 +7,7 @@ import { useNames } from '../api/names.ts'
 import { useMay } from '../api/session.ts'
 import { CountLink } from '../filters/count-link.tsx'
 import { NotFound } from '../layout/not-found.tsx'
+import { plural } from '../lib/format.ts'
 import { announce } from '../ui/announce.tsx'
 import { Badge } from '../ui/badge.tsx'
 import { Button, ButtonLink } from '../ui/button.tsx'
@@ -16,7 +17,14 @@ import { Facts, Page } from '../ui/page.tsx'
 import { Await, FaultNote, Loading } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import styles from './agents.module.css'
-import { type Agent as AgentRecord, agentOptions, channelNames, refreshAgents } from './queries.ts'
+import {
+  type Agent as AgentRecord,
+  agentOptions,
+  channelNames,
+  keepNames,
+  redactionNames,
+  refreshAgents,
+} from './queries.ts'
 import { Versions } from './versions.tsx'
 
 const AgentFigures = lazy(async () => (await import('./agent-figures.tsx')).AgentFigures, <Loading lines={10} />)
@@ -26,6 +34,7 @@ const About = ({ agent }: { agent: AgentRecord }) => {
   const companies = useNames('companies')
   const groups = useNames('agentGroups')
   const { id, name, channel, companyId, groupIds, externalId, archivedAt, createdAt } = agent
+  const { keep, days, redaction } = agent.recordings
   return (
     <Facts
       facts={[
@@ -52,6 +61,8 @@ const About = ({ agent }: { agent: AgentRecord }) => {
           ) : null,
         ],
         ['External ID', externalId && <code>{externalId}</code>],
+        ['Recordings', keep === 'days' ? `Deleted after ${plural(days ?? 0, 'day')}` : keepNames[keep]],
+        ...(redaction === null ? [] : [['Redaction of recordings', redactionNames[redaction]] as [string, string]]),
         ['Created', <Time key="made" at={createdAt} />],
         ...(archivedAt ? [['Archived', <Time key="archived" at={archivedAt} />] as [string, React.ReactNode]] : []),
       ]}

@@ -28,6 +28,7 @@ const silenceOf = ({ channel, recording }: Conversation, broken: boolean): strin
   if (recording?.status === 'pending') return 'Earshot is still fetching the recording.'
   if (recording?.status === 'processing') return 'Earshot is still processing the recording.'
   if (recording?.status === 'failed') return `The recording isn’t available. ${recording.failure ?? ''}`.trim()
+  if (recording?.status === 'deleted') return 'The recording was deleted.'
   if (recording === null) return channel === 'chat' ? 'Chats have no recording.' : 'No recording.'
   return undefined
 }

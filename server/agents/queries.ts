@@ -7,6 +7,12 @@ import type { Page } from '../platform/http/paging.ts'
 
 type AgentChannel = 'voice' | 'text'
 
+export type RecordingPolicy = {
+  keep: 'all' | 'days' | 'transcript_only' | 'nothing'
+  days: number | null
+  redaction: 'none' | 'mute' | 'beep' | null
+}
+
 type AgentFilter = {
   companyId?: string
   groupId?: string
@@ -28,6 +34,8 @@ const columnsOf = (org: OrgId) =>
     'current_version_id as currentVersionId',
     'transcription_model as transcriptionModel',
     sql<0 | 1 | null>`agent_channel`.as('agentChannel'),
+    sql<RecordingPolicy>`jsonb_build_object(
+      'keep', recordings_keep, 'days', recordings_days, 'redaction', sound_redaction)`.as('recordings'),
     'archived_at as archivedAt',
     'created_at as createdAt',
     'updated_at as updatedAt',
@@ -84,9 +92,17 @@ type NewAgent = {
   name: string
   channel: AgentChannel
   companyId?: string | null
+  recordings?: RecordingPolicy | undefined
 } & SoundSettings
 
 type SoundSettings = { transcriptionModel?: string | null; agentChannel?: 0 | 1 | null }
+
+const policyColumns = (policy: RecordingPolicy | undefined) =>
+  policy && {
+    recordings_keep: policy.keep,
+    recordings_days: policy.days,
+    sound_redaction: policy.redaction,
+  }
 
 export const insertAgent = (db: Db, org: OrgId, agent: NewAgent) =>
   db
@@ -100,6 +116,7 @@ export const insertAgent = (db: Db, org: OrgId, agent: NewAgent) =>
       company_id: agent.companyId ?? null,
       transcription_model: agent.transcriptionModel ?? null,
       agent_channel: agent.agentChannel ?? null,
+      ...policyColumns(agent.recordings),
     })
     .execute()
     .catch(explain)
@@ -110,6 +127,7 @@ type AgentChange = {
   companyId?: string | null
   archivedAt?: Date | null
   currentVersionId?: string
+  recordings?: RecordingPolicy | undefined
 } & SoundSettings
 
 /** Updates an agent. Archiving an archived agent keeps the first timestamp. */
@@ -123,6 +141,7 @@ export const updateAgent = (db: Db, org: OrgId, id: string, change: AgentChange)
       ...(change.currentVersionId !== undefined && { current_version_id: change.currentVersionId }),
       ...(change.transcriptionModel !== undefined && { transcription_model: change.transcriptionModel }),
       ...(change.agentChannel !== undefined && { agent_channel: change.agentChannel }),
+      ...policyColumns(change.recordings),
       ...(change.archivedAt === null && { archived_at: null }),
       ...(change.archivedAt && { archived_at: set.fn.coalesce('archived_at', set.val(change.archivedAt)) }),
       updated_at: sql`now()`,
@@ -148,7 +167,12 @@ type AgentNames = { ids: string[]; externalIds: string[] }
 export const findAgents = (db: Db, org: OrgId, { ids, externalIds }: AgentNames) =>
   db
     .selectFrom('agents')
-    .select(['id', 'external_id as externalId', 'company_id as companyId'])
+    .select([
+      'id',
+      'external_id as externalId',
+      'company_id as companyId',
+      sql<boolean>`recordings_keep <> 'nothing'`.as('keepsRecordings'),
+    ])
     .where('organization_id', '=', org)
     .where(({ eb, or }) =>
       or([

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { makeAgent, makeAgentGroup, makeAgentVersion, makeCompany, makeOrganization } from '../../test/make.ts'
+import { makeAgent, makeAgentGroup, makeAgentVersion, makeCompany, makeKey, makeOrganization } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
 
 const server = await testServer()
@@ -27,6 +27,7 @@ describe('an agent', () => {
       currentVersionId: null,
       transcriptionModel: null,
       agentChannel: null,
+      recordings: { keep: 'all', days: null, redaction: null },
       archivedAt: null,
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
@@ -90,6 +91,29 @@ describe('an agent', () => {
     const back = await call('PATCH', path, { key, body: { archived: false } })
     expect(back.body.archivedAt).toBeNull()
     expect(idsOf(await call('GET', '/v1/agents', { key }))).toEqual([agent.id])
+  })
+
+  it('has a policy for its recordings, which only admins set', async () => {
+    const agent = await makeAgent(server, key)
+    const change = (recordings: object, by = key) =>
+      call('PATCH', `/v1/agents/${agent.id}`, { key: by, body: { recordings } })
+    const kept = await change({ keep: 'days', days: 30, redaction: 'beep' })
+    expect(kept.body.recordings).toEqual({ keep: 'days', days: 30, redaction: 'beep' })
+    await call('PATCH', `/v1/agents/${agent.id}`, { key, body: { name: 'Renamed' } })
+    expect((await call('GET', `/v1/agents/${agent.id}`, { key })).body.recordings).toEqual(kept.body.recordings)
+    expect((await change({ keep: 'nothing' })).body.recordings).toEqual({
+      keep: 'nothing',
+      days: null,
+      redaction: null,
+    })
+    for (const wrong of [{ keep: 'days' }, { keep: 'all', days: 3 }, { keep: 'days', days: 0 }, { days: 3 }]) {
+      expect((await change(wrong)).status, JSON.stringify(wrong)).toBe(400)
+    }
+    const member = await makeKey(server, key, 'member')
+    expect((await change({ keep: 'all' }, member.key)).status).toBe(403)
+    const body = { name: 'Mia', channel: 'voice', recordings: { keep: 'transcript_only' } }
+    expect((await call('POST', '/v1/agents', { key: member.key, body })).status).toBe(403)
+    expect((await call('POST', '/v1/agents', { key, body })).body.recordings.keep).toBe('transcript_only')
   })
 
   it('keeps its company from being deleted', async () => {

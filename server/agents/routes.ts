@@ -13,6 +13,7 @@ import {
   replaceGroupsOfAgent,
   updateAgent,
 } from './queries.ts'
+import { readPolicy } from './recording-policy.ts'
 import {
   Agent,
   AgentCreate,
@@ -27,7 +28,7 @@ import { findOrMakeVersion } from './version.ts'
 
 const tags = ['Agents']
 
-export const agents = (app: App, { db, clock, checkTranscriptionModel }: AgentDeps): void => {
+export const agents = (app: App, { db, clock, reactions, checkTranscriptionModel }: AgentDeps): void => {
   const checkModel = async (trx: Db, org: OrgId, model: string | null | undefined) => {
     if (model && model !== noModel) await checkTranscriptionModel(trx, org, model)
   }
@@ -69,11 +70,12 @@ export const agents = (app: App, { db, clock, checkTranscriptionModel }: AgentDe
       },
     },
     async ({ actor, body }, reply) => {
-      const { groupIds = [], ...agent } = body
+      const { groupIds = [], recordings: _, ...agent } = body
+      const recordings = readPolicy(actor, body)
       const created = await db.transaction().execute(async (trx) => {
         const id = newId()
         await checkModel(trx, actor.org, agent.transcriptionModel)
-        await insertAgent(trx, actor.org, { id, ...agent })
+        await insertAgent(trx, actor.org, { id, ...agent, recordings })
         await replaceGroupsOfAgent(trx, actor.org, id, groupIds)
         await recordAudit(trx, actor, 'agent.create', { type: 'agent', id })
         return getAgent(trx, actor.org, id)
@@ -116,14 +118,17 @@ export const agents = (app: App, { db, clock, checkTranscriptionModel }: AgentDe
       },
     },
     ({ actor, params, body }) => {
-      const { groupIds, archived, ...change } = body
+      const { groupIds, archived, recordings: _, ...change } = body
+      const recordings = readPolicy(actor, body)
       return db.transaction().execute(async (trx) => {
         await checkModel(trx, actor.org, change.transcriptionModel)
         await updateAgent(trx, actor.org, params.id, {
           ...change,
+          recordings,
           ...(archived !== undefined && { archivedAt: archived ? clock.now() : null }),
         })
         if (groupIds) await replaceGroupsOfAgent(trx, actor.org, params.id, groupIds)
+        if (recordings) await reactions.recordingPolicyChanged(trx, actor.org, { agentId: params.id })
         await recordAudit(trx, actor, 'agent.update', { type: 'agent', id: params.id })
         return getAgent(trx, actor.org, params.id)
       })

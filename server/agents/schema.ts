@@ -32,6 +32,36 @@ const AgentChannel = {
   ...Nullable(RecordingChannel),
   description: 'The channel of recordings that has the agent’s voice, counted from 0. Null means the organization’s.',
 }
+const keeps = ['all', 'days', 'transcript_only', 'nothing'] as const
+
+const Keep = Choice(keeps, {
+  description:
+    '`days`: recordings are deleted after `days`. `transcript_only`: they are measured and then deleted. `nothing`: they ' +
+    'are neither downloaded nor stored. Measures are kept.',
+})
+const KeepDays = Nullable(
+  Type.Integer({ minimum: 1, maximum: 36_500, description: 'Counted from the start of the conversation.' }),
+)
+const AgentRedaction = Nullable(
+  Choice(['none', 'mute', 'beep'], {
+    description: 'Like `soundRedaction` of the organization, which applies if null.',
+  }),
+)
+
+const Recordings = Closed(
+  { keep: Keep, days: KeepDays, redaction: AgentRedaction },
+  { description: 'What happens to the agent’s recordings.' },
+)
+
+const RecordingsInput = Closed(
+  { keep: Keep, days: Type.Optional(KeepDays), redaction: Type.Optional(AgentRedaction) },
+  {
+    description:
+      'What happens to the agent’s recordings, including existing ones. Only admins can set it. `days` is required with ' +
+      '`keep: "days"`, and not allowed otherwise.',
+    examples: [{ keep: 'days', days: 30 }],
+  },
+)
 
 const agentChannels = ['voice', 'text'] as const
 
@@ -46,6 +76,7 @@ export const Agent = Closed(
     currentVersionId: { ...Nullable(Id), description: 'The newest version.' },
     transcriptionModel: TranscriptionModel,
     agentChannel: AgentChannel,
+    recordings: Recordings,
     archivedAt: Nullable(Timestamp),
     createdAt: Timestamp,
     updatedAt: Timestamp,
@@ -63,6 +94,7 @@ export const AgentCreate = Closed({
   groupIds: Type.Optional(GroupIds),
   transcriptionModel: Type.Optional(TranscriptionModel),
   agentChannel: Type.Optional(AgentChannel),
+  recordings: Type.Optional(RecordingsInput),
 })
 
 export const AgentUpdate = Closed(
@@ -73,6 +105,7 @@ export const AgentUpdate = Closed(
     groupIds: Type.Optional(GroupIds),
     transcriptionModel: Type.Optional(TranscriptionModel),
     agentChannel: Type.Optional(AgentChannel),
+    recordings: Type.Optional(RecordingsInput),
     archived: Type.Optional(Type.Boolean({ description: 'False unarchives the agent.' })),
   },
   { minProperties: 1 },

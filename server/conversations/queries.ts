@@ -25,7 +25,9 @@ export const columns = [
   'conversations.customer_id as customerId',
   sql<string>`conversations.metadata::text`.as('metadataText'),
   sql<string>`conversations.signals::text`.as('signalsText'),
-  sql<'pending' | 'processing' | 'stored' | 'failed' | null>`conversations.recording_status`.as('recordingStatus'),
+  sql<'pending' | 'processing' | 'stored' | 'failed' | 'deleted' | null>`conversations.recording_status`.as(
+    'recordingStatus',
+  ),
   'conversations.recording_failure as recordingFailure',
   sql<'none' | 'pending' | 'in_progress' | 'completed'>`conversations.review_status`.as('reviewStatus'),
   'conversations.created_at as createdAt',

@@ -33,13 +33,15 @@ const Metadata = Type.Unsafe<Record<string, unknown>>({
   examples: [{ plan: 'gold', attempt: 2 }],
 })
 
-const recordingStatuses = ['pending', 'processing', 'stored', 'failed'] as const
+const recordingStatuses = ['pending', 'processing', 'stored', 'failed', 'deleted'] as const
 
 const Recording = Type.Unsafe<{ status: (typeof recordingStatuses)[number]; failure: string | null } | null>({
   type: ['object', 'null'],
   properties: {
     status: Choice(recordingStatuses, {
-      description: '`pending`: it is being downloaded. `processing`: it is available once it has been redacted.',
+      description:
+        '`pending`: it is being downloaded. `processing`: it is available once it has been redacted. `deleted`: the ' +
+        'agent’s policy has deleted it.',
     }),
     failure: { ...Nullable(Type.String()), description: 'Why it could not be downloaded or redacted.' },
   },

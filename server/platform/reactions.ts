@@ -29,6 +29,8 @@ export type Events = {
   conversationsErased: { externalIds: string[] }
   /** A conversation has a recording, or another one than before. */
   recordingStored: { conversationId: string }
+  /** What happens to the recordings of an agent has changed. */
+  recordingPolicyChanged: { agentId: string }
   /** The sound of conversations was measured, or it is known that it can't be. */
   soundSettled: { conversationIds: string[] }
   /** The metrics of stored conversations have changed. */

@@ -22,7 +22,7 @@ import {
   type StoredSound,
 } from './queries.ts'
 import { type Recording, redactRecording } from './redaction/lifecycle.ts'
-import { type SoundOf, settle, settleWithout, storeOutcome } from './settle.ts'
+import { isSoundOf, type SoundOf, settle, settleWithout, storeOutcome } from './settle.ts'
 
 type Store = (effect: (trx: Db) => Promise<void>) => Promise<void>
 
@@ -45,7 +45,8 @@ const measureOnce = async (
     await store((trx) => settleWithout(deps, trx, of))
     return undefined
   }
-  const sound = found ?? (await measureStored(deps, of.organizationId, fileKey, signal))
+  const { organizationId: org, conversationId } = of
+  const sound = found ?? (await measureStored(deps, org, { conversationId, fileKey }, signal))
   await store((trx) => storeOutcome(deps, trx, of, sound))
   return sound
 }
@@ -92,7 +93,7 @@ export const deriveMeasures = defineJob({
         const recording = await lockRecording(trx, org, id)
         const sound = await findSound(trx, org, id)
         // Another recording is measured by its own job, which also derives the measures.
-        if (sound && sound.blobKey === recording?.fileKey) await settle(deps, trx, org, id, sound)
+        if (sound && recording && isSoundOf(recording, sound)) await settle(deps, trx, org, id, sound)
       }),
     )
   },

@@ -1,5 +1,5 @@
 import { redactsMetrics } from '../conversations/metrics/queries.ts'
-import { getRecordingSettings } from '../conversations/recordings/queries.ts'
+import { findRecordingSettings } from '../conversations/recordings/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { minuteMs } from '../platform/durations.ts'
@@ -21,21 +21,27 @@ const withoutDigits = (file: MeasuredFile): MeasuredFile => ({
   })),
 })
 
-const hidesDigits = async (db: Db, org: OrgId): Promise<boolean> =>
-  (await redactsMetrics(db, org)) || (await getRecordingSettings(db, org)).redaction !== 'none'
+const hidesDigits = async (db: Db, org: OrgId, conversationId: string): Promise<boolean> => {
+  if (await redactsMetrics(db, org)) return true
+  const settings = await findRecordingSettings(db, org, conversationId).executeTakeFirst()
+  return settings?.redaction !== 'none'
+}
+
+type MeasuredRecording = { conversationId: string; fileKey: string }
 
 /** Measures a stored file. Returns the measures, or why there can't be any. */
 export const measureStored = async (
   { db, blobs }: Pick<Deps, 'db' | 'blobs'>,
   org: OrgId,
-  blobKey: string,
+  { conversationId, fileKey: blobKey }: MeasuredRecording,
   signal: AbortSignal,
 ): Promise<StoredSound> => {
   const file = await copyStored(blobs, blobKey, signal)
   const timeout = AbortSignal.timeout(longestMs)
   try {
     const measured = await measureRecording(file, AbortSignal.any([signal, timeout]))
-    return { blobKey, measured: (await hidesDigits(db, org)) ? withoutDigits(measured) : measured, reason: null }
+    const hides = await hidesDigits(db, org, conversationId)
+    return { blobKey, measured: hides ? withoutDigits(measured) : measured, reason: null }
   } catch (error) {
     if (timeout.aborted) return { blobKey, measured: null, reason: 'Measuring the recording takes too long.' }
     if (!(error instanceof Undecodable)) throw error

@@ -11,6 +11,7 @@ import { findSound } from './queries.ts'
 import { readSound } from './read-sound.ts'
 import type { Recording } from './redaction/lifecycle.ts'
 import { Sound } from './schema.ts'
+import { isSoundOf } from './settle.ts'
 
 const tags = ['Conversations']
 
@@ -20,6 +21,18 @@ const redactedFirst = 'The recording was redacted without being measured.'
 const listRedacted = ({ redactedSpans }: Recording): Static<typeof Sound>['redacted'] =>
   redactedSpans?.map(([startMs, endMs]) => ({ startMs, endMs })) ?? null
 
+/** Returns the status of a recording of which nothing was measured. */
+const whyUnmeasured = async (
+  near: Db,
+  org: OrgId,
+  { fileKey, redactedSpans }: Recording,
+): Promise<Parameters<typeof emptySound>[0]> => {
+  if (fileKey === null) return { status: 'none', reason: null }
+  if (redactedSpans) return { status: 'none', reason: redactedFirst }
+  const { measureSound } = await getOrganization(near, org)
+  return measureSound ? { status: 'pending', reason: null } : { status: 'none', reason: notMeasured }
+}
+
 export const sound = (app: App, deps: Deps): void => {
   const { database } = deps
 
@@ -27,16 +40,14 @@ export const sound = (app: App, deps: Deps): void => {
     const { recording: state } = await getConversation(near, org, id)
     // A conversation without a recording needs no other query.
     const recording = state === null ? undefined : await findRecording(near, org, id)
-    if (!recording || recording.fileKey === null) return emptySound({ status: 'none', reason: null })
+    if (!recording) return emptySound({ status: 'none', reason: null })
     const redacted = listRedacted(recording)
     const found = await findSound(near, org, id)
-    if (found?.blobKey === recording.fileKey) {
+    if (found && isSoundOf(recording, found)) {
       if (!found.measured) return emptySound({ status: 'unmeasurable', reason: found.reason })
       return { ...(await readSound(deps, near, org, { id, measured: found.measured })), redacted }
     }
-    if (redacted) return { ...emptySound({ status: 'none', reason: redactedFirst }), redacted }
-    const { measureSound } = await getOrganization(near, org)
-    return emptySound(measureSound ? { status: 'pending', reason: null } : { status: 'none', reason: notMeasured })
+    return { ...emptySound(await whyUnmeasured(near, org, recording)), redacted }
   }
 
   app.get(

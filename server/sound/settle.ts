@@ -6,6 +6,12 @@ import { readSound } from './read-sound.ts'
 
 export type SoundOf = { organizationId: OrgId; conversationId: string }
 
+/** Returns whether this was measured of the recording. Measures of deleted files stay. */
+export const isSoundOf = (
+  { status, fileKey }: { status: string; fileKey: string | null },
+  { blobKey }: Pick<StoredSound, 'blobKey'>,
+): boolean => status === 'deleted' || fileKey === blobKey
+
 /** Stores the measures of a conversation, with everything that follows from them. The caller has locked it. */
 export const settle = async (deps: Deps, trx: Db, org: OrgId, id: string, { measured }: StoredSound): Promise<void> => {
   const measures = measured && (await readSound(deps, trx, org, { id, measured })).measures

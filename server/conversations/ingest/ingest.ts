@@ -82,7 +82,7 @@ const findPresent = async (trx: Db, org: OrgId, externalIds: string[]) => {
   return { slots, erased: new Set(found.flatMap(({ hash }) => hashes.get(hash) ?? [])) }
 }
 
-const partOf = (item: PreparedItem, references: References): ConversationPart => {
+const partOf = (item: PreparedItem, { keepsRecordings: _, ...references }: References): ConversationPart => {
   return {
     ...references,
     externalId: item.externalId,
@@ -230,7 +230,7 @@ const ingestOnce = async (
     const next =
       tooManyMetrics(slot, item, metricKeys) ?? applyPart(slot, partOf(item, found), deps.config.limits.metadataBytes)
     if (next instanceof ApiError) return { status: 'rejected', error: next }
-    return changeSlot(slot, next, item)
+    return changeSlot(slot, next, found.keepsRecordings ? item : { ...item, recordingUrl: null })
   }
   const outcomes = await mapWithPauses(items, take)
 

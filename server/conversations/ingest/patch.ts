@@ -98,7 +98,8 @@ const changeOnce = async (
     },
   ])
   if (references instanceof Error) throw references satisfies ApiError
-  const slot: Slot = { before, state, metrics: [], recordingUrl: recordingUrl ?? null }
+  const keptUrl = references?.keepsRecordings ? recordingUrl : undefined
+  const slot: Slot = { before, state, metrics: [], recordingUrl: keptUrl ?? null }
   await storeSlots(deps, trx, org, [slot])
 }
 

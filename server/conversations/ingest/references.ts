@@ -8,9 +8,15 @@ import { resolveVersions, unknownVersion, type VersionQuestion, versionKey } fro
 
 /** Finds the agents, versions, and companies of the conversations of a whole batch. */
 
-type Agent = { id: string; externalId: string | null; companyId: string | null }
+type Agent = { id: string; externalId: string | null; companyId: string | null; keepsRecordings: boolean }
 
-export type References = { agentId: string; agentCompanyId: string | null; agentVersionId: string | null }
+export type References = {
+  agentId: string
+  agentCompanyId: string | null
+  agentVersionId: string | null
+  /** Whether the agent's recordings are downloaded. */
+  keepsRecordings: boolean
+}
 
 const agentKey = (agent: AgentReference): string =>
   'id' in agent ? `id ${agent.id.toLowerCase()}` : `external ${agent.externalId}`
@@ -84,6 +90,7 @@ export const resolveReferences = async (trx: Db, org: OrgId, items: Named[]): Pr
     if (!agent) return unknownAgent(item.agent)
     const agentVersionId = versions.get(keys[index] ?? '') ?? null
     if (item.version !== null && agentVersionId === null) return unknownVersion(item.version)
-    return { agentId: agent.id, agentCompanyId: agent.companyId, agentVersionId }
+    const { id: agentId, companyId: agentCompanyId, keepsRecordings } = agent
+    return { agentId, agentCompanyId, agentVersionId, keepsRecordings }
   })
 }

@@ -29,9 +29,10 @@ export const deleteRecording = defineJob({
 
 type Files = { blobKey: string | null; originalKey: string | null }
 
-/** Returns whether a recording has a file, which may still be redacted before it is served. */
-export const hasFile = (recording: Files | undefined): boolean =>
-  recording !== undefined && (recording.blobKey !== null || recording.originalKey !== null)
+/** Returns whether the file of a recording has arrived. It may be processed before it is served, or deleted by now. */
+export const hasFile = (recording: (Files & { status: string }) | undefined): boolean =>
+  recording !== undefined &&
+  (recording.blobKey !== null || recording.originalKey !== null || recording.status === 'deleted')
 
 /** Enqueues deleting all files of a recording, which no longer names them. */
 export const deleteFilesOf = async (

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { notFound } from '../../platform/errors.ts'
 
-export type RecordingStatus = 'pending' | 'processing' | 'stored' | 'failed'
+export type RecordingStatus = 'pending' | 'processing' | 'stored' | 'failed' | 'deleted'
 
 /** Milliseconds from the start of the recording. */
 export type RedactedSpan = [startMs: number, endMs: number]
@@ -32,16 +32,6 @@ export const findRecording = (db: Db, org: OrgId, conversationId: string) =>
 
 export const getRecording = (db: Db, org: OrgId, conversationId: string) =>
   selectRecordings(db, org).where('conversation_id', '=', conversationId).executeTakeFirstOrThrow(notFound)
-
-export const conversationExists = async (db: Db, org: OrgId, conversationId: string): Promise<boolean> => {
-  const found = await db
-    .selectFrom('conversations')
-    .select('id')
-    .where('organization_id', '=', org)
-    .where('id', '=', conversationId)
-    .executeTakeFirst()
-  return found !== undefined
-}
 
 /**
  * Locks the conversation against erasure. If an erasure is in progress, waits for it and returns false. Like in erasure
@@ -132,29 +122,51 @@ export type StoredFile = { blobKey: string; contentType: string; bytes: number }
 /** How the redacted words of recordings are made inaudible. */
 type SoundRedaction = 'none' | 'mute' | 'beep'
 
-export const getRecordingSettings = (db: Db, org: OrgId) =>
+type Keep = 'all' | 'days' | 'transcript_only' | 'nothing'
+
+/** Returns what happens to the recording of a conversation, as its agent and organization determine. */
+export const findRecordingSettings = (db: Db, org: OrgId, conversationId: string) =>
   db
-    .selectFrom('organizations')
+    .selectFrom('conversations as c')
+    .innerJoin('agents as a', (join) => join.on('a.organization_id', '=', org).onRef('a.id', '=', 'c.agent_id'))
+    .innerJoin('organizations as o', (join) => join.on('o.id', '=', org))
     .select([
-      sql<SoundRedaction>`coalesce(sound_redaction, CASE WHEN phi_mode AND redaction THEN 'mute' ELSE 'none' END)`.as(
+      sql<SoundRedaction>`coalesce(
+        a.sound_redaction, o.sound_redaction, CASE WHEN o.phi_mode AND o.redaction THEN 'mute' ELSE 'none' END)`.as(
         'redaction',
       ),
-      'seals_originals as sealsOriginals',
-      'measure_sound as measures',
+      'o.seals_originals as sealsOriginals',
+      sql<Keep>`a.recordings_keep`.as('keep'),
+      // A recording that only has to be measured is deleted after a day, even if measuring it fails.
+      sql<Date | null>`CASE WHEN a.recordings_keep IN ('transcript_only', 'nothing') THEN now() + interval '1 day'
+        ELSE c.started_at + make_interval(days => a.recordings_days) END`.as('expiresAt'),
     ])
-    .where('id', '=', org)
-    .executeTakeFirstOrThrow(notFound)
+    .where('c.organization_id', '=', org)
+    .where('c.id', '=', conversationId)
 
-/** Returns the values of a new file. If the organization redacts recordings, the file is not served. */
-const valuesOfFile = async (trx: Db, org: OrgId, { blobKey, contentType, bytes }: StoredFile) => {
-  const redacts = (await getRecordingSettings(trx, org)).redaction !== 'none'
-  const status: RecordingStatus = redacts ? 'processing' : 'stored'
+export const getRecordingSettings = (db: Db, org: OrgId, conversationId: string) =>
+  findRecordingSettings(db, org, conversationId).executeTakeFirstOrThrow(notFound)
+
+/** Returns the values of a new file. If it is to be redacted or only measured, it is not served. */
+const valuesOfFile = async (
+  trx: Db,
+  org: OrgId,
+  conversationId: string,
+  { blobKey, contentType, bytes }: StoredFile,
+) => {
+  const { redaction, keep, expiresAt } = await findRecordingSettings(trx, org, conversationId)
+    // Otherwise, a change of the policy could miss this recording.
+    .forShare('a')
+    .executeTakeFirstOrThrow(notFound)
+  const isOpen = redaction === 'none' && (keep === 'all' || keep === 'days')
+  const status: RecordingStatus = isOpen ? 'stored' : 'processing'
   return {
     status,
     failure: null,
-    blob_key: redacts ? null : blobKey,
-    original_key: redacts ? blobKey : null,
+    blob_key: isOpen ? blobKey : null,
+    original_key: isOpen ? null : blobKey,
     redacted_spans: null,
+    expires_at: expiresAt,
     content_type: contentType,
     bytes,
   }
@@ -171,7 +183,7 @@ export const storeFetched = async (
   sourceUrl: string,
   file: StoredFile,
 ): Promise<boolean> => {
-  const values = await valuesOfFile(trx, org, file)
+  const values = await valuesOfFile(trx, org, conversationId, file)
   const stored = await trx
     .updateTable('recordings')
     .set({ ...values, updated_at: sql`now()` })
@@ -187,7 +199,7 @@ export const storeFetched = async (
 }
 
 export const storeUploaded = async (trx: Db, org: OrgId, conversationId: string, file: StoredFile) => {
-  const { status, ...ofFile } = await valuesOfFile(trx, org, file)
+  const { status, ...ofFile } = await valuesOfFile(trx, org, conversationId, file)
   const values = { source_url: null, status, ...ofFile }
   const recording = await trx
     .insertInto('recordings')
@@ -249,6 +261,17 @@ export const moveFile = async (
     .execute()
 }
 
+/** Forgets the files of a recording. Its measures stay. The caller has locked it, and deletes the files. */
+export const forgetFiles = async (trx: Db, org: OrgId, conversationId: string): Promise<void> => {
+  await trx
+    .updateTable('recordings')
+    .set({ blob_key: null, original_key: null, measured_key: null, bytes: null, expires_at: null })
+    .where('organization_id', '=', org)
+    .where('conversation_id', '=', conversationId)
+    .execute()
+  await updateRecordingState(trx, org, conversationId, { status: 'deleted' })
+}
+
 /**
  * Withdraws recordings of these conversations whose transcripts decide what is redacted, until they are redacted again.
  * Returns their conversations, which the caller has locked.
@@ -260,6 +283,7 @@ export const withdrawRedacted = async (trx: Db, org: OrgId, conversationIds: str
     .set({ status: 'processing', failure: null, updated_at: sql`now()` })
     .where('organization_id', '=', org)
     .where('conversation_id', '=', sql<string>`ANY(${conversationIds}::uuid[])`)
+    .where('status', '<>', 'deleted')
     .where(({ or, eb }) => or([eb('original_key', 'is not', null), eb('redacted_spans', 'is not', null)]))
     .returning('conversation_id as id')
     .execute()

@@ -10,7 +10,7 @@ import { linkExpiry } from './address.ts'
 import { extensionOf, recognize } from './audio.ts'
 import { deleteFilesOf, deleteRecording, recordingKind } from './jobs.ts'
 import {
-  conversationExists,
+  findRecordingSettings,
   getRecording,
   getRecordingSettings,
   lockRecordedConversation,
@@ -32,6 +32,8 @@ const unavailable = ({ status, failure, originalKey }: Unavailable): string => {
   if (status === 'processing') {
     return 'The recording has not been redacted yet, which requires the complete transcript. Try again later.'
   }
+  if (status === 'deleted')
+    return 'The recording was deleted, because its agent keeps no recordings, or only for some days.'
   const what = originalKey === null ? 'The recording could not be downloaded.' : 'The recording is not available.'
   return `${what} ${failure ?? ''}`.trim()
 }
@@ -45,7 +47,7 @@ const readingOf = (body: Readable) => body.iterator({ destroyOnReturn: false })
 const findSealed = async (db: Db, org: OrgId, id: string): Promise<string | undefined> => {
   const { status, originalKey } = await getRecording(db, org, id)
   if (originalKey === null || status === 'processing') return undefined
-  const isSealed = status === 'stored' || (await getRecordingSettings(db, org)).sealsOriginals
+  const isSealed = status === 'stored' || (await getRecordingSettings(db, org, id)).sealsOriginals
   return isSealed ? originalKey : undefined
 }
 
@@ -62,7 +64,9 @@ export const recordings = (app: App, { db, jobs, blobs, clock, config, reactions
     if (!type) {
       throw new ApiError('unsupportedMediaType', 'Send audio: WAV, MP3, Ogg, FLAC, MP4, WebM, or AAC.')
     }
-    if (!(await conversationExists(db, org, conversationId))) throw notFound()
+    const settings = await findRecordingSettings(db, org, conversationId).executeTakeFirst()
+    if (!settings) throw notFound()
+    if (settings.keep === 'nothing') throw new ApiError('conflict', 'The conversation’s agent keeps no recordings.')
     const blobKey = `${org}/${recordingKind}/${newId()}`
     const { contentType } = type
     const { bytes } = await blobs.put(blobKey, content, { contentType, maxBytes: recordingBytes })
@@ -80,11 +84,12 @@ export const recordings = (app: App, { db, jobs, blobs, clock, config, reactions
         summary: 'Upload a conversation’s recording',
         description:
           'Accepts a WAV, MP3, Ogg, FLAC, MP4, WebM, or AAC file. Replaces an existing recording. If the organization ' +
-          'redacts recordings, `status` is `processing`, and the recording is available once it has been redacted.',
+          'redacts recordings, `status` is `processing`, and the recording is available once it has been redacted. ' +
+          'Returns 409 if the agent keeps no recordings.',
         params: IdParams,
         querystring: NoQuery,
         body: RawBody,
-        response: answers({ 200: Recording }, 400, 401, 403, 404),
+        response: answers({ 200: Recording }, 400, 401, 403, 404, 409),
       },
     },
     async (request, reply) => {
@@ -136,8 +141,8 @@ export const recordings = (app: App, { db, jobs, blobs, clock, config, reactions
         description:
           'Redirects to a signed link that supports byte ranges. The link works for five minutes in PHI mode ' +
           'and up to 24 hours otherwise. It stops working when the recording is erased or the organization is ' +
-          'suspended. Returns 404 if there is no recording, and 409 while it is being downloaded or redacted, or if ' +
-          'that failed.',
+          'suspended. Returns 404 if there is no recording, and 409 while it is being downloaded or redacted, if ' +
+          'that failed, or if the agent’s policy has deleted it.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 302: Empty }, 401, 404, 409),

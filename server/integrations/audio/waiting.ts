@@ -1,7 +1,12 @@
 import { tombstoneHash } from '../../conversations/erasure/tombstone.ts'
 import { findTombstones, lockConversationsByExternalId } from '../../conversations/ingest/queries.ts'
 import { deleteRecording, hasFile } from '../../conversations/recordings/jobs.ts'
-import { lockRecording, type StoredFile, storeUploaded } from '../../conversations/recordings/queries.ts'
+import {
+  getRecordingSettings,
+  lockRecording,
+  type StoredFile,
+  storeUploaded,
+} from '../../conversations/recordings/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { updateDelivery } from '../deliveries/queries.ts'
@@ -26,8 +31,14 @@ const unfound = (status: SettledDelivery['status'], reason: string | null = null
 export const dropFile = (deps: JobDeps, trx: Db, org: OrgId, { blobKey }: Pick<StoredFile, 'blobKey'>) =>
   deps.jobs.enqueue(trx, deleteRecording, { key: blobKey }, { org })
 
-/** Attaches the recording unless there already is one. The caller has locked the conversation. */
+/**
+ * Attaches the recording unless there already is one, or its agent keeps none. The caller has locked the conversation.
+ */
 const attach = async (deps: AttachDeps, trx: Db, org: OrgId, conversationId: string, file: StoredFile) => {
+  if ((await getRecordingSettings(trx, org, conversationId)).keep === 'nothing') {
+    await dropFile(deps, trx, org, file)
+    return { status: 'ignored', reason: 'The agent keeps no recordings.', conversationId } satisfies SettledDelivery
+  }
   const stored = await lockRecording(trx, org, conversationId)
   const isNew = !hasFile(stored)
   if (isNew) {

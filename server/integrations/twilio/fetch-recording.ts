@@ -1,6 +1,11 @@
 import Type from 'typebox'
 import { deleteRecording, failureOf, hasFile, storeFetchedFile } from '../../conversations/recordings/jobs.ts'
-import { lockRecordedConversation, lockRecording, storeUploaded } from '../../conversations/recordings/queries.ts'
+import {
+  getRecordingSettings,
+  lockRecordedConversation,
+  lockRecording,
+  storeUploaded,
+} from '../../conversations/recordings/queries.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { defineJob, OrganizationId } from '../../platform/jobs/define-job.ts'
 import { announcedRecording } from '../../transcripts/provider-calls/twilio.ts'
@@ -44,6 +49,12 @@ export const pullRecording = defineJob({
     if (!announced) return
     const conversationId = await findConversationOfCall(db, org, announced.callSid)
     if (conversationId === undefined) throw new NoCallYet('No conversation was received for this call.')
+    if ((await getRecordingSettings(db, org, conversationId)).keep === 'nothing') {
+      const ignored = { status: 'ignored', reason: 'The agent keeps no recordings.', conversationId } as const
+      return attempt.finish(async (trx) => {
+        await updateDelivery(trx, org, deliveryId, ignored, 'pending')
+      })
+    }
     // The provider's schema validated the settings before they were stored.
     const settings = integration.settings as TwilioSettings
     const source = sourceOf(announced.url, settings, openSecret(secrets, integration))

@@ -84,12 +84,18 @@ CREATE TABLE agents (
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   transcription_model text,
   agent_channel smallint,
+  recordings_keep text NOT NULL DEFAULT 'all'::text,
+  recordings_days integer,
+  sound_redaction text,
   CONSTRAINT agents_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT agents_external_id_key UNIQUE (organization_id, external_id),
   CONSTRAINT agents_company_fkey FOREIGN KEY (organization_id, company_id) REFERENCES companies(organization_id, id),
   CONSTRAINT agents_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT agents_agent_channel_check CHECK ((agent_channel = ANY (ARRAY[0, 1]))),
-  CONSTRAINT agents_channel_check CHECK ((channel = ANY (ARRAY['voice'::text, 'text'::text])))
+  CONSTRAINT agents_channel_check CHECK ((channel = ANY (ARRAY['voice'::text, 'text'::text]))),
+  CONSTRAINT agents_recordings_days_check CHECK (((recordings_keep = 'days'::text) = (recordings_days IS NOT NULL))),
+  CONSTRAINT agents_recordings_keep_check CHECK ((recordings_keep = ANY (ARRAY['all'::text, 'days'::text, 'transcript_only'::text, 'nothing'::text]))),
+  CONSTRAINT agents_sound_redaction_check CHECK ((sound_redaction = ANY (ARRAY['none'::text, 'mute'::text, 'beep'::text])))
 );
 CREATE INDEX agents_company_idx ON public.agents USING btree (organization_id, company_id);
 
@@ -550,7 +556,7 @@ CREATE TABLE conversations (
   CONSTRAINT conversations_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT conversations_channel_check CHECK ((channel = ANY (ARRAY['call'::text, 'chat'::text, 'voicemail'::text]))),
   CONSTRAINT conversations_direction_check CHECK ((direction = ANY (ARRAY['inbound'::text, 'outbound'::text]))),
-  CONSTRAINT conversations_recording_status_check CHECK ((recording_status = ANY (ARRAY['pending'::text, 'processing'::text, 'stored'::text, 'failed'::text]))),
+  CONSTRAINT conversations_recording_status_check CHECK ((recording_status = ANY (ARRAY['pending'::text, 'processing'::text, 'stored'::text, 'failed'::text, 'deleted'::text]))),
   CONSTRAINT conversations_review_status_check CHECK ((review_status = ANY (ARRAY['none'::text, 'pending'::text, 'in_progress'::text, 'completed'::text]))),
   CONSTRAINT conversations_status_check CHECK ((status = ANY (ARRAY['in_progress'::text, 'completed'::text, 'failed'::text])))
 ) WITH (autovacuum_vacuum_insert_scale_factor=0.02);
@@ -1541,11 +1547,13 @@ CREATE TABLE recordings (
   measured_key text,
   original_key text,
   redacted_spans jsonb,
+  expires_at timestamp(3) with time zone,
   CONSTRAINT recordings_pkey PRIMARY KEY (organization_id, conversation_id),
   CONSTRAINT recordings_conversation_fkey FOREIGN KEY (organization_id, conversation_id) REFERENCES conversations(organization_id, id) ON DELETE CASCADE,
-  CONSTRAINT recordings_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'stored'::text, 'failed'::text])))
+  CONSTRAINT recordings_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'stored'::text, 'failed'::text, 'deleted'::text])))
 );
 CREATE UNIQUE INDEX recordings_blob_key_idx ON public.recordings USING btree (organization_id, blob_key) WHERE (blob_key IS NOT NULL);
+CREATE INDEX recordings_expiring_idx ON public.recordings USING btree (organization_id, expires_at, conversation_id) WHERE (expires_at IS NOT NULL);
 CREATE UNIQUE INDEX recordings_original_key_idx ON public.recordings USING btree (organization_id, original_key) WHERE (original_key IS NOT NULL);
 CREATE INDEX recordings_processing_idx ON public.recordings USING btree (organization_id, conversation_id) WHERE (status = 'processing'::text);
 CREATE INDEX recordings_unmeasured_idx ON public.recordings USING btree (organization_id, conversation_id) WHERE ((redacted_spans IS NULL) AND (measured_key IS DISTINCT FROM COALESCE(blob_key, original_key)));

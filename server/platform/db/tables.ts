@@ -78,6 +78,9 @@ export interface Agents {
   id: string;
   name: string;
   organization_id: string;
+  recordings_days: number | null;
+  recordings_keep: Generated<string>;
+  sound_redaction: string | null;
   transcription_model: string | null;
   updated_at: Generated<Timestamp>;
 }
@@ -1151,6 +1154,7 @@ export interface Recordings {
   content_type: string | null;
   conversation_id: string;
   created_at: Generated<Timestamp>;
+  expires_at: Timestamp | null;
   failure: string | null;
   measured_key: string | null;
   organization_id: string;

@@ -76,7 +76,7 @@ const openDecoder = async (track: InputAudioTrack, codec: string): Promise<Decod
   if (codec === 'mp3') return openMp3()
   if (codec === 'flac') return openFlac()
   if (codec === 'opus') return openOpus(channels, bytesOf((await track.getDecoderConfig())?.description))
-  throw new Undecodable(`Recordings in ${codec.toUpperCase()} cannot be read.`)
+  throw new Undecodable(`The recording is encoded as ${codec.toUpperCase()}, which cannot be decoded.`)
 }
 
 const packetsPerBlock = 64
@@ -132,8 +132,9 @@ async function* decodeInput(input: Input, fd: number): AsyncGenerator<Block> {
   const track = await input.getPrimaryAudioTrack()
   if (!track) throw new Undecodable('The file has no audio.')
   const codec = await track.getCodec()
-  if (codec === null) throw new Undecodable('The format of the audio is not known.')
-  const isOggVorbis = codec === 'vorbis' && (await input.getFormat()) === OGG
+  const format = await input.getFormat()
+  if (codec === null) throw new Undecodable(`The encoding of the audio in this ${format.name} file is not known.`)
+  const isOggVorbis = codec === 'vorbis' && format === OGG
   yield* isOggVorbis ? decodeVorbis(fd) : decodeTrack(track, codec)
 }
 

@@ -288,14 +288,18 @@ describe('another transcript', () => {
   })
 
   it('refuses the recording if its words have no times', async () => {
-    const { upload, send, status, files, link } = await open({ soundRedaction: 'mute' }, { transcript: harmless })
+    const { upload, read, send, status, files, link } = await open({ soundRedaction: 'mute' }, { transcript: harmless })
     await upload()
     await server.drain()
+    const { recordingUrl } = await read('/transcript')
+    expect((await fetch(recordingUrl)).status).toBe(200)
     await send({ transcript: untimed })
     await server.drain()
     expect((await status()).status).toBe('failed')
     expect((await link()).status).toBe(409)
+    expect((await fetch(recordingUrl)).status).toBe(404)
     expect(await files()).toHaveLength(1)
+    expect((await read('/sound')).status).toBe('measured')
   })
 })
 

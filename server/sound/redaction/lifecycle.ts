@@ -1,11 +1,13 @@
-// Manages the redaction of a recording. It waits for the complete transcript, and ends in one of these ways: the redacted
-// file is served, the recording is refused with a reason, or it is served as it is because nothing has to be redacted
-// anymore.
+// Manages the processing of a recording before it is served. It waits for the complete transcript, and ends in one of these
+// ways: the redacted file is served, the recording is refused with a reason, it is served as it is because nothing has to be
+// redacted anymore, or it is deleted because its agent keeps no recordings.
 
 import { readSpokenTimes } from '../../conversations/ingest/tasks.ts'
-import { deleteFilesOf, publishConversation } from '../../conversations/recordings/jobs.ts'
+import { deleteFilesOf, publishConversation, recordingKind } from '../../conversations/recordings/jobs.ts'
 import {
   type findRecording,
+  findRecordingSettings,
+  forgetFiles,
   getRecordingSettings,
   lockRecordedConversation,
   lockRecording,
@@ -18,6 +20,7 @@ import {
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { minuteMs } from '../../platform/durations.ts'
+import { newId } from '../../platform/ids.ts'
 import { Undecodable } from '../decoding/decode.ts'
 import type { MeasuredFile } from '../measure-file.ts'
 import { measureStored } from '../measure-stored.ts'
@@ -32,7 +35,10 @@ export type Recording = NonNullable<Awaited<ReturnType<typeof findRecording>>>
 type Outcome =
   /** Nothing is known to be redacted beyond what already is, or the organization does not redact anymore. */
   | { kind: 'unchanged' }
-  | { kind: 'refused'; reason: string }
+  /** `file` is a copy of the file that was served until now, which links to it don't open. */
+  | { kind: 'refused'; reason: string; file?: StoredFile }
+  /** The agent keeps no recordings. */
+  | { kind: 'deleted' }
   | { kind: 'redacted'; spans: RedactedSpan[]; file: StoredFile }
 
 /** Writing the file is stopped after this time. */
@@ -62,6 +68,35 @@ const write = async (
 
 type Source = { recording: Recording; fileKey: string; sound: StoredSound | undefined }
 
+/** Copies the served file of a recording that is refused, unless its sealed original is kept anyway. */
+const withCopy = async (
+  { blobs }: Pick<Deps, 'blobs'>,
+  org: OrgId,
+  { blobKey, originalKey, contentType }: Recording,
+  outcome: Outcome,
+): Promise<Outcome> => {
+  if (outcome.kind !== 'refused' || blobKey === null || originalKey !== null || contentType === null) return outcome
+  const content = await blobs.get(blobKey)
+  if (!content) throw new Error('The file of the recording is missing')
+  const copyKey = `${org}/${recordingKind}/${newId()}`
+  const { bytes } = await blobs.put(copyKey, content.stream, { contentType })
+  return { ...outcome, file: { blobKey: copyKey, contentType, bytes } }
+}
+
+type Settings = Awaited<ReturnType<typeof getRecordingSettings>>
+type Transcript = NonNullable<Awaited<ReturnType<typeof findTranscript>>>
+
+/** Returns an outcome that needs no look at the sound, or `wait` if the transcript is not complete. */
+const decide = (
+  { redaction, keep }: Settings,
+  { content, format, status }: Transcript,
+): Outcome | 'wait' | undefined => {
+  if (keep === 'transcript_only' || keep === 'nothing') return { kind: 'deleted' }
+  if (redaction === 'none') return { kind: 'unchanged' }
+  if (content === null || status === 'in_progress') return 'wait'
+  return format === null ? refused('The transcript can’t be read.') : undefined
+}
+
 /** Returns the outcome, or undefined if the recording waits for its transcript. */
 const redact = async (
   deps: Deps,
@@ -69,17 +104,18 @@ const redact = async (
   { recording, fileKey, sound }: Source,
   signal: AbortSignal,
 ): Promise<{ outcome: Outcome; transcript: TranscriptState } | undefined> => {
-  const { redaction } = await getRecordingSettings(deps.db, org)
+  const settings = await findRecordingSettings(deps.db, org, conversationId).executeTakeFirst()
   const transcript = await findTranscript(deps.db, org, conversationId)
-  if (!transcript) return undefined
+  if (!settings || !transcript) return undefined
   const ending = (outcome: Outcome) => ({ outcome, transcript })
-  if (redaction === 'none') return ending({ kind: 'unchanged' })
-  const { content, format, startedAt, status } = transcript
-  if (content === null || status === 'in_progress') return undefined
-  if (format === null) return ending(refused('The transcript can’t be read.'))
-  const { measured, reason } = sound ?? (await measureStored(deps, org, fileKey, signal))
+  const decided = decide(settings, transcript)
+  if (decided === 'wait') return undefined
+  if (decided) return ending(decided)
+  const { measured, reason } = sound ?? (await measureStored(deps, org, { conversationId, fileKey }, signal))
   if (!measured) return ending(refused(reason ?? ''))
-  const times = await readSpokenTimes(deps.threads, org, { content, hints: { provider: format, startedAt } })
+  const { content, format, startedAt } = transcript
+  const hints = { ...(format !== null && { provider: format }), startedAt }
+  const times = await readSpokenTimes(deps.threads, org, { content: content ?? 'null', hints })
   const before = recording.redactedSpans ?? []
   // Measures come from this service.
   const plan = planRedaction(times, measured as MeasuredFile, before)
@@ -87,7 +123,8 @@ const redact = async (
   const { spans } = plan
   if (recording.blobKey !== null && areWithin(spans, before)) return ending({ kind: 'unchanged' })
   const source = recording.originalKey ?? fileKey
-  return ending(await write(deps, org, { fileKey: source, spans, sound: redaction }, signal))
+  const order = settings.redaction === 'beep' ? 'beep' : 'mute'
+  return ending(await write(deps, org, { fileKey: source, spans, sound: order }, signal))
 }
 
 /** Serves the file that exists: a redacted one, or the original if the organization does not redact anymore. */
@@ -96,14 +133,25 @@ const serve = async (trx: Db, org: OrgId, { conversationId, blobKey, originalKey
   await updateRecordingState(trx, org, conversationId, { status: 'stored' })
 }
 
-/** Keeps only one file, which nobody can open. If there was a redacted one, it no longer suffices. */
-const refuse = async (deps: Deps, trx: Db, org: OrgId, recording: Recording, failure: string): Promise<void> => {
-  const { conversationId, blobKey, originalKey } = recording
-  if (blobKey !== null) {
-    const keptKey = originalKey ?? blobKey
+/** Deletes all files. What was measured stays. */
+const drop = async (deps: Deps, trx: Db, org: OrgId, recording: Recording): Promise<void> => {
+  await forgetFiles(trx, org, recording.conversationId)
+  await deleteFilesOf(deps, trx, org, recording)
+}
+
+/** Keeps only one file, which nobody can open. If there was a redacted one, it no longer suffices, and its links end. */
+const refuse = async (
+  deps: Deps,
+  trx: Db,
+  org: OrgId,
+  { conversationId, blobKey, originalKey }: Recording,
+  { reason: failure, file }: Extract<Outcome, { kind: 'refused' }>,
+): Promise<void> => {
+  const keptKey = originalKey ?? file?.blobKey
+  if (blobKey !== null && keptKey !== undefined) {
     await moveFile(trx, org, conversationId, { blobKey: null, originalKey: keptKey })
     await moveSound(trx, org, conversationId, { from: blobKey, to: keptKey })
-    if (originalKey !== null) await deleteFilesOf(deps, trx, org, { blobKey, originalKey: null })
+    await deleteFilesOf(deps, trx, org, { blobKey, originalKey: null })
   }
   await updateRecordingState(trx, org, conversationId, { status: 'failed', failure })
 }
@@ -115,7 +163,7 @@ const replace = async (
   { conversationId, blobKey, originalKey, fileKey }: Recording,
   { file, spans }: Extract<Outcome, { kind: 'redacted' }>,
 ): Promise<void> => {
-  const { sealsOriginals } = await getRecordingSettings(trx, org)
+  const { sealsOriginals } = await getRecordingSettings(trx, org, conversationId)
   const sealedKey = sealsOriginals ? originalKey : null
   await storeRedacted(trx, org, conversationId, { ...file, spans, originalKey: sealedKey })
   if (fileKey !== null) await moveSound(trx, org, conversationId, { from: fileKey, to: file.blobKey })
@@ -138,7 +186,8 @@ const settleOutcome = async (
   if (recording.blobKey !== before.blobKey || recording.originalKey !== before.originalKey) return false
   if (!isSame(await findTranscriptState(trx, org, conversationId), transcript)) return false
   if (outcome.kind === 'unchanged') await serve(trx, org, recording)
-  else if (outcome.kind === 'refused') await refuse(deps, trx, org, recording, outcome.reason)
+  else if (outcome.kind === 'deleted') await drop(deps, trx, org, recording)
+  else if (outcome.kind === 'refused') await refuse(deps, trx, org, recording, outcome)
   else await replace(deps, trx, org, recording, outcome)
   await publishConversation(trx, org, conversationId)
   // Judges that hear recordings wait for this one.
@@ -150,13 +199,16 @@ type Attempt = { signal: AbortSignal; finish: (effect: (trx: Db) => Promise<void
 
 /** Redacts a recording once. Until its outcome is committed, nothing of it is served. */
 export const redactRecording = async (deps: Deps, of: SoundOf, source: Source, attempt: Attempt): Promise<void> => {
+  const { organizationId: org } = of
+  const { recording } = source
   const redacted = await redact(deps, of, source, attempt.signal)
   if (!redacted) return
+  const { transcript } = redacted
+  const outcome = await withCopy(deps, org, recording, redacted.outcome)
   await attempt.finish(async (trx) => {
-    const isSettled = await settleOutcome(deps, trx, of, { before: source.recording, ...redacted })
-    const { outcome } = redacted
-    if (!isSettled && outcome.kind === 'redacted') {
-      await deleteFilesOf(deps, trx, of.organizationId, { blobKey: outcome.file.blobKey, originalKey: null })
+    const isSettled = await settleOutcome(deps, trx, of, { before: recording, outcome, transcript })
+    if (!isSettled && 'file' in outcome && outcome.file) {
+      await deleteFilesOf(deps, trx, org, { blobKey: outcome.file.blobKey, originalKey: null })
     }
   })
 }

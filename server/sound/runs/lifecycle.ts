@@ -139,7 +139,7 @@ const measureNow = async (
   if (recording?.status !== 'stored' || recording.blobKey === null || recording.redactedSpans) return undefined
   if (!again && recording.measuredKey === recording.blobKey) return undefined
   try {
-    const sound = await measureStored(deps, org, recording.blobKey, signal)
+    const sound = await measureStored(deps, org, { conversationId: id, fileKey: recording.blobKey }, signal)
     return { outcome: sound.measured === null ? 'unmeasurable' : 'measured', sound }
   } catch (error) {
     signal.throwIfAborted()
