@@ -25,6 +25,20 @@ const measured: Record<SoundName, true> = {
   'noiseDb.customer': true,
   clippedSamples: true,
   dropouts: true,
+  'loudnessLufs.agent': true,
+  'loudnessLufs.customer': true,
+  loudnessDifferenceLu: true,
+  overallLoudnessLufs: true,
+  loudnessRangeLu: true,
+  'echoDb.agent': true,
+  'echoDb.customer': true,
+  peakDb: true,
+  packetGaps: true,
+  dtmfDigits: true,
+  tones: true,
+  beeps: true,
+  holdMusicMs: true,
+  cutOffEnds: true,
 }
 
 export const soundOptions: Option[] = Object.keys(measured).map((value) => ({ value, label: soundLabel(value) }))

@@ -32,6 +32,20 @@ export const soundPaths = {
   'noiseDb.customer': ['noiseDb', 'customer'],
   clippedSamples: ['clippedSamples'],
   dropouts: ['dropouts'],
+  'loudnessLufs.agent': ['loudnessLufs', 'agent'],
+  'loudnessLufs.customer': ['loudnessLufs', 'customer'],
+  loudnessDifferenceLu: ['loudnessDifferenceLu'],
+  overallLoudnessLufs: ['overallLoudnessLufs'],
+  loudnessRangeLu: ['loudnessRangeLu'],
+  'echoDb.agent': ['echoDb', 'agent'],
+  'echoDb.customer': ['echoDb', 'customer'],
+  peakDb: ['peakDb'],
+  packetGaps: ['packetGaps'],
+  dtmfDigits: ['dtmfDigits'],
+  tones: ['tones'],
+  beeps: ['beeps'],
+  holdMusicMs: ['holdMusicMs'],
+  cutOffEnds: ['cutOffEnds'],
 } satisfies Record<string, string[]>
 
 export type SoundName = keyof typeof soundPaths

@@ -131,6 +131,8 @@ const signals = signalNames.map((name) => option(name, signalLabel(name)))
 
 const unitOf = (name: string): string | undefined => {
   if (/Ms\b/.test(name) && !name.endsWith('.count')) return 'ms'
+  if (/Lufs\b/.test(name)) return 'LUFS'
+  if (name.endsWith('Lu')) return 'LU'
   return /Db\b/.test(name) ? 'dB' : undefined
 }
 

@@ -99,6 +99,10 @@ it('measures of sound are the same, and follow later measurements', { timeout: 1
     speechDb: { agent: -20.5 - (n % 9), customer: null },
     talkRatio: n % 2 === 0 ? 0.4 : null,
     dropouts: 0,
+    packetGaps: n % 4,
+    loudnessLufs: { agent: -23.4 - (n % 7), customer: null },
+    echoDb: { agent: null, customer: n % 5 === 0 ? -31.2 : null },
+    holdMusicMs: n % 6 === 0 ? 8_000 + n : 0,
     reportedLatencyDifferenceMs: (n % 11) * 40 - 100,
   })
   const store = (some: string[], soundOf: (n: number) => object) =>
