@@ -19,6 +19,7 @@ import { toMp3 } from '../test/support/recordings.ts'
 import { judge, print } from './report.ts'
 import { codings, damages } from './sound/conditions.ts'
 import { type Call, makeCalls, overlaps, pauses } from './sound/corpus.ts'
+import { hasRecognizer, type Left, redactCalls } from './sound/redaction.ts'
 import { type Detection, detect, plant } from './sound/signals.ts'
 
 for (const program of ['/usr/bin/espeak-ng', '/usr/bin/text2wave']) {
@@ -202,6 +203,19 @@ const hours = (2 * heardIn.length * minutesOf) / 60
 judge('share of planted faults and signals that are found', total.found / total.planted, { atLeast: 0.95 }, '')
 judge('share of keys with wrong digits', total.wrongDigits / total.planted, { atMost: 0.01 }, '')
 judge('wrong marks per hour of a channel', total.invented / hours, { atMost: 2 }, '')
+
+print(`What is left of redacted utterances, one in each of ${callCount} calls:`)
+print('| condition | spans | with speech | words recognized before | after |')
+print('|---|---|---|---|---|')
+if (!hasRecognizer) print('Words need a recognizer: apt-get install pocketsphinx pocketsphinx-en-us')
+const left: Left = { spans: 0, withSpeech: 0, wordsBefore: 0, wordsAfter: 0 }
+for (const { name, encode } of codings) {
+  const found = await redactCalls(gaps.calls, encode)
+  print(`| ${name} | ${found.spans} | ${found.withSpeech} | ${found.wordsBefore} | ${found.wordsAfter} |`)
+  for (const key of Object.keys(left) as (keyof Left)[]) left[key] += found[key]
+}
+judge('redacted spans with speech', left.withSpeech, { atMost: 0 }, '')
+if (hasRecognizer) judge('words recognized in redacted spans', left.wordsAfter, { atMost: 0 }, '')
 
 const folder = await mkdtemp(join(tmpdir(), 'earshot-sound-'))
 try {
