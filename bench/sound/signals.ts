@@ -113,6 +113,24 @@ const music = (seconds: number): Float32Array => {
 
 const musicSeconds = 15
 
+/**
+ * Synthesized speech contains digital silence within words, which no microphone records. This noise is 65 dB below full
+ * scale.
+ */
+const microphoneNoise = 1e-3
+
+const powerOf = (samples: Float32Array): number =>
+  samples.reduce((sum, sample) => sum + sample * sample, 0) / Math.max(1, samples.length)
+
+/** Returns where a line is cut off: after its middle, and in a loud sound, because nobody hears a cut in a pause. */
+const cutOf = (line: Float32Array): number => {
+  const window = samplesOf(100)
+  for (let end = Math.round(line.length / 2); end < line.length; end += window) {
+    if (powerOf(line.subarray(end - window, end)) >= powerOf(line)) return end
+  }
+  return line.length
+}
+
 /** Plants one of each in both channels, music in one of them, and cuts half of the calls off. */
 export const plant = (call: Call, seed: number): Marked => {
   const random = seededRandom(seed)
@@ -122,7 +140,7 @@ export const plant = (call: Call, seed: number): Marked => {
   const channels = call.channels.map((samples) => {
     const longer = new Float32Array(length)
     longer.set(samples)
-    return longer
+    return longer.map((sample) => sample + microphoneNoise * (random.below(2_001) / 1_000 - 1))
   }) as Call['channels']
   const planted: Planted[] = []
   for (const channel of [0, 1] as const) {
@@ -141,11 +159,11 @@ export const plant = (call: Call, seed: number): Marked => {
   planted.push({ kind: 'hold_music', channel: musicChannel, startMs, endMs })
   const last = call.utterances.at(-1)
   if (last) {
-    // The last line is repeated after the music, and cut off in its middle.
-    const [from, to] = [samplesOf(last.startMs), samplesOf(last.endMs)]
-    const line = call.channels[last.channel].slice(from, isCut ? Math.round((from + to) / 2) : to)
-    const lineMs = (line.length * 1_000) / speechRate
-    add(channels[last.channel], line, endMs + 500)
+    // The last line is repeated after the music, and cut off.
+    const line = call.channels[last.channel].slice(samplesOf(last.startMs), samplesOf(last.endMs))
+    const kept = isCut ? line.slice(0, cutOf(line)) : line
+    const lineMs = (kept.length * 1_000) / speechRate
+    add(channels[last.channel], kept, endMs + 500)
     const total = samplesOf(endMs + 500 + lineMs + (isCut ? 0 : 1_000))
     if (isCut) {
       planted.push({ kind: 'cut_off', channel: last.channel, startMs: endMs + 500, endMs: endMs + 500 + lineMs })

@@ -1,3 +1,4 @@
+import type { Block } from './decoding/decode.ts'
 import { openResampler } from './decoding/resample.ts'
 import { findCutOff } from './measures/cut-off.ts'
 import { type FaultMeter, openFaultMeter } from './measures/faults.ts'
@@ -15,7 +16,7 @@ import { findSegments, type Segment } from './voice/segments.ts'
 
 /** Measures one channel while its samples arrive. Only the end needs the other channel. */
 
-export type MeasuredChannel = Levels & {
+export type MeasuredChannel = Omit<Levels, 'quietDb'> & {
   segments: Segment[]
   peakDb: number
   clippedSamples: number
@@ -82,12 +83,14 @@ export type ChannelMeter = {
   end: ReturnType<typeof openRating>['end']
 }
 
-export const openChannelMeter = (network: VoiceNetwork, fileRate: number): ChannelMeter => {
+type Format = Pick<Block, 'sampleRate' | 'fullScale'>
+
+export const openChannelMeter = (network: VoiceNetwork, { sampleRate: fileRate, fullScale }: Format): ChannelMeter => {
   const resampler = openResampler(fileRate, sampleRate)
   const rating = openRating(network.openChannel())
   const loudness = openLoudnessMeter(fileRate)
   const frames = openFrameMeter(sampleRate)
-  const faults = openFaultMeter(fileRate)
+  const faults = openFaultMeter(fileRate, fullScale)
   const keys = openKeyMeter()
   const packetGaps = openPacketGapMeter()
 
@@ -162,7 +165,7 @@ const endChannel = (meter: ChannelMeter, { rated, tones }: Ended, other: Rated |
     windowMs,
     frames,
   )
-  const { speechDb, noiseDb } = measureLevels(frames, segments)
+  const { speechDb, noiseDb, quietDb } = measureLevels(frames, segments)
   const { peakDb, clippedSamples, clipped, dropouts: gaps, dropoutCount } = meter.faults.end()
   const keys = meter.keys.end()
   const ofTones = markTones(tones.runs, { rated, segments, keys: keys.marks })
@@ -171,7 +174,7 @@ const endChannel = (meter: ChannelMeter, { rated, tones }: Ended, other: Rated |
   const { counts, marks } = countMarks([
     ofKind('clipping', clipped),
     ofKind('dropout', dropouts),
-    awayFromTones(markPacketGaps(meter.packetGaps.gaps, noiseDb, dropouts), [...keys.marks, ...ofTones]),
+    awayFromTones(markPacketGaps(meter.packetGaps.gaps, quietDb, dropouts), [...keys.marks, ...ofTones]),
     keys.marks,
     held,
     ofTones.filter(({ kind }) => kind === 'beep'),

@@ -167,6 +167,13 @@ const joined = (parts: Float32Array[]): Float32Array => Float32Array.from(parts.
 
 const [agentSpeech, customerSpeech] = call.channels as [Float32Array, Float32Array]
 
+it('finds clipping in μ-law, which cannot hold the full scale', async () => {
+  const samples = tonesOf([200], 1, 0.5)
+  samples.fill(1, 6_000, 6_020)
+  const { channels } = await measure(toWav([samples], wavFormats.ulaw))
+  expect(channels[0]?.clippedSamples).toBe(20)
+})
+
 /** Returns the marks of a recording with one channel, in each of these formats. */
 const marksIn = async (samples: Float32Array): Promise<Mark[][]> => {
   const files = [toWav([samples]), toWav([samples], wavFormats.ulaw), await toMp3([samples])]
@@ -248,9 +255,10 @@ describe('finds', () => {
     }
   })
 
-  it('gaps of lost packets where a codec has filled them', async () => {
+  it.each(['nothing', 'music'])('gaps of lost packets where a codec has filled them, before %s', async (after) => {
     const random = seededRandom(5)
-    const noisy = agentSpeech.map((sample) => sample + noiseOf(random) * 0.003)
+    const tail = after === 'music' ? tonesOf([330, 415, 494], 8, 0.05) : silence(0)
+    const noisy = joined([agentSpeech, silence(2), tail]).map((sample) => sample + noiseOf(random) * 0.003)
     const lost = Array.from({ length: 12 }, (_, index) => 0.8 + 0.2 * index)
     for (const seconds of lost) {
       const start = Math.round(seconds * speechRate)

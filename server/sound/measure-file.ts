@@ -26,9 +26,9 @@ export const measureFile = async (fd: number, options: { onBlock: () => void }):
   const network = openNetwork()
   let [fileRate, samples] = [0, 0]
   let meters: ChannelMeter[] = []
-  for await (const { channels, sampleRate } of readBlocks(fd, options)) {
-    if (meters.length === 0) meters = channels.map(() => openChannelMeter(network, sampleRate))
-    fileRate = sampleRate
+  for await (const { channels, ...format } of readBlocks(fd, options)) {
+    if (meters.length === 0) meters = channels.map(() => openChannelMeter(network, format))
+    fileRate = format.sampleRate
     samples += channels[0]?.length ?? 0
     for (const [channel, samples] of channels.entries()) meters[channel]?.push(samples)
   }

@@ -13,12 +13,12 @@ import {
 } from 'mediabunny'
 import { MPEGDecoder } from 'mpg123-decoder'
 import { OpusDecoder } from 'opus-decoder'
-import { type PcmCodec, readPcm } from './pcm.ts'
+import { fullScaleOf, type PcmCodec, readPcm } from './pcm.ts'
 
 /** Decodes recordings block by block, so that memory doesn't grow with their length. */
 
-/** Samples between -1 and 1 of each channel. */
-export type Block = { channels: Float32Array[]; sampleRate: number }
+/** Samples between -1 and 1 of each channel. `fullScale` is the largest magnitude that the format can hold. */
+export type Block = { channels: Float32Array[]; sampleRate: number; fullScale: number }
 
 /** The recording can't be decoded. The message is shown to people. */
 export class Undecodable extends Error {}
@@ -31,6 +31,7 @@ type Decoder = {
 const blockOf = ({ channelData, sampleRate }: { channelData: Float32Array[]; sampleRate: number }): Block => ({
   channels: channelData,
   sampleRate,
+  fullScale: 1,
 })
 
 const openMp3 = async (): Promise<Decoder> => {
@@ -70,6 +71,7 @@ const openDecoder = async (track: InputAudioTrack, codec: string): Promise<Decod
     const decode = (packets: Uint8Array[]) => ({
       channels: readPcm(codec, Buffer.concat(packets), channels),
       sampleRate,
+      fullScale: fullScaleOf(codec),
     })
     return { decode, free: () => {} }
   }

@@ -49,6 +49,11 @@ const layouts: Record<PcmCodec, [bytes: number, read: ReadSample]> = {
   alaw: [1, tabled(fromAlaw)],
 }
 
+/** The largest magnitude of each format that can't hold 1. */
+const largest: Partial<Record<PcmCodec, number>> = { ulaw: fromUlaw(0x80), alaw: fromAlaw(0xaa) }
+
+export const fullScaleOf = (codec: PcmCodec): number => largest[codec] ?? 1
+
 /** Returns the samples of each channel. An incomplete last sample is left out. */
 export const readPcm = (codec: PcmCodec, data: Uint8Array, channels: number): Float32Array[] => {
   const [bytes, read] = layouts[codec]

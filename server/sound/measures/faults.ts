@@ -6,7 +6,7 @@ import { mostMarks } from './marks.ts'
 
 /** Samples at the limit of the format, this many in a row, are clipped. */
 const clippedInARow = 3
-const limit = 0.999
+const nearLimit = 0.999
 /** Clipped stretches with a shorter gap are merged. */
 const clippingGapMs = 50
 
@@ -33,7 +33,8 @@ export type FaultMeter = {
 /** A silence that becomes a dropout if the sound after it is loud. */
 type Silence = { startMs: number; endMs: number; samplesAfter: number }
 
-export const openFaultMeter = (sampleRate: number): FaultMeter => {
+export const openFaultMeter = (sampleRate: number, fullScale: number): FaultMeter => {
+  const limit = nearLimit * fullScale
   const msOf = (samples: number) => (samples * 1_000) / sampleRate
   const edge = Math.max(1, Math.round((sampleRate * edgeMs) / 1_000))
   const clipped: Segment[] = []

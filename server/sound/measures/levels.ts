@@ -46,6 +46,8 @@ export type Levels = {
   speechDb: number | null
   /** The level of the background, by the median of the frames without speech. Null if there is nothing but speech. */
   noiseDb: number | null
+  /** The level of the quietest background: a fifth of the frames without speech are at most as loud. */
+  quietDb: number | null
 }
 
 export const measureLevels = (frames: Frames, segments: Segment[]): Levels => {
@@ -54,5 +56,6 @@ export const measureLevels = (frames: Frames, segments: Segment[]): Levels => {
   return {
     speechDb: speech.length === 0 ? null : decibels(power / speech.length),
     noiseDb: quantile(background, 0.5) ?? null,
+    quietDb: quantile(background, 0.2) ?? null,
   }
 }

@@ -61,16 +61,19 @@ export const openPacketGapMeter = () => {
 const belowNoiseDb = 6
 const cleanDb = -70
 
-const confidenceOf = ({ floorDb }: Gap, noiseDb: number | null): number => {
-  if (noiseDb === null || noiseDb < cleanDb) return 0
-  return floorDb < noiseDb - belowNoiseDb ? 0.8 : 0
+const confidenceOf = ({ floorDb }: Gap, quietDb: number | null): number => {
+  if (quietDb === null || quietDb < cleanDb) return 0
+  return floorDb < quietDb - belowNoiseDb ? 0.8 : 0
 }
 
-/** Returns the gaps that are neither plosives nor already known as dropouts. */
-export const markPacketGaps = (gaps: Gap[], noiseDb: number | null, dropouts: Segment[]): Mark[] =>
+/**
+ * Returns the gaps that are neither plosives nor already known as dropouts. `quietDb` is the level of the quietest background,
+ * because the usual background can be music.
+ */
+export const markPacketGaps = (gaps: Gap[], quietDb: number | null, dropouts: Segment[]): Mark[] =>
   gaps.flatMap((gap): Mark[] => {
     const { startMs, endMs } = gap
-    const confidence = confidenceOf(gap, noiseDb)
+    const confidence = confidenceOf(gap, quietDb)
     const isKnown = dropouts.some((dropout) => dropout.startMs < endMs && dropout.endMs > startMs)
     return confidence === 0 || isKnown ? [] : [{ kind: 'packet_gap', startMs, endMs, confidence }]
   })
