@@ -79,6 +79,8 @@ describe('creating a conversation', () => {
       systemPrompt: 'You are Leo.',
       turns: transcript.map((turn, index) => expect.objectContaining({ index, kind: 'message', ...turn })),
       unreadable: null,
+      transcribedBy: null,
+      transcription: null,
     })
     const metrics = await server.call('GET', `/v1/conversations/${id}/metrics`, { key })
     expect(metrics.body.data).toMatchObject([{ key: 'csat', value: 4 }])
@@ -95,6 +97,8 @@ describe('creating a conversation', () => {
       content: null,
       turns: [],
       unreadable: null,
+      transcribedBy: null,
+      transcription: null,
     })
   })
 
