@@ -328,6 +328,34 @@ it('shows what was measured of the recording, and plays its slowest response', a
   await expect.poll(() => Number(searchOf(page).get('at'))).toBeGreaterThan(5)
 })
 
+it('shows what is redacted, and lets admins open the original for a reason', async () => {
+  await ask('PATCH', '/v1/organization', { originalRecordings: 'seal' })
+  const recordings = { keep: 'all', redaction: 'mute' }
+  const agent = await ask<{ id: string }>('POST', '/v1/agents', { name: 'Discreet', channel: 'voice', recordings })
+  const said = [
+    spoken('agent', 'What is your number?', 500, 2_000),
+    spoken('customer', 'It is 555 010 0199.', 3_000, 6_000),
+    spoken('agent', 'Thank you very much for calling.', 7_000, 9_000),
+  ]
+  const { id } = await send(said, { agent: undefined, agentId: agent.id })
+  const voices = { agent: 'rms', customer: 'slt' } as const
+  await upload(id, await soundOf({ turns: said, durationMs: 10_000, voices }), 'audio/wav')
+  const page = await open(`/conversations/${id}`, 'owner')
+  const sound = page.getByRole('region', { name: 'Sound' })
+  await sound.getByText('1 span redacted, 4 s in total.').waitFor()
+  await sound.getByRole('button', { name: 'Open original recording…' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Open original' }).click()
+  await dialog.getByText('Reason is required.').waitFor()
+  expect(await breaches(page)).toEqual([])
+  await dialog.getByLabel('Reason').fill('The customer disputes the call.')
+  await dialog.getByRole('button', { name: 'Open original' }).click()
+  const link = await dialog.getByRole('link', { name: 'Play the original' }).getAttribute('href')
+  expect((await fetch(link ?? '')).headers.get('content-type')).toBe('audio/wav')
+  await page.goto(`${origin}/settings/audit-log?about=conversation`)
+  await page.getByText('The customer disputes the call.').waitFor()
+})
+
 it('marks a region of the recording, plays it, and shows the spectrogram', async () => {
   const id = await withSound()
   const page = await open(`/conversations/${id}`, 'member')

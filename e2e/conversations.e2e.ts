@@ -76,6 +76,29 @@ it('adds, edits, excludes, and removes conditions by keyboard, with suggestions 
   await page.getByRole('button', { name: 'Edit not plan is gold' }).waitFor()
 })
 
+it('filters by measures of recordings', async () => {
+  const page = await open('/conversations', 'viewer')
+  await page.getByRole('grid', { name: 'Conversations' }).getByRole('row').nth(5).waitFor()
+  await page.keyboard.press('f')
+  await page.keyboard.type('sound Agent response time, p95 > 0.2 s')
+  await page.getByRole('option', { name: /^sound Agent response time, p95 is greater than 0.2 s/ }).waitFor()
+  expect(await breaches(page)).toEqual([])
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/responseMs/)
+  expect(filterIn(page)).toEqual({ sound: [{ name: 'responseMs.agent.p95', op: 'gt', value: 200 }] })
+  await page.getByRole('grid', { name: 'Conversations' }).getByRole('row').nth(2).waitFor()
+  await page.reload()
+  await page.getByRole('button', { name: 'Edit sound Agent response time, p95 is greater than 0.2 s' }).press('Enter')
+  await page
+    .getByRole('combobox', { name: 'Edit filter sound Agent response time, p95 is greater than 0.2 s' })
+    .fill('sound Dropouts > 0')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/dropouts/)
+  expect(filterIn(page)).toEqual({ sound: [{ name: 'dropouts', op: 'gt', value: 0 }] })
+  await page.getByRole('button', { name: 'Remove sound Dropouts is greater than 0' }).press('Enter')
+  await page.waitForURL((url) => !url.search.includes('dropouts'))
+})
+
 it('has alternatives, and searches while typing', async () => {
   const page = await open('/conversations', 'viewer')
   await page.getByRole('grid', { name: 'Conversations' }).getByRole('row').nth(5).waitFor()

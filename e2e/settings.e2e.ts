@@ -305,3 +305,27 @@ it('shows the audit log', async () => {
   await page.getByLabel('To', { exact: true }).fill('2020-01-01')
   await page.getByText('No changes match').waitFor()
 })
+
+it('measures stored recordings again, and shows how many', async () => {
+  const page = await open('/settings/organization', 'owner')
+  const runs = page.getByRole('region', { name: 'Stored recordings' })
+  await runs.getByRole('button', { name: 'Measure unmeasured recordings' }).click()
+  await runs.getByText(/\d recordings? measured/).waitFor({ timeout: 60_000 })
+  await runs.getByRole('button', { name: 'Measure all recordings' }).waitFor()
+  expect(await breaches(page)).toEqual([])
+  const viewer = await open('/settings/organization', 'viewer')
+  const seen = viewer.getByRole('region', { name: 'Stored recordings' })
+  await seen.getByText(/\d recordings? measured/).waitFor()
+  expect(await seen.getByRole('button').count()).toBe(0)
+})
+
+it('sets how recordings are redacted', async () => {
+  const page = await open('/settings/organization', 'owner')
+  await page.getByLabel('Redaction of recordings').selectOption({ label: 'None' })
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Settings saved').waitFor()
+  await page.reload()
+  await expect.poll(() => page.getByLabel('Redaction of recordings').inputValue()).toBe('none')
+  expect((await ask('GET', '/v1/organization')).soundRedaction).toBe('none')
+  await ask('PATCH', '/v1/organization', { soundRedaction: null })
+})
