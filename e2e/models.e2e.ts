@@ -10,6 +10,7 @@ import {
   standInModel,
 } from '../test/support/model-providers/stand-ins.ts'
 import { serveTranscription } from '../test/support/model-providers/transcription-stand-in.ts'
+import { speak, toWav } from '../test/support/recordings.ts'
 import { breaches, open } from './browser.ts'
 import { startOwnDemo } from './own-demo.ts'
 
@@ -103,7 +104,38 @@ it('connects a provider, tests it, judges conversations, and keeps the provider 
   await deletion.getByText('Monitors use “Claude”: “Curt”.').waitFor()
 })
 
+const spoken = speak([
+  { channel: 0, text: 'Hello, this is the clinic.', startMs: 300 },
+  { channel: 1, text: 'I would like to move my appointment.', startMs: 3_600 },
+])
+
+/** Stores a conversation with a recording, but without a transcript, once it is measured. */
+const record = async (): Promise<string> => {
+  const headers = { authorization: `Bearer ${demo.key}` }
+  const agent = { externalId: 'mia', name: 'Mia', channel: 'voice' }
+  const call = { externalId: 'call-heard', agent, channel: 'call', startedAt: new Date().toISOString() }
+  const created = await fetch(`${demo.origin}/v1/conversations`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(call),
+  })
+  const { id } = (await created.json()) as { id: string }
+  const uploaded = await fetch(`${demo.origin}/v1/conversations/${id}/recording`, {
+    method: 'PUT',
+    headers: { ...headers, 'content-type': 'audio/wav' },
+    body: new Uint8Array(toWav(spoken.channels)),
+  })
+  expect(uploaded.status).toBe(200)
+  const statusOf = async () => {
+    const answered = await fetch(`${demo.origin}/v1/conversations/${id}/sound`, { headers })
+    return ((await answered.json()) as { status: string }).status
+  }
+  await expect.poll(statusOf, { timeout: 30_000 }).toBe('measured')
+  return id
+}
+
 it('transcribes recordings with a provider, and offers judges that listen', async () => {
+  const id = await record()
   const { settings } = await serveTranscription('openai-compatible', undefined, afterAll)
   const page = await open('/settings/models', undefined, { elsewhere })
   await page.getByRole('button', { name: 'Add provider' }).click()
@@ -124,9 +156,14 @@ it('transcribes recordings with a provider, and offers judges that listen', asyn
   await page.getByText('Settings saved').waitFor()
   await page.getByRole('button', { name: 'Transcribe recordings' }).click()
   const estimate = page.getByRole('dialog', { name: 'Transcribe stored recordings?' })
-  await estimate.getByText('0 recordings without a transcript').waitFor()
+  await estimate.getByText('1 recording without a transcript').waitFor()
   await estimate.getByRole('button', { name: 'Transcribe', exact: true }).click()
-  await page.getByText('0 recordings transcribed for $0').waitFor()
+  await page.getByText('1 recording transcribed for $').waitFor({ timeout: 30_000 })
+
+  await page.goto(`${demo.origin}/conversations/${id}`)
+  await page.getByText('Transcribed by whisper-1').waitFor()
+  await page.getByRole('list', { name: 'Turns' }).getByText('Sentence 1.').waitFor()
+  expect(await breaches(page)).toEqual([])
 
   await page.goto(`${demo.origin}/monitors/new?kind=judge`)
   await page.getByLabel('The model gets').selectOption({ label: 'The transcript and the sound' })
