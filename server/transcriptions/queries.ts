@@ -54,6 +54,10 @@ export const insertTranscriptions = async (
   given: NewTranscription[],
   { runId, retry, now }: { runId: string | null; retry: boolean; now: Date },
 ): Promise<string[]> => {
+  // Citus accepts no parameter in the update.
+  const isOutdated = retry
+    ? sql`(x.blob_key <> excluded.blob_key OR x.status = 'failed')`
+    : sql`x.blob_key <> excluded.blob_key`
   const { rows } = await sql<{ id: string }>`
     INSERT INTO transcriptions AS x (organization_id, conversation_id, model, blob_key, run_id, created_at)
     SELECT ${org}::uuid, g.conversation_id, g.model, g.blob_key, ${runId}::uuid, ${now}::timestamptz
@@ -62,7 +66,7 @@ export const insertTranscriptions = async (
     ON CONFLICT ON CONSTRAINT transcriptions_pkey DO UPDATE SET
       status = 'pending', model = excluded.model, blob_key = excluded.blob_key, run_id = excluded.run_id,
       failure = NULL, created_at = excluded.created_at, ended_at = NULL
-    WHERE x.status <> 'pending' AND (x.blob_key <> excluded.blob_key OR (x.status = 'failed' AND ${retry}::boolean))
+    WHERE x.status <> 'pending' AND ${isOutdated}
     RETURNING conversation_id AS id`.execute(trx)
   return rows.map(({ id }) => id)
 }
