@@ -33,7 +33,7 @@ it('watches the share of a category', async () => {
   const page = await open('/alerts/rules/new', 'owner')
   const form = page.getByRole('form', { name: 'Alert rule' })
   await form.getByLabel('Name').fill('Many refunds')
-  await form.getByLabel('Condition').selectOption('Share of a category')
+  await form.getByLabel('Condition').selectOption('Category share')
   await form.getByRole('combobox', { name: 'Monitor' }).click()
   await page.getByRole('option', { name: 'Refund paid' }).waitFor({ state: 'detached' })
   await page.getByRole('option', { name: 'Reason for contact' }).click()

@@ -135,7 +135,7 @@ it('creates a board with a chart, and changes both', async () => {
   expect(await breaches(page)).toEqual([])
   await page.getByRole('link', { name: 'Add chart' }).first().click()
   await page.getByRole('heading', { level: 1, name: 'Add chart' }).waitFor()
-  await page.getByLabel('Measure').selectOption({ label: 'Affected rate of a monitor' })
+  await page.getByLabel('Measure').selectOption({ label: 'Affected rate' })
   await page.getByText('Choose a monitor.').waitFor()
   expect(await page.getByRole('button', { name: 'Add chart' }).isDisabled()).toBe(true)
   await page.getByLabel('Monitor', { exact: true }).fill('Tool')

@@ -129,7 +129,7 @@ it('plays from evidence, and shows tool calls, overlap, and slow responses', asy
   // The clicked button must not receive the player's keys.
   await page.keyboard.press(' ')
   await page.getByRole('button', { name: 'Play', exact: true }).waitFor()
-  await page.getByText('talks over it at 0:11').waitFor()
+  await page.getByText('overlaps at 0:11').waitFor()
   await page.locator('summary').getByText('340 ms').waitFor()
   const tool = page.locator('summary', { hasText: 'refund_order' })
   await tool.getByText('failed').waitFor()

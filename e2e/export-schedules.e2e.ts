@@ -22,7 +22,7 @@ it('creates a schedule, runs it manually, pauses, resumes, and deletes it', asyn
   await page.getByRole('radio', { name: 'Weekly' }).check()
   await page.getByLabel('Weekday', { exact: true }).selectOption('Friday')
   await page.getByLabel('Time', { exact: true }).fill('06:15')
-  await page.getByRole('radio', { name: 'Last days' }).check()
+  await page.getByRole('radio', { name: 'Last N days' }).check()
   await page.getByLabel('Days', { exact: true }).fill('366')
   await page.getByLabel('Delay (minutes)').fill('0')
   await page.getByRole('radio', { name: 'Webhook' }).check()

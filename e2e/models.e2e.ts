@@ -63,7 +63,7 @@ it('connects a provider, tests it, judges conversations, and keeps the provider 
   await page.getByRole('button', { name: `Use as default: ${standInModel}` }).click()
   await page.getByRole('row').filter({ hasText: standInModel }).getByText('Default', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'Test', exact: true }).click()
-  await page.getByRole('status').getByText(`It works. “${standInModel}” answered in`).waitFor()
+  await page.getByRole('status').getByText(`Connected. “${standInModel}” answered in`).waitFor()
 
   await page.getByRole('button', { name: `Price of ${standInModel}` }).click()
   const price = page.getByRole('dialog', { name: `Price of ${standInModel}` })
@@ -166,8 +166,8 @@ it('transcribes recordings with a provider, and offers judges that listen', asyn
   expect(await breaches(page)).toEqual([])
 
   await page.goto(`${demo.origin}/monitors/new?kind=judge`)
-  await page.getByLabel('The model gets').selectOption({ label: 'The transcript and the sound' })
-  await page.getByLabel('Only around turns (optional)').fill("turns.mentions('refund')")
+  await page.getByLabel('Model input').selectOption({ label: 'Transcript and sound' })
+  await page.getByLabel('Limit to turns (optional)').fill("turns.mentions('refund')")
   await page.getByLabel('Seconds before').waitFor()
   expect(await breaches(page)).toEqual([])
 })

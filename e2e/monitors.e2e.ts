@@ -390,7 +390,7 @@ it('opens a template in the form to change it first', async () => {
   const page = await open('/monitors/templates?q=asks for a person', 'member')
   await page.getByText('Definition and examples of Asks for a person', { exact: true }).click()
   await page.getByText('I want to speak to a person.').waitFor()
-  await page.getByRole('link', { name: 'Change first: Asks for a person', exact: true }).click()
+  await page.getByRole('link', { name: 'Customize: Asks for a person', exact: true }).click()
   await expect.poll(() => page.getByLabel('Name', { exact: true }).inputValue()).toBe('Asks for a person')
   await page.getByText(/Latest 20 conversations: \d/).waitFor()
 })

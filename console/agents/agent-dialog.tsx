@@ -39,7 +39,7 @@ const RecordingFields = ({ form }: { form: UseFormReturn<Values> }) => {
       <SelectField
         name="keep"
         label="Recordings"
-        hint="Also applies to existing recordings. Deleted recordings keep their measures and can’t be restored."
+        hint="Also applies to existing recordings. Deleted recordings can’t be restored, but their measures are kept."
         options={optionsOf(keepNames)}
       />
       {keep === 'days' && (
@@ -48,10 +48,10 @@ const RecordingFields = ({ form }: { form: UseFormReturn<Values> }) => {
           label="Delete recordings after (days)"
           inputMode="numeric"
           required
-          hint="Counted from the start of the conversation."
+          hint="Counted from the conversation’s start."
         />
       )}
-      <SelectField name="redaction" label="Redaction of recordings" options={optionsOf(redactionNames)} />
+      <SelectField name="redaction" label="Recording redaction" options={optionsOf(redactionNames)} />
     </>
   )
 }

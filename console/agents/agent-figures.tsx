@@ -191,7 +191,7 @@ const Nothing = ({ agentId, onAll }: { agentId: string; onAll: () => void }) => 
           <Link to="/conversations" search={{ filter: { agentIds: [agentId] } }}>
             {plural(data.count, 'conversation')}
           </Link>{' '}
-          of this agent started at other times.
+          with this agent started at other times.
         </p>
       </Empty>
     )

@@ -62,7 +62,7 @@ const About = ({ agent }: { agent: AgentRecord }) => {
         ],
         ['External ID', externalId && <code>{externalId}</code>],
         ['Recordings', keep === 'days' ? `Deleted after ${plural(days ?? 0, 'day')}` : keepNames[keep]],
-        ...(redaction === null ? [] : [['Redaction of recordings', redactionNames[redaction]] as [string, string]]),
+        ...(redaction === null ? [] : [['Recording redaction', redactionNames[redaction]] as [string, string]]),
         ['Created', <Time key="made" at={createdAt} />],
         ...(archivedAt ? [['Archived', <Time key="archived" at={archivedAt} />] as [string, React.ReactNode]] : []),
       ]}
@@ -129,7 +129,7 @@ export const Agent = () => {
                 announce(`“${agent.name}” archived`)
               }}
             >
-              This hides it from the list of agents. Its conversations and versions are kept. You can unarchive it
+              This hides the agent from the list. Its conversations and versions are kept. You can unarchive it
               later.
             </Confirm>
           </>

@@ -54,12 +54,12 @@ export const versionName = ({ number, label }: Pick<AgentVersion, 'number' | 'la
 /** What happens to an agent's recordings. */
 export const keepNames: Record<Agent['recordings']['keep'], string> = {
   all: 'Keep',
-  days: 'Delete after some days',
+  days: 'Delete after a set time',
   transcript_only: 'Measure, then delete',
   nothing: 'Don’t store',
 }
 
 /** How an agent's recordings are redacted. The empty name follows the organization. */
-export const redactionNames = { '': 'Like the organization', none: 'None', mute: 'Mute', beep: 'Beep' } as const
+export const redactionNames = { '': 'Organization default', none: 'None', mute: 'Mute', beep: 'Beep' } as const
 
 export const channelNames: Record<Agent['channel'], string> = { voice: 'Voice', text: 'Text' }

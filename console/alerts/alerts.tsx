@@ -114,7 +114,7 @@ export const Alerts = () => {
   return (
     <Page
       title="Alerts"
-      context="Rules that watch your conversations, and their incidents"
+      context="Alert rules and their incidents"
       actions={
         mayWrite && (
           <ButtonLink look="primary" to="/alerts/rules/new">

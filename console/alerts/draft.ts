@@ -272,7 +272,7 @@ export const signalNames: Record<Of<'signal'>['signal'], string> = {
   longestSilenceMs: 'Longest silence (ms)',
   deadAirShare: 'Dead air (share)',
   overlapMs: 'Overlap (ms)',
-  talkRatio: 'Talk ratio of the agent (share)',
+  talkRatio: 'Agent talk ratio (share)',
   'interruptions.byAgent': 'Interruptions by the agent',
   'interruptions.byCustomer': 'Interruptions by the customer',
   toolCalls: 'Tool calls',

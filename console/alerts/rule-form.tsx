@@ -45,12 +45,12 @@ const optionsOf = <V extends string>(names: Record<V, string>) =>
 const kinds: Record<Kind, string> = {
   rate: 'A monitor’s affected rate',
   score: 'A monitor’s score',
-  category: 'Share of a category',
-  field: 'Value of a field',
+  category: 'Category share',
+  field: 'Field value',
   change: 'Change in a monitor’s rate, category, or field',
   spike: 'Spike in a monitor’s rate',
   signal: 'Signal, such as response latency',
-  sound: 'Measure of recordings',
+  sound: 'Recording measure',
   volume: 'Number of conversations',
   no_data: 'No conversations arrive',
   failures: 'Failures',
@@ -152,7 +152,7 @@ const directions = [
   { value: 'below', label: 'Below' },
 ]
 
-const Direction = (part: FieldsProps) => <SelectOf {...part} name="direction" label="Fires" options={directions} />
+const Direction = (part: FieldsProps) => <SelectOf {...part} name="direction" label="Fires when" options={directions} />
 
 const RateFields = (part: FieldsProps) => (
   <>
@@ -180,7 +180,7 @@ const StatisticFields = (part: FieldsProps) => (
   </Row>
 )
 
-const comparedNames = { rate: 'Affected rate', category: 'Share of a category', field: 'Values of a field' }
+const comparedNames = { rate: 'Affected rate', category: 'Category share', field: 'Field value' }
 
 const ChangeFields = (part: FieldsProps) => (
   <Row>
@@ -207,7 +207,7 @@ const ChangeFields = (part: FieldsProps) => (
       {...part}
       name="falseAlarmsPerYear"
       label="False alarms per year"
-      hint="How many you accept. With fewer, only larger changes trigger the rule."
+      hint="With a lower number, only larger changes trigger the rule."
     />
   </Row>
 )
@@ -281,10 +281,12 @@ const fields: Record<Kind, (part: FieldsProps) => React.ReactNode> = {
       <NumberOf {...part} name="threshold" label="Conversations" min={0} />
     </Row>
   ),
-  no_data: (part) => <NumberOf {...part} name="forMinutes" label="For (minutes)" min={1} max={10_080} />,
+  no_data: (part) => (
+    <NumberOf {...part} name="forMinutes" label="No conversations for (minutes)" min={1} max={10_080} />
+  ),
   failures: (part) => (
     <Row>
-      <SelectOf {...part} name="source" label="Failures of" options={optionsOf(sourceNames)} />
+      <SelectOf {...part} name="source" label="Source" options={optionsOf(sourceNames)} />
       <NumberOf {...part} name="threshold" label="At least" min={1} />
     </Row>
   ),
@@ -314,9 +316,9 @@ const Measured = (part: FieldsProps) => {
           <SelectOf
             {...part}
             name="groupBy"
-            label="For each"
+            label="Group by"
             options={[
-              { value: 'none', label: 'All conversations together' },
+              { value: 'none', label: 'None' },
               { value: 'agent', label: 'Agent' },
               { value: 'company', label: 'Company' },
               { value: 'version', label: 'Agent version' },
@@ -368,7 +370,7 @@ const Notify = (part: FieldsProps) => {
           {...part}
           name="repeatEveryMinutes"
           label="Remind every (minutes)"
-          hint="Until someone acknowledges it."
+          hint="Until someone acknowledges the incident."
           min={5}
           max={10_080}
           required={false}

@@ -95,7 +95,7 @@ const About = ({ rule }: { rule: Rule }) => {
         ...(hasWindow(condition.kind) ? [['Window', spanWords(windowMinutes)] as [string, React.ReactNode]] : []),
         ...(hasSample(condition.kind) ? [['Minimum sample', minimumSample] as [string, React.ReactNode]] : []),
         ...(filter ? [['Filter', <FilterWords key="filter" filter={filter} />] as [string, React.ReactNode]] : []),
-        ...(groupBy ? [['For each', groupNames[groupBy]] as [string, React.ReactNode]] : []),
+        ...(groupBy ? [['Group by', groupNames[groupBy]] as [string, React.ReactNode]] : []),
         ['Severity', <SeverityBadge key="severity" {...rule} />],
         ['Destinations', destinationIds.length > 0 ? destinationIds.map(nameOf).join(', ') : null],
         ['Owner', ownerUserId && members.nameOf(ownerUserId)],

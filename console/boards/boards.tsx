@@ -39,7 +39,7 @@ export const Boards = () => {
   return (
     <Page
       title="Boards"
-      context="Charts of your conversations, shared in your organization"
+      context="Conversation charts, shared with your organization"
       actions={
         <>
           <ButtonLink to="/compare">Compare</ButtonLink>

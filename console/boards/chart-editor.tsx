@@ -125,7 +125,7 @@ const MeasureFields = (fields: FieldsProps) => {
         />
       )}
       {measure === 'sound' && (
-        <SelectOf {...fields} name="sound" label="Measure of recordings" options={soundOptions} />
+        <SelectOf {...fields} name="sound" label="Recording measure" options={soundOptions} />
       )}
       {measure === 'metric' && (
         <Field label="Metric key">
@@ -198,7 +198,7 @@ const GroupFields = ({ draft, change }: FieldsProps) => {
 }
 
 const intervalsOf = ({ kind }: Draft): Option[] =>
-  kind === 'bar' ? [{ value: '', label: 'Not over time' }, ...intervalNames] : intervalNames
+  kind === 'bar' ? [{ value: '', label: 'No' }, ...intervalNames] : intervalNames
 
 const Fields = ({ draft, change, suggested }: FieldsProps & { suggested: string }) => (
   <>
@@ -220,9 +220,9 @@ const Fields = ({ draft, change, suggested }: FieldsProps & { suggested: string 
     )}
     {mayHaveGroups(draft.kind) && <GroupFields draft={draft} change={change} />}
     <section aria-label="Chart filter" className={styles.form}>
-      <h2>Filter of this chart</h2>
+      <h2>Chart filter</h2>
       <FilterChips filter={draft.filter} onChange={(filter) => change({ filter })} without={['since', 'until']} />
-      <p className={styles.soft}>In addition to the board’s filter. The same condition replaces that of the board.</p>
+      <p className={styles.soft}>Added to the board’s filter. Replaces board conditions of the same kind.</p>
     </section>
     <Field label="Title" hint={`Default: ${suggested}`}>
       {(ids) => (

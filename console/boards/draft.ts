@@ -41,18 +41,18 @@ export const kindNames: { value: Kind; label: string }[] = [
 
 export const measureNames: { value: Measure['kind']; label: string }[] = [
   { value: 'volume', label: 'Conversations' },
-  { value: 'rate', label: 'Affected rate of a monitor' },
-  { value: 'score', label: 'Score of a monitor' },
+  { value: 'rate', label: 'Affected rate' },
+  { value: 'score', label: 'Monitor score' },
   { value: 'signal', label: 'Signal' },
-  { value: 'sound', label: 'Measure of recordings' },
+  { value: 'sound', label: 'Recording measure' },
   { value: 'metric', label: 'Customer metric' },
   { value: 'duration', label: 'Duration' },
-  { value: 'delay', label: 'Delay until stored' },
+  { value: 'delay', label: 'Ingestion delay' },
   { value: 'cost', label: 'Judge cost' },
   { value: 'latency', label: 'Judge response time' },
   { value: 'agreement', label: 'Agreement with reviewers' },
-  { value: 'category', label: 'Categories of a monitor' },
-  { value: 'field', label: 'Field of a monitor' },
+  { value: 'category', label: 'Monitor categories' },
+  { value: 'field', label: 'Monitor field' },
 ]
 
 export const statisticNames: { value: Statistic; label: string }[] = [
@@ -148,7 +148,7 @@ const noMonitor = { lacks: 'Choose a monitor.' }
 const readCategory = ({ monitorId, category, kind }: Draft): Read => {
   if (monitorId === null) return noMonitor
   if (category.trim() !== '') return { kind: 'category', monitorId, category: category.trim() }
-  return kind === 'number' ? { lacks: 'Choose a category for a number.' } : { kind: 'category', monitorId }
+  return kind === 'number' ? { lacks: 'To show a number, choose a category.' } : { kind: 'category', monitorId }
 }
 
 const readField = ({ monitorId, field, statistic }: Draft): Read => {
@@ -178,7 +178,7 @@ const readMeasure = (draft: Draft): Read => {
       return { kind: measure, name: sound, statistic } as Measure
     case 'metric':
       return metric.trim() === ''
-        ? { lacks: 'Enter the key of a metric.' }
+        ? { lacks: 'Enter a metric key.' }
         : { kind: measure, key: metric.trim(), statistic }
     case 'cost':
     case 'latency':
@@ -220,7 +220,7 @@ export const readDraft = (draft: Draft, monitorName?: string): { chart: ChartInp
   const { title, kind, width, interval } = draft
   const groupBy = mayHaveGroups(kind) ? [...new Set(draft.groupBy.filter((name) => name !== ''))] : []
   const mostGroups = groupsOf({ measure }).length > 0 ? 1 : 2
-  if (groupBy.length > mostGroups) return { lacks: 'Choose one group, because each category is already one.' }
+  if (groupBy.length > mostGroups) return { lacks: 'Choose only one group, because categories are already groups.' }
   if (kind === 'heatmap' && groupsOf({ measure, groupBy }).length < 2) {
     return { lacks: 'Choose two groups for a heat map.' }
   }

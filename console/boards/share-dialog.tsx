@@ -44,7 +44,7 @@ const Create = ({ board, onCreated }: { board: Board; onCreated: (url: string) =
     >
       <ChooserOfOne
         label="Company"
-        hint="The link shows this company’s conversations only, with its name and logo."
+        hint="The link shows only this company’s conversations, with its name and logo."
         options={companies.options}
         value={companyId}
         onChange={setCompanyId}
@@ -126,14 +126,15 @@ export const ShareDialog = ({ board, onClose }: { board: Board; onClose: () => v
   return (
     <Dialog title={`Share “${board.name}”`} open wide onClose={onClose}>
       {isAdmin && !url && <Create board={board} onCreated={setUrl} />}
-      {!isAdmin && <p className={styles.soft}>Only admins create and revoke links.</p>}
+      {!isAdmin && <p className={styles.soft}>Only admins can create and revoke links.</p>}
       {url && (
         <>
           <ShownOnce name="link" value={url}>
             Copy this link now. You won’t see it again.
           </ShownOnce>
           <p className={styles.soft}>
-            It shows the names of this board, its charts, and the agents in them. Check that they name no other company.
+            The link shows the names of the board, its charts, and their agents. Make sure none of
+            them names another company.
           </p>
           <div>
             <Button onClick={() => setUrl(undefined)}>Create another link</Button>

@@ -41,8 +41,8 @@ const Explanation = ({ change, measure }: { change: Change; measure: Measure }) 
         </p>
       ))}
       {drivers.length === 0 ? (
-        <Empty title="No group explains it">
-          {formatCount(groups)} groups were compared. All of them changed in the same way, or by no more than chance.
+        <Empty title="No group explains the change">
+          All {formatCount(groups)} groups changed in the same way, or by no more than chance.
         </Empty>
       ) : (
         <>
@@ -53,8 +53,8 @@ const Explanation = ({ change, measure }: { change: Change; measure: Measure }) 
             idOf={({ dimension, key }) => `${dimension} ${key}`}
           />
           <p className={styles.soft}>
-            Clearest first, of {formatCount(groups)} groups. A contribution is how much smaller the change would be
-            without the group. Groups overlap, so contributions can’t be added.
+            The clearest of {formatCount(groups)} groups. A contribution is how much smaller the change would be without the
+            group. Groups overlap, so contributions can’t be added up.
           </p>
         </>
       )}

@@ -94,7 +94,7 @@ const Questions = ({ reviews, conversationId, bucket, onClose }: AdjudicateProps
             ))}
           </ul>
           <Choice
-            label={`Correct result of ${monitors.nameOf(question.monitorId)}`}
+            label={`Correct result for ${monitors.nameOf(question.monitorId)}`}
             hideLabel
             value={chosen[keyOf(question)] ?? ''}
             options={options}

@@ -172,7 +172,7 @@ export const BucketForm = ({ bucket, onDone, onCancel }: BucketFormProps) => {
       <CheckField
         name="noteOnDisagreement"
         label="Require a note on disagreement"
-        hint="Blind buckets require a note with every judgment, so that the request doesn’t reveal the result."
+        hint="Blind buckets require a note with every judgment, so that asking for a note doesn’t reveal the result."
       />
     </Form>
   )

@@ -21,7 +21,7 @@ export const Selects = ({ bucket: { type, filters, share, perWeek } }: { bucket:
   const isAll = Object.keys(filters).length === 0
   const { data } = useCount(filters)
   if (type === 'static') return <span className={styles.soft}>Added manually</span>
-  const what = isAll ? 'every conversation' : (data?.explanation ?? '…')
+  const what = isAll ? 'all conversations' : (data?.explanation ?? '…')
   if (type === 'dynamic') return what
   return share === null ? `${plural(perWeek ?? 0, 'conversation')} per week of ${what}` : `${share}% of ${what}`
 }
@@ -103,7 +103,7 @@ const Teaching = ({ make }: { make: (() => void) | undefined }) => (
     }
   >
     <p>
-      A bucket is a set of conversations to review. Earshot assigns each one to a reviewer at a time. Reviews measure
+      A bucket is a set of conversations to review. Earshot assigns each conversation to one reviewer at a time. Reviews measure
       how accurate your monitors are, and a random sample also corrects their rates.
     </p>
   </Empty>

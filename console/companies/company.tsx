@@ -134,7 +134,7 @@ export const Company = () => {
                 await refreshCompanies()
               }}
             >
-              This deletes its name and logo. You can only delete a company without agents and conversations.
+              This deletes its name and logo. You can only delete a company without agents or conversations.
             </Confirm>
           </>
         )}

@@ -195,7 +195,7 @@ const Results = ({ data, filters, isFetching }: ResultsProps) => {
       </Section>
       <p className={`${styles.note} ${styles.foot}`}>
         “More than chance” takes into account how many differences were compared: if A and B are alike, at most one page
-        in twenty marks any. Conversations were not assigned to A and B at random, so a difference can also come from
+        in twenty marks a difference. Conversations were not assigned to A and B at random, so a difference can also come from
         other callers, times, or topics. <a href="/docs/guide/analytics#compare-two-groups">How it is calculated</a>
       </p>
     </div>
@@ -217,7 +217,7 @@ export const Compare = () => {
   return (
     <Page
       title="Compare"
-      context="Two versions, agents, companies, or periods, monitor by monitor"
+      context="Two versions, agents, companies, or periods, side by side"
       actions={
         data && (
           <Button

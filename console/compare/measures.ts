@@ -44,9 +44,9 @@ export const nameOfRow = ({ measure, monitorName }: Pick<ComparedRow, 'measure' 
     case 'cost':
       return withStatistic(measure.statistic, 'cost per result')
     case 'latency':
-      return withStatistic(measure.statistic, 'response time of judges')
+      return withStatistic(measure.statistic, 'judge response time')
     case 'delay':
-      return withStatistic(measure.statistic, 'delay until stored')
+      return withStatistic(measure.statistic, 'ingestion delay')
     case 'category':
       return `${measure.category ?? 'Categories'}: ${monitor}`
     case 'field':

@@ -60,7 +60,7 @@ export const Actions = ({
       >
         <p>
           This permanently deletes its transcript, recording, results, metrics, and reviews, and expires exports that
-          contain it. Earshot ignores data you send for {externalId ?? 'it'} later.
+          contain it. Later data for {externalId ?? 'this conversation'} will be ignored.
         </p>
       </Confirm>
     </>

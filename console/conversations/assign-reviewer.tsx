@@ -16,7 +16,7 @@ export const AssignReviewer = ({
     <PickOne
       title="Assign reviewer"
       label="Reviewer"
-      hint="They get a review of each conversation, which they find under Review."
+      hint="The reviewer finds each conversation under Review."
       action="Assign reviewer"
       none="No members."
       options={members.options}

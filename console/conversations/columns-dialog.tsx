@@ -123,7 +123,7 @@ export const ColumnsDialog = ({
             // This makes the field empty again after each addition.
             key={columns.length}
             label="Add column"
-            hint="Metadata, metrics, categories, and fields of the loaded conversations are listed."
+            hint="Lists metadata, metrics, categories, and fields from loaded conversations."
             placeholder="Search columns"
             options={options}
             value={null}

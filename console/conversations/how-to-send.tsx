@@ -18,7 +18,7 @@ export const sendingLines = (origin: string, key = '$EARSHOT_KEY') => `curl ${or
 export const HowToSend = () => (
   <Empty title="No conversations yet">
     <p>
-      All calls and chats of your agents appear here. Send one with an API key (Settings → API keys), or connect the
+      All your agents’ calls and chats appear here. Send one with an API key (Settings → API keys), or connect the
       platform that runs your agents (Settings → Connections).
     </p>
     <Code>{sendingLines(location.origin)}</Code>

@@ -18,7 +18,7 @@ export const OpenOriginal = ({ id, onClose }: { id: string; onClose: () => void 
     <Dialog title="Open original recording" open onClose={onClose}>
       {url === undefined ? (
         <Form form={form} send={send} submit="Open original">
-          <p>The original contains the words that were redacted. The audit log shows that you opened it, and why.</p>
+          <p>The original contains the redacted words. The audit log records that you opened it, and why.</p>
           <TextArea name="reason" label="Reason" hint="At least 10 characters." required maxLength={500} />
         </Form>
       ) : (

@@ -40,9 +40,9 @@ export const PutInBucket = ({
     <PickOne
       title="Add to bucket"
       label="Bucket"
-      hint="Reviewers get it from there. You can’t add conversations to sampled buckets."
+      hint="You can’t add conversations to sampled buckets."
       action="Add to bucket"
-      none="No bucket accepts conversations by hand. Create one under Buckets."
+      none="No bucket to add to. Create one under Buckets."
       options={options}
       error={error}
       send={send}

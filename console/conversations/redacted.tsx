@@ -23,7 +23,7 @@ export const Redacted = ({ id, spans }: { id: string; spans: Span[] }) => {
     <div className={styles.gap}>
       <p>
         {spans.length === 0
-          ? 'Nothing had to be redacted.'
+          ? 'Nothing was redacted.'
           : `${plural(spans.length, 'span')} redacted, ${formatMs(totalMs)} in total.`}
       </p>
       {first && <PlayFrom ms={first.startMs}>Play the first redacted span</PlayFrom>}

@@ -45,7 +45,7 @@ export const RunMonitor = ({ selection, onClose }: { selection: Selection; onClo
     mutationFn: (monitorId: string) => requestEvaluation(monitorId, { ...population, dryRun: false }),
     onSuccess: async (_, monitorId) => {
       await queryClient.invalidateQueries({ queryKey: ['monitors', monitorId, 'evaluations'] })
-      announce(`${monitor?.name} is running`, 'Its page shows the progress.')
+      announce(`${monitor?.name} is running`, 'See the monitor’s page for progress.')
       onClose()
     },
   })
@@ -67,11 +67,11 @@ export const RunMonitor = ({ selection, onClose }: { selection: Selection; onClo
         }}
       >
         {!monitors && !error && <Loading lines={1} />}
-        {monitors?.length === 0 && <p>No monitors that Earshot evaluates. Create one under Monitors.</p>}
+        {monitors?.length === 0 && <p>No monitors to run. Create one under Monitors.</p>}
         {monitors && monitors.length > 0 && (
           <ChooserOfOne
             label="Monitor"
-            hint="Evaluates the completed conversations in its scope."
+            hint="Evaluates completed conversations in the monitor’s scope."
             placeholder="Search"
             options={monitors.map(({ id: value, name }) => ({ value, label: name }))}
             value={id}
@@ -80,7 +80,7 @@ export const RunMonitor = ({ selection, onClose }: { selection: Selection; onClo
         )}
         {estimate.isPending && <Loading label="Estimating" lines={2} />}
         {monitor && estimate.data && (
-          <EstimateWords estimate={estimate.data} kind={monitor.kind} where="in its scope" />
+          <EstimateWords estimate={estimate.data} kind={monitor.kind} where="in scope" />
         )}
         {failure && <FaultNote error={failure} />}
         <div className={styles.ways}>

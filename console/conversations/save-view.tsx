@@ -74,7 +74,7 @@ export const SaveView = ({
       <NameField name={name} onChange={setName} />
       <Check
         label="Share with organization"
-        hint="Otherwise only you see it."
+        hint="Otherwise, only you see this view."
         checked={shared}
         onChange={({ target }) => setShared(target.checked)}
       />

@@ -1,7 +1,7 @@
 // The measures of sound that people can show, filter, and sort by, with their labels.
 
 const sides = { agent: 'Agent', customer: 'Customer' }
-const statistics = { p50: ', median', p95: ', p95', max: ', longest', count: ', number' }
+const statistics = { p50: ', median', p95: ', p95', max: ', longest', count: ', count' }
 
 const bySide = {
   responseMs: 'response time',
@@ -28,7 +28,7 @@ const labels: Record<string, string> = {
   overallLoudnessLufs: 'Loudness',
   loudnessRangeLu: 'Loudness range',
   packetGaps: 'Packet gaps',
-  dtmfDigits: 'Telephone keys',
+  dtmfDigits: 'Keypad tones',
   tones: 'Tones',
   beeps: 'Beeps',
   holdMusicMs: 'Hold music',

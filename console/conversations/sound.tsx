@@ -32,7 +32,7 @@ const markNames: Record<Kind, string> = {
   clipping: 'Clipping',
   dropout: 'Dropout',
   packet_gap: 'Packet gap',
-  dtmf: 'Keys',
+  dtmf: 'Keypad tone',
   tone: 'Tone',
   beep: 'Beep',
   hold_music: 'Hold music',
@@ -52,7 +52,7 @@ const WorstMark = ({ kind, sound: { marks, speakers } }: { kind: Kind; sound: So
       <PlayFrom ms={worst.startMs}>
         {markNames[kind]}, {nameOf(worst.channel, speakers)}, {what}
         {all.length > 1 && `, and ${plural(all.length - 1, 'more place')}`}
-        {worst.confidence !== null && `, ${formatPercent(worst.confidence)} sure`}
+        {worst.confidence !== null && `, ${formatPercent(worst.confidence)} confidence`}
       </PlayFrom>
     </li>
   )
@@ -104,7 +104,7 @@ const Sides = ({ measures }: { measures: Measures }) => {
         ['Speech level', speechDb, formatDb],
         ['Background level', noiseDb, formatDb],
         ['Loudness', loudnessLufs, formatLufs],
-        ['Echo of the other side', echoDb, formatDb],
+        ['Echo from other side', echoDb, formatDb],
       ]}
     />
   )
@@ -130,7 +130,7 @@ const Measured = ({ id, sound, measures }: { id: string; sound: Sound; measures:
         <Facts
           facts={[
             ['Reported response time', sound.comparison && reportedText(sound.comparison)],
-            ['Talk ratio of the agent', show(measures.talkRatio, formatPercent)],
+            ['Agent talk ratio', show(measures.talkRatio, formatPercent)],
             ['Talk-over', show(measures.talkOverMs, formatMs)],
             ['Longest silence', formatMs(measures.longestSilenceMs)],
             ['Loudness', show(measures.overallLoudnessLufs, formatLufs)],

@@ -94,7 +94,7 @@ export const Transcript = ({ turns, unreadable, content, bands, marks, marked, p
     return (
       <div className={styles.nothing}>
         <Empty title="No transcript">
-          <p>No transcript has been sent. You can still send one with a later update of this conversation.</p>
+          <p>No transcript has been sent. You can still send one in a later update.</p>
         </Empty>
       </div>
     )

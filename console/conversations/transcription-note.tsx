@@ -21,14 +21,14 @@ export const TranscriptionNote = ({ transcribedBy, transcription }: Transcript) 
   if (transcription?.status === 'pending') {
     return (
       <p className={styles.note} role="status">
-        <Badge>Transcribing</Badge> {model} transcribes the recording, unless a transcript arrives first.
+        <Badge>Transcribing</Badge> {model} will transcribe the recording unless a transcript arrives first.
       </p>
     )
   }
-  if (transcribedBy === null) return <p className={styles.note}>{model} heard nobody speak in the recording.</p>
+  if (transcribedBy === null) return <p className={styles.note}>{model} found no speech in the recording.</p>
   return (
     <p className={styles.note}>
-      <Badge tone="accent">Transcribed by {model}</Badge> A model made this transcript from the recording.
+      <Badge tone="accent">Transcribed by {model}</Badge> Generated from the recording.
       {aboutCost(transcription?.cost)}
     </p>
   )

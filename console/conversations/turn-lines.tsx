@@ -110,7 +110,7 @@ export const Overlap = ({ turns, waits, marks, onTurn }: LineContext & { turns: 
             <span className={styles.speaker}>
               {speakerOf(turn)}
               {turn !== first && turn.startMs !== null && (
-                <span className={styles.over}> talks over it at {formatClock(turn.startMs / 1_000)}</span>
+                <span className={styles.over}> overlaps at {formatClock(turn.startMs / 1_000)}</span>
               )}
             </span>
             <p>

@@ -61,8 +61,8 @@ export const missingFields = (draft: Draft): string[] =>
     (draft.armAVersionId === null || draft.armBVersionId === null) && 'a version for A and one for B',
     draft.outcomeMetricIds.length === 0 && 'an outcome',
     draft.measures.some(({ kind, key }) => kind !== 'result' && key.trim() === '') &&
-      'a category or field of each measure',
-    draft.unit === 'metadata' && draft.unitKey.trim() === '' && 'the metadata key of the caller',
+      'a category or field for each measure',
+    draft.unit === 'metadata' && draft.unitKey.trim() === '' && 'the caller’s metadata key',
     !draft.stableRoutingConfirmed && 'the routing confirmation',
   ].filter((lack) => lack !== false)
 

@@ -43,8 +43,8 @@ const Finish = ({ experiment: { id, name } }: { experiment: Shown }) => {
         run={() => finish.mutateAsync()}
       >
         <p>
-          No more conversations are added. Pending results still count for up to a week. You can’t resume a finished
-          experiment. Earshot doesn’t change your routing.
+          No more conversations will be added. Pending results will still count for up to a week. You can’t resume a
+          finished experiment. Your routing stays the same.
         </p>
       </Confirm>
     </>
@@ -95,7 +95,7 @@ const Result = ({ experiment }: { experiment: Shown }) => {
       <Section title="Sample size">
         <SampleSize experiment={experiment} />
       </Section>
-      <Section title="Runs" context="Progress of the measurement">
+      <Section title="Runs" context="Measurement progress">
         <Runs experiment={experiment} />
       </Section>
       <Section title="Exports" context="All observations, one row per conversation and outcome">

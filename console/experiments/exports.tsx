@@ -105,7 +105,7 @@ export const ExperimentExports = ({ id }: { id: string }) => {
           await changed()
         }}
       >
-        Links to the file stop working. If it’s still being created, that stops too. Observations are kept, and you can
+        Links to the file will stop working. If the file isn’t ready, it won’t be created. Observations are kept, and you can
         create the same export again.
       </Confirm>
     </div>

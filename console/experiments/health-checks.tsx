@@ -94,7 +94,7 @@ const missingLine = ({ outcomes }: Experiment): Line => {
   return {
     matter: 'Missing observations',
     mark: 'attention',
-    says: `“${first.name}” is missing ${shares}${flagged.length > 1 ? `, and ${plural(flagged.length - 1, 'other outcome')} too` : ''}. Retry the missing observations. Until then, use the worst case.`,
+    says: `“${first.name}” is missing for ${shares}${flagged.length > 1 ? `, and ${plural(flagged.length - 1, 'other outcome')} too` : ''}. Retry the missing observations. Until then, use the worst case.`,
   }
 }
 
@@ -126,7 +126,8 @@ const othersLine = ({ health: { overlapping, otherVersions } }: Experiment): Lin
   const others = otherVersions.reduce((sum, { conversations }) => sum + conversations, 0)
   const sentences = [
     others > 0 && `${plural(others, 'conversation')} with other versions of the agent aren’t counted`,
-    overlapping.length > 0 && `${overlapping.map(({ name }) => `“${name}”`).join(', ')} shares a version with this one`,
+    overlapping.length > 0 &&
+      `${overlapping.map(({ name }) => `“${name}”`).join(', ')} also uses one of these versions`,
   ].filter((text) => text !== false)
   return sentences.length === 0
     ? undefined

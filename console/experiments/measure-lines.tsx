@@ -87,7 +87,7 @@ export const MeasureLines = ({ monitorIds, measures, onChange, fault }: MeasureL
             />
             {monitor && (
               <Select
-                aria-label={`Kind of measure ${number}`}
+                aria-label={`Type of measure ${number}`}
                 value={measure.kind}
                 options={kindsOf(monitor)}
                 onChange={({ target }) => replace(at, start(monitor, target.value as MeasureDraft['kind']))}

@@ -22,7 +22,7 @@ const EstimateChart = ({ experiment: { countedAt }, outcome }: Props) => {
     new Date(Math.max(Date.parse(countedAt), Date.parse(timeline[at]?.at ?? countedAt) + hourMs)).toISOString()
   return (
     <BandLine
-      title={`Difference (B − A) of “${outcomeName(outcome)}” over time, with the always-valid interval`}
+      title={`Difference (B − A) in “${outcomeName(outcome)}” over time, with the always-valid interval`}
       valueName="Difference (B − A)"
       tone="accent"
       point="look"
@@ -57,7 +57,7 @@ const Counts = ({ experiment, outcome }: Props) => {
     ['Failed', formatCount(a.failed), formatCount(b.failed)],
     ['Callers', formatCount(a.units), formatCount(b.units)],
     [
-      'Wider because of returning callers',
+      'Widened by returning callers',
       `${formatNumber(Math.round(a.designEffect * 100) / 100)} ×`,
       `${formatNumber(Math.round(b.designEffect * 100) / 100)} ×`,
     ],

@@ -25,7 +25,7 @@ export const SampleSize = ({ experiment }: { experiment: Experiment }) => {
           label: 'Needed',
           cell: ({ precision: { moreConversations, moreDays } }) => {
             if (moreConversations === null) return '–'
-            if (moreConversations === 0) return 'Nothing more'
+            if (moreConversations === 0) return 'None'
             const days =
               moreDays === null
                 ? ''

@@ -21,7 +21,7 @@ const Endpoint = ({ draft, change }: FieldsProps) => {
     )
   }
   return (
-    <Field label="Webhook endpoint" hint="Receives an event for each file, and can then download it.">
+    <Field label="Webhook endpoint" hint="Receives an event for each file and can then download the file.">
       {(ids) => (
         <Select
           {...ids}
@@ -64,11 +64,11 @@ const BucketFields = ({ draft, change, isNew }: FieldsProps & { isNew: boolean }
           'secretAccessKey',
           'Secret access key',
           isNew ? '' : 'Unchanged',
-          isNew ? undefined : 'Enter it again if you change the bucket, endpoint, or key ID.',
+          isNew ? undefined : 'Enter the key again if you change the bucket, endpoint, or key ID.',
           'password',
         )}
       </Row>
-      {text('prefix', 'Folder', 'earshot/calls', 'Prefix of each file name.')}
+      {text('prefix', 'Folder', 'earshot/calls', 'Prefix for each file name.')}
       {text(
         'fileName',
         'File name',

@@ -108,8 +108,8 @@ const When = ({ draft, change }: FieldsProps) => (
 
 const windows = [
   { value: 'since_last_run', label: 'Since the last run' },
-  { value: 'hours', label: 'Last hours' },
-  { value: 'days', label: 'Last days' },
+  { value: 'hours', label: 'Last N hours' },
+  { value: 'days', label: 'Last N days' },
 ]
 
 const Which = ({ draft, change }: FieldsProps) => (
@@ -144,7 +144,7 @@ const Which = ({ draft, change }: FieldsProps) => (
 
 const contents = [
   { value: 'results', label: 'Monitor results' },
-  { value: 'list', label: 'List of conversations' },
+  { value: 'list', label: 'Conversation list' },
 ]
 
 /** Shows the fields for the contents of each run. The contents of an existing schedule can't change. */

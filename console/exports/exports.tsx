@@ -132,7 +132,7 @@ export const Exports = () => {
   return (
     <Page
       title="Exports"
-      context="Lists of conversations and monitor results as files"
+      context="Conversation lists and monitor results as files"
       actions={
         <>
           <ButtonLink to="/exports/schedules">Schedules</ButtonLink>
@@ -164,8 +164,8 @@ export const Exports = () => {
           onClose={() => setLeaving(undefined)}
           run={() => deleteExport(leaving)}
         >
-          {isUnderway(leaving) ? 'No file is created.' : 'Links to the file stop working.'} Results are kept, and you
-          can create the same export again.
+          {isUnderway(leaving) ? 'No file will be created.' : 'Links to the file will stop working.'} Results are kept,
+          and you can create the same export again.
         </Confirm>
       )}
     </Page>

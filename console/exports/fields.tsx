@@ -42,7 +42,7 @@ export const Monitors = ({ draft, change }: FieldsProps) => {
         <div key={id} className={styles.monitor}>
           <span className={styles.name}>{nameOf(id)}</span>
           <Select
-            aria-label={`Results of ${nameOf(id)}`}
+            aria-label={`Results from ${nameOf(id)}`}
             value={result}
             options={results}
             onChange={({ target }) =>
@@ -115,7 +115,7 @@ export const FileForm = ({ draft, change }: FieldsProps) => (
     />
     <Check
       label="Include reasoning"
-      hint="Adds a column with the reasoning of each monitor."
+      hint="Adds a column with each monitor’s reasoning."
       checked={draft.reasoning ?? false}
       onChange={({ target }) => change({ reasoning: target.checked })}
     />

@@ -94,13 +94,13 @@ export const ListFields = ({ list, change, without = [] }: FieldsProps) => {
       />
       <Check
         label="Include transcripts"
-        hint="Adds a column with the turns of each conversation. Choose JSON lines or Parquet for long transcripts."
+        hint="Adds a column with each conversation’s turns. Choose JSON lines or Parquet for long transcripts."
         checked={list.transcripts ?? false}
         onChange={({ target }) => change({ transcripts: target.checked })}
       />
       <Check
         label="Include regions"
-        hint="Adds a column with the marked regions of each recording."
+        hint="Adds a column with each recording’s marked regions."
         checked={list.regions ?? false}
         onChange={({ target }) => change({ regions: target.checked })}
       />
@@ -117,7 +117,7 @@ export const ListFields = ({ list, change, without = [] }: FieldsProps) => {
           {results.length > 0 && (
             <Check
               label="Include reasoning"
-              hint="Adds a column with the reasoning of each monitor."
+              hint="Adds a column with each monitor’s reasoning."
               checked={list.reasoning ?? false}
               onChange={({ target }) => change({ reasoning: target.checked })}
             />

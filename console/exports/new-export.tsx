@@ -80,7 +80,7 @@ const ResultsForm = ({ given }: { given: Parameters<typeof startOf>[0] }) => {
 
 const contents = [
   { value: 'results', label: 'Monitor results' },
-  { value: 'list', label: 'List of conversations' },
+  { value: 'list', label: 'Conversation list' },
 ]
 
 export const NewExport = () => {

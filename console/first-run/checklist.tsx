@@ -49,7 +49,7 @@ const stepsOf = (
   ...(hasMonitors
     ? [
         { words: 'Create a monitor', link: { to: '/monitors/new', search: {} }, isDone: hasMonitor } satisfies Step,
-        { words: 'See its first results', link: { to: '/monitors' }, isDone: hasResult } satisfies Step,
+        { words: 'See the first results', link: { to: '/monitors' }, isDone: hasResult } satisfies Step,
       ]
     : []),
   { words: 'Get an alert when something changes', link: { to: '/alerts/rules/new', search: {} }, isDone: hasRule },

@@ -71,7 +71,7 @@ const KeyStep = ({ secret, onMade }: { secret: string | undefined; onMade: (secr
   }
   return (
     <>
-      <p className={styles.soft}>Your code uses it to send conversations. The examples below will include it.</p>
+      <p className={styles.soft}>Your code uses the key to send conversations. The examples below will include it.</p>
       {make.error && <FaultNote error={make.error} />}
       <div>
         <Button look="primary" busy={make.isPending} onClick={() => make.mutate()}>

@@ -148,7 +148,7 @@ export const AgreementPart = ({ monitor: { id, name } }: { monitor: Monitor }) =
         <p className={styles.soft}>
           Precision: the share of the monitor’s affected results that reviewers confirm. Recall: the share of
           conversations reviewers call affected that the monitor finds. κ: agreement corrected for chance, from 0
-          (chance) to 1 (perfect). All with 95% confidence intervals.
+          (chance) to 1 (perfect). Each has a 95% confidence interval.
         </p>
       </Prose>
       {shown && (

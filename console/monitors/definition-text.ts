@@ -33,8 +33,8 @@ const decisionWords = ({ decided, op }: Output): string[] => {
   if (!decided) return []
   const { threshold, calibration } = decided.decision
   return calibration
-    ? [`Aligned: decides by the probability of each score, from ${threshold * 100}% on`]
-    : [`Aligned: decides by a score that is ${comparisonWords[op]} ${threshold}`]
+    ? [`Aligned: affected if the score’s probability is at least ${threshold * 100}%`]
+    : [`Aligned: affected if the score is ${comparisonWords[op]} ${threshold}`]
 }
 
 /** Returns one line for each guideline and example. */

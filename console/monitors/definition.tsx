@@ -16,10 +16,10 @@ const ScorecardDefinition = lazy(
 /** Says what a judge that listens hears. */
 const HeardWords = ({ input, expression }: ReturnType<typeof readDefinition>['judge']['hears']) => {
   if (input !== 'sound') return null
-  if (expression === '') return <p className={styles.soft}>Hears the whole call.</p>
+  if (expression === '') return <p className={styles.soft}>Listens to the whole call.</p>
   return (
     <p className={styles.soft}>
-      Hears the sound around the turns that <code>{expression}</code> quotes.
+      Listens to the recording around the turns that match <code>{expression}</code>.
     </p>
   )
 }
@@ -69,7 +69,7 @@ export const Definition = ({ monitor: { kind, currentVersion, scope, samplePerce
             )}
             {judge.learned.examples && judge.learned.examples.length > 0 && (
               <p className={styles.soft}>
-                Learns from {plural(judge.learned.examples.length, 'example')} that people have judged.
+                Learns from {plural(judge.learned.examples.length, 'example')} judged by reviewers.
               </p>
             )}
           </>

@@ -75,7 +75,7 @@ describe('a monitor’s draft', () => {
     expect(textOf('judge', stored)).toContain('Guideline: One rude word is enough.')
     expect(textOf('judge', stored)).toContain('Example (affected): agent: Go away.')
     expect(textOf('judge', stored)).toContain('Example (hidden until you have judged it)')
-    expect(outputWords(draft.judge.output)).toContain('Aligned: decides by the probability of each score, from 50% on')
+    expect(outputWords(draft.judge.output)).toContain('Aligned: affected if the score’s probability is at least 50%')
     draft.judge.output.value = 3
     const output = { ...judge.output, affectedWhen: { op: 'lte', value: 3 } }
     expect(definitionOf('judge', draft)).toEqual({ ...judge, output, ...learned })

@@ -47,7 +47,7 @@ const Actions = ({ monitor: { id, name, kind, enabled, requireGain } }: { monito
       answer(api.PATCH('/v1/monitors/{id}', { params: { path: { id } }, body: { requireGain: !requireGain } })),
     onSuccess: async (monitor) => {
       await queryClient.invalidateQueries({ queryKey: ['monitors'] })
-      announce(monitor.requireGain ? `“${name}” requires a shown gain` : `“${name}” requires no shown gain`)
+      announce(monitor.requireGain ? `“${name}” now requires a gain` : `“${name}” no longer requires a gain`)
     },
   })
   return (

@@ -91,12 +91,12 @@ export const CategoryFields = () => {
       <CheckField
         name="judge.output.allowOther"
         label="The judge may answer that no category fits"
-        hint="Such a conversation is unscored."
+        hint="These conversations are unscored."
       />
       <CheckField
         name="judge.output.allowNotApplicable"
         label="The judge may answer that the question does not apply"
-        hint="Such a conversation is unscored, and not part of the shares of categories."
+        hint="These conversations are unscored and don’t count in category shares."
       />
     </>
   )
@@ -134,7 +134,7 @@ const types: { value: FieldType; label: string }[] = [
   { value: 'date', label: 'Date or time' },
   { value: 'boolean', label: 'Yes or no' },
   { value: 'enum', label: 'One of several options' },
-  { value: 'list', label: 'List of texts' },
+  { value: 'list', label: 'Text list' },
 ]
 
 export const ExtractFields = () => {
@@ -145,7 +145,7 @@ export const ExtractFields = () => {
     <>
       <Items
         legend="Fields"
-        teaching="Earshot looks for each value in the turn that the model quotes. A value that is not there is dropped."
+        teaching="Earshot looks for each value in the turn that the model quotes, and drops values it can’t find."
         item="field"
         count={fields.length}
         most={mostFields}
@@ -205,7 +205,7 @@ export const MapFields = ({ problems }: { problems: Issue[] }) => (
     <Expression
       name="rule.categories"
       label="Categories (optional)"
-      hint="A map of categories to conditions. Those that are true are stored with the result."
+      hint="A map of categories to conditions. Categories with a true condition are stored with the result."
       lines={2}
       placeholder="{'silent': signals.longestSilenceMs > 5000, 'refund': turns.mentions('refund')}"
       problem={problemAt(problems, 'definition.categories')}

@@ -112,7 +112,7 @@ const fieldColumns = (monitorId: string, time: TimeRange): Column<FieldRow>[] =>
     },
     {
       key: 'mean',
-      label: 'Mean, or share of true',
+      label: 'Mean or share true',
       cell: ({ key, isShare }) => <Mean monitorId={monitorId} field={key} time={time} isShare={isShare} />,
     },
     { key: 'p50', label: 'Median', numeric: true, from: 480, cell: percentile('p50') },

@@ -41,7 +41,7 @@ const Chips = ({ monitorId, categories }: { monitorId: string | undefined; categ
         const filter = { categories: { monitorId, any: [category] } }
         return (
           <li key={category}>
-            <Link to="/conversations" search={{ filter }} title="Conversations of this category">
+            <Link to="/conversations" search={{ filter }} title="Conversations in this category">
               {label}
             </Link>
           </li>

@@ -16,10 +16,10 @@ const readable: [code: string, words: string][] = [
     'turns',
     'a list of turns with index, role, kind, text, startMs, endMs, interrupted, tool.name, tool.isError, latency.totalMs',
   ],
-  ["turns.by('agent')", 'the turns of one role'],
+  ["turns.by('agent')", 'turns from one role'],
   ["turns.mentions('refund|money back')", 'true if a pattern occurs. .mentioning(…) returns the turns'],
-  ["turns.calls('find_order')", 'the calls to a tool'],
-  ['turns.first(3) .last(3)', 'the first or last turns. .after(…) and .before(…) return the turns around others'],
+  ["turns.calls('find_order')", 'calls to a tool'],
+  ['turns.first(3) .last(3)', 'the first or last turns. .after(…) and .before(…) return turns around others'],
   ['metadata.plan, metrics.csat', 'your own data. has(metadata.plan) is true if it exists'],
 ]
 

@@ -33,7 +33,7 @@ const BatchPart = ({ batch }: { batch: NonNullable<Run['batch']> }) => (
       {batch.failed > 0 && `, ${formatCount(batch.failed)} not answered`}
       {batch.expiresAt && (
         <>
-          . What is not answered by <Time at={batch.expiresAt} /> is requested one by one
+          . Requests not answered by <Time at={batch.expiresAt} /> will be sent one by one
         </>
       )}
       .

@@ -11,14 +11,14 @@ export const SoundFields = () => {
     <>
       <SelectField
         name="judge.hears.input"
-        label="The model gets"
+        label="Model input"
         options={[
-          { value: 'transcript', label: 'The transcript' },
-          { value: 'sound', label: 'The transcript and the sound' },
+          { value: 'transcript', label: 'Transcript' },
+          { value: 'sound', label: 'Transcript and sound' },
         ]}
         hint={
           hears.input === 'sound'
-            ? 'Choose a model that takes sound, from an OpenAI-compatible or Google provider. Sound costs more than text.'
+            ? 'Choose a model that accepts audio (OpenAI-compatible or Google provider). Sound costs more than text.'
             : undefined
         }
       />
@@ -26,10 +26,10 @@ export const SoundFields = () => {
         <>
           <TextField
             name="judge.hears.expression"
-            label="Only around turns (optional)"
+            label="Limit to turns (optional)"
             maxLength={10_000}
             placeholder="turns.by('customer').mentions('refund')"
-            hint="A rule in CEL. The model hears the turns that it quotes. Leave empty for the whole call, up to 7 minutes."
+            hint="A CEL rule. The model listens to the matching turns. Leave empty for the whole call, up to 7 minutes."
           />
           {hears.expression.trim() !== '' && (
             <Row>

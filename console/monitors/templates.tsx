@@ -103,9 +103,9 @@ const Card = ({ template, mayWrite }: { template: Template; mayWrite: boolean })
             look="quiet"
             to="/monitors/new"
             search={{ kind, template: key }}
-            aria-label={`Change first: ${name}`}
+            aria-label={`Customize: ${name}`}
           >
-            Change first
+            Customize
           </ButtonLink>
         </div>
       )}
@@ -150,7 +150,7 @@ export const Templates = () => {
   return (
     <Page
       title="Monitor templates"
-      context="Monitors that many teams need, each with an example"
+      context="Common monitors, each with examples"
       above={<Link to="/monitors">Monitors</Link>}
     >
       <search className={styles.search}>

@@ -69,10 +69,10 @@ const Digest = ({
   digest: Preferences['digest']
   change: (part: Partial<Preferences['digest']>) => void
 }) => (
-  <Section title="Digest" context="An email with the notifications you chose for it, and a summary">
+  <Section title="Digest" context="An email with a summary and the notifications you choose">
     <div className={styles.form}>
       <Choice
-        label="Summary of the organization"
+        label="Organization summary"
         value={digest.summary}
         options={summaries}
         onChange={(summary) => change({ summary: summary as Preferences['digest']['summary'] })}
@@ -141,7 +141,7 @@ const BrowserNotifications = () => {
           <span className={styles.soft} role="status">
             {isOn && 'On'}
             {isDenied && 'Your browser blocks notifications from this site. Allow them in its settings.'}
-            {!canNotify() && 'Your browser only allows them over HTTPS.'}
+            {!canNotify() && 'Your browser only allows notifications over HTTPS.'}
           </span>
         </div>
       </div>

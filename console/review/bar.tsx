@@ -20,7 +20,7 @@ const Lease = ({ until }: { until: string }) => {
   return (
     <span
       className={minutes <= 5 ? styles.ending : undefined}
-      title="Reserved for you for 30 minutes. The time starts over while you work."
+      title="Reserved for you for 30 minutes. The timer restarts while you work."
     >
       {minutes === 0 ? 'Lease expired' : `Reserved for ${minutes} m`}
     </span>

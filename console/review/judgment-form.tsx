@@ -259,7 +259,7 @@ export const JudgmentForm = ({ bucket, review, onDone, onLost }: JudgmentFormPro
         {isCertain && !skipping && <p role="alert">You haven’t rated anything. Press Enter again to submit anyway.</p>}
         {skipping ? (
           <>
-            <p role="alert">Another reviewer gets this conversation. You won’t see it again.</p>
+            <p role="alert">Another reviewer will get this conversation. You won’t see it again.</p>
             <Button busy={busy} onClick={() => void finish('skipped')}>
               Skip review <Key>s</Key>
             </Button>

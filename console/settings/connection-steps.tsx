@@ -18,7 +18,7 @@ const steps: Record<Integration['provider'], ReactNode[]> = {
   ],
   retell: [
     'In Retell, set the webhook URL of your agent, or of your whole account, to the one above.',
-    'As the secret here, use the API key with the webhook badge: Retell signs with that one.',
+    'As the secret here, use the API key with the webhook badge, because Retell signs with that key.',
     <>
       Leave the events <code>call_ended</code> and <code>call_analyzed</code> on.
     </>,
@@ -32,7 +32,7 @@ const steps: Record<Integration['provider'], ReactNode[]> = {
   twilio: [
     'In Twilio, open your Conversational Intelligence service and set its webhook to the URL above, with POST.',
     <>
-      Twilio signs the address that it calls, so the operator has to set <code>EARSHOT_BASE_URL</code> to this one.
+      Twilio signs the URL it calls, so the operator must set <code>EARSHOT_BASE_URL</code> to this address.
     </>,
     <>
       To store recordings, use the same URL as the <code>recordingStatusCallback</code> of your calls.
@@ -58,7 +58,7 @@ export const ConnectionSteps = ({ provider, address }: { provider: Integration['
         </p>
       )}
       <ol className={styles.numbered}>
-        {[...steps[provider], 'Make a call. Its delivery appears below within seconds after it ends.'].map(
+        {[...steps[provider], 'Make a call. The delivery appears below seconds after the call ends.'].map(
           (step, at) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the steps never change
             <li key={at}>{step}</li>

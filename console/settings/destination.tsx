@@ -80,7 +80,7 @@ const Ways = ({ destination }: { destination: Destination }) => {
           await refresh('destinations')
         }}
       >
-        Alert rules no longer send to it, and its deliveries are deleted.
+        This also deletes its deliveries. Alert rules will stop using this destination.
       </Confirm>
     </div>
   )

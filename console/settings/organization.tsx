@@ -150,25 +150,25 @@ const OrganizationForm = ({ organization }: { organization: Own }) => {
         <CheckField
           name="measureSound"
           label="Measure recordings"
-          hint="Measures response times, interruptions, levels, and faults of each stored recording."
+          hint="Measures response times, interruptions, levels, and faults in each stored recording."
         />
         <TranscriptionFields />
         {features.phiMode && (
           <CheckField
             name="soundToModels"
             label="Send recordings to models"
-            hint="Lets models of your providers transcribe recordings and judge them by their sound."
+            hint="Lets your providers’ models transcribe recordings and judge them by sound."
           />
         )}
         <SelectField
           name="soundRedaction"
-          label="Redaction of recordings"
+          label="Recording redaction"
           hint="Replaces redacted words in new recordings before anyone can play them."
           options={[...soundRedactions]}
         />
         <SelectField
           name="originalRecordings"
-          label="Originals of redacted recordings"
+          label="Original recordings"
           hint="Admins can open a sealed original if they give a reason, which the audit log shows."
           options={[...originals]}
         />
@@ -212,8 +212,8 @@ const OrganizationFacts = ({
       ['Retention', retentionDays === null ? 'Unlimited' : plural(retentionDays, 'day')],
       ...(features.phiMode ? ([['Redaction', redaction ? 'Enabled' : 'Disabled']] as [string, string][]) : []),
       ['Recordings', measureSound ? 'Measured' : 'Not measured'],
-      ['Redaction of recordings', labelOf(soundRedactions, soundRedaction ?? '')],
-      ['Originals of redacted recordings', labelOf(originals, originalRecordings)],
+      ['Recording redaction', labelOf(soundRedactions, soundRedaction ?? '')],
+      ['Original recordings', labelOf(originals, originalRecordings)],
       ['Monthly LLM judge budget', monthlyJudgeBudget === null ? 'Unlimited' : formatMoney(monthlyJudgeBudget)],
     ]}
   />

@@ -64,7 +64,7 @@ const Ways = ({ rule, isLast }: { rule: OwnershipRule; isLast: boolean }) => {
           await refresh('ownership-rules')
         }}
       >
-        Findings and incidents keep their owners.
+        Findings and incidents will keep their owners.
       </Confirm>
     </div>
   )

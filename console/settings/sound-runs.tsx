@@ -116,7 +116,7 @@ export const SoundRuns = () => {
   return (
     <Section title="Stored recordings">
       <p className={styles.soft}>
-        New recordings are measured when they are stored. Measure older recordings here, or measure all of them again
+        New recordings are measured when they are stored. Measure older recordings here, or measure all recordings again
         after an update adds new measures. If you have chosen a model, recordings without a transcript can be
         transcribed.
       </p>

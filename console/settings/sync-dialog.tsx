@@ -73,7 +73,7 @@ export const SyncDialog = ({ id, sync, onClose }: { id: string; sync?: Integrati
         <SelectField
           name="lookbackDays"
           label="Lookback"
-          hint={sync && 'If you change this, the key, or the base URL, the sync starts over from here.'}
+          hint={sync && 'Changing this, the key, or the base URL restarts the sync from this point.'}
           options={withPresent(lookbacks, lookbackDays, 'days')}
         />
         <TextField

@@ -25,7 +25,7 @@ export const TranscriptionFields = ({ ofAgent = false }: { ofAgent?: boolean }) 
   const choices = useModels()
   const others = ofAgent
     ? [
-        { value: '', label: 'As in the organization' },
+        { value: '', label: 'Organization default' },
         { value: 'none', label: notTranscribed },
       ]
     : [{ value: '', label: notTranscribed }]
@@ -45,7 +45,7 @@ export const TranscriptionFields = ({ ofAgent = false }: { ofAgent?: boolean }) 
         name="agentChannel"
         label="Agent’s channel in recordings"
         options={[
-          { value: '', label: ofAgent ? 'As in the organization' : 'Determined from transcripts' },
+          { value: '', label: ofAgent ? 'Organization default' : 'Determined from transcripts' },
           { value: '0', label: 'First (left)' },
           { value: '1', label: 'Second (right)' },
         ]}

@@ -52,7 +52,7 @@ const Inspect = ({ id, deliveryId, onClose }: { id: string; deliveryId: string; 
       ),
     onSuccess: async () => {
       await refresh('webhook-endpoints', id)
-      announce('Delivery queued', 'It keeps its ID and gets a full set of attempts.')
+      announce('Delivery queued', 'The ID stays the same, and attempts start over.')
     },
   })
   return (

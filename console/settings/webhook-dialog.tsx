@@ -18,12 +18,12 @@ const kinds: { value: EventKind; label: string }[] = [
   { value: 'alert_incident.acknowledged', label: 'Alert acknowledged' },
   { value: 'alert_incident.resolved', label: 'Alert resolved' },
   { value: 'review.completed', label: 'Review completed' },
-  { value: 'monitor_export.completed', label: 'Export of results ready' },
-  { value: 'monitor_export.failed', label: 'Export of results failed' },
-  { value: 'monitor_export.expired', label: 'Export of results expired' },
-  { value: 'conversation_export.completed', label: 'Export of conversations ready' },
-  { value: 'conversation_export.failed', label: 'Export of conversations failed' },
-  { value: 'conversation_export.expired', label: 'Export of conversations expired' },
+  { value: 'monitor_export.completed', label: 'Results export ready' },
+  { value: 'monitor_export.failed', label: 'Results export failed' },
+  { value: 'monitor_export.expired', label: 'Results export expired' },
+  { value: 'conversation_export.completed', label: 'Conversation export ready' },
+  { value: 'conversation_export.failed', label: 'Conversation export failed' },
+  { value: 'conversation_export.expired', label: 'Conversation export expired' },
   { value: 'export_schedule.paused', label: 'Export schedule paused' },
 ]
 

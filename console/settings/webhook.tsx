@@ -80,7 +80,7 @@ const Actions = ({ endpoint }: { endpoint: Endpoint }) => {
           await refresh('webhook-endpoints')
         }}
       >
-        Earshot stops sending events and cancels pending deliveries. An admin can approve the endpoint again.
+        Earshot will stop sending events and cancel pending deliveries. An admin can approve the endpoint again.
       </Confirm>
       <Confirm
         title="Rotate secret?"
@@ -93,8 +93,7 @@ const Actions = ({ endpoint }: { endpoint: Endpoint }) => {
           await refresh('webhook-endpoints')
         }}
       >
-        Earshot signs with both secrets for 24 hours. If you rotate again within that time, the oldest secret stops
-        working immediately.
+        Earshot will sign with both secrets for 24 hours. If you rotate again within that time, the oldest secret will stop working immediately.
       </Confirm>
       <Dialog title="New secret" open={secret !== undefined} onClose={() => setSecret(undefined)} holds>
         <ShownOnce name="secret" value={secret ?? ''}>
@@ -134,7 +133,7 @@ export const Webhook = ({ id }: { id: string }) => {
           const facts: [string, ReactNode][] = [
             ['Status', <EndpointState key="state" {...endpoint} />],
             ['URL', <code key="url">{endpoint.url}</code>],
-            ['Events', endpoint.events.join(', ') || 'None. Exports can still send to it.'],
+            ['Events', endpoint.events.join(', ') || 'None. Exports can still use this endpoint.'],
             ['Proposed by', nameOf(endpoint.createdByUserId)],
             [
               'Approved',

@@ -66,5 +66,5 @@ export const NewPasswordField = ({ name, label, known }: NewPasswordProps) => {
 /** Returns the error for a password that is too short, or undefined. */
 export const shortPasswordFault = (password: string): string | undefined => {
   const { length } = [...password]
-  return length < leastLength ? `Use at least ${leastLength} characters; this has ${length}.` : undefined
+  return length < leastLength ? `Use at least ${leastLength} characters. You entered ${length}.` : undefined
 }

@@ -176,7 +176,7 @@ export const AlignmentPart = ({ monitor }: { monitor: Monitor }) => {
       {!mayWrite && !alignment && (
         <Empty title="No alignments yet">
           <p>
-            An alignment compares this judge with the judgments of reviewers, and proposes improvements. Members can
+            An alignment compares this judge with reviewers’ judgments and proposes improvements. Members can
             start one when there are enough reviews.
           </p>
         </Empty>

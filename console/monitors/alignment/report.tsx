@@ -138,10 +138,10 @@ const Apply = ({ monitor, alignment, proposal }: ProposalProps) => {
         }}
       >
         <p>
-          This creates version {monitor.currentVersion.number + 1}. Results of earlier versions are kept, and new
+          This creates version {monitor.currentVersion.number + 1}. Results from earlier versions are kept, and new
           conversations are evaluated with the new version.
         </p>
-        {proposal.verdict !== 'shown' && <p>The test half does not show that it is better than the current version.</p>}
+        {proposal.verdict !== 'shown' && <p>The test half doesn’t show an improvement over the current version.</p>}
         {isGated && (
           <Field label="Reason for publishing without a shown gain">
             {(ids) => <Input {...ids} value={reason} onChange={({ target }) => setReason(target.value)} />}
@@ -174,7 +174,7 @@ const Proposal = ({ monitor, alignment, proposal }: ProposalProps) => {
         <Badge tone={tone}>{word}</Badge>
       </div>
       {reason && <p className={styles.soft}>{reason}</p>}
-      {verdict === 'removed' && <p className={styles.soft}>A review that it was learned from was removed.</p>}
+      {verdict === 'removed' && <p className={styles.soft}>A review behind this proposal was removed.</p>}
       <ul className={styles.changes}>
         {changes.map((change) => (
           <li key={change}>{change}</li>
@@ -196,7 +196,7 @@ const Proposal = ({ monitor, alignment, proposal }: ProposalProps) => {
         <details>
           <summary>Compare with the current definition</summary>
           <Difference
-            label={`Changes of “${names[kind]}”`}
+            label={`Changes in “${names[kind]}”`}
             before={textOf(monitor.kind, monitor.currentVersion.definition)}
             after={textOf(monitor.kind, definition)}
           />
@@ -221,8 +221,8 @@ export const Report = ({ monitor, alignment }: { monitor: Monitor; alignment: Al
         <Figures measures={baseline} />
         {baseline.unscored + baseline.failed > 0 && (
           <p className={styles.soft}>
-            {formatCount(baseline.unscored)} unscored and {formatCount(baseline.failed)} failed results only count in
-            agreement, as wrong.
+            {formatCount(baseline.unscored)} unscored and {formatCount(baseline.failed)} failed results count only
+          toward agreement, as wrong.
           </p>
         )}
       </div>
@@ -233,7 +233,7 @@ export const Report = ({ monitor, alignment }: { monitor: Monitor; alignment: Al
           Learned from {plural(tuning.conversations, 'judged conversation')}, and tested on{' '}
           {formatCount(baseline.conversations)} others. Gains have simultaneous 95% intervals, because several proposals
           are tested.
-          {isOutdated && ' The monitor has changed since, so nothing can be applied.'}
+          {isOutdated && ' The monitor has changed since then, so you can’t apply proposals.'}
         </p>
       </Prose>
       <div className={styles.proposals}>

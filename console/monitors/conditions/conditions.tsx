@@ -104,7 +104,7 @@ const Words = ({ condition: { who, where, messages, words }, change }: Change<'w
         }}
       />
       <Select
-        aria-label="Place"
+        aria-label="Position"
         value={where}
         options={[
           option('anywhere', 'anywhere'),
@@ -194,7 +194,7 @@ const Field = ({ condition: { field, value }, change }: Change<'field'>) => {
 const Tool = ({ condition: { name, what }, change }: Change<'tool'>) => (
   <>
     <Input
-      aria-label="Name of the tool"
+      aria-label="Tool name"
       placeholder="find_order"
       value={name}
       onChange={({ target }) => change({ name: target.value })}
@@ -219,7 +219,7 @@ const Key = ({
 }) => (
   <>
     <Select
-      aria-label="Where"
+      aria-label="Source"
       value={condition.of}
       options={[option('metadata', 'Metadata'), option('metrics', 'Metric')]}
       onChange={({ target }) => change({ of: target.value as 'metadata' })}

@@ -61,7 +61,7 @@ export const ScorecardBreakdown = ({ breakdown, quote }: BreakdownProps) => {
           Band: <strong>{band}</strong>
         </p>
       )}
-      {isShortened && <p>This page is too long for the reasoning and quotes of these items.</p>}
+      {isShortened && <p>Reasoning and quotes aren’t shown because this page is too long.</p>}
       {sections.map(({ name, earned, possible, items }) => (
         <div key={items[0]?.monitorId}>
           <h3>

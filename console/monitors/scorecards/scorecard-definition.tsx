@@ -5,7 +5,7 @@ import type { NotApplicable, StoredScorecard } from './draft.ts'
 import styles from './scorecard.module.css'
 
 const words: Record<NotApplicable, string> = {
-  exclude: 'Left out',
+  exclude: 'Excluded',
   full: 'All points',
   zero: 'No points',
 }

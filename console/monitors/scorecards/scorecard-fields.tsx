@@ -21,9 +21,9 @@ const mostItems = 100
 const mostBands = 20
 
 const rules: { value: NotApplicable; label: string }[] = [
-  { value: 'exclude', label: 'Leave its points out' },
-  { value: 'full', label: 'Give all its points' },
-  { value: 'zero', label: 'Give no points' },
+  { value: 'exclude', label: 'Exclude its points' },
+  { value: 'full', label: 'Award all points' },
+  { value: 'zero', label: 'Award no points' },
 ]
 
 /** Returns the monitors that can be items. */
@@ -104,7 +104,7 @@ const Section = ({ at, name, monitors, onRemove, ...place }: SectionProps) => {
             <Move name={name} at={at} {...place} />
           </span>
         </div>
-        <RemovableRows label={`Items of ${name}`}>
+        <RemovableRows label={`Items in ${name}`}>
           {items.fields.map((item, index) => {
             const monitor = monitors.find(({ id }) => id === item.monitorId)
             const title = monitor?.name ?? `${item.monitorId.slice(0, 8)}…`
@@ -150,8 +150,8 @@ const Sections = () => {
     <fieldset className={styles.group}>
       <legend>Sections and items</legend>
       <p className={styles.soft}>
-        Each item is a monitor. It earns its points if its result is not affected, so every monitor should ask whether
-        something is wrong.
+        Each item is a monitor that earns its points if the result is not affected. Every monitor should therefore ask
+        whether something is wrong.
       </p>
       {error && <FaultNote error={error} retry={retry} />}
       <RemovableRows>
@@ -186,7 +186,7 @@ const Bands = () => {
   return (
     <fieldset className={styles.group}>
       <legend>Bands</legend>
-      <p className={styles.soft}>A score has the name of the highest band that it reaches. One band starts at 0.</p>
+      <p className={styles.soft}>A score gets the name of the highest band it reaches. One band must start at 0.</p>
       <RemovableRows>
         {fields.map(({ id }, at) => (
           <RemovableRow key={id} name={`band ${at + 1}`} onRemove={() => remove(at)}>
@@ -224,7 +224,7 @@ export const ScorecardFields = () => (
     <TextField
       name="scorecard.affectedBelow"
       label="Affected if the score is below"
-      hint="The score goes from 0 to 100. A conversation with a lower score than this counts as affected."
+      hint="Scores range from 0 to 100. Conversations with a lower score count as affected."
       type="number"
       required
       min={0}
@@ -242,7 +242,7 @@ export const PointsPane = ({ scorecard }: { scorecard: Draft['scorecard'] }) => 
     <section className={styles.points} aria-label="Points">
       <h2>Points</h2>
       <table className={styles.table}>
-        <caption className={styles.hidden}>Points of each section</caption>
+        <caption className={styles.hidden}>Points per section</caption>
         <thead>
           <tr>
             <th scope="col">Section</th>
@@ -265,8 +265,8 @@ export const PointsPane = ({ scorecard }: { scorecard: Draft['scorecard'] }) => 
         </tbody>
       </table>
       <p className={styles.soft}>
-        Earshot computes a scorecard from the results of its items, so it costs nothing. Without a result of each item,
-        a conversation is unscored. Give the items at least the scope and the sampling rate of the scorecard.
+        Earshot computes a scorecard from the results of its items, so it costs nothing. A conversation
+        without a result for each item is unscored. Each item needs at least the scorecard’s scope and sampling rate.
       </p>
     </section>
   )

@@ -87,14 +87,14 @@ export const providerKinds: Record<ProviderKind, KindOfProvider> = {
       {
         name: 'apiKey',
         label: 'API key',
-        hint: 'On the same page. Either of the two keys.',
+        hint: 'Either of the two keys on the same page.',
         required: true,
         secret: true,
       },
       {
         name: 'apiVersion',
         label: 'API version (optional)',
-        hint: 'The current API if empty. Only set it for a dated version.',
+        hint: 'Leave empty for the current API. Set only for a dated version.',
         placeholder: '2024-10-21',
       },
     ],
@@ -135,7 +135,7 @@ export const providerKinds: Record<ProviderKind, KindOfProvider> = {
       {
         name: 'apiKey',
         label: 'API key (optional)',
-        hint: 'Only if a proxy in front of it requires one.',
+        hint: 'Only if a proxy in front of Ollama requires one.',
         secret: true,
       },
     ],

@@ -6,7 +6,7 @@ import { changeProvider, type Provider } from './queries.ts'
 type Limit = keyof Provider['limits']
 
 const fields: { name: Limit; label: string; hint: string; max: number }[] = [
-  { name: 'concurrency', label: 'Concurrent requests', hint: 'For all processes together.', max: 1_000 },
+  { name: 'concurrency', label: 'Concurrent requests', hint: 'Across all processes.', max: 1_000 },
   { name: 'requestsPerMinute', label: 'Requests per minute (optional)', hint: 'No limit if empty.', max: 1_000_000 },
   {
     name: 'tokensPerMinute',
@@ -20,7 +20,7 @@ const fields: { name: Limit; label: string; hint: string; max: number }[] = [
     hint: 'Longer transcripts are read in overlapping windows.',
     max: 10_000_000,
   },
-  { name: 'timeoutSeconds', label: 'Timeout (seconds)', hint: 'The time limit of a request.', max: 3_600 },
+  { name: 'timeoutSeconds', label: 'Timeout (seconds)', hint: 'Per request.', max: 3_600 },
 ]
 
 export const LimitsDialog = ({ provider: { id, limits }, onClose }: { provider: Provider; onClose: () => void }) => {
@@ -40,7 +40,7 @@ export const LimitsDialog = ({ provider: { id, limits }, onClose }: { provider: 
   }
   return (
     <Dialog title="Edit limits" open onClose={onClose} holds>
-      <p>Requests beyond the limits wait. Set them below the limits of your account at the provider.</p>
+      <p>Requests beyond the limits wait. Set limits below those of your provider account.</p>
       <Form form={form} send={send} submit="Save" fieldOf={(path) => path.replace(/^limits\./, '')}>
         {fields.map(({ name, label, hint, max }) => (
           <TextField key={name} name={name} label={label} hint={hint} type="number" min={1} max={max} step={1} />

@@ -49,7 +49,7 @@ const Test = ({ id }: { id: string }) => {
       <div role="status">
         {data && (
           <p className={data.ok ? styles.success : styles.warning}>
-            {data.ok ? 'It works. ' : ''}
+            {data.ok ? 'Connected. ' : ''}
             {data.message}
           </p>
         )}
@@ -174,7 +174,7 @@ const Loaded = ({ provider }: { provider: Provider }) => {
           await refreshProviders()
         }}
       >
-        Its key, limits, and prices are deleted. Results keep their costs.
+        This deletes its key, limits, and prices. Results keep their costs.
       </Confirm>
     </>
   )
