@@ -112,7 +112,7 @@ export const ChartGrid = ({ board, shown, mayChange, isFull, ref }: GridProps) =
         {said}
       </p>
       <p className={styles.hidden} id={hint}>
-        Drag it, or press the arrow keys.
+        Drag, or press the arrow keys.
       </p>
       <div ref={ref} className={isFull ? `${styles.charts} ${styles.fullScreen}` : styles.charts}>
         {charts.map((chart, at) => (

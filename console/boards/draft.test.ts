@@ -74,11 +74,11 @@ it('drops what a kind cannot have', () => {
 
 it('says what is missing', () => {
   expect(readDraft(draft({ measure: 'rate' }))).toEqual({ lacks: 'Choose a monitor.' })
-  expect(readDraft(draft({ measure: 'metric', metric: ' ' }))).toEqual({ lacks: 'Enter the key of a metric.' })
+  expect(readDraft(draft({ measure: 'metric', metric: ' ' }))).toEqual({ lacks: 'Enter a metric key.' })
   const shares = { measure: 'category', monitorId: 'm' } as const
-  expect(readDraft(draft({ ...shares, kind: 'number' }))).toEqual({ lacks: 'Choose a category for a number.' })
+  expect(readDraft(draft({ ...shares, kind: 'number' }))).toEqual({ lacks: 'To show a number, choose a category.' })
   expect(readDraft(draft({ ...shares, groupBy: ['agent', 'channel'] }))).toEqual({
-    lacks: 'Choose one group, because each category is already one.',
+    lacks: 'Choose only one group, because categories are already groups.',
   })
   expect(readDraft(draft({ measure: 'field', monitorId: 'm' }))).toEqual({ lacks: 'Choose a field.' })
   expect(readDraft(draft({ kind: 'heatmap', groupBy: ['agent', ''] }))).toEqual({

@@ -23,7 +23,7 @@ describe('a launch', () => {
     ])
     expect(missingFields(ready)).toEqual([])
     expect(missingFields({ ...ready, armBVersionId: null })).toEqual(['a version for A and one for B'])
-    expect(missingFields({ ...ready, unit: 'metadata', unitKey: ' ' })).toEqual(['the metadata key of the caller'])
+    expect(missingFields({ ...ready, unit: 'metadata', unitKey: ' ' })).toEqual(['the caller’s metadata key'])
   })
 
   it('sends trimmed input without empty optional fields', () => {

@@ -121,7 +121,7 @@ export const Ownership = () => {
         empty={
           <Empty title="No ownership rules yet" action={add}>
             <p>
-              A rule assigns findings and incidents of an agent, company, or tag to a member, and sends incidents to
+              A rule assigns findings and incidents for an agent, company, or tag to a member, and sends incidents to
               destinations.
             </p>
           </Empty>

@@ -30,7 +30,7 @@ const TranscriptionModel = {
 
 const AgentChannel = {
   ...Nullable(RecordingChannel),
-  description: 'The channel of recordings that has the agent’s voice, counted from 0. Null means the organization’s.',
+  description: 'The recording channel with the agent’s voice, counted from 0. Null inherits the organization’s.',
 }
 const keeps = ['all', 'days', 'transcript_only', 'nothing'] as const
 
@@ -40,11 +40,11 @@ const Keep = Choice(keeps, {
     'are neither downloaded nor stored. Measures are kept.',
 })
 const KeepDays = Nullable(
-  Type.Integer({ minimum: 1, maximum: 36_500, description: 'Counted from the start of the conversation.' }),
+  Type.Integer({ minimum: 1, maximum: 36_500, description: 'Counted from the conversation’s start.' }),
 )
 const AgentRedaction = Nullable(
   Choice(['none', 'mute', 'beep'], {
-    description: 'Like `soundRedaction` of the organization, which applies if null.',
+    description: 'Overrides the organization’s `soundRedaction`. Null inherits it.',
   }),
 )
 

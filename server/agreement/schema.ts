@@ -20,7 +20,7 @@ const Estimated = (description: string, minimum: number) => {
 }
 
 const Figure = { minimum: -1, maximum: 1 }
-const Bound = Nullable(Type.Number({ ...Figure, description: 'End of its 95% interval. Null without enough data.' }))
+const Bound = Nullable(Type.Number({ ...Figure, description: 'End of the 95% interval. Null without enough data.' }))
 
 const Overall = (description: string, counts: Record<string, ReturnType<typeof Count>>) =>
   Nullable(Closed({ value: Type.Number(Figure), low: Bound, high: Bound, ...counts }, { description }))

@@ -138,7 +138,7 @@ export const alertIncidents = (app: App, deps: Deps): void => {
         tags,
         operationId: 'listAlertIncidentComments',
         summary: 'List an alert incident’s comments',
-        description: 'Oldest first. The timeline of the incident does not include them.',
+        description: 'Oldest first. The incident’s timeline does not include comments.',
         params: IdParams,
         querystring: PageQuery,
         response: answers({ 200: Page(IncidentComment) }, 401, 404),

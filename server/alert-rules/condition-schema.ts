@@ -82,7 +82,7 @@ const Change = Closed(
     falseAlarmsPerYear: Type.Number({
       exclusiveMinimum: 0,
       maximum: 365,
-      description: 'How many false alarms per year you accept. With fewer, only larger changes trigger the rule.',
+      description: 'False alarms per year that you accept. With a lower number, only larger changes trigger the rule.',
       examples: [2],
     }),
     comparedTo: Type.Optional(
@@ -128,8 +128,7 @@ const Sound = Closed(
   },
   {
     title: 'SoundCondition',
-    description:
-      'The mean or a percentile of a measure of recordings. Recordings that have not been measured don’t count.',
+    description: 'The mean or a percentile of a recording measure. Recordings that have not been measured don’t count.',
   },
 )
 
@@ -144,7 +143,7 @@ const NoData = Closed(
     title: 'NoDataCondition',
     description:
       'No conversation has arrived for this long. With a filter or groups, none has started for this long; a group ' +
-      'is checked until it has been silent for 7 days longer.',
+      'is checked until it has been silent for another 7 days.',
   },
 )
 

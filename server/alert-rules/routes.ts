@@ -152,7 +152,7 @@ export const alertRules = (app: App, deps: Deps): void => {
         tags,
         operationId: 'getAlertRule',
         summary: 'Get an alert rule',
-        description: '`state` shows whether it has an open incident.',
+        description: '`state` shows whether the rule has an open incident.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 200: Rule }, 401, 404),

@@ -91,7 +91,7 @@ export const RuleMute = Closed(
   {
     until: {
       ...Nullable(TimestampInput),
-      description: 'No new incidents are sent until then. Null unmutes the rule.',
+      description: 'New incidents are not sent until this time. Null unmutes the rule.',
     },
   },
   { examples: [{ until: '2026-11-22T08:00:00Z' }] },

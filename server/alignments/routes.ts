@@ -145,7 +145,7 @@ export const monitorAlignments = (app: App, deps: AlignmentDeps): void => {
       schema: {
         tags,
         operationId: 'applyMonitorAlignment',
-        summary: 'Apply a proposal of an alignment',
+        summary: 'Apply an alignment’s proposal',
         description:
           'Makes the proposed definition the next version of the monitor. Returns 409 if the monitor has changed ' +
           'since, if there is nothing to apply, or if the monitor requires a gain and the proposal has not shown ' +

@@ -86,7 +86,7 @@ const Matrix = Closed({
 })
 
 const measures = {
-  conversations: { ...Count, description: 'Conversations of the test half.' },
+  conversations: { ...Count, description: 'Conversations in the test half.' },
   matrix: Matrix,
   unscored: {
     ...Count,
@@ -135,7 +135,7 @@ const Proposal = Closed(
         '`pending`: the proposal has not been tested yet.',
     }),
     reason: Nullable(Type.String({ description: 'Why there is nothing to propose.' })),
-    changes: Type.Array(Type.String(), { description: 'Describes in words what the definition changes.' }),
+    changes: Type.Array(Type.String(), { description: 'Describes the definition’s changes in words.' }),
     definition: {
       ...Nullable(AnyDefinition),
       description:
@@ -152,10 +152,10 @@ const Proposal = Closed(
       }),
     ),
     fixedConversationIds: Type.Array(Id, {
-      description: 'Without conversations that you still have to judge blindly.',
+      description: 'Omits conversations that you still have to judge blindly.',
     }),
     brokenConversationIds: Type.Array(Id, {
-      description: 'Without conversations that you still have to judge blindly.',
+      description: 'Omits conversations that you still have to judge blindly.',
     }),
     tokens: Tokens,
     cost: Nullable(Type.Number({ minimum: 0, description: 'The cost in US dollars. Null if a price is unknown.' })),

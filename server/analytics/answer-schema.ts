@@ -32,7 +32,7 @@ const Compared = Type.Optional(
     },
     differenceInterval95: {
       ...Bounds,
-      description: 'The 95% interval of the difference of rates and means; null for everything else.',
+      description: 'The 95% interval of the difference between rates or means. Null for other measures.',
     },
     series: Series,
   }),
@@ -42,7 +42,7 @@ const Period = Nullable(Closed({ since: Nullable(Timestamp), until: Nullable(Tim
 
 export const Analytics = Closed(
   {
-    period: { ...Period, description: 'The period that was counted. Null without one.' },
+    period: { ...Period, description: 'The period that was counted. Null if the request has none.' },
     comparedPeriod: { ...Period, description: 'The earlier period, if the request compares with one.' },
     groups: Type.Array(
       Closed({
@@ -76,7 +76,7 @@ export const Change = Closed(
     now: Explained,
     before: Explained,
     difference: { ...Value, description: 'This period’s value minus the earlier one. Null if either is missing.' },
-    differenceInterval95: { ...Bounds, description: 'The 95% interval of the difference of rates and means.' },
+    differenceInterval95: { ...Bounds, description: 'The 95% interval of the difference between rates or means.' },
     drivers: Type.Array(
       Closed({
         dimension: Type.String({ description: 'What the group has in common, such as `agent` or `metadata:plan`.' }),
@@ -107,7 +107,7 @@ export const Change = Closed(
 )
 
 const Side = Closed({
-  period: { ...Period, description: 'The period that was counted. Null without one.' },
+  period: { ...Period, description: 'The period that was counted. Null if the request has none.' },
   conversations: { ...Count, description: 'The number of conversations on this side.' },
 })
 

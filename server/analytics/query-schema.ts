@@ -24,17 +24,17 @@ const Rate = Closed(
 
 const Score = Closed(
   { kind: Choice(['score']), monitorId: Id, statistic: Statistic },
-  { title: 'ScoreMeasure', description: 'The scores of a monitor.' },
+  { title: 'ScoreMeasure', description: 'A monitor’s scores.' },
 )
 
 const Signal = Closed(
   { kind: Choice(['signal']), signal: Choice(signalNames), statistic: Statistic },
-  { title: 'SignalMeasure', description: 'A signal of conversations with a transcript.' },
+  { title: 'SignalMeasure', description: 'A signal from conversations with a transcript.' },
 )
 
 const Sound = Closed(
   { kind: Choice(['sound']), name: Choice(measuredSounds), statistic: Statistic },
-  { title: 'SoundMeasure', description: 'A measure of the sound of recordings.' },
+  { title: 'SoundMeasure', description: 'A sound measure from recordings.' },
 )
 
 const Metric = Closed(
@@ -48,12 +48,12 @@ const Metric = Closed(
 
 const Duration = Closed(
   { kind: Choice(['duration']), statistic: Statistic },
-  { title: 'DurationMeasure', description: 'The duration of conversations in seconds.' },
+  { title: 'DurationMeasure', description: 'Conversation duration in seconds.' },
 )
 
 const Delay = Closed(
   { kind: Choice(['delay']), statistic: Statistic },
-  { title: 'DelayMeasure', description: 'The seconds from the start of conversations until Earshot stored them.' },
+  { title: 'DelayMeasure', description: 'The seconds from a conversation’s start until Earshot stored it.' },
 )
 
 const Cost = Closed(
@@ -238,7 +238,7 @@ export const AnalyticsQuery = Closed(
         description: 'Also returns a series over time. Requires a period in the filter. Weeks start on Monday.',
       }),
     ),
-    timezone: ZoneOf('The IANA time zone of days, hours, and weekdays. Default: that of `filter.period`, or UTC.'),
+    timezone: ZoneOf('The IANA time zone for days, hours, and weekdays. Default: that of `filter.period`, or UTC.'),
     compareTo: CompareToOf(
       'Also returns the figures of another period. `previous_period`: the preceding period of the same length; for the ' +
         'current week or month, the same part of the previous one. `previous_year`: the same period a year ago. Both ' +
@@ -298,7 +298,7 @@ export const GroupComparisonQuery = Closed(
           'then have a period, and `a` must not.',
       }),
     ),
-    timezone: ZoneOf('The IANA time zone of days, to find the earlier period. Default: that of `b.period`, or UTC.'),
+    timezone: ZoneOf('The IANA time zone for days, to find the earlier period. Default: that of `b.period`, or UTC.'),
     measures: Type.Optional(
       Type.Array(Measure, {
         minItems: 1,

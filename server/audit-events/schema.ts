@@ -11,7 +11,7 @@ export const AuditEvent = Closed(
       userId: { ...Nullable(Id), description: 'The person, or the person the key acts for. Null for the operator.' },
     }),
     targets: Type.Array(Closed({ type: Type.String({ examples: ['company'] }), id: Type.String() })),
-    requestId: Type.String({ description: 'The request ID that Earshot assigned. Its log contains the same ID.' }),
+    requestId: Type.String({ description: 'The request ID that Earshot assigned, which is also in Earshot’s log.' }),
     callerRequestId: {
       ...Nullable(Type.String()),
       description: 'The `x-request-id` that the caller sent. Not necessarily unique.',

@@ -138,7 +138,7 @@ const volumeAndCost = (withCost: boolean): Spec[] => [
     query: { measure: volume, groupBy: ['weekday', 'hourOfDay'] },
   },
   {
-    title: 'Delay until conversations are stored (p95, s)',
+    title: 'Ingestion delay (p95, s)',
     kind: 'line',
     width: 'full',
     query: byDay({ kind: 'delay', statistic: 'p95' }),

@@ -137,7 +137,7 @@ export const boards = (app: App, { db }: Deps): void => {
         tags,
         operationId: 'deleteBoard',
         summary: 'Delete a board',
-        description: 'Its links stop working. Conversations are not affected. Returns 409 for a built-in board.',
+        description: 'Board links stop working. Conversations are not affected. Returns 409 for a built-in board.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 204: Empty }, 401, 403, 404, 409),

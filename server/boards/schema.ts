@@ -24,7 +24,7 @@ const ChartQuery = Closed(
     groupBy,
     interval,
   },
-  { title: 'BoardChartQuery', description: 'A query of `POST /v1/analytics/query`.' },
+  { title: 'BoardChartQuery', description: 'A query for `POST /v1/analytics/query`.' },
 )
 
 const kinds = ['line', 'bar', 'heatmap', 'table', 'number'] as const
@@ -34,8 +34,8 @@ const chart = {
   title: { ...Name, examples: ['Response latency'] },
   kind: Choice(kinds, {
     description:
-      'line: over time, so the query needs an `interval`. bar: over time or by group. heatmap: by two groups. number: ' +
-      'without groups and interval.',
+      'line: over time, so the query needs an `interval`. bar: over time or by group. heatmap: by two groups. ' +
+      'number: without groups or an interval.',
   }),
   width: Choice(widths, { description: 'How much of a row the chart takes up.' }),
   query: ChartQuery,

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { Filter } from '../filters/filter.ts'
 import { Choice, Closed, Id, Name, Nullable, Timestamp } from '../platform/http/schemas.ts'
 
-const BucketName = { ...Name, examples: ['Refunds of this week'] }
+const BucketName = { ...Name, examples: ['Refunds this week'] }
 
 const BucketTypeChoice = Choice(['static', 'dynamic', 'sampled'], {
   description:
@@ -52,7 +52,7 @@ const settings = {
 }
 
 const example = {
-  name: 'Refunds of this week',
+  name: 'Refunds this week',
   type: 'sampled',
   filters: { channels: ['call'], text: 'refund' },
   perWeek: 50,

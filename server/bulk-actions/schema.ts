@@ -11,7 +11,7 @@ const Tags = (description: string) =>
 
 const TagAction = Closed(
   { kind: Choice(['tag']), add: Tags('Tags to add.'), remove: Tags('Tags to remove.') },
-  { title: 'TagAction', description: 'Adds or removes tags. At least one of `add` and `remove`.' },
+  { title: 'TagAction', description: 'Adds or removes tags. Requires `add`, `remove`, or both.' },
 )
 
 const BucketAction = Closed(

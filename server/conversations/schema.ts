@@ -40,10 +40,10 @@ const Recording = Type.Unsafe<{ status: (typeof recordingStatuses)[number]; fail
   properties: {
     status: Choice(recordingStatuses, {
       description:
-        '`pending`: it is being downloaded. `processing`: it is available once it has been redacted. `deleted`: the ' +
-        'agent’s policy has deleted it.',
+        '`pending`: the recording is being downloaded. `processing`: the recording is available once it has been ' +
+        'redacted. `deleted`: the agent’s policy has deleted it.',
     }),
-    failure: { ...Nullable(Type.String()), description: 'Why it could not be downloaded or redacted.' },
+    failure: { ...Nullable(Type.String()), description: 'Why the recording could not be downloaded or redacted.' },
   },
   required: ['status', 'failure'],
   additionalProperties: false,
@@ -167,7 +167,7 @@ export const ConversationUpdate = Closed(
 
 const BatchItem = Type.Unsafe<unknown>({
   description:
-    'A conversation as in `POST /v1/conversations`. An invalid one is rejected without affecting the others.',
+    'A conversation as in `POST /v1/conversations`. Invalid conversations are rejected without affecting the others.',
 })
 
 export const BatchCreate = Closed(
@@ -194,13 +194,13 @@ export const BatchAnswer = Closed({
 
 const Transcription = Closed({
   status: Choice(['pending', 'completed', 'failed'], {
-    description: 'If nobody speaks in the recording, it is `completed` without a transcript.',
+    description: 'If nobody speaks in the recording, the status is `completed` and there is no transcript.',
   }),
   model: Type.String({
     description: 'The provider and model, `providerId/model`.',
     examples: ['0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f/whisper-1'],
   }),
-  failure: { ...Nullable(Type.String()), description: 'Why it failed.' },
+  failure: { ...Nullable(Type.String()), description: 'Why the transcription failed.' },
   audioSeconds: Type.Number({ minimum: 0, description: 'The audio that was sent to the model.' }),
   cost: { ...Nullable(Type.Number({ minimum: 0 })), description: 'In US dollars. Null if the price is unknown.' },
   createdAt: Timestamp,
@@ -220,7 +220,8 @@ export const Transcript = Closed(
     unreadable: { ...Nullable(Type.String()), description: 'Why the transcript could not be read. Null if it could.' },
     transcribedBy: {
       ...Nullable(Type.String({ examples: ['openai-compatible:whisper-1'] })),
-      description: 'The provider and model that made the transcript from the recording. Null if it was sent.',
+      description:
+        'The provider and model that generated the transcript from the recording. Null if you sent the transcript.',
     },
     transcription: {
       ...Nullable(Transcription),

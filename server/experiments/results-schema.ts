@@ -88,7 +88,7 @@ const Missingness = Closed(
       }),
     ),
   },
-  { title: 'Missingness', description: 'The missing observations of settled conversations, and their worst case.' },
+  { title: 'Missingness', description: 'The missing observations from settled conversations, and their worst case.' },
 )
 
 const Concerns = Type.Array(Choice(['mismatch', 'arms_not_concurrent', 'routed_per_conversation']))
@@ -174,8 +174,8 @@ const OutcomeResult = Closed(
         {
           title: 'CorrectedDifference',
           description:
-            'The difference corrected with people’s reviews of sampled conversations. ' +
-            'Null for scores, categories, and fields, and until 30 conversations of each arm are reviewed in sampled buckets.',
+            'The difference corrected with people’s reviews of sampled conversations. Null for scores, categories, ' +
+            'and fields, and until 30 conversations in each arm are reviewed in sampled buckets.',
         },
       ),
     ),
@@ -216,7 +216,7 @@ const Evenness = Closed(
     values: Type.Array(Closed({ value: Nullable(Type.String()), a: Whole, b: Whole })),
     others: { ...Counts, description: 'Conversations with values that are not listed.' },
   },
-  { title: 'SplitBy', description: 'Conversations of each arm, the most frequent values first.' },
+  { title: 'SplitBy', description: 'Each arm’s conversations, most frequent values first.' },
 )
 
 const Health = Closed(

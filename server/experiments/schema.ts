@@ -59,7 +59,7 @@ export const ExperimentLaunch = Closed(
     }),
     monitorGroupId: Type.Optional({
       ...Id,
-      description: 'A group whose metrics are exactly `outcomeMetricIds`. Not allowed with `newMonitorGroupName`.',
+      description: 'A group with exactly the metrics in `outcomeMetricIds`. Not allowed with `newMonitorGroupName`.',
     }),
     newMonitorGroupName: Type.Optional({
       ...Title,
@@ -101,5 +101,5 @@ export const ExperimentSummary = Closed(launched, { title: 'ExperimentSummary' }
 export const ExperimentQuery = Closed({
   ...PageQuery.properties,
   status: Type.Optional(Choice(experimentStatuses, { description: 'Only experiments with this status.' })),
-  agentId: Type.Optional({ ...Id, description: 'Only experiments of this agent.' }),
+  agentId: Type.Optional({ ...Id, description: 'Only this agent’s experiments.' }),
 })

@@ -9,7 +9,7 @@ const Config = Closed(
     ...configFields,
     timezone: {
       ...configFields.timezone,
-      description: 'The IANA time zone of the schedule and of the window’s dates in the file.',
+      description: 'The IANA time zone for the schedule and for the window’s dates in the file.',
     },
   },
   {
@@ -26,14 +26,14 @@ const ConversationConfig = Closed(
     ...conversationFields,
     timezone: {
       ...configFields.timezone,
-      description: 'The IANA time zone of the schedule and of the window’s dates in the file.',
+      description: 'The IANA time zone for the schedule and for the window’s dates in the file.',
     },
   },
   {
     title: 'ConversationExportScheduleConfig',
     description:
-      'What each run exports: the configuration of an export of conversations without an endpoint. Its filter ' +
-      'cannot contain `since`, `until`, or `period`, because each run has its own window.',
+      'What each run exports: a conversation export’s configuration without an endpoint. Its filter cannot contain ' +
+      '`since`, `until`, or `period`, because each run has its own window.',
     examples: [
       {
         filter: { channels: ['call'] },
@@ -166,7 +166,7 @@ const DestinationInput = Closed(
   },
   {
     title: 'ExportDestinationInput',
-    description: '`s3` needs a bucket, its region and an access key; `webhook` needs an endpoint and nothing else.',
+    description: '`s3` needs a bucket, its region and an access key; `webhook` needs only an endpoint.',
     examples: [{ type: 'webhook', webhookEndpointId: '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f' }],
   },
 )

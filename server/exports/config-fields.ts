@@ -28,7 +28,7 @@ export const configFields = {
   timezone: Type.String({
     minLength: 1,
     maxLength: 64,
-    description: 'The IANA time zone of the period in the file. Timestamps are in UTC.',
+    description: 'The IANA time zone for the period in the file. Timestamps are in UTC.',
     examples: ['Europe/Berlin'],
   }),
   versionScope: Type.Optional(
@@ -49,9 +49,9 @@ export const configFields = {
         'is included.',
     }),
   ),
-  companyId: Type.Optional({ ...Id, description: 'Calls of this company.' }),
-  agentId: Type.Optional({ ...Id, description: 'Calls of this agent.' }),
-  groupId: Type.Optional({ ...Id, description: 'Calls of agents in this group.' }),
+  companyId: Type.Optional({ ...Id, description: 'This company’s calls.' }),
+  agentId: Type.Optional({ ...Id, description: 'This agent’s calls.' }),
+  groupId: Type.Optional({ ...Id, description: 'Calls with agents in this group.' }),
   metadata: Type.Optional(
     Type.Array(Condition, { maxItems: 8, default: [], description: 'All of these metadata conditions must match.' }),
   ),

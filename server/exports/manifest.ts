@@ -33,8 +33,8 @@ export const manifestFields = {
 
 /** Only exports of a schedule have these fields, so that other exports keep the published format. */
 export const scheduleFields = {
-  scheduleId: Type.Optional({ ...Id, description: 'The schedule that created it, which may have been deleted.' }),
-  scheduleName: Type.Optional({ ...Name, description: 'The schedule’s name at that time.' }),
+  scheduleId: Type.Optional({ ...Id, description: 'The schedule that created the export, even if deleted.' }),
+  scheduleName: Type.Optional({ ...Name, description: 'The schedule’s name when it created the export.' }),
 }
 
 export const scheduleOf = ({ scheduleId, scheduleName }: StoredExport) =>

@@ -67,8 +67,8 @@ const SoundCondition = Closed(
   {
     title: 'SoundFilter',
     description:
-      'A condition on a measure of the recording’s sound. A conversation without the measure does not match, nor one whose ' +
-      'recording has not been measured yet.',
+      'A condition on a recording measure. A conversation without the measure does not match, including one with a ' +
+      'recording that has not been measured yet.',
   },
 )
 
@@ -193,8 +193,8 @@ const PeriodInput = Closed(
   {
     title: 'Period',
     description: [
-      'A time that moves on, so that a saved filter stays current. Exactly one of `last`, `current`, and `previous`. Weeks',
-      'start on Monday.',
+      'A relative period, so that a saved filter stays current. Exactly one of `last`, `current`, and `previous`.',
+      'Weeks start on Monday.',
     ].join(' '),
     examples: [{ last: '7d' }],
   },

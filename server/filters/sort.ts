@@ -56,7 +56,7 @@ const namesOf = { signal: signalNames, sound: soundNames }
 export const faultOfMeasure = (kind: keyof typeof namesOf, name: string): string | undefined => {
   const names = namesOf[kind]
   if (names.includes(name)) return undefined
-  return `names no ${kind === 'signal' ? 'signal' : 'measure of sound'}. Choose one of ${names.join(', ')}`
+  return `is not a known ${kind === 'signal' ? 'signal' : 'sound measure'}. Choose one of ${names.join(', ')}`
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
@@ -66,7 +66,7 @@ const readKey = (by: string): SortKey | string => {
   const [kind, ...rest] = by.split(':')
   const name = rest.join(':')
   if (kind === 'score') return uuid.test(name) ? { kind, monitorId: name.toLowerCase() } : 'needs a monitor’s ID'
-  if (kind === 'metric') return name === '' || name.length > 120 ? 'needs the key of a metric' : { kind, key: name }
+  if (kind === 'metric') return name === '' || name.length > 120 ? 'needs a metric key' : { kind, key: name }
   if (kind !== 'signal' && kind !== 'sound') {
     return 'must be startedAt, durationSeconds, score:…, signal:…, sound:…, or metric:…'
   }

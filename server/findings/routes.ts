@@ -101,8 +101,8 @@ export const findings = (app: App, deps: Deps): void => {
         operationId: 'listConversationFindings',
         summary: 'List a conversation’s findings',
         description:
-          'Newest first. Merged findings are replaced by the remaining one. Returns 403 while you have a blind ' +
-          'review of the conversation.',
+          'Newest first. Merged findings are replaced by the one they were merged into. Returns 403 while you have ' +
+          'a blind review of the conversation.',
         params: IdParams,
         querystring: PageQuery,
         response: answers({ 200: Page(Finding) }, 401, 403, 404),

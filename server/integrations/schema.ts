@@ -45,7 +45,7 @@ export const Integration = Closed(
       description: 'When the provider last sent a webhook. Null if it never has.',
     },
     recentDeliveries: Closed(Object.fromEntries(deliveryStatuses.map((status) => [status, count])), {
-      description: 'Counts of the last 7 days by status, each up to 10,000.',
+      description: 'Delivery counts for the last 7 days by status, each up to 10,000.',
     }),
     sync: { ...Nullable(SyncState), description: 'Null if the sync is not set up.' },
     createdAt: Timestamp,

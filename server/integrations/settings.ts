@@ -55,7 +55,7 @@ const Plain = Closed(common)
 const Livekit = Closed({
   ...common,
   apiKey: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 255, description: 'The API key that the token must be from.' }),
+    Type.String({ minLength: 1, maxLength: 255, description: 'The API key that must have signed the token.' }),
   ),
 })
 

@@ -56,16 +56,16 @@ export const tools: Tool[] = [
   },
   {
     name: 'get_sound',
-    title: 'Get the sound of a conversation',
+    title: 'Get a conversation’s sound',
     operationId: 'getSound',
     about:
-      'Get what was measured of a conversation’s recording: response times, interruptions, talk-over, levels, and faults, and how ' +
-      'measured response times differ from reported ones.',
+      'Get the measures of a conversation’s recording: response times, interruptions, talk-over, levels, and ' +
+      'faults, and how measured response times differ from reported ones.',
     shorten: shortSound,
   },
   {
     name: 'list_conversation_results',
-    title: 'List the results of a conversation',
+    title: 'List a conversation’s results',
     operationId: 'listConversationResults',
     about: 'List the results of all monitors for a conversation, with their reasoning.',
   },
@@ -77,9 +77,9 @@ export const tools: Tool[] = [
   },
   {
     name: 'replace_tags',
-    title: 'Replace the tags of a conversation',
+    title: 'Replace a conversation’s tags',
     operationId: 'putConversationTags',
-    about: 'Set all tags of a conversation. Read its tags first, because tags that you leave out are removed.',
+    about: 'Set all tags on a conversation. Read its tags first, because tags that you leave out are removed.',
   },
   {
     name: 'query_analytics',
@@ -101,8 +101,9 @@ export const tools: Tool[] = [
     title: 'Compare two groups',
     operationId: 'compareConversations',
     about:
-      'Compare two versions, agents, companies, or periods, monitor by monitor. Says which differences are more than chance ' +
-      'although several were compared. Conversations were not assigned at random, so a difference is not its cause.',
+      'Compare two versions, agents, companies, or periods, monitor by monitor. Says which differences are more ' +
+      'than chance, given how many were compared. Conversations were not assigned at random, so a difference does ' +
+      'not show its cause.',
   },
   {
     name: 'list_boards',
@@ -160,37 +161,37 @@ export const tools: Tool[] = [
   },
   {
     name: 'get_monitor_trend',
-    title: 'Get the trend of a monitor',
+    title: 'Get a monitor’s trend',
     operationId: 'getMonitorTrend',
     about: 'Get the affected rate of a monitor and the number of evaluated conversations over time.',
   },
   {
     name: 'compare_monitors',
-    title: 'Compare monitors with the period before',
+    title: 'Compare monitors with the previous period',
     operationId: 'compareMonitors',
     about:
-      'Compare the affected rate of each monitor in a period (the last 7 days by default) with ' +
-      'the period before. Returns the differences with 95% intervals and links to examples, largest increases first.',
+      'Compare the affected rate of each monitor in a period (the last 7 days by default) with the previous period. ' +
+      'Returns the differences with 95% intervals and links to examples, largest increases first.',
   },
   {
     name: 'list_monitor_results',
-    title: 'List the results of a monitor',
+    title: 'List a monitor’s results',
     operationId: 'listMonitorResults',
     about: 'List the conversations that a monitor evaluated, with result and reasoning.',
   },
   {
     name: 'list_alignments',
-    title: 'List the alignments of a judge',
+    title: 'List a judge’s alignments',
     operationId: 'listMonitorAlignments',
-    about: 'List the comparisons of a judge (`id`) with people, newest first, with their progress and costs.',
+    about: 'List comparisons between a judge (`id`) and people, newest first, with their progress and costs.',
   },
   {
     name: 'get_alignment',
     title: 'Get an alignment',
     operationId: 'getMonitorAlignment',
     about:
-      'Get how well a judge agrees with people on conversations that nothing was learned from, and the proposed improvements, ' +
-      'each with its gain and interval.',
+      'Get a judge’s agreement with people on held-out conversations, and the proposed improvements, each with its ' +
+      'gain and interval.',
   },
   {
     name: 'create_alignment',
@@ -216,7 +217,7 @@ export const tools: Tool[] = [
   },
   {
     name: 'list_finding_conversations',
-    title: 'List the conversations of a finding',
+    title: 'List a finding’s conversations',
     operationId: 'listFindingConversations',
     about: 'List the conversations attached to a finding.',
   },
@@ -257,7 +258,7 @@ export const tools: Tool[] = [
   },
   {
     name: 'create_conversation_export',
-    title: 'Create an export of conversations',
+    title: 'Create a conversation export',
     operationId: 'createConversationExport',
     about:
       'Create a file of the conversations that a filter selects, with chosen columns. Pass a new UUID as `operationId`; the ' +
@@ -265,7 +266,7 @@ export const tools: Tool[] = [
   },
   {
     name: 'get_conversation_export',
-    title: 'Get an export of conversations',
+    title: 'Get a conversation export',
     operationId: 'getConversationExport',
     about: 'Get an export. Once it is completed, `downloadUrl` is a link that works for anyone for 15 minutes.',
     link: 'downloadConversationExport',

@@ -46,7 +46,7 @@ export const members = (app: App, deps: Deps): void => {
         tags,
         operationId: 'getMe',
         summary: 'Get the current caller',
-        description: 'Returns the key’s organization, member, and role. Use it to check a key.',
+        description: 'Returns the key’s organization, member, and role. Use this to check a key.',
         querystring: NoQuery,
         response: answers({ 200: Me }, 401),
       },

@@ -151,7 +151,7 @@ export const modelProviders = (app: App, deps: Deps): void => {
         operationId: 'getInstanceModelProvider',
         summary: 'Get the operator’s model endpoint',
         description:
-          'The operator configures it with `EARSHOT_JUDGE_…` variables. Judges use it unless they name a provider ' +
+          'The operator configures it with `EARSHOT_JUDGE_…` variables. Judges use it unless they choose a provider ' +
           'or a provider is the default.',
         querystring: NoQuery,
         response: answers({ 200: InstanceProvider }, 401, 403),
@@ -193,7 +193,7 @@ export const modelProviders = (app: App, deps: Deps): void => {
         summary: 'Update a model provider',
         description:
           'A provider’s kind cannot change. Changes apply to the next request of every process. With `isDefault`, ' +
-          'it replaces the current default.',
+          'the provider replaces the current default.',
         params: IdParams,
         querystring: NoQuery,
         body: ProviderUpdate,
@@ -230,8 +230,8 @@ export const modelProviders = (app: App, deps: Deps): void => {
         operationId: 'deleteModelProvider',
         summary: 'Delete a model provider',
         description:
-          'Also removes it from other providers’ fallbacks. Returns 409 with the names of the monitors that use it. ' +
-          'If it is the default, that includes monitors without a model.',
+          'Also removes the provider from other providers’ fallbacks. Returns 409 with the names of monitors that ' +
+          'use the provider. For the default provider, this includes monitors without a model.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 204: Empty }, 401, 403, 404, 409),

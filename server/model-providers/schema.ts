@@ -25,7 +25,7 @@ const Limit = (maximum: number, description: string) =>
 
 const LimitsInput = Closed(
   {
-    concurrency: Limit(1_000, 'Concurrent requests of all processes together. Default: the operator’s limit.'),
+    concurrency: Limit(1_000, 'Concurrent requests across all processes. Default: the operator’s limit.'),
     requestsPerMinute: Limit(1_000_000, 'Requests per minute. Default: no limit.'),
     tokensPerMinute: Limit(1_000_000_000, 'Input and output tokens per minute. Default: no limit.'),
     contextTokens: Limit(
@@ -51,25 +51,25 @@ const Limits = Closed({
 const Dollars = Type.Number({ minimum: 0, maximum: 1_000_000 })
 
 const PriceInput = Closed({
-  input: { ...Dollars, description: 'Per million tokens of input.' },
-  output: { ...Dollars, description: 'Per million tokens of output.' },
+  input: { ...Dollars, description: 'Per million input tokens.' },
+  output: { ...Dollars, description: 'Per million output tokens.' },
   cachedInput: Type.Optional({
     ...Dollars,
-    description: 'For input from the provider’s cache. Default: the price of input.',
+    description: 'For input from the provider’s cache. Default: the input price.',
   }),
   cacheWrite: Type.Optional({
     ...Dollars,
-    description: 'For input written to the cache. Default: the price of input.',
+    description: 'For input written to the cache. Default: the input price.',
   }),
   audioInput: Type.Optional({
     ...Dollars,
-    description: 'For input that is sound, for judges that listen. Default: the price of input.',
+    description: 'For audio input, for judges that listen to recordings. Default: the input price.',
   }),
   batchDiscount: Type.Optional(
     Type.Number({
       minimum: 0,
       maximum: 1,
-      description: 'The discount on requests in a batch, as a share of the price. Default: 0.5.',
+      description: 'The batch discount, as a share of the price. Default: 0.5.',
     }),
   ),
   audioMinute: Type.Optional({
@@ -84,7 +84,7 @@ const PricesInput = Type.Unsafe<Record<string, Static<typeof PriceInput>>>({
   type: 'object',
   additionalProperties: PriceInput,
   maxProperties: mostPrices,
-  description: 'Prices in US dollars by model. They replace those of the bundled table.',
+  description: 'Prices in US dollars by model. They override the bundled table.',
   examples: [{ 'claude-sonnet-5': { input: 3, output: 15 } }],
 })
 

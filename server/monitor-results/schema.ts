@@ -144,7 +144,7 @@ export const ResultBatch = Closed(
         description:
           '`{monitorId, conversationId or conversationExternalId, result: affected | not_affected | unscored, ' +
           'score?, reasoning?, evidence?: [{turn, quote, field?}], categories?: [key], fields?: {key: value}, ' +
-          'evaluatedAt?}`. An invalid one is rejected without affecting the others.',
+          'evaluatedAt?}`. Invalid results are rejected without affecting the others.',
       }),
       { minItems: 1, maxItems: 1_000 },
     ),
@@ -191,5 +191,5 @@ export const MonitorResultQuery = Closed({
 
 export const ConversationResultQuery = Closed({
   ...PageQuery.properties,
-  history: Type.Optional(Type.Boolean({ description: 'True includes results of older versions.' })),
+  history: Type.Optional(Type.Boolean({ description: 'True includes results from older versions.' })),
 })

@@ -35,7 +35,7 @@ const RuleDefinition = Closed({
   }),
   categories: Type.Optional({
     ...Expression,
-    description: 'A CEL map of categories to conditions. Those that are true are the result’s categories.',
+    description: 'A CEL map of categories to conditions. Categories with a true condition are stored with the result.',
     examples: ["{'silent': signals.longestSilenceMs > 5000, 'interrupted': signals.interruptions.byAgent > 3}"],
   }),
   fields: Type.Optional({
@@ -150,8 +150,8 @@ const JudgeDefinition = Closed({
   input: Type.Optional(
     Choice(['transcript', 'sound'], {
       description:
-        '`sound`: the model also hears the recording. Requires an OpenAI-compatible or Google provider and a model that ' +
-        'takes sound. Default: `transcript`.',
+        '`sound`: the model also listens to the recording. Requires an OpenAI-compatible or Google provider and a ' +
+        'model that accepts audio. Default: `transcript`.',
     }),
   ),
   soundExcerpt: Type.Optional(
@@ -166,7 +166,7 @@ const JudgeDefinition = Closed({
         beforeMs: ExcerptMs,
         afterMs: ExcerptMs,
       },
-      { description: 'Limits the sound to excerpts. By default, the model hears the whole call, up to 7 minutes.' },
+      { description: 'Limits sound to excerpts. By default, the model listens to the whole call, up to 7 minutes.' },
     ),
   ),
   guidelines: Type.Optional(Type.Array(Guideline, { maxItems: mostGuidelines })),
@@ -282,7 +282,7 @@ const decisionIssues = ({ threshold, calibration }: Decision, isWithin: (score: 
   return calibration.flatMap(([score, probability], index) => {
     const before = calibration[index - 1]
     const isSound = isWithin(score) && isShare(probability) && (before === undefined || before[0] < score)
-    const message = 'must be a score above the one before, and a probability from 0 to 1'
+    const message = 'must be a score above the previous one, and a probability from 0 to 1'
     return isSound ? [] : [{ path: path(`decision.calibration[${index}]`), message }]
   })
 }

@@ -36,6 +36,6 @@ export const requireGainShown = (
   if (overrideReason !== undefined) return overrideNote(actor, overrideReason)
   throw new ApiError(
     'conflict',
-    'This monitor requires a shown gain. Apply a proposal of an alignment, or have an admin give an overrideReason.',
+    'This monitor requires a shown gain. Apply an alignment’s proposal, or have an admin give an overrideReason.',
   )
 }

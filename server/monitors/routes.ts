@@ -102,9 +102,9 @@ export const monitors = (app: App, deps: MonitorDeps): void => {
         operationId: 'updateMonitor',
         summary: 'Update a monitor',
         description:
-          'Omitted fields keep their values. A different definition creates a new version, and results of earlier ' +
+          'Omitted fields keep their values. A different definition creates a new version, and results from earlier ' +
           'versions are kept. `kind` cannot change. With `requireGain`, a different definition returns 409 unless ' +
-          'an admin sends an `overrideReason`. To change it, apply a proposal of an alignment.',
+          'an admin sends an `overrideReason`. Alternatively, apply an alignment’s proposal.',
         params: IdParams,
         querystring: NoQuery,
         body: MonitorUpdate,
@@ -176,7 +176,7 @@ export const monitors = (app: App, deps: MonitorDeps): void => {
         tags,
         operationId: 'listMonitorVersions',
         summary: 'List a monitor’s versions',
-        description: 'Newest first. Each result names the version that produced it.',
+        description: 'Newest first. Each result shows the version that produced it.',
         params: IdParams,
         querystring: PageQuery,
         response: answers({ 200: Page(MonitorVersion) }, 401, 403, 404),

@@ -10,16 +10,13 @@ const SamplePercent = Type.Number({
   minimum: 0,
   maximum: 100,
   multipleOf: 0.01,
-  description:
-    'Percentage of conversations to evaluate. A higher percentage always includes the conversations of a ' +
-    'lower one.',
+  description: 'Percentage of conversations to evaluate. Raising it keeps the conversations that were already sampled.',
   examples: [100],
 })
 
 const RequireGain = Type.Boolean({
   description:
-    'Whether a new definition is only published if an alignment has shown that it agrees better with people. Only ' +
-    'admins can change this.',
+    'Whether a new definition needs an alignment that shows better agreement with people. Only admins can change it.',
 })
 
 /** The reason why an admin publishes a definition without a shown gain. */

@@ -33,7 +33,7 @@ const Notification = Closed(
       examples: ['Ada Lovelace assigned “Refunds are promised” to you.'],
     }),
     url: Type.String({
-      description: 'The page in the console that shows it.',
+      description: 'The console page that shows the resource.',
       examples: ['https://earshot.example.com/findings/0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f'],
     }),
     actorUserId: { ...Nullable(Id), description: 'Who caused the notification. Null if Earshot did.' },
@@ -103,7 +103,7 @@ export const NotificationPreferences = Closed(
     digest: Closed({
       summary: Choice(summaryTimes, {
         description:
-          'When you get a summary of the organization: monitors that changed, new findings, incidents, review progress, ' +
+          'When you get an organization summary: monitors that changed, new findings, incidents, review progress, ' +
           'and experiments.',
       }),
       time: Type.String({

@@ -42,8 +42,8 @@ const TranscriptionModel = {
 const AgentChannel = {
   ...Nullable(RecordingChannel),
   description:
-    'The channel of recordings that has the agent’s voice, counted from 0. Null determines it from the transcript. ' +
-    'Agents can override it.',
+    'The recording channel with the agent’s voice, counted from 0. Null determines it from the transcript. Agents ' +
+    'can override it.',
 }
 const SoundToModels = Type.Boolean({
   description:
@@ -52,14 +52,14 @@ const SoundToModels = Type.Boolean({
 const SoundRedaction = Nullable(
   Choice(['none', 'mute', 'beep'], {
     description:
-      'What replaces the redacted words of new recordings before they are available. Null: `mute` if the organization ' +
+      'What replaces redacted words in new recordings before they are available. Null: `mute` if the organization ' +
       'redacts text, otherwise `none`.',
   }),
 )
 const OriginalRecordings = Choice(['delete', 'seal'], {
   description:
-    'What happens to the original of a redacted recording. A sealed one can only be opened by admins, who give a reason ' +
-    'for the audit log.',
+    'What happens to the original of a redacted recording. Only admins can open a sealed original, and they must ' +
+    'give a reason for the audit log.',
 })
 const MonthlyJudgeBudget = Nullable(
   Type.Number({
@@ -67,7 +67,7 @@ const MonthlyJudgeBudget = Nullable(
     maximum: 9_999_999_999,
     multipleOf: 0.01,
     description:
-      'The limit for the cost of LLM judges and transcription per calendar month, in US dollars. Null means no limit.',
+      'The limit for LLM judge and transcription costs per calendar month, in US dollars. Null means no limit.',
   }),
 )
 

@@ -63,7 +63,7 @@ export const ownershipRules = (app: App, { db, clock }: Deps): void => {
         description:
           'Findings created without an assignee are assigned to the rule’s owner. If an incident’s alert rule has ' +
           'no owner, the incident gets this rule’s owner and is also sent to its destinations. Without `position`, ' +
-          'it becomes the last rule. Limit: 100 rules.',
+          'the new rule is the last one. Limit: 100 rules.',
         querystring: NoQuery,
         body: OwnershipRuleCreate,
         response: answers({ 201: OwnershipRule }, 400, 401, 403, 409),
@@ -143,7 +143,7 @@ export const ownershipRules = (app: App, { db, clock }: Deps): void => {
         tags,
         operationId: 'deleteOwnershipRule',
         summary: 'Delete an ownership rule',
-        description: 'Findings and incidents keep their owners.',
+        description: 'Existing findings and incidents keep their owners.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 204: Empty }, 401, 403, 404),

@@ -115,7 +115,7 @@ export const switches = {
       '`http://HOST:PORT`, with `localhost` if HOST is all addresses, and port 4000 in a process with `EARSHOT_ROLES=worker`',
   }),
   EARSHOT_DATA_DIR: define({
-    about: 'Folder of the embedded database, local files, and the generated secret key.',
+    about: 'Folder for the embedded database, local files, and the generated secret key.',
     expects: 'a path',
     read: (text) => (text.includes('\0') ? undefined : isAbsolute(text) ? text : resolve(text)),
     fallback: resolve('.earshot'),
@@ -136,9 +136,9 @@ export const switches = {
   }),
   EARSHOT_READ_MAX_LAG_SECONDS: define({
     about:
-      'Maximum age of analytics from the read replica: counts, trends, comparisons, agreement, and results of ' +
-      'experiments. If the replica is further behind, Earshot reads the primary. With `0`, only exports use ' +
-      'the replica, and they always wait until it is up to date.',
+      'Maximum age of analytics from the read replica: counts, trends, comparisons, agreement, and experiment ' +
+      'results. If the replica is further behind, Earshot reads the primary. With `0`, only exports use the ' +
+      'replica, and they always wait until it is up to date.',
     ...integer(0, 300),
     fallback: 5,
   }),
@@ -156,9 +156,9 @@ export const switches = {
   }),
   EARSHOT_DRAIN_SECONDS: define({
     about:
-      'Seconds for which a process continues to serve requests after SIGTERM or SIGINT while `/readyz` returns ' +
-      '503, so that a load balancer stops using it before it closes its port. Set it to more than the balancer ' +
-      'needs to notice the change.',
+      'How many seconds a process continues to serve requests after SIGTERM or SIGINT while `/readyz` returns 503, ' +
+      'so that a load balancer stops using it before it closes its port. Set this to more than the balancer needs ' +
+      'to notice the change.',
     ...integer(0, 300),
     fallback: 0,
   }),
@@ -175,13 +175,13 @@ export const switches = {
     fallbackText: 'the service that these variables configure',
   }),
   EARSHOT_KEY: define<string | undefined>({
-    about: 'API key of an organization for these commands.',
+    about: 'An organization’s API key for these commands.',
     ...visibleText(1, 200),
     fallback: undefined,
     secret: true,
   }),
   EARSHOT_SECRET_KEY: define<string | undefined>({
-    about: 'Seals stored secrets and signs links. Must be the same for all processes of one database.',
+    about: 'Seals stored secrets and signs links. Must be the same for all processes that share a database.',
     ...visibleText(32, 200),
     fallback: undefined,
     fallbackText: 'generated in the data directory if the database is embedded',
@@ -232,14 +232,14 @@ export const switches = {
   }),
   EARSHOT_JUDGE_LIMITS: define({
     about:
-      "Overrides limits of judges. A transcript that doesn't fit into `contextTokens` is read in windows, at " +
+      "Overrides judge limits. A transcript that doesn't fit into `contextTokens` is read in windows, at " +
       'most `windows` of them. With `monitorsPerRequest` above 1, monitors with the same model share a ' +
       'request. `concurrency` limits concurrent requests per process. A request is sent at most `attempts` ' +
       'times and times out after `timeoutMs`.',
     ...numbers(defaultJudgeLimits),
   }),
   EARSHOT_JUDGE_PRICES: define<Map<string, Price>>({
-    about: 'Prices of models in US dollars per million tokens of input and output, used to calculate costs.',
+    about: 'Model prices in US dollars per million input and output tokens, used to calculate costs.',
     expects: 'model=input/output, separated by commas, such as `gpt-5-mini=0.25/2,gpt-5=1.25/10`',
     read: readPrices,
     fallback: new Map(),
@@ -309,7 +309,7 @@ export const switches = {
     fallback: 1,
   }),
   OTEL_METRIC_EXPORT_INTERVAL: define({
-    about: 'Milliseconds between two exports of metrics.',
+    about: 'Milliseconds between metric exports.',
     ...integer(1_000, 3_600_000),
     fallback: 60_000,
   }),

@@ -59,8 +59,8 @@ export const regions = (app: App, { db, clock }: Deps): void => {
         operationId: 'listConversationRegions',
         summary: 'List a recording’s regions',
         description:
-          'Spans of the recording that people marked, oldest first. Contains only your own while you have a blind ' +
-          'review of the conversation.',
+          'Spans of the recording that people marked, oldest first. Contains only your own regions while you have a ' +
+          'blind review of the conversation.',
         params: IdParams,
         querystring: PageQuery,
         response: answers({ 200: Page(Region) }, 401, 404),
@@ -151,7 +151,7 @@ export const regions = (app: App, { db, clock }: Deps): void => {
       schema: {
         tags,
         operationId: 'getConversationRegion',
-        summary: 'Get a region of a recording',
+        summary: 'Get a recording’s region',
         description: 'Returns the start and end, the channel if the region has one, and the note.',
         params: RegionParams,
         querystring: NoQuery,

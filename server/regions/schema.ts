@@ -16,7 +16,7 @@ export const Region = Closed(
     conversationId: Id,
     startMs: { ...Position, examples: [4_200] },
     endMs: { ...Position, examples: [7_900] },
-    channel: { ...Nullable(Channel), description: 'Counted from 0. Null if the note is about both.' },
+    channel: { ...Nullable(Channel), description: 'Counted from 0. Null if the note is about both channels.' },
     note: Type.String({ examples: ['The agent talks over the customer.'] }),
     authorUserId: Id,
     findingId: {
@@ -32,7 +32,7 @@ export const RegionCreate = Closed(
   {
     startMs: Position,
     endMs: { ...Position, description: 'After `startMs`.' },
-    channel: Type.Optional({ ...Channel, description: 'Counted from 0. Without it, the note is about both.' }),
+    channel: Type.Optional({ ...Channel, description: 'Counted from 0. Without a channel, the note is about both.' }),
     note: Type.String({ minLength: 1, maxLength: longestNote, pattern: '\\S' }),
     findingId: Type.Optional({ ...Id, description: 'A finding that the conversation is attached to.' }),
   },

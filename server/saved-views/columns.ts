@@ -67,10 +67,10 @@ const faultOf = (key: string): string | undefined => {
     case 'field': {
       const [id = '', field = '', ...more] = rest
       const isField = more.length === 0 && new RegExp(keyPattern).test(field)
-      return uuid.test(id) && isField ? undefined : 'needs a monitor’s ID and the key of a field after field:'
+      return uuid.test(id) && isField ? undefined : 'needs a monitor’s ID and a field key after field:'
     }
     default:
-      return 'names no column'
+      return 'is not a known column'
   }
 }
 

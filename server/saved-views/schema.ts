@@ -4,7 +4,7 @@ import { Sort } from '../filters/sort.ts'
 import { Closed, Id, Name, Timestamp } from '../platform/http/schemas.ts'
 import { Column } from './columns.ts'
 
-const ViewName = { ...Name, examples: ['Refunds of gold customers'] }
+const ViewName = { ...Name, examples: ['Refunds for gold customers'] }
 
 /** The columns in the order in which they are shown. */
 const columns = {
@@ -27,7 +27,7 @@ const Shared = Type.Boolean({
   description: 'Whether everyone in your organization can see the view. Otherwise, only its creator can.',
 })
 
-const IsDefault = Type.Boolean({ description: 'Whether your list of conversations opens with this view.' })
+const IsDefault = Type.Boolean({ description: 'Whether your conversation list opens with this view.' })
 
 export const SavedView = Closed(
   {

@@ -57,7 +57,7 @@ export const sound = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'getSound',
-        summary: 'Get the sound measurements of a conversation',
+        summary: 'Get a conversation’s sound measurements',
         description:
           'Returns who speaks when, how long responses take, who interrupts whom, levels, and faults, all measured ' +
           'from the recording itself. The transcript is only used to determine who speaks on which channel. See the ' +

@@ -44,11 +44,11 @@ export const Sound = Closed(
     }),
     measures: Nullable(SoundMeasures),
     unmeasured: Type.Record(Type.String(), Type.String(), {
-      description: 'Why measures are null, by the name of the measure.',
+      description: 'Why measures are null, by measure name.',
       examples: [{ responseMs: 'The recording has one channel.' }],
     }),
     confidence: Type.Record(Type.String(), Confidence, {
-      description: 'How likely estimates are right, by the name of the measure.',
+      description: 'How likely estimates are right, by measure name.',
       examples: [{ beeps: 0.7 }],
     }),
     marks: Type.Array(
@@ -57,7 +57,7 @@ export const Sound = Closed(
         channel: Channel,
         ...Span,
         digits: Nullable(
-          Type.String({ description: 'The keys. Null for other kinds, and if the organization redacts.' }),
+          Type.String({ description: 'The pressed keys. Null for other kinds, and if the organization redacts.' }),
         ),
         confidence: Nullable({ ...Confidence, description: 'How likely an estimate is right.' }),
       }),
@@ -66,7 +66,7 @@ export const Sound = Closed(
     redacted: {
       ...Nullable(Type.Array(Closed(Span))),
       description:
-        'Where redacted words are muted or replaced by a tone, in all channels. The measures are those of the original. ' +
+        'Where redacted words are muted or replaced by a tone, in all channels. Measures come from the original. ' +
         'Null if the recording is not redacted.',
     },
     comparison: Nullable(

@@ -34,12 +34,12 @@ const Corrected = Nullable(
       reviewed: { ...Count, description: 'Calls that people have judged.' },
       shareReviewed: Type.Number({ minimum: 0, maximum: 1 }),
       rate: Type.Number({ minimum: 0, maximum: 1 }),
-      low: Type.Number({ minimum: 0, maximum: 1, description: 'Lower end of its 95% interval.' }),
-      high: Type.Number({ minimum: 0, maximum: 1, description: 'Upper end of its 95% interval.' }),
+      low: Type.Number({ minimum: 0, maximum: 1, description: 'Lower end of the 95% interval.' }),
+      high: Type.Number({ minimum: 0, maximum: 1, description: 'Upper end of the 95% interval.' }),
     },
     {
       description:
-        'The affected rate of the whole period, corrected with reviews of sampled calls. Null until 30 sampled ' +
+        'The affected rate for the whole period, corrected with reviews of sampled calls. Null until 30 sampled ' +
         'calls are reviewed.',
     },
   ),
@@ -52,7 +52,7 @@ export const Trend = Closed(
 
 export const TrendQuery = Closed({
   interval: { ...Interval, default: 'day', description: 'Weeks start on Monday.' },
-  timezone: { ...TimeZone, default: 'UTC', description: 'The IANA time zone of days and weeks.' },
+  timezone: { ...TimeZone, default: 'UTC', description: 'The IANA time zone for days and weeks.' },
   since: Type.Optional({
     ...TimestampInput,
     description: 'The start of the period. Default: 30 local days before `until`.',

@@ -131,7 +131,7 @@ export const webhookEndpoints = (app: App, { db, secrets, clock, config }: Deps)
         tags,
         operationId: 'updateWebhookEndpoint',
         summary: 'Update a webhook endpoint',
-        description: 'After a change of address, the endpoint is proposed and needs an admin’s approval again.',
+        description: 'If the URL changes, the endpoint is `proposed` until an admin approves it again.',
         params: IdParams,
         querystring: NoQuery,
         body: WebhookEndpointUpdate,

@@ -14,7 +14,7 @@ const Url = Type.String({
 const Events = Type.Array(Choice<string>(subscribableEvents), {
   uniqueItems: true,
   description:
-    'The subscribed event types. The endpoint also receives tests, and events for exports that name it as ' +
+    'The subscribed event types. The endpoint also receives tests, and events for exports that use it as ' +
     '`notificationEndpointId`.',
   examples: [['monitor_export.completed', 'monitor_export.failed']],
 })

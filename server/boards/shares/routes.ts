@@ -24,7 +24,7 @@ export const boardShares = (app: App, { db, clock, baseUrl }: Deps): void => {
       schema: {
         tags,
         operationId: 'listBoardShares',
-        summary: 'List the links of a board',
+        summary: 'List a board’s links',
         description: 'Newest first, including expired ones. The links themselves are only shown when they are created.',
         params: IdParams,
         querystring: PageQuery,
@@ -49,7 +49,7 @@ export const boardShares = (app: App, { db, clock, baseUrl }: Deps): void => {
       schema: {
         tags,
         operationId: 'createBoardShare',
-        summary: 'Create a link to a board for one company',
+        summary: 'Create a board link for one company',
         description:
           'Anyone with the link sees the board with only this company’s conversations, until the link expires or is ' +
           'revoked. The names of the board and its charts are shown, but no filters.',
@@ -102,7 +102,7 @@ export const boardShares = (app: App, { db, clock, baseUrl }: Deps): void => {
       schema: {
         tags,
         operationId: 'revokeBoardShare',
-        summary: 'Revoke a link of a board',
+        summary: 'Revoke a board link',
         description: 'The link stops working immediately, even on pages that are open.',
         params: ShareParams,
         querystring: NoQuery,

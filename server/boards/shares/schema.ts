@@ -62,7 +62,7 @@ export const SharedChartRequest = Closed(
       Type.String({
         minLength: 1,
         maxLength: 64,
-        description: 'The IANA time zone of days, hours, and weekdays. Default: the board’s time zone.',
+        description: 'The IANA time zone for days, hours, and weekdays. Default: the board’s time zone.',
         examples: ['Europe/Berlin'],
       }),
     ),

@@ -5,7 +5,7 @@ import { Closed } from '../../platform/http/schemas.ts'
 export const sampled = 5_000
 export const mostSuggested = 50
 
-const sample = `Among the ${sampled.toLocaleString('en')} newest conversations.`
+const sample = `Counted among the ${sampled.toLocaleString('en')} newest conversations.`
 const Count = Type.Integer({ minimum: 1, description: sample, examples: [1_204] })
 const Key = Type.String({ maxLength: 120, examples: ['plan'] })
 

@@ -23,8 +23,8 @@ export const MetricBatch = Closed(
     metrics: Type.Array(
       Type.Unsafe<unknown>({
         description:
-          '`{conversationId or conversationExternalId, key, value, comment?}`. An invalid one is rejected ' +
-          'without affecting the others.',
+          '`{conversationId or conversationExternalId, key, value, comment?}`. Invalid metrics are rejected without ' +
+          'affecting the others.',
       }),
       { minItems: 1, maxItems: 1_000 },
     ),

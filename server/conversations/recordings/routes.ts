@@ -33,7 +33,7 @@ const unavailable = ({ status, failure, originalKey }: Unavailable): string => {
     return 'The recording has not been redacted yet, which requires the complete transcript. Try again later.'
   }
   if (status === 'deleted')
-    return 'The recording was deleted, because its agent keeps no recordings, or only for some days.'
+    return 'The recording was deleted, because its agent doesn’t keep recordings or only keeps them for a set time.'
   const what = originalKey === null ? 'The recording could not be downloaded.' : 'The recording is not available.'
   return `${what} ${failure ?? ''}`.trim()
 }

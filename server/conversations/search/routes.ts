@@ -89,7 +89,7 @@ export const conversationSearch = (app: App, deps: ConversationDeps): void => {
     if (key.kind !== 'score') return
     requireEntitlement(actor, 'monitors')
     const found = await findNames(db, actor.org, [{ monitors: [{ id: key.monitorId, result: 'all' }] }])
-    if (!found.has(key.monitorId)) throw invalid('sort.by', 'names no monitor of your organization')
+    if (!found.has(key.monitorId)) throw invalid('sort.by', 'is not a monitor in your organization')
   }
 
   const checkIncluded = (actor: Actor, include: readonly Includable[]): void => {

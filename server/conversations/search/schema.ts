@@ -73,7 +73,7 @@ const FoundSound = Type.Unsafe<Partial<SoundMeasures> | null>({
   type: ['object', 'null'],
   required: [],
   title: 'FoundSound',
-  description: 'The measures of the recording. Null without a measured recording.',
+  description: 'The recording’s measures. Null without a measured recording.',
 })
 
 export const FoundConversation = Closed(
@@ -90,7 +90,7 @@ export const FoundConversation = Closed(
           categories: Nullable(Type.Array(Type.String())),
           fields: Nullable(Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })),
         }),
-        'The newest version’s result of each of the 100 newest monitors. Null while you have a blind review of the ' +
+        'The newest version’s result for each of the 100 newest monitors. Null while you have a blind review of the ' +
           'conversation.',
       ),
     ),
@@ -118,7 +118,7 @@ export const FoundConversation = Closed(
     }),
     cost: Type.Optional({
       ...Nullable(Type.Number()),
-      description: 'The cost of its results in US dollars. Null if unknown.',
+      description: 'The cost of the conversation’s results in US dollars. Null if unknown.',
     }),
     sound: Type.Optional(FoundSound),
   },
@@ -139,7 +139,7 @@ export const ConversationCount = Closed(
       Type.String({
         minLength: 1,
         maxLength: 64,
-        description: 'The IANA time zone of days and weeks. Default: UTC.',
+        description: 'The IANA time zone for days and weeks. Default: UTC.',
         examples: ['Europe/Berlin'],
       }),
     ),

@@ -29,7 +29,7 @@ export const conversationTags = (app: App, deps: Deps): void => {
         tags,
         operationId: 'listConversationTags',
         summary: 'List known tags',
-        description: `The most frequent tags of conversations, at most ${mostSuggested}.`,
+        description: `The most frequent conversation tags, at most ${mostSuggested}.`,
         querystring: TagQuery,
         response: answers({ 200: TagSuggestions }, 400, 401),
       },
@@ -51,7 +51,7 @@ export const conversationTags = (app: App, deps: Deps): void => {
         tags,
         operationId: 'getConversationTags',
         summary: 'Get a conversation’s tags',
-        description: 'To read the tags of many conversations, search with `include: ["tags"]`.',
+        description: 'To read tags for many conversations, search with `include: ["tags"]`.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 200: ConversationTags }, 401, 404),
@@ -69,7 +69,7 @@ export const conversationTags = (app: App, deps: Deps): void => {
         operationId: 'putConversationTags',
         summary: 'Set a conversation’s tags',
         description:
-          `Replaces all of its tags, at most ${mostTags}. Tags are stored in lowercase. To add or remove tags of many ` +
+          `Replaces all of its tags, at most ${mostTags}. Tags are stored in lowercase. To add or remove tags on many ` +
           'conversations, use a bulk action.',
         params: IdParams,
         querystring: NoQuery,

@@ -132,7 +132,7 @@ export const destinationDeliveries = (app: App, { db, jobs, clock, baseUrl }: De
         tags,
         operationId: 'testDestination',
         summary: 'Send a test message to a destination',
-        description: 'Sends it now. Follow `Location` to see the response. The destination must be active.',
+        description: 'Sends a test immediately. Follow `Location` for the response. The destination must be active.',
         params: IdParams,
         querystring: NoQuery,
         body: NoBody,

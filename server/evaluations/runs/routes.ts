@@ -161,9 +161,10 @@ export const evaluationRuns = (app: App, deps: EvaluationDeps): void => {
         description:
           'Evaluates completed conversations in the period with the current version, within the monitor’s scope, ' +
           'sampling rate, and the optional filter. Rules and scorecards evaluate all of them. Judges skip ' +
-          'conversations that already have a result of this version, unless it failed. With `conversationIds`, only ' +
-          'the listed conversations within the scope are evaluated, sampled or not. With `mode` `batch`, a judge’s requests ' +
-          'cost less and take up to 24 hours. With `dryRun`, returns 200 with an estimate and evaluates nothing.',
+          'conversations that already have a result from this version, unless it failed. With `conversationIds`, ' +
+          'only the listed conversations within the scope are evaluated, sampled or not. With `mode` `batch`, a ' +
+          'judge’s requests cost less and take up to 24 hours. With `dryRun`, returns 200 with an estimate and ' +
+          'evaluates nothing.',
         params: IdParams,
         querystring: NoQuery,
         body: RunCreate,

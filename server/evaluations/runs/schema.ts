@@ -74,8 +74,8 @@ export const Run = Closed(
         {
           status: Choice(['submitting', 'submitted', 'ended'], {
             description:
-              'submitting: requests are being sent. submitted: the provider is answering them. ended: their results are ' +
-              'stored, and the run evaluates what is missing with ordinary requests.',
+              'submitting: requests are being sent. submitted: the provider is answering them. ended: their results ' +
+              'are stored, and the run evaluates missing conversations with ordinary requests.',
           }),
           requests: { ...Count, description: 'The number of requests in batches.' },
           answered: { ...Count, description: 'The number of these requests that the provider reports as answered.' },
@@ -103,7 +103,7 @@ export const RunEstimate = Closed(
     conversations: { ...Count, description: 'The number of conversations to evaluate.' },
     answered: {
       ...Count,
-      description: 'The number of these conversations that have a result of this version, except failed results.',
+      description: 'The number of these conversations that have a result from this version, except failed results.',
     },
     tokens: Nullable({ ...Tokens, description: 'The tokens that a judge would use. Null for a rule.' }),
     cost: Nullable(Type.Number({ minimum: 0, description: 'In US dollars. Null if the model’s price is unknown.' })),

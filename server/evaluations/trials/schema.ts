@@ -83,10 +83,10 @@ const Tried = Closed(
     asked: Type.Boolean({
       description: 'False if the conversation is out of scope and was not evaluated.',
     }),
-    status: { ...Nullable(Status), description: 'Null if it was not evaluated.' },
+    status: { ...Nullable(Status), description: 'Null if the conversation was not evaluated.' },
     result: { ...Nullable(Verdict), description: 'Null unless the conversation was scored.' },
     score: Nullable(Type.Number()),
-    reasoning: { ...Nullable(Type.String()), description: 'If the result is unscored or failed, says why.' },
+    reasoning: { ...Nullable(Type.String()), description: 'Why the result is unscored or failed.' },
     evidence: Type.Array(Evidence),
     categories: Nullable(Type.Array(Type.String(), { description: 'Null if none could be determined.' })),
     fields: Nullable(

@@ -38,7 +38,7 @@ export const experimentExports = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'createExperimentExport',
-        summary: 'Create an export of an experiment',
+        summary: 'Create an experiment export',
         description:
           'Has one row per conversation in either arm, with the value of each outcome. The file is created in ' +
           'the background; poll the export every five seconds. If the response gets lost, send the same ' +

@@ -12,7 +12,7 @@ const ExperimentExportConfig = Closed(
         minLength: 1,
         maxLength: 64,
         default: 'UTC',
-        description: 'The IANA time zone of the experiment’s dates in the file. Timestamps are in UTC.',
+        description: 'The IANA time zone for the experiment’s dates in the file. Timestamps are in UTC.',
         examples: ['Europe/Berlin'],
       }),
     ),

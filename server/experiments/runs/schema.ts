@@ -14,7 +14,7 @@ export const ExperimentRun = Closed(
     }),
     status: Choice(runStatuses),
     failure: Nullable(Type.String({ description: 'Why the run failed, in words.' })),
-    total: { ...Count, description: 'Observations: one per conversation and outcome that applies to it.' },
+    total: { ...Count, description: 'The number of observations: one per conversation and applicable outcome.' },
     scored: Count,
     unscored: { ...Count, description: 'Observations that are unscored or missing.' },
     failed: Count,

@@ -40,7 +40,7 @@ export const conversationFields = {
       minLength: 1,
       maxLength: 64,
       default: 'UTC',
-      description: 'The IANA time zone of the period in the file. Timestamps are in UTC.',
+      description: 'The IANA time zone for the period in the file. Timestamps are in UTC.',
       examples: ['Europe/Berlin'],
     }),
   ),

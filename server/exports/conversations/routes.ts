@@ -39,7 +39,7 @@ export const conversationExports = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'createConversationExport',
-        summary: 'Create an export of conversations',
+        summary: 'Create a conversation export',
         description:
           'Exports the conversations that a filter selects, with the same columns as a saved view. The file is ' +
           'created in the background, as for an export of monitor results. A relative period ends at the time of ' +
@@ -84,7 +84,7 @@ export const conversationExports = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'previewConversationExport',
-        summary: 'Preview an export of conversations',
+        summary: 'Preview a conversation export',
         description:
           'Returns the row count and the first rows without creating an export. `exceedsLimit` is true if the export would be too large.',
         querystring: NoQuery,
@@ -105,6 +105,6 @@ export const conversationExports = (app: App, deps: Deps): void => {
     needs,
     schema: ConversationExport,
     show,
-    noun: { one: 'an export of conversations', many: 'exports of conversations' },
+    noun: { one: 'a conversation export', many: 'conversation exports' },
   })
 }

@@ -43,8 +43,8 @@ export const monitorTemplates = (app: App, deps: MonitorDeps): void => {
       schema: {
         tags,
         operationId: 'listMonitorTemplates',
-        summary: 'List templates of monitors',
-        description: 'All of them, by group. Each has an example of an affected conversation and one that is not.',
+        summary: 'List monitor templates',
+        description: 'All templates, by group. Each has an example of an affected conversation and an unaffected one.',
         querystring: TemplateQuery,
         response: answers({ 200: Closed({ data: Type.Array(MonitorTemplate) }) }, 400, 401, 403),
       },
@@ -70,7 +70,7 @@ export const monitorTemplates = (app: App, deps: MonitorDeps): void => {
         operationId: 'installMonitorTemplate',
         summary: 'Create a monitor from a template',
         description:
-          'The monitor is an ordinary one, and changing it does not change the template. Judges need a model; without one, this returns 409.',
+          'Changing the monitor does not change the template. Returns 409 for a judge if no model is configured.',
         params: TemplateParams,
         querystring: NoQuery,
         body: TemplateInstall,

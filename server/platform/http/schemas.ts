@@ -193,8 +193,8 @@ export const answers = <S extends { [Status in Success]?: TSchema }, E extends k
       ...ErrorBody,
       ...statusHeaders('default'),
       description:
-        'Errors of any operation: malformed request, 403 (suspended, role, or kind of key), 405, 413, 415, ' +
-        '416, 429, 431, 500, 503.',
+        'Errors that any operation can return: malformed request, 403 (suspended, role, or kind of key), 405, 413, ' +
+        '415, 416, 429, 431, 500, 503.',
     },
     // The keys are exactly the given ones, but TypeScript can't infer that from fromEntries.
   }) as unknown as Answers<S, E>

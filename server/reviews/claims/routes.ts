@@ -14,9 +14,9 @@ export const reviewClaims = (app: App, { db, clock }: Deps): void => {
         operationId: 'claimReview',
         summary: 'Claim the next conversation in a bucket',
         description:
-          'Returns the oldest available conversation that you have not reviewed, skipped, or claimed, and ' +
-          'reserves it for 30 minutes, until `leaseExpiresAt`. You can get a conversation again after you ' +
-          'released it or your lease expired. Returns 204 if there is none.',
+          'Returns the oldest available conversation that you have not reviewed, skipped, or claimed, and reserves ' +
+          'it for 30 minutes, until `leaseExpiresAt`. You can get a conversation again after you released it or ' +
+          'your lease expired. Returns 204 if no conversation is available.',
         params: IdParams,
         querystring: NoQuery,
         body: NoBody,

@@ -16,7 +16,7 @@ export const reviewScorecards = (app: App, { db, clock }: Deps): void => {
       schema: {
         tags: ['Reviews'],
         operationId: 'listReviewScorecards',
-        summary: 'Get the scorecards of a review',
+        summary: 'Get a review’s scorecards',
         description:
           'Computes scorecards from the review’s judgments instead of the monitors’ results. Returns the bucket’s ' +
           'scorecards or, for a review outside a bucket, scorecards with a judged item. An item that is not judged ' +

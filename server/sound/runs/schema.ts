@@ -12,7 +12,7 @@ export const SoundRunCreate = Closed(
     again: Type.Optional(
       Type.Boolean({
         description:
-          'Measures recordings again that were already measured, for example to add new measures. Default: false.',
+          'Also measures recordings that were already measured, for example to add new measures. Default: false.',
       }),
     ),
     transcribe: Type.Optional(
@@ -52,7 +52,10 @@ export const SoundRun = Closed(
     ),
     total: { ...Count, description: 'The number of recordings to measure or transcribe.' },
     measured: Count,
-    unmeasurable: { ...Count, description: 'Recordings that could not be measured. `GET …/sound` says why.' },
+    unmeasurable: {
+      ...Count,
+      description: 'Recordings that could not be measured. For the reason, get a conversation’s sound measurements.',
+    },
     failed: { ...Count, description: 'Recordings with a file that could not be read. Earshot retries them later.' },
     createdAt: Timestamp,
     startedAt: Nullable(Timestamp),

@@ -11,7 +11,7 @@ const bySide = <T extends TSchema>(value: T) => Closed({ agent: value, customer:
 
 export const Signals = Closed(
   {
-    turns: { ...bySide(Nullable(Count)), description: 'Messages of each side.' },
+    turns: { ...bySide(Nullable(Count)), description: 'Messages from each side.' },
     words: { ...bySide(Nullable(Count)), description: 'Words in each side’s messages.' },
     talkRatio: { ...Share, description: 'The agent’s share of both sides’ talk time.' },
     wordsPerMinute: { ...bySide(Nullable(Type.Number({ minimum: 0 }))), description: 'Words per minute of talk time.' },

@@ -48,7 +48,7 @@ const Compared = Closed({
       'difference.',
   }),
   examples: Type.Array(Closed({ conversationId: Id, startedAt: Timestamp, reasoning: Nullable(Type.String()) }), {
-    description: 'The latest affected conversations of the current period.',
+    description: 'The latest affected conversations in the current period.',
   }),
 })
 

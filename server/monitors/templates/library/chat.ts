@@ -38,7 +38,7 @@ export const chat = [
   rule({
     key: 'placeholder',
     name: 'Shows a placeholder',
-    description: 'A message of the agent contains a placeholder such as {{name}} or [NAME].',
+    description: 'An agent message contains a placeholder such as {{name}} or [NAME].',
     expression:
       "turns.by('agent').mentions(r'\\{\\{\\s*\\w|\\$\\{\\w|<[a-z]+_[a-z_]+>') || turns.by('agent').exists(t, t.text.matches(r'\\[[A-Z][A-Z_ ]+\\]'))",
     affected: { ...talk('customer: Hello.', 'agent: Hello {{first_name}}, how can I help?'), channel: 'chat' },
@@ -47,7 +47,7 @@ export const chat = [
   rule({
     key: 'spoken-markup',
     name: 'Speaks markup',
-    description: 'A spoken message of the agent contains Markdown, which a voice reads aloud.',
+    description: 'A spoken agent message contains Markdown, which the voice reads aloud.',
     expression:
       "conversation.channel == 'call' && turns.by('agent').mentions(r'\\*\\*\\w|^#{1,4} |`|\\]\\(http|^\\s*[-*] \\w')",
     affected: talk('customer: What do you offer?', 'agent: We offer **two** plans.'),
@@ -56,7 +56,7 @@ export const chat = [
   rule({
     key: 'very-long-reply',
     name: 'Very long reply',
-    description: 'A chat message of the agent has more than 1,200 characters.',
+    description: 'An agent’s chat message has more than 1,200 characters.',
     expression: "conversation.channel == 'chat' && turns.by('agent').exists(t, t.text.size() > 1200)",
     affected: {
       ...talk('customer: What do you offer?', `agent: ${'We also offer this plan. '.repeat(60)}`),

@@ -38,7 +38,7 @@ export const compliance = [
   rule({
     key: 'card-number',
     name: 'Card number said',
-    description: 'A message of the customer contains 13 to 16 digits in a row.',
+    description: 'A customer message contains 13 to 16 digits in a row.',
     expression: "turns.by('customer').mentions(r'\\b(\\d[ -]?){13,16}\\b')",
     affected: talk('agent: Which card?', 'customer: It is 4111 1111 1111 1111.'),
     notAffected: talk('agent: Which order?', 'customer: It is 20447.'),
@@ -66,10 +66,11 @@ export const compliance = [
   judge({
     key: 'discloses-before-verifying',
     name: 'Discloses before verifying',
-    description: 'The agent discloses personal data of an account before it has verified who is calling.',
+    description: 'The agent discloses personal account data before verifying the caller.',
     criteria:
-      'Affected if the agent tells personal data of an account, such as a balance, address, date of birth, or order history, ' +
-      'before the caller’s identity was verified by at least one question. Not affected if the caller said that data first.',
+      'Affected if the agent discloses personal account data, such as a balance, address, date of birth, or order ' +
+      'history, before the caller’s identity was verified by at least one question. Not affected if the caller said ' +
+      'that data first.',
     affected: talk('customer: What is my balance?', 'agent: Your balance is 412 euros. May I have your date of birth?'),
     notAffected: talk(
       'customer: What is my balance?',

@@ -47,12 +47,13 @@ export const escalation = [
   }),
   rule({
     key: 'threatens-with-complaint',
-    name: 'Threatens with a complaint',
+    name: 'Threatens to complain',
     description: 'The customer mentions a lawyer, a regulator, the press, or a formal complaint.',
     language: 'en',
     expression:
       "turns.by('customer').mentions(r'\\b(lawyer|attorney|solicitor|sue|ombudsman|regulator|formal complaint|small claims|newspaper)\\b')",
-    inAnyLanguage: 'The customer threatens with a lawyer, a regulator, the press, or a formal complaint.',
+    inAnyLanguage:
+      'The customer threatens to involve a lawyer, a regulator, or the press, or to file a formal complaint.',
     affected: talk('customer: Then my lawyer will write to you.', 'agent: I am sorry to hear that.'),
     notAffected: talk('customer: That took long, but thank you.', 'agent: You are welcome.'),
   }),

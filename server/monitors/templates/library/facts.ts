@@ -6,7 +6,7 @@ export const facts = [
   rule({
     key: 'amount-without-lookup',
     name: 'States an amount without a lookup',
-    description: 'The agent states an amount of money that no customer said, and no tool was used before.',
+    description: 'The agent states an amount of money that no customer mentioned, without using a tool first.',
     expression:
       "turns.by('agent').exists(t, t.mentions(r'[$€£]\\s?\\d|\\d\\s?[$€£]') && turns.before([t]).filter(u, u.kind == 'tool_result').size() == 0 && !turns.before([t]).by('customer').mentions(r'[$€£]'))",
     affected: talk('customer: What does it cost?', 'agent: It costs €49.'),
@@ -16,7 +16,7 @@ export const facts = [
     key: 'claims-action-without-tool',
     name: 'Claims an action without a tool',
     description:
-      'The agent says that it has booked, canceled, changed, or sent something, but no tool was called before.',
+      'The agent says that it has booked, canceled, changed, or sent something, without calling a tool first.',
     language: 'en',
     expression:
       "turns.by('agent').exists(t, t.mentions(r\"\\b(i have|i've|i just) (now |just )?(booked|canceled|cancelled|changed|sent|updated|scheduled|ordered|moved)\") && turns.before([t]).filter(u, u.kind == 'tool_call').size() == 0)",
@@ -28,7 +28,7 @@ export const facts = [
   rule({
     key: 'gives-contact-without-lookup',
     name: 'Gives a link or number without a lookup',
-    description: 'The agent gives a web address, an email address, or a phone number, and no tool was used before.',
+    description: 'The agent gives a web address, an email address, or a phone number without using a tool first.',
     expression:
       "turns.by('agent').exists(t, t.mentions(r'https?://|www\\.|\\b[\\w.+-]+@[\\w-]+\\.\\w|\\b\\d{3}[- ]\\d{3}[- ]\\d{4}\\b') && turns.before([t]).filter(u, u.kind == 'tool_result').size() == 0)",
     affected: talk('customer: Where can I read that?', 'agent: At www.acme-returns.example.'),

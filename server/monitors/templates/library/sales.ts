@@ -17,7 +17,7 @@ export const sales = [
   rule({
     key: 'mentions-other-supplier',
     name: 'Mentions another supplier',
-    description: 'The customer compares with another company. Add the names of your competitors to the pattern.',
+    description: 'The customer mentions another company. Add the names of your competitors to the pattern.',
     language: 'en',
     expression:
       "turns.by('customer').mentions(r'competitor|(another|other|different) (company|provider|supplier|vendor|bank)|switch(ing)? to')",

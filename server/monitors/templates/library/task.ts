@@ -56,7 +56,7 @@ export const task = [
   judge({
     key: 'request-not-fulfilled',
     name: 'Request not fulfilled',
-    description: 'What the customer asked for was neither done nor clearly declined with a reason.',
+    description: 'The customer’s request was neither fulfilled nor clearly declined with a reason.',
     criteria:
       'Affected if the main request of the customer was neither fulfilled nor clearly declined with a reason or a next step ' +
       'by the end. Not affected if the customer changed their mind or asked for nothing.',

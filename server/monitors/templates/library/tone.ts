@@ -41,7 +41,7 @@ export const tone = [
   rule({
     key: 'monologue',
     name: 'Monologue',
-    description: 'A spoken message of the agent has more than 600 characters, which takes about 40 seconds.',
+    description: 'A spoken agent message has more than 600 characters, which takes about 40 seconds.',
     expression: "conversation.channel == 'call' && turns.by('agent').exists(t, t.text.size() > 600)",
     affected: talk(`agent: ${'There is one more thing that you should know. '.repeat(15)}`, 'customer: Hello?'),
     notAffected: polite,

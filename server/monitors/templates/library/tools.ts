@@ -36,7 +36,7 @@ export const tools = [
   rule({
     key: 'success-after-failure',
     name: 'Claims success after a failure',
-    description: 'The last tool result is an error, but the agent says that it worked.',
+    description: 'The last tool result is an error, but the agent says that the action worked.',
     language: 'en',
     expression:
       "turns.filter(t, t.kind == 'tool_result').size() > 0 && turns.filter(t, t.kind == 'tool_result').last().tool.isError && turns.after([turns.filter(t, t.kind == 'tool_result').last()]).by('agent').mentions(r\"\\b(all set|done|booked|confirmed|i've (changed|sent|moved|canceled))\\b\")",
