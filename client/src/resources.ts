@@ -146,13 +146,13 @@ const boards = (send: Send) => ({
   /** Duplicate a board. */
   duplicate: (id: string, body: Body<'/v1/boards/{id}/duplicate', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/boards/{id}/duplicate', 'post'>> =>
     send.json('POST', path`/v1/boards/${id}/duplicate`, { body }, options),
-  /** List the links of a board. */
+  /** List a board’s links. */
   listShares: (id: string, query?: Query<'/v1/boards/{id}/shares', 'get'>, options?: RequestOptions): Paged<Item<'/v1/boards/{id}/shares', 'get'>> =>
     send.list('GET', path`/v1/boards/${id}/shares`, { query }, options),
-  /** Create a link to a board for one company. */
+  /** Create a board link for one company. */
   createShare: (id: string, body: Body<'/v1/boards/{id}/shares', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/boards/{id}/shares', 'post'>> =>
     send.json('POST', path`/v1/boards/${id}/shares`, { body }, options),
-  /** Revoke a link of a board. */
+  /** Revoke a board link. */
   revokeShare: (id: string, shareId: string, options?: RequestOptions): Promise<Answer<'/v1/boards/{id}/shares/{shareId}', 'delete'>> =>
     send.json('DELETE', path`/v1/boards/${id}/shares/${shareId}`, {  }, options),
 })
@@ -212,22 +212,22 @@ const companies = (send: Send) => ({
 })
 
 const conversationExports = (send: Send) => ({
-  /** Create an export of conversations. */
+  /** Create a conversation export. */
   create: (body: Body<'/v1/conversation-exports', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/conversation-exports', 'post'>> =>
     send.json('POST', '/v1/conversation-exports', { body, repeat: 'always' }, options),
-  /** List exports of conversations. */
+  /** List conversation exports. */
   list: (query?: Query<'/v1/conversation-exports', 'get'>, options?: RequestOptions): Paged<Item<'/v1/conversation-exports', 'get'>> =>
     send.list('GET', '/v1/conversation-exports', { query }, options),
-  /** Preview an export of conversations. */
+  /** Preview a conversation export. */
   preview: (body: Body<'/v1/conversation-exports/preview', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/conversation-exports/preview', 'post'>> =>
     send.json('POST', '/v1/conversation-exports/preview', { body, repeat: 'always' }, options),
-  /** Get an export of conversations. */
+  /** Get a conversation export. */
   get: (id: string, options?: RequestOptions): Promise<Answer<'/v1/conversation-exports/{id}', 'get'>> =>
     send.json('GET', path`/v1/conversation-exports/${id}`, {  }, options),
-  /** Cancel or expire an export of conversations. */
+  /** Cancel or expire a conversation export. */
   delete: (id: string, options?: RequestOptions): Promise<Answer<'/v1/conversation-exports/{id}', 'delete'>> =>
     send.json('DELETE', path`/v1/conversation-exports/${id}`, {  }, options),
-  /** Download an export of conversations. */
+  /** Download a conversation export. */
   download: (id: string, options?: RequestOptions): Promise<Response> =>
     send.open('GET', path`/v1/conversation-exports/${id}/download`, {  }, options),
 })
@@ -296,7 +296,7 @@ const conversations = (send: Send) => ({
   /** Open the sealed original of a redacted recording. */
   openOriginalRecording: (id: string, body: Body<'/v1/conversations/{id}/recording/original', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/conversations/{id}/recording/original', 'post'>> =>
     send.json('POST', path`/v1/conversations/${id}/recording/original`, { body }, options),
-  /** Get the sound measurements of a conversation. */
+  /** Get a conversation’s sound measurements. */
   getSound: (id: string, options?: RequestOptions): Promise<Answer<'/v1/conversations/{id}/sound', 'get'>> =>
     send.json('GET', path`/v1/conversations/${id}/sound`, {  }, options),
   /** List a conversation’s metrics. */
@@ -323,7 +323,7 @@ const conversations = (send: Send) => ({
   /** Mark a region of a recording. */
   createRegion: (id: string, body: Body<'/v1/conversations/{id}/regions', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/conversations/{id}/regions', 'post'>> =>
     send.json('POST', path`/v1/conversations/${id}/regions`, { body }, options),
-  /** Get a region of a recording. */
+  /** Get a recording’s region. */
   getRegion: (id: string, regionId: string, options?: RequestOptions): Promise<Answer<'/v1/conversations/{id}/regions/{regionId}', 'get'>> =>
     send.json('GET', path`/v1/conversations/${id}/regions/${regionId}`, {  }, options),
   /** Delete a region of a recording. */
@@ -389,7 +389,7 @@ const experiments = (send: Send) => ({
   /** Retry missing and failed observations. */
   retryEvaluations: (id: string, options?: RequestOptions): Promise<Answer<'/v1/experiments/{id}/evaluations', 'post'>> =>
     send.json('POST', path`/v1/experiments/${id}/evaluations`, {  }, options),
-  /** Create an export of an experiment. */
+  /** Create an experiment export. */
   createExport: (id: string, body: Body<'/v1/experiments/{id}/exports', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/experiments/{id}/exports', 'post'>> =>
     send.json('POST', path`/v1/experiments/${id}/exports`, { body, repeat: 'always' }, options),
   /** List an experiment’s exports. */
@@ -674,7 +674,7 @@ const monitorResults = (send: Send) => ({
 })
 
 const monitorTemplates = (send: Send) => ({
-  /** List templates of monitors. */
+  /** List monitor templates. */
   list: (query?: Query<'/v1/monitor-templates', 'get'>, options?: RequestOptions): Promise<Answer<'/v1/monitor-templates', 'get'>> =>
     send.json('GET', '/v1/monitor-templates', { query }, options),
   /** Create a monitor from a template. */
@@ -743,7 +743,7 @@ const monitors = (send: Send) => ({
   /** Get an alignment. */
   getAlignment: (id: string, alignmentId: string, options?: RequestOptions): Promise<Answer<'/v1/monitors/{id}/alignments/{alignmentId}', 'get'>> =>
     send.json('GET', path`/v1/monitors/${id}/alignments/${alignmentId}`, {  }, options),
-  /** Apply a proposal of an alignment. */
+  /** Apply an alignment’s proposal. */
   applyAlignment: (id: string, alignmentId: string, body: Body<'/v1/monitors/{id}/alignments/{alignmentId}/apply', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/monitors/{id}/alignments/{alignmentId}/apply', 'post'>> =>
     send.json('POST', path`/v1/monitors/${id}/alignments/${alignmentId}/apply`, { body }, options),
   /** Cancel an alignment. */
@@ -848,7 +848,7 @@ const reviews = (send: Send) => ({
   /** Update, complete, or skip your review. */
   update: (id: string, body: Body<'/v1/reviews/{id}', 'patch'>, options?: RequestOptions): Promise<Answer<'/v1/reviews/{id}', 'patch'>> =>
     send.json('PATCH', path`/v1/reviews/${id}`, { body }, options),
-  /** Get the scorecards of a review. */
+  /** Get a review’s scorecards. */
   listScorecards: (id: string, options?: RequestOptions): Promise<Answer<'/v1/reviews/{id}/scorecards', 'get'>> =>
     send.json('GET', path`/v1/reviews/${id}/scorecards`, {  }, options),
   /** Extend a review’s lease. */

@@ -129,8 +129,7 @@ export const Agent = () => {
                 announce(`“${agent.name}” archived`)
               }}
             >
-              This hides the agent from the list. Its conversations and versions are kept. You can unarchive it
-              later.
+              This hides the agent from the list. Its conversations and versions are kept. You can unarchive it later.
             </Confirm>
           </>
         )}

@@ -124,9 +124,7 @@ const MeasureFields = (fields: FieldsProps) => {
           options={signalNames.map((value) => ({ value, label: signalLabel(value) }))}
         />
       )}
-      {measure === 'sound' && (
-        <SelectOf {...fields} name="sound" label="Recording measure" options={soundOptions} />
-      )}
+      {measure === 'sound' && <SelectOf {...fields} name="sound" label="Recording measure" options={soundOptions} />}
       {measure === 'metric' && (
         <Field label="Metric key">
           {(ids) => (

@@ -177,9 +177,7 @@ const readMeasure = (draft: Draft): Read => {
     case 'sound':
       return { kind: measure, name: sound, statistic } as Measure
     case 'metric':
-      return metric.trim() === ''
-        ? { lacks: 'Enter a metric key.' }
-        : { kind: measure, key: metric.trim(), statistic }
+      return metric.trim() === '' ? { lacks: 'Enter a metric key.' } : { kind: measure, key: metric.trim(), statistic }
     case 'cost':
     case 'latency':
       return { kind: measure, statistic, ...(monitorId !== null && { monitorId }) }

@@ -133,8 +133,8 @@ export const ShareDialog = ({ board, onClose }: { board: Board; onClose: () => v
             Copy this link now. You won’t see it again.
           </ShownOnce>
           <p className={styles.soft}>
-            The link shows the names of the board, its charts, and their agents. Make sure none of
-            them names another company.
+            The link shows the names of the board, its charts, and their agents. Make sure none of them names another
+            company.
           </p>
           <div>
             <Button onClick={() => setUrl(undefined)}>Create another link</Button>

@@ -53,8 +53,8 @@ const Explanation = ({ change, measure }: { change: Change; measure: Measure }) 
             idOf={({ dimension, key }) => `${dimension} ${key}`}
           />
           <p className={styles.soft}>
-            The clearest of {formatCount(groups)} groups. A contribution is how much smaller the change would be without the
-            group. Groups overlap, so contributions can’t be added up.
+            The clearest of {formatCount(groups)} groups. A contribution is how much smaller the change would be without
+            the group. Groups overlap, so contributions can’t be added up.
           </p>
         </>
       )}

@@ -103,8 +103,8 @@ const Teaching = ({ make }: { make: (() => void) | undefined }) => (
     }
   >
     <p>
-      A bucket is a set of conversations to review. Earshot assigns each conversation to one reviewer at a time. Reviews measure
-      how accurate your monitors are, and a random sample also corrects their rates.
+      A bucket is a set of conversations to review. Earshot assigns each conversation to one reviewer at a time. Reviews
+      measure how accurate your monitors are, and a random sample also corrects their rates.
     </p>
   </Empty>
 )

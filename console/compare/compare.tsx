@@ -195,8 +195,9 @@ const Results = ({ data, filters, isFetching }: ResultsProps) => {
       </Section>
       <p className={`${styles.note} ${styles.foot}`}>
         “More than chance” takes into account how many differences were compared: if A and B are alike, at most one page
-        in twenty marks a difference. Conversations were not assigned to A and B at random, so a difference can also come from
-        other callers, times, or topics. <a href="/docs/guide/analytics#compare-two-groups">How it is calculated</a>
+        in twenty marks a difference. Conversations were not assigned to A and B at random, so a difference can also
+        come from other callers, times, or topics.{' '}
+        <a href="/docs/guide/analytics#compare-two-groups">How it is calculated</a>
       </p>
     </div>
   )

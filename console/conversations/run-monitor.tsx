@@ -79,9 +79,7 @@ export const RunMonitor = ({ selection, onClose }: { selection: Selection; onClo
           />
         )}
         {estimate.isPending && <Loading label="Estimating" lines={2} />}
-        {monitor && estimate.data && (
-          <EstimateWords estimate={estimate.data} kind={monitor.kind} where="in scope" />
-        )}
+        {monitor && estimate.data && <EstimateWords estimate={estimate.data} kind={monitor.kind} where="in scope" />}
         {failure && <FaultNote error={failure} />}
         <div className={styles.ways}>
           <Button onClick={onClose}>Cancel</Button>

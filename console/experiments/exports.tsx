@@ -105,8 +105,8 @@ export const ExperimentExports = ({ id }: { id: string }) => {
           await changed()
         }}
       >
-        Links to the file will stop working. If the file isn’t ready, it won’t be created. Observations are kept, and you can
-        create the same export again.
+        Links to the file will stop working. If the file isn’t ready, it won’t be created. Observations are kept, and
+        you can create the same export again.
       </Confirm>
     </div>
   )

@@ -39,8 +39,8 @@ export const Merge = ({ finding, onClose }: { finding: Finding; onClose: () => v
         {...(data?.nextCursor && { hint: 'Shows the 200 latest findings.' })}
       />
       <p>
-        This finding will be closed. The other finding will show the conversations, comments, and history of both.
-        You can’t undo a merge.
+        This finding will be closed. The other finding will show the conversations, comments, and history of both. You
+        can’t undo a merge.
       </p>
     </Confirm>
   )

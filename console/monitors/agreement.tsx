@@ -128,8 +128,8 @@ export const AgreementPart = ({ monitor: { id, name } }: { monitor: Monitor }) =
     return (
       <Empty title="No judgments yet" action={<ButtonLink to="/buckets">Add conversations to a bucket</ButtonLink>}>
         <p>
-          When people judge “{name}” in reviews, each version’s precision, recall, and κ appear
-          here. Reviews from a randomly sampled bucket also correct the monitor’s rate.
+          When people judge “{name}” in reviews, each version’s precision, recall, and κ appear here. Reviews from a
+          randomly sampled bucket also correct the monitor’s rate.
         </p>
       </Empty>
     )

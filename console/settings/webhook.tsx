@@ -93,7 +93,8 @@ const Actions = ({ endpoint }: { endpoint: Endpoint }) => {
           await refresh('webhook-endpoints')
         }}
       >
-        Earshot will sign with both secrets for 24 hours. If you rotate again within that time, the oldest secret will stop working immediately.
+        Earshot will sign with both secrets for 24 hours. If you rotate again within that time, the oldest secret will
+        stop working immediately.
       </Confirm>
       <Dialog title="New secret" open={secret !== undefined} onClose={() => setSecret(undefined)} holds>
         <ShownOnce name="secret" value={secret ?? ''}>

@@ -176,8 +176,8 @@ export const AlignmentPart = ({ monitor }: { monitor: Monitor }) => {
       {!mayWrite && !alignment && (
         <Empty title="No alignments yet">
           <p>
-            An alignment compares this judge with reviewers’ judgments and proposes improvements. Members can
-            start one when there are enough reviews.
+            An alignment compares this judge with reviewers’ judgments and proposes improvements. Members can start one
+            when there are enough reviews.
           </p>
         </Empty>
       )}

@@ -222,7 +222,7 @@ export const Report = ({ monitor, alignment }: { monitor: Monitor; alignment: Al
         {baseline.unscored + baseline.failed > 0 && (
           <p className={styles.soft}>
             {formatCount(baseline.unscored)} unscored and {formatCount(baseline.failed)} failed results count only
-          toward agreement, as wrong.
+            toward agreement, as wrong.
           </p>
         )}
       </div>

@@ -265,8 +265,8 @@ export const PointsPane = ({ scorecard }: { scorecard: Draft['scorecard'] }) => 
         </tbody>
       </table>
       <p className={styles.soft}>
-        Earshot computes a scorecard from the results of its items, so it costs nothing. A conversation
-        without a result for each item is unscored. Each item needs at least the scorecard’s scope and sampling rate.
+        Earshot computes a scorecard from the results of its items, so it costs nothing. A conversation without a result
+        for each item is unscored. Each item needs at least the scorecard’s scope and sampling rate.
       </p>
     </section>
   )
