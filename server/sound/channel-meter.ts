@@ -26,7 +26,7 @@ export type MeasuredChannel = Omit<Levels, 'quietDb'> & {
   waveform: number[]
   /** The keys that were pressed. */
   keys: number
-  /** How many places of each kind there are, including those without a mark. */
+  /** The number of marks of each kind, including those that are not kept. */
   counts: Partial<Record<MarkKind, number>>
   marks: Mark[]
 }
@@ -65,7 +65,7 @@ const openRating = (rate: RateVoice) => {
   }
 }
 
-/** Returns the level of each window, from the levels of the frames within it. */
+/** Returns the level of each window, computed from the levels of its frames. */
 const windowLevels = (levels: Float32Array, windows: number): Float32Array =>
   Float32Array.from({ length: windows }, (_, window) => {
     const first = Math.floor((window * windowMs) / frameMs)
@@ -119,7 +119,7 @@ export const openChannelMeter = (network: VoiceNetwork, { sampleRate: fileRate, 
   }
 }
 
-/** The number of parts that a waveform has. */
+/** The number of bars in a waveform. */
 const waveformParts = 500
 
 const waveformOf = (levels: Float32Array): number[] =>
@@ -139,13 +139,13 @@ const endMeter = (meter: ChannelMeter): Ended => {
 
 const ofKind = (kind: MarkKind, spans: Segment[]): Mark[] => spans.map((span) => ({ kind, ...span }))
 
-/** Counts the marks of each kind, and keeps at most so many of them as people look at. */
+/** Counts the marks of each kind, and keeps no more of them than people look at. */
 const countMarks = (kinds: Mark[][]): Pick<MeasuredChannel, 'counts' | 'marks'> => {
   const counts = Object.fromEntries(kinds.flatMap((marks) => (marks[0] ? [[marks[0].kind, marks.length]] : [])))
   return { counts, marks: kinds.flatMap((marks) => marks.slice(0, mostMarks)) }
 }
 
-/** The edges of tones are known this exactly. */
+/** The precision of the edges of tones. */
 const toneEdgeMs = 70
 
 /** Leaves out gaps within and next to tones, because telephone networks switch those on and off. */
@@ -191,7 +191,7 @@ const endChannel = (meter: ChannelMeter, { rated, tones }: Ended, other: Rated |
     echo: (other && measureEcho(rated, other)) ?? null,
     waveform: waveformOf(levels),
     keys: keys.pressed,
-    // The meter only keeps some places, but counts all of them.
+    // The meter counts all marks, but keeps only some of them.
     counts: { ...counts, dropout: dropoutCount - (gaps.length - dropouts.length) },
     marks,
   }

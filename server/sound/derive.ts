@@ -71,7 +71,7 @@ const measuresOfAll = (file: MeasuredFile) => {
 const differenceOf = (value: number | null, other: number | null): number | null =>
   value === null || other === null ? null : value - other
 
-/** Returns the measures of the speakers of both channels. */
+/** Returns the measures of each speaker, given both channels. */
 const measuresOfSides = (
   { channels }: MeasuredFile,
   { gaps, talkOver }: TurnTaking,
@@ -179,7 +179,7 @@ const comparisonOf = (
 
 type Reported = { utterances: Utterance[] | null; responseMs: number | null; agentChannel: Channel | null }
 
-/** Returns the measures of both sides as far as they are known, and the reason why the others are not. */
+/** Returns the measures of both sides if they are known, and otherwise the reason why they are not. */
 const derived = (file: MeasuredFile, { utterances, responseMs, agentChannel }: Reported) => {
   const [first, second] = file.channels.map(({ segments }) => segments)
   const all = measuresOfAll(file)
@@ -203,7 +203,7 @@ const derived = (file: MeasuredFile, { utterances, responseMs, agentChannel }: R
 
 type Outcome = Pick<Static<typeof Sound>, 'status' | 'reason'>
 
-/** Returns a sound without measures. */
+/** Returns the sound of a conversation without measures. */
 export const emptySound = ({ status, reason }: Outcome): Static<typeof Sound> => ({
   status,
   reason,

@@ -8,13 +8,13 @@ import { extractedRate } from './extracted-rate.ts'
 
 export type ExtractionReply = { channels: number } | { undecodable: string } | { failed: string }
 
-/** The file descriptor of the open recording. Those of the channels follow. */
+/** The file descriptor of the open recording. The descriptors of the channels follow. */
 const recordingFd = 4
 const mostChannels = 2
 
 const memoryMb = 300
 
-/** Nobody needs the samples if the parent process is gone. */
+/** Nobody needs the samples if the parent process has exited. */
 process.on('disconnect', () => process.exit(1))
 
 const checkMemory = (): void => {
@@ -38,7 +38,7 @@ const extract = async (): Promise<number> => {
   let resamplers: Resampler[] = []
   for await (const { channels, sampleRate } of decodeFile(recordingFd)) {
     checkMemory()
-    // The process must notice when its parent is gone.
+    // The process must notice when its parent has exited.
     await setImmediate()
     if ((channels[0]?.length ?? 0) === 0) continue
     if (resamplers.length === 0) resamplers = channels.map(() => openResampler(sampleRate, extractedRate))

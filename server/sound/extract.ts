@@ -17,9 +17,9 @@ export type SoundSpan = { startMs: number; endMs: number }
 
 export type ExtractedSound = {
   channels: number
-  /** Returns spans of a channel one after the other, with silence between them, as a WAV file. */
+  /** Returns spans of a channel as a WAV file: one after the other, with silence between them. */
   readWav: (channel: number, spans: SoundSpan[], betweenMs: number) => Promise<Buffer>
-  /** Returns a span of all channels together as a WAV file. */
+  /** Returns a span of all channels mixed together as a WAV file. */
   readMix: (span: SoundSpan) => Promise<Buffer>
 }
 
@@ -56,7 +56,7 @@ const copyTo = async (file: FileHandle, stream: Readable, signal: AbortSignal): 
   }
 }
 
-/** Reads a span of samples. What is beyond the end is left out. */
+/** Reads a span of samples. Omits everything beyond the end. */
 const readSpan = async (file: FileHandle, { startMs, endMs }: SoundSpan): Promise<Buffer> => {
   const toByte = (ms: number) => 2 * Math.round((ms * bytesPerMs) / 2)
   const bytes = Buffer.alloc(Math.max(0, toByte(endMs) - toByte(startMs)))
@@ -64,7 +64,7 @@ const readSpan = async (file: FileHandle, { startMs, endMs }: SoundSpan): Promis
   return bytes.subarray(0, bytesRead)
 }
 
-/** Returns the mean of channels. */
+/** Returns the average of several channels. */
 const mix = ([first = Buffer.alloc(0), second]: Buffer[]): Buffer => {
   if (!second) return first
   const mixed = Buffer.alloc(Math.min(first.length, second.length))
@@ -75,8 +75,8 @@ const mix = ([first = Buffer.alloc(0), second]: Buffer[]): Buffer => {
 }
 
 /**
- * Decodes a stored recording and passes its sound on. Memory stays the same whatever the length, because the samples are in
- * files, which disappear afterwards. Throws Undecodable if the recording can't be read.
+ * Decodes a stored recording and passes its sound to a function. Memory use doesn't depend on the length, because the
+ * samples are in temporary files. Throws Undecodable if the recording can't be read.
  */
 export const withSound = async <T>(
   { blobs }: Pick<Deps, 'blobs'>,

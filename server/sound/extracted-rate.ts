@@ -1,2 +1,2 @@
-/** The sample rate of extracted sound, which models of speech use internally. */
+/** The sample rate of extracted sound. Speech models use the same rate internally. */
 export const extractedRate = 16_000

@@ -27,8 +27,8 @@ import { isSoundOf, type SoundOf, settle, settleWithout, storeOutcome } from './
 type Store = (effect: (trx: Db) => Promise<void>) => Promise<void>
 
 /**
- * Measures the file of a recording, unless that is done already, or the organization does not measure any. Returns what
- * was measured.
+ * Measures the file of a recording, unless it is measured already or the organization doesn't measure recordings.
+ * Returns the measures.
  */
 const measureOnce = async (
   deps: Deps,
@@ -39,7 +39,7 @@ const measureOnce = async (
   const { db } = deps
   const before = await findSound(db, of.organizationId, of.conversationId)
   const found = before?.blobKey === fileKey ? before : undefined
-  // A redacted file is never measured, because its measures would be those of silence.
+  // A redacted file is never measured, because the measures would describe its silence.
   if (measuredKey === fileKey || redactedSpans !== null) return found
   if (!(await getOrganization(db, of.organizationId)).measureSound) {
     await store((trx) => settleWithout(deps, trx, of))
@@ -68,7 +68,7 @@ const processOnce = async (deps: Deps, of: SoundOf, { signal, transaction, finis
   if (redacts) await redactRecording(deps, of, { recording, fileKey, sound }, { signal, finish })
 }
 
-/** Measures and redacts a recording after it was stored. If this fails, `measureOlder` tries again later. */
+/** Measures and redacts a recording after it is stored. If this fails, `measureOlder` tries again later. */
 export const measureSound = defineJob({
   name: 'sound.measure',
   payload: Type.Object({ organizationId: OrganizationId, conversationId: Type.String() }),
@@ -99,7 +99,10 @@ export const deriveMeasures = defineJob({
   },
 })
 
-/** Clears measures of changed transcripts, and enqueues deriving them again, in the transaction of the change. */
+/**
+ * Clears the measures of changed transcripts, and enqueues a job that derives them again, in the same transaction as
+ * the change.
+ */
 export const deriveMeasuresAgain = async (
   { jobs }: Pick<Deps, 'jobs'>,
   trx: Db,
@@ -115,8 +118,8 @@ export const deriveMeasuresAgain = async (
 }
 
 /**
- * Withdraws redacted recordings of changed transcripts, which may have other words to redact, and enqueues redacting them
- * again. Also enqueues redacting those that waited for their transcript.
+ * Withdraws the redacted recordings of changed transcripts, because other words may need redaction now, and enqueues a
+ * job that redacts them again. Also enqueues the redaction of recordings that waited for their transcript.
  */
 export const redactAgain = async (
   { jobs }: Pick<Deps, 'jobs'>,
@@ -136,11 +139,11 @@ export const redactAgain = async (
 }
 
 const listedAtOnce = 100
-/** Newer recordings have their own job. */
+/** Newer recordings have their own jobs. */
 const olderThanMs = 30 * minuteMs
 const before = (now: Date) => new Date(now.getTime() - olderThanMs)
 
-/** Measures and redacts recordings for which that failed, and measures those from before Earshot measured any. */
+/** Measures and redacts recordings after a failure. Also measures recordings from before Earshot measured sound. */
 export const measureOlder = defineSweep({
   name: 'sound.measure-older',
   schedule: '*/10 * * * *',
@@ -158,7 +161,7 @@ export const measureOlder = defineSweep({
     ),
 })
 
-/** Enqueues measuring the recording that the transaction has stored. */
+/** Enqueues a job that measures the recording stored in the transaction. */
 export const measureSoundLater = (
   { jobs }: Pick<Deps, 'jobs'>,
   trx: Db,

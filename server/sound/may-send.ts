@@ -2,8 +2,8 @@ import { getOrganization } from '../organizations/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 
 /**
- * Returns why recordings of the organization may not be sent to models, or undefined if they may. In PHI mode, an admin
- * must allow it.
+ * Returns the reason why the organization's recordings may not be sent to models, or undefined if they may. In PHI
+ * mode, an admin must allow it.
  */
 export const whySoundStays = async (db: Db, org: OrgId): Promise<string | undefined> => {
   const { features, soundToModels } = await getOrganization(db, org)

@@ -38,7 +38,7 @@ const call = speak([
 /** Returns a number between -1 and 1. */
 const noiseOf = (random: SeededRandom): number => random.below(2_001) / 1_000 - 1
 
-/** The maximum distance of an edge from the true one. */
+/** The maximum distance between a measured edge and the true one. */
 const toleranceMs = 150
 
 /** Expects that the measured speech begins and ends with each line. */
@@ -135,7 +135,7 @@ it('finds clipping and dropouts at their places', async () => {
   const tone = (at: number) => 0.5 * Math.sin((2 * Math.PI * 200 * at) / speechRate)
   const samples = Float32Array.from({ length: 4 * speechRate }, (_, at) => tone(at))
   const at = (seconds: number) => Math.round(seconds * speechRate)
-  // A quarter of the wave is loudest there.
+  // A quarter of the waveform is loudest there.
   const peak = at(1) + Math.round(speechRate / 800)
   samples.fill(1, peak, peak + 20)
   samples.fill(0, at(2) + 25, at(2.1) + 25)
@@ -151,7 +151,7 @@ it('finds clipping and dropouts at their places', async () => {
   expect(Math.abs((dropout?.startMs ?? 0) - 2_001)).toBeLessThan(3)
   expect(otherDropouts).toEqual([])
   expect(measured?.counts).toMatchObject({ clipping: 1, dropout: 1 })
-  // It is already known as a dropout.
+  // The gap is already known as a dropout.
   expect(ofKind('packet_gap')).toEqual([])
 })
 
@@ -174,7 +174,7 @@ it('finds clipping in μ-law, which cannot hold the full scale', async () => {
   expect(channels[0]?.clippedSamples).toBe(20)
 })
 
-/** Returns the marks of a recording with one channel, in each of these formats. */
+/** Returns the marks of a one-channel recording in each of these formats. */
 const marksIn = async (samples: Float32Array): Promise<Mark[][]> => {
   const files = [toWav([samples]), toWav([samples], wavFormats.ulaw), await toMp3([samples])]
   const measured: Mark[][] = []
@@ -266,7 +266,7 @@ describe('finds', () => {
     }
     const { channels } = await measure(toWav([noisy], wavFormats.ulaw))
     const gaps = channels[0]?.marks.filter(({ kind }) => kind === 'packet_gap') ?? []
-    // The others are in quiet moments, where nobody hears them.
+    // The other dropouts are in quiet moments, where nobody hears them.
     expect(gaps.length).toBeGreaterThanOrEqual(3)
     for (const { startMs } of gaps) {
       expect(lost.some((seconds) => Math.abs(startMs - seconds * 1_000) < 20)).toBe(true)
@@ -277,7 +277,7 @@ describe('finds', () => {
 it('finds no signals in speech', async () => {
   for (const samples of [agentSpeech, customerSpeech]) {
     for (const marks of await marksIn(samples)) {
-      // Synthesized plosives are preceded by digital silence, unlike those of people.
+      // Unlike the plosives of people, synthesized ones follow digital silence.
       expect(marks.filter(({ kind }) => kind !== 'dropout')).toEqual([])
     }
   }
@@ -325,7 +325,7 @@ describe('says why a file cannot be measured:', () => {
 })
 
 it('survives damaged files', { timeout: 120_000 }, async () => {
-  // Decoders report damage there.
+  // Decoders report damage at that position.
   const report = vi.spyOn(console, 'error').mockImplementation(() => {})
   onTestFinished(() => report.mockRestore())
   const random = seededRandom(11)

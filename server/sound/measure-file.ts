@@ -5,7 +5,7 @@ import { readBlocks } from './decoding/read-blocks.ts'
 import { addPowers, integratedLufs, loudnessRangeLu } from './measures/loudness.ts'
 import { openVoiceNetwork, type VoiceNetwork } from './voice/network.ts'
 
-/** Measures a recording block by block. Does not know the speakers of the channels. */
+/** Measures a recording block by block, without knowing who speaks on which channel. */
 
 export type MeasuredFile = {
   sampleRate: number

@@ -12,7 +12,7 @@ import type { StoredSound } from './queries.ts'
 /** Measuring is stopped after this time. Within the limits of recordings, it takes much less. */
 const longestMs = 5 * minuteMs
 
-/** Telephone keys can be those of a card number. */
+/** The digits of a card number can be among telephone keys. */
 const withoutDigits = (file: MeasuredFile): MeasuredFile => ({
   ...file,
   channels: file.channels.map((channel) => ({
@@ -29,7 +29,7 @@ const hidesDigits = async (db: Db, org: OrgId, conversationId: string): Promise<
 
 type MeasuredRecording = { conversationId: string; fileKey: string }
 
-/** Measures a stored file. Returns the measures, or why there can't be any. */
+/** Measures a stored file. Returns the measures, or the reason why there can't be any. */
 export const measureStored = async (
   { db, blobs }: Pick<Deps, 'db' | 'blobs'>,
   org: OrgId,

@@ -1,4 +1,4 @@
-/** A list of numbers that grows without copying each time. */
+/** A list of numbers that grows without copying all of them each time. */
 export const openNumbers = () => {
   let values = new Float32Array(4_096)
   let length = 0

@@ -45,7 +45,7 @@ export const storeSound = async (trx: Db, org: OrgId, conversationId: string, so
     .execute()
 }
 
-/** Attributes what was measured to another file of the same recording, such as its redacted one. */
+/** Assigns the measures to another file of the same recording, such as the redacted one. */
 export const moveSound = async (
   trx: Db,
   org: OrgId,
@@ -68,7 +68,7 @@ export const moveSound = async (
     .execute()
 }
 
-/** Stores the measures where filters, rules, and charts read them. The caller has locked the conversation. */
+/** Stores the measures in the columns that filters, rules, and charts read. The caller has locked the conversation. */
 export const updateMeasures = (trx: Db, org: OrgId, conversationId: string, measures: object) =>
   trx
     .updateTable('conversations')
@@ -77,7 +77,7 @@ export const updateMeasures = (trx: Db, org: OrgId, conversationId: string, meas
     .where('id', '=', conversationId)
     .execute()
 
-/** Forgets measures that depend on an earlier transcript. Returns the conversations that had some. */
+/** Clears measures that depend on an earlier transcript. Returns the conversations that had such measures. */
 export const clearMeasures = async (trx: Db, org: OrgId, conversationIds: string[]): Promise<string[]> => {
   const cleared = await trx
     .updateTable('conversations')
@@ -90,14 +90,14 @@ export const clearMeasures = async (trx: Db, org: OrgId, conversationIds: string
   return cleared.map(({ id }) => id)
 }
 
-/** Matches files to measure. Redacted ones keep the measures of their originals. */
+/** Matches files to measure. Redacted ones keep the measures of the originals. */
 const isUnmeasured = sql<boolean>`(
   redacted_spans IS NULL AND measured_key IS DISTINCT FROM coalesce(blob_key, original_key))`
 
-/** Matches recordings that did not change after a time. Newer ones have their own job. */
+/** Matches recordings that have not changed since a time. Newer ones have their own jobs. */
 const isOlder = (before: Date) => sql<boolean>`updated_at < ${before}`
 
-/** Lists the organizations with recordings to measure or to redact. */
+/** Lists the organizations that have recordings to measure or redact. */
 export const listUnsettledOrganizationsAllOrgs = (db: Db, before: Date) =>
   db
     .selectFrom('recordings')
@@ -108,7 +108,7 @@ export const listUnsettledOrganizationsAllOrgs = (db: Db, before: Date) =>
       ${isUnmeasured} AND organization_id NOT IN (SELECT o.id FROM organizations o WHERE NOT o.measure_sound)))`)
     .execute()
 
-/** Lists recordings to measure, and those to redact whose transcripts are complete. */
+/** Lists the recordings to measure, and those to redact because their transcripts are complete. */
 export const listUnsettled = (db: Db, org: OrgId, before: Date, { limit, after }: Page) =>
   db
     .selectFrom('recordings')

@@ -9,14 +9,14 @@ import { deriveSound } from './derive.ts'
 import type { MeasuredFile } from './measure-file.ts'
 import type { Sound } from './schema.ts'
 
-/** Returns who speaks when according to the transcript, or null if it doesn't say. */
+/** Returns who speaks when according to the transcript, or null if the transcript doesn't say. */
 const readUtterances = async (threads: Deps['threads'], db: Db, org: OrgId, id: string) => {
   const { content, format, startedAt } = await getTranscript(db, org, id)
   if (content === null || format === null) return null
   return utterancesOf(await readTurns(threads, org, content, { provider: format, startedAt }))
 }
 
-/** Derives a conversation's sound from what was measured of its recording, and from its transcript as it is now. */
+/** Derives a conversation's sound from the measures of its recording and from its current transcript. */
 export const readSound = async (
   { threads }: Pick<Deps, 'threads'>,
   db: Db,
@@ -26,6 +26,6 @@ export const readSound = async (
   const { agentId, signals } = await getConversation(db, org, id)
   const utterances = await readUtterances(threads, db, org, id)
   const { agentChannel = null } = (await soundSettingsOf(db, org, [agentId])).get(agentId) ?? {}
-  // The job stored it.
+  // The job stored this value.
   return deriveSound(measured as MeasuredFile, { utterances, responseMs: signals.responseLatencyMs.p50, agentChannel })
 }

@@ -1,6 +1,6 @@
 import { Undecodable } from './decoding/decode.ts'
 
-/** The side of a process that works on one recording. `run-process.ts` starts it. */
+/** Runs inside a process that works on one recording. `run-process.ts` starts the process. */
 
 export type Reply<Result> = { result: Result } | { undecodable: string } | { failed: string }
 
@@ -21,9 +21,9 @@ const replyOf = (error: unknown): Reply<never> => {
   return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) }
 }
 
-/** Sends the result of the work to the parent process, and ends. */
+/** Sends the result to the parent process, and exits. */
 export const replyWith = <Result>(work: (options: { onBlock: () => void }) => Promise<Result>): void => {
-  // Nobody needs the result if the parent process is gone.
+  // Nobody needs the result if the parent process has exited.
   process.on('disconnect', () => process.exit(1))
   const reply = (message: Reply<Result>): void => {
     process.send?.(message, () => process.exit(0))

@@ -87,7 +87,7 @@ it('measures an uploaded recording', async () => {
   const { loudnessLufs, loudnessDifferenceLu, overallLoudnessLufs } = sound.measures
   expect(loudnessDifferenceLu).toBeCloseTo(loudnessLufs.agent - loudnessLufs.customer, 0)
   expect(overallLoudnessLufs).toBeGreaterThan(loudnessLufs.customer - 3)
-  // The transcript reports the same times that the recording was made of.
+  // The transcript reports the times at which the recording was generated.
   expect(Math.abs(sound.comparison.differenceMs)).toBeLessThan(150)
 })
 
@@ -246,7 +246,7 @@ it('says which measures a recording with one channel lacks', async () => {
   expect(sound.measures.silenceMs).toBeGreaterThan(3_000)
 })
 
-/** The tone of the key 5, between silences. */
+/** The tone of key 5, between silences. */
 const withKey = Float32Array.from({ length: 3 * speechRate }, (_, at) => {
   const seconds = at / speechRate
   const wave = (frequency: number) => 0.2 * Math.sin(2 * Math.PI * frequency * seconds)
@@ -320,7 +320,7 @@ it('keeps nothing of an erased conversation', async () => {
   expect(await rows()).toEqual([{ conversation_id: id }])
   await db.transaction().execute((trx) => eraseConversations(server.deps, trx, org, [id]))
   expect(await rows()).toEqual([])
-  // A job that was waiting finds nothing to measure.
+  // A job that was waiting has nothing left to measure.
   await measure()
   expect(await rows()).toEqual([])
 })

@@ -21,7 +21,7 @@ const redactedFirst = 'The recording was redacted without being measured.'
 const listRedacted = ({ redactedSpans }: Recording): Static<typeof Sound>['redacted'] =>
   redactedSpans?.map(([startMs, endMs]) => ({ startMs, endMs })) ?? null
 
-/** Returns the status of a recording of which nothing was measured. */
+/** Returns the status of a recording that has no measures. */
 const whyUnmeasured = async (
   near: Db,
   org: OrgId,
@@ -38,7 +38,7 @@ export const sound = (app: App, deps: Deps): void => {
 
   const read = async (near: Db, org: OrgId, id: string): Promise<Static<typeof Sound>> => {
     const { recording: state } = await getConversation(near, org, id)
-    // A conversation without a recording needs no other query.
+    // A conversation without a recording doesn't need another query.
     const recording = state === null ? undefined : await findRecording(near, org, id)
     if (!recording) return emptySound({ status: 'none', reason: null })
     const redacted = listRedacted(recording)

@@ -3,7 +3,7 @@ import { endOf, forkInBackground } from '../platform/background-process.ts'
 import { Undecodable } from './decoding/decode.ts'
 import type { Reply } from './reply.ts'
 
-/** The arguments of Node in a process that works on a recording. */
+/** Node's arguments for a process that works on a recording. */
 export const processOptions = [
   '--max-old-space-size=128',
   '--max-semi-space-size=16',
@@ -13,9 +13,9 @@ export const processOptions = [
 type Work = {
   /** The file that the process runs. */
   file: string
-  /** Open files, which the process gets in this order, the recording first. */
+  /** Open files. The process receives them in this order, the recording first. */
   files: FileHandle[]
-  /** A message for the process. */
+  /** A message to the process. */
   order?: object
 }
 

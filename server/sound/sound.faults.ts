@@ -18,7 +18,10 @@ import { openNamelessFile } from '../platform/nameless-file.ts'
 import { Undecodable } from './decoding/decode.ts'
 import { measureRecording } from './measure.ts'
 
-/** Damaged recordings, and kills in the middle of measuring and redacting. `--rounds 2000` measures 10,000 damaged files. */
+/**
+ * Tests damaged recordings, and processes that are killed while they measure and redact. `--rounds 2000` measures
+ * 10,000 damaged files.
+ */
 
 const seed = inject('seeds')[0] ?? 1
 const filesPerRound = 5
@@ -43,16 +46,16 @@ const encode = () => {
 
 type Damage = (content: Buffer, random: SeededRandom) => Buffer
 
-/** Sizes and counts that decoders may believe. */
+/** Sizes and counts that decoders may trust. */
 const oddNumbers = [0, 1, 0x7f, 0xff, 0x7fff, 0xffff, 0x7fff_ffff, 0xffff_ffff]
 
 const damages: Damage[] = [
-  // Single bytes.
+  // Single-byte changes.
   (content, random) => {
     for (let byte = 0; byte < 1 + random.below(40); byte++) content[random.below(content.length)] = random.below(256)
     return content
   },
-  // Headers, where formats describe what follows.
+  // Changed headers, which describe the rest of the file.
   (content, random) => {
     for (let byte = 0; byte < 1 + random.below(6); byte++) content[random.below(120)] = random.below(256)
     return content
@@ -61,13 +64,13 @@ const damages: Damage[] = [
     content.writeUInt32LE(random.pick(oddNumbers), random.below(Math.min(400, content.length - 4)))
     return content
   },
-  // An end that is missing, or a middle.
+  // Missing ends and missing middles.
   (content, random) => content.subarray(0, random.below(content.length)),
   (content, random) => {
     const start = random.below(content.length)
     return Buffer.concat([content.subarray(0, start), content.subarray(start + random.below(4_000))])
   },
-  // A part that is repeated, and one that is moved.
+  // Repeated and moved sections.
   (content, random) => {
     const start = random.below(content.length)
     const part = content.subarray(start, start + random.below(20_000))
@@ -87,7 +90,7 @@ const damage = (content: Buffer, random: SeededRandom): Buffer => {
 
 type Outcome = 'measured' | 'undecodable'
 
-/** A short recording is measured within this time, even if the machine does other work. */
+/** A short recording is measured within this time, even if the machine is busy. */
 const limitMs = 30_000
 
 const measure = async (content: Buffer): Promise<Outcome> => {
@@ -107,7 +110,7 @@ const measure = async (content: Buffer): Promise<Outcome> => {
   }
 }
 
-/** The memory and time are printed after so many files. */
+/** Memory and time are printed after this many files. */
 const reportEvery = 1_000
 
 const megabytes = () => process.memoryUsage.rss() / 1024 / 1024
@@ -171,7 +174,7 @@ it('kills neither lose nor repeat a measurement, nor serve an original that is r
   const settings = { soundRedaction: 'mute' }
   expect((await ask(origin, 'PATCH', '/v1/organization', key, settings)).status).toBe(200)
   const database = await connectTo(dataDir)
-  // Notes each time that a measurement is stored.
+  // Records each time at which measures are stored.
   await database.query(`
     CREATE TABLE stored_sounds (conversation_id uuid NOT NULL);
     CREATE FUNCTION note_sound() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -180,7 +183,7 @@ it('kills neither lose nor repeat a measurement, nor serve an original that is r
       FOR EACH ROW EXECUTE FUNCTION note_sound()`)
   await database.end()
 
-  // Measuring a minute takes long enough to be killed.
+  // Measuring a minute of sound takes long enough for a kill.
   const minute = call.channels.map((samples) => {
     const long = new Float32Array(60 * speechRate)
     for (let at = 0; at + samples.length < long.length; at += samples.length) long.set(samples, at)
@@ -223,7 +226,7 @@ it('kills neither lose nor repeat a measurement, nor serve an original that is r
     expect(file.toString('latin1', 0, 4)).toBe('RIFF')
     expect(file.subarray(from + 4, to - 4).every((byte) => byte === 0)).toBe(true)
   }
-  /** Asks for recordings all the time, also while the service is killed. */
+  /** Requests recordings continuously, even while the service is being killed. */
   const player = { isOn: true }
   const playing = (async () => {
     while (player.isOn) {

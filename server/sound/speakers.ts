@@ -5,9 +5,9 @@ import type { Segment } from './voice/segments.ts'
 /** Which channel each side of the conversation is on. */
 export type Speakers = { agent: Channel; customer: Channel }
 
-/** The transcript must agree this much better with one assignment than with the other. */
+/** The transcript must match this much better with one assignment than with the other. */
 const clearShare = 0.7
-/** With less common speech, agreement may be chance. */
+/** With less shared speech, a match may be chance. */
 const shortestCommonMs = 2_000
 
 /** Identifies the speaker of each channel by comparing the speech on it with the times in the transcript. */
@@ -25,7 +25,10 @@ const findByTranscript = (channels: [Segment[], Segment[]], utterances: Utteranc
 
 export type Identified = Speakers & { by: 'setting' | 'transcript' }
 
-/** Identifies the speaker of each channel by the setting of the agent or the organization, or else by the transcript. */
+/**
+ * Identifies the speaker of each channel by the setting of the agent or the organization, or otherwise by the
+ * transcript.
+ */
 export const findSpeakers = (
   channels: [Segment[], Segment[]],
   { utterances, agentChannel }: { utterances: Utterance[] | null; agentChannel: Channel | null },

@@ -1,6 +1,6 @@
 const headerBytes = 44
 
-/** Returns a WAV file with 16-bit samples of one channel. */
+/** Returns a one-channel WAV file with 16-bit samples. */
 export const wavOf = (samples: Buffer, sampleRate: number): Buffer => {
   const header = Buffer.alloc(headerBytes)
   header.write('RIFF', 0)

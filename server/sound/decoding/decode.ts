@@ -17,7 +17,7 @@ import { fullScaleOf, type PcmCodec, readPcm } from './pcm.ts'
 
 /** Decodes recordings block by block, so that memory doesn't grow with their length. */
 
-/** Samples between -1 and 1 of each channel. `fullScale` is the largest magnitude that the format can hold. */
+/** Samples between -1 and 1 for each channel. `fullScale` is the largest magnitude that the format can hold. */
 export type Block = { channels: Float32Array[]; sampleRate: number; fullScale: number }
 
 /** The recording can't be decoded. The message is shown to people. */
@@ -46,7 +46,7 @@ const openFlac = async (): Promise<Decoder> => {
   return { decode: async (packets) => blockOf(await decoder.decodeFrames(packets)), free: () => decoder.free() }
 }
 
-/** Returns the delay that the encoder added, which is in the header of the stream. */
+/** Returns the encoder delay, which is in the header of the stream. */
 const preSkipOf = (header: Uint8Array | undefined): number =>
   header && header.byteLength >= 12 ? new DataView(header.buffer, header.byteOffset).getUint16(10, true) : 0
 
@@ -82,7 +82,7 @@ const openDecoder = async (track: InputAudioTrack, codec: string): Promise<Decod
 }
 
 const packetsPerBlock = 64
-/** A packet is longer than this only if a file is made to take memory. */
+/** Only a file that is designed to use up memory has longer packets. */
 const longestPacketBytes = 4 * 1024 * 1024
 
 async function* inGroups(packets: AsyncIterable<EncodedPacket>): AsyncGenerator<Uint8Array[]> {
@@ -147,7 +147,7 @@ export async function* decodeFile(fd: number): AsyncGenerator<Block> {
   try {
     yield* decodeInput(input, fd)
   } catch (error) {
-    // Readers have no common error for damaged files.
+    // The readers have no common error class for damaged files.
     throw error instanceof Undecodable ? error : new Undecodable('The recording is damaged.', { cause: error })
   } finally {
     input.dispose()

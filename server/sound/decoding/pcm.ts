@@ -49,12 +49,12 @@ const layouts: Record<PcmCodec, [bytes: number, read: ReadSample]> = {
   alaw: [1, tabled(fromAlaw)],
 }
 
-/** The largest magnitude of each format that can't hold 1. */
+/** The largest magnitude in each format that can't hold 1. */
 const largest: Partial<Record<PcmCodec, number>> = { ulaw: fromUlaw(0x80), alaw: fromAlaw(0xaa) }
 
 export const fullScaleOf = (codec: PcmCodec): number => largest[codec] ?? 1
 
-/** Returns the samples of each channel. An incomplete last sample is left out. */
+/** Returns the samples of each channel. Omits an incomplete last sample. */
 export const readPcm = (codec: PcmCodec, data: Uint8Array, channels: number): Float32Array[] => {
   const [bytes, read] = layouts[codec]
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength)

@@ -23,7 +23,7 @@ export async function* readBlocks(fd: number, { onBlock }: { onBlock: () => void
   let samples = 0
   for await (const block of decodeFile(fd)) {
     onBlock()
-    // The process must notice when its parent is gone.
+    // The process must notice when its parent has exited.
     await setImmediate()
     if (lengthOf(block) === 0) continue
     if (!first) checkFormat(block)

@@ -1,6 +1,6 @@
 /** Converts a stream of samples to another rate, with a windowed sinc filter. */
 
-/** The filter ends this many periods of the lower rate before and after each sample. */
+/** The filter extends this many periods of the lower rate before and after each sample. */
 const reach = 8
 
 const greatestDivisor = (a: number, b: number): number => (b === 0 ? a : greatestDivisor(b, a % b))
@@ -10,7 +10,7 @@ const windowed = (x: number): number => 0.42 + 0.5 * Math.cos(Math.PI * x) + 0.0
 
 const sinc = (x: number): number => (x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x))
 
-/** Returns the filter of each position that an output sample can have between two input samples. */
+/** Returns the filter for each position that an output sample can have between two input samples. */
 const makeFilters = (phases: number, half: number, cutoff: number): Float32Array[] =>
   Array.from({ length: phases }, (_, phase) => {
     const taps = Float32Array.from({ length: 2 * half }, (_, tap) => {
@@ -22,9 +22,9 @@ const makeFilters = (phases: number, half: number, cutoff: number): Float32Array
   })
 
 export type Resampler = {
-  /** Returns the output that the samples so far complete. */
+  /** Returns the output samples that are complete after this input. */
   push: (samples: Float32Array) => Float32Array
-  /** Returns the rest of the output. */
+  /** Returns the remaining output samples. */
   end: () => Float32Array
 }
 
@@ -35,7 +35,7 @@ export const openResampler = (from: number, to: number): Resampler => {
   const scale = Math.min(1, to / from)
   const half = Math.ceil(reach / scale)
   const filters = makeFilters(phases, half, scale * 0.95)
-  // The input starts with silence, so that the filter of the first sample has something to its left.
+  // The input starts with silence, because the filter also reads samples before the first one.
   let input: Float32Array = new Float32Array(half - 1)
   let [position, phase] = [0, 0]
 

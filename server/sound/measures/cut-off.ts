@@ -5,13 +5,13 @@ import type { Mark } from './marks.ts'
 
 /** Estimates whether the recording ends in the middle of a channel's speech. */
 
-/** Codecs add almost silence to the end, at most this long, and this much below the speech. */
+/** Codecs add near-silence at the end: at most this long, and at least this much quieter than the speech. */
 const [paddingMs, paddingDb] = [100, 40]
-/** Speech ends this close to the end of the recording. */
+/** Speech is cut off only if it ends this close to the end of the recording. */
 const nearMs = 60
-/** The level of the end is measured in this time, and is at most this much below that of the speech. */
+/** The level of the end is measured over this time. It may be at most this much below the level of the speech. */
 const [tailMs, mostFallDb] = [30, 12]
-/** The mark is this long, so that one hears what was cut off. */
+/** The mark is this long, so that listeners hear what was cut off. */
 const markMs = 1_000
 
 const endOf = ({ levels, ms }: Frames, speechDb: number): number => {

@@ -10,7 +10,9 @@ const nearLimit = 0.999
 /** Clipped stretches with a shorter gap are merged. */
 const clippingGapMs = 50
 
-/** A dropout is digital silence that begins and ends in the middle of a sound. People and rooms never do that. */
+/**
+ * A dropout is digital silence that begins and ends in the middle of a sound. Neither speech nor room noise does that.
+ */
 const silent = 1.5 / 0x8000
 const loud = 0.02
 /** The length of the sound before and after a dropout that is checked. */
@@ -30,7 +32,7 @@ export type FaultMeter = {
   end: () => Faults
 }
 
-/** A silence that becomes a dropout if the sound after it is loud. */
+/** A silence that counts as a dropout if the sound after it is loud. */
 type Silence = { startMs: number; endMs: number; samplesAfter: number }
 
 export const openFaultMeter = (sampleRate: number, fullScale: number): FaultMeter => {
@@ -63,7 +65,7 @@ export const openFaultMeter = (sampleRate: number, fullScale: number): FaultMete
     silentFor = 0
   }
 
-  /** Decides whether the last silence was a dropout, which the sound after it shows by being loud immediately. */
+  /** Decides whether the last silence was a dropout. It was if the sound after it is loud immediately. */
   const decide = (size: number): void => {
     if (!silence) return
     if (size >= loud) {

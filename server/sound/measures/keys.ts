@@ -1,7 +1,7 @@
 import { sampleRate } from '../voice/network.ts'
 import { type Mark, mostMarks } from './marks.ts'
 
-/** Finds the tones of telephone keys (DTMF, ITU-T Q.23) with filters for their eight frequencies (Goertzel). */
+/** Finds the tones of telephone keys (DTMF, ITU-T Q.23) with Goertzel filters for their eight frequencies. */
 
 const rows = [697, 770, 852, 941]
 const columns = [1_209, 1_336, 1_477, 1_633]
@@ -13,16 +13,16 @@ const stepMs = (stepSamples * 1_000) / sampleRate
 
 /** Quieter windows are silent. */
 const silent = 10 ** (-50 / 10)
-/** This share of the energy is in the two frequencies of a key. */
+/** The two frequencies of a key have at least this share of the energy. */
 const pure = 0.7
-/** The two frequencies differ by at most 8 dB, and are this much stronger than the others of their group. */
+/** The levels of the two frequencies differ by at most 8 dB, and exceed the others in their group by this factor. */
 const [mostTwist, leastLead] = [10 ** (8 / 10), 10 ** (6 / 10)]
-/** A key is pressed for this many windows in a row, so for 40 ms or more. */
+/** A key is pressed for at least this many windows in a row, which is 40 ms. */
 const shortestRun = 3
 
 const coefficients = [...rows, ...columns].map((frequency) => 2 * Math.cos((2 * Math.PI * frequency) / sampleRate))
 
-/** Returns the share of the energy that a frequency has. */
+/** Returns a frequency's share of the energy. */
 const shareOf = (window: Float32Array, coefficient: number, energy: number): number => {
   let [last, before] = [0, 0]
   for (let at = 0; at < windowSamples; at++) {
@@ -33,7 +33,7 @@ const shareOf = (window: Float32Array, coefficient: number, energy: number): num
   return (2 * (last * last + before * before - coefficient * last * before)) / (windowSamples * energy)
 }
 
-/** Returns the index of the largest share if it is clear. */
+/** Returns the index of the largest share, if it is clearly the largest. */
 const leading = (shares: number[]): number | undefined => {
   const most = Math.max(...shares)
   const isClear = shares.filter((share) => share * leastLead > most).length === 1
@@ -60,7 +60,7 @@ const longestMark = 64
 
 type Keys = { pressed: number; marks: Mark[] }
 
-/** A key that is pressed, with the first and the last window that have it. */
+/** A pressed key, with the first and the last window that contain it. */
 type Press = { key: string; first: number; last: number }
 
 export const openKeyMeter = () => {
@@ -84,7 +84,7 @@ export const openKeyMeter = () => {
   const readWindow = (): void => {
     const key = keyOf(window)
     if (press && key === press.key) press.last = step
-    // A single window without the key does not end it.
+    // A single window without the key does not end the key.
     else if (!press || key !== undefined || step - press.last > 1) {
       endPress()
       press = key === undefined ? undefined : { key, first: step, last: step }

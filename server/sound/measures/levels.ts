@@ -3,7 +3,7 @@ import { quantile } from '../quantile.ts'
 import { type Frames, splitLevels } from '../voice/frames.ts'
 import type { Segment } from '../voice/segments.ts'
 
-/** Measures how loud a channel is, while its samples arrive. */
+/** Measures the level of a channel while its samples arrive. */
 
 /** Levels are measured in frames of this length. */
 export const frameMs = 10
@@ -12,7 +12,7 @@ export const silentDb = -120
 
 export const decibels = (power: number): number => (power <= 0 ? silentDb : Math.max(silentDb, 10 * Math.log10(power)))
 
-/** Calls `read` with the mean power of each run of this many samples. */
+/** Calls `read` with the mean power of each block of this many samples. */
 export const openPowerMeter = (length: number, read: (power: number) => void) => {
   let rest = { sum: 0, count: 0 }
   return (samples: Float32Array): void => {
@@ -42,11 +42,11 @@ export const openFrameMeter = (sampleRate: number): FrameMeter => {
 }
 
 export type Levels = {
-  /** The level of the speech, by its mean power. Null without speech. */
+  /** The mean power of the speech, as a level. Null without speech. */
   speechDb: number | null
-  /** The level of the background, by the median of the frames without speech. Null if there is nothing but speech. */
+  /** The median level of the frames without speech. Null if there is nothing but speech. */
   noiseDb: number | null
-  /** The level of the quietest background: a fifth of the frames without speech are at most as loud. */
+  /** The level of the quietest background: a fifth of the frames without speech are at most this loud. */
   quietDb: number | null
 }
 

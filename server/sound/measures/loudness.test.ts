@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { addPowers, integratedLufs, loudnessRangeLu, openLoudnessMeter } from './loudness.ts'
 
-/** Levels in dBFS and how many seconds each lasts. */
+/** Levels in dBFS, each with its duration in seconds. */
 type Signal = [level: number, seconds: number][]
 
 const sineOf = (signal: Signal, sampleRate: number): Float32Array => {

@@ -1,12 +1,14 @@
 import { openNumbers } from '../numbers.ts'
 import { quantile } from '../quantile.ts'
 
-/** Measures loudness as EBU R 128 defines it, by ITU-R BS.1770 and EBU Tech 3342, while samples arrive. */
+/** Measures loudness according to EBU R 128, ITU-R BS.1770, and EBU Tech 3342, while samples arrive. */
 
-/** One step of a digital filter: two values of the input and of the output before the current one. */
+/** A stage of a digital filter: the two previous values of the input and of the output. */
 type Biquad = { b0: number; b1: number; b2: number; a1: number; a2: number }
 
-/** Raises high frequencies like a head does. The standard's coefficients for 48 kHz follow from these numbers. */
+/**
+ * Boosts high frequencies, as a listener's head does. The standard's coefficients for 48 kHz follow from these numbers.
+ */
 const shelfOf = (sampleRate: number): Biquad => {
   const [frequency, gainDb, quality] = [1_681.974450955533, 3.999843853973347, 0.7071752369554196]
   const k = Math.tan((Math.PI * frequency) / sampleRate)
@@ -22,7 +24,7 @@ const shelfOf = (sampleRate: number): Biquad => {
   }
 }
 
-/** Removes low frequencies, which sound quieter than they are. */
+/** Attenuates low frequencies, which sound quieter than they are. */
 const highPassOf = (sampleRate: number): Biquad => {
   const [frequency, quality] = [38.13547087602444, 0.5003270373238773]
   const k = Math.tan((Math.PI * frequency) / sampleRate)
@@ -31,7 +33,7 @@ const highPassOf = (sampleRate: number): Biquad => {
 }
 
 const stepMs = 100
-/** Gating blocks of 400 ms, and short-term blocks of 3 s, in steps. */
+/** The lengths of gating blocks (400 ms) and short-term blocks (3 s), in steps. */
 const [blockSteps, shortTermSteps] = [4, 30]
 
 /** Smaller values are silence. Computing with much smaller ones is slow. */
@@ -40,7 +42,7 @@ const flushed = (value: number): number => (Math.abs(value) < tiny ? 0 : value)
 
 export type LoudnessMeter = {
   push: (samples: Float32Array) => void
-  /** The weighted power of each step. An incomplete last step is left out. */
+  /** The weighted power of each step. An incomplete last step is omitted. */
   powers: () => Float32Array
 }
 
@@ -74,7 +76,7 @@ export const openLoudnessMeter = (sampleRate: number): LoudnessMeter => {
   return { push, powers: powers.all }
 }
 
-/** Returns the sum of the channels' powers, which is the power of the whole recording. */
+/** Returns the sum of the channels' powers, which is the power of the recording. */
 export const addPowers = ([first, ...others]: Float32Array[]): Float32Array =>
   (first ?? new Float32Array()).map((power, step) => others.reduce((sum, powers) => sum + (powers[step] ?? 0), power))
 
@@ -83,7 +85,7 @@ const powerOf = (lufs: number): number => 10 ** ((lufs + 0.691) / 10)
 
 const meanOf = (values: Float32Array): number => values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** Returns the mean of each run of this many steps. */
+/** Returns the mean of every sequence of this many steps. */
 const blocksOf = (powers: Float32Array, steps: number): Float32Array => {
   const blocks = new Float32Array(Math.max(0, powers.length - steps + 1))
   for (let block = 0; block < blocks.length; block++) blocks[block] = meanOf(powers.subarray(block, block + steps))
@@ -92,7 +94,7 @@ const blocksOf = (powers: Float32Array, steps: number): Float32Array => {
 
 const silenceLufs = -70
 
-/** Returns the blocks that are not silent, and at most this much quieter than the mean of those. */
+/** Returns the blocks that are not silent and at most this much quieter than the mean of those blocks. */
 const gate = (blocks: Float32Array, relativeLu: number): Float32Array => {
   const audible = blocks.filter((power) => power > powerOf(silenceLufs))
   const threshold = meanOf(audible) * 10 ** (relativeLu / 10)
@@ -105,7 +107,7 @@ export const integratedLufs = (powers: Float32Array): number | null => {
   return blocks.length === 0 ? null : lufsOf(meanOf(blocks))
 }
 
-/** Returns the difference between loud and quiet parts, or null if there is less than three seconds of sound. */
+/** Returns the difference between loud and quiet passages, or null if there are less than three seconds of sound. */
 export const loudnessRangeLu = (powers: Float32Array): number | null => {
   const blocks = gate(blocksOf(powers, shortTermSteps), -20)
   const [quiet, loud] = [quantile(blocks, 0.1), quantile(blocks, 0.95)]

@@ -1,6 +1,6 @@
 import type { Segment } from '../voice/segments.ts'
 
-/** Places that people may want to hear. */
+/** Moments that people may want to hear. */
 
 export const markKinds = ['clipping', 'dropout', 'packet_gap', 'dtmf', 'tone', 'beep', 'hold_music', 'cut_off'] as const
 
@@ -10,9 +10,9 @@ export type Mark = Segment & {
   kind: MarkKind
   /** The keys that were pressed. Null if the organization redacts them. */
   digits?: string | null
-  /** How likely an estimate is right, from 0 to 1. */
+  /** The probability that an estimate is right, from 0 to 1. */
   confidence?: number
 }
 
-/** A file of noise would have more marks of a kind than anyone looks at. */
+/** A file of noise could have more marks of a kind than anyone looks at. */
 export const mostMarks = 1_000

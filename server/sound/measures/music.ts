@@ -3,11 +3,11 @@ import { sampleRate, windowSamples } from '../voice/network.ts'
 import type { Segment } from '../voice/segments.ts'
 import type { Mark } from './marks.ts'
 
-/** Estimates where a channel has hold music: sound without voice that goes on, and has tones like music. */
+/** Estimates where a channel has hold music: continuous sound without voice that has musical tones. */
 
 const windowMs = (windowSamples * 1_000) / sampleRate
 
-/** About one second. */
+/** The length of a chunk, about one second. */
 const chunkWindows = 31
 const chunkMs = chunkWindows * windowMs
 
@@ -17,7 +17,7 @@ const audibleDb = -50
 const mostFlatness = 0.12
 /** In a chunk of music, most windows are audible, and half of them have tones. */
 const [leastAudible, leastTonal, mostVoice] = [0.8, 0.5, 0.4]
-/** Quiet moments of the music. */
+/** Music may have quiet moments up to this length. */
 const longestPauseChunks = 2
 const shortestChunks = 8
 
@@ -52,7 +52,7 @@ const spansOf = (chunks: Chunk[]): Span[] => {
   return spans.filter(({ first, last }) => last - first + 1 >= shortestChunks)
 }
 
-/** Returns the part of a span that has tones, which are no music. */
+/** Returns the portion of a span that consists of steady tones, which are not music. */
 const toneShare = ({ startMs, endMs }: Segment, tones: Segment[]): number =>
   tones.reduce((total, tone) => total + Math.max(0, Math.min(endMs, tone.endMs) - Math.max(startMs, tone.startMs)), 0) /
   (endMs - startMs)

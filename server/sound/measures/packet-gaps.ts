@@ -3,14 +3,14 @@ import type { Segment } from '../voice/segments.ts'
 import { decibels, openPowerMeter } from './levels.ts'
 import { type Mark, mostMarks } from './marks.ts'
 
-/** Finds gaps like those of lost packets: the sound stops and returns from one moment to the next. */
+/** Finds gaps like those that lost packets leave: the sound stops and returns abruptly. */
 
 const stepSamples = sampleRate / 200
 const stepMs = 5
 
 /** The sound before a gap is louder than this. */
 const loudDb = -45
-/** It falls by this much within two steps, stays down, and returns to almost the level before. */
+/** The level falls by this much within two steps, stays low, and returns almost to the level before the gap. */
 const [fallDb, downDb, returnDb] = [25, 20, 12]
 const [shortestSteps, longestSteps] = [3, 40]
 
@@ -57,7 +57,7 @@ export const openPacketGapMeter = () => {
   return { push: openPowerMeter(stepSamples, readStep), gaps }
 }
 
-/** In a gap, even the background is missing. Without any background, a plosive looks the same, so nothing is marked. */
+/** In a gap, even the background is missing. Without a background, a plosive looks the same, so nothing is marked. */
 const belowNoiseDb = 6
 const cleanDb = -70
 
@@ -67,7 +67,7 @@ const confidenceOf = ({ floorDb }: Gap, quietDb: number | null): number => {
 }
 
 /**
- * Returns the gaps that are neither plosives nor already known as dropouts. `quietDb` is the level of the quietest background,
+ * Returns the gaps that are neither plosives nor known dropouts. `quietDb` is the level of the quietest background,
  * because the usual background can be music.
  */
 export const markPacketGaps = (gaps: Gap[], quietDb: number | null, dropouts: Segment[]): Mark[] =>

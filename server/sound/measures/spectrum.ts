@@ -1,7 +1,7 @@
-/** Computes the spectrum of windows of 256 samples. */
+/** Computes the spectra of windows of 256 samples. */
 
 const spectrumSamples = 256
-/** The frequencies from 0 to half the sample rate, without the last. */
+/** The number of frequencies from 0 to half the sample rate, without the last one. */
 export const spectrumBins = spectrumSamples / 2
 
 const radians = (at: number): number => (2 * Math.PI * at) / spectrumSamples
@@ -10,12 +10,12 @@ const hann = Float64Array.from({ length: spectrumSamples }, (_, at) => 0.5 - 0.5
 const cosines = Float64Array.from({ length: spectrumBins }, (_, at) => Math.cos(radians(at)))
 const sines = Float64Array.from({ length: spectrumBins }, (_, at) => Math.sin(radians(at)))
 
-/** The order in which the transform reads its input: with the bits of each index reversed. */
+/** The order in which the transform reads its input: the bits of each index are reversed. */
 const inputOrder = Uint8Array.from({ length: spectrumSamples }, (_, at) =>
   Number.parseInt(at.toString(2).padStart(8, '0').split('').reverse().join(''), 2),
 )
 
-/** Replaces values, which are in the order above, with their discrete Fourier transform. */
+/** Replaces values with their discrete Fourier transform. The values are in the order above. */
 const transform = (real: Float64Array, imaginary: Float64Array): void => {
   for (let width = 1; width < spectrumSamples; width *= 2) {
     const turn = spectrumBins / width

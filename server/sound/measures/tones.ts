@@ -5,16 +5,16 @@ import type { Segment } from '../voice/segments.ts'
 import { type Mark, mostMarks } from './marks.ts'
 import { openSpectrum, spectrumBins } from './spectrum.ts'
 
-/** Finds tones: one or two frequencies that stay the same, such as those of a telephone network or a mailbox. */
+/** Finds tones: one or two steady frequencies, such as those of a telephone network or a mailbox. */
 
 const windowMs = (windowSamples * 1_000) / sampleRate
 const binHz = sampleRate / windowSamples
 
 /** Quieter windows are silent. */
 const silent = 10 ** (-50 / 10)
-/** Telephones transmit these frequencies. Hum is below them. */
+/** Telephones transmit these frequencies. Mains hum is below them. */
 const [lowestBin, highestBin] = [6, 121]
-/** The energy of a tone is within this many frequencies around its highest one. */
+/** The energy of a tone is within this many frequencies around its peak. */
 const reach = 2
 /** A window has a tone if this share of its energy is at one or two frequencies. */
 const pure = 0.9
@@ -22,10 +22,10 @@ const pure = 0.9
 /** `frequency` is the mean of both frequencies, and `second` the share of the weaker one. */
 type Tone = { frequency: number; second: number; purity: number; power: number }
 
-/** Windows in a row with the same tone, and the means of what they have. */
+/** Consecutive windows with the same tone, and the means of their values. */
 type Run = Tone & { firstWindow: number; windows: number }
 
-/** Takes the strongest frequency out of a spectrum. Returns its energy, and the same times its place. */
+/** Removes the strongest frequency from a spectrum. Returns its energy, and its energy multiplied by its position. */
 const takePeak = (powers: Float64Array): { energy: number; moment: number } => {
   let peak = lowestBin
   for (let bin = lowestBin; bin <= highestBin; bin++) {
@@ -41,8 +41,8 @@ const takePeak = (powers: Float64Array): { energy: number; moment: number } => {
 }
 
 /**
- * Returns the tone of a spectrum, if it has one. The peaks are taken out of it. Two frequencies that are so close that
- * they beat look like one or two from window to window, but their mean stays the same.
+ * Returns the tone of a spectrum, if it has one, and removes its peaks. Two frequencies that are close enough to beat
+ * look like one frequency in some windows and like two in others, but their mean stays the same.
  */
 const toneOf = (powers: Float64Array, power: number): Tone | undefined => {
   let total = 0
@@ -78,7 +78,7 @@ const shortestRun = 4
 
 type Tones = {
   runs: Run[]
-  /** How much each window resembles noise. Silent windows do completely. */
+  /** How much each window resembles noise. Silent windows count as noise. */
   flatness: Float32Array
 }
 
@@ -124,7 +124,7 @@ export const openToneMeter = () => {
   }
 
   return {
-    /** Reads the first windows of a block, which has room for an even number of windows. */
+    /** Reads the first windows of a block, which has space for an even number of windows. */
     push: (block: Float32Array, count: number): void => {
       const windowAt = (index: number) => block.subarray(index * windowSamples, (index + 1) * windowSamples)
       for (let index = 0; index < count; index += 2) {
@@ -138,12 +138,12 @@ export const openToneMeter = () => {
   }
 }
 
-/** A voice rates higher than this, on average. */
+/** On average, a voice resembles noise more than this. */
 const mostVoice = 0.5
-/** No voice is this pure at this frequency or a higher one. */
+/** At this frequency or above, no voice is this pure. */
 const [neverVoice, neverVoiceHz] = [0.98, 400]
 
-/** A single frequency leaves at most this share of the energy to others. */
+/** A single frequency leaves at most this share of the energy to other frequencies. */
 const mostSecond = 0.1
 const isSingle = ({ second }: Run): boolean => second <= mostSecond
 
@@ -161,7 +161,7 @@ const spanOf = ({ firstWindow, windows }: Run): Segment => ({
 
 const lengthOf = ({ startMs, endMs }: Segment): number => endMs - startMs
 
-/** Tones of a telephone network are repeated within this time. Mailboxes beep once. */
+/** Tones of a telephone network repeat within this time. Mailboxes beep once. */
 const repeatedWithinMs = 6_500
 
 const isRepeated = (runs: Run[], index: number): boolean => {
@@ -177,10 +177,10 @@ const isRepeated = (runs: Run[], index: number): boolean => {
 const lowestToneHz = 300
 
 const [longestBeepMs, lowestBeepHz, highestBeepHz] = [1_500, 350, 2_600]
-/** Two frequencies are heard for at least this time, because vowels also have two for a moment. */
+/** Two frequencies must last at least this long, because vowels also have two for a moment. */
 const shortestPairMs = 300
 
-/** Returns what a tone is, if it is not just a sound that resembles one. */
+/** Returns the kind of a tone, or undefined if a sound only resembles one. */
 const kindOf = (run: Run, repeats: boolean): 'tone' | 'beep' | undefined => {
   const lengthMs = lengthOf(spanOf(run))
   if (!isSingle(run)) return lengthMs >= shortestPairMs ? 'tone' : undefined
@@ -191,7 +191,7 @@ const kindOf = (run: Run, repeats: boolean): 'tone' | 'beep' | undefined => {
 /** A mailbox speaks before it beeps, and listens afterwards. */
 const [greetingMs, listeningMs] = [10_000, 1_000]
 
-/** Returns how well a channel's speech around a beep fits that of a mailbox. */
+/** Returns how well a channel's speech before and after a beep matches a mailbox. */
 const beepConfidence = ({ startMs, endMs }: Segment, segments: Segment[]): number => {
   const greets = segments.some((segment) => segment.endMs > startMs - greetingMs && segment.startMs < startMs)
   const listens = !segments.some((segment) => segment.startMs < endMs + listeningMs && segment.endMs > endMs + windowMs)
@@ -203,7 +203,7 @@ const overlaps = (span: Segment, others: Segment[]): boolean =>
 
 type Channel = { rated: Rated; segments: Segment[]; keys: Segment[] }
 
-/** Returns the tones and beeps of a channel, without the tones of keys. */
+/** Returns the tones and beeps on a channel, without key tones. */
 export const markTones = (all: Run[], { rated, segments, keys }: Channel): Mark[] => {
   const runs = all
     .filter((run) => run.frequency >= lowestToneHz && !isVoice(run, rated.ratings))

@@ -1,24 +1,27 @@
 import type { Segment } from '../voice/segments.ts'
 
 /**
- * Finds silences and overlaps in the segments of two channels, each within one speaker's speech or between both, as in
- * Heldner and Edlund (2010), "Pauses, gaps and overlaps in conversations".
+ * Finds silences and overlaps in the speech segments of two channels. Silences are either between two segments of the
+ * same speaker or between both speakers, as in Heldner and Edlund (2010), "Pauses, gaps and overlaps in conversations".
  */
 
 /** The index of a channel. */
 export type Channel = 0 | 1
 
-/** The silence between the speech of one channel and that of the other, which responds. */
+/** The silence after the speech of one channel and before the response on the other. */
 export type Gap = Segment & { channel: Channel }
 
-/** Both speak. The channel began to speak while the other did. The one that yielded is silent afterwards. */
+/**
+ * Both channels have speech. The channel began to speak while the other one did, and the one that yielded is silent
+ * afterwards.
+ */
 export type TalkOver = Segment & { channel: Channel; yielded: Channel }
 
 type Span = Segment & { speakers: Channel[] }
 
 const other = (channel: Channel): Channel => (channel === 0 ? 1 : 0)
 
-/** Returns a function that checks whether a channel has speech at a time. Its times must increase from call to call. */
+/** Returns a function that checks whether a channel has speech at a time. The times must increase from call to call. */
 const openSpeech = (segments: Segment[]) => {
   let at = 0
   return (ms: number): boolean => {
@@ -28,7 +31,7 @@ const openSpeech = (segments: Segment[]) => {
   }
 }
 
-/** Cuts the time into spans during which the same channels speak. */
+/** Divides time into spans during which the same channels speak. */
 const spansOf = (channels: [Segment[], Segment[]]): Span[] => {
   const edges = new Set(channels.flat().flatMap(({ startMs, endMs }) => [startMs, endMs]))
   const times = [...edges].sort((a, b) => a - b)
@@ -41,7 +44,7 @@ const spansOf = (channels: [Segment[], Segment[]]): Span[] => {
   })
 }
 
-/** Returns the channel that speaks without the other in a span, if there is one. */
+/** Returns the channel that is the only one speaking in a span, if there is one. */
 const onlyIn = (span: Span | undefined): Channel | undefined =>
   span?.speakers.length === 1 ? span.speakers[0] : undefined
 
@@ -50,7 +53,7 @@ export type TurnTaking = {
   talkOver: TalkOver[]
 }
 
-/** Overlaps that are shorter are within the error of the measurement. */
+/** Shorter overlaps are within the measurement error. */
 const shortestOverlapMs = 100
 
 export const findTurnTaking = (channels: [Segment[], Segment[]]): TurnTaking => {

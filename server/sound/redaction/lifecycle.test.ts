@@ -18,7 +18,7 @@ const call = speak([
 ])
 const recording = toWav(call.channels)
 
-/** The turn with the number. */
+/** The turn with this number. */
 const numberTurn = 1
 
 const transcript = (fields: object[] = [{}, { text: 'My number is 555 010 0199.' }, {}]) => ({
@@ -67,7 +67,7 @@ const open = async (settings: Settings = { soundRedaction: 'mute' }, fields: obj
   }
   const status = async () => (await read()).recording
   const link = () => server.call('GET', `${path}/recording`, { key })
-  /** Downloads the recording like a player. */
+  /** Downloads the recording as a player does. */
   const download = async () => {
     const { recordingUrl } = await read('/transcript')
     const answer = await fetch(recordingUrl)
@@ -85,7 +85,7 @@ const byteAt = (ms: number) => headerBytes + 4 * Math.round((ms * speechRate) / 
 const [from, to] = [call.lines[numberTurn]?.startMs ?? 0, Math.round(call.lines[numberTurn]?.endMs ?? 0)]
 const marginMs = 500
 
-/** Checks that the turn with the number is silent, and that everything else is as before. */
+/** Checks that the turn with this number is silent, and that everything else is unchanged. */
 const expectMuted = (file: Buffer) => {
   const [start, end] = [byteAt(from - marginMs), byteAt(to + marginMs)]
   expect(file.length).toBe(recording.length)
@@ -181,7 +181,7 @@ describe('a recording waits', () => {
     await upload()
     await server.drain()
     expect(await status()).toEqual({ status: 'processing', failure: null })
-    // Rules can use its measures meanwhile.
+    // Meanwhile, rules can read the recording's measures.
     expect((await read('/sound')).status).toBe('measured')
     await send({ transcript: transcript() })
     await server.drain()

@@ -1,6 +1,6 @@
-// Manages the processing of a recording before it is served. It waits for the complete transcript, and ends in one of these
-// ways: the redacted file is served, the recording is refused with a reason, it is served as it is because nothing has to be
-// redacted anymore, or it is deleted because its agent keeps no recordings.
+// Manages how a recording is processed before it is served. The process waits for the complete transcript, and ends in
+// one of four ways: Earshot serves the redacted file, refuses the recording with a reason, serves the original because
+// nothing has to be redacted anymore, or deletes the recording because its agent doesn't keep recordings.
 
 import { readSpokenTimes } from '../../conversations/ingest/tasks.ts'
 import { deleteFilesOf, publishConversation, recordingKind } from '../../conversations/recordings/jobs.ts'
@@ -33,11 +33,11 @@ import { redactFile } from './redact-file.ts'
 export type Recording = NonNullable<Awaited<ReturnType<typeof findRecording>>>
 
 type Outcome =
-  /** Nothing is known to be redacted beyond what already is, or the organization does not redact anymore. */
+  /** Either there is nothing more to redact, or the organization no longer redacts recordings. */
   | { kind: 'unchanged' }
-  /** `file` is a copy of the file that was served until now, which links to it don't open. */
+  /** `file` is a copy of the file that was served until now. Existing links don't open the copy. */
   | { kind: 'refused'; reason: string; file?: StoredFile }
-  /** The agent keeps no recordings. */
+  /** The agent doesn't keep recordings. */
   | { kind: 'deleted' }
   | { kind: 'redacted'; spans: RedactedSpan[]; file: StoredFile }
 
@@ -86,7 +86,7 @@ const withCopy = async (
 type Settings = Awaited<ReturnType<typeof getRecordingSettings>>
 type Transcript = NonNullable<Awaited<ReturnType<typeof findTranscript>>>
 
-/** Returns an outcome that needs no look at the sound, or `wait` if the transcript is not complete. */
+/** Returns an outcome that doesn't depend on the sound, or `wait` if the transcript is not complete. */
 const decide = (
   { redaction, keep }: Settings,
   { content, format, status }: Transcript,
@@ -117,7 +117,7 @@ const redact = async (
   const hints = { ...(format !== null && { provider: format }), startedAt }
   const times = await readSpokenTimes(deps.threads, org, { content: content ?? 'null', hints })
   const before = recording.redactedSpans ?? []
-  // Measures come from this service.
+  // The measures come from this service.
   const plan = planRedaction(times, measured as MeasuredFile, before)
   if ('refused' in plan) return ending(refused(plan.refused))
   const { spans } = plan
@@ -127,19 +127,22 @@ const redact = async (
   return ending(await write(deps, org, { fileKey: source, spans, sound: order }, signal))
 }
 
-/** Serves the file that exists: a redacted one, or the original if the organization does not redact anymore. */
+/** Serves the existing file: the redacted one, or the original if the organization no longer redacts recordings. */
 const serve = async (trx: Db, org: OrgId, { conversationId, blobKey, originalKey }: Recording): Promise<void> => {
   if (blobKey === null) await moveFile(trx, org, conversationId, { blobKey: originalKey, originalKey: null })
   await updateRecordingState(trx, org, conversationId, { status: 'stored' })
 }
 
-/** Deletes all files. What was measured stays. */
+/** Deletes all files, but keeps the measures. */
 const drop = async (deps: Deps, trx: Db, org: OrgId, recording: Recording): Promise<void> => {
   await forgetFiles(trx, org, recording.conversationId)
   await deleteFilesOf(deps, trx, org, recording)
 }
 
-/** Keeps only one file, which nobody can open. If there was a redacted one, it no longer suffices, and its links end. */
+/**
+ * Keeps only one file, which nobody can open. If there was a redacted file, it is no longer sufficient, so its links
+ * are revoked.
+ */
 const refuse = async (
   deps: Deps,
   trx: Db,
@@ -173,7 +176,9 @@ const replace = async (
 const isSame = (a: TranscriptState | undefined, b: TranscriptState): boolean =>
   a?.contentHash === b.contentHash && a.status === b.status
 
-/** Stores the outcome. Returns false if the recording or its transcript has changed, which another job follows. */
+/**
+ * Stores the outcome. Returns false if the recording or its transcript has changed, in which case another job follows.
+ */
 const settleOutcome = async (
   deps: Deps,
   trx: Db,
@@ -190,14 +195,14 @@ const settleOutcome = async (
   else if (outcome.kind === 'refused') await refuse(deps, trx, org, recording, outcome)
   else await replace(deps, trx, org, recording, outcome)
   await publishConversation(trx, org, conversationId)
-  // Judges that hear recordings wait for this one.
+  // Judges that listen to recordings wait for this event.
   await deps.reactions.soundSettled(trx, org, { conversationIds: [conversationId] })
   return true
 }
 
 type Attempt = { signal: AbortSignal; finish: (effect: (trx: Db) => Promise<void>) => Promise<void> }
 
-/** Redacts a recording once. Until its outcome is committed, nothing of it is served. */
+/** Redacts a recording once. No file is served until the outcome is committed. */
 export const redactRecording = async (deps: Deps, of: SoundOf, source: Source, attempt: Attempt): Promise<void> => {
   const { organizationId: org } = of
   const { recording } = source

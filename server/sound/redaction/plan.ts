@@ -5,13 +5,16 @@ import type { MeasuredFile } from '../measure-file.ts'
 import { mostMarks } from '../measures/marks.ts'
 import { findMisfit } from './times-fit.ts'
 
-/** Plans which spans of a recording are redacted: those of redacted words, and telephone keys. */
+/** Plans which spans of a recording are redacted: redacted words and telephone keys. */
 
 type Plan = { spans: RedactedSpan[] } | { refused: string }
 
 const keyMarginMs = 100
 
-/** Returns the spans with telephone keys, which can be those of a card number. Returns undefined if not all are known. */
+/**
+ * Returns the spans with telephone keys, because their digits can be those of a card number. Returns undefined if not
+ * all keys are known.
+ */
 const keySpans = ({ channels }: MeasuredFile): TimeSpan[] | undefined => {
   const keys = channels.map(({ marks }) => marks.filter(({ kind }) => kind === 'dtmf'))
   if (keys.some(({ length }) => length >= mostMarks)) return undefined
@@ -25,11 +28,11 @@ const timesOf = (spans: RedactedSpan[]): TimeSpan[] => spans.map(([startMs, endM
 /** Returns the union of spans in whole milliseconds, within the recording. */
 const joined = (spans: TimeSpan[], durationMs: number): RedactedSpan[] =>
   union(spans.toSorted((a, b) => a.startMs - b.startMs))
-    // The end is the last sample's, which can be a fraction of a millisecond later.
+    // The last sample can end a fraction of a millisecond later.
     .map(({ startMs, endMs }): RedactedSpan => [Math.floor(startMs), Math.min(Math.ceil(endMs), durationMs + 1)])
     .filter(([startMs, endMs]) => startMs < endMs)
 
-/** `before` lists spans that were redacted earlier. They stay redacted, whatever the transcript says now. */
+/** `before` lists spans that were redacted earlier. They stay redacted even if the transcript has changed. */
 export const planRedaction = (
   { redacted, utterances }: SpokenTimes,
   measured: MeasuredFile,
@@ -46,6 +49,6 @@ export const planRedaction = (
   return { spans: joined([...redacted.spans, ...keys, ...timesOf(before)], measured.durationMs) }
 }
 
-/** Returns whether spans contain nothing that earlier spans don't. Both are sorted unions. */
+/** Returns whether earlier spans cover all of these spans. Both lists are sorted unions. */
 export const areWithin = (spans: RedactedSpan[], before: RedactedSpan[]): boolean =>
   spans.every(([startMs, endMs]) => before.some((span) => span[0] <= startMs && endMs <= span[1]))

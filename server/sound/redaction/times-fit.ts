@@ -1,15 +1,12 @@
 import { commonMs, type TimeSpan, totalMs, type Utterance, union } from '../../transcripts/signals/speech.ts'
 import type { Segment } from '../voice/segments.ts'
 
-/**
- * Checks that a transcript's times are those of its recording. If they were not, other words than the redacted ones would
- * be muted.
- */
+/** Checks that the transcript's times match its recording. If they didn't, the wrong words would be muted. */
 
 const shifted = (spans: TimeSpan[], shiftMs: number): TimeSpan[] =>
   spans.map(({ startMs, endMs }) => ({ startMs: startMs + shiftMs, endMs: endMs + shiftMs }))
 
-/** Returns a function that measures how long speech and utterances agree if the transcript is moved. */
+/** Returns a function that measures how long speech and utterances overlap if the transcript is shifted. */
 const openAgreement = (channels: Segment[][], utterances: Utterance[]): ((shiftMs: number) => number) => {
   const of = (side: Utterance['by']) => union(utterances.filter(({ by }) => by === side))
   const [agent, customer] = [of('agent'), of('customer')]
@@ -25,20 +22,20 @@ const openAgreement = (channels: Segment[][], utterances: Utterance[]): ((shiftM
   return (shiftMs) => commonMs(speech, shifted(all, shiftMs))
 }
 
-/** The transcript is compared with the recording at these distances. */
+/** The transcript is compared with the recording at these offsets. */
 const [farthestMs, stepMs] = [30_000, 500]
-/** Margins around redacted words cover smaller differences. */
+/** The margins around redacted words cover smaller offsets. */
 const toleratedMs = 1_000
-/** Another position must agree this much better, and the times as they are must agree in less than this share. */
+/** Another offset must match this much better, and the current times must match less than this share. */
 const [clearlyBetter, goodShare] = [1.2, 0.65]
-/** Fewer utterances agree with some other position by chance. */
+/** With fewer utterances, another offset can match by chance. */
 const leastUtterances = 3
-/** Utterances also contain pauses, but at least this share of them is speech. */
+/** Utterances also contain pauses, but at least this share of their time is speech. */
 const leastShare = 0.3
-/** With less speech, agreement may be chance. */
+/** With less speech, a match may be chance. */
 const leastMs = 2_000
 
-/** Returns by how much the transcript has to be moved, if that clearly fits better. */
+/** Returns the offset of the transcript, if another offset clearly matches better. */
 const findShift = (agreement: (shiftMs: number) => number, inPlaceMs: number): number | undefined => {
   let best = { shiftMs: 0, agreementMs: inPlaceMs }
   for (let shiftMs = -farthestMs; shiftMs <= farthestMs; shiftMs += stepMs) {
@@ -50,7 +47,7 @@ const findShift = (agreement: (shiftMs: number) => number, inPlaceMs: number): n
   return isFar && isBetter ? best.shiftMs : undefined
 }
 
-/** Returns why the times don't fit, or undefined if they do. */
+/** Returns the reason why the times don't match, or undefined if they do. */
 export const findMisfit = (channels: Segment[][], utterances: Utterance[]): string | undefined => {
   const spokenMs = totalMs(union(utterances))
   if (spokenMs < leastMs) return undefined

@@ -29,7 +29,7 @@ const openFile = async (content?: Buffer): Promise<FileHandle> => {
   return file
 }
 
-/** Returns all samples of an open file, and its rate. */
+/** Returns all samples of an open file and its sample rate. */
 const decode = async ({ fd }: FileHandle) => {
   const parts: Float32Array[][] = []
   let rate = 0
@@ -64,7 +64,7 @@ const eachSample = (rate: number, length: number, check: (at: number, isWithin: 
   }
 }
 
-/** A sample of 16 bits. */
+/** A 16-bit sample. */
 const step = 1 / 0x8000
 
 it.each([
@@ -106,14 +106,14 @@ it('replaces the spans by a tone in all channels', async () => {
   const [from, to] = [5_000, 8_500].map((ms) => (ms * speechRate) / 1_000) as [number, number]
   const tone = first?.slice(from, to) ?? new Float32Array()
   expect(second?.slice(from, to)).toEqual(tone)
-  // Nothing is left of the speech: the spectrum has a single frequency.
+  // No speech is left: the spectrum has a single frequency.
   const [inPhase, quadrature] = [Math.cos, Math.sin].map((wave) =>
     tone.reduce((sum, value, at) => sum + value * wave((2 * Math.PI * 1_000 * (at + from)) / speechRate), 0),
   ) as [number, number]
   const energy = tone.reduce((sum, value) => sum + value * value, 0)
   expect((2 * (inPhase ** 2 + quadrature ** 2)) / (tone.length * energy)).toBeGreaterThan(0.99)
   expect(Math.max(...tone)).toBeLessThan(0.11)
-  // It fades in and out.
+  // The tone fades in and out.
   expect(Math.abs(tone[0] ?? 1)).toBe(0)
   expect(first?.slice(to)).toEqual(original.channels[0]?.slice(to))
 })

@@ -4,19 +4,19 @@ import { Undecodable } from '../decoding/decode.ts'
 import { readBlocks } from '../decoding/read-blocks.ts'
 
 /**
- * Writes a recording as WAV with 16 bits per sample. Only samples are copied, so nothing else of the original remains, such
- * as titles or comments. Samples outside of the spans are those of the decoded original.
+ * Writes a recording as a 16-bit WAV file. Only samples are copied, so nothing else from the original remains, such as
+ * titles or comments. Samples outside the spans are those of the decoded original.
  */
 
 export type RedactionOrder = {
-  /** Sorted, and without overlaps. */
+  /** Sorted and without overlaps. */
   spans: RedactedSpan[]
   sound: 'mute' | 'beep'
 }
 
 const headerBytes = 44
 const sampleBytes = 2
-/** The sizes in the header have 32 bits. */
+/** Sizes in the header have 32 bits. */
 const mostBytes = 0xffff_ffff - headerBytes
 
 const headerOf = (channels: number, rate: number, bytes: number): Buffer => {
@@ -37,10 +37,10 @@ const headerOf = (channels: number, rate: number, bytes: number): Buffer => {
   return header
 }
 
-/** A sample that is replaced: its distance from the start and the end of its span, in samples. */
+/** A sample to replace: its distances from the start and the end of its span, in samples. */
 type Redacted = { start: number; end: number }
 
-/** Returns the span of each sample, if it has one. Samples must be given in their order. */
+/** Returns the span of each sample, if it has one. Samples must be given in order. */
 const openSpans = (spans: RedactedSpan[], rate: number) => {
   const ranges = spans.map(([startMs, endMs]) => ({
     start: Math.floor((startMs * rate) / 1_000),

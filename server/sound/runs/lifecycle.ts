@@ -34,7 +34,7 @@ import { canMove, type RunStatus } from './run-status.ts'
 /** After this time, the job yields to others and is queued again. */
 const turnMs = 10_000
 const pageSize = 200
-/** How many runs of an organization can be unfinished. */
+/** The maximum number of unfinished runs of an organization. */
 const mostUnfinished = 20
 
 type CreateDeps = Pick<
@@ -48,7 +48,7 @@ const turnedOff = 'The organization does not measure recordings. Turn it on in t
 
 type RunRequest = { filter: Selection; again: boolean; transcribe: boolean }
 
-/** Throws if recordings can't be measured or, if the run does that, transcribed. */
+/** Throws if recordings can't be measured. If the run also transcribes, throws if they can't be transcribed. */
 const requirePossible = async (
   { db, whyNothingIsTranscribed }: CreateDeps,
   org: OrgId,
@@ -90,7 +90,7 @@ export const createRun = async (deps: CreateDeps, actor: Actor, request: RunRequ
   })
 }
 
-/** Cancels a run and its pending transcriptions. What it has measured and transcribed stays. */
+/** Cancels a run and its pending transcriptions. Existing measures and transcripts stay. */
 export const cancelRun = (
   { db, clock, cancelTranscriptions }: CreateDeps,
   actor: Actor,
@@ -101,7 +101,7 @@ export const cancelRun = (
     const { status } = run
     const cancelled = run.transcribe ? await cancelTranscriptions(trx, actor.org, id) : 0
     if (!canMove(status, 'cancelled') && cancelled > 0) {
-      // All recordings are measured, and only transcriptions were left.
+      // All recordings are measured. Only transcriptions were left.
       await recordAudit(trx, actor, 'soundRun.cancel', targetOf(id))
       return run
     }
@@ -120,7 +120,7 @@ const end = async ({ clock }: Pick<Deps, 'clock'>, trx: Db, org: OrgId, id: stri
   await updateRun(trx, org, id, { status: to, finishedAt: clock.now(), ...(failure !== undefined && { failure }) })
 }
 
-/** Returns the run if it goes on. */
+/** Returns the run if it should continue. */
 const begin = async ({ clock }: Pick<Deps, 'clock'>, trx: Db, org: OrgId, id: string) => {
   const run = await lockRun(trx, org, id)
   if (run?.status === 'running') return run
@@ -128,7 +128,10 @@ const begin = async ({ clock }: Pick<Deps, 'clock'>, trx: Db, org: OrgId, id: st
   return updateRun(trx, org, id, { status: 'running', startedAt: clock.now() })
 }
 
-/** Measures a recording. Returns undefined if it is gone, was redacted, or was measured before and is only transcribed. */
+/**
+ * Measures a recording. Returns undefined if the recording was deleted or redacted, or if it is already measured and
+ * only needs a transcript.
+ */
 const measureNow = async (
   deps: Deps,
   org: OrgId,
@@ -149,8 +152,8 @@ const measureNow = async (
 }
 
 /**
- * Measures a recording and continues the run after it, in the transaction that stores the measures, so that each is measured
- * once. Returns whether the run goes on.
+ * Measures a recording. The transaction that stores the measures also moves the run past it, so that each recording is
+ * measured once. Returns whether the run continues.
  */
 const measureNext = async (
   deps: SoundDeps,
@@ -170,7 +173,7 @@ const measureNext = async (
   })
 }
 
-/** Processes a part of the run. Returns whether there is more. */
+/** Processes a batch of the run. Returns whether there are more. */
 const advance = async (
   deps: SoundDeps,
   attempt: Attempt,
@@ -192,7 +195,7 @@ const advance = async (
   return page.length === pageSize
 }
 
-/** Measures recordings one after the other, for some seconds at a time. Organizations take turns. */
+/** Measures recordings one after the other, for a few seconds at a time. Organizations take turns. */
 export const measureRun = defineJob({
   name: 'sound.run',
   payload: Type.Object({ organizationId: OrganizationId, runId: Type.String() }),

@@ -40,7 +40,7 @@ export const listRuns = (db: Db, org: OrgId, page: Page) => selectRuns(db, org).
 export const lockRun = (trx: Db, org: OrgId, id: string) =>
   selectRuns(trx, org).where('id', '=', id).forUpdate().executeTakeFirst()
 
-/** Returns the time of the clock that dates stored recordings. */
+/** Returns the time of the clock that timestamps stored recordings. */
 export const getStoredBefore = async (db: Db, org: OrgId): Promise<Date> => {
   const { now } = await db
     .selectFrom('organizations')
@@ -62,7 +62,7 @@ type NewRun = {
   createdAt: Date
 }
 
-/** Lets only one transaction at a time create a run of the organization. Returns how many are unfinished. */
+/** Lets only one transaction at a time create a run in the organization. Returns the number of unfinished runs. */
 export const lockUnfinishedCount = async (trx: Db, org: OrgId): Promise<number> => {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended('sound runs of ' || ${org}::text, 0))`.execute(trx)
   const { count } = await trx
@@ -115,7 +115,10 @@ export const updateRun = (trx: Db, org: OrgId, id: string, change: RunChange) =>
 
 export type Outcome = 'measured' | 'unmeasurable' | 'failed'
 
-/** Counts the outcome of a conversation's recording, and continues after it. Without an outcome, there was nothing to measure. */
+/**
+ * Counts the outcome for a conversation's recording, and moves the run past it. Without an outcome, there was nothing
+ * to measure.
+ */
 export const advanceRun = (trx: Db, org: OrgId, id: string, after: string, outcome: Outcome | undefined) =>
   trx
     .updateTable('sound_runs')
@@ -129,12 +132,12 @@ export const advanceRun = (trx: Db, org: OrgId, id: string, after: string, outco
 
 type Population = Pick<StoredRun, 'again' | 'transcribe' | 'storedBefore'>
 
-/** Recordings that arrive later are measured as they arrive. Redacted ones keep the measures of their originals. */
+/** Recordings that arrive later are measured on arrival. Redacted ones keep the measures of the originals. */
 const isMeant = (org: OrgId, { again, transcribe, storedBefore }: Population) => {
   const isUnmeasured = again ? sql<boolean>`true` : sql<boolean>`r.measured_key IS DISTINCT FROM r.blob_key`
   const isToMeasure = sql<boolean>`r.status = 'stored' AND r.redacted_spans IS NULL AND ${isUnmeasured}`
   if (!transcribe) return sql<boolean>`r.updated_at < ${storedBefore} AND ${isToMeasure}`
-  // Recordings that wait for their redaction need a transcript, too.
+  // Recordings that wait for redaction need a transcript, too.
   return sql<boolean>`r.updated_at < ${storedBefore} AND ((${isToMeasure}) OR (
     r.status IN ('stored', 'processing') AND NOT EXISTS (
       SELECT FROM transcripts t WHERE t.organization_id = ${org} AND t.conversation_id = r.conversation_id)))`
@@ -156,7 +159,7 @@ export const countRecordings = async (
   return count
 }
 
-/** Lists the next recordings of a run, whatever its filter selects. */
+/** Lists the next recordings of a run, without applying its filter. */
 export const listNext = (db: Db, org: OrgId, run: StoredRun, limit: number) =>
   db
     .selectFrom('recordings as r')

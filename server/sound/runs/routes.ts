@@ -12,7 +12,7 @@ const tags = ['Conversations']
 export const soundRuns = (app: App, deps: SoundDeps): void => {
   const { db, countOfRuns } = deps
 
-  /** Returns runs in the format of the API, with the progress of their transcriptions. */
+  /** Returns runs in the API's format, with the progress of their transcriptions. */
   const showRuns = async (near: Db, org: OrgId, runs: StoredRun[]) => {
     const transcribing = runs.filter(({ transcribe }) => transcribe).map(({ id }) => id)
     const counts = transcribing.length > 0 ? await countOfRuns(near, org, transcribing) : []

@@ -1,28 +1,31 @@
 import { quantile } from '../quantile.ts'
 
-/** Finds the times at which a channel only contains the echo of the other one. */
+/** Finds the times at which a channel contains only the echo of the other one. */
 
-/** A channel's ratings of windows, and the levels of its windows in decibels. */
+/** The ratings of a channel's windows, and their levels in decibels. */
 export type Rated = { ratings: Float32Array; levels: Float32Array }
 
 const likelySpeech = 0.5
 /** Echoes arrive at most this many windows later. */
 const longestDelay = 10
-/** A part of the other channel's speech that is loud enough to be heard as an echo. */
+/** The other channel's speech within this level of its loudest is loud enough to be heard as an echo. */
 const loudPart = 10
-/** An echo is quieter than this only if nobody can hear it. */
+/** An echo that is quieter than this is inaudible. */
 const mostAttenuation = 60
-/** An echo is at least this much quieter than the other channel was just before, and than this channel's own speech. */
+/**
+ * An echo is at least this much quieter than the other channel was a moment earlier, and than this channel's own
+ * speech.
+ */
 const [quieterThanOther, quieterThanOwn] = [15, 8]
 
-/** Returns the level of the loud parts of a channel's speech. */
+/** Returns the level of the loud passages in a channel's speech. */
 const loudLevel = ({ ratings, levels }: Rated): number | undefined =>
   quantile(
     levels.filter((_, window) => (ratings[window] as number) >= likelySpeech),
     0.8,
   )
 
-/** Returns the highest level of each window and those just before it. */
+/** Returns the highest level in each window and the windows just before it. */
 const recentLevels = (levels: Float32Array): Float32Array =>
   levels.map((_, window) => Math.max(...levels.subarray(Math.max(0, window - longestDelay), window + 1)))
 
@@ -37,7 +40,7 @@ const usualAttenuation = (own: Rated, other: Rated, recent: Float32Array): numbe
   )
 }
 
-/** Returns which windows of a channel only contain the echo of the other one. */
+/** Returns which windows of a channel contain only the echo of the other one. */
 export const findEcho = (own: Rated, other: Rated): boolean[] => {
   const recent = recentLevels(other.levels)
   const usual = usualAttenuation(own, other, recent)
@@ -49,19 +52,22 @@ export const findEcho = (own: Rated, other: Rated): boolean[] => {
   )
 }
 
-/** An echo that was measured. `db` is its level relative to the other channel's speech. */
+/** A measured echo. `db` is its level relative to the other channel's speech. */
 export type Echo = { db: number; confidence: number }
 
-/** Less speech says nothing about an echo. */
+/** With less speech, no echo is measured. */
 const fewestWindows = 100
-/** The channel's level follows that of the other one at least this closely. */
+/** The channel's level must follow the other one's at least this closely. */
 const leastCorrelation = 0.5
-/** Louder than this, both channels have the same sound. */
+/** If the echo were louder than this, both channels would have the same sound. */
 const leastAttenuation = 6
 
 type Pairing = { own: Rated; other: Rated; most: number }
 
-/** Returns the levels of both channels while the other one, this many windows before, speaks, and this one doesn't. */
+/**
+ * Returns the levels of both channels for the windows in which this channel doesn't speak and the other one did, this
+ * many windows earlier.
+ */
 const pairLevels = ({ own, other, most }: Pairing, delay: number): { heard: number[]; spoken: number[] } => {
   const [heard, spoken]: [number[], number[]] = [[], []]
   for (let window = delay; window < own.levels.length; window++) {

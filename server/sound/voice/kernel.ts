@@ -1,9 +1,12 @@
-/** Multiplies matrices in WebAssembly. `kernel.wat` has the code, and the build assembles it. */
+/** Multiplies matrices in WebAssembly. The code is in `kernel.wat`, which the build assembles. */
 
-/** A part of the memory that the code works on. */
+/** A range of the memory that the code works on. */
 export type Matrix = Float32Array
 
-/** The part of the global object that is used here. Without the types of browsers, nothing else declares it. */
+/**
+ * The properties of the global object that are used here. They are only declared in the types of browsers, which are
+ * not included.
+ */
 declare const WebAssembly: {
   Module: new (code: Uint8Array) => object
   Instance: new (module: object) => { exports: unknown }
@@ -21,7 +24,7 @@ export type Kernel = {
   place: (values: Float32Array) => Matrix
   /** Sets c to a times b, where a has this many rows. */
   multiply: (a: Matrix, b: Matrix, c: Matrix, rows: number) => void
-  /** Adds the product of a row and b to the row c. */
+  /** Adds the product of a row and b to a row of c. */
   accumulate: (row: Matrix, b: Matrix, c: Matrix) => void
 }
 

@@ -1,18 +1,18 @@
-// Runs the network that distinguishes voice from other sounds, Silero VAD (version 5, for 8 kHz), without a runtime.
-// Several windows are computed at once, because only the last step needs the result of the window before.
+// Runs Silero VAD (version 5, for 8 kHz), a network that distinguishes voice from other sounds, without a runtime.
+// Several windows are computed at once, because only the last step needs the result of the previous window.
 
 import { type Kernel, openKernel } from './kernel.ts'
 
 export const sampleRate = 8_000
 /** The network rates windows of this many samples (32 ms). */
 export const windowSamples = 256
-/** The number of windows that are computed at once. */
+/** The number of windows computed at once. */
 const windows = 64
 export const blockSamples = windows * windowSamples
 
-/** The network also reads the end of the window before. */
+/** The network also reads the end of the previous window. */
 const context = 32
-/** It reads four overlapping frames of each window. */
+/** The network reads four overlapping frames of each window. */
 const [frames, frameSamples, frameStep] = [4, 128, 64]
 const padding = 32
 const padded = context + windowSamples + padding
@@ -20,7 +20,7 @@ const frequencies = 65
 const units = 128
 const gates = 4 * units
 
-/** The parameters of the network in the order of their file, with the names that its authors gave them. */
+/** The parameters of the network in the order of their file, under the names that the network's authors gave them. */
 export const parameters = [
   ['spectrum', 'stft.forward_basis_buffer', 2 * frequencies * frameSamples],
   ['weights0', 'encoder.0.reparam_conv.weight', 128 * frequencies * 3],
@@ -54,7 +54,7 @@ const readParameters = (file: Uint8Array): Parameters => {
   return Object.fromEntries(read)
 }
 
-/** Selects taps of a convolution with three, for windows where the others only meet padding. */
+/** Selects taps of a three-tap convolution, for windows in which the other taps meet only padding. */
 const onlyTaps = (weights: Float32Array, taps: number[]): Float32Array =>
   Float32Array.from({ length: (weights.length / 3) * taps.length }, (_, index) => {
     const row = Math.floor(index / taps.length)
@@ -81,8 +81,8 @@ const activate = (values: Float32Array, bias: Float32Array): void => {
 }
 
 /**
- * Lays the columns of each window side by side, so that the next convolution becomes a product of matrices. Each row
- * becomes three: the column before, the column itself, and the column after it. Columns outside of the window are zero.
+ * Arranges the columns of each window side by side, so that the next convolution becomes a product of matrices. Each
+ * row becomes three: the previous column, the column itself, and the next one. Columns outside the window are zero.
  */
 const spread = (from: Float32Array, to: Float32Array, { columns, step }: { columns: number; step: number }): void => {
   let target = 0
@@ -118,7 +118,7 @@ const measure = (spectrum: Float32Array, to: Float32Array): void => {
   }
 }
 
-/** Cuts windows into frames. The last frame meets the mirrored end of its window. */
+/** Cuts windows into frames. The last frame extends into the mirrored end of its window. */
 const cut = (samples: Float32Array, before: Float32Array, to: Float32Array): void => {
   const window = new Float32Array(padded)
   for (let index = 0; index < windows; index++) {
@@ -136,10 +136,10 @@ const cut = (samples: Float32Array, before: Float32Array, to: Float32Array): voi
   }
 }
 
-/** The network's memory of a channel. */
+/** The network's state for a channel. */
 type Memory = { before: Float32Array; hidden: Float32Array; cell: Float32Array }
 
-/** Rates the windows of a block, one after the other. Each number is the probability that the window has voice. */
+/** Rates the windows of a block, one after the other. Each rating is the probability that the window contains voice. */
 export type RateVoice = (samples: Float32Array) => Float32Array
 
 export type VoiceNetwork = {
@@ -175,7 +175,7 @@ export const openVoiceNetwork = (files: { kernel: Uint8Array; parameters: Uint8A
   const hidden = kernel.allocate(units)
   const sums = kernel.allocate(gates)
 
-  /** Computes everything that doesn't depend on the window before. */
+  /** Computes everything that doesn't depend on the previous window. */
   const encode = (samples: Float32Array, before: Float32Array): void => {
     cut(samples, before, cutFrames)
     kernel.multiply(spectrumWeights, cutFrames, spectrum, spectrumRows)
@@ -194,7 +194,7 @@ export const openVoiceNetwork = (files: { kernel: Uint8Array; parameters: Uint8A
     kernel.multiply(inputWeights, layer3, inputs, gates)
   }
 
-  /** Computes one step of the long short-term memory, and returns the probability. */
+  /** Computes one step of the long short-term memory (LSTM), and returns the probability. */
   const remember = (memory: Memory, window: number): number => {
     for (let gate = 0; gate < gates; gate++) {
       const input = inputs[gate * windows + window] as number

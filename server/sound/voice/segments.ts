@@ -7,7 +7,7 @@ export type Segment = { startMs: number; endMs: number }
 
 /** A segment starts at this rating, and ends when the rating stays below the lower one. */
 const [starts, continues] = [0.5, 0.35]
-/** Shorter pauses belong to the segment, such as those between words and within plosives. */
+/** Shorter pauses belong to the segment, for example between words or within plosives. */
 const shortestPauseMs = 160
 /** Shorter segments are clicks and breaths. */
 const shortestMs = 96
@@ -16,17 +16,17 @@ const shortestMs = 96
 const inwardMs = 96
 /** They move at most this far outward, because the network often misses the last consonant. */
 const outwardMs = 400
-/** Shorter pauses within the added part do not end the speech. */
+/** Shorter pauses in the added frames do not end the speech. */
 const addedPauseMs = 60
 
 const isLoud = ({ levels }: Frames, frame: number, threshold: number): boolean => (levels[frame] ?? -120) > threshold
 
 /**
- * Returns the frame after the last loud one. `from` is where the network saw the edge, and `step` is 1 for the end of a
- * segment, and -1 for its start, where everything is mirrored.
+ * Returns the frame after the last loud one. `from` is the edge that the network found. `step` is 1 for the end of a
+ * segment and -1 for its start, where everything is mirrored.
  */
 const edgeOf = (frames: Frames, from: number, step: 1 | -1, threshold: number): number => {
-  // The frame on the inner side of an edge.
+  // The frame inside the edge.
   const before = (edge: number) => (step === 1 ? edge - 1 : edge)
   const after = (edge: number) => (step === 1 ? edge : edge - 1)
   const framesIn = (ms: number) => Math.round(ms / frames.ms)
@@ -41,7 +41,7 @@ const edgeOf = (frames: Frames, from: number, step: 1 | -1, threshold: number): 
   return edge
 }
 
-/** Moves the edges of a segment to the first and last frame that is clearly louder than the background. */
+/** Moves the edges of a segment to its first and last frames that are clearly louder than the background. */
 const trim = (segment: Segment, frames: Frames, threshold: number): Segment => {
   const { ms } = frames
   const start = Math.max(0, edgeOf(frames, Math.round(segment.startMs / ms), -1, threshold))
@@ -49,7 +49,7 @@ const trim = (segment: Segment, frames: Frames, threshold: number): Segment => {
   return end > start ? { startMs: start * ms, endMs: end * ms } : segment
 }
 
-/** Returns the level that separates a channel's speech from its background, half-way between the two. */
+/** Returns the level that separates a channel's speech from its background, halfway between the two. */
 const thresholdOf = (segments: Segment[], frames: Frames): number => {
   const levels = splitLevels(frames, segments)
   const speech = quantile(levels.speech, 0.5) ?? 0
