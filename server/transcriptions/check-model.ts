@@ -9,7 +9,7 @@ import { listUses } from './queries.ts'
 
 const path = 'transcriptionModel'
 
-/** Locks the provider of a model. Throws if it does not exist, or transcribes no recordings. */
+/** Locks the provider of a model. Throws if the provider does not exist or can't transcribe recordings. */
 export const checkTranscriptionModel: CheckTranscriptionModel = async (trx, org, model) => {
   const { providerId = '' } = readModelName(model)
   if (!(await lockProviderShared(trx, org, providerId))) {
@@ -20,7 +20,7 @@ export const checkTranscriptionModel: CheckTranscriptionModel = async (trx, org,
   throw invalid(path, `must name an OpenAI-compatible or Azure OpenAI provider; “${name}” transcribes no recordings`)
 }
 
-/** Throws if recordings are transcribed by the model provider, so that it is not deleted. */
+/** Throws if recordings are transcribed with the model provider, because deleting it would stop them. */
 export const refuseWhileTranscribing = async (
   _deps: Deps,
   trx: Db,

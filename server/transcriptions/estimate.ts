@@ -1,4 +1,4 @@
-// Estimates what transcribing stored recordings costs before it happens.
+// Estimates the cost of transcribing stored recordings in advance.
 
 import { soundSettingsOf } from '../agents/sound-settings.ts'
 import type { Selection } from '../filters/queries.ts'
@@ -11,13 +11,13 @@ import { countUntranscribed, hasTranscriptionModel } from './queries.ts'
 
 const noModel = 'No model transcribes recordings. Choose one in the settings of the organization or an agent first.'
 
-/** Returns why nothing can be transcribed, or undefined if it can. */
+/** Returns the reason why nothing can be transcribed, or undefined if transcription is possible. */
 export const whyNothingIsTranscribed = async (db: Db, org: OrgId): Promise<string | undefined> => {
   if (!(await hasTranscriptionModel(db, org))) return noModel
   return whySoundStays(db, org)
 }
 
-/** Returns the price of a minute of audio in US dollars, or undefined if it is unknown. */
+/** Returns the price in US dollars for a minute of audio, or undefined if it is unknown. */
 const minutePriceOf = async (providers: SealedProvider[], name: string): Promise<number | undefined> => {
   const { providerId, model } = readModelName(name)
   const provider = providers.find(({ id }) => id === providerId)
@@ -28,7 +28,7 @@ const minutePriceOf = async (providers: SealedProvider[], name: string): Promise
 export type TranscriptionEstimate = {
   recordings: number
   minutes: number
-  /** Null if the price of a model is unknown. */
+  /** Null if a model's price is unknown. */
   cost: number | null
 }
 

@@ -1,5 +1,5 @@
-// Manages the lifecycle of a transcription: it is started by the events that complete a recording or by a run, transcribed by
-// its job, and completed, failed, or cancelled.
+// Manages the lifecycle of a transcription. The events that complete a recording start it, or a run does. Its job
+// transcribes the recording. The transcription ends as completed, failed, or cancelled.
 
 import Type from 'typebox'
 import { soundSettingsOf } from '../agents/sound-settings.ts'
@@ -37,14 +37,14 @@ import { Ended, transcribeParts } from './transcribe-recording.ts'
 
 type StartDeps = Pick<Deps, 'jobs' | 'clock'>
 
-/** Providers usually send their own transcript within this time, so that nothing has to be paid. */
+/** Providers usually send their own transcript within this time, so that no transcription has to be paid for. */
 const waitForTranscriptSeconds = 120
 
 type Start = { conversationIds: string[]; runId?: string }
 
 /**
- * Starts the transcription of conversations that have a measured recording but no transcript, and a model for it. Returns how
- * many were started. A run also starts those that failed before.
+ * Starts the transcription of conversations that have a measured recording and a model, but no transcript. Returns how
+ * many were started. A run also restarts transcriptions that failed.
  */
 export const startTranscriptions = async (
   { jobs, clock }: StartDeps,
@@ -63,7 +63,7 @@ export const startTranscriptions = async (
   const retry = runId !== undefined
   const started = await insertTranscriptions(trx, org, given, { runId: runId ?? null, retry, now: clock.now() })
   if (runId !== undefined) {
-    // Measuring the recording has already started it.
+    // The measurement of the recording has already started the transcription.
     const others = given.map(({ conversationId }) => conversationId)
     await adoptPending(trx, org, others, runId)
   }
@@ -75,7 +75,7 @@ export const startTranscriptions = async (
   return started.length
 }
 
-/** Starts transcriptions when recordings were measured. */
+/** Starts transcriptions after recordings were measured. */
 export const transcribeMeasured = (
   deps: StartDeps,
   trx: Db,
@@ -83,7 +83,7 @@ export const transcribeMeasured = (
   { conversationIds }: { conversationIds: string[] },
 ): Promise<number> => startTranscriptions(deps, trx, org, { conversationIds })
 
-/** Starts transcriptions when conversations have ended. Those that are new have no recording yet. */
+/** Starts transcriptions after conversations ended. New conversations have no recording yet. */
 export const transcribeEnded = async (
   deps: StartDeps,
   trx: Db,
@@ -101,7 +101,7 @@ export const cancelTranscriptions = async (trx: Db, org: OrgId, runId: string): 
 
 type Of = { organizationId: OrgId; conversationId: string }
 
-/** A reason for people why a recording can't be transcribed. Retrying won't help. */
+/** A user-facing reason why a recording can't be transcribed. Retrying won't help. */
 class Untranscribable extends Error {}
 
 const publish = (trx: Db, { organizationId: org, conversationId }: Of) =>
@@ -122,12 +122,12 @@ const findModel = async (
   const chain = await models.find(org, name)
   if ('fault' in chain) throw new Untranscribable(chain.fault)
   const [{ transcription: model, evaluator }] = chain.links
-  // If the provider is disabled, the first model is that of a fallback.
+  // If the provider is disabled, the first model comes from a fallback.
   if (model && chain.key === model.name) return { model, evaluator }
   throw new Untranscribable('The model provider is disabled, or transcribes no recordings. Choose another model.')
 }
 
-/** Returns the measured recording, or undefined if there is none now. */
+/** Returns the measured recording, or undefined if there is currently none. */
 const findMeasured = async (db: Db, { organizationId: org, conversationId }: Of) => {
   const recording = await findRecording(db, org, conversationId)
   const sound = await findSound(db, org, conversationId)
@@ -160,7 +160,7 @@ const makeTranscript = async (
   if (reason !== undefined) throw new Untranscribable(reason)
   if (!sound.measured) throw new Untranscribable(sound.reason ?? 'The recording can’t be decoded.')
   const { model, evaluator } = await findModel(deps, org, transcription.model)
-  // The job stored it.
+  // The job stored this value.
   const { channels, durationMs } = sound.measured as MeasuredFile
   const parts = planParts(
     channels.map(({ segments }) => segments),
@@ -174,7 +174,7 @@ const makeTranscript = async (
 
 const complete = async (deps: TranscriptionDeps, trx: Db, of: Of, made: Made): Promise<void> => {
   const { organizationId: org, conversationId } = of
-  // Like everywhere, the conversation is locked before what belongs to it.
+  // As everywhere, the conversation is locked before the rows that belong to it.
   if (!(await lockRecordedConversation(trx, org, conversationId))) return
   if (!(await lockPending(trx, org, conversationId))) return
   if (made !== 'silent' && !(await storeTranscription(deps, trx, org, conversationId, made))) {
@@ -186,13 +186,13 @@ const complete = async (deps: TranscriptionDeps, trx: Db, of: Of, made: Made): P
   if (made === 'silent') await publish(trx, of)
 }
 
-/** How often an unresponsive endpoint is retried. The pauses add up to two hours. */
+/** The number of retries for an unresponsive endpoint. The pauses add up to two hours. */
 const mostRounds = 8
 const longestPauseSeconds = 3_600
-/** The minimum wait before a request that could not be sent yet. */
+/** The minimum wait after a request could not be sent. */
 const shortestPauseSeconds = 30
 
-/** Retries later, unless retrying won't help. */
+/** Schedules a retry, unless retrying won't help. */
 const postpone = async (
   deps: TranscriptionDeps,
   trx: Db,
@@ -209,12 +209,15 @@ const postpone = async (
   await deps.jobs.enqueue(trx, transcribe, payload, { afterSeconds: Math.min(longestPauseSeconds, wanted) })
 }
 
-/** Ends a transcription whose recording is gone or replaced. A measured one is transcribed instead. */
+/**
+ * Ends a transcription whose recording was deleted or replaced. If the new recording is measured, transcribes it
+ * instead.
+ */
 const startAgain = async (deps: TranscriptionDeps, trx: Db, of: Of): Promise<void> => {
   const { organizationId: org, conversationId } = of
   if (!(await lockRecordedConversation(trx, org, conversationId))) return
   await deleteTranscription(trx, org, conversationId)
-  // Otherwise, the event that measures the new recording starts it.
+  // Otherwise, the measurement of the new recording starts its transcription.
   await startTranscriptions(deps, trx, org, { conversationIds: [conversationId] })
 }
 
@@ -238,7 +241,7 @@ export const transcribe = defineJob({
   payload: Type.Object({
     organizationId: OrganizationId,
     conversationId: Type.String(),
-    /** The number of the attempt, counted from 1. */
+    /** The number of the attempt, starting at 1. */
     round: Type.Integer(),
   }),
   concurrency: 4,

@@ -1,9 +1,9 @@
 import type { TranscriptionReply } from '../model-providers/requests/dialect.ts'
 import { betweenMs, lengthOfPart, type Part } from './plan.ts'
 
-/** Assembles the replies of a model to turns in Earshot's own format. */
+/** Converts the replies of a model to turns in Earshot's own format. */
 
-/** Text with a shorter pause before it belongs to the same turn, if the other channel says nothing in between. */
+/** Text after a shorter pause belongs to the same turn, if the other channel is silent during the pause. */
 const longestPauseMs = 1_500
 
 export type MadeTurn = {
@@ -14,11 +14,11 @@ export type MadeTurn = {
   channel: number
 }
 
-/** Returns the time in the recording of a time in a part. */
+/** Converts a time in a part of the recording to a time in the recording. */
 const toRecording = ({ spans }: Part, ms: number): number => {
   let before = 0
   for (const { startMs, endMs } of spans) {
-    // Silence before a span counts as its start.
+    // Silence before a span counts as the start of the span.
     if (ms < before + endMs - startMs) return startMs + Math.max(0, ms - before)
     before += endMs - startMs + betweenMs
   }
@@ -33,7 +33,7 @@ const spokenIn = (part: Part, { text, segments }: TranscriptionReply): Spoken[] 
   return found.flatMap((segment) => {
     if (segment.text === '') return []
     const startMs = toRecording(part, segment.startMs)
-    // An end at the end of a span belongs to it, not to the start of the next one.
+    // An end time at the end of a span belongs to that span, not to the start of the next one.
     const endMs = Math.max(startMs, toRecording(part, Math.max(0, segment.endMs - 1)) + 1)
     return [{ channel, text: segment.text, startMs, endMs }]
   })

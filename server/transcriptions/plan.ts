@@ -1,25 +1,28 @@
 import type { Segment } from '../sound/voice/segments.ts'
 
-/** Plans the requests for a recording: which speech is sent together. Silence is not sent, because it costs money. */
+/**
+ * Plans the requests for a recording: which spans of speech are sent together. Silence is not sent, because it costs
+ * money.
+ */
 
 /** A part of a channel that is sent in one request: spans of speech, one after the other. */
 export type Part = { channel: number; spans: Segment[] }
 
-/** Speech is sent with this much of the sound around it. */
+/** Speech is sent with this much sound before and after it. */
 const marginMs = 250
-/** Shorter pauses are sent along. */
+/** Shorter pauses are sent with the speech. */
 const shortestPauseMs = 1_000
-/** After a longer pause, a model without times needs another request, because the text before it is a turn of its own. */
+/** After a longer pause, a model that returns no times needs another request, because each request becomes one turn. */
 const longestPauseOfTurnMs = 2_000
-/** The longest part: 19 MB as a WAV file, which is below the limit of 25 MB of OpenAI and Azure. */
+/** The longest part. As a WAV file, it has 19 MB, which is below the 25 MB limit of OpenAI and Azure. */
 const longestPartMs = 10 * 60_000
 
-/** This much silence separates spans, so that models don't join what was said before and after a pause. */
+/** Spans are separated by this much silence, so that models don't join the words before and after a pause. */
 export const betweenMs = 500
 
 const lengthOf = ({ startMs, endMs }: Segment): number => endMs - startMs
 
-/** Returns the length of what is sent. */
+/** Returns the duration of the sound that is sent. */
 export const lengthOfPart = ({ spans }: Part): number =>
   spans.reduce((total, span) => total + lengthOf(span), Math.max(0, spans.length - 1) * betweenMs)
 
@@ -49,7 +52,7 @@ const cutLong = ({ startMs, endMs }: Segment): Segment[] => {
 
 type Options = {
   durationMs: number
-  /** Whether the model says when each part of its text is spoken. Otherwise, each request is about one turn. */
+  /** Whether the model returns times with its text. Otherwise, each request covers one turn. */
   isTimed: boolean
 }
 

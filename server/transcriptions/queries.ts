@@ -6,7 +6,7 @@ type Status = 'pending' | 'completed' | 'failed'
 
 const mostNamed = 10
 
-/** Returns whether the organization transcribes with a provider, and the names of agents that do. */
+/** Returns whether the organization transcribes with a provider, and the names of the agents that do. */
 export const listUses = async (db: Db, org: OrgId, providerId: string) => {
   const isOfProvider = sql<boolean>`starts_with(lower(transcription_model), ${`${providerId}/`})`
   const organization = await db
@@ -26,10 +26,10 @@ export const listUses = async (db: Db, org: OrgId, providerId: string) => {
   return { organization: organization !== undefined, agents: agents.map(({ name }) => name) }
 }
 
-/** Recordings that wait for their redaction need a transcript, too. Their only file is the original. */
+/** Recordings that wait for redaction need a transcript, too. Their only file is the original. */
 const hasFile = sql<boolean>`r.status IN ('stored', 'processing')`
 
-/** Returns which of these conversations have ended, and have a measured recording, but no transcript. */
+/** Returns which of these conversations have ended and have a measured recording, but no transcript. */
 export const listUntranscribed = async (db: Db, org: OrgId, ids: string[]) => {
   const { rows } = await sql<{ id: string; agentId: string; blobKey: string }>`
     SELECT c.id, c.agent_id AS "agentId", r.measured_key AS "blobKey"
@@ -45,8 +45,8 @@ export const listUntranscribed = async (db: Db, org: OrgId, ids: string[]) => {
 type NewTranscription = { conversationId: string; model: string; blobKey: string }
 
 /**
- * Inserts pending transcriptions. Earlier ones are replaced if they are of another recording or, with `retry`, failed.
- * Returns the conversations whose transcription was inserted or replaced.
+ * Inserts pending transcriptions. Replaces earlier ones if they belong to another recording or, with `retry`, if they
+ * failed. Returns the conversations whose transcription was inserted or replaced.
  */
 export const insertTranscriptions = async (
   trx: Db,
@@ -54,7 +54,7 @@ export const insertTranscriptions = async (
   given: NewTranscription[],
   { runId, retry, now }: { runId: string | null; retry: boolean; now: Date },
 ): Promise<string[]> => {
-  // Citus accepts no parameter in the update.
+  // Citus doesn't support parameters in this update.
   const isOutdated = retry
     ? sql`(x.blob_key <> excluded.blob_key OR x.status = 'failed')`
     : sql`x.blob_key <> excluded.blob_key`
@@ -89,7 +89,7 @@ export const findTranscription = (db: Db, org: OrgId, conversationId: string) =>
     .where('conversation_id', '=', conversationId)
     .executeTakeFirst()
 
-/** Locks a pending transcription, and returns undefined if there is none. */
+/** Locks a pending transcription. Returns undefined if there is none. */
 export const lockPending = (trx: Db, org: OrgId, conversationId: string) =>
   trx
     .selectFrom('transcriptions')
@@ -163,7 +163,7 @@ export const deletePendingOfRun = (trx: Db, org: OrgId, runId: string) =>
     .returning('conversation_id')
     .execute()
 
-/** Counts the transcriptions of runs. */
+/** Counts the transcriptions of each run. */
 export const countOfRuns = async (db: Db, org: OrgId, runIds: string[]) => {
   const { rows } = await sql<{ runId: string; pending: number; completed: number; failed: number; cost: number }>`
     SELECT run_id AS "runId", count(*) FILTER (WHERE status = 'pending') AS pending,
@@ -174,7 +174,9 @@ export const countOfRuns = async (db: Db, org: OrgId, runIds: string[]) => {
   return rows
 }
 
-/** Counts the stored recordings without a transcript by agent, with the seconds of those whose duration is known. */
+/**
+ * Counts the stored recordings without a transcript by agent, and adds up the seconds of those with a known duration.
+ */
 export const countUntranscribed = (db: Db, org: OrgId, filter: Selection) =>
   whereSelected(db.selectFrom('conversations'), org, filter)
     .innerJoin('recordings as r', (join) =>
@@ -214,7 +216,7 @@ export const hasTranscriptionModel = async (db: Db, org: OrgId): Promise<boolean
   return agent !== undefined
 }
 
-/** Makes pending transcriptions that belong to no run a part of the run. */
+/** Adds pending transcriptions that belong to no run to this run. */
 export const adoptPending = (trx: Db, org: OrgId, conversationIds: string[], runId: string) =>
   trx
     .updateTable('transcriptions')

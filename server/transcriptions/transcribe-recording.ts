@@ -1,4 +1,4 @@
-// Transcribes a recording part by part. What a request has returned is stored at once, so that nothing is paid twice.
+// Transcribes a recording in parts. The reply to each request is stored immediately, so that nothing is paid for twice.
 
 import { hash } from 'node:crypto'
 import { redactValue } from '../conversations/ingest/tasks.ts'
@@ -16,18 +16,18 @@ import type { TranscriptionDeps } from './deps.ts'
 import { betweenMs, lengthOfPart, type Part } from './plan.ts'
 import { insertPart, listParts, lockPending, updateTranscription } from './queries.ts'
 
-/** How long a request may wait for its turn. After that, retrying the job is better. */
+/** The maximum time that a request waits for its turn. After that, it is better to retry the job. */
 const patienceMs = 120_000
 
 export type Subject = { org: OrgId; conversationId: string; blobKey: string; parts: Part[] }
 
-/** The transcription was cancelled, or the conversation was erased. */
+/** The transcription was cancelled, or the conversation was deleted. */
 export class Ended extends Error {}
 
 const keyOf = ({ blobKey }: Subject, { name }: ModelTranscription, { channel, spans }: Part): string =>
   hash('sha256', JSON.stringify([blobKey, name, channel, spans]), 'base64url')
 
-/** Throws if the monthly budget does not cover a request. */
+/** Throws if the monthly budget can't cover a request. */
 const requireBudget = async (deps: TranscriptionDeps, org: OrgId, cost: number | null): Promise<void> => {
   const { budgetLeft } = await getSpending(deps.db, org, monthOf(deps.clock.now()))
   if (budgetLeft === null || (budgetLeft > 0 && budgetLeft >= (cost ?? 0))) return
@@ -52,7 +52,7 @@ const ask = async (
   return (await redactsMetrics(deps.db, org)) ? redactValue(deps.threads, org, reply) : reply
 }
 
-/** Stores a reply with its cost. Returns whether the transcription goes on. */
+/** Stores a reply with its cost. Returns whether to continue the transcription. */
 const storeReply = (
   deps: TranscriptionDeps,
   attempt: Attempt,
@@ -77,7 +77,7 @@ const storeReply = (
     return true
   })
 
-/** Returns the replies to all parts. Asks only for those that are not stored yet. */
+/** Returns the replies for all parts. Only sends requests for those that are not stored yet. */
 export const transcribeParts = async (
   deps: TranscriptionDeps,
   attempt: Attempt,

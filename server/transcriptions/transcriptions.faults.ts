@@ -5,7 +5,7 @@ import { seededRandom } from '../../test/malformed.ts'
 import { serveTranscription } from '../../test/support/model-providers/transcription-stand-in.ts'
 import { speak, toWav } from '../../test/support/recordings.ts'
 
-/** Kills in the middle of transcriptions. */
+/** Kills processes in the middle of transcriptions. */
 
 const seed = inject('seeds')[0] ?? 1
 const recordings = 6
@@ -20,7 +20,7 @@ const { channels } = speak([
 it('lose no transcript, and pay for at most one request twice per kill and slot', { timeout: 300_000 }, async () => {
   process.stdout.write(`kills while transcribing: seed ${seed}\n`)
   const random = seededRandom(seed)
-  // Answers take long enough to be killed.
+  // Replies take long enough for a kill.
   const standIn = await serveTranscription('openai-compatible', async () => pause(400))
   const port = await takeFreePort()
   const origin = `http://127.0.0.1:${port}`
@@ -49,7 +49,7 @@ it('lose no transcript, and pay for at most one request twice per kill and slot'
 
   const provider = { name: 'Speech', kind: 'openai-compatible', settings: standIn.settings }
   const { id: providerId } = (await ask(origin, 'POST', '/v1/model-providers', key, provider)).body
-  // A model without times is asked for each turn.
+  // A model without times gets one request for each turn.
   const settings = { transcriptionModel: `${providerId}/gpt-4o-transcribe` }
   expect((await ask(origin, 'PATCH', '/v1/organization', key, settings)).status).toBe(200)
   expect((await ask(origin, 'POST', '/v1/sound-runs', key, { transcribe: true })).status).toBe(202)

@@ -76,7 +76,7 @@ const read = async (id: string) => {
   return answer.body
 }
 
-/** Chooses a model of a new provider, and transcribes a new recording. */
+/** Selects a model from a new provider, and transcribes a new recording. */
 const transcribeOne = async (
   answering?: Parameters<typeof serveTranscription>[1],
   { model = 'whisper-1', ...options }: { model?: string; kind?: Kind; apiVersion?: string } = {},
@@ -252,7 +252,7 @@ describe('a failing provider', () => {
         failure: 'The model provider did not transcribe it: the endpoint keeps failing, so requests are paused.',
       },
     })
-    // After five failures, its circuit breaker stops requests.
+    // After five failures, the provider's circuit breaker stops requests.
     expect(provider.asked).toHaveLength(5)
   })
 
@@ -310,7 +310,7 @@ describe('the monthly budget', () => {
   it('is respected', async () => {
     await change({ monthlyJudgeBudget: 0.04 })
     const { provider, transcript } = await transcribeOne()
-    // The first request would cost more.
+    // The first request would exceed the budget.
     expect(provider.asked).toEqual([])
     expect(transcript.transcription).toMatchObject({
       status: 'failed',
@@ -338,7 +338,7 @@ describe('in PHI mode', () => {
     const { transcript, id } = await transcribeOne(() => 'Write to ada@example.com.')
     expect(transcript.turns.length).toBeGreaterThan(0)
     expect(JSON.stringify(transcript)).not.toContain('ada@example.com')
-    // The recording waited for the transcript, and is redacted with its times.
+    // The recording waited for the transcript, and is redacted according to its times.
     const { body: conversation } = await call('GET', `/v1/conversations/${id}`, { key })
     expect(conversation.recording.status).toBe('stored')
   })
